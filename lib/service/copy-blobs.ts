@@ -19,7 +19,7 @@ import { query, type Reader } from "./store/database";
 import { openPostgres } from "./store/postgres/database";
 import { liveProcesses } from "./store/postgres/processes";
 import { openDatabase } from "./store/sqlite";
-import { fileIn, idOf, requireRows } from "./store/where-rows-are";
+import { fileIn, idOf, requireRows } from "./store/store-location";
 
 type Copying = {
   dataDir: string;

@@ -9,15 +9,15 @@ import { createReadiness, lookAtDisk, notReady } from "@/lib/shared/readiness";
 import { telemetry } from "@/lib/shared/telemetry";
 import { createAccessTimes } from "./assets/access-times";
 import { forgetDead } from "./assets/blobs/leases";
-import { openBlobs, requireSamePlace, tellPlace } from "./assets/blobs/open-blobs";
+import { announceBlobStore, openBlobs, requireSameBlobStore } from "./assets/blobs/open-blobs";
 import { collectBlob } from "./assets/change-asset";
 import { shipPublicAssets } from "./assets/create-asset";
 import { evictOldest, type Folders, makeFolders } from "./assets/folders";
-import { createThumbnails } from "./assets/thumbnails/thumbnails";
+import { createThumbnails } from "./assets/thumbnails";
 import { createDownloads } from "./downloads/downloads";
 import { type PruneParts, pruneTasks } from "./downloads/task-rows";
-import { createJobEvents, type Tell } from "./events/elsewhere";
-import { tellFigures } from "./figures";
+import { createJobEvents, type Tell } from "./events/job-events";
+import { registerMetrics } from "./figures";
 import { type Chore, emptyFolder, startHousekeeping, sweep } from "./housekeeping";
 import { json } from "./http/answers";
 import { createRouter } from "./http/router";
@@ -35,7 +35,7 @@ import { createRunners } from "./runners/store";
 import { defaultSettings, type ServiceSettings } from "./settings";
 import { lockDataFolder, makeDataFolder } from "./store/data-folder";
 import { query } from "./store/database";
-import { createQuestions } from "./store/processes";
+import { createPeerRequests } from "./store/processes";
 import { createKeys, findUserByKey } from "./users/keys";
 
 /** Entries of some 500 bytes take 4 KiB each on a disk. */
@@ -78,10 +78,10 @@ export async function startService(options: ServiceOptions) {
     for (const folder of [folders.temp, folders.work]) await emptyFolder(folder);
     opened = await openServiceDatabase(settings.databaseUrl, { folders, settings, now, log });
     const { database, assetSearch, processes, createQueue } = opened;
-    const questions = createQuestions(processes, log);
-    tellPlace(questions, settings.blobs);
+    const peerRequests = createPeerRequests(processes, log);
+    announceBlobStore(peerRequests, settings.blobs);
     await processes.start(concurrency);
-    await requireSamePlace(questions, settings.blobs);
+    await requireSameBlobStore(peerRequests, settings.blobs);
     const blobs = await openBlobs({ settings, folders, database, processes, now, log });
     const thumbnails = createThumbnails(folders, settings);
     const accessTimes = createAccessTimes(database, now);
@@ -91,7 +91,7 @@ export async function startService(options: ServiceOptions) {
     const pool = await createPool({ database, processes, concurrency });
     const { runnerLeaseMs: leaseMs, runnerSilenceMs: silenceMs, runnerCheckMs: checkMs } = settings;
     const remoteLimits = { leaseMs, silenceMs, pollMs: POLL_MS, maxFileBytes: settings.maxUploadBytes };
-    const shared = { database, processes, questions, blobs, folders, events, pool, settings, now, log };
+    const shared = { database, processes, peerRequests, blobs, folders, events, pool, settings, now, log };
     const engine = createEngine({ ...shared, runner, remoteLimits, concurrency, maxJobPixels, collect }, createQueue);
 
     listenToOthers({ processes, engine, log });
@@ -131,7 +131,7 @@ export async function startService(options: ServiceOptions) {
         { name: "sweep", everyMs: DAY_MS, round: (goOn) => sweep({ database, processes, blobs, thumbnails }, goOn) },
         { name: "leases of bytes", everyMs: 60_000, isShared: true, round: () => forgetDead({ database, processes, now }) },
         { name: "cleared histories", everyMs: 10_000, isShared: true, round: clears.round },
-        { name: "downloads", everyMs: 2000, round: downloads.lookAround },
+        { name: "downloads", everyMs: 2000, round: downloads.reclaimTasks },
         { name: "parts of downloads", everyMs: 60_000, round: downloads.sweep },
         ...opened.chores,
         { name: "progress of jobs", everyMs: 60_000, isShared: true, round: liveRuns.sweep },
@@ -145,7 +145,7 @@ export async function startService(options: ServiceOptions) {
     const userBehind = async (key: string) => (isStopping ? undefined : findUserByKey(database, key));
     const inFlight = new Set<Promise<Response>>();
 
-    tellFigures(database, options.dataDir);
+    registerMetrics(database, options.dataDir);
     const builtIn = { slots: () => processes.slots(concurrency), classes: classes.size };
 
     return {

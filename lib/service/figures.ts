@@ -8,7 +8,7 @@ import { type RunEvent } from "./nodes/run";
 import { readRunners, stateOf } from "./runners/store";
 import { type Database, query } from "./store/database";
 
-export function tellFigures(database: Database, dataDir: string): void {
+export function registerMetrics(database: Database, dataDir: string): void {
   const { metrics } = telemetry();
   const jobs = query
     .selectFrom("job_counts")
@@ -34,14 +34,14 @@ export function tellFigures(database: Database, dataDir: string): void {
 /** For waiting jobs: the request that submitted them. A restart forgets it, and their runs are then traces of their own. */
 const sentBy = createLru<string, string>({ max: 10_000 });
 
-export function noteSubmitted(jobId: string): void {
+export function traceSubmission(jobId: string): void {
   const { traceparent } = telemetry().traces?.carried() ?? {};
   if (traceparent === undefined) return;
   sentBy.set(jobId, traceparent);
 }
 
 /** Only of the built-in runner: what others keep is theirs. */
-export function noteResult(event: RunEvent): void {
+export function countResult(event: RunEvent): void {
   if (event.kind === "node") telemetry().metrics?.count("lightdesk_node_results_total", { result: event.cached ? "kept" : "made" });
 }
 

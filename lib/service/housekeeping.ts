@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { sleep } from "@/lib/shared/async";
 import { type BlobStore } from "./assets/blob-store";
 import { withBlobRow } from "./assets/change-asset";
-import { type Thumbnails } from "./assets/thumbnails/thumbnails";
+import { type Thumbnails } from "./assets/thumbnails";
 import { type ServiceLog } from "./options";
 import { type Database, query, type Transaction } from "./store/database";
 import { type Processes } from "./store/processes";

@@ -12,19 +12,19 @@ import { makeDataFolder } from "./store/data-folder";
 import { openPostgres } from "./store/postgres/database";
 import { slotsOfLive } from "./store/postgres/processes";
 import { openDatabase } from "./store/sqlite";
-import { fileIn, requireRows } from "./store/where-rows-are";
+import { fileIn, requireRows } from "./store/store-location";
 import { createKeys } from "./users/keys";
 
 export { tryBlobPlace } from "./assets/blobs/open-blobs";
 export { copyBlobs } from "./copy-blobs";
 export { copyServiceStore, requireRoomForService } from "./store/copy-store";
-export { holdsService, isServiceOf, requireRows as requireServiceRows } from "./store/where-rows-are";
+export { holdsService, isServiceOf, requireRows as requireServiceRows } from "./store/store-location";
 export type { Service, ServiceKeys, ServiceOptions } from "./options";
 export { backUpService } from "./backup/back-up";
 export { checkServiceBackup, restoreService, sweepServiceBackup } from "./backup/restore";
 export { postgresHistory as servicePostgresHistory, sqliteHistory as serviceHistory } from "./store/baseline";
 export { SERVICE_SCHEMA as serviceDatabaseSchema } from "./store/baseline";
-export { serviceContentsSchema, storedFileSchema } from "./backup/contents";
+export { serviceContentsSchema, storedFileSchema } from "./backup/restore";
 
 export function createService(options: ServiceOptions): Service {
   let started: Started | undefined;

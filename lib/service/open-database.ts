@@ -3,8 +3,8 @@
 import { type Folders } from "./assets/folders";
 import { type AssetSearch, createPostgresSearch } from "./assets/search/asset-search";
 import { createSqliteSearch } from "./assets/search/sqlite-search";
-import { createNowhereElse, type Elsewhere } from "./events/elsewhere";
-import { createPostgresElsewhere, removeOldNotices } from "./events/postgres-elsewhere";
+import { createNoPeerEvents, type PeerEvents } from "./events/job-events";
+import { createPostgresPeerEvents, removeOldNotices } from "./events/postgres-peer-events";
 import { type Chore } from "./housekeeping";
 import { type CreateQueue } from "./jobs/queue/job-queue";
 import { createMemoryQueue } from "./jobs/queue/memory-queue";
@@ -17,7 +17,7 @@ import { openPostgres } from "./store/postgres/database";
 import { createPostgresProcesses } from "./store/postgres/processes";
 import { createOnlyProcess, type Processes } from "./store/processes";
 import { openDatabase } from "./store/sqlite";
-import { claimDataFolder, requireRows } from "./store/where-rows-are";
+import { claimDataFolder, requireRows } from "./store/store-location";
 
 export type Opened = {
   database: Database;
@@ -25,7 +25,7 @@ export type Opened = {
   processes: Processes;
   createQueue: CreateQueue;
   close(): Promise<void>;
-  elsewhere: Elsewhere;
+  elsewhere: PeerEvents;
   chores: readonly Chore[];
 };
 type Parts = { folders: Folders; settings: ServiceSettings; now: () => number; log: ServiceLog };
@@ -36,7 +36,7 @@ export async function openServiceDatabase(databaseUrl: string | undefined, { fol
     requireDatabase(folders);
     const database = await openDatabase(folders.database, now, settings);
     const assetSearch = createSqliteSearch(database);
-    const others = { processes: createOnlyProcess(), elsewhere: createNowhereElse() };
+    const others = { processes: createOnlyProcess(), elsewhere: createNoPeerEvents() };
     return { database, assetSearch, ...others, createQueue: createMemoryQueue, chores: [], close: () => database.close() };
   }
   const database = await openPostgres(databaseUrl, now, settings);
@@ -52,7 +52,7 @@ export async function openServiceDatabase(databaseUrl: string | undefined, { fol
     if (isEmpty) requireNoFiles(folders.blobs, "The service's database knows no file");
     await claimDataFolder(database, folders.root, settings.blobs !== undefined);
     queue = await openSharedQueue(databaseUrl, processes, log);
-    const elsewhere = createPostgresElsewhere(database, processes, log);
+    const elsewhere = createPostgresPeerEvents(database, processes, log);
     const chores: Chore[] = [{ name: "long notices", everyMs: 60_000, isShared: true, round: () => removeOldNotices(database) }];
     const assetSearch = createPostgresSearch(database);
     return { database, assetSearch, processes, elsewhere, createQueue: queue.create, chores, close };

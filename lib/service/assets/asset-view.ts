@@ -3,11 +3,10 @@
 import { type Selectable } from "kysely";
 import { isObject } from "@/lib/contract/json/json";
 import { parseExactJson } from "@/lib/contract/json/parse-json";
-import { query,type Reader } from "../store/database";
+import { query, type Reader } from "../store/database";
 import { type AssetRow } from "../store/schema";
 import { PUBLIC_OWNER } from "../users/keys";
-import { extensionOf, isImage } from "./media-type";
-import { previewKindOf } from "./thumbnails/placeholder";
+import { extensionOf, isImage, previewKindOf } from "./media-type";
 
 export function fileNameOf(asset: { hash: string; media_type: string; name: string }): string {
   return `${asset.hash}.${extensionOf(asset.media_type, asset.name)}`;

@@ -11,12 +11,12 @@ import { asStorageFailure, ServiceError } from "../service-error";
 import { type Database, query, type Reader, type Transaction } from "../store/database";
 import { type AssetOrigin } from "../store/schema";
 import { PUBLIC_OWNER } from "../users/keys";
-import { findAsset, readAssets,type StoredAsset } from "./asset-view";
+import { findAsset, readAssets, type StoredAsset } from "./asset-view";
 import { type BlobStore } from "./blob-store";
+import { addTags } from "./change-asset";
 import { byHash } from "./file-names";
 import { requireRoom } from "./quota";
 import { type StagedFile, stageStream } from "./staged-file";
-import { addTags } from "./tags";
 
 type AssetToInsert = {
   id: string;

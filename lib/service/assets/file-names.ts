@@ -5,13 +5,13 @@ import { basename } from "node:path/posix";
 import { type RawBuilder, sql } from "kysely";
 import { query, type Reader, statement } from "../store/database";
 import { PUBLIC_OWNER } from "../users/keys";
-import { readAssets,type StoredAsset } from "./asset-view";
+import { readAssets, type StoredAsset } from "./asset-view";
 import { rasterTypes } from "./media-type";
 
 const hashName = /^(?:blake3:)?([0-9a-f]{64})(?:\.[A-Za-z0-9]{1,12})?$/;
 const annotation = / ?\[(input|output|temp)\]$/;
 /** For a name with its folders. Names that a job reads are indexed, and PostgreSQL takes at most 2,704 bytes in that index. */
-const MOST_NAME_BYTES = 2000;
+const MAX_NAME_BYTES = 2000;
 const AT_ONCE = 500;
 
 export async function findByName(reader: Reader, userId: number, name: string): Promise<StoredAsset | undefined> {
@@ -45,7 +45,7 @@ export async function findFiles(
 }
 
 async function findSeqs(reader: Reader, userId: number, names: readonly string[]): Promise<Map<string, number>> {
-  const wanted = [...new Set(names)].filter((name) => Buffer.byteLength(name) <= MOST_NAME_BYTES);
+  const wanted = [...new Set(names)].filter((name) => Buffer.byteLength(name) <= MAX_NAME_BYTES);
   const found = new Map<string, number>();
   for (let from = 0; from < wanted.length; from += AT_ONCE) {
     const some = wanted.slice(from, from + AT_ONCE).map((name) => sql`(${sql.join(partsOf(name))})`);
@@ -88,7 +88,7 @@ function newestOf(userId: number, column: string): RawBuilder<number | null> {
   return sql<number | null>`coalesce(${newest(userId, isTagged)}, ${newest(userId, sql``)}, ${newest(PUBLIC_OWNER, sql``)})`;
 }
 
-const MOST_CHOICES = 1000;
+const MAX_CHOICES = 1000;
 
 export async function listInputNames(reader: Reader, userId: number): Promise<string[]> {
   const images = query
@@ -96,7 +96,7 @@ export async function listInputNames(reader: Reader, userId: number): Promise<st
     .innerJoin("blobs", "blobs.hash", "assets.hash")
     .select("name")
     .where("media_type", "in", rasterTypes);
-  const named = images.orderBy("assets.created_at", "desc").orderBy("assets.id", "desc").limit(MOST_CHOICES);
+  const named = images.orderBy("assets.created_at", "desc").orderBy("assets.id", "desc").limit(MAX_CHOICES);
   const own = await reader.rows(named.where("owner_id", "=", userId).where("origin", "=", "upload"));
   const shipped = await reader.rows(named.where("owner_id", "=", PUBLIC_OWNER));
   return [...new Set([...own, ...shipped].map((row) => row.name))];

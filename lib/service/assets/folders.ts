@@ -30,12 +30,12 @@ export function makeFolders(dataDir: string) {
 /** How much an eviction frees beyond what is needed, as a share of the bound, so that not every write evicts. */
 const ROOM = 0.2;
 
-export async function evictOldest(folder: string, mostBytes: number, isInUse: (path: string) => boolean = () => false): Promise<number> {
+export async function evictOldest(folder: string, maxBytes: number, isInUse: (path: string) => boolean = () => false): Promise<number> {
   const files = await filesByAge(folder);
   let bytes = files.reduce((sum, { size }) => sum + size, 0);
-  if (bytes <= mostBytes) return bytes;
+  if (bytes <= maxBytes) return bytes;
   for (const { path, size } of files) {
-    if (bytes <= mostBytes * (1 - ROOM)) break;
+    if (bytes <= maxBytes * (1 - ROOM)) break;
     if (isInUse(path)) continue;
     await rm(path, { force: true });
     bytes -= size;

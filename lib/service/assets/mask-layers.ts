@@ -7,7 +7,7 @@ import { createLimiter } from "@/lib/shared/async";
 import { decodableHeader, ImageTooLarge, withImage } from "@/lib/shared/decode-image";
 import { ServiceError } from "../service-error";
 import { type Database, query, type Reader, type Transaction } from "../store/database";
-import { fileNameOf,type StoredAsset } from "./asset-view";
+import { fileNameOf, type StoredAsset } from "./asset-view";
 import { type BlobStore } from "./blob-store";
 import { createTogether } from "./create-asset";
 import { findFiles } from "./file-names";
@@ -15,7 +15,7 @@ import { isRaster } from "./media-type";
 import { type StagedFile, stageFile } from "./staged-file";
 
 export const MAX_IMAGE_BYTES = 50 * 1024 * 1024;
-const LONGEST_EDGE = 16_384;
+const MAX_EDGE = 16_384;
 export const MAX_PIXELS = 67_108_864;
 
 type ImageFile = { path: string; mediaType: string; size: number };
@@ -24,8 +24,8 @@ export async function requireImage(file: ImageFile): Promise<{ width: number; he
   if (!isRaster(file.mediaType)) throw notAnImage();
   if (file.size > MAX_IMAGE_BYTES) throw tooHeavy();
   const { width, height } = await readSize(file.path);
-  if (width > LONGEST_EDGE || height > LONGEST_EDGE) {
-    throw new ServiceError("INVALID_IMAGE", `The image is ${width} by ${height} pixels; an edge has at most ${LONGEST_EDGE}.`, {
+  if (width > MAX_EDGE || height > MAX_EDGE) {
+    throw new ServiceError("INVALID_IMAGE", `The image is ${width} by ${height} pixels; an edge has at most ${MAX_EDGE}.`, {
       width,
       height,
     });

@@ -131,3 +131,14 @@ export function extensionOf(mediaType: string, name = ""): string {
   const ending = /\.([A-Za-z0-9]{1,12})$/.exec(name)?.[1]?.toLowerCase();
   return ending === undefined || taken.has(ending) ? fallback : ending;
 }
+
+export type PreviewKind = "image" | "video" | "audio" | "model" | "other";
+
+const meshes = /^(glb|gltf|obj|fbx|stl|ply|usdz)$/;
+
+export function previewKindOf(mediaType: string, fileName: string): PreviewKind {
+  if (isRaster(mediaType)) return "image";
+  if (mediaType.startsWith("video/")) return "video";
+  if (mediaType.startsWith("audio/")) return "audio";
+  return mediaType.startsWith("model/") || meshes.test(fileName.split(".").at(-1) ?? "") ? "model" : "other";
+}

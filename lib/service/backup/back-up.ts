@@ -8,7 +8,7 @@ import { blobPath } from "../assets/blob-store";
 import { SERVICE_SCHEMA } from "../store/baseline";
 import { copyServiceSnapshot } from "../store/copy-store";
 import { syncFolder } from "../store/data-folder";
-import { blobFile, blobsIn, inParallel, isNamed, namedBlobs, type ServiceContents } from "./contents";
+import { blobFile, blobsIn, inParallel, isNamed, namedBlobs, type ServiceContents } from "./restore";
 
 type LiveDatabase = {
   copyTo(file: string): Promise<Content>;
@@ -43,8 +43,8 @@ async function livePostgres(url: string, say: (progress: string) => void): Promi
   };
 }
 
-const MOST_PASSES = 20;
-const MOST_LOST = 1000;
+const MAX_PASSES = 20;
+const MAX_LOST = 1000;
 const tables = ["users", "jobs", "assets", "user_files", "blobs"] as const;
 
 type Backup = {
@@ -72,7 +72,7 @@ export async function backUpService(backup: Backup): Promise<ServiceContents> {
 async function backUpFrom(backup: Backup, live: LiveDatabase): Promise<ServiceContents> {
   const { place, id } = backup;
   const file = `service-${id}.sqlite`;
-  for (let pass = 1; pass <= MOST_PASSES; pass += 1) {
+  for (let pass = 1; pass <= MAX_PASSES; pass += 1) {
     const content = await live.copyTo(join(place, file));
     const blobs = await copyFrom(backup, join(place, file), live);
     if (blobs.deleted > 0) continue;
@@ -90,7 +90,7 @@ async function backUpFrom(backup: Backup, live: LiveDatabase): Promise<ServiceCo
       copy.close();
     }
   }
-  throw new Error(`Files were deleted faster than they could be copied, ${MOST_PASSES} times over. Try again at a quieter time.`);
+  throw new Error(`Files were deleted faster than they could be copied, ${MAX_PASSES} times over. Try again at a quieter time.`);
 }
 
 /** Copies what `database` names and the backup lacks. `deleted`: how many were gone and had no row any more either. */
@@ -113,8 +113,8 @@ async function copyFrom({ blobs: from, place, say }: Backup, database: string, l
         if (outcome === "damaged" || (await live.isNamed(hash))) done.lost.push(hash);
         else done.deleted += 1;
       });
-      if (done.lost.length > MOST_LOST)
-        throw new Error(`More than ${MOST_LOST} files are missing or damaged below ${from}. Nothing was backed up.`);
+      if (done.lost.length > MAX_LOST)
+        throw new Error(`More than ${MAX_LOST} files are missing or damaged below ${from}. Nothing was backed up.`);
       say(`${done.count} of ${all} files`);
     }
     return done;

@@ -7,7 +7,7 @@ import { type ServiceLog } from "../options";
 import { asRefusal, ServiceError } from "../service-error";
 import { type ServiceSettings } from "../settings";
 import { type Database } from "../store/database";
-import { type Processes, type Questions } from "../store/processes";
+import { type PeerRequests, type Processes } from "../store/processes";
 import {
   createOpenSource,
   discard,
@@ -70,7 +70,7 @@ export type Downloads = ReturnType<typeof createDownloads>;
 type DownloadParts = {
   database: Database;
   processes: Processes;
-  questions: Questions;
+  peerRequests: PeerRequests;
   blobs: BlobStore;
   folders: { downloads: string };
   settings: Pick<ServiceSettings, "downloadHosts" | "downloadsAtOnce" | "maxDownloadBytes" | "requestTimeoutMs">;
@@ -98,7 +98,7 @@ export function createDownloads(parts: DownloadParts) {
 
   return {
     start: tasks.start,
-    lookAround: tasks.lookAround,
+    reclaimTasks: tasks.reclaimTasks,
     sweep: tasks.sweep,
     create: tasks.create,
     cancel: tasks.cancel,

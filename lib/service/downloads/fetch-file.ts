@@ -150,12 +150,12 @@ export const noFile =
 
 const PAUSES_MS = [250, 1000, 3000];
 /** The longest pause that a source may ask for; if it asks for more, the download fails and says so. */
-const LONGEST_PAUSE_MS = 120_000;
+const MAX_PAUSE_MS = 120_000;
 const MAX_CONNECTIONS = 10_000;
 /** Less than this is no progress: a source that sends one byte at a time is not followed for ever. */
 const PROGRESS_BYTES = 1024;
 /** Must arrive within the time that a source may be silent: a source that sends a byte now and then would hold a place for ever. */
-const LEAST_BYTES = 1024;
+const MIN_BYTES = 1024;
 
 export async function fetchFile(fetching: Fetching): Promise<KnownFile | undefined> {
   const { partial, signal } = fetching;
@@ -172,7 +172,7 @@ export async function fetchFile(fetching: Fetching): Promise<KnownFile | undefin
       furthest = Math.max(furthest, partial.size());
       const pauseMs = PAUSES_MS[failures];
       failures += 1;
-      if (pauseMs === undefined || retryAfterOf(error) > LONGEST_PAUSE_MS) throw error;
+      if (pauseMs === undefined || retryAfterOf(error) > MAX_PAUSE_MS) throw error;
       await fetching.pause(Math.max(pauseMs, retryAfterOf(error)), signal);
     }
   }
@@ -233,7 +233,7 @@ async function takeUp(fetching: Fetching, state: State, { headers, promisedSha25
 async function pour({ partial, signal, idleMs, maxBytes, tooLarge }: Fetching, source: OpenedSource): Promise<void> {
   let counted = partial.size();
   const watch = setInterval(() => {
-    if (partial.size() - counted < LEAST_BYTES) source.body.destroy(unreachable("The source sends next to nothing."));
+    if (partial.size() - counted < MIN_BYTES) source.body.destroy(unreachable("The source sends next to nothing."));
     counted = partial.size();
   }, idleMs);
   try {

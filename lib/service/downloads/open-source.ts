@@ -120,8 +120,8 @@ type Wish = {
 export type OpenedSource = { status: number; headers: Headers; promisedSha256?: string; body: Readable };
 export type OpenSource = (start: URL, wish: Wish) => Promise<OpenedSource>;
 
-const MOST_REDIRECTS = 8;
-const LONGEST_WAIT_FOR_HEADERS_MS = 30_000;
+const MAX_REDIRECTS = 8;
+const MAX_HEADERS_WAIT_MS = 30_000;
 const expected = [200, 206, 416];
 const redirects = [301, 302, 303, 307, 308];
 const passing = [408, 425, 429, 500, 502, 503, 504];
@@ -133,7 +133,7 @@ export function createOpenSource(policy: SourcePolicy, agents: SourceAgents): Op
         method,
         signal,
         dispatcher: agents.agentFor(policy.isTrustedOrigin(url)),
-        headersTimeout: Math.min(idleMs, LONGEST_WAIT_FOR_HEADERS_MS),
+        headersTimeout: Math.min(idleMs, MAX_HEADERS_WAIT_MS),
         bodyTimeout: idleMs,
         headers: {
           "user-agent": "lightdesk",
@@ -152,7 +152,7 @@ export function createOpenSource(policy: SourcePolicy, agents: SourceAgents): Op
   return async (start, wish) => {
     let url = start;
     let promised: string | undefined;
-    for (let hop = 0; hop <= MOST_REDIRECTS; hop += 1) {
+    for (let hop = 0; hop <= MAX_REDIRECTS; hop += 1) {
       const { statusCode: status, headers, body } = await ask(url, wish);
       promised ??= readPromisedSha256(headers);
       const promise = promised === undefined ? {} : { promisedSha256: promised };

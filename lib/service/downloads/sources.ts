@@ -7,7 +7,7 @@ import { ServiceError } from "../service-error";
 
 export const defaultDownloadHosts: readonly string[] = ["huggingface.co", "civitai.com"];
 
-const MOST_NAMED = 10;
+const MAX_NAMED_HOSTS = 10;
 
 /** Storage hosts of huggingface.co (https://huggingface.co/.well-known/meta.json) and civitai.com. */
 const storageOf: Readonly<Record<string, readonly string[]>> = {
@@ -56,8 +56,8 @@ export function insideTheNetwork(field?: string): ServiceError {
 
 function namesOf(hosts: readonly string[], unlisted: number): string {
   if (hosts.length === 0) return unlisted === 0 ? "from nowhere" : "only from places that its operator chose";
-  const more = Math.max(0, hosts.length - MOST_NAMED) + unlisted;
-  return `only from ${hosts.slice(0, MOST_NAMED).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
+  const more = Math.max(0, hosts.length - MAX_NAMED_HOSTS) + unlisted;
+  return `only from ${hosts.slice(0, MAX_NAMED_HOSTS).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
 }
 
 function isPlain(url: URL): boolean {

@@ -5,7 +5,7 @@ import { readdir } from "node:fs/promises";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type ServiceLog } from "../options";
 import { asRefusal, ServiceError } from "../service-error";
-import { type Processes, type Questions } from "../store/processes";
+import { type PeerRequests, type Processes } from "../store/processes";
 import { isTaskLost, removePart, runDownload, type RunParts } from "./run-download";
 import {
   claimTask,
@@ -21,16 +21,16 @@ import {
   type WantedDownload,
 } from "./task-rows";
 
-export type TaskParts = RunParts & { atOnce: number; processes: Processes; questions: Questions; log: ServiceLog };
+export type TaskParts = RunParts & { atOnce: number; processes: Processes; peerRequests: PeerRequests; log: ServiceLog };
 
-const MOST_UNFINISHED_OF_A_USER = 1000;
+const MAX_UNFINISHED_PER_USER = 1000;
 const BEGIN = "downloads wait";
 const STOP = "stop a download";
 
 type Running = { abort: AbortController; done: Promise<void> };
 
 export function createTasks(parts: TaskParts) {
-  const { database, processes, questions, now, log } = parts;
+  const { database, processes, peerRequests, now, log } = parts;
   const running = new Map<string, Running>();
   let isOpen = false;
   let claiming: Promise<void> | undefined;
@@ -84,7 +84,7 @@ export function createTasks(parts: TaskParts) {
     await run?.done;
   }
 
-  async function lookAround(): Promise<void> {
+  async function reclaimTasks(): Promise<void> {
     const before = [...running];
     const listed = await listRunning(database);
     const own = new Set(listed.filter(({ holder }) => holder === processes.id).map(({ id }) => id));
@@ -111,23 +111,23 @@ export function createTasks(parts: TaskParts) {
   }
 
   return {
-    lookAround,
+    reclaimTasks,
     sweep,
 
     async start(): Promise<void> {
       isOpen = true;
       processes.listen(BEGIN, pump, pump);
-      questions.answer(STOP, async (id) => (typeof id === "string" ? stopHere(id) : undefined));
+      peerRequests.answer(STOP, async (id) => (typeof id === "string" ? stopHere(id) : undefined));
       await sweep();
-      await lookAround();
+      await reclaimTasks();
     },
 
     async create(userId: number, wanted: WantedDownload): Promise<StoredTask> {
       const task = await database.commit(async (tx) => {
-        if ((await countUnfinished(tx, userId)) >= MOST_UNFINISHED_OF_A_USER)
+        if ((await countUnfinished(tx, userId)) >= MAX_UNFINISHED_PER_USER)
           throw new ServiceError(
             "RATE_LIMITED",
-            `You have ${MOST_UNFINISHED_OF_A_USER} unfinished downloads already. Wait for some of them to end.`,
+            `You have ${MAX_UNFINISHED_PER_USER} unfinished downloads already. Wait for some of them to end.`,
           );
         // Another process may have room where this one has none.
         if (running.size >= parts.atOnce) await processes.tell(BEGIN, null, tx);
@@ -141,7 +141,7 @@ export function createTasks(parts: TaskParts) {
       const task = await database.commitFreeing((tx) => endTask(tx, { id }, cancelled(), now()));
       if (!task) return false;
       if (task.holder === null || task.holder === processes.id) await stopHere(id);
-      else await questions.ask(STOP, id);
+      else await peerRequests.ask(STOP, id);
       await removePart(parts, task.part ?? id);
       return true;
     },

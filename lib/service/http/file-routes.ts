@@ -1,11 +1,11 @@
 import { operations } from "@/lib/contract/operations";
-import { fileNameOf,type StoredAsset } from "../assets/asset-view";
+import { fileNameOf, type StoredAsset } from "../assets/asset-view";
 import { type BlobStore, openFile } from "../assets/blob-store";
 import { createFromStaged } from "../assets/create-asset";
 import { findByName, hashOfName } from "../assets/file-names";
 import { findMaskLayers, MAX_IMAGE_BYTES, requireImage, storeMask, tooHeavy } from "../assets/mask-layers";
 import { isImage, isRaster } from "../assets/media-type";
-import { type InFile } from "../assets/thumbnails/thumbnails";
+import { type InFile } from "../assets/thumbnails";
 import { asRefusal, ServiceError } from "../service-error";
 import { json } from "./answers";
 import { invalid } from "./read-json";

@@ -1,7 +1,7 @@
 import { errorStatus } from "@/lib/contract/failure";
 import { operations } from "@/lib/contract/operations";
 import { type ManageBody, type PromptBody } from "@/lib/contract/schemas/job";
-import { noteSubmitted } from "../figures";
+import { traceSubmission } from "../figures";
 import { listHistory, listOlderHistory, manageHistory, toHistoryEntry, toOlderEntry } from "../jobs/history/history";
 import { findJob, findJobIds, listText, objectText, type StoredJob } from "../jobs/job-row";
 import { listItems, listJobAssets, listQueue, toDetail, toStatus } from "../jobs/job-view";
@@ -132,7 +132,7 @@ export function promptRoutes(parts: Parts): Route[] {
       if (body instanceof Response) return body;
       const outcome = await submitPrompt(parts, user.id, body);
       if (!outcome.ok) return json({ error: outcome.error, node_errors: outcome.nodeErrors }, 400);
-      noteSubmitted(outcome.id);
+      traceSubmission(outcome.id);
       parts.events.queueChanged(user.id);
       return json({ prompt_id: outcome.id, number: outcome.number, node_errors: outcome.nodeErrors });
     }),

@@ -144,17 +144,17 @@ async function readText(request: Request, { maxJsonBytes, requestTimeoutMs }: Li
   }
 }
 
-async function gather(request: Request, mostBytes: number): Promise<string> {
+async function gather(request: Request, maxBytes: number): Promise<string> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of request.body ?? []) {
     size += chunk.byteLength;
-    if (size > mostBytes) throw tooLarge(mostBytes);
+    if (size > maxBytes) throw tooLarge(maxBytes);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString("utf8");
 }
 
-function tooLarge(mostBytes: number): ServiceError {
-  return new ServiceError("FILE_TOO_LARGE", `The body is larger than ${mostBytes} bytes.`);
+function tooLarge(maxBytes: number): ServiceError {
+  return new ServiceError("FILE_TOO_LARGE", `The body is larger than ${maxBytes} bytes.`);
 }

@@ -1,14 +1,14 @@
 import { freemem, platform, totalmem } from "node:os";
 import { operations } from "@/lib/contract/operations";
 import { findAsset, readPreviews, toAsset } from "../assets/asset-view";
+import { listTags, refineTags } from "../assets/change-asset";
 import { listInputNames } from "../assets/file-names";
 import { quotaExceeded, requireSomeRoom, usedBytes } from "../assets/quota";
-import { listTags, refineTags } from "../assets/tags";
 import { noFile } from "../downloads/fetch-file";
 import { toTask } from "../downloads/task-rows";
 import { asRefusal, ServiceError } from "../service-error";
-import { createUserFiles, parseFilePath, parseFolder, type UserFile } from "../userdata/files";
 import { PUBLIC_OWNER } from "../users/keys";
+import { createUserFiles, parseFilePath, parseFolder, type UserFile } from "../users/user-files";
 import { empty, json, jsonText } from "./answers";
 import { invalid, whileMoving } from "./read-json";
 import { type Parts, type Route, route } from "./route";
@@ -112,8 +112,8 @@ const PREFIX = "/api/userdata/";
 /** A path with /move/ in it is a move; the first part of any other path is the file. */
 export function userdataRoutes(parts: Parts): Route[] {
   const { blobs } = parts;
-  const mostBytes = Math.min(MAX_BYTES, parts.settings.maxUploadBytes);
-  const files = createUserFiles(parts, mostBytes);
+  const maxBytes = Math.min(MAX_BYTES, parts.settings.maxUploadBytes);
+  const files = createUserFiles(parts, maxBytes);
 
   /** User files have a quota of their own. `check` limits a body without a declared length. */
   async function requireUserdataRoom(userId: number, segments: readonly string[], request: Request): Promise<(size: number) => void> {
@@ -141,8 +141,8 @@ export function userdataRoutes(parts: Parts): Route[] {
         return show(await files.move(user.id, parseFilePath(from), parseFilePath(to), overwrite), full_info);
       }
       const segments = parseFilePath(raw);
-      if (Number(request.headers.get("content-length") ?? 0) > mostBytes)
-        throw new ServiceError("FILE_TOO_LARGE", `The file is larger than ${mostBytes} bytes.`);
+      if (Number(request.headers.get("content-length") ?? 0) > maxBytes)
+        throw new ServiceError("FILE_TOO_LARGE", `The file is larger than ${maxBytes} bytes.`);
       const check = await requireUserdataRoom(user.id, segments, request);
       const body = bytesOf(request, parts.settings.requestTimeoutMs, check);
       return show(await files.write(user.id, segments, body, overwrite), full_info);

@@ -34,7 +34,7 @@ function toChunk(content: Buffer): Buffer {
 
 // WebP has no text chunks, so the graph is stored in EXIF, as ComfyUI does: the prompt as Model, others as Make and earlier tags.
 // A text that doesn't fit into the 64 KiB of an EXIF block is left out.
-const MOST_BYTES = 60_000;
+const MAX_EXIF_BYTES = 60_000;
 const OTHERS = ["Make", "ImageDescription", "DocumentName"] as const;
 
 function exifTexts(texts: Record<string, string>): Record<string, string> {
@@ -46,7 +46,7 @@ function exifTexts(texts: Record<string, string>): Record<string, string> {
       .map(([keyword, value], index): [string, string, string] => [OTHERS[index] ?? "", keyword, value]),
   ];
   const tags: [string, string][] = [];
-  let left = MOST_BYTES;
+  let left = MAX_EXIF_BYTES;
   for (const [tag, keyword, value] of wished) {
     const text = value === undefined ? undefined : `${keyword}:${toAsciiJson(value)}`;
     if (text === undefined || text.length > left) continue;

@@ -5,7 +5,7 @@ import { parseExactJson } from "@/lib/contract/json/parse-json";
 import { type Graph, graphSchema } from "@/lib/contract/schemas/graph";
 import { asRefusal, ServiceError } from "../service-error";
 import { query, type Reader } from "../store/database";
-import { type StoreDialect } from "../store/dialect/dialect";
+import { type StoreDialect } from "../store/dialect";
 import { type JobRow } from "../store/schema";
 
 const DAMAGED =
@@ -122,7 +122,7 @@ function isWhole<Column extends string>(texts: Texts<Column>): texts is Readonly
 const TOGETHER = 256 * 1024;
 
 /** The jobs in their order, in batches of short texts: the database is not asked for each job, and at most one long graph is in memory. */
-export async function* together<Job extends { seq: number }>(reader: Reader, jobs: readonly Job[]): AsyncIterable<Job[]> {
+export async function* batchBySize<Job extends { seq: number }>(reader: Reader, jobs: readonly Job[]): AsyncIterable<Job[]> {
   const length = sql<number>`octet_length(prompt) + octet_length(extra_data)
     + coalesce((select octet_length(outputs) + octet_length(messages) from job_results where job_seq = job_inputs.job_seq), 0)`;
   const seqs = jobs.map((job) => job.seq);
@@ -151,7 +151,7 @@ export function listText(items: readonly string[]): string {
   return `[${items.join(",")}]`;
 }
 
-export async function* inPieces(open: string, items: AsyncIterable<string>, close: string): AsyncIterable<string> {
+export async function* streamList(open: string, items: AsyncIterable<string>, close: string): AsyncIterable<string> {
   yield open;
   let isFirst = true;
   for await (const item of items) {

@@ -5,10 +5,10 @@ import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { BUILT_IN_RUNNER, type JobRunner, type JobWaits } from "@/lib/contract/runners/runners";
 import { fileNameOf, readAssets, toAsset } from "../assets/asset-view";
 import { query, type Reader } from "../store/database";
-import { type StoreDialect } from "../store/dialect/dialect";
+import { type StoreDialect } from "../store/dialect";
 import {
+  batchBySize,
   damaged,
-  inPieces,
   inputTexts,
   listText,
   objectText,
@@ -16,7 +16,7 @@ import {
   readRecord,
   resultTexts,
   type StoredJob,
-  together,
+  streamList,
   whole,
 } from "./job-row";
 import { resultOfNoRun } from "./run/finish";
@@ -181,7 +181,7 @@ export async function* listQueue(reader: Reader, userId: number): AsyncIterable<
   const pending = await waiting("pending");
   async function* tuples(jobs: typeof running): AsyncIterable<string> {
     let position = 0;
-    for await (const some of together(reader, jobs)) {
+    for await (const some of batchBySize(reader, jobs)) {
       const texts = await queuedTexts(reader, some.map((job) => job.seq)); // prettier-ignore
       for (const { seq, id, create_time } of some) {
         const stored = texts.get(seq);
@@ -193,6 +193,6 @@ export async function* listQueue(reader: Reader, userId: number): AsyncIterable<
       }
     }
   }
-  yield* inPieces('{"queue_running":[', tuples(running), "]");
-  yield* inPieces(',"queue_pending":[', tuples(pending), "]}");
+  yield* streamList('{"queue_running":[', tuples(running), "]");
+  yield* streamList(',"queue_pending":[', tuples(pending), "]}");
 }

@@ -17,7 +17,7 @@ import { type Engine } from "./run/engine";
 const secretKeys = new Set(["api_key_comfy_org", "auth_token_comfy_org"]);
 const REDACTED = "[REDACTED]";
 /** Shorter values are no keys, and removing them would break ordinary words. */
-const SHORTEST_VALUE = 8;
+const MIN_SECRET_LENGTH = 8;
 
 type Fields = Record<string, unknown>;
 type Parts<T> = { prompt: T; graph: T; extra_data: T };
@@ -35,7 +35,7 @@ function toStoredTexts(parts: Parts<Fields>): Parts<string> {
 function* secretsIn(value: unknown): Generator<string> {
   if (typeof value !== "object" || value === null) return;
   for (const [key, inner] of Object.entries(value)) {
-    if (secretKeys.has(key) && typeof inner === "string" && inner.length >= SHORTEST_VALUE) yield inner;
+    if (secretKeys.has(key) && typeof inner === "string" && inner.length >= MIN_SECRET_LENGTH) yield inner;
     else yield* secretsIn(inner);
   }
 }
@@ -102,7 +102,7 @@ export async function submitPrompt(
   const files = new Map([...found].map(([name, { media_type }]) => [name, { mediaType: media_type, isImage: isRaster(media_type) }]));
   const validation = validatePrompt(body.prompt, { targets: body.partial_execution_targets, files, library });
   if (!validation.ok) return validation;
-  const missing = pool.whatIsMissing(validation.needs);
+  const missing = pool.missingRequirements(validation.needs);
   if (missing !== undefined) return { ok: false, error: noRunner(missing), nodeErrors: {} };
 
   // Random from the first character on: users tell jobs apart by the beginning of their ids.
@@ -156,7 +156,7 @@ export async function submitPrompt(
     await stores.engine.enqueue(tx, userId, job.seq, needs);
     return { seq: job.seq, number, needs };
   });
-  pool.learn(accepted.needs, validation.needs);
+  pool.addNeeds(accepted.needs, validation.needs);
   stores.engine.submitted(userId, accepted.seq, accepted.needs);
   return { ok: true, id, ...accepted, nodeErrors: validation.nodeErrors };
 }

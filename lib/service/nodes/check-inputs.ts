@@ -4,7 +4,7 @@ import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { own } from "@/lib/contract/json/own";
 import { type NodeError } from "@/lib/contract/schemas/execution";
 import { type GraphNode, graphNodeSchema } from "@/lib/contract/schemas/graph";
-import { failed, ok,type Result } from "@/lib/shared/result";
+import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Choices, type InputField, type NodeDeclaration, type NodeLibrary, type NodeValue } from "./definition";
 import { inputConfig } from "./library";
 import { checkRange, isLinkLike, quoted, readLiteral, toLink, unwrapLiteral } from "./literal";
@@ -75,8 +75,8 @@ function missingClass(first: Missing, all: readonly Missing[], value: unknown): 
   };
 }
 
-const MOST_CHOICES = 20;
-const LONGEST_RECEIVED = 1000;
+const MAX_CHOICES = 20;
+const MAX_RECEIVED_LENGTH = 1000;
 
 /** What the file names in the inputs mean. */
 export type Files = ReadonlyMap<string, { mediaType: string; isImage: boolean }>;
@@ -141,7 +141,7 @@ function problem(field: InputField, error: { type: string; message: string; deta
 /** The received value, cut if it is so long that the refusal would be as large as the request. */
 function shortened(value: unknown): unknown {
   const text = typeof value === "string" ? value : writeExactJson(value);
-  return text.length > LONGEST_RECEIVED ? `${text.slice(0, LONGEST_RECEIVED)}…` : value;
+  return text.length > MAX_RECEIVED_LENGTH ? `${text.slice(0, MAX_RECEIVED_LENGTH)}…` : value;
 }
 
 function checkLink(field: InputField, written: unknown[], graph: ParsedGraph, checked: CheckedNode): void {
@@ -178,7 +178,7 @@ function checkFile(field: InputField, written: unknown, files: Files, checked: C
   checked.errors.push({
     type: "custom_validation_failed",
     message: "Custom validation failed for node",
-    details: `${field.name} - Invalid image file: ${typeof written === "string" ? written.slice(0, LONGEST_RECEIVED) : quoted(written)}${foundInstead(found)}`,
+    details: `${field.name} - Invalid image file: ${typeof written === "string" ? written.slice(0, MAX_RECEIVED_LENGTH) : quoted(written)}${foundInstead(found)}`,
     extra_info: {
       input_name: field.name,
       received_value: shortened(written),
@@ -229,7 +229,7 @@ function convert(field: InputField, written: unknown, checked: CheckedNode): Nod
 }
 
 function notInList(field: InputField, written: unknown, choices: Choices): NodeError {
-  const many = choices.length > MOST_CHOICES;
+  const many = choices.length > MAX_CHOICES;
   const list = many ? `(list of length ${choices.length})` : `[${choices.map((choice) => `'${choice}'`).join(", ")}]`;
   const details = `${field.name}: ${quoted(written)} not in ${list}`;
   const extra = { received_value: written, ...(many ? { input_config: null } : {}) };

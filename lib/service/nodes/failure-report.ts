@@ -69,8 +69,8 @@ function printed(given: GivenInput | undefined): string {
   return describeValue(value);
 }
 
-const LONGEST_TEXT = 1000;
-const MOST_OUTPUTS = 50;
+const MAX_TEXT_LENGTH = 1000;
+const MAX_OUTPUTS = 50;
 
 export type FailedNode = {
   id: string;
@@ -94,7 +94,7 @@ export function toExecutionError(cause: unknown, node: FailedNode): ExecutionErr
     exception_message: message,
     traceback: [first, ...stackLines(error), `${type}: ${message}`],
     current_inputs: Object.fromEntries([...node.given].map(([input, { value }]) => [input, [shown(value)]])),
-    current_outputs: Object.fromEntries([...node.kept].slice(0, MOST_OUTPUTS).map(([id, values]) => [id, values.map(shown)])),
+    current_outputs: Object.fromEntries([...node.kept].slice(0, MAX_OUTPUTS).map(([id, values]) => [id, values.map(shown)])),
   };
 }
 
@@ -110,7 +110,7 @@ function shown(value: NodeValue): unknown {
 }
 
 function cut(text: string): string {
-  return text.length > LONGEST_TEXT ? `${text.slice(0, LONGEST_TEXT)}…` : text;
+  return text.length > MAX_TEXT_LENGTH ? `${text.slice(0, MAX_TEXT_LENGTH)}…` : text;
 }
 
 function stackLines(error: Error): string[] {

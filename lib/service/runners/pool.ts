@@ -21,7 +21,7 @@ export type Place = { runner: RunnerRow; slot: string };
 export type Pool = Awaited<ReturnType<typeof createPool>>;
 
 /** How near a runner is to taking jobs again. */
-const nearness = ["checking", "unreachable", "draining", "paused", "set_aside"] as const;
+const readinessOrder = ["checking", "unreachable", "draining", "paused", "set_aside"] as const;
 
 /** How long a runner counts as busy with other clients' jobs. */
 const BUSY_MS = 5000;
@@ -49,7 +49,7 @@ export async function createPool({ database, processes, concurrency }: PoolParts
   const refresh = coalesce(async () => {
     const latest = await readRunners(database);
     const elsewhere = await countElsewhere(database, processes);
-    await know(latest.map(({ last_needs }) => last_needs));
+    await loadNeeds(latest.map(({ last_needs }) => last_needs));
     const isChanged = await libraries.refresh();
     rows = latest;
     usedElsewhere = elsewhere;
@@ -57,7 +57,7 @@ export async function createPool({ database, processes, concurrency }: PoolParts
   });
 
   /** Call before asking about any of them: the answers below come from memory. */
-  async function know(ids: Iterable<number | null>, reader: Reader = database): Promise<void> {
+  async function loadNeeds(ids: Iterable<number | null>, reader: Reader = database): Promise<void> {
     const unknown = [...new Set(ids)].filter((id) => id !== null).filter((id) => !needsById.has(id));
     if (unknown.length === 0) return;
     const stored = await reader.rows(
@@ -110,7 +110,7 @@ export async function createPool({ database, processes, concurrency }: PoolParts
     const able = rows.filter(({ id }) => lacks(needs, id).length === 0);
     const states = new Set(able.map(stateOf));
     if (states.has("ready")) return undefined;
-    const state = nearness.find((one) => states.has(one)) ?? "none";
+    const state = readinessOrder.find((one) => states.has(one)) ?? "none";
     const labels = able.map(({ label }) => label);
     return { state, runners: labels, message: inWords(state, labels) };
   }
@@ -118,9 +118,9 @@ export async function createPool({ database, processes, concurrency }: PoolParts
   await refresh();
   return {
     refresh,
-    know,
+    loadNeeds,
 
-    learn: (id: number, needs: Needs) => void needsById.set(id, needs),
+    addNeeds: (id: number, needs: Needs) => void needsById.set(id, needs),
 
     /** What no waiting or running job needs goes, from the table and from memory. */
     async forgetNeeds(): Promise<void> {
@@ -163,13 +163,13 @@ export async function createPool({ database, processes, concurrency }: PoolParts
 
     async waits(reader: Reader, needs: Iterable<number | null>): Promise<ReadonlyMap<number | null, JobWaits>> {
       const ids = [...needs];
-      await know(ids, reader);
+      await loadNeeds(ids, reader);
       const found = ids.map((id) => [id, waitsFor(id)] as const);
       return new Map(found.flatMap(([id, waits]) => (waits ? [[id, waits]] : [])));
     },
 
     /** Which runner lacks what, if none has everything. */
-    whatIsMissing(needs: Needs): string | undefined {
+    missingRequirements(needs: Needs): string | undefined {
       const all = rows.map(({ id, label }) => ({ label, lacks: lackingIn(libraries.of(id), needs) }));
       if (all.some((one) => one.lacks.length === 0)) return undefined;
       return all

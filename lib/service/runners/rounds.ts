@@ -29,7 +29,7 @@ export function runnerChores(stores: Stores): Chore[] {
   const { database, checkMs, changedElsewhere } = stores;
   let commits: number | undefined;
   return [
-    { name: "runners", everyMs: checkMs, isShared: true, round: () => lookAtAll(stores) },
+    { name: "runners", everyMs: checkMs, isShared: true, round: () => checkAll(stores) },
     {
       name: "runners of other processes",
       everyMs: FOREIGN_MS,
@@ -43,11 +43,11 @@ export function runnerChores(stores: Stores): Chore[] {
   ];
 }
 
-async function lookAtAll(stores: Stores): Promise<void> {
+async function checkAll(stores: Stores): Promise<void> {
   const { database, changed, signal } = stores;
   const all = await readRunners(database);
   const others = all.filter(({ address }) => address !== null);
-  await Promise.all(others.filter((row) => !isOverLimits(row)).map((row) => lookAt(stores, row)));
+  await Promise.all(others.filter((row) => !isOverLimits(row)).map((row) => checkOne(stores, row)));
   await clearAll(stores, others);
   // The built-in runner drains too, also where it is the only one.
   if (signal.aborted || (others.length === 0 && !all.some(({ mode }) => mode === "draining"))) return;
@@ -55,7 +55,7 @@ async function lookAtAll(stores: Stores): Promise<void> {
   await changed();
 }
 
-async function lookAt({ database, now, log, signal }: Stores, row: RunnerRow): Promise<void> {
+async function checkOne({ database, now, log, signal }: Stores, row: RunnerRow): Promise<void> {
   const server = comfyServer(row.address ?? "", signal);
   const health = await readHealth(server);
   if (signal.aborted) return;

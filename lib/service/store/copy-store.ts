@@ -7,10 +7,10 @@ import { type Copied, copyTables, type Counter, isUnfinishedCopy, UNFINISHED_COP
 import { requireCurrent } from "@/lib/shared/database/migrate";
 import { openPool } from "@/lib/shared/database/postgres";
 import { SqliteConnection } from "@/lib/shared/database/sqlite";
-import { migrate, migratePostgres, postgresHistory,SERVICE_SCHEMA } from "./baseline";
+import { migrate, migratePostgres, postgresHistory, SERVICE_SCHEMA } from "./baseline";
 import { lockDataFolder } from "./data-folder";
 import { type Tables } from "./schema";
-import { lookAt, removeMark, type ServicePlace, writeMark } from "./where-rows-are";
+import { lookAt, removeMark, type ServicePlace, writeMark } from "./store-location";
 
 type Opened = Kysely<Tables>;
 type Say = (progress: string) => void;

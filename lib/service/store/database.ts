@@ -3,7 +3,7 @@
 import { CompiledQuery, DummyDriver, Kysely, type RawBuilder, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from "kysely";
 import { isStoreAway } from "@/lib/shared/error-codes";
 import { type ServiceSettings } from "../settings";
-import { type StoreDialect } from "./dialect/dialect";
+import { type StoreDialect } from "./dialect";
 import { type Tables } from "./schema";
 
 export type Compilable<R> = { compile(): CompiledQuery<R> };

@@ -62,12 +62,12 @@ const ANSWERS = "answers";
 const PATIENCE_MS = 10_000;
 const LOOK_EVERY_MS = 1000;
 
-export type Questions = ReturnType<typeof createQuestions>;
+export type PeerRequests = ReturnType<typeof createPeerRequests>;
 /** Anyone who may use the database can send anything here. */
 const messageSchema = z.object({ id: z.string(), content: z.unknown().optional(), answer: z.unknown().optional() }).catch({ id: "" });
 type Open = { waitsFor: Set<string>; answers: unknown[]; settle(): void };
 
-export function createQuestions(processes: Processes, log: ServiceLog) {
+export function createPeerRequests(processes: Processes, log: ServiceLog) {
   const open = new Map<string, Open>();
 
   processes.listen(ANSWERS, (message, from) => {

@@ -7,7 +7,7 @@ import { isFullDisk } from "@/lib/shared/error-codes";
 import { createLru } from "@/lib/shared/lru";
 import { migrate } from "./baseline";
 import { type Compilable, type Database, type Reader, type StoreLimits, type Transaction } from "./database";
-import { sqliteDialect as dialect } from "./dialect/dialect";
+import { sqliteDialect as dialect } from "./dialect";
 import { createGroupCommit } from "./group-commit";
 
 const MAX_PREPARED = 400;

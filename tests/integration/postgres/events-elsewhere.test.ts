@@ -1,8 +1,8 @@
 // Events of jobs at one process that reach listeners at another one, over one PostgreSQL.
 import pg from "pg";
 import { afterEach, beforeEach, expect, inject, it } from "vitest";
-import { createJobEvents, type JobEvents } from "@/lib/service/events/elsewhere";
-import { createPostgresElsewhere } from "@/lib/service/events/postgres-elsewhere";
+import { createJobEvents, type JobEvents } from "@/lib/service/events/job-events";
+import { createPostgresPeerEvents } from "@/lib/service/events/postgres-peer-events";
 import { type Database } from "@/lib/service/store/database";
 import { openPostgres } from "@/lib/service/store/postgres/database";
 import { createPostgresProcesses } from "@/lib/service/store/postgres/processes";
@@ -26,7 +26,7 @@ async function open(url: string): Promise<End> {
   const database = await openPostgres(url, Date.now);
   const processes = createPostgresProcesses(database, url, log);
   await processes.start(1);
-  const events = createJobEvents(() => Promise.resolve(3), createPostgresElsewhere(database, processes, log), log);
+  const events = createJobEvents(() => Promise.resolve(3), createPostgresPeerEvents(database, processes, log), log);
   return { database, processes, events };
 }
 
@@ -167,7 +167,7 @@ it("a process that has just come knows who listens, and long notices do not stay
   const kept = "SELECT count(*)::integer AS n FROM lightdesk_service.long_notices";
   expect(await ask(own.url, kept)).toEqual([{ n: 1 }]);
   await ask(own.url, "UPDATE lightdesk_service.long_notices SET made_at = now() - interval '1 minute'");
-  const { removeOldNotices } = await import("@/lib/service/events/postgres-elsewhere");
+  const { removeOldNotices } = await import("@/lib/service/events/postgres-peer-events");
   await removeOldNotices(here.database);
   expect(await ask(own.url, kept)).toEqual([{ n: 0 }]);
 });

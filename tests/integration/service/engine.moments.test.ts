@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { openBlobs } from "@/lib/service/assets/blobs/open-blobs";
 import { makeFolders } from "@/lib/service/assets/folders";
-import { createJobEvents, createNowhereElse } from "@/lib/service/events/elsewhere";
+import { createJobEvents, createNoPeerEvents } from "@/lib/service/events/job-events";
 import { createMemoryQueue } from "@/lib/service/jobs/queue/memory-queue";
 import { claimJob } from "@/lib/service/jobs/run/claim";
 import { createEngine, type Engine } from "@/lib/service/jobs/run/engine";
@@ -24,7 +24,7 @@ const now = Date.now;
 const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
 const remoteLimits = { leaseMs: 60_000, silenceMs: 60_000, pollMs: 50, maxFileBytes: 1e6 };
 const processes = createOnlyProcess();
-const events = createJobEvents(() => Promise.resolve(0), createNowhereElse(), log);
+const events = createJobEvents(() => Promise.resolve(0), createNoPeerEvents(), log);
 const noRunner: Runner = {
   run: () => {
     throw new Error("nothing runs here");

@@ -1,6 +1,6 @@
 // How the queue fills slots that end a job, fail to end one, or are at a runner.
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { createJobEvents, createNowhereElse } from "@/lib/service/events/elsewhere";
+import { createJobEvents, createNoPeerEvents } from "@/lib/service/events/job-events";
 import { type EndCommit, type JobQueue, type QueueContext } from "@/lib/service/jobs/queue/job-queue";
 import { createMemoryQueue } from "@/lib/service/jobs/queue/memory-queue";
 import { type Running } from "@/lib/service/jobs/run/claim";
@@ -18,7 +18,7 @@ const USER = 1;
 const now = Date.now;
 const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
 const processes = createOnlyProcess();
-const events = createJobEvents(() => Promise.resolve(0), createNowhereElse(), log);
+const events = createJobEvents(() => Promise.resolve(0), createNoPeerEvents(), log);
 const remoteLimits = { leaseMs: 60_000, silenceMs: 60_000, pollMs: 50, maxFileBytes: 1e6 };
 
 let place: ServicePlace;
@@ -43,7 +43,7 @@ async function startQueue(concurrency: number, run: QueueContext["run"]): Promis
     parts,
     running: new Map(),
     isAccepting: () => !isStopped,
-    untilThere: (work) => work(),
+    untilReachable: (work) => work(),
     run,
     inBackground: (work) => void work.catch(() => undefined),
   });

@@ -35,7 +35,7 @@ it("is forgotten once no waiting or running job needs it, and gets another numbe
   await database.commit((tx) => tx.run(query.updateTable("runners").set({ last_needs: last })));
   const newest = await store("LoadImage");
   const all = [unused, waiting.needs, last, newest];
-  await pool.know(all);
+  await pool.loadNeeds(all);
   expect([await stored(), all.map(canDo)]).toEqual([all, [true, true, true, true]]);
 
   await pool.forgetNeeds();
@@ -43,6 +43,6 @@ it("is forgotten once no waiting or running job needs it, and gets another numbe
 
   const again = await store("ImageInvert");
   expect(again).toBeGreaterThan(newest);
-  await pool.know([again]);
+  await pool.loadNeeds([again]);
   expect(canDo(again)).toBe(true);
 });

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import sharp from "sharp";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createThumbnails, type InFile } from "@/lib/service/assets/thumbnails/thumbnails";
+import { createThumbnails, type InFile } from "@/lib/service/assets/thumbnails";
 import { type Client, type ServiceBench, startService } from "@/tests/support/service";
 import { until } from "@/tests/support/until";
 import { type Json, png, record, string } from "./support";
@@ -113,7 +113,7 @@ describe("thumbnails of pictures", () => {
       const content = (at: number) => ({ hash: String(at).padStart(64, "0"), media_type: "image/png", name: "s.png" });
       const inFile: InFile = (use) => use(source);
       const size = (await createThumbnails(folders).get(content(0), inFile, 256)).webp.length;
-      const thumbnails = createThumbnails(folders, { mostBytes: size * 3.5 });
+      const thumbnails = createThumbnails(folders, { maxBytes: size * 3.5 });
       for (let at = 1; at < 8; at += 1) await thumbnails.get(content(at), inFile, 256);
       const kept = (await readdir(folders.thumbnails, { recursive: true })).filter((name) => name.endsWith(".webp"));
       expect(kept.length).toBeLessThanOrEqual(3);

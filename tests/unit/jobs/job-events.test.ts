@@ -1,6 +1,6 @@
 // The first message to a listener while the queue is still being counted.
 import { expect, it } from "vitest";
-import { createJobEvents, createNowhereElse } from "@/lib/service/events/elsewhere";
+import { createJobEvents, createNoPeerEvents } from "@/lib/service/events/job-events";
 
 const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
 const typesOf = (received: readonly (string | Uint8Array)[]) =>
@@ -10,7 +10,7 @@ const job = { id: "job", userId: 1, clientId: undefined };
 
 it("a listener gets the state of the queue before anything else, and loses nothing that was sent while it was counted", async () => {
   let count: (n: number) => void = () => undefined;
-  const events = createJobEvents(() => new Promise((resolve) => (count = resolve)), createNowhereElse(), log);
+  const events = createJobEvents(() => new Promise((resolve) => (count = resolve)), createNoPeerEvents(), log);
   const received: (string | Uint8Array)[] = [];
   const listening = events.listen(1, undefined, (one) => void received.push(one));
   expect(events.hasListeners(job)).toBe(true);
@@ -29,7 +29,7 @@ it("a listener gets the state of the queue before anything else, and loses nothi
 });
 
 it("where the queue cannot be counted, nobody goes on listening", async () => {
-  const events = createJobEvents(() => Promise.reject(new Error("the database does not answer")), createNowhereElse(), log);
+  const events = createJobEvents(() => Promise.reject(new Error("the database does not answer")), createNoPeerEvents(), log);
   await expect(events.listen(1, undefined, () => undefined)).rejects.toThrow("does not answer");
   expect(events.hasListeners(job)).toBe(false);
   events.stop();

@@ -12,11 +12,11 @@ import { type createLocalCopies } from "./local-copies";
 const LAYOUT = "blake3-v1/";
 export const MARK = "lightdesk-store";
 const PART_BYTES = 8 * 1024 ** 2;
-const MOST_PARTS = 10_000;
+const MAX_PARTS = 10_000;
 const PARTS_AT_ONCE = 4;
 /** Fewer than all: other blobs are stored while a large one is sent. */
 const PARTS_OF_ONE = 3;
-const MOST_TRIES = 3;
+const MAX_TRIES = 3;
 const DAY_MS = 24 * 60 * 60_000;
 
 type Copies = ReturnType<typeof createLocalCopies>;
@@ -55,7 +55,7 @@ export async function readBlob(bucket: Bucket, hash: string, part?: { start: num
           yield chunk;
         }
       } catch (error) {
-        if (leaving.signal.aborted || tries >= MOST_TRIES) throw toBucketError("hand over all of an object", error);
+        if (leaving.signal.aborted || tries >= MAX_TRIES) throw toBucketError("hand over all of an object", error);
       }
       if (at < wanted) answer = await ask(at);
     }
@@ -76,7 +76,7 @@ export function createBucketPlace({ bucket, copies, presignedSeconds, now }: Opt
 
   async function putParts(staged: Content): Promise<void> {
     const key = keyOf(staged.hash);
-    const partBytes = Math.max(PART_BYTES, Math.ceil(staged.size / MOST_PARTS));
+    const partBytes = Math.max(PART_BYTES, Math.ceil(staged.size / MAX_PARTS));
     const starts = Array.from({ length: Math.ceil(staged.size / partBytes) }, (_, index) => index * partBytes);
     const upload = await bucket.begin(key);
     const failing = new AbortController();
@@ -104,14 +104,14 @@ export function createBucketPlace({ bucket, copies, presignedSeconds, now }: Opt
     for (let tries = 1; ; tries += 1) {
       const size = await bucket.sizeOf(keyOf(staged.hash));
       if (size === staged.size) return;
-      if (tries > MOST_TRIES) throw new BucketError("keep an object", "it has another size than what was sent", undefined);
+      if (tries > MAX_TRIES) throw new BucketError("keep an object", "it has another size than what was sent", undefined);
       // An object of another size is damaged: these bytes replace it.
       try {
         await (isSmall ? putWhole : putParts)(staged);
         if (isSmall) return;
       } catch (error) {
         // The response was lost after the write, or another process wrote too: the size decides.
-        if (!isBucketError(error) || tries === MOST_TRIES || (error.status !== 409 && error.reason !== "NoSuchUpload")) throw error;
+        if (!isBucketError(error) || tries === MAX_TRIES || (error.status !== 409 && error.reason !== "NoSuchUpload")) throw error;
       }
     }
   }

@@ -10,7 +10,7 @@ const CONNECT_MS = 5000;
 const ANSWER_MS = 120_000;
 /** Long, because readers may pause. */
 const SILENCE_MS = 600_000;
-const MOST_SOCKETS = 256;
+const MAX_SOCKETS = 256;
 
 export type Bucket = Awaited<ReturnType<typeof openBucket>>;
 
@@ -50,8 +50,8 @@ export async function openBucket({ bucket, prefix, region, endpoint, isPathStyle
       requestTimeout: ANSWER_MS,
       throwOnRequestTimeout: true,
       socketTimeout: SILENCE_MS,
-      httpAgent: { maxSockets: MOST_SOCKETS, keepAlive: true },
-      httpsAgent: { maxSockets: MOST_SOCKETS, keepAlive: true },
+      httpAgent: { maxSockets: MAX_SOCKETS, keepAlive: true },
+      httpsAgent: { maxSockets: MAX_SOCKETS, keepAlive: true },
     },
   });
   const named = (key: string) => ({ Bucket: bucket, Key: prefix + key });

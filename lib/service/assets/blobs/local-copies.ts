@@ -13,12 +13,12 @@ import { stageStream } from "../staged-file";
 type Options = {
   folder: string;
   temp: string;
-  mostBytes: number;
+  maxBytes: number;
   fetch(hash: string): Promise<Readable>;
   log: ServiceLog;
 };
 
-export function createLocalCopies({ folder, temp, mostBytes, fetch, log }: Options) {
+export function createLocalCopies({ folder, temp, maxBytes, fetch, log }: Options) {
   const pathOf = (hash: string) => blobPath(folder, hash);
   const inUse = new Map<string, number>();
   const fetching = new Map<string, Promise<void>>();
@@ -27,8 +27,8 @@ export function createLocalCopies({ folder, temp, mostBytes, fetch, log }: Optio
   telemetry().metrics?.read("lightdesk_blob_copies_bytes", () => bytes);
 
   async function evict(): Promise<void> {
-    if (bytes !== undefined && bytes <= mostBytes) return;
-    evicting ??= evictOldest(folder, mostBytes, (path) => inUse.has(path))
+    if (bytes !== undefined && bytes <= maxBytes) return;
+    evicting ??= evictOldest(folder, maxBytes, (path) => inUse.has(path))
       .then((left) => void (bytes = left))
       .catch((error: unknown) => log.warn({ err: error }, "the copies of blobs could not be brought within their bound"))
       .finally(() => (evicting = undefined));

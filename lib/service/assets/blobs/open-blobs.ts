@@ -10,8 +10,8 @@ import { asStorageFailure } from "@/lib/service/service-error";
 import { type ServiceSettings } from "@/lib/service/settings";
 import { makeSyncedFolder } from "@/lib/service/store/data-folder";
 import { type Database, query } from "@/lib/service/store/database";
-import { type Processes, type Questions } from "@/lib/service/store/processes";
-import { idOf } from "@/lib/service/store/where-rows-are";
+import { type PeerRequests, type Processes } from "@/lib/service/store/processes";
+import { idOf } from "@/lib/service/store/store-location";
 import { PUBLIC_OWNER } from "@/lib/service/users/keys";
 import { writeWhole } from "@/lib/shared/files";
 import { type BlobStore, createBlobStore, createOwnHolds, type Named } from "../blob-store";
@@ -55,12 +55,12 @@ const CHANNEL = "where bytes lie";
 const kindOf = (blobs: BlobSetting | undefined) => (blobs ? "shared" : "own");
 
 /** To be called before the process is listed: from then on others ask it. */
-export function tellPlace(questions: Questions, blobs: BlobSetting | undefined): void {
-  questions.answer(CHANNEL, () => Promise.resolve(kindOf(blobs)));
+export function announceBlobStore(peerRequests: PeerRequests, blobs: BlobSetting | undefined): void {
+  peerRequests.answer(CHANNEL, () => Promise.resolve(kindOf(blobs)));
 }
 
-export async function requireSamePlace(questions: Questions, blobs: BlobSetting | undefined): Promise<void> {
-  const others = await questions.ask(CHANNEL, null);
+export async function requireSameBlobStore(peerRequests: PeerRequests, blobs: BlobSetting | undefined): Promise<void> {
+  const others = await peerRequests.ask(CHANNEL, null);
   if (others.every((kind) => kind === kindOf(blobs))) return;
   throw new Error(
     blobs
@@ -120,7 +120,7 @@ export async function openSharedPlace(
     const bucket = await openBucket(setting, settings.bucketKeys);
     makeSyncedFolder(folders.blobCopies);
     const fetch = (hash: string) => readBlob(bucket, hash);
-    const copies = createLocalCopies({ folder: folders.blobCopies, temp: folders.temp, mostBytes: settings.blobCacheBytes, fetch, log });
+    const copies = createLocalCopies({ folder: folders.blobCopies, temp: folders.temp, maxBytes: settings.blobCacheBytes, fetch, log });
     return createBucketPlace({ bucket, copies, presignedSeconds: settings.presignedSeconds, now });
   } catch (error) {
     throw unusable(error);

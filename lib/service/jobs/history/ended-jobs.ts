@@ -3,7 +3,7 @@ import { unhurried } from "@/lib/service/housekeeping";
 import { type ServiceLog } from "@/lib/service/options";
 import { type ServiceSettings } from "@/lib/service/settings";
 import { type Database, query } from "@/lib/service/store/database";
-import { type StoreDialect } from "@/lib/service/store/dialect/dialect";
+import { type StoreDialect } from "@/lib/service/store/dialect";
 import { withTimeout } from "@/lib/shared/async";
 import { countJobs } from "../list-jobs";
 import { terminalStates } from "../transitions";

@@ -2,8 +2,8 @@ import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type ManageBody } from "@/lib/contract/schemas/job";
 import { type Database, type Reader } from "@/lib/service/store/database";
 import {
+  batchBySize,
   extraDataTexts,
-  inPieces,
   inputTexts,
   listText,
   objectText,
@@ -11,7 +11,7 @@ import {
   readJobs,
   resultTexts,
   type StoredJob,
-  together,
+  streamList,
   whole,
 } from "../job-row";
 import { readError, resultOf } from "../job-view";
@@ -30,7 +30,7 @@ export async function listHistory(reader: Reader, userId: number, page: Page): P
     limit: page.max_items,
     offset: page.offset,
   });
-  return inPieces(`{"history":[`, listed(reader, await readJobs(reader, seqs)), "]}");
+  return streamList(`{"history":[`, listed(reader, await readJobs(reader, seqs)), "]}");
 }
 
 export async function listOlderHistory(reader: Reader, userId: number, page: Page): Promise<AsyncIterable<string>> {
@@ -43,11 +43,11 @@ export async function listOlderHistory(reader: Reader, userId: number, page: Pag
     limit: page.max_items,
     offset: page.offset < 0 ? await last() : page.offset,
   });
-  return inPieces("{", olderEntries(reader, await readJobs(reader, seqs)), "}");
+  return streamList("{", olderEntries(reader, await readJobs(reader, seqs)), "}");
 }
 
 async function* listed(reader: Reader, jobs: readonly StoredJob[]): AsyncIterable<string> {
-  for await (const some of together(reader, jobs)) {
+  for await (const some of batchBySize(reader, jobs)) {
     const seqs = some.map((job) => job.seq);
     const results = await resultTexts(reader, seqs);
     const inputs = await extraDataTexts(reader, seqs);
@@ -64,7 +64,7 @@ async function* listed(reader: Reader, jobs: readonly StoredJob[]): AsyncIterabl
 }
 
 async function* olderEntries(reader: Reader, jobs: readonly StoredJob[]): AsyncIterable<string> {
-  for await (const some of together(reader, jobs)) {
+  for await (const some of batchBySize(reader, jobs)) {
     const texts = await entryTexts(reader, some);
     for (const job of some) {
       const entry = orEmpty(() => olderEntryOf(job, texts), undefined);

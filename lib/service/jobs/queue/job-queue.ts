@@ -6,7 +6,7 @@ import { asStorageFailure } from "@/lib/service/service-error";
 import { query, type Reader, type Transaction } from "@/lib/service/store/database";
 import { sleep } from "@/lib/shared/async";
 import { claimJob, type Running } from "../run/claim";
-import { type EngineParts, type Patience } from "../run/engine-parts";
+import { type EngineParts, type Retries } from "../run/engine-parts";
 import { isInOwnQueue, isUnfinished, type WaitingJob } from "../transitions";
 
 export type QueueEntry = WaitingJob & { turn: number };
@@ -35,7 +35,7 @@ export type QueueContext = {
   parts: Pick<EngineParts, "database" | "pool" | "log" | "concurrency" | "now" | "processes" | "events" | "remoteLimits">;
   running: Map<string, Running>;
   isAccepting(): boolean;
-  untilThere: Patience["untilThere"];
+  untilReachable: Retries["untilReachable"];
   run(job: Running, end: EndCommit): Promise<void>;
   inBackground(work: Promise<void>): void;
 };

@@ -116,7 +116,7 @@ export function createMemoryQueue(context: QueueContext): JobQueue {
   /** A job that was submitted meanwhile may be in the queue twice: the second claim finds that it no longer waits. */
   async function load(): Promise<void> {
     const waits = await waitingJobs(database);
-    await pool.know(waits.map(({ needs }) => needs));
+    await pool.loadNeeds(waits.map(({ needs }) => needs));
     for (const { userId, seq, kind } of waits) queue.add(userId, seq, kind);
     assignJobs();
   }

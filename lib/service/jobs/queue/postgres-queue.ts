@@ -16,12 +16,12 @@ const MAX_KINDS = 1000;
 const entrySchema = z.object({ seq: z.number(), userId: z.number(), kind: z.string(), turn: z.number() });
 
 function createPostgresQueue(context: QueueContext, { pgPool, processes }: { pgPool: Pool; processes: Processes }): JobQueue {
-  const { inBackground, isAccepting, untilThere } = context;
+  const { inBackground, isAccepting, untilReachable } = context;
   const { database, pool, log } = context.parts;
   const kinds = new Set<string>();
   const slots = createSlots(context, {
     onClaim: (tx, { turn }) => tookTurn(tx, turn),
-    putBack: (entry) => untilThere(() => database.commitFreeing((tx) => enqueueAll(tx, [entry], entry.turn))),
+    putBack: (entry) => untilReachable(() => database.commitFreeing((tx) => enqueueAll(tx, [entry], entry.turn))),
     onSlotFree: () => worker.nudge(),
   });
   const worker = createQueueWorker({ pgPool, processes, database, log }, { kindsToSkip, take });
@@ -38,7 +38,7 @@ function createPostgresQueue(context: QueueContext, { pgPool, processes }: { pgP
     if (kinds.size >= MAX_KINDS) kinds.clear();
     kinds.add(kind);
     // If this fails, no slot matches and the entry is returned.
-    await untilThere(() => pool.know([readKind(kind).needs])).catch(() => undefined);
+    await untilReachable(() => pool.loadNeeds([readKind(kind).needs])).catch(() => undefined);
     // Awaited: the next search must find an entry that was put back, not the one after it.
     const taken = slots.take(read.data);
     inBackground(taken);
@@ -62,7 +62,7 @@ function createPostgresQueue(context: QueueContext, { pgPool, processes }: { pgP
 
   return {
     start() {
-      inBackground(untilThere(repair));
+      inBackground(untilReachable(repair));
       worker.start();
       return Promise.resolve();
     },

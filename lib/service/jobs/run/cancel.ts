@@ -6,7 +6,7 @@ import { comfyServer } from "@/lib/comfyui/http";
 import { type KnownJobState } from "@/lib/contract/jobs/job-list";
 import { endAttempt } from "@/lib/service/runners/attempts";
 import { type Database, query, type Transaction } from "@/lib/service/store/database";
-import { type StoreDialect } from "@/lib/service/store/dialect/dialect";
+import { type StoreDialect } from "@/lib/service/store/dialect";
 import { type StoredJob } from "../job-row";
 import { type JobQueue } from "../queue/job-queue";
 import { isTerminal } from "../transitions";

@@ -3,7 +3,7 @@ import { type Selectable } from "kysely";
 import { objectOf, textOf } from "@/lib/contract/json/json";
 import { parseExactJson } from "@/lib/contract/json/parse-json";
 import { type Graph } from "@/lib/contract/schemas/graph";
-import { type JobEvents, type JobRecipients } from "@/lib/service/events/elsewhere";
+import { type JobEvents, type JobRecipients } from "@/lib/service/events/job-events";
 import { type RunEvent } from "@/lib/service/nodes/run";
 import { type Attempt, beginAttempt, endAttempt, takeOver } from "@/lib/service/runners/attempts";
 import { type Place } from "@/lib/service/runners/pool";
@@ -20,9 +20,9 @@ import { createRunRecord, type RunRecord } from "./run-record";
 /** Each progress_state names every node that has begun; for larger graphs it is left out. */
 const MAX_NODES_IN_STATE = 500;
 
-type RunTeller = ReturnType<typeof createRunTeller>;
+type RunReporter = ReturnType<typeof createRunReporter>;
 
-function createRunTeller(events: JobEvents, job: { id: string; seq: number; nodes: number } & JobRecipients) {
+function createRunReporter(events: JobEvents, job: { id: string; seq: number; nodes: number } & JobRecipients) {
   const prompt_id = job.id;
   const finished = new Set<string>();
   const reportedNodes = new Set<string>();
@@ -123,7 +123,7 @@ export type Running = Omit<Claimed, "isBegun"> & {
   isBegun(): boolean;
   begin(at: number): void;
   record: RunRecord;
-  teller: RunTeller;
+  reporter: RunReporter;
   cancel(): void;
   leave(): void;
   end(): void;
@@ -138,19 +138,19 @@ function createRunning(job: Claimed, events: JobEvents): Running {
   const { seq, id, userId, extraData } = job;
   const clientId = textOf(extraData.client_id);
   const record = createRunRecord(id, job.graph, job.outputs, job.startMs);
-  const teller = createRunTeller(events, { id, seq, userId, clientId, nodes: Object.keys(job.graph).length });
+  const reporter = createRunReporter(events, { id, seq, userId, clientId, nodes: Object.keys(job.graph).length });
   let { isBegun } = job;
   let end: () => void = () => undefined;
   const over = new Promise<void>((resolve) => (end = resolve));
   return {
     ...job,
     record,
-    teller,
+    reporter,
     isBegun: () => isBegun,
     begin(at) {
       isBegun = true;
       record.begin(at);
-      teller.begun(at);
+      reporter.begun(at);
     },
     cancel() {
       isCancelled = true;

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type BlobStore } from "@/lib/service/assets/blob-store";
 import { type Folders } from "@/lib/service/assets/folders";
-import { type JobEvents } from "@/lib/service/events/elsewhere";
+import { type JobEvents } from "@/lib/service/events/job-events";
 import { type Runner } from "@/lib/service/nodes/runner";
 import { type ServiceLog } from "@/lib/service/options";
 import { type Pool } from "@/lib/service/runners/pool";
@@ -13,10 +13,10 @@ import { withTimeout } from "@/lib/shared/async";
 
 const PAUSE_MS = 1000;
 
-export type Patience = ReturnType<typeof createPatience>;
+export type Retries = ReturnType<typeof createRetries>;
 
 /** `mayWait`: once it is false, the first failure is thrown. */
-export function createPatience(database: Database, mayWait: () => boolean) {
+export function createRetries(database: Database, mayWait: () => boolean) {
   return {
     async untilStored<T>(write: (tx: Transaction) => Promise<T>, undo: () => unknown = () => undefined): Promise<T> {
       for (;;) {
@@ -30,7 +30,7 @@ export function createPatience(database: Database, mayWait: () => boolean) {
       }
     },
 
-    untilThere: <T>(work: () => Promise<T>): Promise<T> =>
+    untilReachable: <T>(work: () => Promise<T>): Promise<T> =>
       whileAway(work, async (error) => {
         if (!mayWait()) throw error;
         await sleep(PAUSE_MS);

@@ -14,11 +14,11 @@ import { type CreateQueue, type EndCommit, type JobQueue } from "../queue/job-qu
 import { isUnfinished } from "../transitions";
 import { CANCELLED, createCanceller } from "./cancel";
 import { resumeJob, type Running } from "./claim";
-import { type Background, createBackground, createPatience, type EngineParts, type Patience } from "./engine-parts";
+import { type Background, createBackground, createRetries, type EngineParts, type Retries } from "./engine-parts";
 import { requeueOrFail } from "./finish";
 import { executeJob, failRun, requeueLostRun } from "./run-job";
 
-type Workplace = Patience & {
+type Workplace = Retries & {
   parts: EngineParts;
   running: Map<string, Running>;
   queue: JobQueue;
@@ -26,10 +26,10 @@ type Workplace = Patience & {
 };
 
 async function runClaimed(place: Workplace, job: Running, end: EndCommit): Promise<void> {
-  const { parts, running, queue, background, untilStored, untilThere } = place;
+  const { parts, running, queue, background, untilStored, untilReachable } = place;
   const { log } = parts;
   const outputDir = join(parts.folders.work, randomUUID());
-  const jobContext = { job, queue, untilStored, untilThere };
+  const jobContext = { job, queue, untilStored, untilReachable };
   try {
     await mkdir(outputDir, { mode: 0o700 });
     const nextImage = await imageOfNext(parts, queue.peekNext());
@@ -45,7 +45,7 @@ async function runClaimed(place: Workplace, job: Running, end: EndCommit): Promi
     job.end();
     // The runner may have been set aside because of how the job ended.
     if (job.remote) background.add(refreshPool(parts));
-    await tellEnd(parts, job);
+    await reportEnd(parts, job);
     background.add(tidyUp(parts, job, outputDir));
   }
 }
@@ -66,8 +66,8 @@ function refreshPool({ pool, log }: EngineParts): Promise<void> {
   return pool.refresh().catch((error: unknown) => log.warn({ err: error }, "the runners could not be read again"));
 }
 
-function tellEnd({ database, log }: EngineParts, run: Running): Promise<void> {
-  return run.teller.ended(database).catch((error: unknown) => log.warn({ err: error, job: run.id }, "how a job ended could not be told"));
+function reportEnd({ database, log }: EngineParts, run: Running): Promise<void> {
+  return run.reporter.ended(database).catch((error: unknown) => log.warn({ err: error, job: run.id }, "how a job ended could not be told"));
 }
 
 async function tidyUp({ collect, log }: EngineParts, job: Running, outputDir: string): Promise<void> {
@@ -86,12 +86,12 @@ export function createEngine(parts: EngineParts, createQueue: CreateQueue) {
   let accepting = false;
   let isStopped = false;
   const background = createBackground(log);
-  const patience = createPatience(database, () => accepting);
+  const patience = createRetries(database, () => accepting);
   const queue: JobQueue = createQueue({
     parts,
     running,
     isAccepting: () => accepting,
-    untilThere: patience.untilThere,
+    untilReachable: patience.untilReachable,
     run(job, end) {
       // A job that was claimed while the engine stopped is left for the next start.
       if (isStopped && job.remote) job.leave();
@@ -161,7 +161,7 @@ export function createEngine(parts: EngineParts, createQueue: CreateQueue) {
       await queue.repair();
     },
 
-    ...createCanceller({ parts, running, queue, background, reportEnd: (run) => tellEnd(parts, run) }),
+    ...createCanceller({ parts, running, queue, background, reportEnd: (run) => reportEnd(parts, run) }),
 
     enqueue: (tx: Transaction, userId: number, seq: number, needs: number) => queue.enqueue(tx, { userId, seq, kind: kindWith(needs) }),
     submitted: (userId: number, seq: number, needs: number) => queue.notifyWaiting({ userId, seq, kind: kindWith(needs) }),

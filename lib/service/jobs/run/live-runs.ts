@@ -5,7 +5,7 @@ import { type BlobStore } from "@/lib/service/assets/blob-store";
 import { type ProducedFile } from "@/lib/service/nodes/run";
 import { type ServiceLog } from "@/lib/service/options";
 import { type Database, plainStatement, query, type Reader } from "@/lib/service/store/database";
-import { type Questions } from "@/lib/service/store/processes";
+import { type PeerRequests } from "@/lib/service/store/processes";
 import { isUnfinished } from "../transitions";
 import { type Running } from "./claim";
 import { type Progress } from "./run-record";
@@ -79,16 +79,16 @@ type Parts = {
   runs: () => Iterable<Live>;
   database: Database;
   blobs: BlobStore;
-  questions: Questions;
+  peerRequests: PeerRequests;
   isShared: boolean;
   log: ServiceLog;
 };
 
-export function createLiveRuns({ runs, database, blobs, questions, isShared, log }: Parts) {
+export function createLiveRuns({ runs, database, blobs, peerRequests, isShared, log }: Parts) {
   const shared = isShared ? shareProgress(database, runs, log) : undefined;
   const lent = new WeakMap<Live, Map<string, Promise<void>>>();
 
-  questions.answer(FILE, async (asked) => {
+  peerRequests.answer(FILE, async (asked) => {
     const { data } = questionSchema.safeParse(asked);
     const found = data && findHere(data.userId, data.hash);
     if (!found) return undefined;
@@ -154,7 +154,7 @@ export function createLiveRuns({ runs, database, blobs, questions, isShared, log
         .where("state", "=", "in_progress");
       const here = new Set([...runs()].map(({ id }) => id));
       if ((await database.rows(running)).every(({ id }) => here.has(id))) return undefined;
-      const [answer] = await questions.ask(FILE, { userId, hash });
+      const [answer] = await peerRequests.ask(FILE, { userId, hash });
       return answerSchema.safeParse(answer).data;
     },
 

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { spellingOf, writeExactJson } from "@/lib/contract/json/exact-json";
 import { objectOf } from "@/lib/contract/json/json";
-import { noteResult, observedRun } from "@/lib/service/figures";
+import { countResult, observedRun } from "@/lib/service/figures";
 import { errorAround, REFUSED, type RunEvent, type RunOutcome } from "@/lib/service/nodes/run";
 import { endAttempt, forgetAttempt, isHandedOver, noteEnd, wasCacheCleared } from "@/lib/service/runners/attempts";
 import { kindOf } from "@/lib/service/runners/pool";
@@ -12,13 +12,13 @@ import { type EndCommit, type JobQueue } from "../queue/job-queue";
 import { begin } from "../transitions";
 import { insertOutputs, type StagedOutput, toStaged } from "./adopt-outputs";
 import { type Running } from "./claim";
-import { type EngineParts, type Patience } from "./engine-parts";
+import { type EngineParts, type Retries } from "./engine-parts";
 import { failAround, finishRun, requeueOrFail } from "./finish";
 import { type RunRecord } from "./run-record";
 
 type Execution = { how: RunOutcome["kind"] | "worker lost" };
 
-type JobContext = Patience & { job: Running; queue: Pick<JobQueue, "enqueue" | "notifyWaiting"> };
+type JobContext = Retries & { job: Running; queue: Pick<JobQueue, "enqueue" | "notifyWaiting"> };
 
 export async function executeJob(...[parts, run]: Parameters<typeof execute>): Promise<Execution> {
   return observedRun({ jobId: run.job.id, attempt: run.job.attempts }, () => execute(parts, run));
@@ -29,14 +29,14 @@ async function execute(
   run: JobContext & { outputDir: string; end: EndCommit; nextImage: string | undefined },
 ): Promise<Execution> {
   const { job, outputDir, end, nextImage } = run;
-  const { record, teller } = job;
-  if (job.isBegun()) teller.begun(record.startMs);
+  const { record, reporter } = job;
+  if (job.isBegun()) reporter.begun(record.startMs);
   let beginning: Promise<unknown> | undefined;
   const onBegun = () => {
     if (job.isBegun()) return;
     const at = parts.now();
     job.begin(at);
-    beginning = run.untilThere(() => parts.database.commit((tx) => begin(tx, job, at)));
+    beginning = run.untilReachable(() => parts.database.commit((tx) => begin(tx, job, at)));
     beginning.catch(() => undefined);
   };
   const cacheDir = join(parts.folders.nodeCache, String(job.userId));
@@ -45,10 +45,10 @@ async function execute(
     if (event.kind === "begun") return onBegun();
     record.note(event);
     // ComfyUI has no messages for the others.
-    if (event.kind !== "queued" && event.kind !== "note") teller.note(event);
-    if (!job.remote) noteResult(event);
+    if (event.kind !== "queued" && event.kind !== "note") reporter.note(event);
+    if (!job.remote) countResult(event);
   };
-  if (job.attempts > 1 && (await run.untilThere(() => wasCacheCleared(parts.database, job.seq))))
+  if (job.attempts > 1 && (await run.untilReachable(() => wasCacheCleared(parts.database, job.seq))))
     record.note({ kind: "note", at: parts.now(), note: { code: "cache_cleared" } });
   const outcome: RunOutcome = await parts.blobs.withFiles(hashes, async (pathOf) => {
     const nodes = job.remote
@@ -188,7 +188,7 @@ const AT_ONCE = 16;
 
 type Ended = Extract<RunOutcome, { kind: "success" | "error" }>;
 
-async function close(parts: EngineParts, { job, untilThere }: JobContext, outcome: Ended, { commit }: EndCommit): Promise<void> {
+async function close(parts: EngineParts, { job, untilReachable }: JobContext, outcome: Ended, { commit }: EndCommit): Promise<void> {
   const { blobs } = parts;
   const { record } = job;
   const staged = record.files.map(toStaged);
@@ -200,7 +200,7 @@ async function close(parts: EngineParts, { job, untilThere }: JobContext, outcom
   }
   try {
     // An outage of the database at the end must not cause the work to be done again.
-    await untilThere(() => blobs.hold(hashes, store));
+    await untilReachable(() => blobs.hold(hashes, store));
   } finally {
     for (const hash of hashes) await blobs.drop(hash);
   }

@@ -7,9 +7,9 @@ import { findUnfinishedCopy, UNFINISHED_COPY } from "@/lib/shared/database/copy-
 import { openPool } from "@/lib/shared/database/postgres";
 import { isStoreAway } from "@/lib/shared/error-codes";
 import { createLru } from "@/lib/shared/lru";
-import { migratePostgres,SERVICE_SCHEMA } from "../baseline";
+import { migratePostgres, SERVICE_SCHEMA } from "../baseline";
 import { type Compilable, type Database, type Reader, type StoreLimits, type Transaction } from "../database";
-import { postgresDialect as dialect } from "../dialect/dialect";
+import { postgresDialect as dialect } from "../dialect";
 import { createGroupCommit } from "../group-commit";
 
 const numberedTexts = createLru<string, string>({ max: 400 });
@@ -24,7 +24,7 @@ function numbered(text: string): string {
   return result;
 }
 
-const MOST_READERS = 8;
+const MAX_READERS = 8;
 const STATEMENT_MS = 30_000;
 /** How often, and at what interval, the outcome of a lost COMMIT is looked up. */
 const ASKS = 10;
@@ -36,7 +36,7 @@ type Client = Awaited<ReturnType<PostgresPool["connect"]>>;
 export async function openPostgres(url: string, now: () => number, limits: StoreLimits = {}): Promise<Database> {
   await migratePostgres(url, now);
   const place = { url, statementMs: STATEMENT_MS, schema: SERVICE_SCHEMA, isRounding: true };
-  const [writer, readers] = await Promise.all([openPool({ ...place, max: 1 }), openPool({ ...place, max: MOST_READERS })]);
+  const [writer, readers] = await Promise.all([openPool({ ...place, max: 1 }), openPool({ ...place, max: MAX_READERS })]);
   const unfinished = await alone(readers, (client) => client.query(findUnfinishedCopy.postgres, []));
   if (unfinished.rows.length > 0) {
     await Promise.all([writer.end(), readers.end()]);

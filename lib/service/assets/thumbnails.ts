@@ -12,16 +12,16 @@ import { codeOf } from "@/lib/shared/error-codes";
 import { readCached, writeCached } from "@/lib/shared/files";
 import { createLru } from "@/lib/shared/lru";
 import { telemetry } from "@/lib/shared/telemetry";
-import { fileNameOf } from "../asset-view";
-import { type Named } from "../blob-store";
-import { evictOldest, sweepCacheFolder } from "../folders";
-import { MAX_PIXELS } from "../mask-layers";
-import { drawPlaceholder, GROUND, type PreviewKind, previewKindOf } from "./placeholder";
+import { fileNameOf } from "./asset-view";
+import { type Named } from "./blob-store";
+import { evictOldest, sweepCacheFolder } from "./folders";
+import { MAX_PIXELS } from "./mask-layers";
+import { type PreviewKind, previewKindOf } from "./media-type";
 
 const run = promisify(execFile);
-const MOST_MS = 20_000;
-const MOST_OUTPUT_BYTES = 32 * 1024 ** 2;
-const MOST_BLOCK_BYTES = 512 * 1024 ** 2;
+const MAX_DRAW_MS = 20_000;
+const MAX_OUTPUT_BYTES = 32 * 1024 ** 2;
+const MAX_BLOCK_BYTES = 512 * 1024 ** 2;
 const EDGE = 1024;
 const WAVE = "0x4f6bbd";
 
@@ -65,7 +65,7 @@ function createMovingPreviews(ffmpeg: string) {
       const reader = own(readers, mediaType);
       if (reader === undefined) return undefined;
       const isSound = mediaType.startsWith("audio/");
-      const limits = ["-max_alloc", String(MOST_BLOCK_BYTES), "-threads", "1", "-max_pixels", String(MAX_PIXELS)];
+      const limits = ["-max_alloc", String(MAX_BLOCK_BYTES), "-threads", "1", "-max_pixels", String(MAX_PIXELS)];
       const input = ["-protocol_whitelist", "file", "-f", reader, "-t", isSound ? "600" : "10", "-i", `file:${path}`];
       const output = ["-frames:v", "1", "-f", "image2pipe", "-c:v", "png", "pipe:1"];
       const args = ["-nostdin", "-hide_banner", "-v", "error", ...limits, ...input, ...(isSound ? wave : frame), ...output];
@@ -73,8 +73,8 @@ function createMovingPreviews(ffmpeg: string) {
         const { stdout } = await inTurn(() =>
           run(ffmpeg, args, {
             encoding: "buffer",
-            maxBuffer: MOST_OUTPUT_BYTES,
-            timeout: MOST_MS,
+            maxBuffer: MAX_OUTPUT_BYTES,
+            timeout: MAX_DRAW_MS,
             killSignal: "SIGKILL",
             signal: stopping.signal,
             env: { NODE_ENV: "production" },
@@ -91,7 +91,7 @@ function createMovingPreviews(ffmpeg: string) {
   };
 }
 
-function createThumbnailCache(folders: { thumbnails: string; temp: string }, mostBytes: number) {
+function createThumbnailCache(folders: { thumbnails: string; temp: string }, maxBytes: number) {
   const folderOf = (hash: string) => join(folders.thumbnails, hash.slice(0, 2), hash.slice(2));
   const fileOf = (hash: string, name: string) => join(folderOf(hash), `${name}.webp`);
   let bytes: number | undefined;
@@ -108,8 +108,8 @@ function createThumbnailCache(folders: { thumbnails: string; temp: string }, mos
       // Where the disk does not take it, the thumbnail is sent all the same.
       if (!(await writeCached(fileOf(hash, name), join(folders.temp, randomUUID()), webp))) return;
       if (bytes !== undefined) bytes += webp.byteLength;
-      if (bytes === undefined || bytes > mostBytes) {
-        evicting ??= evictOldest(folders.thumbnails, mostBytes)
+      if (bytes === undefined || bytes > maxBytes) {
+        evicting ??= evictOldest(folders.thumbnails, maxBytes)
           .then((left) => void (bytes = left))
           .catch(() => undefined) // tried again with the next one
           .finally(() => (evicting = undefined));
@@ -123,18 +123,18 @@ function createThumbnailCache(folders: { thumbnails: string; temp: string }, mos
   };
 }
 
-const MOST_SECONDS = 20;
+const MAX_DECODE_SECONDS = 20;
 
 async function shrink(source: string | Uint8Array, edge: number, background?: string): Promise<Buffer> {
   return decoding(source, "No preview can be made of this file.", () => {
     const image = sharp(source, { limitInputPixels: MAX_DECODE_PIXELS, failOn: "truncated", pages: 1 });
-    const upright = image.timeout({ seconds: MOST_SECONDS }).autoOrient().resize({ width: edge, height: edge, fit: "inside" });
+    const upright = image.timeout({ seconds: MAX_DECODE_SECONDS }).autoOrient().resize({ width: edge, height: edge, fit: "inside" });
     return (background === undefined ? upright : upright.flatten({ background })).webp({ quality: 80, effort: 2 }).toBuffer();
   });
 }
 
 function encoded(source: string, format: "webp" | "jpeg", quality: number): Promise<Buffer> {
-  const image = sharp(source, { limitInputPixels: MAX_DECODE_PIXELS }).timeout({ seconds: MOST_SECONDS }).autoOrient();
+  const image = sharp(source, { limitInputPixels: MAX_DECODE_PIXELS }).timeout({ seconds: MAX_DECODE_SECONDS }).autoOrient();
   return format === "jpeg" ? image.removeAlpha().jpeg({ quality }).toBuffer() : image.webp({ quality, effort: 2 }).toBuffer();
 }
 
@@ -147,7 +147,7 @@ async function decoding(source: string | Uint8Array, message: string, decode: ()
 }
 
 const AT_ONCE = 2;
-const MOST_CACHED_BYTES = 512 * 1024 ** 2;
+const MAX_CACHED_BYTES = 512 * 1024 ** 2;
 const LARGEST = 1024;
 const TRY_AGAIN_AFTER_MS = 10 * 60_000;
 
@@ -159,9 +159,9 @@ export type Thumbnails = ReturnType<typeof createThumbnails>;
 
 export function createThumbnails(
   folders: { thumbnails: string; temp: string },
-  { ffmpeg, mostBytes = MOST_CACHED_BYTES }: { ffmpeg?: string; mostBytes?: number } = {},
+  { ffmpeg, maxBytes = MAX_CACHED_BYTES }: { ffmpeg?: string; maxBytes?: number } = {},
 ) {
-  const cache = createThumbnailCache(folders, mostBytes);
+  const cache = createThumbnailCache(folders, maxBytes);
   const moving = ffmpeg === undefined ? undefined : createMovingPreviews(ffmpeg);
   const inTurn = createLimiter(AT_ONCE);
   const making = new Map<string, Promise<Thumbnail>>();
@@ -249,4 +249,33 @@ function extractChannel(path: string, channel: "rgb" | "alpha"): Promise<Buffer>
     // Black everywhere, as transparent as the original; an image without alpha becomes opaque.
     return image.ensureAlpha().toColourspace("srgb").linear([0, 0, 0, 1], [0, 0, 0, 0]).png().toBuffer();
   });
+}
+
+const GROUND = "#eceef3";
+const INK = "#6e778b";
+
+const line = `fill="none" stroke="${INK}" stroke-width="2" stroke-linejoin="round" stroke-linecap="round"`;
+const bars = [8, 18, 28, 14, 22, 10, 6].map((height, at) => `<path d="M${17 + at * 5} ${32 - height / 2}v${height}"/>`).join("");
+
+const sheet = `<path d="M20 13h16l9 9v29H20zM36 13v9h9" ${line}/>`;
+
+const signs: Readonly<Record<PreviewKind, string>> = {
+  video: `<rect x="12" y="17" width="40" height="30" rx="4" ${line}/><path d="M19 17v30M45 17v30M12 27h7M12 37h7M45 27h7M45 37h7" ${line}/><path d="M28 26l10 6-10 6z" fill="${INK}"/>`,
+  audio: `<g fill="none" stroke="${INK}" stroke-width="2.6" stroke-linecap="round">${bars}</g>`,
+  model: `<path d="M32 14l16 9v18l-16 9-16-9V23zM32 32v18M32 32l16-9M32 32l-16-9" ${line}/>`,
+  image: `${sheet}<path d="M24 46l7-10 5 6 3-4 4 8z" fill="${INK}"/>`,
+  other: `${sheet}<path d="M26 31h13M26 37h13M26 43h8" ${line}/>`,
+};
+
+const drawn = createLru<string, Promise<Buffer>>({ max: 60 });
+
+export function drawPlaceholder(kind: PreviewKind, edge: number): Promise<Buffer> {
+  const key = `${kind}-${edge}`;
+  const known = drawn.get(key);
+  if (known) return known;
+  const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="${edge}" height="${edge}" viewBox="0 0 64 64"><rect width="64" height="64" fill="${GROUND}"/>${signs[kind]}</svg>`;
+  const made = sharp(Buffer.from(svg)).webp({ quality: 85 }).toBuffer();
+  drawn.set(key, made);
+  made.catch(() => drawn.delete(key));
+  return made;
 }

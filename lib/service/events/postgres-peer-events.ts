@@ -3,7 +3,7 @@ import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type ServiceLog } from "../options";
 import { type Database, plainStatement } from "../store/database";
 import { MAX_NOTICE_BYTES, type Processes } from "../store/processes";
-import { type Elsewhere, type Here, type Message, type Recipients } from "./elsewhere";
+import { type Here, type Message, type PeerEvents, type Recipients } from "./job-events";
 
 const LISTENERS_CHANNEL = "listeners";
 const REPEAT_MS = 20_000;
@@ -67,9 +67,9 @@ function createRemoteListeners(processes: Processes, users: () => Iterable<numbe
 
 const CHANNEL = "job events";
 const NOTICE_BYTES = MAX_NOTICE_BYTES - 300;
-const MOST_WAITING = 2000;
-const MOST_WAITING_BYTES = 16 * 1024 ** 2;
-const LONGEST_BYTES = 4 * 1024 ** 2;
+const MAX_WAITING = 2000;
+const MAX_WAITING_BYTES = 16 * 1024 ** 2;
+const MAX_EXIF_BYTES = 4 * 1024 ** 2;
 const KEEP_MS = 10_000;
 const AGAIN_MS = 1000;
 
@@ -85,7 +85,7 @@ const eventSchema = z.object({
 type Event = z.output<typeof eventSchema>;
 type Waiting = { to: Recipients; message: Message | undefined; key: string | undefined; bytes: number };
 
-export function createPostgresElsewhere(database: Database, processes: Processes, log: ServiceLog): Elsewhere {
+export function createPostgresPeerEvents(database: Database, processes: Processes, log: ServiceLog): PeerEvents {
   let here: Here | undefined;
   let remoteListeners: ReturnType<typeof createRemoteListeners> | undefined;
   let waiting: Waiting[] = [];
@@ -100,12 +100,12 @@ export function createPostgresElsewhere(database: Database, processes: Processes
     if (!remoteListeners?.has(to.userId)) return;
     if (key !== undefined) drop(waiting.findIndex((one) => one.key === key));
     const bytes = message === undefined ? 0 : Buffer.byteLength(message);
-    if (bytes > LONGEST_BYTES) missed.add(to.userId);
+    if (bytes > MAX_EXIF_BYTES) missed.add(to.userId);
     else {
       waiting.push({ to, message, key, bytes });
       waitingBytes += bytes;
     }
-    if (waiting.length > MOST_WAITING || waitingBytes > MOST_WAITING_BYTES) giveUpWaiting();
+    if (waiting.length > MAX_WAITING || waitingBytes > MAX_WAITING_BYTES) giveUpWaiting();
     send();
   }
 
@@ -185,7 +185,7 @@ export function createPostgresElsewhere(database: Database, processes: Processes
   function receive(notice: unknown): void {
     // Anyone who may use the database can send anything here.
     for (const event of z.array(eventSchema).safeParse(notice).data ?? []) {
-      if (undelivered >= MOST_WAITING) {
+      if (undelivered >= MAX_WAITING) {
         here?.queueChanged(event.u);
         continue;
       }

@@ -2,7 +2,7 @@ import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { newId } from "../new-id";
 import { type ServiceLog } from "../options";
 
-export type Elsewhere = {
+export type PeerEvents = {
   start(here: Here): void;
   hasListeners(userId: number): boolean;
   listened(userId: number): Promise<void>;
@@ -22,7 +22,7 @@ export type Here = {
   queueChanged(userId: number): void;
 };
 
-export function createNowhereElse(): Elsewhere {
+export function createNoPeerEvents(): PeerEvents {
   return {
     start: () => undefined,
     hasListeners: () => false,
@@ -37,7 +37,7 @@ export function createNowhereElse(): Elsewhere {
 /** Long enough for a thousand cancelled jobs to become one message. */
 const STATUS_EVERY_MS = 50;
 
-const isSoonOld = new Set(["progress", "progress_state"]);
+const replacedByNext = new Set(["progress", "progress_state"]);
 
 export type Tell = (message: Message) => void;
 export type JobRecipients = Recipients & { id: string };
@@ -45,7 +45,7 @@ type Listener = { clientId: string | undefined; tell: Tell };
 
 export type JobEvents = ReturnType<typeof createJobEvents>;
 
-export function createJobEvents(queueRemaining: (userId: number) => Promise<number>, elsewhere: Elsewhere, log: ServiceLog) {
+export function createJobEvents(queueRemaining: (userId: number) => Promise<number>, elsewhere: PeerEvents, log: ServiceLog) {
   const listeners = new Map<number, Set<Listener>>();
   const due = new Map<number, NodeJS.Timeout>();
 
@@ -57,7 +57,7 @@ export function createJobEvents(queueRemaining: (userId: number) => Promise<numb
   }
 
   function deliver(to: Recipients, message: Message): void {
-    for (const listener of listeners.get(to.userId) ?? []) if (hears(listener, to)) listener.tell(message);
+    for (const listener of listeners.get(to.userId) ?? []) if (isRecipient(listener, to)) listener.tell(message);
   }
 
   function queueChangedHere(userId: number): void {
@@ -104,7 +104,7 @@ export function createJobEvents(queueRemaining: (userId: number) => Promise<numb
       if (!listeners.has(to.userId) && !elsewhere.hasListeners(to.userId)) return;
       const text = message(type, data);
       deliver(to, text);
-      elsewhere.tell(to, text, isSoonOld.has(type) ? `${type} ${to.id}` : undefined);
+      elsewhere.tell(to, text, replacedByNext.has(type) ? `${type} ${to.id}` : undefined);
     },
 
     show(to: JobRecipients, preview: Uint8Array): void {
@@ -127,7 +127,7 @@ export function createJobEvents(queueRemaining: (userId: number) => Promise<numb
   };
 }
 
-function hears(listener: Listener, { clientId }: Recipients): boolean {
+function isRecipient(listener: Listener, { clientId }: Recipients): boolean {
   return clientId === undefined || listener.clientId === undefined || listener.clientId === clientId;
 }
 

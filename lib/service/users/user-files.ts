@@ -4,14 +4,14 @@ import { type BlobStore } from "../assets/blob-store";
 import { collectBlob } from "../assets/change-asset";
 import { insertBlob } from "../assets/create-asset";
 import { type StagedFile, stageStream } from "../assets/staged-file";
-import { type Thumbnails } from "../assets/thumbnails/thumbnails";
+import { type Thumbnails } from "../assets/thumbnails";
 import { asRefusal, ServiceError } from "../service-error";
 import { type Database, query, type Reader, type Transaction } from "../store/database";
 
 const MAX_PATH_LENGTH = 1000;
 /** The longest name on common disks. */
 const MAX_NAME_LENGTH = 255;
-const MOST_DECODINGS = 5;
+const MAX_DECODINGS = 5;
 /** Names that some systems read as devices, whatever their extension. */
 const device = /^(con|prn|aux|nul|clock\$|conin\$|conout\$|com[\d¹²³]|lpt[\d¹²³]) *(\..*)?$/i;
 /** Overlong encodings of a dot or a slash, which no encoder writes. */
@@ -35,7 +35,7 @@ export function parseFolder(dir: string): string[] {
 function requireHonest(path: string): string[] {
   if (overlong.test(path)) throw notAllowed(BADLY_ENCODED);
   let inner = path;
-  for (let round = 0; round < MOST_DECODINGS; round += 1) {
+  for (let round = 0; round < MAX_DECODINGS; round += 1) {
     const decoded = inner.replace(/%([0-9a-f]{2})/gi, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 16)));
     if (decoded === inner) return requireInside(path.normalize("NFC"));
     inner = decoded;
@@ -91,7 +91,7 @@ function notAllowed(reason: string): ServiceError {
 export type UserFile = { path: string; size: number; modified: number };
 type StoredFile = UserFile & { hash: string };
 /** Bounds the answer; more than a user keeps by hand. */
-const MOST_LISTED = 100_000;
+const MAX_LISTED = 100_000;
 
 type Stores = { database: Database; blobs: BlobStore; thumbnails: Thumbnails; folders: { temp: string }; now: () => number };
 
@@ -133,7 +133,7 @@ export function createUserFiles(stores: Stores, maxBytes: number) {
       const below = folder.length === 0 ? ownFiles(userId) : ownFiles(userId).where(isBelow(prefix));
       const inside = sql<string>`substr(path, ${length + 1})`;
       const listed = recurse ? below : below.where(({ not }) => not(database.dialect.holds(inside, "/")));
-      const files = await database.rows(listed.orderBy("path").limit(MOST_LISTED));
+      const files = await database.rows(listed.orderBy("path").limit(MAX_LISTED));
       if (files.length === 0 && folder.length > 0 && !(await database.row(below.limit(1))))
         throw new ServiceError("NOT_FOUND", "There is no such folder.");
       const shown = files.map(({ path, size, modified }) => ({ path: path.slice(prefix.length), size, modified }));
