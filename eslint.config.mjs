@@ -156,14 +156,7 @@ const config = [
   { files: ["components/ui/link.tsx"], rules: { "no-restricted-imports": "off" } },
   // The readers of process.env; instrumentation needs NEXT_RUNTIME literally so the bundler can drop the branch.
   {
-    files: [
-      "lib/server/env.ts",
-      "instrumentation.ts",
-      "bin/**",
-      "docs/examples/**",
-      "tests/**",
-      "*.config.{js,ts,mjs}",
-    ],
+    files: ["lib/server/env.ts", "instrumentation.ts", "bin/**", "docs/examples/**", "tests/**", "*.config.{js,ts,mjs}"],
     rules: { "no-restricted-syntax": "off" },
   },
 ];

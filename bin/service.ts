@@ -13,7 +13,7 @@ import { nameRequests } from "@/lib/http/routes";
 import { createHttpServer, stopOnSignals } from "@/lib/http/server";
 import { unknownSettings } from "@/lib/server/env";
 import { copyBlobs, createService, openServiceStore, type Service, type ServiceKeys } from "@/lib/service/index";
-import { readServiceEnv,type ServiceEnv } from "@/lib/service/settings";
+import { readServiceEnv, type ServiceEnv } from "@/lib/service/settings";
 import { bearerIn } from "@/lib/shared/headers";
 import { type FeedAdmission } from "@/lib/shared/http-types";
 import { telemetry } from "@/lib/shared/telemetry";

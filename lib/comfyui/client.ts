@@ -5,7 +5,7 @@ import { isObject, numberOf, objectOf, textOf } from "@/lib/contract/json/json";
 import { own } from "@/lib/contract/json/own";
 import { loosely, moment } from "@/lib/contract/schemas/lenient";
 import { type OutputFile } from "@/lib/contract/views/outputs-view";
-import { failed, ok,type Result } from "@/lib/shared/result";
+import { failed, ok, type Result } from "@/lib/shared/result";
 
 /** `keepDepth`: objects and lists below this level are parsed as null and count only toward `bytes`. */
 export type JsonBounds = { bytes: number; values: number; keepDepth?: number };

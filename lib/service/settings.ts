@@ -4,7 +4,7 @@ import { accessSync, constants, readFileSync } from "node:fs";
 import { availableParallelism, homedir, totalmem } from "node:os";
 import { delimiter, isAbsolute, join, resolve } from "node:path";
 import { z } from "zod";
-import { blobPlaceSchema,type BucketKeys } from "./blob-setting";
+import { blobPlaceSchema, type BucketKeys } from "./blob-setting";
 
 const GIB = 1024 ** 3;
 const MIB = 1024 ** 2;

@@ -5,7 +5,7 @@ import { rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { findAsset,type StoredAsset } from "../assets/asset-view";
+import { findAsset, type StoredAsset } from "../assets/asset-view";
 import { type BlobStore } from "../assets/blob-store";
 import { createIfStored, createTogether } from "../assets/create-asset";
 import { quotaExceeded, roomFor, usedBytes } from "../assets/quota";

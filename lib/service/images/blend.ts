@@ -1,4 +1,4 @@
-import { frameOfSamples, mapSamples, type Raster, sameSize, samplesAt, type Size, stages,type Tick } from "./raster";
+import { frameOfSamples, mapSamples, type Raster, sameSize, samplesAt, type Size, stages, type Tick } from "./raster";
 import { scaleRaster } from "./scale";
 
 export const blendModes = ["normal", "multiply", "screen", "overlay", "soft_light", "difference"] as const;

@@ -3,7 +3,7 @@
 
 import sharp, { type Metadata } from "sharp";
 import { decodableHeader } from "@/lib/shared/decode-image";
-import { frameOfBytes, type Raster, type Size, stages,type Tick } from "./raster";
+import { frameOfBytes, type Raster, type Size, stages, type Tick } from "./raster";
 
 class DecodeError extends Error {
   override name = "DecodeError";

@@ -1,6 +1,6 @@
 // Blur and sharpen, as in ComfyUI: sigma is relative to the radius, and edges are mirrored without repeating the edge.
 
-import { mapRows, mapSamples, type Raster, stages,type Tick } from "./raster";
+import { mapRows, mapSamples, type Raster, stages, type Tick } from "./raster";
 import { sumRows } from "./scale";
 
 export type Bell = { radius: number; sigma: number };

@@ -1,6 +1,6 @@
 // Normal noise from a seed, as ComfyUI draws it: a Mersenne twister, 24-bit uniform floats, and Box-Muller in blocks of 16.
 
-import { frameOfSamples, inStretches, type Raster, stages,type Tick } from "./raster";
+import { frameOfSamples, inStretches, type Raster, stages, type Tick } from "./raster";
 
 const f = Math.fround;
 const STATE = 624;

@@ -2,7 +2,7 @@
 
 import { cropRaster } from "./geometry";
 import { resizeLanczos } from "./lanczos";
-import { mapFrames, mapSamples, type Raster, roundHalfEven, sameSize, type Size, stages,type Tick } from "./raster";
+import { mapFrames, mapSamples, type Raster, roundHalfEven, sameSize, type Size, stages, type Tick } from "./raster";
 
 type Taps = {
   reach: number;

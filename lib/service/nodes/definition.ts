@@ -1,5 +1,5 @@
 import { type FilePixels } from "../images/decode";
-import { pixelsOf,type Raster, type Size, type Tick } from "../images/raster";
+import { pixelsOf, type Raster, type Size, type Tick } from "../images/raster";
 
 export type NodeValue = Raster | string | number | bigint | boolean | undefined;
 

@@ -7,7 +7,7 @@ import { checkTexts, createShownTexts, type NodeContext, NodeFailure } from "./d
 import { createInputs, type FailedNode, type GivenInput, toExecutionError } from "./failure-report";
 import { literalOf } from "./literal";
 import { type PlannedNode, planRun } from "./plan";
-import { createKeptValues, type ImageFiles, type KeptValues, type NodeCache, type NodeResultKept, planReuse,type Reuse } from "./reuse";
+import { createKeptValues, type ImageFiles, type KeptValues, type NodeCache, type NodeResultKept, planReuse, type Reuse } from "./reuse";
 import { type Cancellation, Cancelled, type ProducedFile, type RunEvent, type RunOutcome, type RunRequest } from "./run";
 import { producedPath, renumber } from "./stored-outputs";
 

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { copyStores } from "@/lib/server/backup/copy-stores";
 import { openStore } from "@/lib/server/store/store";
 import { copyServiceStore } from "@/lib/service/index";
-import { migrate, migratePostgres,SERVICE_SCHEMA } from "@/lib/service/store/baseline";
+import { migrate, migratePostgres, SERVICE_SCHEMA } from "@/lib/service/store/baseline";
 import { lockDataFolder } from "@/lib/service/store/data-folder";
 import { openPostgres } from "@/lib/service/store/postgres/database";
 import { openDatabase } from "@/lib/service/store/sqlite";

@@ -8,7 +8,7 @@ import { lookAtServer } from "@/lib/server/doctor/postgres";
 import { checkStorage } from "@/lib/server/doctor/storage";
 import { readEnv } from "@/lib/server/env";
 import { openStore } from "@/lib/server/store/store";
-import { migratePostgres,SERVICE_SCHEMA } from "@/lib/service/store/baseline";
+import { migratePostgres, SERVICE_SCHEMA } from "@/lib/service/store/baseline";
 import { ask, createDatabase, type OwnDatabase } from "@/tests/support/postgres-server";
 import { until } from "@/tests/support/until";
 

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, inject, test, vi } from "vitest";
 import { startComposition } from "@/lib/server/composition";
 import { readEnv } from "@/lib/server/env";
 import { copyBetween } from "@/lib/server/store/store";
-import { migratePostgres,SERVICE_SCHEMA } from "@/lib/service/store/baseline";
+import { migratePostgres, SERVICE_SCHEMA } from "@/lib/service/store/baseline";
 import { fillInstallation, type Installation, jobEnded, submit, tellOf } from "@/tests/support/installation";
 import { createDatabase, type OwnDatabase } from "@/tests/support/postgres-server";
 import { startProcess } from "@/tests/support/start-process";

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import pg from "pg";
 import { afterEach, beforeEach, expect, inject, it } from "vitest";
-import { migrate, migratePostgres,SERVICE_SCHEMA } from "@/lib/service/store/baseline";
+import { migrate, migratePostgres, SERVICE_SCHEMA } from "@/lib/service/store/baseline";
 import { SqliteConnection } from "@/lib/shared/database/sqlite";
 import { ask, createDatabase, type OwnDatabase } from "@/tests/support/postgres-server";
 import { shapesOfPostgres, shapesOfSqlite } from "@/tests/support/schema-shapes";
@@ -149,9 +149,7 @@ const counters = {
   ],
 } as const;
 /** Stored alike in both, and not derived from another table. */
-const kept = [
-  "SELECT user_id, state, has_image, has_video, n FROM job_counts WHERE n <> 0 AND workflow_id = ''",
-];
+const kept = ["SELECT user_id, state, has_image, has_video, n FROM job_counts WHERE n <> 0 AND workflow_id = ''"];
 
 it("counts in both the same, and what is there, after whatever was done", async () => {
   const sqlite = new SqliteConnection(file);

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createAccessTimes } from "@/lib/service/assets/access-times";
-import { readAssets,type StoredAsset } from "@/lib/service/assets/asset-view";
+import { readAssets, type StoredAsset } from "@/lib/service/assets/asset-view";
 import { type Database } from "@/lib/service/store/database";
 import { openDatabase } from "@/lib/service/store/sqlite";
 import { createKeys } from "@/lib/service/users/keys";

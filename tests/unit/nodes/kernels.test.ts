@@ -16,7 +16,7 @@ import {
   solidImage,
   solidMask,
 } from "@/lib/service/images/geometry";
-import { frameOfBytes, frameOfSamples,type Raster, type Tick } from "@/lib/service/images/raster";
+import { frameOfBytes, frameOfSamples, type Raster, type Tick } from "@/lib/service/images/raster";
 import { cropToShape, fitRaster, scaleMethods, scaleRaster } from "@/lib/service/images/scale";
 
 const quiet = () => undefined;

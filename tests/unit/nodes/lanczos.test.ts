@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { channelOf } from "@/lib/service/images/geometry";
-import { frameOfBytes,type Raster, type Size } from "@/lib/service/images/raster";
+import { frameOfBytes, type Raster, type Size } from "@/lib/service/images/raster";
 import { scaleRaster } from "@/lib/service/images/scale";
 
 const quiet = () => undefined;

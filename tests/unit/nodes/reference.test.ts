@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { frameOfBytes,type Raster } from "@/lib/service/images/raster";
+import { frameOfBytes, type Raster } from "@/lib/service/images/raster";
 import { type NodeContext } from "@/lib/service/nodes/definition";
 import { createInputs, type GivenInput } from "@/lib/service/nodes/failure-report";
 import { classes } from "@/lib/service/nodes/library";

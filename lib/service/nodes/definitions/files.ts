@@ -1,7 +1,7 @@
 import { type Decoded, toDecoded } from "@/lib/service/images/decode";
 import { encodeAnimatedWebp, encodePng } from "@/lib/service/images/encode";
 import { channelOf, invertRaster, solidImage, solidMask } from "@/lib/service/images/geometry";
-import { type Raster, stages,type Tick } from "@/lib/service/images/raster";
+import { type Raster, stages, type Tick } from "@/lib/service/images/raster";
 import {
   bareImage,
   bareList,
