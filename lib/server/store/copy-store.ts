@@ -6,7 +6,7 @@ import { type Copied, copyTables, isUnfinishedCopy, type Row, UNFINISHED_COPY } 
 import { requireCurrent } from "@/lib/shared/database/migrate";
 import { isNoTable } from "@/lib/shared/database/postgres";
 import { type Database, openDatabase, openPostgres } from "./database";
-import { dialectOf } from "./dialect";
+import { dialectOf } from "./dialect/dialect";
 import { indexed, readItem } from "./jobs/ledger-entry";
 import { postgresHistory } from "./migrations";
 import { type Tables } from "./tables";

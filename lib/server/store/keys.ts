@@ -2,7 +2,7 @@
 
 import "server-only";
 import { type Database, prepareOne } from "./database";
-import { dialectOf } from "./dialect";
+import { dialectOf } from "./dialect/dialect";
 import { type KeyRow } from "./tables";
 
 /** Ciphertext written by keys/cipher.ts, with the id of the ring key that decrypts it. */

@@ -7,7 +7,7 @@ import { type AppValues } from "@/lib/contract/apps/app";
 import { appBounds } from "@/lib/contract/apps/definition";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type Database } from "../database";
-import { dialectOf } from "../dialect";
+import { dialectOf } from "../dialect/dialect";
 import { type AppFileRow, readKept } from "./app-rows";
 import { RUNS_KEPT_MS } from "./app-runs";
 

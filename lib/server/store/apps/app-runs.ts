@@ -8,7 +8,7 @@ import { type AppRunError, type AppRunState, type AppValues } from "@/lib/contra
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type OutputView } from "@/lib/contract/views/outputs-view";
 import { type Database } from "../database";
-import { dialectOf } from "../dialect";
+import { dialectOf } from "../dialect/dialect";
 import { type Tables } from "../tables";
 import { type AppRunRow, readKept } from "./app-rows";
 

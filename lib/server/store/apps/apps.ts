@@ -10,7 +10,7 @@ import { type AppChange } from "@/lib/contract/apps/definition";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type Role } from "@/lib/contract/people/roles";
 import { type Database } from "../database";
-import { dialectOf } from "../dialect";
+import { dialectOf } from "../dialect/dialect";
 import { type Tables } from "../tables";
 import { faceOf, readKept, rolesOf, type StoredCard, toCard } from "./app-rows";
 

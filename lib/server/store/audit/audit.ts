@@ -10,7 +10,7 @@ import { toPlainLine } from "@/lib/contract/plain-line";
 import { codeOf, isFullDisk, isStoreAway } from "@/lib/shared/error-codes";
 import { createLru } from "@/lib/shared/lru";
 import { type Database } from "../database";
-import { oneOf } from "../dialect";
+import { oneOf } from "../dialect/dialect";
 import { type AuditRow } from "../tables";
 import { hashRow, verifyChain } from "./audit-chain";
 

@@ -9,7 +9,7 @@ import { type Kysely, sql } from "kysely";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { createLru } from "@/lib/shared/lru";
 import { type Database } from "../database";
-import { dialectOf } from "../dialect";
+import { dialectOf } from "../dialect/dialect";
 import { type Tables } from "../tables";
 import { noteUsage } from "./job-usage";
 import {

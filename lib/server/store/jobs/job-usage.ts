@@ -9,7 +9,7 @@ import { isTerminalWord } from "@/lib/contract/jobs/job-list";
 import { type JobListItem } from "@/lib/contract/schemas/job";
 import { toJobView } from "@/lib/contract/views/job-view";
 import { type Database } from "../database";
-import { dialectOf } from "../dialect";
+import { dialectOf } from "../dialect/dialect";
 import { type Tables } from "../tables";
 
 /** `token`: the name of the token that submitted the job. */

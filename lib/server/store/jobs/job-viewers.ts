@@ -8,7 +8,7 @@ import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { createLru } from "@/lib/shared/lru";
 import { type Connection, toConnection } from "../connections";
 import { type Database } from "../database";
-import { oneOf } from "../dialect";
+import { oneOf } from "../dialect/dialect";
 import { type ConnectionRow } from "../tables";
 
 export type ShownFile = { filename: string; subfolder: string; type: string };

@@ -8,7 +8,7 @@ import { parseExactJson } from "@/lib/contract/json/parse-json";
 import { type JobListItem, jobListItemSchema } from "@/lib/contract/schemas/job";
 import { toJobView } from "@/lib/contract/views/job-view";
 import { tokenIn } from "../audit/audit";
-import { dialectOf } from "../dialect";
+import { dialectOf } from "../dialect/dialect";
 import { type Tables } from "../tables";
 import { bodyOf, markOf } from "./ledger-words";
 

@@ -7,7 +7,7 @@ import { type RawBuilder, sql } from "kysely";
 import { type JobState } from "@/lib/contract/jobs/job-list";
 import { type JobListItem, type JobsQuery } from "@/lib/contract/schemas/job";
 import { type Database } from "../database";
-import { dialectOf, type Term } from "../dialect";
+import { dialectOf, type Term } from "../dialect/dialect";
 import { firstKey, MS_OF_KEY, readItem } from "./ledger-entry";
 import { fold, markOf, pieceOf } from "./ledger-words";
 

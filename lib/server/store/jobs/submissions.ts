@@ -2,7 +2,7 @@
 
 import "server-only";
 import { type Database } from "../database";
-import { oneOf } from "../dialect";
+import { oneOf } from "../dialect/dialect";
 
 export type SubmissionStore = ReturnType<typeof createSubmissionStore>;
 type Submission = { memberId: string; key: string };

@@ -5,7 +5,7 @@
 import "server-only";
 import { sql } from "kysely";
 import { type Database } from "../database";
-import { dialectOf } from "../dialect";
+import { dialectOf } from "../dialect/dialect";
 import { hashToken } from "../settings";
 
 export type Bucket = { name: string; burst: number; refillMs: number };

@@ -6,7 +6,7 @@ import { createHash, randomUUID } from "node:crypto";
 import { type Kysely } from "kysely";
 import { type Role, roles } from "@/lib/contract/people/roles";
 import { type Database, prepareOne } from "../database";
-import { dialectOf } from "../dialect";
+import { dialectOf } from "../dialect/dialect";
 import { type Tables } from "../tables";
 import { type MemberRow } from "./people-rows";
 

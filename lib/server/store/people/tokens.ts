@@ -10,7 +10,7 @@ import { parseJson } from "@/lib/contract/json/parse-json";
 import { type Role, roles } from "@/lib/contract/people/roles";
 import { tokenOperationsSchema } from "@/lib/contract/people/tokens";
 import { type Database, prepareOne } from "../database";
-import { dialectOf } from "../dialect";
+import { dialectOf } from "../dialect/dialect";
 import { hashToken } from "../settings";
 import { type TokenRow } from "./people-rows";
 
