@@ -2,7 +2,7 @@
 // to the service's files.
 
 import { type MaskPlace } from "@/components/mask/file/mask-source";
-import { type SendPicture } from "@/components/run/form/controls/use-picture-upload";
+import { type SendPicture } from "@/components/run/form/controls/picture-api";
 import { upload } from "@/lib/browser/uploads/upload";
 import { apiPath, withQuery } from "@/lib/browser/urls";
 import { type AppField, type AppFileAnswer } from "@/lib/contract/apps/app";

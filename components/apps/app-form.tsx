@@ -1,11 +1,9 @@
 import { useTranslations } from "next-intl";
 import { useState } from "react";
-import { type ControlProps } from "@/components/run/form/controls/control-props";
+import { type ControlProps, NumberControl } from "@/components/run/form/controls/basic-controls";
 import { FieldControl } from "@/components/run/form/controls/field-control";
-import { NumberControl } from "@/components/run/form/controls/number-control";
-import { type PictureContext } from "@/components/run/form/controls/picture-context";
-import { hashOfNode } from "@/components/run/form/field-ids";
-import { type Control } from "@/components/run/form/form-model";
+import { type PictureContext } from "@/components/run/form/controls/picture-api";
+import { type Control, hashOfNode } from "@/components/run/form/form-model";
 import { Checkbox } from "@/components/ui/controls/checkbox";
 import { Link } from "@/components/ui/link";
 import { withQuery } from "@/lib/browser/urls";

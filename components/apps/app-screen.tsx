@@ -7,9 +7,9 @@ import { useConnection, useConnections } from "@/components/frame/connection/con
 import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { useRole, useWhyNot } from "@/components/frame/member-context";
 import { PageHeader } from "@/components/frame/page-header";
-import { type PickerProps, type PictureContext } from "@/components/run/form/controls/picture-context";
-import { portsOf } from "@/components/run/run-ports";
-import { useRunKey } from "@/components/run/submit/run-button";
+import { type PickerProps, type PictureContext } from "@/components/run/form/controls/picture-api";
+import { createRunApi } from "@/components/run/run-actions";
+import { useRunKey } from "@/components/run/run-header";
 import { Button, buttonStyle } from "@/components/ui/controls/button";
 import { Select } from "@/components/ui/controls/select";
 import { Link } from "@/components/ui/link";
@@ -94,7 +94,7 @@ export function usePictures(app: string | undefined, canSend: boolean, connectio
   const id = connection?.id;
   const role = useRole();
   const seesAssets = hasFeature(connection, "assets") && (role === undefined || hasRole(role, "viewer"));
-  const ports = useMemo(() => portsOf(connection), [connection]);
+  const ports = useMemo(() => createRunApi(connection), [connection]);
   return {
     connection: id,
     canSend,

@@ -2,7 +2,7 @@ import { useTranslations } from "next-intl";
 import useSWR from "swr";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { AssetChoices } from "@/components/run/form/controls/asset-choices";
-import { type PickerProps } from "@/components/run/form/controls/picture-context";
+import { type PickerProps } from "@/components/run/form/controls/picture-api";
 import { Button } from "@/components/ui/controls/button";
 import { Dialog } from "@/components/ui/dialog";
 import { Skeleton } from "@/components/ui/skeleton";

@@ -1,5 +1,5 @@
 import { useTranslations } from "next-intl";
-import { hashOfNode } from "@/components/run/form/field-ids";
+import { hashOfNode } from "@/components/run/form/form-model";
 import { Link } from "@/components/ui/link";
 import { withQuery } from "@/lib/browser/urls";
 import { type AppRun, type AppView } from "@/lib/contract/apps/app";

@@ -1,7 +1,7 @@
 import { useTranslations } from "next-intl";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { useRunsAppsOnly } from "@/components/frame/member-context";
-import { hashOfNode } from "@/components/run/form/field-ids";
+import { hashOfNode } from "@/components/run/form/form-model";
 import { Button, buttonStyle } from "@/components/ui/controls/button";
 import { FailureNotice } from "@/components/ui/failure-notice";
 import { Link } from "@/components/ui/link";

@@ -1,5 +1,7 @@
 import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { own } from "@/lib/contract/json/own";
 import { type Graph, type GraphNode } from "@/lib/contract/schemas/graph";
+import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
 import { MASK } from "@/lib/contract/secrets/secret-texts";
 import { isLink, linksOf, nodeName } from "@/lib/contract/workflow/graph";
 
@@ -8,6 +10,11 @@ export function withTitles(graph: Graph, nameOfClass: (className: string) => str
   return Object.fromEntries(
     Object.entries(graph).map(([id, node]) => [id, { ...node, _meta: { title: nodeName(node, nameOfClass(node.class_type)) } }]),
   );
+}
+
+/** The same with the names of the service's list of nodes. */
+export function titledBy(graph: Graph, catalogue: ObjectInfo | undefined): Graph {
+  return catalogue ? withTitles(graph, (className) => own(catalogue, className)?.display_name) : graph;
 }
 
 /** The most telling literal in a single line: the first text, otherwise the first number with its name. Masked values are skipped. */

@@ -1,12 +1,17 @@
-import { FileJson2 } from "lucide-react";
+import { FileJson2, FolderOpen } from "lucide-react";
 import { useTranslations } from "next-intl";
-import { type ReactNode, useId, useState } from "react";
+import { type ComponentProps, type ReactNode, useId, useState } from "react";
+import { PageHeader } from "@/components/frame/page-header";
 import { SampleCards } from "@/components/frame/samples/sample-cards";
 import { pictureSamples, type SampleName, samples } from "@/components/frame/samples/samples";
 import { cn } from "@/components/ui/cn";
 import { Button } from "@/components/ui/controls/button";
 import { Textarea } from "@/components/ui/controls/textarea";
+import { Dialog } from "@/components/ui/dialog";
 import { useFilePick } from "@/components/ui/hooks/use-file-pick";
+import { Skeleton } from "@/components/ui/skeleton";
+import { SendingNote } from "./form/controls/media-control";
+import { type Refusal } from "./workflow/opened";
 
 type EmptyRunProps = {
   connectionName?: string;
@@ -100,5 +105,72 @@ function PasteField({ onText }: { onText: (text: string) => void }) {
         {t("pasteOpen")}
       </Button>
     </form>
+  );
+}
+
+export type WaysIn = Omit<ComponentProps<typeof EmptyRun>, "note" | "recent">;
+
+type OpenAnotherProps = {
+  serial: number;
+  refusal?: Refusal;
+  ways: WaysIn;
+  /** Cancels what was chosen and is still being loaded. */
+  onStop: () => void;
+};
+
+/** Every way to open a workflow that the empty page has. The dialog closes once a workflow opens or is refused; the page shows why. */
+export function OpenAnother({ serial, refusal, ways, onStop }: OpenAnotherProps) {
+  const t = useTranslations("run.open");
+  const common = useTranslations("common");
+  const [asked, setAsked] = useState<{ serial: number; refusal?: Refusal }>();
+  // Reset, not only hidden: the dialog would open again once the refusal is dismissed.
+  if (asked && (asked.serial !== serial || asked.refusal !== refusal)) setAsked(undefined);
+  function cancel() {
+    // The dialog also reports a close that an opening or a refusal caused.
+    if (!asked) return;
+    setAsked(undefined);
+    onStop();
+  }
+  return (
+    <>
+      <Button title={t("another")} onClick={() => setAsked({ serial, refusal })}>
+        <FolderOpen aria-hidden="true" className="size-4 lg:hidden" />
+        <span className="max-lg:sr-only">{t("another")}</span>
+      </Button>
+      <Dialog
+        isOpen={asked !== undefined}
+        onClose={cancel}
+        title={t("anotherTitle")}
+        className="w-[min(960px,calc(100vw-32px))]"
+        actions={<Button onClick={cancel}>{common("cancel")}</Button>}
+      >
+        <EmptyRun {...ways} />
+      </Dialog>
+    </>
+  );
+}
+
+type OpeningRunProps = { picture?: { name: string; share: number }; onStop?: () => void };
+
+/** A form of three nodes in its real size, with its drawing where both fit, shown while the first file loads. `picture`: what is sent first. */
+export function OpeningRun({ picture, onStop }: OpeningRunProps) {
+  const t = useTranslations("run");
+  return (
+    <>
+      <PageHeader title={t("title")} />
+      {picture && onStop ? (
+        <div className="border-b border-line bg-sunken px-4 py-2 md:px-5">
+          <SendingNote {...picture} onStop={onStop} />
+        </div>
+      ) : null}
+      <div role="status" aria-label={t("loading")} className="grid gap-3.5 px-4 py-4 md:px-5 xl:grid-cols-[46fr_54fr]">
+        <Skeleton className="h-[calc(100*var(--dvh)-84px)] rounded-lg max-xl:hidden" />
+        <div className="flex flex-col gap-3.5">
+          <Skeleton className="h-[210px] rounded-lg" />
+          <Skeleton className="h-[150px] rounded-lg" />
+          <Skeleton className="h-[150px] rounded-lg" />
+        </div>
+      </div>
+    </>
   );
 }

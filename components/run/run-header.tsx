@@ -1,21 +1,18 @@
-import { AppWindow, CopyPlus, Download, X } from "lucide-react";
+import { AppWindow, CopyPlus, Download, Play, X } from "lucide-react";
 import { useTranslations } from "next-intl";
 import { useLinkedConnection } from "@/components/frame/connection/connection-context";
 import { PageHeader } from "@/components/frame/page-header";
-import { SaveWorkflow } from "@/components/graph/save-workflow";
-import { storedText } from "@/components/graph/stored-workflow";
+import { SaveWorkflow, storedText } from "@/components/graph/save-workflow";
 import { cn } from "@/components/ui/cn";
 import { Button, buttonStyle } from "@/components/ui/controls/button";
+import { usePageKey } from "@/components/ui/hooks/page-keys";
 import { Link } from "@/components/ui/link";
 import { saveFile } from "@/lib/browser/files/save-file";
 import { withQuery } from "@/lib/browser/urls";
-import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
-import { OpenAnother, type WaysIn } from "./open-another";
-import { RunButton, type RunButtonProps } from "./submit/run-button";
-import { type OpenWorkflow } from "./workflow/opened";
-import { type Refusal } from "./workflow/refusal";
-import { type InEditorFile, withEditorFile } from "./workflow/use-editor-file";
+import { OpenAnother, type WaysIn } from "./empty-run";
+import { editorText, type InEditorFile, withEditorFile } from "./workflow/editor-file";
+import { type OpenWorkflow, type Refusal } from "./workflow/opened";
 
 type RunHeaderProps = {
   opened: OpenWorkflow;
@@ -103,20 +100,6 @@ export function RunHeader(props: RunHeaderProps) {
   );
 }
 
-/** The workflow as the graph editor reads it: the file it came from, otherwise a new file laid out like the drawing. */
-async function editorText({ graph, workflowId }: OpenWorkflow, info: ObjectInfo, inFile: InEditorFile | undefined) {
-  if (inFile) {
-    const { file, unplaced } = inFile(graph);
-    return { text: writeExactJson(file, 2), unplaced: unplaced().map(({ nodeId, input = "" }) => `#${nodeId} ${input}`.trim()) };
-  }
-  const [{ toEditorFile }, { layoutGraph }] = await Promise.all([
-    import("@/lib/contract/editor-workflow/write-file"),
-    import("@/components/graph/graph-layout"),
-  ]);
-  const { file, lost } = toEditorFile(graph, info, { id: workflowId, places: layoutGraph(graph).nodes });
-  return { text: writeExactJson(file, 2), unplaced: lost.map((id) => `#${id}`) };
-}
-
 /** On narrow screens: the buttons at the lower edge, within reach of the thumb. */
 export function RunBar({ canRun, button, onCopies }: Pick<RunHeaderProps, "canRun" | "button" | "onCopies">) {
   return (
@@ -153,4 +136,58 @@ function CopiesButton({ button: { refusedBy, isSending, uploading }, onClick, cl
       {face}
     </Button>
   );
+}
+
+export type RunButtonProps = {
+  isSending: boolean;
+  uploading: number;
+  /** The id of the text that says why this member may not run; absent where they may. */
+  refusedBy?: string;
+  onRun: () => void;
+  className?: string;
+};
+
+export function RunButton({ isSending, uploading, refusedBy, onRun, className }: RunButtonProps) {
+  const t = useTranslations("run.run");
+  const face = (
+    <>
+      <Play aria-hidden="true" className="size-3.5 fill-current" />
+      {uploading > 0 ? t("waiting", { count: uploading }) : isSending ? t("sending") : t("button")}
+    </>
+  );
+  if (refusedBy !== undefined) {
+    // The button can still be focused, so that a screen reader says why it is disabled; pressing it scrolls to the reason.
+    return (
+      <button
+        type="button"
+        aria-disabled="true"
+        aria-describedby={refusedBy}
+        onClick={() => document.getElementById(refusedBy)?.scrollIntoView?.({ block: "center" })}
+        className={cn(buttonStyle({ tone: "primary" }), className)}
+      >
+        {face}
+      </button>
+    );
+  }
+  // The second click of a double click (`detail` counts them) is ignored, even if the first was answered in between.
+  return (
+    <Button
+      tone="primary"
+      busy={isSending || uploading > 0}
+      onClick={({ detail }) => (detail > 1 ? undefined : onRun())}
+      title={t("hint")}
+      className={className}
+    >
+      {face}
+    </Button>
+  );
+}
+
+/** Ctrl Enter or ⌘ Enter, from any field. */
+export function useRunKey(onRun: () => void): void {
+  usePageKey((event) => {
+    if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey) || event.repeat) return;
+    event.preventDefault();
+    onRun();
+  });
 }

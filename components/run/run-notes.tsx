@@ -2,35 +2,35 @@ import { useTranslations } from "next-intl";
 import { type ReactNode, useEffect, useMemo, useRef, useState } from "react";
 import { useConnection } from "@/components/frame/connection/connection-context";
 import { useWhyNot } from "@/components/frame/member-context";
-import { withTitles } from "@/components/graph/node-words";
+import { titledBy } from "@/components/graph/node-words";
 import { Button } from "@/components/ui/controls/button";
 import { RelativeTime } from "@/components/ui/time/relative-time";
-import { own } from "@/lib/contract/json/own";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
-import { CopiesAside } from "./copies/copies-aside";
-import { CopiesCard, type CopiesWork } from "./copies/copies-card";
-import { type CopiesSet } from "./copies/copies-state";
-import { type PlacedProblems } from "./form/node-problems";
-import { type RunPorts } from "./run-ports";
-import { type Receipt, type RunState, type SubmitError } from "./run-state";
-import { JobLink } from "./submit/job-link";
+import { CopiesAside, CopiesCard, type CopiesWork } from "./copies/copies-card";
+import { type PlacedProblems } from "./form/problems";
+import { type Run, type RunApi } from "./run-actions";
+import { JobLink } from "./submit/job-parts";
 import { NewestJob } from "./submit/started-job";
 import { SubmitErrorNote } from "./submit/submit-error-note";
-import { type UnknownActs } from "./submit/unknown-note";
-import { type useRun } from "./use-run";
 
 type RunNotesProps = {
-  run: ReturnType<typeof useRun>;
+  run: Run;
   canRun: boolean;
   placed: PlacedProblems;
-  newestJobs: RunPorts["newestJobs"];
+  newestJobs: RunApi["newestJobs"];
   onAnyway?: () => void;
 };
 
 /** The outcome of what this page sent: its error, its copies, its newest job. */
 export function RunNotes({ run, canRun, placed, newestJobs, onAnyway }: RunNotesProps) {
   const { submitError, copies, errors, opened } = run.state;
-  const unknown = { ...unknownActs(run, submitError), newestJobs, ...(onAnyway && { onSendAgain: onAnyway }) };
+  const attempt = submitError?.attempt;
+  const unknown = {
+    newestJobs,
+    onLookAgain: () => void (attempt && run.askAfter(attempt)),
+    onLeave: run.clearSubmitError,
+    ...(onAnyway && { onSendAgain: onAnyway }),
+  };
   return (
     <>
       {submitError ? (
@@ -50,21 +50,21 @@ export function RunNotes({ run, canRun, placed, newestJobs, onAnyway }: RunNotes
 }
 
 /** The newest job of this page, at the lower edge of the window. Its nodes have the same names as in the form. */
-export function RunJob({ run, catalogue }: { run: ReturnType<typeof useRun>; catalogue?: ObjectInfo }) {
+export function RunJob({ run, catalogue }: { run: Run; catalogue?: ObjectInfo }) {
   const t = useTranslations("run");
   const { opened } = run.state;
   const receipt = shownReceipt(run.state, useConnection()?.id);
   // After a reload the sent graph is unknown; the open workflow has the same node names.
   const graph = receipt && opened ? (opened.sent ?? opened.graph) : undefined;
-  const sent = useMemo(() => (graph ? withTitles(graph, (name) => own(catalogue, name)?.display_name) : undefined), [graph, catalogue]);
+  const sent = useMemo(() => (graph ? titledBy(graph, catalogue) : undefined), [graph, catalogue]);
   return (
     <NewestJob
       receipt={receipt}
       fallbackName={t("pasted")}
       sent={sent}
-      onCancelled={run.cancelled}
-      onDismiss={run.dismissJob}
-      {...(opened && { onTakeOut: (places) => run.dispatch({ type: "secrets-left-out", serial: opened.serial, places }) })}
+      onCancelled={run.cancelReceipts}
+      onDismiss={run.dismissReceipt}
+      {...(opened && { onTakeOut: (places) => run.leaveOutSecrets(opened.serial, places) })}
     />
   );
 }
@@ -85,7 +85,7 @@ function ComesIntoView({ isWanted, children }: { isWanted: boolean; children: Re
   );
 }
 
-type CopiesPlaceProps = { set: CopiesSet; opened: string | undefined; canRun: boolean; work: CopiesWork };
+type CopiesPlaceProps = { set: NonNullable<Run["state"]["copies"]>; opened: string | undefined; canRun: boolean; work: CopiesWork };
 
 /** The full card beside the workflow they are copies of; one line beside another workflow or on another connection. */
 function CopiesPlace({ set, opened, canRun, work }: CopiesPlaceProps) {
@@ -115,7 +115,7 @@ export function ViewerNote({ id }: { id?: string }) {
 }
 
 /** Below the form: the way back, and the jobs started before. */
-export function RunPast({ run }: { run: ReturnType<typeof useRun> }) {
+export function RunPast({ run }: { run: Run }) {
   const t = useTranslations("run");
   const connection = useConnection()?.id;
   const shown = shownReceipt(run.state, connection);
@@ -142,19 +142,19 @@ export function RunPast({ run }: { run: ReturnType<typeof useRun> }) {
 }
 
 /** Back to what the newest opening or closing replaced, with everything that was typed into it. */
-export function WayBack({ run }: { run: ReturnType<typeof useRun> }) {
+export function WayBack({ run }: { run: Run }) {
   const t = useTranslations("run");
   const { before } = run.state;
   if (!before) return null;
   return (
-    <Button className="self-start" onClick={() => run.dispatch({ type: "went-back" })}>
+    <Button className="self-start" onClick={run.goBack}>
       {t("open.back", { name: before.name || t("pasted") })}
     </Button>
   );
 }
 
 /** The newest job, if its card belongs here: not beside another workflow or an error, and only on a connection where it can be followed. */
-function shownReceipt(state: RunState, connection: string | undefined): Receipt | undefined {
+function shownReceipt(state: Run["state"], connection: string | undefined) {
   const { submitError, refusal, isSending, opened, receipts } = state;
   const [newest] = receipts;
   if (!newest || newest.isDismissed || submitError || refusal || isSending) return undefined;
@@ -162,14 +162,8 @@ function shownReceipt(state: RunState, connection: string | undefined): Receipt 
   return newest.connection === undefined || newest.connection === connection ? newest : undefined;
 }
 
-function missingClassOf(errors: RunState["errors"]): string | undefined {
+function missingClassOf(errors: Run["state"]["errors"]): string | undefined {
   const entries = Object.values(errors);
   const isAboutClasses = entries.length > 0 && entries.every((entry) => entry.errors.every(({ type }) => type === "missing_node_type"));
   return isAboutClasses ? entries[0]?.class_type : undefined;
-}
-
-/** What a person can do about a run that may or may not have arrived. */
-function unknownActs(run: ReturnType<typeof useRun>, submitError: SubmitError | undefined): UnknownActs {
-  const attempt = submitError?.attempt;
-  return { onLookAgain: () => void (attempt && run.askAfter(attempt)), onLeave: run.dismissSubmitError };
 }

@@ -1,7 +1,26 @@
+import dynamic from "next/dynamic";
 import { useTranslations } from "next-intl";
-import { type KeyboardEvent, type PointerEvent, type ReactNode, useRef, useState } from "react";
+import {
+  type KeyboardEvent,
+  type PointerEvent,
+  type ReactNode,
+  useCallback,
+  useDeferredValue,
+  useEffect,
+  useMemo,
+  useRef,
+  useState,
+} from "react";
+import { type NodeMark, type NodeMarks } from "@/components/graph/node-marks";
+import { titledBy } from "@/components/graph/node-words";
 import { cn } from "@/components/ui/cn";
+import { useMedia } from "@/components/ui/hooks/use-media";
+import { Skeleton } from "@/components/ui/skeleton";
 import { persisted } from "@/lib/browser/persisted";
+import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
+import { drawingIn } from "@/lib/contract/workflow/workflow-name";
+import { hasErrors, type NodeProblems, type PlacedProblems } from "./form/problems";
+import { type OpenWorkflow } from "./workflow/opened";
 
 // The share of the page that the drawing takes beside the form, remembered in this browser.
 // Guarantees: the share always leaves room for both sides.
@@ -12,6 +31,24 @@ function bounded(share: number): number {
 }
 
 const keptShare = persisted("lightdesk.run.split", (kept) => (typeof kept === "number" ? bounded(kept) : shares.usual));
+
+/** From this width on, the drawing and the form fit side by side. */
+const ROOM_FOR_BOTH = "(min-width: 1280px)";
+
+/** Whether the drawing is shown: from the start where both fit side by side; otherwise it replaces the form only when asked for. */
+export function useDrawing(attention: number) {
+  const isWide = useMedia(ROOM_FOR_BOTH);
+  const [drawn, setDrawn] = useState({ wide: true, narrow: false });
+  const isDrawn = isWide ? drawn.wide : drawn.narrow;
+  const showForm = useCallback(() => setDrawn((now) => ({ ...now, narrow: false })), []);
+  const toggle = () => setDrawn({ ...drawn, [isWide ? "wide" : "narrow"]: !isDrawn });
+  const [attended, setAttended] = useState(attention);
+  if (attended !== attention) {
+    setAttended(attention);
+    showForm();
+  }
+  return { isWide, isDrawn, showForm, toggle };
+}
 
 type RunSplitProps = {
   isWide: boolean;
@@ -101,4 +138,69 @@ function Divider({ share, onShare }: { share: number; onShare: (share: number) =
       <span aria-hidden="true" className="h-10 w-[3px] rounded-full bg-line-strong group-hover:bg-control" />
     </div>
   );
+}
+
+/** The form does not need the drawing, so its code loads after the form. */
+const Graph = dynamic(() => import("@/components/graph/workflow-graph").then((module) => module.WorkflowGraph), {
+  ssr: false,
+  loading: () => <Skeleton className="size-full rounded-lg" />,
+});
+
+type RunGraphProps = {
+  opened: OpenWorkflow;
+  name: string;
+  catalogue: ObjectInfo | undefined;
+  placed: PlacedProblems;
+  selected?: string;
+  onSelect: (nodeId: string) => void;
+};
+
+/** The workflow drawn beside its form; nodes that need a correction are marked. It follows typing at low priority. */
+export function RunGraph({ opened: { graph, original, extraData }, name, catalogue, placed, selected, onSelect }: RunGraphProps) {
+  const drawn = useDeferredValue(graph);
+  const titled = useMemo(() => titledBy(drawn, catalogue), [drawn, catalogue]);
+  const marks = useMemo<NodeMarks>(
+    () => new Map(Object.entries(placed.byNode).flatMap(([id, one]) => (hasErrors(one) ? [[id, markOf(one)]] : []))),
+    [placed],
+  );
+  const json = useMemo(() => ({ prompt: drawn, ...(extraData && { extra_data: extraData }) }), [drawn, extraData]);
+  return (
+    <Graph
+      graph={titled}
+      shape={original}
+      drawing={drawingIn(extraData)}
+      marks={marks}
+      json={json}
+      fileName={`${name}.json`}
+      beside={{ onSelect, ...(selected !== undefined && { selected }) }}
+      className="h-full"
+    />
+  );
+}
+
+/** If the workflow was opened from a failed job, the failed node shows the error. */
+function markOf({ node }: NodeProblems): NodeMark {
+  const failures = node.filter(({ type }) => type === "execution_failed").map(({ message }) => message);
+  return failures.length > 0 ? { state: "failed", problems: failures } : { state: "faulty" };
+}
+
+/**
+ * Names the tab after its workflow, so that several tabs have different titles. A browser shows the first title in the head; the page has
+ * another one there, which may appear or change at any time, so that neither ever overwrites the other.
+ */
+export function TabTitle({ name }: { name: string }) {
+  const t = useTranslations("run");
+  const product = useTranslations("frame")("product");
+  const own = useRef<HTMLTitleElement>(null);
+  useEffect(() => {
+    const lead = () => {
+      const first = document.head.querySelector("title");
+      if (own.current && first && first !== own.current) first.before(own.current);
+    };
+    lead();
+    const titles = new MutationObserver(lead);
+    titles.observe(document.head, { childList: true });
+    return () => titles.disconnect();
+  }, []);
+  return <title ref={own}>{`${name} · ${t("title")} · ${product}`}</title>;
 }

@@ -1,20 +1,237 @@
 // The Run page's state, kept outside the page for as long as the tab lives: after a visit to a job every field is as it was,
-// and an answer that arrives in the meantime is not lost. It is in memory only; draft.ts keeps what survives a reload.
-// Must never: change on the server, where one process serves many people; only handlers and effects dispatch.
+// and an answer that arrives in the meantime is not lost. It is in memory only; workflow/draft.ts keeps what survives a reload.
+// Guarantees: a file that cannot be opened, a refused run and a picture that does not arrive leave everything typed and chosen as it was;
+// an answer or upload of a workflow that is no longer open does not change the open one; opening, closing or refusing a workflow
+// ends what was still loading.
+// Must never: change on the server, where one process serves many people; only handlers and effects call its actions.
 
 import { createStore } from "zustand/vanilla";
-import { runReducer } from "./run-reducer";
-import { emptyRun, type RunAction, type RunState } from "./run-state";
+import { type Failure } from "@/lib/contract/failure";
+import { own } from "@/lib/contract/json/own";
+import { withChoice } from "@/lib/contract/nodes/dynamic-inputs";
+import { type NodeErrors } from "@/lib/contract/schemas/execution";
+import { type Graph } from "@/lib/contract/schemas/graph";
+import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
+import { type SecretPlace } from "@/lib/contract/secrets/secret-places";
+import { type CopiesAct, copiesReducer, type CopiesSet } from "./copies/copies-state";
+import { type Checked } from "./form/checks";
+import { withInput } from "./form/form-model";
+import { type Attempt, MAX_RECEIPTS, type Receipt, type RunOutcome } from "./submit/attempt";
+import {
+  type Advanced,
+  type Draft,
+  type Edit,
+  nameOfFile,
+  type OpenedFile,
+  type OpenWorkflow,
+  type PendingImages,
+  type Refusal,
+} from "./workflow/opened";
+import { withoutSecrets } from "./workflow/workflow-contents";
 
-export type RunStore = {
-  get: () => RunState;
-  subscribe: (listener: () => void) => () => void;
-  dispatch: (action: RunAction) => void;
+export type SubmitError = { kind: Exclude<RunOutcome["kind"], "accepted">; failure: Failure; attempt?: Attempt };
+
+/** `turn` tells two openings apart. `isSeen`: shown in place of the open workflow. `picture`: what is sent first, with its progress. */
+export type Arriving = { turn: string; isSeen: boolean; picture?: { name: string; share: number } };
+
+export type RunState = {
+  opened?: OpenWorkflow;
+  /** What the newest opening replaced, with everything that was typed into it. */
+  before?: OpenWorkflow;
+  refusal?: Refusal;
+  /** The workflow that is being loaded and opens next. */
+  arriving?: Arriving;
+  /** A file with both formats, read as `run`, while the person is asked which format to open. */
+  asked?: OpenedFile;
+  /** Pictures that wait until it is clear which input takes them. */
+  pendingImages?: PendingImages;
+  copies?: CopiesSet;
+  errors: NodeErrors;
+  submitError?: SubmitError;
+  /** Newest first. */
+  receipts: readonly Receipt[];
+  isSending: boolean;
+  /** The graph that is being sent while `isSending`. */
+  inFlight?: Graph;
+  /** "node/input" of each picture on its way. */
+  uploading: readonly string[];
+  /** Grows with each answer that names nodes: the page then moves the focus to the first of them. */
+  attention: number;
 };
 
-export function createRunStore(): RunStore {
-  const { getState, setState, subscribe } = createStore<RunState>(() => emptyRun);
-  return { get: getState, subscribe, dispatch: (action) => setState(runReducer(getState(), action), true) };
+export const emptyRun: RunState = { errors: {}, receipts: [], isSending: false, uploading: [], attention: 0 };
+
+/** `serial`: of the workflow that was open when it was sent. */
+export type Answer = { serial: number; outcome: RunOutcome; attempt?: Attempt; atMs: number };
+
+export type RunStore = ReturnType<typeof createRunStore>;
+
+export function createRunStore() {
+  const { getState: get, setState, subscribe } = createStore<RunState>(() => emptyRun);
+  const update = (change: (state: RunState) => RunState) => setState(change, true);
+  const merge = (change: Partial<RunState>) => update((state) => ({ ...state, ...change }));
+  /** Does nothing once another workflow is open. */
+  const updateOpened = (serial: number, change: (opened: OpenWorkflow, state: RunState) => Partial<RunState>) =>
+    update((state) => (state.opened?.serial === serial ? { ...state, ...change(state.opened, state) } : state));
+  const updateReceipts = (jobIds: readonly string[], change: Partial<Receipt>) =>
+    merge({ receipts: get().receipts.map((one) => (jobIds.includes(one.jobId) ? { ...one, ...change } : one)) });
+
+  return {
+    get,
+    subscribe,
+
+    // Which workflow is open, or opens next.
+    open({ errors, ...file }: OpenedFile) {
+      update((state) => ({
+        ...calm(state),
+        opened: { ...file, original: file.graph, serial: nextSerial(state), isEdited: false },
+        before: state.opened,
+        ...(errors && pointingAt(state, errors)),
+      }));
+    },
+    /** After a reload. */
+    restore(draft: Draft) {
+      update((state) => (state.opened ? state : { ...calm(state), opened: restored(draft, nextSerial(state)) }));
+    },
+    setArriving: (arriving: Arriving | undefined) => merge({ refusal: undefined, asked: undefined, arriving }),
+    askFormat: (asked: OpenedFile | undefined) => merge({ refusal: undefined, arriving: undefined, asked }),
+    refuse: (refusal: Refusal) => merge({ refusal, arriving: undefined }),
+    dismissRefusal: () => merge({ refusal: undefined }),
+    goBack() {
+      update((state) => {
+        const { before, opened } = state;
+        return before ? { ...calm(state), opened: { ...before, serial: nextSerial(state) }, before: opened } : state;
+      });
+    },
+    close: () => update((state) => ({ ...calm(state), opened: undefined, before: state.opened })),
+    setPendingImages: (pendingImages: PendingImages | undefined) => merge({ pendingImages, ...(pendingImages && { arriving: undefined }) }),
+
+    // A change of the open workflow.
+    /** With a catalogue, a chosen value may add inputs of its own. */
+    edit(serial: number, { nodeId, name, value }: Edit, catalogue?: ObjectInfo) {
+      updateOpened(serial, (opened, state) => {
+        const changed = withInput(opened.graph, nodeId, name, value);
+        const graph = changed === opened.graph ? changed : (withChoice(opened.graph, nodeId, { name, value }, catalogue) ?? changed);
+        if (graph === opened.graph) return state;
+        const errors = withoutField(state.errors, nodeId, name);
+        return { opened: { ...opened, graph, isEdited: true }, errors, submitError: afterEdit(state.submitError, errors) };
+      });
+    },
+    setAdvanced(serial: number, advanced: Advanced) {
+      updateOpened(serial, (opened, { submitError, errors }) => ({
+        opened: { ...opened, advanced },
+        submitError: afterEdit(submitError, errors),
+      }));
+    },
+    /** Takes the keys and tokens out that the newest job was sent with. */
+    leaveOutSecrets: (serial: number, places: readonly SecretPlace[]) =>
+      updateOpened(serial, (opened) => ({ opened: withoutSecrets(opened, places) })),
+    setStored(serial: number, path: string, graph: Graph) {
+      updateOpened(serial, (opened) => {
+        const isEdited = opened.isEdited && opened.graph !== graph;
+        return { opened: { ...opened, stored: path, name: nameOfFile(path), isEdited } };
+      });
+    },
+    nameFile: (serial: number, value: string, name: string) =>
+      updateOpened(serial, (opened) => ({ opened: { ...opened, ownNames: { ...opened.ownNames, [value]: name } } })),
+    setUploading(serial: number, key: string, isRunning: boolean) {
+      updateOpened(serial, (_opened, { uploading }) => {
+        const others = uploading.filter((one) => one !== key);
+        return { uploading: isRunning ? [...others, key] : others };
+      });
+    },
+    /** Problems that the check in the browser found before anything was sent. */
+    reportProblems(serial: number, { code, errors }: Checked) {
+      const kind = code === "prompt_no_outputs" ? "refused" : "invalid";
+      updateOpened(serial, (_opened, state) => ({
+        submitError: { kind, failure: { code, message: "", status: 0 } },
+        ...pointingAt(state, errors),
+      }));
+    },
+
+    // What was sent, and what became of it.
+    startSending: () => merge({ isSending: true, inFlight: get().opened?.graph, submitError: undefined, errors: {} }),
+    finishSending: (answer: Answer) => update((state) => answered(state, answer)),
+    /** After a reload. */
+    restoreReceipts(receipts: readonly Receipt[]) {
+      if (get().receipts.length === 0) merge({ receipts });
+    },
+    cancelReceipts: (jobIds: readonly string[]) => updateReceipts(jobIds, { isCancelled: true }),
+    dismissReceipt: (jobId: string) => updateReceipts([jobId], { isDismissed: true }),
+    clearSubmitError: () => merge({ submitError: undefined }),
+    changeCopies(act: CopiesAct) {
+      const { copies, opened } = get();
+      // The graph is sent by its copies, so leaving the page loses nothing of it.
+      const isSent = act.act === "begun" && opened;
+      merge({ copies: copiesReducer(copies, act), ...(isSent && { opened: { ...opened, sent: opened.graph } }) });
+    },
+  };
 }
 
 export const tabRun = createRunStore();
+
+/** Drops everything that belongs to the workflow open until now. */
+function calm(state: RunState): RunState {
+  return { ...state, refusal: undefined, errors: {}, submitError: undefined, uploading: [], arriving: undefined, asked: undefined };
+}
+
+function nextSerial(state: RunState): number {
+  return Math.max(state.opened?.serial ?? 0, state.before?.serial ?? 0) + 1;
+}
+
+/** The file with what was typed into it before the reload. */
+function restored({ file, inputs: typed, ownNames }: Draft, serial: number): OpenWorkflow {
+  const original = file.graph;
+  const changed = Object.entries(typed).flatMap(([id, inputs]) => {
+    const node = own(original, id);
+    return node ? [[id, { ...node, inputs }] as const] : [];
+  });
+  const isEdited = changed.length > 0;
+  const graph = isEdited ? { ...original, ...Object.fromEntries(changed) } : original;
+  return { ...file, ...(ownNames && { ownNames }), original, graph, serial, isEdited };
+}
+
+/** After an edit, messages about an earlier run no longer apply, except for one that may have started or still names a node. */
+function afterEdit(submitError: SubmitError | undefined, errors: NodeErrors): SubmitError | undefined {
+  const stays = submitError?.kind === "unknown" || (submitError?.kind === "invalid" && Object.keys(errors).length > 0);
+  return stays ? submitError : undefined;
+}
+
+/** Once a value is changed, the service's error about the old value no longer applies. */
+function withoutField(errors: NodeErrors, nodeId: string, name: string): NodeErrors {
+  const entry = own(errors, nodeId);
+  if (!entry) return errors;
+  const left = entry.errors.filter(({ extra_info }) => extra_info.input_name !== name);
+  const { [nodeId]: _, ...others } = errors;
+  return left.length === 0 ? others : { ...others, [nodeId]: { ...entry, errors: left } };
+}
+
+function answered(state: RunState, answer: Answer): RunState {
+  const { serial, outcome, attempt } = answer;
+  const isCurrent = state.opened?.serial === serial;
+  const next = { ...state, isSending: false, inFlight: undefined };
+  if (outcome.kind !== "accepted") {
+    const submitError = { kind: outcome.kind, failure: outcome.failure, ...(attempt && { attempt }) };
+    return { ...next, submitError, ...(outcome.kind === "invalid" && isCurrent && pointingAt(state, outcome.errors)) };
+  }
+  const receipt = receiptOf(state, answer, outcome);
+  const receipts = [receipt, ...state.receipts].slice(0, MAX_RECEIPTS);
+  const opened = isCurrent && state.opened ? { ...state.opened, sent: state.inFlight } : state.opened;
+  return { ...next, opened, receipts, ...(isCurrent && receipt.nodesRefused > 0 && pointingAt(state, outcome.errors)) };
+}
+
+function pointingAt({ attention }: RunState, errors: NodeErrors): Pick<RunState, "errors" | "attention"> {
+  return { errors, attention: attention + 1 };
+}
+
+function receiptOf(state: RunState, { attempt, atMs }: Answer, accepted: Extract<RunOutcome, { kind: "accepted" }>): Receipt {
+  return {
+    jobId: accepted.jobId,
+    name: attempt?.name ?? state.opened?.name ?? "",
+    atMs,
+    nodesRefused: Object.keys(accepted.errors).length,
+    ...(attempt && { workflowId: attempt.workflowId }),
+    ...(attempt?.connection !== undefined && { connection: attempt.connection }),
+    ...(accepted.secretPlaces && { secretPlaces: accepted.secretPlaces }),
+  };
+}

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { type APIRequestContext, type Locator, type Page } from "@playwright/test";
 import { samples } from "@/components/frame/samples/samples";
-import { samplePictures } from "@/components/run/workflow/arrivals/sample-pictures";
+import { samplePictures } from "@/components/run/workflow/arrivals";
 import { type RunsByDay } from "@/lib/contract/console";
 import { expectAccessible, expectAccessibleInBothThemes } from "./support/accessible";
 import { keepConnection } from "./support/connections";

@@ -3,7 +3,7 @@ import { getTranslations } from "next-intl/server";
 import { PageMessages } from "@/components/frame/page-messages";
 import { isSample } from "@/components/frame/samples/samples";
 import { RunScreen } from "@/components/run/run-screen";
-import { type Arrival } from "@/components/run/workflow/arrivals/arrivals";
+import { type Arrival } from "@/components/run/workflow/arrivals";
 import { openPage } from "@/lib/server/bff/open-page";
 import { pickMessages } from "@/lib/server/i18n/messages";
 

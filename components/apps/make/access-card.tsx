@@ -1,7 +1,7 @@
 import { useTranslations } from "next-intl";
 import useSWR from "swr";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
-import { NumberControl } from "@/components/run/form/controls/number-control";
+import { NumberControl } from "@/components/run/form/controls/basic-controls";
 import { Card } from "@/components/ui/card";
 import { CheckList } from "@/components/ui/controls/check-list";
 import { FormField } from "@/components/ui/controls/form-field";

@@ -1,8 +1,8 @@
 import { useTranslations } from "next-intl";
 import { useId, useState } from "react";
+import { NumberControl } from "@/components/run/form/controls/basic-controls";
 import { FieldControl } from "@/components/run/form/controls/field-control";
-import { NumberControl } from "@/components/run/form/controls/number-control";
-import { type PictureContext } from "@/components/run/form/controls/picture-context";
+import { type PictureContext } from "@/components/run/form/controls/picture-api";
 import { Checkbox } from "@/components/ui/controls/checkbox";
 import { FormField } from "@/components/ui/controls/form-field";
 import { Input } from "@/components/ui/controls/input";

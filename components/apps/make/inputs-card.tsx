@@ -1,8 +1,8 @@
 import { ArrowDown, ArrowUp, Plus, X } from "lucide-react";
 import { useTranslations } from "next-intl";
 import { useMemo, useState } from "react";
-import { isEditable } from "@/components/run/form/field-row";
 import { formBuilder } from "@/components/run/form/form-model";
+import { isEditable } from "@/components/run/form/form-model";
 import { Card } from "@/components/ui/card";
 import { Button } from "@/components/ui/controls/button";
 import { Input } from "@/components/ui/controls/input";

@@ -6,7 +6,7 @@ import { useConnection } from "@/components/frame/connection/connection-context"
 import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { PageHeader } from "@/components/frame/page-header";
 import { AssetPicker } from "@/components/run/form/controls/asset-picker";
-import { RefusalNote } from "@/components/run/workflow/refusal-note";
+import { RefusalNote } from "@/components/run/workflow/opening-notes";
 import { Card } from "@/components/ui/card";
 import { Button, buttonStyle } from "@/components/ui/controls/button";
 import { FormField } from "@/components/ui/controls/form-field";

@@ -1,6 +1,6 @@
 import { useTranslations } from "next-intl";
 import { useMemo } from "react";
-import { outputNodes } from "@/components/run/form/check";
+import { outputNodes } from "@/components/run/form/checks";
 import { Card } from "@/components/ui/card";
 import { Checkbox } from "@/components/ui/controls/checkbox";
 import { Input } from "@/components/ui/controls/input";

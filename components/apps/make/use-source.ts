@@ -1,15 +1,12 @@
 import { useTranslations } from "next-intl";
 import { useEffect, useEffectEvent, useMemo, useState, useSyncExternalStore } from "react";
-import useSWR from "swr";
 import { useConnection } from "@/components/frame/connection/connection-context";
-import { portsOf } from "@/components/run/run-ports";
-import { emptyRun } from "@/components/run/run-state";
-import { tabRun } from "@/components/run/run-store";
-import { openArrival } from "@/components/run/workflow/arrivals/arrivals";
-import { catalogueAddress, fetchCatalogue } from "@/components/run/workflow/catalogue";
-import { type OpenedFile, type OpenWorkflow } from "@/components/run/workflow/opened";
-import { type Refusal } from "@/components/run/workflow/refusal";
-import { useDraft } from "@/components/run/workflow/use-draft";
+import { createRunApi } from "@/components/run/run-actions";
+import { emptyRun, tabRun } from "@/components/run/run-store";
+import { useDraft } from "@/components/run/use-run-page";
+import { openArrival } from "@/components/run/workflow/arrivals";
+import { useCatalogue } from "@/components/run/workflow/catalogue";
+import { type OpenedFile, type OpenWorkflow, type Refusal } from "@/components/run/workflow/opened";
 import { readMemory } from "@/components/run/workflow/workflow-memory";
 import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";
@@ -33,23 +30,12 @@ export type Source =
   /** `notAsked`: what the editor's App mode asks for but the form cannot. */
   | { kind: "ready"; draft: Draft; notAsked?: readonly string[]; app?: AppView; catalogue?: ObjectInfo };
 
-/** The service's list of nodes says which inputs a node has. Without it, the values decide. */
-function useNodes(connection: string | undefined): { catalogue?: ObjectInfo; isThere: boolean } {
-  const { data, error } = useSWR<ObjectInfo, ApiFailure>(connection === undefined ? null : catalogueAddress(connection), fetchCatalogue, {
-    revalidateOnFocus: false,
-    revalidateOnReconnect: false,
-    revalidateIfStale: false,
-    shouldRetryOnError: false,
-  });
-  return { ...(data && { catalogue: data }), isThere: data !== undefined || error !== undefined };
-}
-
 /** A new app: made from a past job's workflow, or from the one that is open in Run, with its current values. */
 export function useNewSource(memberId: string, job: string | undefined): Source {
   const t = useTranslations();
   const connection = useConnection();
   const id = connection?.id;
-  const { catalogue, isThere } = useNodes(id);
+  const { info: catalogue, isLoaded } = useCatalogue(id, id !== undefined);
   useDraft(tabRun, memberId);
   const { opened: inRun } = useSyncExternalStore(tabRun.subscribe, tabRun.get, () => emptyRun);
   const [ofJob, setOfJob] = useState<{ file: OpenedFile } | { refusal: Refusal }>();
@@ -57,7 +43,7 @@ export function useNewSource(memberId: string, job: string | undefined): Source 
   const look = useEffectEvent(async () => {
     setLooked(true);
     if (job === undefined || id === undefined) return;
-    const opened = await openArrival({ job }, portsOf(connection));
+    const opened = await openArrival({ job }, createRunApi(connection));
     setOfJob(opened.ok ? { file: opened.value } : { refusal: opened.failure });
   });
   // A draft kept across a reload is restored first.
@@ -65,8 +51,8 @@ export function useNewSource(memberId: string, job: string | undefined): Source 
   const file = job === undefined ? inRun : ofJob && "file" in ofJob ? ofJob.file : undefined;
   const fallbackName = t(job === undefined ? "run.pasted" : "apps.make.new");
   const begun = useMemo(
-    () => (file && isThere ? newDraft(file, fallbackName, catalogue) : undefined),
-    [file, isThere, catalogue, fallbackName],
+    () => (file && isLoaded ? newDraft(file, fallbackName, catalogue) : undefined),
+    [file, isLoaded, catalogue, fallbackName],
   );
   if (ofJob && "refusal" in ofJob) return { kind: "refused", refusal: ofJob.refusal };
   if (begun) return { kind: "ready", ...begun, ...(catalogue && { catalogue }) };
@@ -131,7 +117,7 @@ export function useAppSource(app: string): Source {
     };
   }, [app, tries]);
   const data = read?.ok ? read.value : undefined;
-  const { catalogue, isThere } = useNodes(data?.view.connectionId);
+  const { info: catalogue, isLoaded } = useCatalogue(data?.view.connectionId, data?.view.connectionId !== undefined);
   const draft = useMemo(() => {
     if (!data) return undefined;
     const { view, workflow } = data;
@@ -141,5 +127,5 @@ export function useAppSource(app: string): Source {
     return { definition, access: who, limits, version };
   }, [data]);
   if (read?.ok === false) return { kind: "failed", failure: read.failure, again: () => setTries((now) => now + 1) };
-  return data && draft && isThere ? { kind: "ready", draft, app: data.view, ...(catalogue && { catalogue }) } : { kind: "loading" };
+  return data && draft && isLoaded ? { kind: "ready", draft, app: data.view, ...(catalogue && { catalogue }) } : { kind: "loading" };
 }

@@ -4,7 +4,7 @@ import { useEffect, useMemo, useRef } from "react";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { type NodeMark, type NodeMarks } from "@/components/graph/node-marks";
 import { withTitles } from "@/components/graph/node-words";
-import { storedTextOfJob } from "@/components/graph/stored-workflow";
+import { storedTextOfJob } from "@/components/graph/save-workflow";
 import { type NodeAsk } from "@/components/graph/workflow-graph";
 import { Card } from "@/components/ui/card";
 import { useNear } from "@/components/ui/hooks/use-near";

@@ -1,17 +1,17 @@
 import { useTranslations } from "next-intl";
 import { useState } from "react";
+import { useConnections } from "@/components/frame/connection/connection-context";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { Freshness } from "@/components/frame/list/freshness";
 import { JobLines } from "@/components/jobs/actions/job-lines";
 import { Card } from "@/components/ui/card";
 import { Button, buttonStyle } from "@/components/ui/controls/button";
 import { Link } from "@/components/ui/link";
-import { useJobHrefs } from "../submit/job-link";
-import { useEndJobs } from "../submit/use-end-jobs";
-import { CopiesProgress } from "./copies-progress";
+import { withQuery } from "@/lib/browser/urls";
+import { useJobHrefs } from "../submit/job-parts";
+import { useEndJobs } from "../submit/use-started-job";
+import { CopiesProgress, CopyLine, useCopyJobs } from "./copies-progress";
 import { type CopiesSet, type CopyJobs, isOpen } from "./copies-state";
-import { CopyLine } from "./copy-line";
-import { useCopyJobs } from "./use-copy-jobs";
 
 export type CopiesWork = {
   stop: () => void;
@@ -116,5 +116,46 @@ export function CopiesEnd({ set, work }: Pick<CopiesCardProps, "set" | "work">) 
     <Button size="small" tone="quiet" onClick={work.leave}>
       {t("dismiss")}
     </Button>
+  );
+}
+
+type CopiesAsideProps = {
+  set: CopiesSet;
+  fallbackName: string;
+  /** The page shows another connection than the one these copies are sent on. */
+  isElsewhere: boolean;
+  work: CopiesWork;
+  onShow: () => void;
+};
+
+/** One line for copies of another workflow than the open one, or on another connection: their progress, and a button that shows them. */
+export function CopiesAside({ set, fallbackName, isElsewhere, work, onShow }: CopiesAsideProps) {
+  const t = useTranslations("run.copies");
+  const live = useCopyJobs(set);
+  const place = useConnections().find(({ id }) => id === set.connection)?.name;
+  const count = set.copies.length;
+  const name = set.name || fallbackName;
+  return (
+    <section
+      aria-label={t("card", { count, name })}
+      className="flex flex-wrap items-center gap-x-3 gap-y-2 rounded-lg border border-line bg-surface px-3.5 py-2"
+    >
+      <span className="min-w-0 flex-1 basis-52 truncate">
+        {isElsewhere && place !== undefined ? t("cardOn", { count, name, connection: place }) : t("card", { count, name })}
+      </span>
+      <CopiesProgress set={set} jobs={live.jobs} />
+      <span className="flex gap-2">
+        {isElsewhere ? (
+          <Link href={withQuery("/run", { connection: set.connection })} className={buttonStyle({ size: "small" })}>
+            {t("showThere")}
+          </Link>
+        ) : (
+          <Button size="small" onClick={onShow}>
+            {t("show")}
+          </Button>
+        )}
+        <CopiesEnd set={set} work={work} />
+      </span>
+    </section>
   );
 }

@@ -1,7 +1,17 @@
 import { useTranslations } from "next-intl";
-import { type ReactNode } from "react";
+import { type ReactNode, useCallback, useState } from "react";
+import { toFaultCode } from "@/components/frame/failure/fault-owner";
+import { JobStatus } from "@/components/frame/job-status";
 import { ProgressBar } from "@/components/ui/progress-bar";
-import { type CopiesSet, type CopyJobs, type Tally, tallyOf } from "./copies-state";
+import { StatusBadge } from "@/components/ui/status-badge";
+import { type Tone } from "@/components/ui/tone";
+import { type Motion } from "@/lib/browser/poll/poll-plan";
+import { usePoll } from "@/lib/browser/poll/use-poll";
+import { withQuery } from "@/lib/browser/urls";
+import { type JobsAnswer } from "@/lib/contract/schemas/job";
+import { toJobView } from "@/lib/contract/views/job-view";
+import { JobLink } from "../submit/job-parts";
+import { type CopiesSet, type Copy, type CopyJob, type CopyJobs, type Tally, tallyOf } from "./copies-state";
 
 /** During sending, how many copies are sent; afterwards, how many of their jobs have ended. */
 export function CopiesProgress({ set, jobs, children }: { set: CopiesSet; jobs: CopyJobs; children?: ReactNode }) {
@@ -31,4 +41,123 @@ export function CopiesProgress({ set, jobs, children }: { set: CopiesSet; jobs: 
 function TallyWords({ tally }: { tally: Tally }) {
   const t = useTranslations("run.copies.tally");
   return tally.map(({ kind, count }) => t(kind, { count })).join(" · ");
+}
+
+type CopyLineProps = { copy: Copy; job: CopyJob | undefined; connection?: string };
+
+/** The outcome of one copy; its job's state instead, once that is known. */
+export function CopyLine({ copy, job, connection }: CopyLineProps) {
+  const { label, outcome } = copy;
+  const failure = outcome && outcome.kind !== "accepted" ? outcome.failure : undefined;
+  const errors = useTranslations("errors");
+  return (
+    <li className="flex min-h-8 items-center gap-2.5 py-1 [content-visibility:auto]">
+      <span title={label} className="min-w-0 flex-1 truncate tabular-nums">
+        {label}
+      </span>
+      {failure ? (
+        <span title={failure.message} className="max-w-[40%] min-w-0 truncate text-sm text-ink-3 max-sm:hidden">
+          {failure.message || errors(`${toFaultCode(failure)}.title`)}
+        </span>
+      ) : null}
+      {job ? <Standing copy={copy} job={job} /> : <Sending copy={copy} />}
+      {outcome?.kind === "accepted" ? <JobLink id={outcome.jobId} connection={connection} /> : null}
+    </li>
+  );
+}
+
+function Standing({ copy: { label, outcome }, job }: { copy: Copy; job: CopyJob }) {
+  const t = useTranslations("run.copies.line");
+  const accepted = outcome?.kind === "accepted" ? outcome : undefined;
+  if (job.isGone) return <StatusBadge tone="off" word={t(accepted?.isCancelled ? "cancelled" : "gone")} />;
+  return (
+    <>
+      {job.state === "in_progress" && job.progress !== undefined ? (
+        <ProgressBar value={job.progress} label={label} className="max-sm:w-10" />
+      ) : null}
+      {accepted?.nodesRefused ? <span className="text-sm text-ink-3">{t("without", { count: accepted.nodesRefused })}</span> : null}
+      <JobStatus word={job.word} state={job.state} />
+    </>
+  );
+}
+
+const tones: Record<"accepted" | "unknown" | "refused" | "invalid" | "lost", Tone> = {
+  accepted: "ok",
+  unknown: "unknown",
+  refused: "bad",
+  invalid: "bad",
+  lost: "off",
+};
+
+function Sending({ copy: { isBegun, outcome } }: { copy: Copy }) {
+  const t = useTranslations("run.copies.line");
+  if (!outcome) return <StatusBadge tone={isBegun ? "run" : "off"} word={t(isBegun ? "sending" : "left")} />;
+  if (outcome.kind !== "accepted") return <StatusBadge tone={tones[outcome.kind]} word={t(outcome.kind)} />;
+  const { isCancelled, nodesRefused } = outcome;
+  if (isCancelled) return <StatusBadge tone="off" word={t("cancelled")} />;
+  return <StatusBadge tone={tones.accepted} word={nodesRefused > 0 ? t("partial", { count: nodesRefused }) : t("accepted")} />;
+}
+
+// The states of the jobs of a set of copies, requested together.
+// Guarantees: one request however many copies there are; a known state stays while requests fail; a job that had not ended counts as gone
+// when a whole list lacks it though the list was asked for after the job was accepted; requests end once all jobs have ended or are gone.
+
+const MOST_ROWS = 1000;
+/** Room for other runs of the same workflow between the copies. */
+const OTHERS = 50;
+
+type Listed = Pick<JobsAnswer, "jobs" | "unreadable"> & Partial<Pick<JobsAnswer, "pagination">>;
+type Answer = { jobs: CopyJobs; isWhole: boolean; oldestMs: number };
+/** `known`: the jobs of the copies at the newest answer; the next request is made after they were accepted. */
+type Seen = { answer?: Answer; known: ReadonlySet<string>; jobs: CopyJobs };
+
+export function useCopyJobs(set: CopiesSet) {
+  const ids = acceptedIds(set);
+  const limit = Math.min(MOST_ROWS, set.copies.length + OTHERS);
+  const path =
+    set.connection === undefined || ids.length === 0
+      ? undefined
+      : // A cache key of its own, as a job's page reads the job's other runs from the same list.
+        (`${withQuery("/api/jobs", { workflow_id: set.workflowId, limit, connection: set.connection })}#copies` as const);
+  const read = useCallback((answer: Listed) => toAnswer(answer, limit), [limit]);
+  const [seen, setSeen] = useState<Seen>({ known: new Set(), jobs: new Map() });
+  const motion = (answer: Answer) => motionOf(set, ids, new Map([...seen.jobs, ...answer.jobs]));
+  const poll = usePoll(path, { read, motion });
+  const answer = poll.value;
+  if (answer && answer !== seen.answer) setSeen({ answer, known: new Set(ids), jobs: withAnswer(seen, answer) });
+  const hasEnded = set.ending !== undefined && ids.every((id) => seen.jobs.get(id)?.hasEnded);
+  return { jobs: seen.jobs, atMs: poll.atMs, everyMs: poll.everyMs, failure: poll.failure, refresh: poll.refresh, hasEnded };
+}
+
+/** A truncated list says nothing about jobs older than its last one. */
+function withAnswer({ known, jobs: before }: Seen, { jobs, isWhole, oldestMs }: Answer): CopyJobs {
+  const gone = [...known].flatMap((id): [string, CopyJob][] => {
+    const last = before.get(id);
+    const isCovered = isWhole || (last?.createdAtMs ?? 0) > oldestMs;
+    return !jobs.has(id) && !last?.hasEnded && isCovered ? [[id, { word: "", state: "unknown", hasEnded: true, isGone: true }]] : [];
+  });
+  return new Map([...before, ...gone, ...jobs]);
+}
+
+function acceptedIds({ copies }: CopiesSet): string[] {
+  return copies.flatMap(({ outcome }) => (outcome?.kind === "accepted" ? [outcome.jobId] : []));
+}
+
+function toAnswer({ jobs: items, pagination, unreadable = 0 }: Listed, limit: number): Answer {
+  const views = items.map((item) => toJobView(item));
+  const jobs = views.map(({ id, word, state, terminal, progress, createdAtMs }): [string, CopyJob] => [
+    id,
+    { word, state, hasEnded: terminal, createdAtMs, progress: progress?.value },
+  ]);
+  // A service may return fewer rows than requested, and an unreadable row may be any of them.
+  const isCut = items.length >= limit || pagination?.has_more === true || (pagination?.total ?? 0) > items.length;
+  const oldestMs = unreadable > 0 ? Infinity : Math.min(...views.map(({ createdAtMs = Infinity }) => createdAtMs));
+  return { jobs: new Map(jobs), isWhole: !isCut && unreadable === 0, oldestMs };
+}
+
+function motionOf({ ending }: CopiesSet, ids: readonly string[], jobs: CopyJobs): Motion {
+  const open = ids.filter((id) => jobs.get(id)?.hasEnded !== true || jobs.get(id)?.isGone);
+  if (open.length === 0) return ending ? "final" : "moving";
+  // A job that is in no list does not make the page ask more often; it may reappear.
+  return ending && open.every((id) => jobs.get(id)?.isGone) ? "background" : "moving";
 }

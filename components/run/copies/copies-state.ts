@@ -1,9 +1,18 @@
 // The copies of one run: what was sent, the outcome of each, and every change they can go through. Pure.
 // Guarantees: an outcome is never overwritten by a later guess; an unknown outcome is shown as unknown.
 
+import { type KeptIn, persisted } from "@/lib/browser/persisted";
 import { type Failure } from "@/lib/contract/failure";
 import { type JobState } from "@/lib/contract/jobs/job-list";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { anyText, anything, isTrue, list, number, object, oneOf, or, type ReadBy, text, where } from "@/lib/contract/json/readers";
+import { isIdempotencyKey } from "@/lib/contract/workflow/submission";
 import { type RunOutcome } from "../submit/attempt";
+import { type Submitted } from "../submit/submission";
+import { draftOptions, edit } from "../workflow/draft";
+import { openWorkflow } from "../workflow/open-workflow";
+import { type Edit } from "../workflow/opened";
+import { MAX_COPIES } from "./variation";
 
 export type CopyOutcome =
   | { kind: "accepted"; jobId: string; nodesRefused: number; isCancelled?: boolean }
@@ -77,6 +86,10 @@ export function isOpen({ isBegun, outcome }: Copy): boolean {
   return outcome === undefined ? isBegun !== true : outcome.kind === "refused" || outcome.kind === "lost";
 }
 
+export function isSendingCopies(set: CopiesSet | undefined): boolean {
+  return set !== undefined && set.ending === undefined;
+}
+
 const tallied = [
   "accepted",
   "completed",
@@ -117,4 +130,92 @@ function changed(copies: readonly Copy[], key: string, change: (copy: Copy) => C
 function withCancel(copy: Copy, jobIds: readonly string[]): Copy {
   const { outcome } = copy;
   return outcome?.kind === "accepted" && jobIds.includes(outcome.jobId) ? { ...copy, outcome: { ...outcome, isCancelled: true } } : copy;
+}
+
+// The outcomes of a run's copies, kept in this tab's sessionStorage, so that after a reload in the middle every outcome can still be shown.
+// Guarantees: never throws; bounded by the number of copies; another member's note is not read. Must never: hold what was sent.
+
+const copyNote = object(
+  { key: where(anyText, isIdempotencyKey), label: anyText },
+  { isBegun: isTrue, jobId: text, isCancelled: isTrue, kind: oneOf(["invalid", "refused", "unknown", "lost"]), code: text, message: text },
+);
+const note = object(
+  { memberId: text, workflowId: text, atMs: number, name: or(text, ""), copies: list(copyNote, MAX_COPIES) },
+  { connection: text, isOver: isTrue },
+);
+const noteIn = (storage: KeptIn) => persisted("lightdesk.run.copies", note, storage);
+
+export function keepCopies(storage: KeptIn, set: CopiesSet | undefined): void {
+  if (!set) return noteIn(storage).forget();
+  const { memberId, connection, workflowId, name, atMs, copies, ending } = set;
+  // If the browser stores nothing, a reload loses the outcomes; the jobs still carry their labels.
+  noteIn(storage).set({ memberId, connection, workflowId, name, atMs, copies: copies.map(toNote), ...(ending && { isOver: true }) });
+}
+
+/** After a reload, a set that was still being sent counts as left. */
+export function keptCopies(storage: KeptIn, memberId: string): CopiesSet | undefined {
+  const kept = noteIn(storage).get();
+  if (kept?.memberId !== memberId || kept.copies.length === 0) return undefined;
+  const { copies, isOver, ...set } = kept;
+  return { id: `kept-${set.atMs}`, ...set, copies: copies.map(fromNote), ending: { kind: isOver ? "done" : "left" }, canGoOn: false };
+}
+
+type CopyNote = ReadBy<typeof copyNote>;
+
+function toNote({ key, label, isBegun, outcome }: Copy): CopyNote {
+  if (!outcome) return { key, label, ...(isBegun && { isBegun }) };
+  if (outcome.kind === "accepted") return { key, label, jobId: outcome.jobId, ...(outcome.isCancelled && { isCancelled: true }) };
+  return { key, label, kind: outcome.kind, code: outcome.failure.code, message: outcome.failure.message };
+}
+
+function fromNote({ key, label, isBegun, jobId, isCancelled, kind, code = "UNKNOWN_ERROR", message = "" }: CopyNote): Copy {
+  if (jobId !== undefined) {
+    return { key, label, isBegun: true, outcome: { kind: "accepted", jobId, nodesRefused: 0, ...(isCancelled && { isCancelled }) } };
+  }
+  if (kind) return { key, label, isBegun: true, outcome: { kind, failure: { code, message, status: 0 } } };
+  return { key, label, ...(isBegun && { isBegun }) };
+}
+
+// What the copies of a run send, kept in this tab's sessionStorage, so that after a reload in the middle the rest can still be sent.
+// Guarantees: never throws; bounded like a draft; what is read back is parsed like a file, and returned only for its own copies.
+// Must never: hold what was typed as extra data, which may be a secret; plans with extra data are not kept.
+
+const planNote = object(
+  { copies: list(object({ key: anyText, edits: list(edit) })), workflow: anything },
+  { targets: list(anyText), fromJob: text },
+);
+const planIn = (storage: KeptIn) => persisted("lightdesk.run.copies.plan", planNote, storage, draftOptions);
+
+/** The workflow that the copies share, and what differs in each. */
+export type CopiesPlan = { workflow: Submitted; copies: readonly { key: string; label: string; edits: readonly Edit[] }[] };
+
+export function keepPlan(storage: KeptIn, { workflow, copies }: CopiesPlan): void {
+  forgetPlan(storage);
+  if (workflow.advanced?.extra?.trim()) return;
+  // If the browser stores nothing, the rest cannot be sent after a reload, and the page says so.
+  planIn(storage).set({
+    workflow: { prompt: workflow.graph, extra_data: workflow.extraData },
+    targets: workflow.advanced?.targets,
+    fromJob: workflow.fromJob,
+    copies: copies.map(({ key, edits }) => ({ key, edits })),
+  });
+}
+
+export function forgetPlan(storage: KeptIn): void {
+  planIn(storage).forget();
+}
+
+/** Undefined where nothing was kept, or where it belongs to other copies. */
+export function keptPlan(storage: KeptIn, { copies, name, workflowId }: CopiesSet): CopiesPlan | undefined {
+  const kept = planIn(storage).get();
+  const opened = kept && openWorkflow(writeExactJson(kept.workflow));
+  if (!kept || !opened?.ok) return undefined;
+  const edits = new Map(kept.copies.map((copy) => [copy.key, copy.edits]));
+  const planned = copies.flatMap(({ key, label }) => {
+    const own = edits.get(key);
+    return own ? [{ key, label, edits: own }] : [];
+  });
+  if (planned.length !== copies.length) return undefined;
+  const { targets, fromJob } = kept;
+  return { workflow: { ...opened.value, name, workflowId, fromJob, ...(targets && { advanced: { targets } }) }, copies: planned };
 }

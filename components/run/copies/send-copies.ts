@@ -1,15 +1,68 @@
-// Sends the copies of a run one after another, and reports the outcome of each.
-// Guarantees: one key per copy, so that a copy makes one job at most, however often it is sent; a rate limit is waited out, nothing else
-// is retried; copies that would meet the same refusal are not sent; after a stop, the copy that is being sent is finished.
+// What the copies of a run send: the workflow that they share, and what differs in each. Pure.
+// Guarantees: values and seeds are chosen once, so that continuing later sends exactly what was shown.
 
 import { meetsAll, patiently, type Work } from "@/lib/browser/bulk/bulk-calls";
 import { type Failure } from "@/lib/contract/failure";
+import { own } from "@/lib/contract/json/own";
+import { type FilledText, isFileName } from "@/lib/contract/nodes/fill-texts";
 import { type Graph } from "@/lib/contract/schemas/graph";
-import { type RunPorts } from "../run-ports";
-import { type Attempt, type RunOutcome } from "../submit/attempt";
-import { askAfter } from "../submit/submission";
-import { judge, type Submission } from "../submit/submission";
-import { type CopyOutcome, type Ending } from "./copies-state";
+import { newIdempotencyKey } from "@/lib/shared/text";
+import { type SeedEdit, withInputs } from "../form/form-model";
+import { askAfter, type Attempt, judge, type RunOutcome, type SubmitApi } from "../submit/attempt";
+import { type Submission, toSubmission } from "../submit/submission";
+import { type InEditorFile } from "../workflow/editor-file";
+import { type Edit, type OpenWorkflow } from "../workflow/opened";
+import { type CopiesPlan, type CopyOutcome, type Ending } from "./copies-state";
+import { labelOf, type Literal } from "./variation";
+
+/** What is drawn anew for each copy: seeds, and the texts that are filled in on sending. */
+export type Drawn = {
+  seedsOf: (copy: number) => readonly SeedEdit[];
+  fill: (graph: Graph, copy: number) => readonly FilledText[];
+};
+export type CopiesOrder = Drawn & { nodeId: string; input: string; values: readonly Literal[]; inFile?: InEditorFile };
+
+export function planOf(opened: OpenWorkflow, name: string, { nodeId, input, values, ...drawn }: CopiesOrder): CopiesPlan {
+  return {
+    workflow: { ...opened, name },
+    copies: values.map((value, index) => ({
+      key: newIdempotencyKey(),
+      label: labelOf(input, own(opened.ownNames, String(value)) ?? value, { index, total: values.length }),
+      edits: changesOf(opened.graph, { nodeId, name: input, value }, index, drawn).edits,
+    })),
+  };
+}
+
+/** How a copy differs from the form, and which of its texts are filled in; used both for the preview and for sending. */
+export function changesOf(graph: Graph, varied: Edit, copy: number, { seedsOf, fill }: Drawn) {
+  const seeds = seedsOf(copy).filter(({ nodeId, name }) => nodeId !== varied.nodeId || name !== varied.name);
+  const shown = withInputs(graph, [...seeds, varied]);
+  const texts = fill(shown, copy);
+  // A file name is listed twice: as it was written, and as it is sent.
+  const written = texts.flatMap(({ nodeId, name }) => {
+    const node = own(shown, nodeId);
+    return node && isFileName(node, name) ? [{ nodeId, name, value: node.inputs[name] }] : [];
+  });
+  const edits: Edit[] = [...seeds, varied, ...written, ...texts.map(({ nodeId, name, text }) => ({ nodeId, name, value: text }))];
+  return { edits, texts };
+}
+
+export function plannedOf({ workflow, copies }: CopiesPlan, inFile?: InEditorFile): Planned[] {
+  return copies.map(({ key, label, edits }) => ({
+    key,
+    label,
+    rerunOf: workflow.fromJob,
+    make: () => {
+      const graph = withInputs(workflow.graph, edits);
+      // The first edit of an input holds the text as it was written.
+      return { graph, submission: toSubmission({ ...workflow, graph }, withInputs(workflow.graph, edits.toReversed()), inFile) };
+    },
+  }));
+}
+
+// Sends the copies of a run one after another, and reports the outcome of each.
+// Guarantees: one key per copy, so that a copy makes one job at most, however often it is sent; a rate limit is waited out, nothing else
+// is retried; copies that would meet the same refusal are not sent; after a stop, the copy that is being sent is finished.
 
 /** What one copy sends, made only when it is sent: a thousand graphs at once would take a thousand times the memory. */
 export type Planned = { key: string; label: string; rerunOf?: string; make: () => { submission: Submission; graph: Graph } };
@@ -21,7 +74,7 @@ type Reports = {
   onWait: Work["onWait"];
 };
 type Sender = Reports & {
-  ports: Pick<RunPorts, "sendPrompt" | "reportSubmission">;
+  api: Pick<SubmitApi, "sendPrompt" | "reportSubmission">;
   attempt: Omit<Attempt, "key">;
   act: string;
   signal: AbortSignal;
@@ -53,11 +106,11 @@ export async function sendCopies(copies: readonly Planned[], sender: Sender): Pr
 
 const networkGone: Failure = { code: "CONSOLE_UNREACHABLE", message: "", status: 0 };
 
-async function sendOne({ key, label, rerunOf, make }: Planned, { ports, attempt, act, signal, onWait }: Sender): Promise<RunOutcome> {
+async function sendOne({ key, label, rerunOf, make }: Planned, { api, attempt, act, signal, onWait }: Sender): Promise<RunOutcome> {
   const { submission, graph } = make();
-  const answer = await patiently(() => ports.sendPrompt(submission, key, { label, act, rerunOf }), { signal, onWait });
+  const answer = await patiently(() => api.sendPrompt(submission, key, { label, act, rerunOf }), { signal, onWait });
   const outcome = judge(answer, graph);
-  return outcome.kind === "unknown" && outcome.failure.code === "CONSOLE_UNREACHABLE" ? askAfter(ports, { ...attempt, key }) : outcome;
+  return outcome.kind === "unknown" && outcome.failure.code === "CONSOLE_UNREACHABLE" ? askAfter(api, { ...attempt, key }) : outcome;
 }
 
 /** Whether the refusal meets every copy: a copy's value may be wrong for it alone; session, rights, plan and queue are the same for all. */

@@ -3,8 +3,7 @@
 
 import { type ChoiceValue, WHITE } from "@/lib/contract/nodes/input-spec";
 import { isSecretName } from "@/lib/contract/secrets/mask-secrets";
-import { type FormField } from "../form/form-model";
-import { isSeed, randomSeed } from "../form/seeds";
+import { type FormField, isSeed, randomSeed } from "../form/form-model";
 
 // Numbers as they are typed, exact to the last digit: 0.1 and 0.2 stay exact over a thousand steps; a seed of twenty digits is kept whole.
 // Guarantees: pure; never rounds; undefined for text that is no number.
@@ -44,7 +43,7 @@ function steps(ends: { from: Decimal; to: Decimal; step: Decimal }, most: number
   return Array.from({ length }, (_, index) => toLiteral({ digits: from + towards * BigInt(index), places }));
 }
 
-export const mostCopies = 1000;
+export const MAX_COPIES = 1000;
 const SHOWN_VALUE = 60;
 /** From this value on, fractions are too small a change to vary. */
 const LARGE = 10;
@@ -115,7 +114,7 @@ export function variationOf(field: FormField, way: Way, typed: Typed): Variation
   const found = read(field, way, typed);
   if (!Array.isArray(found)) return { ok: false, problem: found };
   if (found.length === 0) return { ok: false, problem: { why: "none" } };
-  if (found.length > mostCopies) return { ok: false, problem: { why: "too_many", most: mostCopies } };
+  if (found.length > MAX_COPIES) return { ok: false, problem: { why: "too_many", most: MAX_COPIES } };
   const beyond = outOfRange(field, found);
   return beyond ? { ok: false, problem: beyond } : { ok: true, values: found };
 }
@@ -129,12 +128,12 @@ function read(field: FormField, way: Way, typed: Typed): Literal[] | VariationPr
     case "random": {
       const count = Number(typed.count);
       if (!Number.isInteger(count) || count < 1) return { why: "no_count" };
-      return count > mostCopies ? { why: "too_many", most: mostCopies } : randomSeeds(field, count);
+      return count > MAX_COPIES ? { why: "too_many", most: MAX_COPIES } : randomSeeds(field, count);
     }
     case "range": {
       const [from, to, step] = [toDecimal(typed.from), toDecimal(typed.to), toDecimal(typed.step)];
       if (!from || !to) return { why: "no_range" };
-      return !step || step.digits === 0n ? { why: "no_step" } : steps({ from, to, step }, mostCopies);
+      return !step || step.digits === 0n ? { why: "no_step" } : steps({ from, to, step }, MAX_COPIES);
     }
     case "list":
       return field.control.kind === "number" || field.control.kind === "color" ? numbersOf(typed.list) : textsOf(typed.list);

@@ -6,7 +6,7 @@ import { Input } from "@/components/ui/controls/input";
 import { Textarea } from "@/components/ui/controls/textarea";
 import { own } from "@/lib/contract/json/own";
 import { AssetPicker } from "../form/controls/asset-picker";
-import { type PictureContext } from "../form/controls/picture-context";
+import { type PictureContext } from "../form/controls/picture-api";
 import { type FormField } from "../form/form-model";
 import { optionsOf, type Typed, type Way } from "./variation";
 

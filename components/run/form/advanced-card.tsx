@@ -3,7 +3,7 @@ import { useId } from "react";
 import { CheckList } from "@/components/ui/controls/check-list";
 import { Textarea } from "@/components/ui/controls/textarea";
 import { type Advanced } from "../workflow/opened";
-import { extraLimits, readExtra } from "./extra-data";
+import { extraLimits, readExtra } from "../workflow/workflow-contents";
 
 export const EXTRA_FIELD = "run-extra-data";
 

@@ -5,10 +5,11 @@ import { withSpellingsOf } from "@/lib/contract/json/exact-json";
 import { isObject } from "@/lib/contract/json/json";
 import { own } from "@/lib/contract/json/own";
 import { inputsOf, isDynamic } from "@/lib/contract/nodes/dynamic-inputs";
+import { randomOf } from "@/lib/contract/nodes/fill-texts";
 import { type ChoiceValue, guessKind, type InputSpec, type Limit, type Media, readInputSpec, WHITE } from "@/lib/contract/nodes/input-spec";
 import { type Graph, type GraphNode, type Link } from "@/lib/contract/schemas/graph";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
-import { isLink, nodeName } from "@/lib/contract/workflow/graph";
+import { isLink, isSeedName, nodeName } from "@/lib/contract/workflow/graph";
 
 export type Control =
   | { kind: "link"; fromId: string; fromTitle: string; output: number; outputName?: string }
@@ -167,4 +168,69 @@ function guessedControl(classType: string, name: string, value: unknown): Contro
     default:
       return { kind: kind ?? "fixed" };
   }
+}
+
+/** Where the focus goes after an answer that names a node: found by id, never by a selector (node ids may contain any character). */
+export function nodeDomId(nodeId: string): string {
+  return `node-${nodeId}`;
+}
+
+export function fieldDomId(nodeId: string, name: string): string {
+  return `field-${nodeId}-${name}`;
+}
+
+/** The fragment for an address of the page. */
+export function hashOfNode(nodeId: string): string {
+  return `#${encodeURIComponent(nodeDomId(nodeId))}`;
+}
+
+export function nodeOfHash(hash: string): string | undefined {
+  try {
+    return /^node-(.+)$/s.exec(decodeURIComponent(hash.slice(1)))?.[1];
+  } catch {
+    return undefined;
+  }
+}
+
+/** Scrolls to a node or one of its fields, and focuses it. */
+export function focusProblem({ nodeId, field }: { nodeId: string; field?: string }): void {
+  const card = document.getElementById(nodeDomId(nodeId));
+  const control = field === undefined ? null : document.getElementById(fieldDomId(nodeId, field));
+  const target = control ?? card;
+  target?.focus({ preventScroll: true });
+  target?.scrollIntoView?.({ block: "center" });
+}
+
+// Which inputs are seeds, and new values for them.
+
+const MAX_SEED = 2 ** 32 - 1;
+
+export function isSeed(name: string, control: Control): boolean {
+  return control.kind === "number" && isSeedName(name);
+}
+
+/** A whole number within the service's range, and exact as a JSON number. */
+export function randomSeed(control: Control, random: () => number = Math.random): number {
+  const { min, max } = control.kind === "number" ? control : {};
+  const from = Math.max(0, Math.ceil(Number(min ?? 0)));
+  const to = Math.min(Math.floor(Number(max ?? MAX_SEED)), Number.MAX_SAFE_INTEGER);
+  return to <= from ? from : from + Math.floor(random() * (to - from));
+}
+
+export type SeedEdit = { nodeId: string; name: string; value: number };
+
+/** A new value for each seed that is set to change with every run; the same draw gives the same values. */
+export function newSeeds(form: readonly FormNode[], isRandomised: (nodeId: string, name: string) => boolean, draw: number): SeedEdit[] {
+  return form.flatMap(({ id, fields }) =>
+    fields.flatMap(({ name, control }) =>
+      isSeed(name, control) && isRandomised(id, name)
+        ? [{ nodeId: id, name, value: randomSeed(control, randomOf(`${draw} ${id} ${name}`)) }]
+        : [],
+    ),
+  );
+}
+
+/** False for links and literals, which the form only shows. */
+export function isEditable({ control }: FormField): boolean {
+  return !["link", "unconnected", "fixed"].includes(control.kind);
 }

@@ -1,13 +1,31 @@
-// One attempt to run the open workflow. Its idempotency key makes the console start one job at most; a note of it survives a reload,
-// so that its outcome can still be asked for.
-// Guarantees: never throws; another member's note is not read. Must never: hold what was sent.
+// One attempt to run the open workflow: it is sent once, under an idempotency key, and its outcome is judged. If the connection to the
+// console broke, the console is asked about the attempt; a note of it in this tab's sessionStorage survives a reload.
+// Guarantees: an attempt is sent once; asking about it sends nothing; an answer that never came is "unknown", neither success nor failure;
+// another member's note is not read. Must never: keep what was sent.
 
+import { callApi } from "@/lib/browser/api";
 import { type KeptIn, persisted } from "@/lib/browser/persisted";
-import { type Failure } from "@/lib/contract/failure";
-import { number, object, or, type ReadBy, text, where } from "@/lib/contract/json/readers";
+import { type ApiFailure } from "@/lib/browser/read-failure";
+import { withQuery } from "@/lib/browser/urls";
+import { type Failure, readNodeErrors } from "@/lib/contract/failure";
+import { objectOf } from "@/lib/contract/json/json";
+import { isTrue, list, number, object, or, type ReadBy, text, where } from "@/lib/contract/json/readers";
 import { type NodeErrors } from "@/lib/contract/schemas/execution";
-import { type SecretPlace } from "@/lib/contract/secrets/secret-places";
-import { isIdempotencyKey } from "@/lib/contract/workflow/submission";
+import { type JobsAnswer } from "@/lib/contract/schemas/job";
+import { readPlaces, type SecretPlace } from "@/lib/contract/secrets/secret-places";
+import {
+  IDEMPOTENCY_HEADER,
+  isIdempotencyKey,
+  LABEL_HEADER,
+  mayHaveStarted,
+  RERUN_HEADER,
+  type SubmissionReport,
+  submittedJob,
+} from "@/lib/contract/workflow/submission";
+import { ACT_HEADER } from "@/lib/shared/headers";
+import { type Result } from "@/lib/shared/result";
+import { missingClassErrors } from "../form/problems";
+import { type Submission } from "./submission";
 
 const attempt = object(
   { key: where(text, isIdempotencyKey), memberId: text, workflowId: text, atMs: number, name: or(text, "") },
@@ -40,4 +58,111 @@ export function forgetAttempt(storage: KeptIn): void {
 export function notedAttempt(storage: KeptIn, memberId: string): Attempt | undefined {
   const note = noteIn(storage).get();
   return note?.memberId === memberId ? note : undefined;
+}
+
+/** `label`: distinguishes this job from the other copies of a run. `rerunOf`: the job that the workflow was opened from. */
+export type SubmissionNotes = { label?: string; act?: string; rerunOf?: string };
+
+export type SubmitApi = {
+  /** `key`: the attempt's idempotency key. */
+  sendPrompt: (submission: Submission, key: string, notes?: SubmissionNotes) => Promise<Result<unknown, Failure>>;
+  /** The outcome of an attempt whose answer did not come. */
+  reportSubmission: (key: string) => Promise<Result<SubmissionReport, Failure>>;
+  /** The newest jobs of the attempt's workflow. */
+  newestJobs: (attempt: Attempt) => Promise<Result<JobsAnswer, ApiFailure>>;
+};
+
+export function createSubmitApi(connection: string | undefined): SubmitApi {
+  return {
+    sendPrompt: (submission, key, { label, act, rerunOf } = {}) => {
+      const headers = {
+        [IDEMPOTENCY_HEADER]: key,
+        ...(label !== undefined && { [LABEL_HEADER]: encodeURIComponent(label) }),
+        ...(act !== undefined && { [ACT_HEADER]: act }),
+        ...(rerunOf !== undefined && { [RERUN_HEADER]: encodeURIComponent(rerunOf) }),
+      };
+      return callApi(withQuery("/api/prompt", { connection }), { method: "POST", json: submission, headers });
+    },
+    reportSubmission: (key) => callApi(`/api/console/submissions/${key}`, { cache: "no-store" }),
+    newestJobs: ({ workflowId, connection: place }) =>
+      callApi(withQuery("/api/jobs", { workflow_id: workflowId, limit: 5, connection: place }), { cache: "no-store" }),
+  };
+}
+
+export function judge(result: Result<unknown, Failure>, graph: Submission["prompt"]): RunOutcome {
+  if (result.ok) return judgeAnswer(result.value);
+  const { failure } = result;
+  const errors = hasErrors(failure.nodeErrors) ? failure.nodeErrors : missingClassErrors(graph, failure);
+  if (errors) return { kind: "invalid", failure, errors };
+  const isUnanswered = failure.status === 0 || failure.code === "CONSOLE_UNREACHABLE" || mayHaveStarted(failure);
+  return { kind: isUnanswered ? "unknown" : "refused", failure };
+}
+
+function judgeAnswer(value: unknown): RunOutcome {
+  const jobId = submittedJob(value);
+  if (jobId !== undefined) {
+    const secretPlaces = readPlaces(objectOf(value)?.held_secrets);
+    const errors = readNodeErrors(objectOf(value)?.node_errors) ?? {};
+    return { kind: "accepted", jobId, errors, ...(secretPlaces.length > 0 && { secretPlaces }) };
+  }
+  return { kind: "unknown", failure: { code: "UPSTREAM_UNREADABLE", message: "The answer names no job.", status: 200 } };
+}
+
+function hasErrors(errors: NodeErrors | undefined): errors is NodeErrors {
+  return errors !== undefined && Object.keys(errors).length > 0;
+}
+
+export async function sendAttempt(
+  api: Pick<SubmitApi, "sendPrompt" | "reportSubmission">,
+  attempt: Attempt,
+  { submission, graph, rerunOf }: { submission: Submission; graph: Submission["prompt"]; rerunOf?: string },
+): Promise<RunOutcome> {
+  const outcome = judge(await api.sendPrompt(submission, attempt.key, { rerunOf }), graph);
+  return outcome.kind === "unknown" && outcome.failure.code === "CONSOLE_UNREACHABLE" ? askAfter(api, attempt) : outcome;
+}
+
+export async function askAfter(api: Pick<SubmitApi, "reportSubmission">, attempt: Attempt): Promise<RunOutcome> {
+  const report = await api.reportSubmission(attempt.key);
+  if (report.ok) {
+    if (report.value.state === "accepted") return judgeAnswer(report.value.answer);
+    if (report.value.state === "unknown") return { kind: "unknown", failure: { status: 0, ...report.value.failure } };
+    return { kind: "lost", failure: { code: "NOT_FOUND", message: "", status: 404 } };
+  }
+  return { kind: report.failure.status === 404 ? "lost" : "unknown", failure: report.failure };
+}
+
+// The jobs that this page started are noted too, so that a reload shows the newest again and links to the others.
+
+export type Receipt = {
+  jobId: string;
+  name: string;
+  atMs: number;
+  nodesRefused: number;
+  /** It was cancelled before it ran; some services forget such a job. */
+  isCancelled?: boolean;
+  /** The person closed its card. */
+  isDismissed?: boolean;
+  workflowId?: string;
+  connection?: string;
+  /** Where the sent workflow holds a key. Known until the page is reloaded; after that only the job shows it. */
+  secretPlaces?: readonly SecretPlace[];
+};
+
+export const MAX_RECEIPTS = 5;
+
+const receipt = object(
+  { jobId: text, atMs: number, name: or(text, ""), nodesRefused: or(number, 0) },
+  { isCancelled: isTrue, isDismissed: isTrue, workflowId: text, connection: text },
+);
+const receiptsNote = object({ memberId: text, receipts: list(receipt, MAX_RECEIPTS) });
+const receiptsIn = (storage: KeptIn) => persisted("lightdesk.run.receipts", receiptsNote, storage);
+
+export function keepReceipts(storage: KeptIn, memberId: string, receipts: readonly Receipt[]): void {
+  // If the browser stores nothing, a reload shows none of them; the jobs are still in the list.
+  receiptsIn(storage).set({ memberId, receipts });
+}
+
+export function keptReceipts(storage: KeptIn, memberId: string): readonly Receipt[] {
+  const kept = receiptsIn(storage).get();
+  return kept?.memberId === memberId ? kept.receipts : [];
 }

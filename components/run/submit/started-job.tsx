@@ -1,54 +1,36 @@
 import { X } from "lucide-react";
-import dynamic from "next/dynamic";
 import { useTranslations } from "next-intl";
-import { useEffect, useEffectEvent, useId, useRef, useState } from "react";
+import { useEffect, useEffectEvent, useRef } from "react";
 import { useConnection } from "@/components/frame/connection/connection-context";
-import { useFollowCounts } from "@/components/frame/counts-context";
 import { JobLines } from "@/components/jobs/actions/job-lines";
 import { canLeaveOut, SecretsNotice } from "@/components/jobs/actions/secrets-notice";
-import { useCanStop } from "@/components/jobs/actions/use-can-stop";
 import { cn } from "@/components/ui/cn";
 import { Button, buttonStyle } from "@/components/ui/controls/button";
 import { Link } from "@/components/ui/link";
-import { ProgressBar } from "@/components/ui/progress-bar";
-import { type Tone } from "@/components/ui/tone";
 import { ToneIcon } from "@/components/ui/tone-icon";
-import { type JobState } from "@/lib/contract/jobs/job-list";
-import { own } from "@/lib/contract/json/own";
-import { type Graph } from "@/lib/contract/schemas/graph";
-import { type SecretPlace } from "@/lib/contract/secrets/secret-places";
-import { type JobErrorView } from "@/lib/contract/views/job-view";
-import { nodeName } from "@/lib/contract/workflow/graph";
-import { type Receipt } from "../run-state";
-import { useJobHrefs } from "./job-link";
-import { useEndJobs } from "./use-end-jobs";
-import { type StartedJob, useStartedJob } from "./use-started-job";
+import { type OpenWorkflow } from "../workflow/opened";
+import { type Receipt } from "./attempt";
+import { FailedIn, JobProgress, JobResult, SHORT_ID, useJobHrefs } from "./job-parts";
+import { type StandingState, useEndJobs, useStartedJob } from "./use-started-job";
 
-const OutputList = dynamic(() => import("@/components/viewer/output-list").then((module) => module.OutputList), { ssr: false });
-
-const SHORT_ID = 8;
-const LONGEST_REASON = 500;
-
-/** `gone`: the service has no trace of the job any more. */
-type StandingState = Exclude<JobState, "unknown"> | "gone";
-const looks: Readonly<Record<StandingState, { tone: Tone; style: string; ink: string }>> = {
+const looks = {
   pending: { tone: "wait", style: "border-line-strong bg-surface", ink: "text-wait" },
   in_progress: { tone: "run", style: "border-run bg-run-soft", ink: "text-run" },
   completed: { tone: "ok", style: "border-ok bg-ok-soft", ink: "text-ok" },
   failed: { tone: "bad", style: "border-bad bg-bad-soft", ink: "text-bad" },
   cancelled: { tone: "off", style: "border-line-strong bg-off-soft", ink: "text-off" },
   gone: { tone: "off", style: "border-line-strong bg-off-soft", ink: "text-off" },
-};
+} as const satisfies Readonly<Record<StandingState, { tone: string; style: string; ink: string }>>;
 
 type NewestJobProps = {
   receipt?: Receipt;
   fallbackName: string;
   /** The graph sent last from the open workflow, which has the names of its nodes. */
-  sent?: Graph;
+  sent?: OpenWorkflow["graph"];
   onCancelled: (jobIds: readonly string[]) => void;
   onDismiss: (jobId: string) => void;
   /** Takes the keys that the job was sent with out of the form; absent where no form is open. */
-  onTakeOut?: (places: readonly SecretPlace[]) => void;
+  onTakeOut?: (places: NonNullable<Receipt["secretPlaces"]>) => void;
 };
 
 /**
@@ -61,12 +43,8 @@ export function NewestJob({ receipt, fallbackName, sent, onCancelled, onDismiss,
   const common = useTranslations("common");
   const connection = useConnection()?.id;
   const hrefs = useJobHrefs();
-  const { job, isGone, isAway, refresh } = useStartedJob(receipt?.jobId, connection);
+  const { job, state, canStop, isAway, refresh } = useStartedJob(receipt, connection);
   const work = useEndJobs({ connection, onCancelled, refresh });
-  // Some services forget a job that is cancelled while it waits.
-  const state = isGone ? (receipt?.isCancelled ? "cancelled" : "gone") : !job || job.state === "unknown" ? "pending" : job.state;
-  const canStop = useCanStop(connection, state === "in_progress");
-  useFollowCounts(receipt && `${receipt.jobId} ${state}`);
   // A person who starts the next job has read how the last one ended; undo offers of earlier jobs stay.
   const dismissRead = useEffectEvent(() => work.dismissEnded());
   useEffect(() => dismissRead(), [receipt?.jobId]);
@@ -183,87 +161,11 @@ export function NewestJob({ receipt, fallbackName, sent, onCancelled, onDismiss,
             }
           />
         ) : null}
-        {receipt && job ? <Progress job={job} sent={sent} /> : null}
+        {receipt && job ? <JobProgress job={job} sent={sent} /> : null}
         {receipt && job?.outputs && (job.outputs.length > 0 || state === "completed") ? (
-          <Result key={receipt.jobId} outputs={job.outputs} sent={sent} connection={connection} />
+          <JobResult key={receipt.jobId} outputs={job.outputs} sent={sent} connection={connection} />
         ) : null}
       </div>
     </section>
-  );
-}
-
-/** Progress exactly in the words and numbers that the service sends. */
-function Progress({ job: { state, progress }, sent }: { job: StartedJob; sent?: Graph }) {
-  const t = useTranslations("run.answer.job");
-  if (state !== "in_progress" || !progress) return null;
-  const { value, nodesDone = 0, nodesTotal, currentNode, step, steps } = progress;
-  const current = currentNode === undefined ? undefined : own(sent ?? {}, currentNode);
-  const node = current ? nodeName(current) : currentNode;
-  return (
-    <div className="flex flex-col gap-1.5 px-3.5 pb-2.5 text-sm" aria-live="off">
-      {value === undefined ? null : <ProgressBar value={value} label={t("progress")} className="h-1.5 w-full" />}
-      <p className="flex flex-wrap gap-x-3 text-ink-2 tabular-nums">
-        {value === undefined ? null : <span>{t("percent", { value: Math.round(value * 100) })}</span>}
-        {nodesTotal === undefined ? null : <span>{t("nodes", { done: nodesDone, total: nodesTotal })}</span>}
-        {node === undefined ? null : (
-          <span>{step !== undefined && steps !== undefined && steps > 1 ? t("nodeStep", { node, step, steps }) : t("node", { node })}</span>
-        )}
-      </p>
-    </div>
-  );
-}
-
-type ResultProps = { outputs: NonNullable<StartedJob["outputs"]>; sent?: Graph; connection?: string };
-
-/** Large enough to judge a picture, with room for the first fields above it: one button shows the picture in full, another hides it. */
-function Result({ outputs, sent, connection }: ResultProps) {
-  const t = useTranslations("run.answer.job");
-  const [isShown, setShown] = useState(true);
-  const id = useId();
-  if (outputs.length === 0) return <p className="px-3.5 pb-2.5 text-ink-2">{t("noResult")}</p>;
-  const named = outputs.map((view) => {
-    const node = own(sent ?? {}, view.nodeId);
-    return { view, node: node ? nodeName(node) : view.nodeId };
-  });
-  return (
-    <div className="flex flex-col rounded-b-lg border-t border-line bg-surface">
-      <Button
-        tone="quiet"
-        size="small"
-        className="m-1.5 self-start"
-        aria-expanded={isShown}
-        aria-controls={id}
-        onClick={() => setShown(!isShown)}
-      >
-        {t(isShown ? "hideResult" : "showResult")}
-      </Button>
-      <div
-        id={id}
-        role="region"
-        aria-label={t("result")}
-        tabIndex={isShown ? 0 : undefined}
-        hidden={!isShown}
-        className="max-h-[min(440px,calc(38*var(--dvh)+48px))] overflow-y-auto px-3.5 pb-3 [&:not([hidden])]:flex [&:not([hidden])]:flex-col [&:not([hidden])]:gap-3"
-      >
-        {isShown ? <OutputList outputs={named} connection={connection} isSmall /> : null}
-      </div>
-    </div>
-  );
-}
-
-/** The failed node and the reason; the job's page has the rest. */
-function FailedIn({ error: { nodeId, nodeType, type, message }, sent }: { error: JobErrorView; sent?: Graph }) {
-  const t = useTranslations("run.answer");
-  const node = nodeId === undefined ? undefined : own(sent ?? {}, nodeId);
-  // Another workflow may have been opened since, whose node with this id is a different one.
-  const title = node && node.class_type === nodeType ? nodeName(node) : (nodeType ?? nodeId);
-  const reason = [type, message.trim()].filter(Boolean).join(": ");
-  return (
-    <>
-      <p className="font-semibold">
-        {title === undefined ? t("standing.failed") : t("failedIn", { node: title, id: nodeId === undefined ? "" : `#${nodeId}` })}
-      </p>
-      {reason ? <p className="line-clamp-3 font-mono text-sm break-words">{reason.slice(0, LONGEST_REASON)}</p> : null}
-    </>
   );
 }

@@ -2,18 +2,16 @@ import { useTranslations } from "next-intl";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { Button } from "@/components/ui/controls/button";
 import { FailureNotice } from "@/components/ui/failure-notice";
-import { type PlacedProblems } from "../form/node-problems";
-import { ProblemList } from "../form/problem-list";
-import { NOT_WHOLE } from "../form/values";
-import { type RunPorts } from "../run-ports";
-import { type SubmitError } from "../run-state";
+import { NOT_WHOLE, type PlacedProblems, ProblemList } from "../form/problems";
+import { type SubmitError } from "../run-store";
+import { type SubmitApi } from "./attempt";
 import { type UnknownActs, UnknownNote } from "./unknown-note";
 
 type SubmitErrorNoteProps = {
   submitError: SubmitError;
   placed: PlacedProblems;
   missingClass?: string;
-  unknown: UnknownActs & { newestJobs: RunPorts["newestJobs"] };
+  unknown: UnknownActs & { newestJobs: SubmitApi["newestJobs"] };
   /** Sends despite a mistake that is only suspected; the service decides. */
   onAnyway?: () => void;
 };

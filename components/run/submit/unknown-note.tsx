@@ -7,19 +7,16 @@ import { FailureNotice } from "@/components/ui/failure-notice";
 import { Link } from "@/components/ui/link";
 import { RelativeTime } from "@/components/ui/time/relative-time";
 import { isSessionOver } from "@/lib/browser/poll/use-poll";
-import { type ApiFailure } from "@/lib/browser/read-failure";
 import { type Failure } from "@/lib/contract/failure";
-import { type JobsAnswer } from "@/lib/contract/schemas/job";
 import { toJobView } from "@/lib/contract/views/job-view";
-import { type RunPorts } from "../run-ports";
-import { type Attempt } from "./attempt";
-import { JobLink, useJobHrefs } from "./job-link";
+import { type Attempt, type SubmitApi } from "./attempt";
+import { JobLink, useJobHrefs } from "./job-parts";
 
 /** The clocks of the browser and the service may differ. */
 const CLOCKS_APART_MS = 60_000;
 
 export type UnknownActs = { onLookAgain: () => void; onSendAgain?: () => void; onLeave: () => void };
-type UnknownNoteProps = UnknownActs & { failure: Failure; attempt?: Attempt; newestJobs: RunPorts["newestJobs"] };
+type UnknownNoteProps = UnknownActs & { failure: Failure; attempt?: Attempt; newestJobs: SubmitApi["newestJobs"] };
 
 /** Sent without a clear answer: shows the jobs that may be it, and the person decides. Nothing here sends by itself. */
 export function UnknownNote({ failure, attempt, newestJobs, onLookAgain, onSendAgain, onLeave }: UnknownNoteProps) {
@@ -44,7 +41,7 @@ export function UnknownNote({ failure, attempt, newestJobs, onLookAgain, onSendA
   );
 }
 
-function MaybeJobs({ attempt, newestJobs }: { attempt: Attempt; newestJobs: RunPorts["newestJobs"] }) {
+function MaybeJobs({ attempt, newestJobs }: { attempt: Attempt; newestJobs: SubmitApi["newestJobs"] }) {
   const t = useTranslations("run.answer");
   const hrefs = useJobHrefs(attempt.connection);
   const read = async () => {
@@ -52,7 +49,7 @@ function MaybeJobs({ attempt, newestJobs }: { attempt: Attempt; newestJobs: RunP
     if (!answer.ok) throw answer.failure;
     return answer.value;
   };
-  const { data, error } = useSWR<JobsAnswer, ApiFailure>(["run.maybe", attempt.key], read, {
+  const { data, error } = useSWR(["run.maybe", attempt.key], read, {
     shouldRetryOnError: false,
     refreshInterval: 5000,
     isPaused: isSessionOver,

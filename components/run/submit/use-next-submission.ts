@@ -2,9 +2,8 @@ import { useCallback, useEffect, useEffectEvent, useMemo, useState } from "react
 import { type FilledText, filledTexts, type Filling, tellsTime } from "@/lib/contract/nodes/fill-texts";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
-import { type FormNode, withInputs } from "../form/form-model";
-import { newSeeds } from "../form/seeds";
-import { type InEditorFile } from "../workflow/use-editor-file";
+import { type FormNode, newSeeds, withInputs } from "../form/form-model";
+import { type InEditorFile } from "../workflow/editor-file";
 
 const TICK_MS = 1_000;
 

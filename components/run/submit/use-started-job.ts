@@ -3,6 +3,10 @@
 // details once it has ended, for its outputs and for an error that the list does not report; then no more requests. A job that the list
 // lacks counts as gone if its details answer 404 too.
 
+import { useFollowCounts, useRefreshCounts } from "@/components/frame/counts-context";
+import { type ReceiptEntry } from "@/components/jobs/actions/receipt-entry";
+import { useCanStop } from "@/components/jobs/actions/use-can-stop";
+import { useJobWork } from "@/components/jobs/actions/use-job-work";
 import { type Motion } from "@/lib/browser/poll/poll-plan";
 import { usePoll } from "@/lib/browser/poll/use-poll";
 import { withQuery } from "@/lib/browser/urls";
@@ -10,6 +14,7 @@ import { type Outputs } from "@/lib/contract/schemas/execution";
 import { type JobDetail, type JobsAnswer } from "@/lib/contract/schemas/job";
 import { type JobView, toJobView } from "@/lib/contract/views/job-view";
 import { listOutputs, type OutputView } from "@/lib/contract/views/outputs-view";
+import { type Receipt } from "./attempt";
 
 /** Other members submit jobs too. */
 const NEWEST = 20;
@@ -18,7 +23,11 @@ type Detail = { job: JobView; outputs: readonly OutputView[] };
 /** `outputs`: absent until some are known. */
 export type StartedJob = JobView & { outputs?: readonly OutputView[] };
 
-export function useStartedJob(jobId: string | undefined, connection: string | undefined) {
+/** `gone`: the service has no trace of the job any more. */
+export type StandingState = Exclude<JobView["state"], "unknown"> | "gone";
+
+export function useStartedJob(receipt: Receipt | undefined, connection: string | undefined) {
+  const jobId = receipt?.jobId;
   const isAsked = jobId !== undefined && connection !== undefined;
   // The fragment is never sent. It makes a new poll key, so that polling starts again for the next job.
   const path = isAsked ? (`${withQuery("/api/jobs", { limit: NEWEST, connection })}#${encodeURIComponent(jobId)}` as const) : undefined;
@@ -39,8 +48,13 @@ export function useStartedJob(jobId: string | undefined, connection: string | un
   const { value: landed } = usePoll(landing, { read: toLanded, motion: () => "moving" });
   const isGone = isUnlisted && failure?.status === 404;
   const job = isGone ? undefined : toStarted(listed, detail, landed);
+  // Some services forget a job that is cancelled while it waits.
+  const forgotten = receipt?.isCancelled ? "cancelled" : "gone";
+  const state: StandingState = isGone ? forgotten : !job || job.state === "unknown" ? "pending" : job.state;
+  const canStop = useCanStop(connection, state === "in_progress");
+  useFollowCounts(receipt && `${receipt.jobId} ${state}`);
   // Whether the job still runs is unknown while the service is unreachable.
-  return { job, isGone, isAway: outage !== undefined && !job?.terminal, refresh };
+  return { job, state, canStop, isAway: outage !== undefined && !job?.terminal, refresh };
 }
 
 function toStarted(
@@ -71,4 +85,27 @@ function toViews({ jobs }: Pick<JobsAnswer, "jobs">): readonly JobView[] {
 function motionOf(job: JobView | undefined): Motion {
   if (!job) return "background";
   return job.terminal ? "final" : "moving";
+}
+
+type Choices = {
+  connection: string | undefined;
+  /** The jobs that were cancelled before they ran. Called even after the page was left, as some services forget such jobs. */
+  onCancelled: (jobIds: readonly string[]) => void;
+  refresh: () => Promise<unknown>;
+};
+
+/** Cancels and stops jobs that this page started. */
+export function useEndJobs({ connection, onCancelled, refresh }: Choices) {
+  const refreshCounts = useRefreshCounts();
+  const tell = (entries: readonly ReceiptEntry[]) =>
+    onCancelled(entries.flatMap(({ id, outcome }) => (outcome === "cancelled" ? [id] : [])));
+  return useJobWork({
+    connection,
+    onDone: (_act, entries) => {
+      tell(entries);
+      void refreshCounts();
+      void refresh();
+    },
+    onLeft: tell,
+  });
 }

@@ -1,17 +1,21 @@
 // The service's list of nodes, under one address: used by the form of the open workflow, and to convert files of the editor.
 // Guarantees: a list that was read for a file is reused by the form that follows.
 
-import { preload } from "swr";
+import { useMemo, useRef, useState } from "react";
+import useSWR, { preload } from "swr";
 import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { withQuery } from "@/lib/browser/urls";
+import { lacksOperation } from "@/lib/contract/failure";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
 import { type Result } from "@/lib/shared/result";
 
-export const catalogueAddress = (connection: string | undefined) => withQuery("/api/object_info", { connection });
+export type CatalogueApi = { readCatalogue: () => Promise<Result<ObjectInfo, ApiFailure>> };
+
+const catalogueAddress = (connection: string | undefined) => withQuery("/api/object_info", { connection });
 
 /** For SWR, which expects failures to be thrown. */
-export async function fetchCatalogue(path: `/${string}`): Promise<ObjectInfo> {
+async function fetchCatalogue(path: `/${string}`): Promise<ObjectInfo> {
   const result = await callApi<ObjectInfo>(path);
   if (!result.ok) throw result.failure;
   return result.value;
@@ -25,4 +29,46 @@ export async function readCatalogue(connection: string | undefined): Promise<Res
     return result.value;
   }).catch(() => undefined);
   return result ?? callApi<ObjectInfo>(catalogueAddress(connection));
+}
+
+/**
+ * The service's list of nodes says which inputs a node has; without it, the values decide. It may be megabytes: read once per connection,
+ * never polled.
+ */
+export function useCatalogue(connection: string | undefined, isWanted = true) {
+  const path = catalogueAddress(connection);
+  const { data, error, mutate } = useSWR<ObjectInfo, ApiFailure>(isWanted ? path : null, fetchCatalogue, {
+    revalidateOnFocus: false,
+    revalidateOnReconnect: false,
+    revalidateIfStale: false,
+    shouldRetryOnError: false,
+  });
+  return { path, info: data, error, mutate, isLoaded: data !== undefined || error !== undefined };
+}
+
+/** The list for an open workflow. It is read again if the workflow uses files which the list lacks. */
+export function useOpenCatalogue(connection: string | undefined, serial: number) {
+  const { path, info, error, mutate } = useCatalogue(connection);
+  const opening = `${serial} ${path}`;
+  const [known, setKnown] = useState({ opening, isOld: info !== undefined });
+  if (known.opening !== opening) setKnown({ opening, isOld: info !== undefined });
+  const asked = useRef<string>(undefined);
+  const listing = useMemo(
+    () => ({
+      isOld: known.isOld,
+      readAgain: () => {
+        // Every field with such a file calls this.
+        if (asked.current === opening) return;
+        asked.current = opening;
+        mutate(fetchCatalogue(path), { revalidate: false }).then(
+          () => setKnown((now) => (now.opening === opening ? { opening, isOld: false } : now)),
+          // If the list could not be read again, nothing is known about the file.
+          () => undefined,
+        );
+      },
+    }),
+    [known.isOld, opening, path, mutate],
+  );
+  const isMissing = info || !error ? "no" : lacksOperation(error) ? "absent" : "failed";
+  return { info, isMissing, readAgain: () => void mutate(), listing };
 }

@@ -10,7 +10,7 @@ import { parseJson } from "@/lib/contract/json/parse-json";
 import { anyText, anything, list, map, object, oneOf, or, type Reader, text } from "@/lib/contract/json/readers";
 import { readPlaces } from "@/lib/contract/secrets/secret-places";
 import { openWorkflow } from "./open-workflow";
-import { type BothFormats, type Edit, type OpenedFile, type OpenWorkflow } from "./opened";
+import { type BothFormats, type Draft, type Edit, type OpenWorkflow } from "./opened";
 
 export const draftLimit = 1_000_000;
 /** Graph values keep the original spelling of their numbers. */
@@ -22,9 +22,6 @@ const note = object(
   { workflowId: text, stored: text, fromJob: text, readFor: text, rawTexts: list(anyText), both: bothFormats },
 );
 const noteIn = (storage: KeptIn) => persisted("lightdesk.run", note, storage, draftOptions);
-
-/** `inputs`: all inputs of each changed node, as a chosen value may also remove inputs. */
-export type Draft = { file: OpenedFile; inputs: Record<string, JsonObject>; ownNames?: Record<string, string> };
 
 /** False where the draft could not be kept (too large, no storage). No older draft is left then either, and the page warns on leaving. */
 export function keepDraft(storage: KeptIn, memberId: string, opened: OpenWorkflow): boolean {

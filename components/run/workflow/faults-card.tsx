@@ -1,14 +1,18 @@
 import { useTranslations } from "next-intl";
-import { Button } from "@/components/ui/controls/button";
+import useSWR from "swr";
+import { useConnection, useConnections } from "@/components/frame/connection/connection-context";
+import { Button, buttonStyle } from "@/components/ui/controls/button";
 import { FailureNotice } from "@/components/ui/failure-notice";
+import { Link } from "@/components/ui/link";
+import { callApi } from "@/lib/browser/api";
+import { withQuery } from "@/lib/browser/urls";
+import { hasFeature } from "@/lib/contract/connections";
+import { type LackingClasses } from "@/lib/contract/console";
 import { own } from "@/lib/contract/json/own";
 import { type Graph } from "@/lib/contract/schemas/graph";
-import { focusProblem } from "../form/field-ids";
-import { type FormNode } from "../form/form-model";
-import { placeProblems } from "../form/node-problems";
-import { ProblemList } from "../form/problem-list";
-import { type Faults } from "./faults";
-import { type MissingClass, MissingClasses } from "./missing-classes";
+import { focusProblem, type FormNode } from "../form/form-model";
+import { placeProblems, ProblemList } from "../form/problems";
+import { type Faults, type MissingClass } from "./faults";
 
 const MOST_SHOWN = 12;
 
@@ -62,4 +66,96 @@ export function FaultsCard({ id, faults, missing, graph, form, onAnyway }: Fault
       />
     </div>
   );
+}
+
+const MAX_CLASSES_SHOWN = 20;
+
+/** The classes of an open workflow that the service lacks, and where else it would run. */
+export function MissingClasses({ missing, graph }: { missing: readonly MissingClass[]; graph: Graph }) {
+  const t = useTranslations("run.missing");
+  return (
+    <div className="flex w-full flex-col gap-2">
+      <ul aria-label={t("list")} className="flex flex-col gap-1">
+        {missing.slice(0, MAX_CLASSES_SHOWN).map(({ classType, nodeIds, pack }) => (
+          <li key={classType} className="break-words">
+            <button
+              type="button"
+              onClick={() => focusProblem({ nodeId: nodeIds[0] ?? "" })}
+              className="rounded-sm text-left font-mono underline decoration-line-strong underline-offset-2 hover:decoration-ink"
+            >
+              {classType}
+            </button>{" "}
+            <span className="text-ink-2">
+              {t("nodes", { count: nodeIds.length })}
+              {pack === undefined ? null : ` · ${t("pack", { pack })}`}
+            </span>
+          </li>
+        ))}
+        {missing.length > MAX_CLASSES_SHOWN ? <li>{t("more", { count: missing.length - MAX_CLASSES_SHOWN })}</li> : null}
+      </ul>
+      <WorksOn graph={graph} />
+    </div>
+  );
+}
+
+const MOST_ASKED = 20;
+const ASKED_AT_ONCE = 4;
+const LONGEST_WAIT_MS = 10_000;
+
+type Asked = { id: string; name: string; has: "all" | "some" | "unread" };
+
+/** The member's connections whose service has every class. Services that do not answer are named too, since they may have them. */
+function WorksOn({ graph }: { graph: Graph }) {
+  const t = useTranslations("run.missing");
+  const here = useConnection();
+  const others = useConnections()
+    .filter((other) => other.id !== here?.id && hasFeature(other, "fullAccess"))
+    .slice(0, MOST_ASKED);
+  const classes = [...new Set(Object.values(graph).map(({ class_type }) => class_type))].sort();
+  const ids = others.map(({ id }) => id);
+  const { data } = useSWR(ids.length > 0 ? ["run.works-on", ids, classes] : null, () => askEach(others, classes), {
+    revalidateOnFocus: false,
+    revalidateOnReconnect: false,
+    revalidateIfStale: false,
+  });
+  if (ids.length === 0) return null;
+  if (!data) return <p role="status">{t("asking", { count: ids.length })}</p>;
+  const able = data.filter(({ has }) => has === "all");
+  const unread = data.filter(({ has }) => has === "unread");
+  return (
+    <div role="status" className="flex flex-col gap-1">
+      {able.length > 0 ? (
+        <p className="flex flex-wrap items-center gap-2">
+          {t("worksOn")}
+          {able.map(({ id, name }) => (
+            <Link key={id} href={withQuery("/run", { connection: id })} className={buttonStyle({ size: "small" })}>
+              {name}
+            </Link>
+          ))}
+        </p>
+      ) : unread.length < data.length ? (
+        <p>{t("worksNowhere", { unread: unread.length })}</p>
+      ) : null}
+      {unread.length > 0 ? <p className="text-ink-2">{t("unread", { names: unread.map(({ name }) => name).join(", ") })}</p> : null}
+    </div>
+  );
+}
+
+/** A few at a time: a service's whole list of nodes is read for each answer. */
+async function askEach(connections: readonly { id: string; name: string }[], classes: readonly string[]): Promise<Asked[]> {
+  const asked: Asked[] = [];
+  for (let at = 0; at < connections.length; at += ASKED_AT_ONCE) {
+    const some = connections.slice(at, at + ASKED_AT_ONCE);
+    asked.push(...(await Promise.all(some.map(async ({ id, name }) => ({ id, name, has: await ask(id, classes) })))));
+  }
+  return asked;
+}
+
+async function ask(connection: string, classes: readonly string[]): Promise<Asked["has"]> {
+  // One parameter per name, as names may contain commas.
+  const names = classes.map((name) => `names=${encodeURIComponent(name)}`).join("&");
+  const path = `${withQuery("/api/console/lacking-classes", { connection })}&${names}` as const;
+  const answer = await callApi<LackingClasses>(path, { signal: AbortSignal.timeout(LONGEST_WAIT_MS) });
+  if (!answer.ok) return "unread";
+  return answer.value.lacking.length === 0 ? "all" : "some";
 }

@@ -2,11 +2,13 @@
 // Guarantees: pure; bounded; reports only what the console can prove. Editing values changes nothing here, so it is computed once per file.
 
 import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { type JsonObject, objectOf } from "@/lib/contract/json/json";
 import { own } from "@/lib/contract/json/own";
 import { type NodeError, type NodeErrors } from "@/lib/contract/schemas/execution";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
 import { danglingLinks, findCycle, nodeName } from "@/lib/contract/workflow/graph";
+import { drawingIn } from "@/lib/contract/workflow/workflow-name";
 
 /** `isSure`: no service could run it. Otherwise only the service's list of nodes says so, which may be out of date. */
 export type Faults = { errors: NodeErrors; isSure: boolean };
@@ -91,4 +93,32 @@ function keyOf({ type, extra_info }: NodeError): string {
 function titleIn(graph: Graph, id: string, catalogue: ObjectInfo | undefined): string {
   const node = own(graph, id);
   return node ? nodeName(node, own(catalogue, node.class_type)?.display_name) : "";
+}
+
+export type MissingClass = { classType: string; nodeIds: readonly string[]; pack?: string };
+
+/** Classes of a workflow that the service's list of nodes does not have, each with its node pack where the editor's drawing names it. */
+export function missingClasses(graph: Graph, catalogue: ObjectInfo | undefined, extraData: JsonObject | undefined): MissingClass[] {
+  if (!catalogue) return [];
+  const missing = new Map<string, string[]>();
+  for (const [id, { class_type: classType }] of Object.entries(graph))
+    if (!own(catalogue, classType)) missing.set(classType, [...(missing.get(classType) ?? []), id]);
+  const packs = missing.size > 0 ? packsIn(drawingIn(extraData)) : new Map<string, string>();
+  return [...missing].map(([classType, nodeIds]) => ({ classType, nodeIds, ...(packs.has(classType) && { pack: packs.get(classType) }) }));
+}
+
+function packsIn(drawing: JsonObject | undefined): Map<string, string> {
+  const subgraphs = listOf(objectOf(drawing?.definitions)?.subgraphs).flatMap((one) => listOf(objectOf(one)?.nodes));
+  const groups = Object.values(objectOf(objectOf(drawing?.extra)?.groupNodes) ?? {}).flatMap((one) => listOf(objectOf(one)?.nodes));
+  const packs = [...listOf(drawing?.nodes), ...subgraphs, ...groups].flatMap((node) => {
+    const type = objectOf(node)?.type;
+    const { cnr_id, aux_id } = objectOf(objectOf(node)?.properties) ?? {};
+    const pack = [cnr_id, aux_id].find((id) => typeof id === "string" && id !== "");
+    return typeof type === "string" && typeof pack === "string" ? [[type, pack] as const] : [];
+  });
+  return new Map(packs);
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
 }

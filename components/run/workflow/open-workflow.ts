@@ -3,24 +3,16 @@
 // could run (a loop, a link to a missing node) still opens: its fault is easiest to see in the drawing.
 
 import { type ByteSource, PartUnread } from "@/lib/browser/files/byte-source";
-import { type Failure } from "@/lib/contract/failure";
-import { withSpellingsOf } from "@/lib/contract/json/exact-json";
-import { type JsonObject, objectOf } from "@/lib/contract/json/json";
+import { type JsonObject } from "@/lib/contract/json/json";
 import { type Graph } from "@/lib/contract/schemas/graph";
-import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
 import { withoutMasks } from "@/lib/contract/secrets/secret-texts";
 import { readWorkflow, topologicalOrder } from "@/lib/contract/workflow/graph";
 import { type Workflow, workflowLimits } from "@/lib/contract/workflow/read-workflow";
 import { drawingIn, nameInExtraData } from "@/lib/contract/workflow/workflow-name";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { leftOut } from "../form/left-out";
-import { nameOfFile } from "./file-name";
-import { type BothFormats, type Known, type OpenedFile } from "./opened";
-import { type Refusal, type RefusalReason } from "./refusal";
-import { workflowIdOf } from "./workflow-id";
-import { readWrittenNames } from "./written-names";
-
-export type CataloguePort = { readCatalogue: () => Promise<Result<ObjectInfo, Failure>> };
+import { type CatalogueApi } from "./catalogue";
+import { type BothFormats, type Known, nameOfFile, type OpenedFile, type Refusal, type RefusalReason, workflowIdOf } from "./opened";
+import { drawnNodes, leftOut, readWrittenNames, withoutDrawing } from "./workflow-contents";
 
 export function openWorkflow(text: string, fileName?: string, known: Known = {}): Result<OpenedFile, Refusal> {
   const read = readText(text, fileName);
@@ -35,14 +27,14 @@ function readText(text: string, fileName: string | undefined): Result<Workflow, 
 /** The same for a text that may hold the editor's drawing, which needs the service's list of nodes. With both, the run graph is opened. */
 export async function openAnyWorkflow(
   text: string,
-  ports: CataloguePort,
+  api: CatalogueApi,
   fileName?: string,
   known: Known = {},
 ): Promise<Result<OpenedFile, Refusal>> {
   const read = readText(text, fileName);
   if (!read.ok) {
     const { reason } = read.failure;
-    return reason.code === "ui_format" ? openDrawing(reason.file, ports, fileName, known) : read;
+    return reason.code === "ui_format" ? openDrawing(reason.file, api, fileName, known) : read;
   }
   const { graph, extraData, duplicates } = read.value;
   const drawing = drawingIn(extraData);
@@ -55,15 +47,15 @@ export async function openAnyWorkflow(
 }
 
 /** Opens the drawing of a file that holds both formats. */
-export async function openDrawingOf({ text, fileName, known }: BothFormats, ports: CataloguePort): Promise<Result<OpenedFile, Refusal>> {
+export async function openDrawingOf({ text, fileName, known }: BothFormats, api: CatalogueApi): Promise<Result<OpenedFile, Refusal>> {
   const opened = openWorkflow(text, fileName, known);
   const drawing = opened.ok ? drawingIn(opened.value.extraData) : undefined;
-  return opened.ok && drawing ? openDrawing(drawing, ports, fileName, { ...known, name: opened.value.name }) : opened;
+  return opened.ok && drawing ? openDrawing(drawing, api, fileName, { ...known, name: opened.value.name }) : opened;
 }
 
 export async function openDrawing(
   file: JsonObject,
-  { readCatalogue }: CataloguePort,
+  { readCatalogue }: CatalogueApi,
   fileName?: string,
   known: Known = {},
 ): Promise<Result<OpenedFile, Refusal>> {
@@ -77,17 +69,6 @@ export async function openDrawing(
   if (Object.keys(graph).length === 0) return failed(refusal({ code: "nothing_runs" }, fileName));
   const extraData = { extra_pnginfo: { workflow: file } };
   return ok({ ...toOpened({ graph, extraData, title: nameInExtraData(extraData) }, fileName, known), rawTexts });
-}
-
-/** A drawing of another workflow would otherwise be sent with every run of this one. */
-function withoutDrawing(extraData: JsonObject | undefined): JsonObject {
-  const info = objectOf(extraData?.extra_pnginfo) ?? {};
-  const { workflow: _other, ...rest } = info;
-  return withSpellingsOf(extraData ?? {}, { ...extraData, extra_pnginfo: withSpellingsOf(info, rest) });
-}
-
-function drawnNodes(drawing: JsonObject | undefined): number {
-  return Array.isArray(drawing?.nodes) ? drawing.nodes.length : 0;
 }
 
 function toOpened({ title, duplicates, ...read }: Workflow, fileName: string | undefined, known: Known): OpenedFile {
@@ -109,7 +90,7 @@ function toOpened({ title, duplicates, ...read }: Workflow, fileName: string | u
 /** A file of any kind and size: reads only the parts that may hold a workflow. `type`: its media type, where known. */
 export async function openFile(
   source: ByteSource,
-  ports: CataloguePort,
+  api: CatalogueApi,
   { name, type = "" }: { name: string; type?: string },
 ): Promise<Result<OpenedFile, Refusal>> {
   const refuse = (reason: RefusalReason) => failed(refusal(reason, name));
@@ -119,13 +100,13 @@ export async function openFile(
     // Loaded on demand: most people open JSON.
     const { carriedBy } = await import("@/lib/browser/carried-texts");
     const carried = await carriedBy(source);
-    if (carried.kind === "workflow") return await openAnyWorkflow(carried.text, ports, name);
+    if (carried.kind === "workflow") return await openAnyWorkflow(carried.text, api, name);
     if (carried.kind === "none") return refuse({ code: carried.isPicture ? "picture" : "media" });
     if (carried.kind !== "unknown") return refuse({ code: carried.kind });
     if (/^(image|video|audio)\//.test(type)) return refuse({ code: type.startsWith("image/") ? "picture" : "media" });
     const most = workflowLimits.characters;
     if (source.size > most * 4) return refuse({ code: "too_large", limit: "characters", most, found: source.size });
-    return await openAnyWorkflow(await source.text(), ports, name);
+    return await openAnyWorkflow(await source.text(), api, name);
   } catch (cause) {
     if (cause instanceof PartUnread) return refuse({ code: "unread", failure: cause.failure });
     // A folder, or a file that was moved or locked between the drop and the read.

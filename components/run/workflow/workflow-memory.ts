@@ -1,9 +1,11 @@
 // What a person set for one workflow in this browser: which inputs are pinned, and which seeds change with every run.
 // Guarantees: never throws; bounded, the least recently used workflows are dropped first. Must never: hold a value, only names of inputs.
 
+import { useCallback, useMemo, useState } from "react";
 import { persisted } from "@/lib/browser/persisted";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { anyText, list, object, or, type Reader } from "@/lib/contract/json/readers";
+import { type BothFormats, fingerprint, type Format } from "./opened";
 
 const MOST_WORKFLOWS = 200;
 const MOST_INPUTS = 200;
@@ -37,4 +39,57 @@ export function keepMemory(workflowId: string, memory: WorkflowMemory): void {
 
 export function toggled(list: readonly string[], item: string): string[] {
   return list.includes(item) ? list.filter((other) => other !== item) : [...list, item].slice(-MOST_INPUTS);
+}
+
+export type InputSettings = {
+  isPinned: (nodeId: string, name: string) => boolean;
+  isRandomised: (nodeId: string, name: string) => boolean;
+  toggle: (what: keyof WorkflowMemory, nodeId: string, name: string) => void;
+  memory: WorkflowMemory;
+};
+
+/** Pins and seeds of the open workflow, remembered in this browser. */
+export function useWorkflowMemory(workflowId: string): InputSettings {
+  const [changed, setChanged] = useState<{ workflowId: string; memory: WorkflowMemory }>();
+  const memory = useMemo(() => (changed?.workflowId === workflowId ? changed.memory : readMemory(workflowId)), [changed, workflowId]);
+  const toggle = useCallback<InputSettings["toggle"]>(
+    (what, nodeId, name) => {
+      const now = readMemory(workflowId);
+      const next = { ...now, ...memory, [what]: toggled(memory[what], inputKey(nodeId, name)) };
+      keepMemory(workflowId, next);
+      setChanged({ workflowId, memory: next });
+    },
+    [memory, workflowId],
+  );
+  return useMemo(
+    () => ({
+      memory,
+      toggle,
+      isPinned: (nodeId, name) => memory.pinned.includes(inputKey(nodeId, name)),
+      isRandomised: (nodeId, name) => memory.randomised.includes(inputKey(nodeId, name)),
+    }),
+    [memory, toggle],
+  );
+}
+
+// Remembers which format of a file with two formats the person chose: asked once per file, recognised by its content.
+// Guarantees: never throws; bounded, the oldest choice is dropped first. Must never: hold anything of the file but a fingerprint.
+
+const MAX_FILES = 200;
+
+type Choice = readonly [file: string, format: Format];
+const choice: Reader<Choice> = (kept) => {
+  const [file, format]: unknown[] = Array.isArray(kept) ? kept : [];
+  return typeof file === "string" && (format === "run" || format === "drawing") ? [file, format] : undefined;
+};
+const choices = persisted("lightdesk.run.formats", (kept) => list(choice)(kept) ?? []);
+
+export function chosenFormat({ text }: BothFormats): Format | undefined {
+  const file = fingerprint(text);
+  return choices.get().find(([one]) => one === file)?.[1];
+}
+
+export function keepFormat({ text }: BothFormats, format: Format): void {
+  const file = fingerprint(text);
+  choices.set([...choices.get().filter(([one]) => one !== file), [file, format] as const].slice(-MAX_FILES));
 }

@@ -36,7 +36,7 @@ beforeEach(() => {
 });
 afterEach(() => {
   cleanup();
-  act(() => tabRun.dispatch({ type: "closed" }));
+  act(() => tabRun.close());
   sessionStorage.clear();
   localStorage.clear();
   vi.unstubAllGlobals();
@@ -59,7 +59,7 @@ const press = (name: string) => act(async () => void fireEvent.click(screen.getB
 
 it("makes an app of what is open and pinned in Run, as it was put in order and named", async () => {
   keepMemory(workflowId, { pinned: [inputKey("1", "text"), inputKey("2", "seed")], randomised: [] });
-  tabRun.dispatch({ type: "opened", file: { name: "Fox", workflowId, order: ["1", "2", "3"], graph } });
+  tabRun.open({ name: "Fox", workflowId, order: ["1", "2", "3"], graph });
   await show();
   expect((await screen.findByLabelText<HTMLInputElement>("Title")).value).toBe("Fox");
   const preview = within(screen.getByRole("region", { name: "Preview of the form" }));
@@ -80,7 +80,7 @@ it("makes an app of what is open and pinned in Run, as it was put in order and n
 });
 
 it("keeps the list of inputs open while inputs are added, and the focus in it", async () => {
-  tabRun.dispatch({ type: "opened", file: { name: "Fox", workflowId, order: ["1", "2", "3"], graph } });
+  tabRun.open({ name: "Fox", workflowId, order: ["1", "2", "3"], graph });
   await show();
   const list = (await screen.findByRole("list", { name: "Add inputs of the workflow" })).closest("details");
   expect(list?.open).toBe(true);
@@ -97,7 +97,7 @@ it("says what the editor's App mode asks for and no form can", async () => {
   ];
   const workflow = { nodes: [], links: [], extra: { linearData: { inputs: chosen, outputs: [3] } } };
   const file = { name: "Fox", workflowId, order: ["1", "2", "3"], graph, extraData: { extra_pnginfo: { workflow } } };
-  tabRun.dispatch({ type: "opened", file });
+  tabRun.open(file);
   await show();
   expect(await screen.findByText(/App mode also asks for positive, gone\. They are linked/)).toBeTruthy();
   await press("Make the app");
@@ -106,7 +106,7 @@ it("says what the editor's App mode asks for and no form can", async () => {
 
 it("keeps a default over a change of looks, and shows the workflow's own value where there is none", async () => {
   keepMemory(workflowId, { pinned: [inputKey("2", "steps"), inputKey("1", "text")], randomised: [] });
-  tabRun.dispatch({ type: "opened", file: { name: "Fox", workflowId, order: ["1", "2", "3"], graph } });
+  tabRun.open({ name: "Fox", workflowId, order: ["1", "2", "3"], graph });
   await show();
   const steps = await screen.findByRole("button", { name: /^Steps/ });
   await act(async () => void fireEvent.click(steps));

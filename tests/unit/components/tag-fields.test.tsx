@@ -4,10 +4,10 @@ import { act, cleanup, fireEvent, screen, waitFor } from "@testing-library/react
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { TagsDialog } from "@/components/assets/tags-dialog";
 import { AssetPicker } from "@/components/run/form/controls/asset-picker";
-import { type RunPorts } from "@/components/run/run-ports";
+import { type RunApi } from "@/components/run/run-actions";
 import { StartDialog } from "@/components/transfers/uploads/start-dialog";
 import { ok } from "@/lib/shared/result";
-import { portsTo } from "../run/page";
+import { apiTo } from "../run/page";
 import { renderInApp } from "./render";
 
 const listed = ["portrait", "landscape", "landmark", "seen"];
@@ -60,11 +60,11 @@ it("of files that are added, after the tags that are there; a whole tag and one 
 
 it("of the pictures to choose from, which are asked for by the whole tag", async () => {
   const asked: (readonly string[])[] = [];
-  const listAssets: RunPorts["listAssets"] = async ({ include_tags }) => {
+  const listAssets: RunApi["listAssets"] = async ({ include_tags }) => {
     asked.push(include_tags);
     return ok({ assets: [], total: 0, has_more: false });
   };
-  const picture = { ...portsTo(undefined), listAssets, connection: "c1", canSend: true, onNamed: () => undefined };
+  const picture = { ...apiTo(undefined), listAssets, connection: "c1", canSend: true, onNamed: () => undefined };
   renderInApp(<AssetPicker isOpen picture={picture} onClose={() => undefined} onPicked={() => undefined} />);
   const field = await screen.findByRole<HTMLInputElement>("combobox", { name: /tags/i });
   fireEvent.change(field, { target: { value: "see" } });

@@ -1,8 +1,7 @@
 // @vitest-environment jsdom
 import { cleanup, fireEvent, screen } from "@testing-library/react";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { SaveWorkflow } from "@/components/graph/save-workflow";
-import { fileNameOf, storedPath, storedText, storedTextOfJob } from "@/components/graph/stored-workflow";
+import { fileNameOf, SaveWorkflow, storedPath, storedText, storedTextOfJob } from "@/components/graph/save-workflow";
 import { readWorkflow } from "@/lib/contract/workflow/graph";
 import { eventually } from "@/tests/support/eventually";
 import { renderInApp } from "../components/render";

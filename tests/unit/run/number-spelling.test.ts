@@ -2,10 +2,10 @@
 import { expect, it } from "vitest";
 import { toResubmission } from "@/components/jobs/actions/resubmission";
 import { withInput } from "@/components/run/form/form-model";
-import { leftOut } from "@/components/run/form/left-out";
 import { toSubmission } from "@/components/run/submit/submission";
-import { withSamplePictures } from "@/components/run/workflow/arrivals/sample-pictures";
+import { withSamplePictures } from "@/components/run/workflow/arrivals";
 import { openAnyWorkflow, openWorkflow } from "@/components/run/workflow/open-workflow";
+import { leftOut } from "@/components/run/workflow/workflow-contents";
 import { mergeAbout } from "@/components/transfers/uploads/about";
 import { toApiWorkflow } from "@/lib/contract/editor-workflow/index";
 import { writable } from "@/lib/contract/editor-workflow/write-file";

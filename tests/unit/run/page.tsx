@@ -1,7 +1,7 @@
 // The Run page in a browser without a network; the test's small service is all it can reach.
 import { File } from "node:buffer";
 import { act, fireEvent, screen } from "@testing-library/react";
-import { type RunPorts } from "@/components/run/run-ports";
+import { type RunApi } from "@/components/run/run-actions";
 import { RunScreen } from "@/components/run/run-screen";
 import { createRunStore } from "@/components/run/run-store";
 import { type ByteSource } from "@/lib/browser/files/byte-source";
@@ -15,7 +15,7 @@ export type PromptServer = Awaited<ReturnType<typeof startPromptServer>>;
 const nobody = { code: "CONSOLE_UNREACHABLE", message: "", status: 0 };
 
 /** Only what a test passes in answers. */
-export function portsTo(service: Pick<PromptServer, "send"> | undefined, ports: Partial<RunPorts> = {}): RunPorts {
+export function apiTo(service: Pick<PromptServer, "send"> | undefined, ports: Partial<RunApi> = {}): RunApi {
   return {
     sendPrompt: service?.send ?? (async () => failed(nobody)),
     reportSubmission: async () => failed(nobody),
@@ -36,8 +36,8 @@ export function portsTo(service: Pick<PromptServer, "send"> | undefined, ports: 
   };
 }
 
-export function show(ports: RunPorts, canRun = true) {
-  return renderPage(<RunScreen canRun={canRun} memberId="ada" store={createRunStore()} ports={ports} />);
+export function show(ports: RunApi, canRun = true) {
+  return renderPage(<RunScreen canRun={canRun} memberId="ada" store={createRunStore()} api={ports} />);
 }
 
 export async function openText(text: string) {

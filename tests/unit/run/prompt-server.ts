@@ -1,6 +1,7 @@
 import { createServer } from "node:http";
 import { type AddressInfo } from "node:net";
-import { type SendPrompt, type Submission } from "@/components/run/submit/submission";
+import { type SubmitApi } from "@/components/run/submit/attempt";
+import { type Submission } from "@/components/run/submit/submission";
 import { readFailure } from "@/lib/browser/read-answer";
 import { failed, ok } from "@/lib/shared/result";
 
@@ -25,7 +26,7 @@ export async function startPromptServer() {
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port }: Partial<AddressInfo> = Object(server.address());
-  const send: SendPrompt = async (submission, press) => {
+  const send: SubmitApi["sendPrompt"] = async (submission, press) => {
     keys.push(press);
     try {
       const response = await fetch(`http://127.0.0.1:${port}/api/prompt`, { method: "POST", body: JSON.stringify(submission) });

@@ -1,10 +1,10 @@
 // @vitest-environment jsdom
 import { cleanup, fireEvent, screen } from "@testing-library/react";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { mergedExtra, readExtra } from "@/components/run/form/extra-data";
+import { mergedExtra, readExtra } from "@/components/run/workflow/workflow-contents";
 import { until } from "@/tests/support/until";
 import { sampleText } from "./files";
-import { openText, portsTo, pressRun, type PromptServer, show } from "./page";
+import { apiTo, openText, pressRun, type PromptServer, show } from "./page";
 import { startPromptServer } from "./prompt-server";
 
 let service: PromptServer;
@@ -21,7 +21,7 @@ const answered = () => until("an answer is asked for", () => service.answer({ st
 const extraField = () => screen.getByRole<HTMLTextAreaElement>("textbox", { name: "extra_data" });
 
 it("extra_data travels with the run, and is kept nowhere", async () => {
-  show(portsTo(service));
+  show(apiTo(service));
   await openText(sampleText("01-invert"));
   fireEvent.change(extraField(), { target: { value: '{"api_key_comfy_org": "very-secret", "extra_pnginfo": {"note": 1}}' } });
   pressRun();
@@ -36,7 +36,7 @@ it("extra_data travels with the run, and is kept nowhere", async () => {
 });
 
 it("extra_data that is none is reported at its field, and nothing is sent", async () => {
-  show(portsTo(service));
+  show(apiTo(service));
   await openText(sampleText("01-invert"));
   fireEvent.change(extraField(), { target: { value: "{ no" } });
   expect(screen.getByText("This is not valid JSON.")).toBeTruthy();
@@ -46,7 +46,7 @@ it("extra_data that is none is reported at its field, and nothing is sent", asyn
 });
 
 it("only the chosen outputs are run; all of them is a run without targets", async () => {
-  show(portsTo(service));
+  show(apiTo(service));
   const save = (images: unknown) => ({ class_type: "SaveImage", inputs: { images } });
   const source = { class_type: "EmptyImage", inputs: { width: 8 } };
   await openText(JSON.stringify({ "1": source, "2": save(["1", 0]), "3": save(["1", 0]) }));
@@ -64,7 +64,7 @@ it("only the chosen outputs are run; all of them is a run without targets", asyn
 });
 
 it("a press with Shift takes or leaves every output from the one before to this one", async () => {
-  show(portsTo(service));
+  show(apiTo(service));
   const saves = ["2", "3", "4", "5", "6"].map((id) => [id, { class_type: "SaveImage", inputs: { images: ["1", 0] } }]);
   await openText(JSON.stringify({ "1": { class_type: "EmptyImage", inputs: { width: 8 } }, ...Object.fromEntries(saves) }));
   const box = (id: string) => screen.getByRole<HTMLInputElement>("checkbox", { name: `SaveImage #${id}`, hidden: true });
@@ -79,7 +79,7 @@ it("a press with Shift takes or leaves every output from the one before to this 
 });
 
 it("a press with Shift counts from none of the workflow that was open before", async () => {
-  show(portsTo(service));
+  show(apiTo(service));
   const saves = ["2", "3", "4", "5"].map((id) => [id, { class_type: "SaveImage", inputs: { images: ["1", 0] } }]);
   const text = JSON.stringify({ "1": { class_type: "EmptyImage", inputs: { width: 8 } }, ...Object.fromEntries(saves) });
   const box = (id: string) => screen.getByRole<HTMLInputElement>("checkbox", { name: `SaveImage #${id}`, hidden: true });

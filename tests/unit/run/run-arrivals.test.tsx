@@ -1,15 +1,15 @@
 // @vitest-environment jsdom
 import { cleanup, fireEvent, screen, waitFor } from "@testing-library/react";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type RunPorts } from "@/components/run/run-ports";
+import { type RunApi } from "@/components/run/run-actions";
 import { RunScreen } from "@/components/run/run-screen";
 import { createRunStore } from "@/components/run/run-store";
-import { type Arrival } from "@/components/run/workflow/arrivals/arrivals";
+import { type Arrival } from "@/components/run/workflow/arrivals";
 import { assetSchema } from "@/lib/contract/schemas/asset";
 import { type JobDetail } from "@/lib/contract/schemas/job";
 import { failed, ok } from "@/lib/shared/result";
 import { sampleGraph, sampleText } from "./files";
-import { field, openText, portsTo, show, stored } from "./page";
+import { apiTo, field, openText, show, stored } from "./page";
 import { renderPage } from "./render";
 
 const job: JobDetail = {
@@ -25,8 +25,8 @@ afterEach(() => {
   sessionStorage.clear();
 });
 
-function arrive(arrival: Arrival, ports: Partial<RunPorts>) {
-  return renderPage(<RunScreen canRun memberId="ada" arrival={arrival} store={createRunStore()} ports={portsTo(undefined, ports)} />);
+function arrive(arrival: Arrival, ports: Partial<RunApi>) {
+  return renderPage(<RunScreen canRun memberId="ada" arrival={arrival} store={createRunStore()} api={apiTo(undefined, ports)} />);
 }
 const missing = failed({ code: "NOT_FOUND", message: "", status: 404 });
 
@@ -75,7 +75,7 @@ describe("a past job", () => {
   });
 
   it("leaves what was open before one press away", async () => {
-    const before = show(portsTo(undefined));
+    const before = show(apiTo(undefined));
     await openText(sampleText("05-slow"));
     window.dispatchEvent(new Event("pagehide"));
     before.unmount();
@@ -98,7 +98,7 @@ describe("a stored file", () => {
       return ok(stored(sampleText("01-invert")));
     };
     const files = ["workflows/a/hero.json", "workflows/notes.txt"].map((path) => ({ path, size: 1, modified: undefined }));
-    show(portsTo(undefined, { readStored, listStored: async () => ok(files) }));
+    show(apiTo(undefined, { readStored, listStored: async () => ok(files) }));
     fireEvent.click(screen.getByRole("button", { name: "Show saved files" }));
     fireEvent.click(await screen.findByRole("button", { name: "a/hero.json" }));
     expect(await screen.findAllByRole("button", { name: "Run" })).toBeTruthy();
@@ -132,7 +132,7 @@ describe("pictures to be used", () => {
   const content = (digit: string) => `blake3:${digit.repeat(64)}`;
   const asset = (id: string, more: object = {}) =>
     ok(assetSchema.parse({ id, name: `${id}.png`, mime_type: "image/png", asset_hash: content(id), tags: ["output"], ...more }));
-  const readAsset: RunPorts["readAsset"] = async (id) =>
+  const readAsset: RunApi["readAsset"] = async (id) =>
     id === "f" ? missing : asset(id, id === "e" ? { name: "e.txt", mime_type: "text/plain" } : {});
 
   /** The focused field shows the name that is sent. */
@@ -158,12 +158,12 @@ describe("pictures to be used", () => {
       { id: "3", workflow_id: "invert", status: "completed" },
     ];
     const read: string[] = [];
-    const readJob: RunPorts["readJob"] = async (id) => {
+    const readJob: RunApi["readJob"] = async (id) => {
       read.push(id);
       const sample = id === "3" ? "01-invert" : "02-poster-from-photo";
       return ok({ id, status: "completed", workflow_name: `flow ${id}`, workflow: { prompt: sampleGraph(sample) } });
     };
-    const recentJobs: RunPorts["recentJobs"] = async () => ok({ jobs, pagination: { offset: 0, limit: 50, total: 3, has_more: false } });
+    const recentJobs: RunApi["recentJobs"] = async () => ok({ jobs, pagination: { offset: 0, limit: 50, total: 3, has_more: false } });
     arrive({ assets: ["a"] }, { readAsset, readJob, recentJobs });
     fireEvent.click(await screen.findByRole("button", { name: "flow 1" }));
     await screen.findAllByRole("button", { name: "Run" });

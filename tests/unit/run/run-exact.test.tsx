@@ -5,7 +5,7 @@ import { RunScreen } from "@/components/run/run-screen";
 import { createRunStore } from "@/components/run/run-store";
 import { type Submission } from "@/components/run/submit/submission";
 import { ok } from "@/lib/shared/result";
-import { field, openText, portsTo, pressRun, show } from "./page";
+import { apiTo, field, openText, pressRun, show } from "./page";
 import { renderPage } from "./render";
 
 afterEach(() => {
@@ -18,7 +18,7 @@ const graph = `{"1": {"class_type": "Noise", "inputs": {"seed": ${seed}, "text":
 
 function desk() {
   const sent: Submission[] = [];
-  const ports = portsTo(undefined, {
+  const ports = apiTo(undefined, {
     sendPrompt: async (submission) => {
       sent.push(submission);
       return ok({ prompt_id: `job-${sent.length}`, node_errors: {} });
@@ -45,21 +45,21 @@ it("a seed of twenty digits is shown, sent and typed with every digit", async ()
 
 it("a reload brings back every digit of what was typed", async () => {
   const { ports } = desk();
-  const page = renderPage(<RunScreen canRun memberId="ada" store={createRunStore()} ports={ports} />);
+  const page = renderPage(<RunScreen canRun memberId="ada" store={createRunStore()} api={ports} />);
   await openText(graph);
   fireEvent.change(field("seed"), { target: { value: "18446744073709551614" } });
   page.unmount();
-  renderPage(<RunScreen canRun memberId="ada" store={createRunStore()} ports={ports} />);
+  renderPage(<RunScreen canRun memberId="ada" store={createRunStore()} api={ports} />);
   expect((await screen.findByRole<HTMLInputElement>("textbox", { name: "seed" })).value).toBe("18446744073709551614");
 });
 
 it("what comes from elsewhere is written into a text that somebody typed in", async () => {
   const { ports } = desk();
   const store = createRunStore();
-  renderPage(<RunScreen canRun memberId="ada" store={store} ports={ports} />);
+  renderPage(<RunScreen canRun memberId="ada" store={store} api={ports} />);
   await openText(graph);
   fireEvent.change(field("text"), { target: { value: "typed" } });
   const serial = store.get().opened?.serial ?? 0;
-  store.dispatch({ type: "edited", serial, nodeId: "1", name: "text", value: "from elsewhere" });
+  store.edit(serial, { nodeId: "1", name: "text", value: "from elsewhere" });
   await waitFor(() => expect(field("text").value).toBe("from elsewhere"));
 });

@@ -3,7 +3,7 @@ import { cleanup, fireEvent, screen, within } from "@testing-library/react";
 import { afterEach, expect, it, vi } from "vitest";
 import { ok } from "@/lib/shared/result";
 import { catalogue, refusals } from "./files";
-import { drop, field, openText, portsTo, pressRun, runButton, show } from "./page";
+import { apiTo, drop, field, openText, pressRun, runButton, show } from "./page";
 
 afterEach(() => {
   cleanup();
@@ -13,7 +13,7 @@ afterEach(() => {
 
 function desk() {
   let sent = 0;
-  const ports = portsTo(undefined, { sendPrompt: async () => ok({ prompt_id: `job-${++sent}`, node_errors: {} }) });
+  const ports = apiTo(undefined, { sendPrompt: async () => ok({ prompt_id: `job-${++sent}`, node_errors: {} }) });
   return { ports, sent: () => sent };
 }
 

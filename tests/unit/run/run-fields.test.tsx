@@ -3,7 +3,7 @@ import { cleanup, fireEvent, screen } from "@testing-library/react";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { until } from "@/tests/support/until";
 import { sampleText } from "./files";
-import { field, openText, portsTo, pressRun, type PromptServer, show } from "./page";
+import { apiTo, field, openText, pressRun, type PromptServer, show } from "./page";
 import { startPromptServer } from "./prompt-server";
 
 let service: PromptServer;
@@ -18,7 +18,7 @@ afterEach(async () => {
 
 describe("the fields", () => {
   it("hand on a number as soon as what is typed is one, and what was typed otherwise", async () => {
-    show(portsTo(service));
+    show(apiTo(service));
     await openText(sampleText("01-invert"));
     const width = field("width");
     for (const text of ["1", "1.", "1.5", "", "abc"]) {
@@ -32,7 +32,7 @@ describe("the fields", () => {
   });
 
   it("show a colour as a colour, and write it as the number of the family", async () => {
-    show(portsTo(service));
+    show(apiTo(service));
     await openText(sampleText("01-invert"));
     const swatch = screen.getByLabelText<HTMLInputElement>("color as a colour");
     expect(swatch.value).toBe("#3366cc");

@@ -4,7 +4,7 @@ import { act, cleanup, fireEvent, screen, within } from "@testing-library/react"
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { type Submission } from "@/components/run/submit/submission";
 import { ok } from "@/lib/shared/result";
-import { field, openText, portsTo, pressRun, show } from "./page";
+import { apiTo, field, openText, pressRun, show } from "./page";
 
 beforeEach(() => {
   // jsdom has the element without its methods.
@@ -26,7 +26,7 @@ const workflow = (prefix: string) =>
 /** Opens a workflow whose seed is new for every run. */
 async function open(prefix: string) {
   const sent: Submission[] = [];
-  show(portsTo({ send: async (submission) => ok({ prompt_id: `job-${sent.push(submission)}`, node_errors: {} }) }));
+  show(apiTo({ send: async (submission) => ok({ prompt_id: `job-${sent.push(submission)}`, node_errors: {} }) }));
   await openText(workflow(prefix));
   fireEvent.click(screen.getByRole("checkbox", { name: "new seed on every run" }));
   const sentAs = () => sent.map(({ prompt }) => [prompt["1"]?.inputs.seed, prompt["2"]?.inputs.filename_prefix].map(String));

@@ -2,7 +2,7 @@
 import { cleanup, fireEvent, screen } from "@testing-library/react";
 import { afterEach, expect, it, vi } from "vitest";
 import { sampleText } from "./files";
-import { openText, portsTo, show } from "./page";
+import { apiTo, openText, show } from "./page";
 
 afterEach(() => {
   cleanup();
@@ -19,7 +19,7 @@ it("the workflow is drawn with its form when somebody asks for it", async () => 
       disconnect() {}
     },
   );
-  show(portsTo(undefined));
+  show(apiTo(undefined));
   await openText(sampleText("01-invert"));
   fireEvent.click(screen.getByRole("button", { name: "Graph" }));
   expect(await screen.findByRole("searchbox")).toBeTruthy();

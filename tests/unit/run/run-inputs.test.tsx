@@ -1,13 +1,13 @@
 // @vitest-environment jsdom
 import { act, cleanup, fireEvent, screen, within } from "@testing-library/react";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { checkGraph, outputNodes } from "@/components/run/form/check";
-import { randomSeed } from "@/components/run/form/seeds";
+import { checkGraph, outputNodes } from "@/components/run/form/checks";
+import { randomSeed } from "@/components/run/form/form-model";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { ok } from "@/lib/shared/result";
 import { until } from "@/tests/support/until";
 import { catalogue, sampleGraph } from "./files";
-import { field, openText, portsTo, pressRun, type PromptServer, show } from "./page";
+import { apiTo, field, openText, pressRun, type PromptServer, show } from "./page";
 import { startPromptServer } from "./prompt-server";
 
 let service: PromptServer;
@@ -41,7 +41,7 @@ describe("a picture in the clipboard", () => {
   );
   const names = () => screen.getAllByRole<HTMLInputElement>("textbox", { name: "Picture name" }).map(({ value }) => value);
   async function openTwo() {
-    show(portsTo(service, { sendPicture: async ({ name }) => ok({ name }), decode: async () => undefined }));
+    show(apiTo(service, { sendPicture: async ({ name }) => ok({ name }), decode: async () => undefined }));
     await openText(JSON.stringify(two));
   }
   async function paste(on: Element | undefined, text = "") {
@@ -71,7 +71,7 @@ describe("a picture in the clipboard", () => {
 
 describe("before anything is sent", () => {
   it("a masked value is named at its field, and is not sent until somebody entered it again", async () => {
-    show(portsTo(service));
+    show(apiTo(service));
     await openText(withKey);
     expect(field("api_key").value).toBe("");
     expect(field("api_key").placeholder).toBe("Masked: enter it again");
@@ -100,14 +100,14 @@ describe("before anything is sent", () => {
 
 describe("a seed", () => {
   it("is new by a press, and with every run where somebody asked for it, which is remembered for the workflow", async () => {
-    show(portsTo(service));
+    show(apiTo(service));
     await openText(withoutKey);
     fireEvent.click(screen.getByRole("button", { name: "Randomise seed" }));
     expect(field("seed").value).not.toBe("7");
     fireEvent.click(screen.getByRole("checkbox", { name: "new seed on every run" }));
     cleanup();
     sessionStorage.clear();
-    show(portsTo(service));
+    show(apiTo(service));
     await openText(withoutKey);
     for (const id of ["a", "b"]) {
       pressRun();
@@ -128,7 +128,7 @@ describe("a seed", () => {
 });
 
 it("a pinned picture keeps no failure of the workflow that was open before", async () => {
-  show(portsTo(service, { decode: async () => undefined }));
+  show(apiTo(service, { decode: async () => undefined }));
   const text = JSON.stringify({
     "1": { class_type: "LoadImage", inputs: { image: "photo.png" } },
     "2": { class_type: "SaveImage", inputs: { images: ["1", 0] } },
@@ -143,12 +143,12 @@ it("a pinned picture keeps no failure of the workflow that was open before", asy
 });
 
 it("a pinned input comes first, once, and still does when the workflow is opened again", async () => {
-  show(portsTo(service));
+  show(apiTo(service));
   await openText(withoutKey);
   fireEvent.click(screen.getByRole("button", { name: "Pin steps of Sampler to the top" }));
   cleanup();
   sessionStorage.clear();
-  show(portsTo(service));
+  show(apiTo(service));
   await openText(withoutKey);
   const pinned = within(screen.getByRole("region", { name: "Pinned" }));
   expect(screen.getAllByDisplayValue("20")).toHaveLength(1);

@@ -4,9 +4,9 @@ import { readFileSync } from "node:fs";
 import { act, cleanup, fireEvent, screen, within } from "@testing-library/react";
 import { blake3 } from "hash-wasm";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { samplePictures } from "@/components/run/workflow/arrivals/sample-pictures";
+import { samplePictures } from "@/components/run/workflow/arrivals";
 import { sampleText } from "./files";
-import { drop, field, openText, portsTo, type PromptServer, show } from "./page";
+import { apiTo, drop, field, openText, type PromptServer, show } from "./page";
 import { startPromptServer } from "./prompt-server";
 
 let service: PromptServer;
@@ -21,14 +21,14 @@ afterEach(async () => {
 
 describe("opening a workflow", () => {
   it("from a sample, by a press", async () => {
-    show(portsTo(service));
+    show(apiTo(service));
     fireEvent.click(screen.getByRole("button", { name: /^Poster from a photo/ }));
     expect(await screen.findByRole("heading", { level: 1, name: /Poster from a photo/ })).toBeTruthy();
     expect(field("Picture name").value).toBe("photo.png");
   });
 
   it("from a sample brings the sample's own picture, whatever picture of that name was uploaded since", async () => {
-    show(portsTo(service, { shipsPictures: true }));
+    show(apiTo(service, { shipsPictures: true }));
     fireEvent.click(screen.getByRole("button", { name: /^Poster from a photo/ }));
     await screen.findByRole("heading", { level: 1, name: /Poster from a photo/ });
     expect(field("Picture name").value).toBe("photo.png");
@@ -45,7 +45,7 @@ describe("opening a workflow", () => {
     ["editor.json", '{"nodes": [], "links": []}', /was not opened/, /has no nodes/],
     ["ui.json", '{"nodes": [{}], "links": []}', /was not opened/, /needs the service's list of nodes/],
   ])("of %s is refused with the reason, and what was open and typed stays", async (name, text, title, reason) => {
-    show(portsTo(service));
+    show(apiTo(service));
     await openText(sampleText("01-invert"));
     fireEvent.change(field("width"), { target: { value: "640" } });
     await drop(name, text);
@@ -57,7 +57,7 @@ describe("opening a workflow", () => {
   });
 
   it("beside one that is open offers every way in that the empty page has, and tells on the page what cannot be opened", async () => {
-    show(portsTo(service));
+    show(apiTo(service));
     await openText(sampleText("05-slow"));
     const ask = () => fireEvent.click(screen.getByRole("button", { name: "Open another" }));
     ask();
@@ -80,13 +80,13 @@ describe("opening a workflow", () => {
   });
 
   it("names ids that the file uses more than once", async () => {
-    show(portsTo(service));
+    show(apiTo(service));
     await openText('{"5":{"class_type":"EmptyImage","inputs":{}},"5":{"class_type":"EmptyImage","inputs":{"width":64}}}');
     expect(screen.getByText(/uses this node id more than once, and only the last node counts: 5$/)).toBeTruthy();
   });
 
   it("takes one file at a time, and says that none of several was opened", async () => {
-    show(portsTo(service));
+    show(apiTo(service));
     await openText(sampleText("01-invert"));
     const files = ["a.json", "b.json"].map((name) => new File([sampleText("05-slow")], name, { type: "application/json" }));
     await act(async () => void fireEvent.drop(window, { dataTransfer: { types: ["Files"], files } }));
@@ -98,7 +98,7 @@ describe("opening a workflow", () => {
   });
 
   it("leaves a paste into a field to the field", async () => {
-    show(portsTo(service));
+    show(apiTo(service));
     await openText(sampleText("01-invert"));
     fireEvent.paste(field("width"), { clipboardData: { files: [], getData: () => sampleText("05-slow") } });
     expect(field("width").value).toBe("512");

@@ -2,13 +2,13 @@
 // Slow opening is shown, can be stopped, and never replaces what was opened meanwhile.
 import { act, cleanup, fireEvent, screen, within } from "@testing-library/react";
 import { afterEach, beforeAll, beforeEach, expect, it } from "vitest";
-import { type RunPorts } from "@/components/run/run-ports";
+import { type RunApi } from "@/components/run/run-actions";
 import { RunScreen } from "@/components/run/run-screen";
 import { createRunStore } from "@/components/run/run-store";
 import { type JobDetail } from "@/lib/contract/schemas/job";
 import { ok } from "@/lib/shared/result";
 import { sampleGraph, sampleText } from "./files";
-import { drop, field, portsTo, runButton, show } from "./page";
+import { apiTo, drop, field, runButton, show } from "./page";
 import { renderPage } from "./render";
 
 beforeAll(() => {
@@ -38,15 +38,15 @@ const paste = async (sample: string) => {
 };
 const emptyPage = () => screen.queryByText("Drop a workflow file here");
 
-async function dropPhotograph(ports: Partial<RunPorts> = {}) {
-  type Sending = Parameters<RunPorts["sendPicture"]>[1];
+async function dropPhotograph(ports: Partial<RunApi> = {}) {
+  type Sending = Parameters<RunApi["sendPicture"]>[1];
   const sending: Sending[] = [];
-  const upload = deferred<Awaited<ReturnType<RunPorts["sendPicture"]>>>();
-  const sendPicture: RunPorts["sendPicture"] = (_file, options) => {
+  const upload = deferred<Awaited<ReturnType<RunApi["sendPicture"]>>>();
+  const sendPicture: RunApi["sendPicture"] = (_file, options) => {
     sending.push(options);
     return upload.answer;
   };
-  show(portsTo(undefined, { sendPicture, decode: async () => undefined, ...ports }));
+  show(apiTo(undefined, { sendPicture, decode: async () => undefined, ...ports }));
   await drop("mine.png", "x", "image/png");
   await screen.findByRole("progressbar", { name: "Uploading mine.png" });
   const [options] = sending;
@@ -85,7 +85,7 @@ it("a workflow that was opened while a photograph is on its way stays, and the u
 });
 
 it("and so does one that was opened while the sample was fetched for it", async () => {
-  const sample = deferred<Awaited<ReturnType<RunPorts["loadSample"]>>>();
+  const sample = deferred<Awaited<ReturnType<RunApi["loadSample"]>>>();
   const { letGo } = await dropPhotograph({ loadSample: () => sample.answer });
   await letGo();
   await paste("01-invert");
@@ -96,10 +96,10 @@ it("and so does one that was opened while the sample was fetched for it", async 
 
 it("a past job that comes late does not take the place of what was opened meanwhile", async () => {
   window.history.replaceState(null, "", "/run?job=x");
-  const job = deferred<Awaited<ReturnType<RunPorts["readJob"]>>>();
+  const job = deferred<Awaited<ReturnType<RunApi["readJob"]>>>();
   const detail: JobDetail = { id: "x", status: "completed", workflow: { prompt: sampleGraph("05-slow") } };
-  const ports = portsTo(undefined, { readJob: () => job.answer });
-  renderPage(<RunScreen canRun memberId="ada" arrival={{ job: "x" }} store={createRunStore()} ports={ports} />);
+  const ports = apiTo(undefined, { readJob: () => job.answer });
+  renderPage(<RunScreen canRun memberId="ada" arrival={{ job: "x" }} store={createRunStore()} api={ports} />);
   await screen.findByRole("status", { name: "Loading Run" });
   await paste("01-invert");
   await job.letGo(ok(detail));
@@ -109,12 +109,12 @@ it("a past job that comes late does not take the place of what was opened meanwh
 
 it("a sample that was to be run runs nothing where something else was opened before it came", async () => {
   const sent: unknown[] = [];
-  const sample = deferred<Awaited<ReturnType<RunPorts["loadSample"]>>>();
-  const sendPrompt: RunPorts["sendPrompt"] = async (submission) => {
+  const sample = deferred<Awaited<ReturnType<RunApi["loadSample"]>>>();
+  const sendPrompt: RunApi["sendPrompt"] = async (submission) => {
     sent.push(submission);
     return ok({ prompt_id: "a" });
   };
-  show(portsTo(undefined, { loadSample: () => sample.answer, sendPrompt }));
+  show(apiTo(undefined, { loadSample: () => sample.answer, sendPrompt }));
   fireEvent.click(screen.getAllByRole("button", { name: /^Run/ })[0] ?? document.body);
   await screen.findByRole("status", { name: "Loading Run" });
   await paste("01-invert");
@@ -125,8 +125,8 @@ it("a sample that was to be run runs nothing where something else was opened bef
 });
 
 it.each(["Cancel", "Esc"])("a sample that is still fetched is not opened after %s in the dialog that it was chosen in", async (way) => {
-  const sample = deferred<Awaited<ReturnType<RunPorts["loadSample"]>>>();
-  show(portsTo(undefined, { loadSample: () => sample.answer }));
+  const sample = deferred<Awaited<ReturnType<RunApi["loadSample"]>>>();
+  show(apiTo(undefined, { loadSample: () => sample.answer }));
   await paste("01-invert");
   fireEvent.click(screen.getByRole("button", { name: "Open another" }));
   const dialog = screen.getByRole("dialog");

@@ -7,7 +7,7 @@ import { createRunStore } from "@/components/run/run-store";
 import { leaveUnasked } from "@/components/ui/hooks/use-close-warning";
 import { until } from "@/tests/support/until";
 import { sampleText } from "./files";
-import { field, openText, portsTo, pressRun, type PromptServer, show } from "./page";
+import { apiTo, field, openText, pressRun, type PromptServer, show } from "./page";
 import { startPromptServer } from "./prompt-server";
 import { inPage } from "./render";
 
@@ -28,12 +28,12 @@ describe("a reload", () => {
     window.dispatchEvent(leave);
     window.dispatchEvent(new Event("pagehide"));
     cleanup();
-    show(portsTo(service));
+    show(apiTo(service));
     return leave.defaultPrevented;
   }
 
   it("brings back the workflow with everything typed, without a question", async () => {
-    show(portsTo(service));
+    show(apiTo(service));
     await openText(sampleText("01-invert"));
     fireEvent.change(field("width"), { target: { value: "640" } });
     expect(reload()).toBe(false);
@@ -42,7 +42,7 @@ describe("a reload", () => {
   });
 
   it("brings back nothing that was closed", async () => {
-    show(portsTo(service));
+    show(apiTo(service));
     await openText(sampleText("01-invert"));
     reload();
     fireEvent.click(await screen.findByRole("button", { name: "Close the workflow" }));
@@ -51,7 +51,7 @@ describe("a reload", () => {
   });
 
   it("is asked about where the work is too large to keep, until it was run, unless somebody was asked already", async () => {
-    show(portsTo(service));
+    show(apiTo(service));
     await openText(sampleText("01-invert"));
     fireEvent.change(field("filename_prefix"), { target: { value: "x".repeat(1_000_001) } });
     const leave = () => !window.dispatchEvent(new Event("beforeunload", { cancelable: true }));
@@ -73,7 +73,7 @@ describe("a reload", () => {
   }
 
   it("brings back the newest job with its way to it, and those that were started before it", async () => {
-    show(portsTo(service));
+    show(apiTo(service));
     await openText(sampleText("01-invert"));
     await runAs("first");
     await runAs("second");
@@ -94,7 +94,7 @@ describe("a reload", () => {
   const strip = () => screen.getByRole("region", { name: "The job that was started" });
 
   it("brings back no job whose card was dismissed; the way to it stays below the form", async () => {
-    show(portsTo(service));
+    show(apiTo(service));
     await openText(sampleText("01-invert"));
     await runAs("first");
     fireEvent.click(within(strip()).getByRole("button", { name: "Dismiss" }));
@@ -109,16 +109,16 @@ describe("a reload", () => {
   });
 
   it("brings back no job of another member", async () => {
-    show(portsTo(service));
+    show(apiTo(service));
     await openText(sampleText("01-invert"));
     await runAs("first");
     cleanup();
-    render(inPage(<RunScreen canRun memberId="bob" store={createRunStore()} ports={portsTo(service)} />));
+    render(inPage(<RunScreen canRun memberId="bob" store={createRunStore()} api={apiTo(service)} />));
     expect(screen.queryByRole("link", { name: "Open job first" })).toBeNull();
   });
 
   it("is the same page for the server and for the browser that takes it over", async () => {
-    show(portsTo(service));
+    show(apiTo(service));
     await openText(sampleText("01-invert"));
     window.dispatchEvent(new Event("pagehide"));
     cleanup();

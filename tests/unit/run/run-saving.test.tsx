@@ -4,10 +4,10 @@ import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { ConnectionProvider } from "@/components/frame/connection/connection-context";
 import { RunScreen } from "@/components/run/run-screen";
 import { createRunStore } from "@/components/run/run-store";
-import { type Arrival } from "@/components/run/workflow/arrivals/arrivals";
+import { type Arrival } from "@/components/run/workflow/arrivals";
 import { ok } from "@/lib/shared/result";
 import { sampleText } from "./files";
-import { field, portsTo, stored } from "./page";
+import { apiTo, field, stored } from "./page";
 import { renderPage } from "./render";
 
 let saved: string[] = [];
@@ -28,10 +28,10 @@ afterEach(() => {
 });
 
 function arrive(arrival?: Arrival) {
-  const ports = portsTo(undefined, { readStored: async () => ok(stored(sampleText("01-invert"))) });
+  const ports = apiTo(undefined, { readStored: async () => ok(stored(sampleText("01-invert"))) });
   return renderPage(
     <ConnectionProvider currentId="c1" connections={[{ id: "c1", name: "One", embedded: true }]}>
-      <RunScreen canRun memberId="ada" arrival={arrival} store={createRunStore()} ports={ports} />
+      <RunScreen canRun memberId="ada" arrival={arrival} store={createRunStore()} api={ports} />
     </ConnectionProvider>,
   );
 }

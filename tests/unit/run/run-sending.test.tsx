@@ -3,13 +3,13 @@ import { cleanup, fireEvent, screen, waitFor, within } from "@testing-library/re
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { ConnectionProvider } from "@/components/frame/connection/connection-context";
 import { CountsProvider, useCounts } from "@/components/frame/counts-context";
-import { type RunPorts } from "@/components/run/run-ports";
+import { type RunApi } from "@/components/run/run-actions";
 import { RunScreen } from "@/components/run/run-screen";
 import { createRunStore } from "@/components/run/run-store";
 import { failed, ok } from "@/lib/shared/result";
 import { until } from "@/tests/support/until";
 import { refusals, sampleText } from "./files";
-import { drop, field, openText, portsTo, pressRun, type PromptServer, runButton, show } from "./page";
+import { apiTo, drop, field, openText, pressRun, type PromptServer, runButton, show } from "./page";
 import { startPromptServer } from "./prompt-server";
 import { renderPage } from "./render";
 
@@ -26,7 +26,7 @@ afterEach(async () => {
 
 describe("running", () => {
   it("sends what is seen, once, however often Run is pressed, and shows the way to the job", async () => {
-    show(portsTo(service));
+    show(apiTo(service));
     await openText(sampleText("01-invert"));
     fireEvent.change(field("width"), { target: { value: "640" } });
     const button = runButton();
@@ -50,7 +50,7 @@ describe("running", () => {
   it.each([{ isComposing: true }, { keyCode: 229 }])(
     "sends nothing on Ctrl Enter while an input method is open (%j)",
     async (composing) => {
-      show(portsTo(service));
+      show(apiTo(service));
       await openText(sampleText("01-invert"));
       fireEvent.keyDown(field("width"), { key: "Enter", ctrlKey: true, ...composing });
       expect(screen.queryAllByRole("button", { name: "Submitting" })).toEqual([]);
@@ -60,7 +60,7 @@ describe("running", () => {
   );
 
   it("tells of its job only at the workflow that it ran, and beside no file that could not be opened", async () => {
-    show(portsTo(service));
+    show(apiTo(service));
     await openText(sampleText("01-invert"));
     pressRun();
     await until("an answer is asked for", () => service.answer({ status: 200, body: { prompt_id: "mine", node_errors: {} } }));
@@ -88,12 +88,12 @@ describe("running", () => {
     vi.stubGlobal("fetch", (path: unknown) => answerCounts(String(path)));
     const Waiting = () => <output>{`${useCounts().pending} waiting`}</output>;
     const sendPrompt = () => Promise.resolve(ok({ prompt_id: `job-${++pending}` }));
-    const ports = portsTo(service, { sendPrompt });
+    const ports = apiTo(service, { sendPrompt });
     renderPage(
       <ConnectionProvider currentId="here" connections={[{ id: "here", name: "Here", embedded: true }]}>
         <CountsProvider>
           <Waiting />
-          <RunScreen canRun memberId="ada" store={createRunStore()} ports={ports} />
+          <RunScreen canRun memberId="ada" store={createRunStore()} api={ports} />
         </CountsProvider>
       </ConnectionProvider>,
     );
@@ -108,9 +108,9 @@ describe("running", () => {
 
   it("that the service was not there for is shown until it is dismissed, run again, or the workflow is changed", async () => {
     let isAway = true;
-    const sendPrompt: RunPorts["sendPrompt"] = async () =>
+    const sendPrompt: RunApi["sendPrompt"] = async () =>
       isAway ? failed({ code: "UPSTREAM_UNREACHABLE", message: "", status: 502, details: { sent: false } }) : ok({ prompt_id: "mine" });
-    show(portsTo(service, { sendPrompt }));
+    show(apiTo(service, { sendPrompt }));
     await openText(sampleText("01-invert"));
     pressRun();
     await screen.findByRole("alert");
@@ -129,7 +129,7 @@ describe("running", () => {
   });
 
   it("puts what the service says on its fields, brings the first one under the keys, and keeps what was typed", async () => {
-    show(portsTo(service));
+    show(apiTo(service));
     await openText(sampleText("07-bad-graph"));
     pressRun();
     const answer = refusals()["bad-graph"]?.answer.error;
@@ -149,7 +149,7 @@ describe("running", () => {
   });
 
   it("names the class that the service lacks, and lights its node", async () => {
-    show(portsTo(service));
+    show(apiTo(service));
     await openText(sampleText("08-production-sdxl"));
     pressRun();
     const message = "Node 'CheckpointLoaderSimple' not found.";
@@ -163,7 +163,7 @@ describe("running", () => {
   });
 
   it("that breaks off in the middle is shown as unknown, and is not sent again by itself", async () => {
-    show(portsTo(service));
+    show(apiTo(service));
     await openText(sampleText("01-invert"));
     pressRun();
     await until("an answer is asked for", () => service.answer("cut"));
@@ -173,7 +173,7 @@ describe("running", () => {
   });
 
   it("is not for a viewer: the button stays under the keys, says why, and sends nothing by press or by key", async () => {
-    show(portsTo(service), false);
+    show(apiTo(service), false);
     // At the top, before anything is opened or tried.
     expect(screen.getByText(/^You are a viewer/)).toBeTruthy();
     await openText(sampleText("01-invert"));
@@ -193,11 +193,11 @@ describe("running", () => {
 
   it("offers a viewer nothing that the service would refuse them: no picture is replaced or drawn on, and none that is dropped is sent", async () => {
     const sent: string[] = [];
-    const sendPicture: RunPorts["sendPicture"] = async ({ name }) => {
+    const sendPicture: RunApi["sendPicture"] = async ({ name }) => {
       sent.push(name);
       return ok({ name });
     };
-    const ports = portsTo(service, { sendPicture, decode: async () => undefined });
+    const ports = apiTo(service, { sendPicture, decode: async () => undefined });
     const offered = ["Replace", "From assets", "Draw a mask"];
     const here = () => offered.filter((name) => screen.queryByRole("button", { name }));
     const page = show(ports, false);
@@ -215,7 +215,7 @@ describe("running", () => {
   });
 
   it("without the right to it says whose matter that is, and keeps everything", async () => {
-    show(portsTo(service));
+    show(apiTo(service));
     await openText(sampleText("01-invert"));
     pressRun();
     await until("an answer is asked for", () => service.answer({ status: 403, body: { code: "ROLE_TOO_LOW", message: "" } }));

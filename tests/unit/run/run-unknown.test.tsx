@@ -1,11 +1,11 @@
 // @vitest-environment jsdom
 import { cleanup, fireEvent, screen, waitFor } from "@testing-library/react";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type RunPorts } from "@/components/run/run-ports";
+import { type RunApi } from "@/components/run/run-actions";
 import { failed, ok } from "@/lib/shared/result";
 import { until } from "@/tests/support/until";
 import { sampleText } from "./files";
-import { openText, portsTo, pressRun, type PromptServer, runButton, show } from "./page";
+import { apiTo, openText, pressRun, type PromptServer, runButton, show } from "./page";
 import { startPromptServer } from "./prompt-server";
 
 let service: PromptServer;
@@ -19,21 +19,21 @@ afterEach(async () => {
 });
 
 const job = (id: string, create_time: number) => ({ id, status: "pending", create_time });
-const jobs: RunPorts["newestJobs"] = async () =>
+const jobs: RunApi["newestJobs"] = async () =>
   ok({ jobs: [job("may-be-it-0001", Date.now()), job("long-ago-0002", 1)], pagination: { offset: 0 } });
 
-async function pressAndLoseTheLine(ports: Partial<RunPorts> = {}) {
-  show(portsTo(service, { newestJobs: jobs, ...ports }));
+async function pressAndLoseTheLine(ports: Partial<RunApi> = {}) {
+  show(apiTo(service, { newestJobs: jobs, ...ports }));
   await openText(sampleText("01-invert"));
   pressRun();
   await until("an answer is asked for", () => service.answer("cut"));
 }
 
 /** Starts a new page in the same tab. */
-function reload(ports: Partial<RunPorts> = {}) {
+function reload(ports: Partial<RunApi> = {}) {
   window.dispatchEvent(new Event("pagehide"));
   cleanup();
-  show(portsTo(service, ports));
+  show(apiTo(service, ports));
 }
 
 describe("a run whose answer did not come", () => {
@@ -77,7 +77,7 @@ describe("a run whose answer did not come", () => {
 
 describe("a reload in the middle of a run", () => {
   it("tells what became of it, and sends nothing", async () => {
-    show(portsTo(service));
+    show(apiTo(service));
     await openText(sampleText("01-invert"));
     pressRun();
     await waitFor(() => expect(service.received).toHaveLength(1));
@@ -104,7 +104,7 @@ describe("a reload in the middle of a run", () => {
 });
 
 it("the second click of a double click is no press, also where the first was answered in between", async () => {
-  show(portsTo(service));
+  show(apiTo(service));
   await openText(sampleText("01-invert"));
   fireEvent.click(runButton(), { detail: 1 });
   await until("an answer is asked for", () => service.answer({ status: 200, body: { prompt_id: "one" } }));

@@ -1,14 +1,14 @@
 // @vitest-environment jsdom
 import { cleanup, fireEvent, screen } from "@testing-library/react";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { checkGraph } from "@/components/run/form/check";
+import { checkGraph } from "@/components/run/form/checks";
 import { BUILT_IN_MODULE } from "@/lib/contract/nodes/input-spec";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
 import * as messages from "@/lib/messages/en";
 import { ok } from "@/lib/shared/result";
 import { catalogue, sampleGraph, sampleText } from "./files";
-import { field, openText, portsTo, pressRun, show } from "./page";
+import { apiTo, field, openText, pressRun, show } from "./page";
 
 /** The same classes as those of the embedded service. */
 const builtIn = () =>
@@ -92,7 +92,7 @@ describe("a value that the service would refuse", () => {
     ["wide", "wide is not a valid value for width."],
   ])("is told at its field as soon as %s stands there, and by Run before anything is sent", async (typed, sentence) => {
     let sent = 0;
-    show(portsTo(undefined, { sendPrompt: async () => ok({ prompt_id: `job-${++sent}`, node_errors: {} }) }));
+    show(apiTo(undefined, { sendPrompt: async () => ok({ prompt_id: `job-${++sent}`, node_errors: {} }) }));
     await openText(sampleText("01-invert"));
     await screen.findAllByText("1 to 4096");
     expect(field("width").getAttribute("aria-invalid")).toBeNull();
@@ -116,7 +116,7 @@ describe("a value that the service would refuse", () => {
     vi.stubGlobal("fetch", async (path: unknown) =>
       String(path).includes("object_info") ? Response.json(catalogue()) : Response.json({ code: "NOT_FOUND" }, { status: 404 }),
     );
-    show(portsTo(undefined, { sendPrompt: async () => ok({ prompt_id: "job-1", node_errors: {} }) }));
+    show(apiTo(undefined, { sendPrompt: async () => ok({ prompt_id: "job-1", node_errors: {} }) }));
     await openText(sampleText("01-invert"));
     await screen.findAllByText("1 to 4096");
     fireEvent.change(field("width"), { target: { value: "99999" } });
@@ -130,7 +130,7 @@ describe("a value that the service would refuse", () => {
 
   it("is never sent where a fraction is in an input of whole numbers, which a service would cut off", async () => {
     let sent = 0;
-    show(portsTo(undefined, { sendPrompt: async () => ok({ prompt_id: `job-${++sent}`, node_errors: {} }) }));
+    show(apiTo(undefined, { sendPrompt: async () => ok({ prompt_id: `job-${++sent}`, node_errors: {} }) }));
     await openText(sampleText("01-invert"));
     await screen.findAllByText("1 to 4096");
     fireEvent.change(field("width"), { target: { value: "12.5" } });

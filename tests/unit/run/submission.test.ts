@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { plannedOf, planOf } from "@/components/run/copies/copies-plan";
-import { judge, toSubmission } from "@/components/run/submit/submission";
+import { plannedOf, planOf } from "@/components/run/copies/send-copies";
+import { judge } from "@/components/run/submit/attempt";
+import { toSubmission } from "@/components/run/submit/submission";
 import { openWorkflow } from "@/components/run/workflow/open-workflow";
 import { writable } from "@/lib/contract/editor-workflow/write-file";
 import { filledTexts } from "@/lib/contract/nodes/fill-texts";

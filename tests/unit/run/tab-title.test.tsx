@@ -1,7 +1,7 @@
 // @vitest-environment jsdom
 import { cleanup } from "@testing-library/react";
 import { afterEach, expect, it } from "vitest";
-import { TabTitle } from "@/components/run/tab-title";
+import { TabTitle } from "@/components/run/run-split";
 import { eventually } from "@/tests/support/eventually";
 import { inPage, renderPage } from "./render";
 

@@ -1,10 +1,16 @@
 import { Check } from "lucide-react";
 import { useTranslations } from "next-intl";
 import { type KeyboardEvent } from "react";
+import useSWR from "swr";
 import { cn } from "@/components/ui/cn";
 import { FileName } from "@/components/ui/cut";
 import { Picture } from "@/components/ui/pictures/picture";
-import { type AssetView } from "@/lib/contract/views/asset-view";
+import { Skeleton } from "@/components/ui/skeleton";
+import { type ApiFailure } from "@/lib/browser/read-failure";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { type AssetsAnswer } from "@/lib/contract/schemas/asset";
+import { type AssetView, toAssetView } from "@/lib/contract/views/asset-view";
+import { type AssetQuery, type PictureContext } from "./picture-api";
 
 type AssetChoicesProps = {
   assets: readonly Pick<AssetView, "id" | "name">[];
@@ -65,4 +71,29 @@ function moveFocus(event: KeyboardEvent<HTMLUListElement>): void {
   if (!to) return;
   event.preventDefault();
   to.focus();
+}
+
+export function ChoicesSkeleton({ label, count }: { label: string; count: number }) {
+  return (
+    <div role="status" aria-label={label} className="grid grid-cols-3 gap-2.5 sm:grid-cols-5 md:grid-cols-6">
+      {Array.from({ length: count }, (_, place) => (
+        <Skeleton key={place} className="aspect-[4/3] w-full" />
+      ))}
+    </div>
+  );
+}
+
+/** One page of the connection's assets; the page before stays until the next has loaded. */
+export function useAssetPage({ connection, listAssets }: PictureContext, query: AssetQuery) {
+  const read = async () => {
+    const answer = await listAssets(query);
+    if (!answer.ok) throw answer.failure;
+    return answer.value;
+  };
+  const page = useSWR<AssetsAnswer, ApiFailure>(["run.assets", connection, writeExactJson(query)], read, {
+    keepPreviousData: true,
+    shouldRetryOnError: false,
+    revalidateOnFocus: false,
+  });
+  return { ...page, assets: (page.data?.assets ?? []).map(toAssetView) };
 }

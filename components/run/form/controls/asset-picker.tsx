@@ -1,6 +1,5 @@
 import { useTranslations } from "next-intl";
 import { useEffect, useState } from "react";
-import useSWR from "swr";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { TagsInput } from "@/components/frame/tags/tags-input";
 import { Button } from "@/components/ui/controls/button";
@@ -8,17 +7,11 @@ import { Checkbox } from "@/components/ui/controls/checkbox";
 import { SearchField } from "@/components/ui/controls/search-field";
 import { Dialog } from "@/components/ui/dialog";
 import { useRange } from "@/components/ui/hooks/use-range";
-import { Skeleton } from "@/components/ui/skeleton";
-import { type ApiFailure } from "@/lib/browser/read-failure";
 import { thumbnailUrl } from "@/lib/browser/urls";
 import { MASK_LAYER_TAG } from "@/lib/contract/assets/file-refs";
-import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { type AssetsAnswer } from "@/lib/contract/schemas/asset";
-import { toAssetView } from "@/lib/contract/views/asset-view";
 import { readTags } from "@/lib/shared/text";
-import { AssetChoices } from "./asset-choices";
-import { assetValue } from "./asset-value";
-import { type PickedPicture, type PictureContext } from "./picture-context";
+import { AssetChoices, ChoicesSkeleton, useAssetPage } from "./asset-choices";
+import { assetValue, type PickedPicture, type PictureContext } from "./picture-api";
 
 export type PickedAsset = PickedPicture & { assetId: string };
 
@@ -54,18 +47,7 @@ function PickerBody({ picture, isMany = false, onClose, onPicked }: Omit<AssetPi
   const include_tags = readTags(askedTags);
   const exclude_tags = hasLayers || include_tags.includes(MASK_LAYER_TAG) ? [] : [MASK_LAYER_TAG];
   const query = { name_contains: name, include_tags, exclude_tags, offset, limit: PAGE };
-  const read = async () => {
-    const answer = await picture.listAssets(query);
-    if (!answer.ok) throw answer.failure;
-    return answer.value;
-  };
-  const key = ["run.assets", picture.connection, writeExactJson(query)];
-  const { data, error, isLoading, mutate } = useSWR<AssetsAnswer, ApiFailure>(key, read, {
-    keepPreviousData: true,
-    shouldRetryOnError: false,
-    revalidateOnFocus: false,
-  });
-  const assets = (data?.assets ?? []).map(toAssetView);
+  const { data, error, isLoading, mutate, assets } = useAssetPage(picture, query);
   const pictures = assets.filter(({ kind }) => kind === "image");
   const hasMore = data?.has_more ?? (data?.total !== undefined ? offset + PAGE < data.total : assets.length === PAGE);
   const seenTags = [...new Set(assets.flatMap((asset) => asset.tags))].slice(0, 50);
@@ -113,7 +95,7 @@ function PickerBody({ picture, isMany = false, onClose, onPicked }: Omit<AssetPi
         </label>
       </div>
       {error ? <FailureMessage failure={error} onRetry={() => void mutate()} /> : null}
-      {isLoading && !data ? <PickerSkeleton /> : null}
+      {isLoading && !data ? <ChoicesSkeleton label={t("loading")} count={12} /> : null}
       {data && pictures.length === 0 && !error ? (
         <p className="py-8 text-center text-ink-2">
           {t(assets.length > 0 ? "noneHere" : name === "" && tags.trim() === "" ? "none" : "noneFound")}
@@ -155,17 +137,6 @@ function PickerBody({ picture, isMany = false, onClose, onPicked }: Omit<AssetPi
 /** The dialog may be inside a form, which Enter would submit. */
 function keepInside(event: { key: string; preventDefault: () => void }): void {
   if (event.key === "Enter") event.preventDefault();
-}
-
-function PickerSkeleton() {
-  const t = useTranslations("run.picker");
-  return (
-    <div role="status" aria-label={t("loading")} className="grid grid-cols-3 gap-2.5 sm:grid-cols-5 md:grid-cols-6">
-      {Array.from({ length: 12 }, (_, place) => (
-        <Skeleton key={place} className="aspect-[4/3] w-full" />
-      ))}
-    </div>
-  );
 }
 
 /** The value once it has not changed for `ms`, so that requests are made only when typing pauses. */

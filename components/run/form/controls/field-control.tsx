@@ -1,18 +1,21 @@
 import { useTranslations } from "next-intl";
-import { Checkbox } from "@/components/ui/controls/checkbox";
-import { Select } from "@/components/ui/controls/select";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { isObject, objectOf } from "@/lib/contract/json/json";
-import { boxEdges, type ChoiceValue, type Limit } from "@/lib/contract/nodes/input-spec";
-import { nodeDomId } from "../field-ids";
-import { type Control, type FormField } from "../form-model";
-import { ColorControl, HexColorControl } from "./color-control";
-import { type ControlProps } from "./control-props";
+import { objectOf } from "@/lib/contract/json/json";
+import { type Control, type FormField, nodeDomId } from "../form-model";
+import {
+  BoxControl,
+  ChoiceControl,
+  ColorControl,
+  type ControlProps,
+  HexColorControl,
+  NumberControl,
+  NumberRange,
+  SwitchControl,
+  TextControl,
+} from "./basic-controls";
 import { MediaControl } from "./media-control";
-import { NumberControl } from "./number-control";
-import { type PictureContext } from "./picture-context";
+import { type PictureContext } from "./picture-api";
 import { PictureControl } from "./picture-control";
-import { TextControl } from "./text-control";
 
 type FieldControlProps = ControlProps & {
   field: FormField;
@@ -46,7 +49,7 @@ export function FieldControl({ field, nodeTitle, picture, takesPaste, onRunning,
       return (
         <span className="flex flex-wrap items-center gap-x-2.5">
           <NumberControl {...props} integer={control.integer} min={control.min} max={control.max} step={control.step} className="w-36" />
-          <Range min={control.min} max={control.max} />
+          <NumberRange min={control.min} max={control.max} />
         </span>
       );
     case "hex-color":
@@ -66,29 +69,6 @@ export function FieldControl({ field, nodeTitle, picture, takesPaste, onRunning,
   }
 }
 
-function SwitchControl({ value, onChange, ...rest }: ControlProps) {
-  return (
-    <span className="flex h-[30px] items-center">
-      <Checkbox {...rest} checked={value === true} onChange={({ target }) => onChange(target.checked)} />
-    </span>
-  );
-}
-
-/** Shows only real limits: catalogues use 2^31 and 2^64 for "none". */
-function Range({ min, max }: { min?: Limit; max?: Limit }) {
-  const t = useTranslations("run.field");
-  const isBounded = (limit: Limit | undefined): limit is number => typeof limit === "number" && Math.abs(limit) < 2 ** 31 - 1;
-  const words =
-    isBounded(min) && isBounded(max)
-      ? t("range", { min, max })
-      : isBounded(min)
-        ? t("atLeast", { min })
-        : isBounded(max)
-          ? t("atMost", { max })
-          : undefined;
-  return words ? <span className="text-sm whitespace-nowrap text-ink-3">{words}</span> : null;
-}
-
 type Link = Extract<Control, { kind: "link" }>;
 
 /** "from #2 Fit": the node that feeds this input, as a link to it. */
@@ -105,56 +85,6 @@ function LinkText({ link }: { link: Link }) {
         <span className="text-ink-3">#{link.fromId}</span> {link.fromTitle}
       </a>
       {output ? <span className="text-ink-3"> · {output}</span> : null}
-    </span>
-  );
-}
-
-/** Options are identified by their index, so that the number 2 stays a number and does not become the text "2". */
-function ChoiceControl({
-  value,
-  options,
-  labels,
-  onChange,
-  ...rest
-}: ControlProps & { options: readonly ChoiceValue[]; labels?: readonly string[] }) {
-  const t = useTranslations("run.field");
-  const index = options.findIndex((option) => option === value);
-  const isAbsent = value === undefined || value === "";
-  return (
-    <Select {...rest} value={String(index)} onChange={({ target }) => onChange(options[Number(target.value)])} className="max-w-full">
-      {index < 0 ? (
-        <option value="-1" disabled={isAbsent}>
-          {isAbsent ? t("noChoice") : t("otherChoice", { value: String(value) })}
-        </option>
-      ) : null}
-      {options.map((option, place) => (
-        <option key={place} value={place}>
-          {labels?.[place] ?? String(option)}
-        </option>
-      ))}
-    </Select>
-  );
-}
-
-/** A rectangle in pixels, as four numbers; other fields that a service stores in it are kept. */
-function BoxControl({ id, name, value, onChange, className: _, ...rest }: ControlProps & { name: string }) {
-  const t = useTranslations("run.field.box");
-  const box = isObject(value) ? value : {};
-  return (
-    <span role="group" aria-label={name} className="flex flex-wrap gap-x-3 gap-y-1.5">
-      {boxEdges.map((edge, place) => (
-        <label key={edge} className="flex items-center gap-1.5 text-ink-2">
-          {t(edge)}
-          <NumberControl
-            {...rest}
-            id={place === 0 ? id : `${id}-${edge}`}
-            value={box[edge]}
-            integer
-            onChange={(changed) => onChange({ ...box, [edge]: changed })}
-            className="w-20"
-          />
-        </label>
-      ))}
     </span>
   );
 }

@@ -1,17 +1,17 @@
 import { useTranslations } from "next-intl";
+import { useEffect, useEffectEvent } from "react";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { Button } from "@/components/ui/controls/button";
 import { Select } from "@/components/ui/controls/select";
 import { FileName } from "@/components/ui/cut";
 import { useFilePick } from "@/components/ui/hooks/use-file-pick";
+import { ProgressBar } from "@/components/ui/progress-bar";
+import { toFileRef } from "@/lib/contract/assets/file-refs";
 import { own } from "@/lib/contract/json/own";
 import { type ChoiceValue, type Media } from "@/lib/contract/nodes/input-spec";
-import { contentOf } from "./asset-value";
-import { type ControlProps } from "./control-props";
-import { type PictureContext } from "./picture-context";
-import { SendingNote } from "./sending-note";
-import { UnlistedNote } from "./unlisted-note";
-import { usePictureUpload } from "./use-picture-upload";
+import { type ControlProps } from "./basic-controls";
+import { contentOf, type PictureContext } from "./picture-api";
+import { usePictureUpload } from "./use-picture-input";
 
 type ServerFilesProps = { options: readonly ChoiceValue[] | undefined; value: string; onChange: (value: string) => void };
 
@@ -107,4 +107,51 @@ export function MediaControl({ id, media, options, picture, onRunning, value, on
       ) : null}
     </span>
   );
+}
+
+type SendingNoteProps = { name: string; share: number; onStop: () => void };
+
+/** A file being sent to the service: its name, its progress, and Stop. */
+export function SendingNote({ name, share, onStop }: SendingNoteProps) {
+  const t = useTranslations("run.picture");
+  const label = t("sending", { name });
+  return (
+    <span className="flex flex-wrap items-center gap-2">
+      <span className="min-w-0 truncate">{label}</span>
+      <ProgressBar value={share} label={label} />
+      <Button size="small" onClick={onStop}>
+        {t("stop")}
+      </Button>
+    </span>
+  );
+}
+
+/** `options`: undefined if the service's list is not loaded. */
+type UnlistedNoteProps = {
+  value: string;
+  options: readonly ChoiceValue[] | undefined;
+  picture: Pick<PictureContext, "ownNames" | "listing">;
+};
+
+/** Notes a file that the service does not list. A list from before this opening is read again first. The run is still allowed. */
+export function UnlistedNote({ value, options, picture: { ownNames, listing } }: UnlistedNoteProps) {
+  const t = useTranslations("run.media");
+  // A file that was uploaded or chosen here has an own name, and exists even if it is not listed.
+  const isMissing = own(ownNames, value) === undefined && options !== undefined && isUnlisted(value, options);
+  const isUnsure = isMissing && listing?.isOld === true;
+  const readAgain = useEffectEvent(() => listing?.readAgain());
+  useEffect(() => {
+    if (isUnsure) readAgain();
+  }, [isUnsure]);
+  return isMissing && !isUnsure ? <span className="block text-sm text-wait">{t("unlisted")}</span> : null;
+}
+
+/** Lists hold the files in the input folder; files named by their content are in no list. */
+function isUnlisted(value: string, options: readonly ChoiceValue[]): boolean {
+  const { filename, subfolder, type } = toFileRef(value);
+  const path = subfolder === "" ? filename : `${subfolder}/${filename}`;
+  const names = options.filter((option) => typeof option === "string");
+  if (value === "" || type !== "input" || contentOf(value) !== undefined) return false;
+  const isListable = subfolder === "" || names.some((name) => name.includes("/"));
+  return isListable && !names.includes(path) && !names.includes(value);
 }

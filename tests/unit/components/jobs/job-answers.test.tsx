@@ -10,8 +10,10 @@ import { withQuery } from "@/lib/browser/urls";
 
 const job = { id: "a", status: "completed", create_time: 1_767_225_600_000, outputs: {} };
 
+const receipt = { jobId: "a", name: "", atMs: 0, nodesRefused: 0 };
+
 function OnRun() {
-  const { job } = useStartedJob("a", "c");
+  const { job } = useStartedJob(receipt, "c");
   return <p aria-label="on Run">{job?.outputs ? "has ended" : "runs"}</p>;
 }
 

@@ -2,29 +2,29 @@
 import { fireEvent, screen, waitFor, within } from "@testing-library/react";
 import { type ReactNode } from "react";
 import { expect } from "vitest";
-import { type RunPorts } from "@/components/run/run-ports";
+import { type RunApi } from "@/components/run/run-actions";
 import { RunScreen } from "@/components/run/run-screen";
 import { createRunStore } from "@/components/run/run-store";
 import { type Submission } from "@/components/run/submit/submission";
 import { type Failure } from "@/lib/contract/failure";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { sampleText } from "../files";
-import { openText, portsTo } from "../page";
+import { apiTo, openText } from "../page";
 import { renderPage } from "../render";
 
 type Sent = { width: unknown; key: string; label?: string; answer: (result: Result<unknown, Failure>) => void };
 
 /** A service whose answers the test chooses, one by one. */
-export function desk(ports: Partial<RunPorts> = {}) {
+export function desk(ports: Partial<RunApi> = {}) {
   const sent: Sent[] = [];
   const sendPrompt = (submission: Submission, key: string, copy?: { label?: string }) =>
     new Promise<Result<unknown, Failure>>((answer) =>
       sent.push({ width: submission.prompt["1"]?.inputs.width, key, ...(copy && { label: copy.label }), answer }),
     );
   const store = createRunStore();
-  const all = portsTo(undefined, { sendPrompt, ...ports });
+  const all = apiTo(undefined, { sendPrompt, ...ports });
   const show = (at = store, around: (page: ReactNode) => ReactNode = (page) => page) =>
-    renderPage(around(<RunScreen canRun memberId="ada" store={at} ports={all} />));
+    renderPage(around(<RunScreen canRun memberId="ada" store={at} api={all} />));
   return { sent, show };
 }
 

@@ -8,7 +8,7 @@ import { createRunStore } from "@/components/run/run-store";
 import { leaveUnasked } from "@/components/ui/hooks/use-close-warning";
 import { ok } from "@/lib/shared/result";
 import { sampleText } from "../files";
-import { openText, portsTo } from "../page";
+import { apiTo, openText } from "../page";
 import { renderPage } from "../render";
 import { accepted, desk, nth, refused, runCopies } from "./copies-desk";
 
@@ -274,7 +274,7 @@ describe("copies of a run", () => {
     (await nth(sent, 1)).answer(accepted("one"));
     await screen.findByText("1 in the queue");
     page.unmount();
-    renderPage(<RunScreen canRun memberId="bob" store={createRunStore()} ports={portsTo(undefined)} />);
+    renderPage(<RunScreen canRun memberId="bob" store={createRunStore()} api={apiTo(undefined)} />);
     expect(screen.queryByText("1 in the queue")).toBeNull();
   });
 });

@@ -5,7 +5,7 @@ import { afterEach, expect, it } from "vitest";
 import { type Typed, variationOf } from "@/components/run/copies/variation";
 import { WayFields } from "@/components/run/copies/way-fields";
 import { type FormField } from "@/components/run/form/form-model";
-import { portsTo } from "../page";
+import { apiTo } from "../page";
 import { renderPage } from "../render";
 
 afterEach(cleanup);
@@ -13,7 +13,7 @@ afterEach(cleanup);
 const options = ["area", "bicubic", "bilinear", "lanczos", "nearest-exact"];
 const field: FormField = { name: "method", value: "area", control: { kind: "choice", options } };
 const nothing: Typed = { list: "", from: "", to: "", step: "", count: "", chosen: [], pictures: [] };
-const picture = { ...portsTo(undefined), canSend: true, onNamed: () => undefined };
+const picture = { ...apiTo(undefined), canSend: true, onNamed: () => undefined };
 
 it("a press with Shift on the words is one on their box, once", () => {
   const chosen: unknown[] = [];

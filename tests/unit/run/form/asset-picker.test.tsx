@@ -4,7 +4,7 @@ import { afterEach, expect, test } from "vitest";
 import { AssetPicker, type PickedAsset } from "@/components/run/form/controls/asset-picker";
 import { assetsAnswerSchema } from "@/lib/contract/schemas/asset";
 import { ok } from "@/lib/shared/result";
-import { portsTo } from "../page";
+import { apiTo } from "../page";
 import { renderPage } from "../render";
 
 afterEach(cleanup);
@@ -20,7 +20,7 @@ const assets = names.map((name, index) => ({
 
 test("a press with Shift takes every picture from the one before to this one, either way, and keeps what was chosen", async () => {
   const picked: PickedAsset[][] = [];
-  const { listAssets, storedName, sendPicture } = portsTo(undefined, {
+  const { listAssets, storedName, sendPicture } = apiTo(undefined, {
     listAssets: async () => ok(assetsAnswerSchema.parse({ assets, total: assets.length, has_more: false })),
   });
   const picture = { listAssets, storedName, sendPicture, canSend: true, onNamed: () => undefined };

@@ -2,8 +2,8 @@
 // A photo with the computer's camera, using cameras that deliver no pictures, since jsdom draws none.
 import { act, cleanup, fireEvent, screen, within } from "@testing-library/react";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { type SendPicture } from "@/components/run/form/controls/picture-api";
 import { PictureControl } from "@/components/run/form/controls/picture-control";
-import { type SendPicture } from "@/components/run/form/controls/use-picture-upload";
 import { ok } from "@/lib/shared/result";
 import { standInForDialogs } from "@/tests/support/jsdom-parts";
 import { renderPage } from "../render";

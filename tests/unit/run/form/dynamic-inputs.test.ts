@@ -1,9 +1,8 @@
 // Inputs that depend on a choice, lists that grow, and values that a list lacks: the form shows what the graph contains.
 import { describe, expect, it } from "vitest";
+import { missingInputs, valueChecker } from "@/components/run/form/checks";
 import { formBuilder } from "@/components/run/form/form-model";
-import { missingInputs, valueChecker } from "@/components/run/form/values";
-import { runReducer } from "@/components/run/run-reducer";
-import { emptyRun } from "@/components/run/run-state";
+import { createRunStore } from "@/components/run/run-store";
 import { nearestOf } from "@/lib/contract/nodes/input-spec";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type ObjectInfo, objectInfoSchema } from "@/lib/contract/schemas/object-info";
@@ -63,10 +62,10 @@ const order = Object.keys(graph);
 const fieldsOf = (now: Graph, id: string) => formBuilder(graph, order, catalogue)(now).find((node) => node.id === id)?.fields ?? [];
 const named = (now: Graph, id: string) => fieldsOf(now, id).map(({ name, control }) => [name, control.kind]);
 
-function opened() {
-  const file = { graph, order, workflowId: "w", fileName: "w.json" };
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- the reducer fills in what the page needs of an opened file
-  return runReducer(emptyRun, { type: "opened", file: file as any });
+function openedStore() {
+  const store = createRunStore();
+  store.open({ graph, order, workflowId: "w", name: "w" });
+  return store;
 }
 
 describe("a choice with inputs of its own", () => {
@@ -83,15 +82,15 @@ describe("a choice with inputs of its own", () => {
   });
 
   it("brings the inputs of another choice in its place, keeps what both have, and drops the rest", () => {
-    const start = opened();
-    const serial = start.opened?.serial ?? 0;
-    const choose = (state: typeof start, value: string) =>
-      runReducer(state, { type: "edited", serial, nodeId: "1", name: "resize_type", value, catalogue });
-    const longer = choose(start, "longer").opened?.graph ?? {};
+    const choose = (store: ReturnType<typeof openedStore>, value: string) => {
+      store.edit(1, { nodeId: "1", name: "resize_type", value }, catalogue);
+      return store.get();
+    };
+    const longer = choose(openedStore(), "longer").opened?.graph ?? {};
     expect(Object.keys(longer["1"]?.inputs ?? {})).toEqual(["input", "resize_type", "resize_type.longer_size", "method", "fill", "crop"]);
     expect(longer["1"]?.inputs["resize_type.longer_size"]).toBe(512);
     expect(named(longer, "1")).toContainEqual(["resize_type.longer_size", "number"]);
-    const width = choose(start, "width").opened?.graph ?? {};
+    const width = choose(openedStore(), "width").opened?.graph ?? {};
     expect(width["1"]?.inputs).toMatchObject({ resize_type: "width", "resize_type.width": 640 });
     expect(width["1"]?.inputs).not.toHaveProperty(["resize_type.height"]);
   });

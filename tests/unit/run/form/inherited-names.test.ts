@@ -1,9 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { formBuilder, withInput } from "@/components/run/form/form-model";
-import { missingClassErrors, placeProblems } from "@/components/run/form/node-problems";
-import { runReducer } from "@/components/run/run-reducer";
-import { emptyRun } from "@/components/run/run-state";
+import { missingClassErrors, placeProblems } from "@/components/run/form/problems";
+import { createRunStore } from "@/components/run/run-store";
 import { openWorkflow } from "@/components/run/workflow/open-workflow";
 import { own } from "@/lib/contract/json/own";
 import { type NodeErrors } from "@/lib/contract/schemas/execution";
@@ -50,13 +49,10 @@ describe("a node, a class or an input called as what every object inherits", () 
         expect(placed).toMatchObject({ strays: [], first: { nodeId: id, field: input }, nodeCount: 1 });
         expect(own(own(placed.byNode, id)?.fields, input)).toHaveLength(1);
 
-        const typed = runReducer(runReducer(emptyRun, { type: "opened", file }), {
-          type: "edited",
-          serial: 1,
-          nodeId: id,
-          name: input,
-          value: 7,
-        });
+        const store = createRunStore();
+        store.open(file);
+        store.edit(1, { nodeId: id, name: input, value: 7 });
+        const typed = store.get();
         expect(own(own(typed.opened?.graph, id)?.inputs, input)).toBe(7);
         expect(Object.keys(typed.opened?.graph ?? {})).toEqual(Object.keys(file.graph));
       }),

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { leftOut } from "@/components/run/form/left-out";
 import { openWorkflow } from "@/components/run/workflow/open-workflow";
+import { leftOut } from "@/components/run/workflow/workflow-contents";
 import { placesInWorkflow, readPlaces } from "@/lib/contract/secrets/secret-places";
 
 const node = (inputs: Record<string, unknown>) => ({ class_type: "Any", inputs });

@@ -2,7 +2,7 @@
 import { act, cleanup, fireEvent, screen } from "@testing-library/react";
 import { afterEach, expect, it } from "vitest";
 import { MediaControl } from "@/components/run/form/controls/media-control";
-import { type PictureContext } from "@/components/run/form/controls/picture-context";
+import { type PictureContext } from "@/components/run/form/controls/picture-api";
 import { failed, ok } from "@/lib/shared/result";
 import { renderPage } from "../render";
 

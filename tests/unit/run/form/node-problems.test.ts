@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { formBuilder } from "@/components/run/form/form-model";
-import { missingClassErrors, placeProblems } from "@/components/run/form/node-problems";
-import { problemSentence } from "@/components/run/form/problem-sentence";
+import { missingClassErrors, placeProblems, problemSentence } from "@/components/run/form/problems";
 import { parseFailure } from "@/lib/contract/failure";
 import { topologicalOrder } from "@/lib/contract/workflow/graph";
 import { catalogue, refusals } from "../files";

@@ -2,11 +2,10 @@
 import { act, cleanup, fireEvent, screen, waitFor } from "@testing-library/react";
 import { useState } from "react";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { assetValue } from "@/components/run/form/controls/asset-value";
-import { checkPicture } from "@/components/run/form/controls/check-picture";
+import { assetValue, checkPicture } from "@/components/run/form/controls/picture-api";
+import { type SendPicture, type UploadAnswer } from "@/components/run/form/controls/picture-api";
 import { PictureControl } from "@/components/run/form/controls/picture-control";
-import { type SendPicture, type UploadAnswer } from "@/components/run/form/controls/use-picture-upload";
-import { type RunPorts } from "@/components/run/run-ports";
+import { type RunApi } from "@/components/run/run-actions";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { toFileRef, toImageValue } from "@/lib/contract/assets/file-refs";
 import { assetsAnswerSchema } from "@/lib/contract/schemas/asset";
@@ -38,14 +37,14 @@ const png = (fileName: string) => new File(["x"], fileName, { type: "image/png" 
 const asset = { id: "a1", name: "hero.png", asset_hash: `blake3:${"ab".repeat(32)}`, tags: ["output"], mime_type: "image/png" };
 const others = { ...asset, id: "a2", name: "notes.txt", mime_type: "text/plain" };
 const layer = { ...asset, id: "a3", name: "hero-paint.png", tags: ["mask-layer"] };
-const listAssets: RunPorts["listAssets"] = async ({ name_contains, exclude_tags = [] }) => {
+const listAssets: RunApi["listAssets"] = async ({ name_contains, exclude_tags = [] }) => {
   const wanted = [asset, others, layer].filter(
     ({ name, tags }) => name.includes(name_contains) && !tags.some((tag) => exclude_tags.includes(tag)),
   );
   return ok(assetsAnswerSchema.parse({ assets: wanted, total: wanted.length, has_more: false }));
 };
 
-function show({ first = "photo.png", storedName = async () => undefined }: { first?: string; storedName?: RunPorts["storedName"] } = {}) {
+function show({ first = "photo.png", storedName = async () => undefined }: { first?: string; storedName?: RunApi["storedName"] } = {}) {
   const sent: Sent[] = [];
   const running: boolean[] = [];
   const values: unknown[] = [];
@@ -177,7 +176,7 @@ describe("the picture of a node", () => {
   it("that a stored workflow names by its content is called as its asset is, where the service says so", async () => {
     const content = `${"ab".repeat(32)}.png`;
     const asked: string[] = [];
-    const storedName: RunPorts["storedName"] = async (value) => {
+    const storedName: RunApi["storedName"] = async (value) => {
       asked.push(value);
       return value === content ? "hero.png" : undefined;
     };

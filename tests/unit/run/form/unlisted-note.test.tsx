@@ -3,7 +3,7 @@
 import { act, cleanup, screen } from "@testing-library/react";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { eventually } from "@/tests/support/eventually";
-import { openText, portsTo, show } from "../page";
+import { apiTo, openText, show } from "../page";
 
 const unlisted = "Not among the files this service lists.";
 let files: string[];
@@ -44,7 +44,7 @@ const answer = (at: number) => act(async () => reads[at]?.());
 const asked = (count: number) => eventually(() => expect(reads).toHaveLength(count));
 
 it("an opening whose file a former list does not have reads it again, once, before anything is shown", async () => {
-  show(portsTo(undefined));
+  show(apiTo(undefined));
   await openText(workflow("old.png"));
   await asked(1);
   await answer(0);
@@ -62,7 +62,7 @@ it("an opening whose file a former list does not have reads it again, once, befo
 });
 
 it("a list that was read for this opening is believed; one that cannot be read again tells nothing", async () => {
-  show(portsTo(undefined));
+  show(apiTo(undefined));
   await openText(workflow("gone.png"));
   await asked(1);
   await answer(0);
@@ -78,7 +78,7 @@ it("a list that was read for this opening is believed; one that cannot be read a
 
 it("marks a file when the service lists none", async () => {
   files = [];
-  show(portsTo(undefined));
+  show(apiTo(undefined));
   await openText(workflow("photo.png"));
   await asked(1);
   await answer(0);

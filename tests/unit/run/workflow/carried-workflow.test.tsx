@@ -4,14 +4,14 @@ import { readFileSync } from "node:fs";
 import { act, cleanup, fireEvent, screen, waitFor, within } from "@testing-library/react";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { ConnectionProvider } from "@/components/frame/connection/connection-context";
-import { type RunPorts } from "@/components/run/run-ports";
+import { type RunApi } from "@/components/run/run-actions";
 import { RunScreen } from "@/components/run/run-screen";
 import { createRunStore } from "@/components/run/run-store";
-import { type Arrival } from "@/components/run/workflow/arrivals/arrivals";
+import { type Arrival } from "@/components/run/workflow/arrivals";
 import { assetSchema } from "@/lib/contract/schemas/asset";
 import { objectInfoSchema } from "@/lib/contract/schemas/object-info";
 import { failed, ok } from "@/lib/shared/result";
-import { drop, field, openText, portsTo, pressRun, runButton, stored } from "../page";
+import { apiTo, drop, field, openText, pressRun, runButton, stored } from "../page";
 import { inPage, renderPage } from "../render";
 
 const pair = (name: string) => readFileSync(`tests/fixtures/editor-pairs/${name}`, "utf8");
@@ -39,17 +39,17 @@ afterEach(() => {
 
 const connections = ["Here", "Studio", "Lab", "Attic"].map((name) => ({ id: name.toLowerCase(), name, embedded: false }));
 
-function open(ports: Partial<RunPorts> = {}, arrival?: Arrival) {
+function open(ports: Partial<RunApi> = {}, arrival?: Arrival) {
   const sent: unknown[] = [];
-  const sendPrompt: RunPorts["sendPrompt"] = async (submission) => {
+  const sendPrompt: RunApi["sendPrompt"] = async (submission) => {
     sent.push(submission);
     return ok({ prompt_id: "job-1", node_errors: {} });
   };
   if (arrival) window.history.replaceState(null, "", "/run?job=x");
-  const all = portsTo(undefined, { readCatalogue, sendPrompt, ...ports });
+  const all = apiTo(undefined, { readCatalogue, sendPrompt, ...ports });
   const page = (currentId: string) => (
     <ConnectionProvider currentId={currentId} connections={connections}>
-      <RunScreen canRun memberId="ada" store={store} arrival={arrival} ports={all} />
+      <RunScreen canRun memberId="ada" store={store} arrival={arrival} api={all} />
     </ConnectionProvider>
   );
   const store = createRunStore();
@@ -106,7 +106,7 @@ it("a drawing that is read anew on another connection has what was typed and sav
   fireEvent.change(field("width"), { target: { value: "72" } });
   fireEvent.blur(field("width"));
   const { opened } = store.get();
-  act(() => store.dispatch({ type: "saved", serial: opened?.serial ?? 0, path: "workflows/one.json", graph: opened?.graph ?? {} }));
+  act(() => store.setStored(opened?.serial ?? 0, "workflows/one.json", opened?.graph ?? {}));
   switchTo("studio");
   await waitFor(() => expect(store.get().opened?.readFor).toBe("studio"));
   expect(field("width").value).toBe("72");
@@ -122,7 +122,7 @@ it("closed without a choice, what was open stays and nothing is remembered", asy
   expect(await question()).toBeTruthy();
 });
 
-it.each<[string, Arrival, Partial<RunPorts>]>([
+it.each<[string, Arrival, Partial<RunApi>]>([
   ["a stored file", { file: "out/both.opus" }, { readStored: async () => ok(stored(carrier("both.opus"))) }],
   [
     "an asset",

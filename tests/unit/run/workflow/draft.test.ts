@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { runReducer } from "@/components/run/run-reducer";
-import { emptyRun, type RunAction, type RunState } from "@/components/run/run-state";
+import { createRunStore, type RunStore } from "@/components/run/run-store";
 import { draftLimit, forgetDraft, keepDraft, readDraft } from "@/components/run/workflow/draft";
 import { openWorkflow } from "@/components/run/workflow/open-workflow";
 import { isUnsent, type OpenWorkflow } from "@/components/run/workflow/opened";
@@ -18,16 +17,25 @@ function storageWith(entries: [string, string][] = []) {
   return { storage, kept };
 }
 
-const open = (text: string, fileName?: string): RunAction => {
+type Step = (store: RunStore) => void;
+
+const open = (text: string, fileName?: string): Step => {
   const file = openWorkflow(text, fileName);
   if (!file.ok) throw new Error("the workflow does not open");
-  return { type: "opened", file: file.value };
+  return (store) => store.open(file.value);
 };
-const through = (state: RunState, ...actions: RunAction[]) => actions.reduce(runReducer, state);
-const typed = (value: unknown): RunAction => ({ type: "edited", serial: 1, nodeId: "1", name: "width", value });
+const through = (...steps: Step[]) => {
+  const store = createRunStore();
+  for (const step of steps) step(store);
+  return store.get();
+};
+const typed =
+  (value: unknown): Step =>
+  (store) =>
+    store.edit(1, { nodeId: "1", name: "width", value });
 
-function openedOf(...actions: RunAction[]): OpenWorkflow {
-  const { opened } = through(emptyRun, ...actions);
+function openedOf(...steps: Step[]): OpenWorkflow {
+  const { opened } = through(...steps);
   if (!opened) throw new Error("nothing is open");
   return opened;
 }
@@ -38,16 +46,16 @@ describe("what was open when the page was reloaded", () => {
     const opened = openedOf(open(sampleText("01-invert"), "mine.json"), typed(640));
     expect(keepDraft(storage, "ada", opened)).toBe(true);
     const draft = readDraft(storage, "ada");
-    expect(draft && through(emptyRun, { type: "restored", ...draft }).opened).toEqual(opened);
+    expect(draft && through((store) => store.restore(draft)).opened).toEqual(opened);
   });
 
   it("still calls a picture as its owner does", () => {
     const { storage } = storageWith();
-    const named: RunAction = { type: "named", serial: 1, value: "4be1.png", name: "mine.png" };
-    const picture: RunAction = { type: "edited", serial: 1, nodeId: "1", name: "image", value: "4be1.png" };
+    const named: Step = (store) => store.nameFile(1, "4be1.png", "mine.png");
+    const picture: Step = (store) => store.edit(1, { nodeId: "1", name: "image", value: "4be1.png" });
     keepDraft(storage, "ada", openedOf(open(sampleText("02-poster-from-photo")), named, picture));
     const draft = readDraft(storage, "ada");
-    const opened = draft && through(emptyRun, { type: "restored", ...draft }).opened;
+    const opened = draft && through((store) => store.restore(draft)).opened;
     expect(opened?.graph["1"]?.inputs.image).toBe("4be1.png");
     expect(opened?.ownNames).toEqual({ "4be1.png": "mine.png" });
   });
@@ -57,7 +65,11 @@ describe("what was open when the page was reloaded", () => {
     const workflowId = "0189f7e2-7b1c-7000-8000-00000000abcd";
     const file = openWorkflow(sampleText("01-invert"), undefined, { name: "hero", workflowId });
     if (!file.ok) throw new Error("the workflow does not open");
-    keepDraft(storage, "ada", openedOf({ type: "opened", file: file.value }));
+    keepDraft(
+      storage,
+      "ada",
+      openedOf((store) => store.open(file.value)),
+    );
     expect(readDraft(storage, "ada")?.file.workflowId).toBe(workflowId);
   });
 
@@ -66,7 +78,7 @@ describe("what was open when the page was reloaded", () => {
     const opened = openedOf(open(sampleText("05-slow")));
     keepDraft(storage, "ada", opened);
     const draft = readDraft(storage, "ada");
-    expect(draft && through(emptyRun, { type: "restored", ...draft }).opened).toEqual(opened);
+    expect(draft && through((store) => store.restore(draft)).opened).toEqual(opened);
   });
 
   it("has no inputs of a choice that was left", () => {
@@ -78,10 +90,10 @@ describe("what was open when the page was reloaded", () => {
     ];
     const catalogue = { Resize: { input: { required: { resize_type: ["COMFY_DYNAMICCOMBO_V3", { options }] } } } };
     const graph = { "1": { class_type: "Resize", inputs: { resize_type: "width", "resize_type.width": 640 } } };
-    const chosen: RunAction = { type: "edited", serial: 1, nodeId: "1", name: "resize_type", value: "longer", catalogue };
+    const chosen: Step = (store) => store.edit(1, { nodeId: "1", name: "resize_type", value: "longer" }, catalogue);
     keepDraft(storage, "ada", openedOf(open(JSON.stringify(graph)), chosen));
     const draft = readDraft(storage, "ada");
-    const opened = draft && through(emptyRun, { type: "restored", ...draft }).opened;
+    const opened = draft && through((store) => store.restore(draft)).opened;
     expect(opened?.graph["1"]?.inputs).toEqual({ resize_type: "longer", "resize_type.longer_size": 512 });
     expect(opened?.original["1"]?.inputs).toEqual(graph["1"].inputs);
   });
@@ -100,8 +112,11 @@ describe("what was open when the page was reloaded", () => {
     const { storage } = storageWith();
     keepDraft(storage, "ada", openedOf(open(sampleText("05-slow"), "slow.json")));
     const draft = readDraft(storage, "ada");
-    const state = through(emptyRun, open(sampleText("01-invert"), "mine.json"));
-    expect(draft && through(state, { type: "restored", ...draft })).toBe(state);
+    const store = createRunStore();
+    open(sampleText("01-invert"), "mine.json")(store);
+    const before = store.get();
+    if (draft) store.restore(draft);
+    expect(draft && store.get()).toBe(before);
   });
 
   it("is forgotten before another member sees it", () => {
@@ -141,20 +156,19 @@ describe("what was open when the page was reloaded", () => {
 });
 
 describe("what was typed", () => {
-  const accepted: RunAction = { type: "answered", serial: 1, outcome: { kind: "accepted", jobId: "a", errors: {} }, atMs: 1 };
-  const start = through(emptyRun, open(sampleText("01-invert")));
+  const accepted: Step = (store) => store.finishSending({ serial: 1, outcome: { kind: "accepted", jobId: "a", errors: {} }, atMs: 1 });
+  const sending: Step = (store) => store.startSending();
+  const start = open(sampleText("01-invert"));
 
   it("is unsent until a service took it, and again with the next change", () => {
     expect(isUnsent(undefined)).toBe(false);
-    expect(isUnsent(start.opened)).toBe(false);
-    const edited = through(start, typed(640));
-    expect(isUnsent(edited.opened)).toBe(true);
-    const sent = through(edited, { type: "sending" }, accepted);
-    expect(isUnsent(sent.opened)).toBe(false);
-    expect(isUnsent(through(sent, typed(641)).opened)).toBe(true);
+    expect(isUnsent(through(start).opened)).toBe(false);
+    expect(isUnsent(through(start, typed(640)).opened)).toBe(true);
+    expect(isUnsent(through(start, typed(640), sending, accepted).opened)).toBe(false);
+    expect(isUnsent(through(start, typed(640), sending, accepted, typed(641)).opened)).toBe(true);
   });
 
   it("while the run is on its way is unsent", () => {
-    expect(isUnsent(through(start, typed(640), { type: "sending" }, typed(641), accepted).opened)).toBe(true);
+    expect(isUnsent(through(start, typed(640), sending, typed(641), accepted).opened)).toBe(true);
   });
 });

@@ -6,7 +6,7 @@ import { toApiWorkflow } from "@/lib/contract/editor-workflow";
 import { objectInfoSchema } from "@/lib/contract/schemas/object-info";
 import { failed, ok } from "@/lib/shared/result";
 import { comparable } from "@/tests/unit/contract/editor-workflow/comparable";
-import { drop, portsTo, pressRun, show } from "../page";
+import { apiTo, drop, pressRun, show } from "../page";
 import { startPromptServer } from "../prompt-server";
 
 const pair = (name: string) => readFileSync(`tests/fixtures/editor-pairs/${name}`, "utf8");
@@ -40,7 +40,7 @@ const type = (name: string, value: string, at = 0) => {
 
 test("a dropped file opens with its values, and what leaves is the editor's own graph with its drawing", async () => {
   const service = await startPromptServer();
-  show(portsTo(service, { readCatalogue }));
+  show(apiTo(service, { readCatalogue }));
   await drop("two.json", pair("20-subgraph-linked-widget.editor.json"));
   await screen.findAllByRole("button", { name: "Run" });
   expect(screen.getAllByRole("textbox", { name: "width" }).map((field) => field.getAttribute("value"))).toEqual(["21", "55"]);
@@ -55,18 +55,18 @@ test("a dropped file opens with its values, and what leaves is the editor's own 
 
 test("what is odd about a file is shown node by node, after a reload too", async () => {
   savedFiles();
-  show(portsTo(undefined, { readCatalogue }));
+  show(apiTo(undefined, { readCatalogue }));
   await drop("old.json", pair("06-bypass-no-match.editor.json"));
   const note = async () => within(await screen.findByRole("region", { name: /Opened from the editor's format/ }));
   expect((await note()).getByText(/bypassed node before \w+ has nothing to pass on/)).toBeTruthy();
   window.dispatchEvent(new Event("pagehide"));
   cleanup();
-  show(portsTo(undefined, { readCatalogue }));
+  show(apiTo(undefined, { readCatalogue }));
   expect((await note()).getByText(/bypassed node before \w+ has nothing to pass on/)).toBeTruthy();
 });
 
 test("without the service's list of nodes a file is not opened, and what was open stays", async () => {
-  show(portsTo(undefined, { readCatalogue: async () => failed({ code: "UPSTREAM_TIMEOUT", message: "", status: 504 }) }));
+  show(apiTo(undefined, { readCatalogue: async () => failed({ code: "UPSTREAM_TIMEOUT", message: "", status: 504 }) }));
   await drop("one.json", pair("01-basic-image.editor.json"));
   expect(await screen.findByText(/needs the service's list of nodes, which could not be loaded/)).toBeTruthy();
   fireEvent.click(screen.getByRole("button", { name: "Dismiss" }));
@@ -75,7 +75,7 @@ test("without the service's list of nodes a file is not opened, and what was ope
 test("what was typed is saved into the editor's own file, in its place, and leaves with the run; read back it is what was on screen", async () => {
   const saved = savedFiles();
   const service = await startPromptServer();
-  show(portsTo(service, { readCatalogue }));
+  show(apiTo(service, { readCatalogue }));
   await drop("two.json", pair("20-subgraph-linked-widget.editor.json"));
   await screen.findAllByRole("button", { name: "Run" });
   type("width", "77", 1);
@@ -99,7 +99,7 @@ test("what was typed is saved into the editor's own file, in its place, and leav
 
 test("a graph of the API format is saved as one, or as a file that the editor opens", async () => {
   const saved = savedFiles();
-  show(portsTo(undefined, { readCatalogue }));
+  show(apiTo(undefined, { readCatalogue }));
   await drop("plain.json", pair("01-basic-image.api.json"));
   await screen.findAllByRole("button", { name: "Run" });
   press("Save");
@@ -124,7 +124,7 @@ async function openAsRun(prompt: object) {
 
 test("what was run is saved into the drawing that it has", async () => {
   savedFiles();
-  show(portsTo(undefined, { readCatalogue }));
+  show(apiTo(undefined, { readCatalogue }));
   await openAsRun({ ...own(), "1": { ...own()["1"], inputs: { ...own()["1"].inputs, width: 7 } } });
   expect(await screen.findByText(/unchanged except for the values you edited/)).toBeTruthy();
 });
@@ -132,7 +132,7 @@ test("what was run is saved into the drawing that it has", async () => {
 test("a drawing of something else is neither saved into nor sent along", async () => {
   savedFiles();
   const service = await startPromptServer();
-  show(portsTo(service, { readCatalogue }));
+  show(apiTo(service, { readCatalogue }));
   await openAsRun({ ...own(), "99": { class_type: "EmptyImage", inputs: {} } });
   expect(await screen.findByText(/with a new layout/)).toBeTruthy();
   press("Cancel");

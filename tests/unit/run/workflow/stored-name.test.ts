@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from "vitest";
-import { portsOf } from "@/components/run/run-ports";
+import { createRunApi } from "@/components/run/run-actions";
 
 afterEach(() => vi.unstubAllGlobals());
 
@@ -14,7 +14,7 @@ function desk({ disposition, status = 206, assets = [] }: { disposition?: string
     if (!path.startsWith("/api/view")) return Response.json({ assets, total: assets.length });
     return new Response("x", { status, headers: disposition === undefined ? {} : { "content-disposition": disposition } });
   });
-  return { asked, storedName: portsOf({ id: "c1" }).storedName };
+  return { asked, storedName: createRunApi({ id: "c1" }).storedName };
 }
 
 test.each([

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { withInput } from "@/components/run/form/form-model";
-import { workflowIdOf } from "@/components/run/workflow/workflow-id";
+import { workflowIdOf } from "@/components/run/workflow/opened";
 import { sampleGraph } from "../files";
 
 const names = [

@@ -1,0 +1,120 @@
+// What can be done with the copies of a run: begin, stop, continue with the rest, ask for outcomes after a reload.
+// Guarantees: the work belongs to the tab, not to the page: it continues while the person looks at a job. The outcome of each copy is noted
+// as soon as it is known.
+
+import { askToStay } from "@/components/ui/hooks/use-close-warning";
+import { ofTab } from "@/lib/browser/persisted";
+import { newIdempotencyKey } from "@/lib/shared/text";
+import { type RunStore } from "../run-store";
+import { askAfter, type SubmitApi } from "../submit/attempt";
+import { type OpenWorkflow } from "../workflow/opened";
+import {
+  type CopiesAct,
+  type CopiesSet,
+  forgetPlan,
+  isOpen,
+  isSendingCopies,
+  keepCopies,
+  keepPlan,
+  keptCopies,
+  keptPlan,
+} from "./copies-state";
+import { type CopiesOrder, type Planned, plannedOf, planOf, sendCopies, toCopyOutcome } from "./send-copies";
+
+type RunContext = { memberId: string; connection?: string };
+type Running = { planned: readonly Planned[]; stop: AbortController };
+
+/** By the store that they report to, which outlives every page. */
+const running = new WeakMap<RunStore, Running>();
+
+export function createCopiesActions(store: RunStore, api: SubmitApi, context: RunContext) {
+  const change = (act: CopiesAct) => {
+    store.changeCopies(act);
+    keepCopies(ofTab, store.get().copies);
+  };
+
+  async function send(set: CopiesSet, planned: readonly Planned[]): Promise<void> {
+    const stop = new AbortController();
+    running.set(store, { planned, stop });
+    const { id, memberId, workflowId, name, atMs, connection } = set;
+    const open = new Set((store.get().copies?.copies ?? []).filter(isOpen).map(({ key }) => key));
+    window.addEventListener("beforeunload", keepPage);
+    const ending = await sendCopies(
+      planned.filter(({ key }) => open.has(key)),
+      {
+        api,
+        attempt: { memberId, workflowId, name, atMs, ...(connection !== undefined && { connection }) },
+        act: id,
+        signal: stop.signal,
+        onSending: (key) => change({ act: "sending", id, key }),
+        onOutcome: (key, outcome) => change({ act: "outcome", id, key, outcome }),
+        onWait: (waitMs) => change({ act: "waiting", id, waitMs }),
+      },
+    );
+    window.removeEventListener("beforeunload", keepPage);
+    change({ act: "ended", id, ending });
+  }
+
+  return {
+    async begin(opened: OpenWorkflow, name: string, order: CopiesOrder): Promise<void> {
+      if (isSendingCopies(store.get().copies)) return;
+      const plan = planOf(opened, name, order);
+      const copies = plan.copies.map(({ key, label }) => ({ key, label }));
+      const set: CopiesSet = {
+        ...context,
+        id: newIdempotencyKey(),
+        workflowId: opened.workflowId,
+        name,
+        atMs: Date.now(),
+        copies,
+        canGoOn: true,
+      };
+      change({ act: "begun", set });
+      keepPlan(ofTab, plan);
+      await send(set, plannedOf(plan, order.inFile));
+    },
+    /** The copy that is being sent is finished first. */
+    stop() {
+      const { copies } = store.get();
+      running.get(store)?.stop.abort();
+      if (copies) change({ act: "stopping", id: copies.id });
+    },
+    async goOn(): Promise<void> {
+      const { copies } = store.get();
+      const planned = running.get(store)?.planned;
+      // Copies are sent on their own connection only, even while shown on another one.
+      if (!copies?.ending || !planned || copies.connection !== context.connection) return;
+      change({ act: "went-on", id: copies.id });
+      await send(copies, planned);
+    },
+    /** These jobs were cancelled before they ran; some services forget such jobs. */
+    cancelled(jobIds: readonly string[]) {
+      const { copies } = store.get();
+      if (copies && jobIds.length > 0) change({ act: "cancelled", id: copies.id, jobIds });
+    },
+    leave() {
+      forgetPlan(ofTab);
+      change({ act: "left" });
+    },
+    /** After a reload: asks about the copy that was being sent, and sends nothing by itself. */
+    async recall(): Promise<void> {
+      if (store.get().copies) return;
+      const set = keptCopies(ofTab, context.memberId);
+      if (!set) return;
+      const plan = keptPlan(ofTab, set);
+      if (plan) running.set(store, { planned: plannedOf(plan), stop: new AbortController() });
+      change({ act: "begun", set: { ...set, canGoOn: plan !== undefined } });
+      for (const { key, isBegun, outcome } of set.copies) {
+        if (!isBegun || outcome) continue;
+        const { memberId, workflowId, name, atMs } = set;
+        const found = await askAfter(api, { key, memberId, workflowId, name, atMs });
+        change({ act: "outcome", id: set.id, key, outcome: toCopyOutcome(found) });
+      }
+    },
+  };
+}
+
+/** While some copies are not sent yet, the browser asks before the page is closed. */
+function keepPage(event: BeforeUnloadEvent): void {
+  askToStay(event);
+}

@@ -1,0 +1,195 @@
+// Checks the values before anything is sent: masked values, no output, values that the catalogue rules out. Mistakes in the shape of a
+// workflow are reported as soon as it is open (faults.ts).
+// Guarantees: pure; judges only with a catalogue where one is needed. `isSure` is false where the catalogue may be out of date.
+
+import { isObject } from "@/lib/contract/json/json";
+import { own } from "@/lib/contract/json/own";
+import { inputsOf } from "@/lib/contract/nodes/dynamic-inputs";
+import { boxEdges, BUILT_IN_MODULE, nearestOf, readInputSpec } from "@/lib/contract/nodes/input-spec";
+import { type NodeError, type NodeErrors } from "@/lib/contract/schemas/execution";
+import { type Graph, type GraphNode } from "@/lib/contract/schemas/graph";
+import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
+import { isMasked } from "@/lib/contract/secrets/secret-texts";
+import { isLink } from "@/lib/contract/workflow/graph";
+import { mergedErrors } from "../workflow/faults";
+import { isWarning, NOT_WHOLE } from "./problems";
+
+type CheckCode = "masked_value" | typeof NOT_WHOLE | "prompt_no_outputs" | "prompt_outputs_failed_validation";
+export type Checked = { code: CheckCode; errors: NodeErrors; isSure: boolean };
+
+export function checkGraph(graph: Graph, catalogue: ObjectInfo | undefined): Checked | undefined {
+  const masked = errorsOf(graph, (node) =>
+    Object.entries(node.inputs).flatMap(([name, value]) => (isMasked(value) ? [error("masked_value", { input_name: name })] : [])),
+  );
+  if (masked) return { code: "masked_value", errors: masked, isSure: true };
+  if (!catalogue) return undefined;
+  const outputs = outputNodes(graph, catalogue);
+  if (outputs.length === 0) return { code: "prompt_no_outputs", errors: {}, isSure: false };
+  const found = mergedErrors(valueChecker(graph, outputs, catalogue)(graph), missingInputs(graph, outputs, catalogue));
+  const errors = withoutWarnings(found);
+  if (Object.keys(errors).length === 0) return undefined;
+  // A class may check its inputs by its own rules, so the service decides. A fraction is a sure error: the service would silently cut it.
+  const isSure = Object.values(errors).some((node) => node.errors.some(({ type }) => type === NOT_WHOLE));
+  return { code: isSure ? NOT_WHOLE : "prompt_outputs_failed_validation", errors, isSure };
+}
+
+/** Ids of the nodes whose outputs a run is for: by the catalogue, otherwise the nodes that feed no other node. */
+export function outputNodes(graph: Graph, catalogue: ObjectInfo | undefined): string[] {
+  const ids = Object.keys(graph);
+  if (catalogue) return ids.filter((id) => own(catalogue, graph[id]?.class_type ?? "")?.output_node === true);
+  const feeding = new Set(
+    ids.flatMap((id) => Object.values(graph[id]?.inputs ?? {}).flatMap((value) => (Array.isArray(value) ? [String(value[0])] : []))),
+  );
+  return ids.filter((id) => !feeding.has(id));
+}
+
+function withoutWarnings(found: NodeErrors): NodeErrors {
+  const left = Object.entries(found).map(([id, node]) => {
+    const errors = node.errors.filter(({ extra_info }) => !isWarning({ extra: extra_info }));
+    return [id, { ...node, errors }] as const;
+  });
+  return Object.fromEntries(left.filter(([, { errors }]) => errors.length > 0));
+}
+
+function errorsOf(graph: Graph, find: (node: Graph[string]) => NodeError[]): NodeErrors | undefined {
+  const found = Object.entries(graph).flatMap(([id, node]) => {
+    const errors = find(node);
+    return errors.length === 0
+      ? []
+      : [[id, { class_type: node.class_type, dependent_outputs: [], errors }] satisfies [string, NodeErrors[string]]];
+  });
+  return found.length === 0 ? undefined : Object.fromEntries(found);
+}
+
+function error(type: CheckCode, extra_info: Record<string, unknown>): NodeError {
+  return { type, message: "", details: "", extra_info };
+}
+
+// Checks the values of a run against the service's catalogue: numbers out of range, text in place of a number, missing inputs.
+// Guarantees: pure; judges only nodes that an output needs, of classes in the catalogue, by limits that it states; the limits themselves
+// are allowed; whole numbers are compared to the last digit. An unchanged node is judged once.
+// A value outside a list or range is an error only for built-in classes. Other classes may have their own checks, so the service decides.
+// Must never: judge a value that comes over a link, or an unknown kind of input.
+
+/** For one opened workflow: links cannot be edited, so the set of needed nodes stays the same. */
+export function valueChecker(original: Graph, outputs: readonly string[], catalogue: ObjectInfo): (graph: Graph) => NodeErrors {
+  const needed = neededFor(original, outputs);
+  const judged = new WeakMap<GraphNode, NodeError[]>();
+  return (graph) =>
+    byNode(graph, needed, (node) => {
+      const errors = judged.get(node) ?? wrongValues(node, catalogue);
+      judged.set(node, errors);
+      return errors;
+    });
+}
+
+/** Inputs that the service requires and the workflow lacks. */
+export function missingInputs(graph: Graph, outputs: readonly string[], catalogue: ObjectInfo): NodeErrors {
+  return byNode(graph, neededFor(graph, outputs), (node) =>
+    inputsOf(own(catalogue, node.class_type), node.inputs).flatMap(({ name, raw, isRequired }) =>
+      !isRequired || Object.hasOwn(node.inputs, name) || isOfManyInputs(raw)
+        ? []
+        : [valueError("required_input_missing", { input_name: name })],
+    ),
+  );
+}
+
+const known = new Set(["COMFY_DYNAMICCOMBO_V3", "COMFY_MATCHTYPE_V3"]);
+
+/** A catalogue entry that represents any number of inputs with names of their own. */
+function isOfManyInputs(raw: unknown): boolean {
+  const type: unknown = Array.isArray(raw) ? raw[0] : undefined;
+  return typeof type === "string" && type.startsWith("COMFY_") && !known.has(type);
+}
+
+function wrongValues({ class_type, inputs }: GraphNode, catalogue: ObjectInfo): NodeError[] {
+  const info = own(catalogue, class_type);
+  return inputsOf(info, inputs).flatMap(({ name, raw }) => {
+    const value = own(inputs, name);
+    if (!Object.hasOwn(inputs, name) || isLink(value) || isMasked(value)) return [];
+    const found = [
+      ...wrongNumber(name, value, raw),
+      ...wrongChoice(name, value, raw),
+      ...wrongBox(name, value, raw),
+      ...wrongColor(name, value, raw),
+    ];
+    return info?.python_module === BUILT_IN_MODULE ? found : found.map(asWarning);
+  });
+}
+
+const listsAndRanges = new Set(["value_not_in_list", "value_smaller_than_min", "value_bigger_than_max"]);
+
+function asWarning(found: NodeError): NodeError {
+  return listsAndRanges.has(found.type) ? { ...found, extra_info: { ...found.extra_info, isWarning: true } } : found;
+}
+
+/** An empty value counts as not set. */
+function wrongChoice(name: string, value: unknown, raw: unknown): NodeError[] {
+  const spec = readInputSpec(name, raw);
+  if (spec.kind !== "choice" || spec.isOpen || typeof value === "object" || value === undefined) return [];
+  if (spec.options.some((option) => option === value)) return [];
+  return [valueError("value_not_in_list", { input_name: name, received_value: value, nearest: nearestOf(value, spec.options) })];
+}
+
+function wrongNumber(name: string, value: unknown, raw: unknown): NodeError[] {
+  const spec = readInputSpec(name, raw);
+  if (spec.kind !== "number") return [];
+  const facts = { input_name: name, input_config: raw, received_value: value };
+  if (typeof value === "string") return isNumeric(value, spec.integer) ? [] : [valueError("invalid_input_type", facts)];
+  if (typeof value !== "number" && typeof value !== "bigint") return [];
+  // The service would cut the fraction off and use another number than the one shown.
+  if (spec.integer && typeof value === "number" && !Number.isInteger(value)) return [valueError(NOT_WHOLE, facts)];
+  if (spec.min !== undefined && value < spec.min) return [valueError("value_smaller_than_min", facts)];
+  return spec.max !== undefined && value > spec.max ? [valueError("value_bigger_than_max", facts)] : [];
+}
+
+/** Its edges are pixels: whole numbers, and all four are required. */
+function wrongBox(input_name: string, value: unknown, raw: unknown): NodeError[] {
+  if (readInputSpec(input_name, raw).kind !== "box" || !isObject(value)) return [];
+  return boxEdges.flatMap((edge) => {
+    const received_value = value[edge];
+    const facts = { input_name, edge, received_value: received_value ?? "" };
+    if (typeof received_value === "number") return Number.isInteger(received_value) ? [] : [valueError(NOT_WHOLE, facts)];
+    return typeof received_value === "bigint" || isLink(received_value) ? [] : [valueError("invalid_input_type", facts)];
+  });
+}
+
+function wrongColor(input_name: string, received_value: unknown, raw: unknown): NodeError[] {
+  if (readInputSpec(input_name, raw).kind !== "hex-color" || typeof received_value !== "string") return [];
+  return /^#?(?:[0-9a-f]{3,4}|[0-9a-f]{6}|[0-9a-f]{8})$/i.test(received_value)
+    ? []
+    : [valueError("invalid_input_type", { input_name, received_value })];
+}
+
+/** The family's services also read a number from a text, in any script and with underscores between digits. */
+function isNumeric(text: string, integer: boolean): boolean {
+  const bare = text.trim().replaceAll("_", "");
+  if (integer) return /^[+-]?\p{Nd}+$/u.test(bare);
+  if (/^[+-]?(inf|infinity|nan)$/i.test(bare)) return true;
+  return /^[+-]?(\p{Nd}+\.?\p{Nd}*|\.\p{Nd}+)(e[+-]?\p{Nd}+)?$/iu.test(bare);
+}
+
+function neededFor(graph: Graph, outputs: readonly string[]): Set<string> {
+  const needed = new Set<string>();
+  const left = [...outputs];
+  for (let id = left.pop(); id !== undefined; id = left.pop()) {
+    if (needed.has(id)) continue;
+    needed.add(id);
+    for (const value of Object.values(own(graph, id)?.inputs ?? {})) if (isLink(value)) left.push(value[0]);
+  }
+  return needed;
+}
+
+function byNode(graph: Graph, needed: ReadonlySet<string>, find: (node: GraphNode) => NodeError[]): NodeErrors {
+  return Object.fromEntries(
+    [...needed].flatMap((id) => {
+      const node = own(graph, id);
+      const errors = node ? find(node) : [];
+      return node && errors.length > 0 ? [[id, { class_type: node.class_type, dependent_outputs: [], errors }]] : [];
+    }),
+  );
+}
+
+function valueError(type: string, extra_info: Record<string, unknown>): NodeError {
+  return { type, message: "", details: "", extra_info };
+}

@@ -1,0 +1,286 @@
+import { Dices } from "lucide-react";
+import { useTranslations } from "next-intl";
+import { type KeyboardEvent, useLayoutEffect, useRef, useState } from "react";
+import { cn } from "@/components/ui/cn";
+import { Button } from "@/components/ui/controls/button";
+import { Checkbox } from "@/components/ui/controls/checkbox";
+import { Input } from "@/components/ui/controls/input";
+import { Select } from "@/components/ui/controls/select";
+import { Textarea } from "@/components/ui/controls/textarea";
+import { isComposing } from "@/components/ui/hooks/page-keys";
+import { isObject } from "@/lib/contract/json/json";
+import { boxEdges, type ChoiceValue, type Limit } from "@/lib/contract/nodes/input-spec";
+import { MASK } from "@/lib/contract/secrets/secret-texts";
+import { type Control, randomSeed } from "../form-model";
+
+export type ControlProps = {
+  id: string;
+  value: unknown;
+  onChange: (value: unknown) => void;
+  disabled?: boolean;
+  className?: string;
+  placeholder?: string;
+  "aria-describedby"?: string;
+  "aria-invalid"?: true;
+};
+
+/** `step`: the up and down keys change the value by this much, within its bounds. */
+type NumberControlProps = ControlProps & { integer: boolean; min?: Limit; max?: Limit; step?: number };
+
+/**
+ * Keeps what is typed letter by letter ("1." on the way to "1.5") and reports a number as soon as it is one.
+ * Text that is no number goes into the graph as it is: what is shown is what is sent, and the service names the field.
+ */
+export function NumberControl({ value, integer, min, max, step, onChange, className, ...rest }: NumberControlProps) {
+  const text = value === undefined ? "" : String(value);
+  const [draft, setDraft] = useState(text);
+  const isOurs = Object.is(toValue(draft), value);
+  return (
+    <Input
+      {...rest}
+      inputMode={integer ? "numeric" : "decimal"}
+      autoComplete="off"
+      value={isOurs ? draft : text}
+      onChange={({ target }) => {
+        setDraft(target.value);
+        onChange(toValue(target.value));
+      }}
+      onKeyDown={(event) => {
+        const sign = event.key === "ArrowUp" ? 1 : event.key === "ArrowDown" ? -1 : 0;
+        if (sign === 0 || isComposing(event.nativeEvent) || step === undefined || typeof value !== "number") return;
+        event.preventDefault();
+        const next = add(value, sign * step);
+        if ((min === undefined || next >= min) && (max === undefined || next <= max)) onChange(next);
+      }}
+      className={className}
+    />
+  );
+}
+
+/** With no more decimals than the two operands have: 0.1 and 0.2 are 0.3. */
+function add(value: number, step: number): number {
+  const decimals = (number: number) => /\.(\d+)$/.exec(String(number))?.[1]?.length ?? 0;
+  return Number((value + step).toFixed(Math.max(decimals(value), decimals(step))));
+}
+
+/** A whole number beyond what a double holds keeps its digits: a seed of twenty digits is sent as it was typed. */
+function toValue(draft: string): unknown {
+  const text = draft.trim();
+  if (!/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text)) return draft;
+  const number = Number(text);
+  if (/^[+-]?\d{16,40}$/.test(text) && !Number.isSafeInteger(number)) return BigInt(text.replace(/^\+/, ""));
+  return Number.isFinite(number) ? number : draft;
+}
+
+type SeedControlProps = {
+  name: string;
+  control: Control;
+  isRandomised: boolean;
+  onSeed: (value: number) => void;
+  onToggle: () => void;
+};
+
+/** Beside a seed's number: draw a new one now, or one with every run. */
+export function SeedControl({ name, control, isRandomised, onSeed, onToggle }: SeedControlProps) {
+  const t = useTranslations("run.seed");
+  return (
+    <span className="mt-1 flex flex-wrap items-center gap-x-3 gap-y-1">
+      <Button size="small" aria-label={t("newOf", { name })} onClick={() => onSeed(randomSeed(control))}>
+        <Dices aria-hidden="true" className="size-3.5" />
+        {t("new")}
+      </Button>
+      <label className="flex items-center gap-1.5 text-ink-2">
+        <Checkbox checked={isRandomised} onChange={onToggle} />
+        {t("everyRun")}
+      </label>
+    </span>
+  );
+}
+
+/** A colour picker, and beside it the number that the graph holds. */
+export function ColorControl({ name, ...control }: ControlProps & { name: string }) {
+  const t = useTranslations("run.field");
+  const hex = toHexColor(control.value);
+  return (
+    <span className="flex flex-wrap items-center gap-2">
+      <input
+        type="color"
+        aria-label={t("colorPicker", { name })}
+        value={hex ?? "#000000"}
+        onChange={({ target }) => control.onChange(fromHexColor(target.value))}
+        className="h-[30px] w-11 shrink-0 rounded-md border border-control bg-surface p-0.5"
+      />
+      <NumberControl {...control} integer className="w-28" />
+      <span className="font-mono text-sm text-ink-3">{hex}</span>
+    </span>
+  );
+}
+
+/** The same for a graph that holds the colour as a hexadecimal text. */
+export function HexColorControl({ name, value, onChange, ...control }: ControlProps & { name: string }) {
+  const t = useTranslations("run.field");
+  const text = typeof value === "string" ? value : "";
+  return (
+    <span className="flex flex-wrap items-center gap-2">
+      <input
+        type="color"
+        aria-label={t("colorPicker", { name })}
+        value={toSwatch(text) ?? "#000000"}
+        onChange={({ target }) => onChange(target.value)}
+        className="h-[30px] w-11 shrink-0 rounded-md border border-control bg-surface p-0.5"
+      />
+      <Input {...control} value={text} onChange={({ target }) => onChange(target.value)} autoComplete="off" className="w-28 font-mono" />
+    </span>
+  );
+}
+
+/** The picker's value for "#dba446", "#fff" or "DBA446FF": a picker accepts only six digits. */
+function toSwatch(text: string): string | undefined {
+  const digits = /^#?([0-9a-f]{3,4}|[0-9a-f]{6}|[0-9a-f]{8})$/i.exec(text)?.[1]?.toLowerCase();
+  if (digits === undefined) return undefined;
+  return `#${(digits.length < 6 ? digits.replace(/./g, "$&$&") : digits).slice(0, 6)}`;
+}
+
+// Colours as the family's nodes write them: one whole number, red in the high byte.
+
+/** "#dba446" for 14394438; undefined for anything that is no colour, so that the caller shows a plain number. */
+function toHexColor(value: unknown): string | undefined {
+  if (typeof value !== "number" || !Number.isInteger(value) || value < 0 || value > 0xffffff) return undefined;
+  return `#${value.toString(16).padStart(6, "0")}`;
+}
+
+function fromHexColor(hex: string): number | undefined {
+  return /^#[0-9a-f]{6}$/i.test(hex) ? Number.parseInt(hex.slice(1), 16) : undefined;
+}
+
+/**
+ * An uncontrolled field: the browser holds the text and reports each change. In a controlled field React writes the value and default value
+ * back three times with every key, which takes longer than all else where the text is a megabyte. Changes from outside
+ * (the opened workflow, a way back, a picture's name) are written into the field.
+ *
+ * One element for one line and for many: the service's list of nodes, which says which it is, may arrive while a person types, and a line
+ * break in an input of one line is sent, so it is shown.
+ */
+export function TextControl({ value, onChange, isLong = false, ...rest }: ControlProps & { isLong?: boolean }) {
+  const t = useTranslations("run.field");
+  const field = useRef<HTMLTextAreaElement>(null);
+  const text = shownText(value);
+  const [first] = useState(() => rowsOf(text));
+  const shown = useRef<string>(undefined);
+  useLayoutEffect(() => {
+    if (shown.current === text || !field.current) return;
+    shown.current = text;
+    field.current.value = text;
+  }, [text]);
+  const lines = isLong ? Math.max(3, first) : linesOf(text);
+  const isOneLine = lines === 1;
+  return (
+    <Textarea
+      {...rest}
+      ref={field}
+      rows={lines}
+      autoComplete="off"
+      // A masked value cannot be sent, so it is shown as a placeholder.
+      {...(value === MASK && { placeholder: t("masked") })}
+      onChange={({ target }) => {
+        shown.current = target.value;
+        onChange(target.value);
+      }}
+      onKeyDown={isLong ? undefined : keepToOneLine}
+      className={cn(isOneLine && "h-[30px] resize-none overflow-hidden py-1 whitespace-pre")}
+    />
+  );
+}
+
+/** In a field of one line Enter neither submits nor breaks the line; during composition (IME) Enter is left to the keyboard. */
+function keepToOneLine(event: KeyboardEvent) {
+  if (event.key === "Enter" && !isComposing(event.nativeEvent)) event.preventDefault();
+}
+
+function shownText(value: unknown): string {
+  return value === MASK || value === undefined ? "" : String(value);
+}
+
+const MOST_ROWS = 14;
+
+function linesOf(text: string): number {
+  return Math.min(MOST_ROWS, text.slice(0, 2000).split(/\r\n?|\n/).length);
+}
+
+/** Large enough for its text, but never the whole page; the corner can be dragged to enlarge it. */
+function rowsOf(text: string): number {
+  return Math.min(MOST_ROWS, Math.max(linesOf(text), Math.ceil(text.slice(0, 2000).length / 70)));
+}
+
+export function SwitchControl({ value, onChange, ...rest }: ControlProps) {
+  return (
+    <span className="flex h-[30px] items-center">
+      <Checkbox {...rest} checked={value === true} onChange={({ target }) => onChange(target.checked)} />
+    </span>
+  );
+}
+
+/** Shows only real limits: catalogues use 2^31 and 2^64 for "none". */
+export function NumberRange({ min, max }: { min?: Limit; max?: Limit }) {
+  const t = useTranslations("run.field");
+  const isBounded = (limit: Limit | undefined): limit is number => typeof limit === "number" && Math.abs(limit) < 2 ** 31 - 1;
+  const words =
+    isBounded(min) && isBounded(max)
+      ? t("range", { min, max })
+      : isBounded(min)
+        ? t("atLeast", { min })
+        : isBounded(max)
+          ? t("atMost", { max })
+          : undefined;
+  return words ? <span className="text-sm whitespace-nowrap text-ink-3">{words}</span> : null;
+}
+
+/** Options are identified by their index, so that the number 2 stays a number and does not become the text "2". */
+export function ChoiceControl({
+  value,
+  options,
+  labels,
+  onChange,
+  ...rest
+}: ControlProps & { options: readonly ChoiceValue[]; labels?: readonly string[] }) {
+  const t = useTranslations("run.field");
+  const index = options.findIndex((option) => option === value);
+  const isAbsent = value === undefined || value === "";
+  return (
+    <Select {...rest} value={String(index)} onChange={({ target }) => onChange(options[Number(target.value)])} className="max-w-full">
+      {index < 0 ? (
+        <option value="-1" disabled={isAbsent}>
+          {isAbsent ? t("noChoice") : t("otherChoice", { value: String(value) })}
+        </option>
+      ) : null}
+      {options.map((option, place) => (
+        <option key={place} value={place}>
+          {labels?.[place] ?? String(option)}
+        </option>
+      ))}
+    </Select>
+  );
+}
+
+/** A rectangle in pixels, as four numbers; other fields that a service stores in it are kept. */
+export function BoxControl({ id, name, value, onChange, className: _, ...rest }: ControlProps & { name: string }) {
+  const t = useTranslations("run.field.box");
+  const box = isObject(value) ? value : {};
+  return (
+    <span role="group" aria-label={name} className="flex flex-wrap gap-x-3 gap-y-1.5">
+      {boxEdges.map((edge, place) => (
+        <label key={edge} className="flex items-center gap-1.5 text-ink-2">
+          {t(edge)}
+          <NumberControl
+            {...rest}
+            id={place === 0 ? id : `${id}-${edge}`}
+            value={box[edge]}
+            integer
+            onChange={(changed) => onChange({ ...box, [edge]: changed })}
+            className="w-20"
+          />
+        </label>
+      ))}
+    </span>
+  );
+}

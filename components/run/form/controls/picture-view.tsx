@@ -1,0 +1,105 @@
+import dynamic from "next/dynamic";
+import { useTranslations } from "next-intl";
+import { useState } from "react";
+import { FailureMessage } from "@/components/frame/failure/failure-message";
+import { Button } from "@/components/ui/controls/button";
+import { CopyButton } from "@/components/ui/controls/copy-button";
+import { Input } from "@/components/ui/controls/input";
+import { Picture } from "@/components/ui/pictures/picture";
+import { thumbnailUrl } from "@/lib/browser/urls";
+import { toFileRef } from "@/lib/contract/assets/file-refs";
+import { type ControlProps } from "./basic-controls";
+import { SendingNote } from "./media-control";
+import { type PictureContext } from "./picture-api";
+import { type PictureState } from "./use-picture-input";
+
+export const CameraDialog = dynamic(() => import("./camera-dialog").then((module) => module.CameraDialog), { ssr: false });
+
+type PictureViewProps = { state: PictureState; value: string; picture: PictureContext; title: string; isOver: boolean };
+
+/** The picture that is in the input, or the one on its way into it. */
+export function PictureView({ state, value, picture, title, isOver }: PictureViewProps) {
+  const t = useTranslations("run.picture");
+  return (
+    <span className="relative shrink-0">
+      <Picture
+        src={pictureSource(state, value, picture)}
+        alt={t("current", { title })}
+        width={208}
+        height={156}
+        eager
+        fit="contain"
+        className="h-[156px] w-[208px]"
+      />
+      {isOver ? (
+        <span className="absolute inset-0 grid place-items-center rounded-sm bg-surface/90 px-3 text-center font-semibold">
+          {t("drop")}
+        </span>
+      ) : null}
+    </span>
+  );
+}
+
+function pictureSource(state: PictureState, value: string, { connection, sourceOf }: PictureContext): string | undefined {
+  if (state.kind === "sending" || (state.kind === "sent" && state.value === value)) return state.url;
+  if (value === "") return undefined;
+  return sourceOf ? sourceOf(value) : thumbnailUrl({ connection, file: toFileRef(value), edge: 512 });
+}
+
+type PictureNameProps = Omit<ControlProps, "value"> & { sentAs: string; ownName?: string };
+
+/**
+ * A service renames an upload to a long hash. At rest the field shows the uploader's own name of the picture; with the focus it holds
+ * the name that is sent, since that is what can be edited.
+ */
+export function PictureName({ sentAs, ownName, onChange, ...control }: PictureNameProps) {
+  const t = useTranslations("run.picture");
+  const common = useTranslations("common");
+  const [isFocused, setFocused] = useState(false);
+  const isRenamed = ownName !== undefined && ownName !== sentAs;
+  return (
+    <span className="flex w-full items-center gap-1">
+      <Input
+        {...control}
+        aria-label={t("name")}
+        title={isRenamed ? sentAs : undefined}
+        value={isRenamed && !isFocused ? ownName : sentAs}
+        onFocus={() => setFocused(true)}
+        onBlur={() => setFocused(false)}
+        onChange={({ target }) => onChange(target.value)}
+        spellCheck={false}
+        autoComplete="off"
+        className="font-mono text-sm"
+      />
+      {isRenamed ? <CopyButton text={sentAs} label={common("copy", { id: sentAs })} /> : null}
+    </span>
+  );
+}
+
+type PictureNoteProps = Pick<PictureContext, "saysWhy"> & {
+  state: PictureState;
+  value: string;
+  onStop: () => void;
+  onAgain: (file: File) => Promise<void>;
+};
+
+export function PictureNote({ state, value, saysWhy, onStop, onAgain }: PictureNoteProps) {
+  const t = useTranslations("run.picture");
+  if (state.kind === "idle") return null;
+  if (state.kind === "sending") return <SendingNote name={state.file.name} share={state.share} onStop={onStop} />;
+  // If the upload failed before this control was shown, the value is the file's own name.
+  const kept = value === "" || value === state.file.name ? "no" : "yes";
+  if (state.kind === "sent" && state.value === value)
+    return <p className="text-ink-2">{t(state.isKnown ? "known" : "sent", { name: state.file.name })}</p>;
+  if (state.kind === "refused")
+    return <p className="text-bad">{t(state.reason === "broken" ? "broken" : "notImage", { name: state.file.name, kept })}</p>;
+  if (state.kind !== "failed") return null;
+  const why = saysWhy?.(state.failure);
+  if (why !== undefined) return <p className="text-bad">{why}</p>;
+  return (
+    <>
+      <p className="mb-1 text-bad">{t("failed", { name: state.file.name, kept })}</p>
+      <FailureMessage failure={state.failure} actions={<Button onClick={() => void onAgain(state.file)}>{t("again")}</Button>} />
+    </>
+  );
+}

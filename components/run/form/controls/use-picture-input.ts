@@ -1,0 +1,169 @@
+// The picture in one input: its upload, the paste into it, and the name that is shown for it.
+
+import { useCallback, useEffect, useEffectEvent, useRef, useState } from "react";
+import { useFeature } from "@/components/frame/connection/connection-context";
+import { isTyping } from "@/components/ui/hooks/page-keys";
+import { useDropTarget } from "@/components/ui/hooks/use-drop-target";
+import { toImageValue } from "@/lib/contract/assets/file-refs";
+import { own } from "@/lib/contract/json/own";
+import {
+  checkPicture,
+  contentOf,
+  type PickedPicture,
+  type PictureApi,
+  type PictureContext,
+  type SendPicture,
+  type UnsentPicture,
+} from "./picture-api";
+
+type PictureInput = {
+  picture: PictureContext;
+  value: unknown;
+  takesPaste: boolean;
+  onChange: (value: unknown) => void;
+  onRunning: (isRunning: boolean) => void;
+};
+
+/** The newest picture wins, whether it is uploaded, pasted, dropped or picked. */
+export function usePictureInput({ picture, value, takesPaste, onChange, onRunning }: PictureInput) {
+  const { canSend, sendPicture, decode, ownNames, onNamed } = picture;
+  const name = typeof value === "string" ? value : "";
+  const ownName = own(ownNames, name);
+  const unsent = ownName === undefined ? own(picture.unsent, name) : undefined;
+  const [several, setSeveral] = useState(0);
+  const onSent = (sentAs: string, file: File) => {
+    onNamed(sentAs, file.name);
+    onChange(sentAs);
+  };
+  const { state, start, stop } = usePictureUpload({ unsent, send: sendPicture, decode, onSent, onRunning });
+  useStoredName(name, picture, ownName);
+  const hasAssets = useFeature("assets");
+  const canPick = canSend && (hasAssets || picture.picker !== undefined);
+  function take(files: readonly File[]) {
+    const [file] = files;
+    setSeveral(files.length > 1 ? files.length : 0);
+    if (file && files.length === 1) void start(file);
+  }
+  /** Uses a picture that the service has. */
+  function pick({ value: chosen, name: called }: PickedPicture) {
+    stop();
+    onNamed(chosen, called);
+    onChange(chosen);
+  }
+  const { isOver, props: target } = useDropTarget(take);
+  useOwnPaste(takesPaste && canSend, take);
+  // Clicking the picture focuses the control, so that a paste goes into it.
+  const onPaste = ({ nativeEvent }: { nativeEvent: ClipboardEvent }) => takePasted(nativeEvent, take);
+  const frame = canSend ? { ...target, tabIndex: -1, onPaste } : {};
+  return { name, ownName, several, state, start, stop, take, pick, isOver, frame, canPick };
+}
+
+export type PictureState =
+  | { kind: "idle" }
+  | { kind: "sending"; file: File; url: string; share: number }
+  | { kind: "sent"; file: File; url: string; value: string; isKnown: boolean }
+  | { kind: "refused"; file: File; reason: "not-image" | "broken" }
+  | ({ kind: "failed" } & UnsentPicture);
+
+type PictureUploadOptions = {
+  /** Videos and sounds are not checked before they are sent. */
+  isMedia?: boolean;
+  /** A file that was refused before this control was shown. */
+  unsent?: UnsentPicture;
+  send: SendPicture;
+  decode?: PictureApi["decode"];
+  onSent: (value: string, file: File) => void;
+  onRunning: (isRunning: boolean) => void;
+};
+
+/** The upload of one picture, video or sound into one input. The newest file wins; a file that fails leaves the input as it was. */
+export function usePictureUpload({ isMedia = false, unsent, send, decode, onSent, onRunning }: PictureUploadOptions) {
+  const [state, setState] = useState<PictureState>(unsent ? { kind: "failed", ...unsent } : { kind: "idle" });
+  const turn = useRef<AbortController>(undefined);
+  const url = useRef<string>(undefined);
+
+  const forget = useCallback(() => {
+    turn.current?.abort();
+    turn.current = undefined;
+    if (url.current) URL.revokeObjectURL(url.current);
+    url.current = undefined;
+  }, []);
+  const reportEnd = useEffectEvent(() => onRunning(false));
+  useEffect(
+    () => () => {
+      if (turn.current) reportEnd();
+      forget();
+    },
+    [forget],
+  );
+
+  async function start(file: File) {
+    forget();
+    const mine = new AbortController();
+    turn.current = mine;
+    onRunning(true);
+    const check = isMedia ? "picture" : await checkPicture(file, decode);
+    if (turn.current !== mine) return;
+    if (check !== "picture") {
+      onRunning(false);
+      return setState({ kind: "refused", file, reason: check });
+    }
+    const preview = URL.createObjectURL(file);
+    url.current = preview;
+    setState({ kind: "sending", file, url: preview, share: 0 });
+    const onProgress = (share: number) => setState((now) => (now.kind === "sending" && now.url === preview ? { ...now, share } : now));
+    const result = await send(file, { onProgress, signal: mine.signal });
+    if (turn.current !== mine) return;
+    onRunning(false);
+    if (!result.ok) {
+      forget();
+      return setState({ kind: "failed", file, failure: result.failure });
+    }
+    const value = toImageValue(result.value);
+    setState({ kind: "sent", file, url: preview, value, isKnown: result.value.isKnown === true });
+    onSent(value, file);
+  }
+
+  function stop() {
+    forget();
+    onRunning(false);
+    setState({ kind: "idle" });
+  }
+
+  return { state, start, stop };
+}
+
+/** Shows the asset's name for a picture that the workflow names only by its content, where it can be found out. */
+function useStoredName(value: string, { storedName, onNamed }: PictureContext, ownName: string | undefined): void {
+  const isNameless = ownName === undefined && contentOf(value) !== undefined;
+  const ask = useEffectEvent(async (signal: AbortSignal) => {
+    const found = await storedName(value);
+    if (found !== undefined && !signal.aborted) onNamed(value, found);
+  });
+  useEffect(() => {
+    if (!isNameless) return;
+    const asking = new AbortController();
+    void ask(asking.signal);
+    return () => asking.abort();
+  }, [value, isNameless]);
+}
+
+/** Handles pasted files that nothing else handled. If the clipboard also has text, a focused field gets the paste. */
+function takePasted(event: ClipboardEvent, take: (files: File[]) => void): void {
+  const files = [...(event.clipboardData?.files ?? [])];
+  const keepsText = isTyping(event.target) && event.clipboardData?.getData("text/plain") !== "";
+  if (files.length === 0 || keepsText || event.defaultPrevented) return;
+  event.preventDefault();
+  take(files);
+}
+
+/** Accepts a picture pasted anywhere on the page, except into a field outside this control. */
+function useOwnPaste(isOn: boolean, take: (files: File[]) => void): void {
+  const paste = useEffectEvent((event: ClipboardEvent) => (isTyping(event.target) ? undefined : takePasted(event, take)));
+  useEffect(() => {
+    if (!isOn) return;
+    // Runs before the window's own listener, which would add the file to the assets.
+    document.addEventListener("paste", paste);
+    return () => document.removeEventListener("paste", paste);
+  }, [isOn]);
+}

@@ -1,0 +1,183 @@
+// Puts an answer's node_errors where a person can see them: on the field, otherwise on the node, otherwise beside the form.
+// Never drops an error: one that fits no node of the form is kept as a stray.
+
+import { useTranslations } from "next-intl";
+import { cn } from "@/components/ui/cn";
+import { type Failure } from "@/lib/contract/failure";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { own } from "@/lib/contract/json/own";
+import { anyText, object } from "@/lib/contract/json/readers";
+import { boxEdges, type Limit, settingsOf } from "@/lib/contract/nodes/input-spec";
+import { type NodeError, type NodeErrors } from "@/lib/contract/schemas/execution";
+import { type Graph } from "@/lib/contract/schemas/graph";
+import { type FormNode } from "./form-model";
+
+export const NOT_WHOLE = "value_not_whole";
+
+export type Problem = { type: string; message: string; details: string; extra: Record<string, unknown> };
+
+export type NodeProblems = { node: Problem[]; fields: Record<string, Problem[]> };
+
+export type PlacedProblems = {
+  byNode: Record<string, NodeProblems>;
+  /** About nodes that the form does not have. */
+  strays: { nodeId: string; problems: Problem[] }[];
+  /** The first problem in form order that is not a warning. It gets the focus. */
+  first?: { nodeId: string; field?: string };
+  /** Nodes with a problem that is not a warning. */
+  nodeCount: number;
+};
+
+/** Found by this page; the service may accept the value. */
+export const isWarning = ({ extra }: Pick<Problem, "extra">): boolean => extra.isWarning === true;
+
+export const hasErrors = ({ node, fields }: NodeProblems): boolean =>
+  [...node, ...Object.values(fields).flat()].some((problem) => !isWarning(problem));
+
+export function placeProblems(form: readonly FormNode[], errors: NodeErrors): PlacedProblems {
+  const byNode = new Map<string, NodeProblems>();
+  let first: PlacedProblems["first"];
+  let nodeCount = 0;
+  for (const node of form) {
+    const entry = own(errors, node.id);
+    if (!entry) continue;
+    const placed = placeOnNode(node, entry.errors);
+    byNode.set(node.id, placed);
+    if (!hasErrors(placed)) continue;
+    nodeCount += 1;
+    const field = node.fields.find(({ name }) => own(placed.fields, name)?.some((problem) => !isWarning(problem)));
+    first ??= placed.node.length > 0 || !field ? { nodeId: node.id } : { nodeId: node.id, field: field.name };
+  }
+  const strays = Object.entries(errors)
+    .filter(([id]) => !byNode.has(id))
+    .map(([nodeId, entry]) => ({ nodeId, problems: entry.errors.map(toProblem) }));
+  return { byNode: Object.fromEntries(byNode), strays, ...(first && { first }), nodeCount: nodeCount + strays.length };
+}
+
+/**
+ * `missing_node_type` comes without node_errors: the node is named by extra_info or by the text "Node ID '#1'".
+ * Every node of that class gets the error, since the service lacks them all.
+ */
+export function missingClassErrors(graph: Graph, failure: Failure): NodeErrors | undefined {
+  if (failure.code !== "missing_node_type") return undefined;
+  const named = namedNode(failure);
+  const classType = named.classType ?? (named.nodeId === undefined ? undefined : own(graph, named.nodeId)?.class_type);
+  if (classType === undefined) return undefined;
+  const error: NodeError = { type: "missing_node_type", message: failure.message, details: "", extra_info: { class_type: classType } };
+  const ids = Object.keys(graph).filter((id) => graph[id]?.class_type === classType);
+  return Object.fromEntries(ids.map((id) => [id, { class_type: classType, dependent_outputs: [], errors: [error] }]));
+}
+
+const readDetails = object({}, { node_id: anyText, class_type: anyText });
+
+function namedNode({ details, message }: Failure): { nodeId?: string; classType?: string } {
+  const { node_id, class_type } = readDetails(details) ?? {};
+  const textId = typeof details === "string" ? /#([^'"\s]+)/.exec(details)?.[1] : undefined;
+  const textClass = textId === undefined ? /'([^']+)'/.exec(message)?.[1] : undefined;
+  return { nodeId: node_id ?? textId, classType: class_type ?? textClass };
+}
+
+function placeOnNode(node: FormNode, errors: readonly NodeError[]): NodeProblems {
+  const names = new Set(node.fields.map(({ name }) => name));
+  const onNode: Problem[] = [];
+  const fields = new Map<string, Problem[]>();
+  for (const error of errors) {
+    const name = error.extra_info.input_name;
+    if (typeof name === "string" && names.has(name)) fields.set(name, [...(fields.get(name) ?? []), toProblem(error)]);
+    else onNode.push(toProblem(error));
+  }
+  return { node: onNode, fields: Object.fromEntries(fields) };
+}
+
+function toProblem({ type, message, details, extra_info }: NodeError): Problem {
+  return { type, message, details, extra: extra_info };
+}
+
+// Which message a node's problem gets, and with which values: the messages are in lib/messages. Pure.
+// Guarantees: for an unknown type the service's own words are shown; values are shortened, since a received value may be a whole text.
+
+export type ProblemSentence =
+  | {
+      key:
+        | "required_input_missing"
+        | "bad_linked_input"
+        | "return_type_mismatch"
+        | "invalid_input_type"
+        | "value_smaller_than_min"
+        | "value_bigger_than_max"
+        | "value_not_in_list"
+        | "value_not_in_list_near"
+        | "value_not_whole"
+        | "dependency_cycle"
+        | "dangling_link"
+        | "missing_node_type"
+        | "masked_value"
+        | "execution_failed"
+        | "other"
+        | "otherWithDetails";
+      values: Record<string, string | number>;
+    }
+  | { key: "nameless"; values: Record<string, never> };
+
+const LONGEST_VALUE = 80;
+const MAX_MESSAGE_LENGTH = 400;
+
+export function problemSentence({ type, message, details, extra }: Problem): ProblemSentence {
+  const input = shown(extra.input_name);
+  const received = shown(extra.received_value ?? extra.received_type);
+  const { min, max } = settingsOf(extra.input_config);
+  if (type === "required_input_missing" && input) return { key: type, values: { input } };
+  if (type === "masked_value" && input) return { key: type, values: { input } };
+  if (type === "bad_linked_input" && input) return { key: type, values: { input } };
+  if (type === "dangling_link" && input) return { key: type, values: { input, source: shown(extra.source) } };
+  if (type === "return_type_mismatch" && input && received) return { key: type, values: { input, received } };
+  if (type === "invalid_input_type" && input && "received_value" in extra)
+    return { key: type, values: { input, received: received || "“”" } };
+  if (type === "value_smaller_than_min" && received && min !== undefined) return { key: type, values: { received, min: shownLimit(min) } };
+  if (type === "value_bigger_than_max" && received && max !== undefined) return { key: type, values: { received, max: shownLimit(max) } };
+  if (type === "value_not_whole" && input && received) return { key: type, values: { input, received } };
+  const nearest = shown(extra.nearest);
+  if (type === "value_not_in_list" && received && nearest) return { key: "value_not_in_list_near", values: { received, nearest } };
+  if (type === "value_not_in_list" && received) return { key: type, values: { received } };
+  if (type === "dependency_cycle" && details) return { key: type, values: { path: details } };
+  if (type === "missing_node_type" && typeof extra.class_type === "string") return { key: type, values: { classType: extra.class_type } };
+  if (type === "execution_failed" && typeof extra.job === "string")
+    return { key: type, values: { job: extra.job, message: message.slice(0, MAX_MESSAGE_LENGTH) } };
+  if (message && details) return { key: "otherWithDetails", values: { message, details: shown(details) } };
+  if (message || details) return { key: "other", values: { message: message || shown(details) } };
+  return { key: "nameless", values: {} };
+}
+
+/** To the last digit, as a refused value may miss its limit by one. */
+function shownLimit(limit: Limit): number | string {
+  return typeof limit === "bigint" ? String(limit) : limit;
+}
+
+function shown(value: unknown): string {
+  const text = typeof value === "string" ? value : value === undefined || value === null ? "" : writeExactJson(value);
+  return text.length > LONGEST_VALUE ? `${text.slice(0, LONGEST_VALUE - 1)}…` : text;
+}
+
+type ProblemListProps = { id?: string; problems: readonly Problem[]; className?: string };
+
+export function ProblemList({ id, problems, className }: ProblemListProps) {
+  const t = useTranslations("run.problem");
+  const edges = useTranslations("run.field.box");
+  /** A problem with one edge of a box also names that edge, as the field does. */
+  const sentenceOf = (problem: Problem) => {
+    const { key, values } = problemSentence(problem);
+    const edge = boxEdges.find((each) => each === problem.extra.edge);
+    const sentence = t(key, edge && "input" in values ? { ...values, input: `${values.input} ${edges(edge)}` } : values);
+    return isWarning(problem) ? t("asWarning", { sentence }) : sentence;
+  };
+  if (problems.length === 0) return null;
+  return (
+    <ul id={id} className={cn("flex flex-col gap-0.5 text-bad", className)}>
+      {problems.map((problem, index) => (
+        <li key={index} className={isWarning(problem) ? "text-wait" : undefined}>
+          {sentenceOf(problem)}
+        </li>
+      ))}
+    </ul>
+  );
+}

@@ -1,0 +1,108 @@
+import { useTranslations } from "next-intl";
+import { type ReactNode } from "react";
+import { SecretsNotice } from "@/components/jobs/actions/secrets-notice";
+import { Button } from "@/components/ui/controls/button";
+import { own } from "@/lib/contract/json/own";
+import { AdvancedCard } from "./form/advanced-card";
+import { focusProblem } from "./form/form-model";
+import { NodeCard, PinnedCard } from "./form/node-card";
+import { type Run, type RunApi, type RunPlace } from "./run-actions";
+import { RunNotes, RunPast } from "./run-notes";
+import { type Sender } from "./use-open-run";
+import { EditorNote } from "./workflow/editor-file";
+import { FaultsCard } from "./workflow/faults-card";
+import { FormatNote } from "./workflow/opening-notes";
+import { PendingImagesNote, pictureInputs } from "./workflow/pending-images-note";
+
+type OpenFormProps = {
+  run: Run;
+  opened: NonNullable<Run["state"]["opened"]>;
+  newestJobs: RunApi["newestJobs"];
+  place: RunPlace;
+  sender: Sender;
+  followedNode: string | undefined;
+  note: ReactNode;
+};
+
+/** The open workflow as a form, with everything that the page has to say about it above. */
+export function OpenForm({ run, opened, newestJobs, place, sender, followedNode, note }: OpenFormProps) {
+  const t = useTranslations("run");
+  const { pendingImages } = run.state;
+  const { serial } = opened;
+  const { form, outputs, faults, placed, picture, settings, isMissing, onNamed, onEdit, onRunning } = sender.fields;
+  const { missing, editorFile, whyNot, send } = sender;
+  const isReadOnly = missing.length > 0;
+  // A picture can still be dropped on a disabled control, so sending is switched off as well.
+  const row = isReadOnly
+    ? { picture: { ...picture, canSend: false }, settings, onEdit: () => undefined, onRunning }
+    : { picture, settings, onEdit, onRunning };
+  return (
+    <>
+      {note}
+      {opened.leftOut && !opened.sent ? <SecretsNotice places={opened.leftOut} isSent={false} /> : null}
+      {opened.duplicates ? (
+        <p className="text-wait">{t("duplicates", { count: opened.duplicates.length, ids: opened.duplicates.join(", ") })}</p>
+      ) : null}
+      {opened.rawTexts && editorFile ? <EditorNote {...editorFile.report()} /> : null}
+      {opened.both?.shown ? <FormatNote shown={opened.both.shown} onOpen={(format) => void run.openFormat(opened, format)} /> : null}
+      {faults ? (
+        <FaultsCard
+          id={place.canRun ? whyNot : undefined}
+          faults={faults}
+          missing={missing}
+          graph={opened.original}
+          form={form}
+          onAnyway={place.canRun ? () => send(true) : undefined}
+        />
+      ) : null}
+      {pendingImages ? (
+        <PendingImagesNote
+          pendingImages={pendingImages}
+          connection={place.id}
+          inputs={pictureInputs(form)}
+          onUse={(input, { value, name }) => {
+            onNamed(value, name);
+            onEdit(input.nodeId, input.name, value);
+            run.setPendingImages(undefined);
+            focusProblem({ nodeId: input.nodeId, field: input.name });
+          }}
+          onCopies={({ nodeId, name }) => {
+            for (const one of pendingImages.pictures) onNamed(one.value, one.name);
+            sender.askCopies({ nodeId, name, values: pendingImages.pictures.map(({ value }) => value) });
+          }}
+          onElsewhere={run.close}
+          onDismiss={() => run.setPendingImages(undefined)}
+        />
+      ) : null}
+      <RunNotes run={run} canRun={place.canRun} placed={placed} newestJobs={newestJobs} onAnyway={() => send(true)} />
+      {isMissing === "absent" ? <p className="text-ink-3">{t("open.guessed")}</p> : null}
+      {isMissing === "failed" ? (
+        <p className="flex flex-wrap items-center gap-x-3 gap-y-1.5 text-ink-3">
+          {t("open.guessedNow")}
+          <Button size="small" onClick={sender.fields.readAgain}>
+            {t("open.readAgain")}
+          </Button>
+        </p>
+      ) : null}
+      <fieldset disabled={isReadOnly} aria-label={isReadOnly ? t("missing.readOnly") : undefined} className="flex min-w-0 flex-col gap-3.5">
+        <PinnedCard key={`${serial}/pinned`} form={form} placed={placed} {...row} />
+        {form.map((node) => (
+          <NodeCard
+            key={`${serial}/${node.id}`}
+            node={node}
+            problems={own(placed.byNode, node.id)}
+            isFollowed={node.id === followedNode}
+            {...row}
+          />
+        ))}
+      </fieldset>
+      <AdvancedCard
+        key={`${serial}/advanced`}
+        outputs={outputs}
+        advanced={opened.advanced ?? {}}
+        onChange={(next) => run.setAdvanced(serial, next)}
+      />
+      <RunPast run={run} />
+    </>
+  );
+}

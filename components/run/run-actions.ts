@@ -1,0 +1,103 @@
+// What can be done on the Run page: the changes of its store, and what needs the network. Opening a workflow is in workflow/open-actions.ts,
+// copies are in copies/copies-actions.ts.
+
+import { useMemo, useSyncExternalStore } from "react";
+import { type SampleName } from "@/components/frame/samples/samples";
+import { ofTab } from "@/lib/browser/persisted";
+import { type ConnectionFeature, hasFeature } from "@/lib/contract/connections";
+import { type Graph } from "@/lib/contract/schemas/graph";
+import { newIdempotencyKey } from "@/lib/shared/text";
+import { createCopiesActions } from "./copies/copies-actions";
+import { createPictureApi, type PictureApi } from "./form/controls/picture-api";
+import { emptyRun, type RunStore } from "./run-store";
+import {
+  askAfter,
+  type Attempt,
+  createSubmitApi,
+  forgetAttempt,
+  keepReceipts,
+  keptReceipts,
+  noteAttempt,
+  type RunOutcome,
+  sendAttempt,
+  type SubmitApi,
+} from "./submit/attempt";
+import { toSubmission } from "./submit/submission";
+import { type InEditorFile } from "./workflow/editor-file";
+import { createOpenActions } from "./workflow/open-actions";
+import { createWorkflowApi, type WorkflowApi } from "./workflow/workflow-api";
+
+/** What the Run page asks of the console; passed in, so that a test can replace the network. */
+export type RunApi = WorkflowApi & SubmitApi & PictureApi;
+
+type Target = { id: string; lacks?: readonly ConnectionFeature[]; embedded?: boolean };
+
+export function createRunApi(target: Partial<Target> = {}): RunApi {
+  const { id, embedded = false } = target;
+  const pictures = createPictureApi(id, hasFeature(target, "contentLookup"));
+  return { ...pictures, ...createSubmitApi(id), ...createWorkflowApi(id, embedded, pictures) };
+}
+
+export type RunPlace = { id?: string; canRun: boolean };
+export type Run = ReturnType<typeof useRun>;
+
+/** The page's state, and everything that it can do. */
+export function useRun(store: RunStore, api: RunApi, memberId: string, connection: string | undefined) {
+  const state = useSyncExternalStore(store.subscribe, store.get, () => emptyRun);
+  const actions = useMemo(() => createRunActions(store, api, memberId, connection), [store, api, memberId, connection]);
+  return { state, ...actions };
+}
+
+function createRunActions(store: RunStore, api: RunApi, memberId: string, connection: string | undefined) {
+  const { get, subscribe: _subscribe, ...changes } = store;
+  const context = { memberId, ...(connection !== undefined && { connection }) };
+  const opening = createOpenActions(store, api, connection);
+  const saveReceipts = () => keepReceipts(ofTab, memberId, get().receipts);
+
+  function finish(serial: number, attempt: Attempt, outcome: RunOutcome) {
+    // An attempt with an unknown outcome stays noted, so that a reload asks about it again.
+    if (outcome.kind !== "unknown") forgetAttempt(ofTab);
+    store.finishSending({ serial, attempt, outcome, atMs: Date.now() });
+    saveReceipts();
+  }
+  /** Sends the open workflow once: a second call while the first is being sent does nothing. */
+  async function run(fallbackName: string, filled: (graph: Graph) => Graph = (graph) => graph, inFile?: InEditorFile) {
+    const { opened, isSending, uploading } = get();
+    if (!opened || isSending || uploading.length > 0) return;
+    store.startSending();
+    const name = opened.name || fallbackName;
+    const attempt: Attempt = { ...context, key: newIdempotencyKey(), workflowId: opened.workflowId, name, atMs: Date.now() };
+    noteAttempt(ofTab, attempt);
+    const submission = toSubmission({ ...opened, name, graph: filled(opened.graph) }, opened.graph, inFile);
+    finish(opened.serial, attempt, await sendAttempt(api, attempt, { submission, graph: opened.graph, rerunOf: opened.fromJob }));
+  }
+  return {
+    ...changes,
+    ...opening,
+    copies: createCopiesActions(store, api, context),
+    run,
+    /** Opens a sample and runs it as it is. */
+    runSample: (sample: SampleName) => opening.openSampleToRun(sample, () => run(sample)),
+    /** Asks what became of an attempt whose outcome is unknown; sends nothing. */
+    async askAfter(attempt: Attempt) {
+      const { opened, isSending } = get();
+      if (isSending) return;
+      store.startSending();
+      finish(opened?.serial ?? 0, attempt, await askAfter(api, attempt));
+    },
+    /** After a reload: restores the stored receipts. */
+    recall: () => store.restoreReceipts(keptReceipts(ofTab, memberId)),
+    cancelReceipts(jobIds: readonly string[]) {
+      store.cancelReceipts(jobIds);
+      saveReceipts();
+    },
+    dismissReceipt(jobId: string) {
+      store.dismissReceipt(jobId);
+      saveReceipts();
+    },
+    clearSubmitError() {
+      forgetAttempt(ofTab);
+      store.clearSubmitError();
+    },
+  };
+}

@@ -1,0 +1,120 @@
+import dynamic from "next/dynamic";
+import { useTranslations } from "next-intl";
+import { useId, useState } from "react";
+import { useConnection, useLinkedConnection } from "@/components/frame/connection/connection-context";
+import { Button } from "@/components/ui/controls/button";
+import { CopyButton } from "@/components/ui/controls/copy-button";
+import { Link } from "@/components/ui/link";
+import { ProgressBar } from "@/components/ui/progress-bar";
+import { type QueryValues, withQuery } from "@/lib/browser/urls";
+import { own } from "@/lib/contract/json/own";
+import { type Graph } from "@/lib/contract/schemas/graph";
+import { type JobErrorView } from "@/lib/contract/views/job-view";
+import { nodeName } from "@/lib/contract/workflow/graph";
+import { type StartedJob } from "./use-started-job";
+
+const OutputList = dynamic(() => import("@/components/viewer/output-list").then((module) => module.OutputList), { ssr: false });
+
+const LONGEST_REASON = 500;
+export const SHORT_ID = 8;
+
+/** Addresses of jobs that stay on the jobs' connection: the given one, otherwise the page's, which its address may name. */
+export function useJobHrefs(named?: string) {
+  const current = useConnection()?.id;
+  const linked = useLinkedConnection();
+  const connection = named === undefined || named === current ? linked : named;
+  return {
+    job: (id: string) => withQuery(`/jobs/${encodeURIComponent(id)}`, { connection }),
+    jobs: (query: QueryValues = {}) => withQuery("/jobs", { ...query, connection }),
+  };
+}
+
+/** A link to a job, shown by the first characters of its id. */
+export function JobLink({ id, connection }: { id: string; connection?: string }) {
+  const t = useTranslations("common");
+  const hrefs = useJobHrefs(connection);
+  return (
+    <span className="inline-flex shrink-0 items-center gap-0.5">
+      <Link href={hrefs.job(id)} title={id} className="font-mono text-sm text-accent underline-offset-2 hover:underline">
+        {id.slice(0, SHORT_ID)}
+      </Link>
+      <CopyButton text={id} label={t("copy", { id })} />
+    </span>
+  );
+}
+
+/** Progress exactly in the words and numbers that the service sends. */
+export function JobProgress({ job: { state, progress }, sent }: { job: StartedJob; sent?: Graph }) {
+  const t = useTranslations("run.answer.job");
+  if (state !== "in_progress" || !progress) return null;
+  const { value, nodesDone = 0, nodesTotal, currentNode, step, steps } = progress;
+  const current = currentNode === undefined ? undefined : own(sent ?? {}, currentNode);
+  const node = current ? nodeName(current) : currentNode;
+  return (
+    <div className="flex flex-col gap-1.5 px-3.5 pb-2.5 text-sm" aria-live="off">
+      {value === undefined ? null : <ProgressBar value={value} label={t("progress")} className="h-1.5 w-full" />}
+      <p className="flex flex-wrap gap-x-3 text-ink-2 tabular-nums">
+        {value === undefined ? null : <span>{t("percent", { value: Math.round(value * 100) })}</span>}
+        {nodesTotal === undefined ? null : <span>{t("nodes", { done: nodesDone, total: nodesTotal })}</span>}
+        {node === undefined ? null : (
+          <span>{step !== undefined && steps !== undefined && steps > 1 ? t("nodeStep", { node, step, steps }) : t("node", { node })}</span>
+        )}
+      </p>
+    </div>
+  );
+}
+
+type JobResultProps = { outputs: NonNullable<StartedJob["outputs"]>; sent?: Graph; connection?: string };
+
+/** Large enough to judge a picture, with room for the first fields above it: one button shows the picture in full, another hides it. */
+export function JobResult({ outputs, sent, connection }: JobResultProps) {
+  const t = useTranslations("run.answer.job");
+  const [isShown, setShown] = useState(true);
+  const id = useId();
+  if (outputs.length === 0) return <p className="px-3.5 pb-2.5 text-ink-2">{t("noResult")}</p>;
+  const named = outputs.map((view) => {
+    const node = own(sent ?? {}, view.nodeId);
+    return { view, node: node ? nodeName(node) : view.nodeId };
+  });
+  return (
+    <div className="flex flex-col rounded-b-lg border-t border-line bg-surface">
+      <Button
+        tone="quiet"
+        size="small"
+        className="m-1.5 self-start"
+        aria-expanded={isShown}
+        aria-controls={id}
+        onClick={() => setShown(!isShown)}
+      >
+        {t(isShown ? "hideResult" : "showResult")}
+      </Button>
+      <div
+        id={id}
+        role="region"
+        aria-label={t("result")}
+        tabIndex={isShown ? 0 : undefined}
+        hidden={!isShown}
+        className="max-h-[min(440px,calc(38*var(--dvh)+48px))] overflow-y-auto px-3.5 pb-3 [&:not([hidden])]:flex [&:not([hidden])]:flex-col [&:not([hidden])]:gap-3"
+      >
+        {isShown ? <OutputList outputs={named} connection={connection} isSmall /> : null}
+      </div>
+    </div>
+  );
+}
+
+/** The failed node and the reason; the job's page has the rest. */
+export function FailedIn({ error: { nodeId, nodeType, type, message }, sent }: { error: JobErrorView; sent?: Graph }) {
+  const t = useTranslations("run.answer");
+  const node = nodeId === undefined ? undefined : own(sent ?? {}, nodeId);
+  // Another workflow may have been opened since, whose node with this id is a different one.
+  const title = node && node.class_type === nodeType ? nodeName(node) : (nodeType ?? nodeId);
+  const reason = [type, message.trim()].filter(Boolean).join(": ");
+  return (
+    <>
+      <p className="font-semibold">
+        {title === undefined ? t("standing.failed") : t("failedIn", { node: title, id: nodeId === undefined ? "" : `#${nodeId}` })}
+      </p>
+      {reason ? <p className="line-clamp-3 font-mono text-sm break-words">{reason.slice(0, LONGEST_REASON)}</p> : null}
+    </>
+  );
+}

@@ -1,0 +1,83 @@
+import { useEffect, useEffectEvent, useId, useMemo, useState } from "react";
+import { withTexts } from "@/lib/contract/nodes/fill-texts";
+import { type CopiesAsk } from "./copies/copies-dialog";
+import { EXTRA_FIELD } from "./form/advanced-card";
+import { checkGraph } from "./form/checks";
+import { focusProblem } from "./form/form-model";
+import { type useOpenForm } from "./form/use-open-form";
+import { type Run } from "./run-actions";
+import { useRunKey } from "./run-header";
+import { useNextSubmission } from "./submit/use-next-submission";
+import { useEditorFile } from "./workflow/editor-file";
+import { missingClasses } from "./workflow/faults";
+import { type OpenWorkflow } from "./workflow/opened";
+import { readExtra } from "./workflow/workflow-contents";
+
+type OpenForm = ReturnType<typeof useOpenForm>;
+type OpenRunOptions = { run: Run; opened: OpenWorkflow; fields: OpenForm; name: string; canRun: boolean; showForm: () => void };
+
+export type Sender = ReturnType<typeof useOpenRun>;
+
+/** Checks and sends the open workflow: once, or as copies. */
+export function useOpenRun({ run, opened, fields, name, canRun, showForm }: OpenRunOptions) {
+  const { state } = run;
+  const { serial, graph, advanced, original, extraData, rawTexts } = opened;
+  const { info, form, faults, placed, settings, onEdit } = fields;
+  const missing = useMemo(() => missingClasses(original, info, extraData), [original, extraData, info]);
+  const editorFile = useEditorFile(extraData, info);
+  const inFile = editorFile?.withValues;
+  const whyNot = useId();
+  const [copiesAsk, setCopiesAsk] = useState<{ ask?: CopiesAsk }>();
+  const next = useNextSubmission({ graph, form, info, isRandomised: settings.isRandomised, rawTexts, inFile });
+
+  /** True where nothing forbids a run; otherwise the page shows the reason. */
+  function isReady(isAnyway: boolean): boolean {
+    if (!canRun || state.isSending || state.uploading.length > 0 || (faults && (faults.isSure || !isAnyway))) return false;
+    if (advanced?.targets?.length === 0 || !readExtra(advanced?.extra ?? "").ok) {
+      showForm();
+      document.getElementById(EXTRA_FIELD)?.focus();
+      return false;
+    }
+    const found = checkGraph(graph, info);
+    if (found && (found.isSure || !isAnyway)) run.reportProblems(serial, found);
+    return !found || (!found.isSure && isAnyway);
+  }
+  function send(isAnyway = false) {
+    if (!isReady(isAnyway)) return;
+    for (const seed of next.seedsOf()) onEdit(seed.nodeId, seed.name, seed.value);
+    void run.run(name, (now) => withTexts(now, next.fill(now)), inFile);
+    next.drawn(1);
+  }
+  function askCopies(ask?: CopiesAsk) {
+    if (!isReady(false)) return;
+    next.look();
+    setCopiesAsk({ ...(ask && { ask }) });
+  }
+  const refusedBy = !canRun || faults ? whyNot : undefined;
+  const button = {
+    isSending: state.isSending,
+    uploading: state.uploading.length,
+    ...(refusedBy !== undefined && { refusedBy }),
+    onRun: () => send(),
+  };
+  useRunKey(button.onRun);
+  const attend = useEffectEvent(() => {
+    if (placed.first) focusProblem(placed.first);
+  });
+  useEffect(() => {
+    if (state.attention > 0) attend();
+  }, [state.attention]);
+  return {
+    fields,
+    missing,
+    editorFile,
+    inFile,
+    whyNot,
+    next,
+    send,
+    button,
+    copiesAsk,
+    askCopies,
+    closeCopies: () => setCopiesAsk(undefined),
+  };
+}

@@ -1,0 +1,185 @@
+// What the Run page does beside what is shown: it restores what a reload interrupted, opens what the address names, and takes files and texts.
+
+import { useEffect, useEffectEvent, useRef, useState } from "react";
+import { useFollowCounts } from "@/components/frame/counts-context";
+import { takeRunRequest } from "@/components/frame/samples/run-request";
+import { askToStay } from "@/components/ui/hooks/use-close-warning";
+import { ofTab } from "@/lib/browser/persisted";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { type Run } from "./run-actions";
+import { type RunStore } from "./run-store";
+import { type Attempt, notedAttempt } from "./submit/attempt";
+import { type Arrival } from "./workflow/arrivals";
+import { forgetDraft, keepDraft, readDraft } from "./workflow/draft";
+import { isUnsent } from "./workflow/opened";
+
+type RunPage = {
+  run: Run;
+  store: RunStore;
+  memberId: string;
+  connection: string | undefined;
+  arrival: Arrival | undefined;
+  canRun: boolean;
+  onFiles: (files: readonly File[]) => void;
+};
+
+/** Returns whether files are dragged over the page. */
+export function useRunPage({ run, store, memberId, connection, arrival, canRun, onFiles }: RunPage): boolean {
+  const { opened, receipts, copies } = run.state;
+  useDraft(store, memberId);
+  useArrival(arrival, (wanted) => void run.openArrival(wanted));
+  const takeOver = useEffectEvent(() => {
+    const request = takeRunRequest();
+    if (!request) return;
+    if ("files" in request) onFiles(request.files);
+    else void (canRun ? run.runSample(request.sample) : run.openArrival(request));
+  });
+  useEffect(() => takeOver(), []);
+  useNotedAttempt(store, memberId, (attempt) => void run.askAfter(attempt));
+  // Once the page is hydrated: asks about what a reload interrupted.
+  const recall = useEffectEvent(() => {
+    run.recall();
+    void run.copies.recall();
+  });
+  useEffect(() => recall(), []);
+  useFollowCounts(`${receipts[0]?.jobId ?? ""} ${copies?.id} ${copies?.ending?.kind}`);
+  useTopOnOpening(opened?.serial);
+  const isReadElsewhere = opened?.readFor !== undefined && connection !== undefined && opened.readFor !== connection && !opened.isEdited;
+  const readAnew = useEffectEvent(() => void run.readAnew());
+  useEffect(() => {
+    if (isReadElsewhere) readAnew();
+  }, [isReadElsewhere, connection]);
+  return useDroppedFiles({ onFiles, onText: (text) => void run.openText(text) });
+}
+
+/** Scrolls to the top when another workflow is opened. A workflow that was already open keeps its scroll position. */
+function useTopOnOpening(serial: number | undefined): void {
+  const seen = useRef(serial);
+  useEffect(() => {
+    if (seen.current === serial) return;
+    seen.current = serial;
+    if (serial !== undefined && document.scrollingElement) document.scrollingElement.scrollTop = 0;
+  }, [serial]);
+}
+
+const QUIET_MS = 500;
+
+/** Restores the open workflow and what was typed after a reload; if it is too large to keep, the browser asks before the page is left. */
+export function useDraft(store: RunStore, memberId: string): void {
+  const keep = useEffectEvent((): boolean => {
+    const { opened } = store.get();
+    return opened !== undefined && keepDraft(ofTab, memberId, opened);
+  });
+  useEffect(() => {
+    // After hydration, as the server rendered the page without a draft.
+    const draft = store.get().opened ? undefined : readDraft(ofTab, memberId);
+    if (draft) store.restore(draft);
+
+    let last = store.get().opened;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const flush = () => {
+      if (timer === undefined) return;
+      clearTimeout(timer);
+      timer = undefined;
+      keep();
+    };
+    const onLeave = (event: BeforeUnloadEvent) => {
+      flush();
+      if (isUnsent(store.get().opened) && !keep()) askToStay(event);
+    };
+    // Only while something could be lost: a page with this listener may be excluded from the browser's back and forward cache.
+    const guard = () => {
+      window.removeEventListener("beforeunload", onLeave);
+      if (isUnsent(last)) window.addEventListener("beforeunload", onLeave);
+    };
+    const follow = () => {
+      const { opened } = store.get();
+      if (opened === last) return;
+      last = opened;
+      clearTimeout(timer);
+      timer = opened ? setTimeout(flush, QUIET_MS) : undefined;
+      if (!opened) forgetDraft(ofTab);
+      guard();
+    };
+    guard();
+    const unsubscribe = store.subscribe(follow);
+    window.addEventListener("pagehide", flush);
+    return () => {
+      flush();
+      unsubscribe();
+      window.removeEventListener("pagehide", flush);
+      window.removeEventListener("beforeunload", onLeave);
+    };
+  }, [store, memberId]);
+}
+
+/** After a reload in the middle of a run: asks for the outcome, and sends nothing again. */
+function useNotedAttempt(store: RunStore, memberId: string, onFound: (attempt: Attempt) => void): void {
+  const found = useEffectEvent(onFound);
+  useEffect(() => {
+    const attempt = notedAttempt(ofTab, memberId);
+    const { isSending, submitError } = store.get();
+    if (attempt && !isSending && submitError?.attempt?.key !== attempt.key) found(attempt);
+  }, [store, memberId]);
+}
+
+const names = ["job", "file", "carrier", "sample", "app", "asset", "assets", "without"] as const;
+
+/** Opens once what the address names; the address then becomes /run, so that a reload restores what was typed and not the job again. */
+function useArrival(arrival: Arrival | undefined, open: (arrival: Arrival) => void): void {
+  const arrived = useEffectEvent(() => {
+    const search = new URLSearchParams(window.location.search);
+    if (!arrival || !names.some((name) => search.has(name))) return;
+    for (const name of names) search.delete(name);
+    // A connection in the address is kept: what was opened from it runs there.
+    const { pathname, hash } = window.location;
+    window.history.replaceState(null, "", `${pathname}${search.size === 0 ? "" : `?${search}`}${hash}`);
+    open(arrival);
+  });
+  const key = writeExactJson(arrival);
+  useEffect(() => arrived(), [key]);
+}
+
+type Dropped = { onFiles: (files: File[]) => void; onText: (text: string) => void };
+
+/** Takes files dropped and texts pasted anywhere on the page; true while files are dragged over it. A focused field keeps its own paste. */
+function useDroppedFiles({ onFiles, onText }: Dropped): boolean {
+  const [isOver, setOver] = useState(false);
+  const takeFiles = useEffectEvent(onFiles);
+  const takeText = useEffectEvent(onText);
+  useEffect(() => {
+    const listening = new AbortController();
+    const { signal } = listening;
+    const on = <K extends keyof WindowEventMap>(type: K, listener: (event: WindowEventMap[K]) => void) =>
+      window.addEventListener(type, listener, { signal });
+    const hasFiles = (event: DragEvent) => event.dataTransfer?.types.includes("Files") ?? false;
+    on("dragover", (event) => {
+      if (!hasFiles(event)) return;
+      // Without this the browser would leave the page and show the file.
+      event.preventDefault();
+      setOver(true);
+    });
+    on("dragleave", (event) => {
+      if (event.relatedTarget === null) setOver(false);
+    });
+    on("drop", (event) => {
+      setOver(false);
+      if (!hasFiles(event) || event.defaultPrevented) return;
+      event.preventDefault();
+      takeFiles([...(event.dataTransfer?.files ?? [])]);
+    });
+    on("paste", (event) => {
+      if (event.defaultPrevented || isField(event.target) || !event.clipboardData) return;
+      const files = [...event.clipboardData.files];
+      const text = event.clipboardData.getData("text/plain");
+      if (files.length > 0) takeFiles(files);
+      else if (text.trim() !== "") takeText(text);
+    });
+    return () => listening.abort();
+  }, []);
+  return isOver;
+}
+
+function isField(target: EventTarget | null): boolean {
+  return target instanceof HTMLElement && target.closest("input, textarea, select, [contenteditable]") !== null;
+}

@@ -1,0 +1,141 @@
+import { useTranslations } from "next-intl";
+import { useEffect, useMemo, useState } from "react";
+import { type EditorNotice, type EditorProblem, type EditorReport } from "@/lib/contract/editor-workflow/sent-values";
+import { type Writable, type writable } from "@/lib/contract/editor-workflow/write-file";
+import { withSpellingsOf, writeExactJson } from "@/lib/contract/json/exact-json";
+import { type JsonObject, objectOf } from "@/lib/contract/json/json";
+import { type Graph } from "@/lib/contract/schemas/graph";
+import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
+import { drawingIn } from "@/lib/contract/workflow/workflow-name";
+import { focusProblem } from "../form/form-model";
+import { type OpenWorkflow } from "./opened";
+
+/** The workflow's own editor file, with the values of this graph in it. */
+export type InEditorFile = Writable["withValues"];
+
+/** Undefined where the workflow has no such file, or while the code that writes it is not loaded yet. */
+export function useEditorFile(extraData: JsonObject | undefined, info: ObjectInfo | undefined): Writable | undefined {
+  const drawing = drawingIn(extraData);
+  const isFile = Array.isArray(drawing?.nodes);
+  const [write, setWrite] = useState<typeof writable>();
+  useEffect(() => {
+    // If this fails to load, the file is sent as it was opened.
+    if (isFile)
+      import("@/lib/contract/editor-workflow/write-file").then(
+        (module) => setWrite(() => module.writable),
+        () => undefined,
+      );
+  }, [isFile]);
+  return useMemo(() => (write && drawing && isFile && info ? write(drawing, info) : undefined), [write, drawing, isFile, info]);
+}
+
+/** The data that came with the workflow, with its editor file updated. */
+export function withEditorFile(extraData: JsonObject | undefined, graph: Graph, inFile: InEditorFile | undefined): JsonObject | undefined {
+  if (!inFile) return extraData;
+  const info = objectOf(extraData?.extra_pnginfo) ?? {};
+  const withFile = withSpellingsOf(info, { ...info, workflow: inFile(graph).file });
+  return withSpellingsOf(extraData ?? {}, { ...extraData, extra_pnginfo: withFile });
+}
+
+const MOST_SHOWN = 12;
+
+/** How editor-only nodes were handled, and the problems that the form doesn't show at its fields. */
+export function EditorNote({ problems, notices }: EditorReport) {
+  return (
+    <>
+      <Notices notices={notices} />
+      <Problems problems={problems.filter(({ code }) => code !== "value_not_listed" && code !== "missing_class")} />
+    </>
+  );
+}
+
+const MAX_LISTED_NOTICES = 200;
+
+function Notices({ notices }: { notices: readonly EditorNotice[] }) {
+  const t = useTranslations("run.editorNote");
+  if (notices.length === 0) return null;
+  const resolved = notices.filter(({ code }) => code === "resolved").length;
+  const leftOut = notices.length - resolved;
+  return (
+    <details className="text-ink-2">
+      <summary className="cursor-pointer">
+        {[resolved > 0 && t("resolved", { count: resolved }), leftOut > 0 && t("leftOut", { count: leftOut })].filter(Boolean).join(" ")}
+      </summary>
+      <ul className="mt-1 flex max-h-60 flex-col gap-0.5 overflow-y-auto pl-4 break-words">
+        {notices.slice(0, MAX_LISTED_NOTICES).map((notice) => (
+          <li key={notice.nodeId}>
+            {notice.code === "resolved"
+              ? t("resolvedNode", { nodeId: notice.nodeId, name: notice.name })
+              : t("leftOutNode", { nodeId: notice.nodeId, classType: notice.classType, title: notice.title ?? "" })}
+          </li>
+        ))}
+        {notices.length > MAX_LISTED_NOTICES ? <li>{t("more", { count: notices.length - MAX_LISTED_NOTICES })}</li> : null}
+      </ul>
+    </details>
+  );
+}
+
+function Problems({ problems: shown }: { problems: readonly EditorProblem[] }) {
+  const t = useTranslations("run.editorNote");
+  if (shown.length === 0) return null;
+  return (
+    <section aria-label={t("title", { count: shown.length })} className="rounded-md border border-line bg-surface-2 px-3.5 py-3">
+      <p className="font-medium">{t("title", { count: shown.length })}</p>
+      <ul className="mt-1.5 flex flex-col gap-1 text-ink-2">
+        {shown.slice(0, MOST_SHOWN).map((problem, place) => (
+          <li key={place}>
+            {"nodeId" in problem ? (
+              <button
+                type="button"
+                onClick={() => focusProblem({ nodeId: problem.nodeId, ...("input" in problem && { field: problem.input }) })}
+                className="rounded-sm text-left hover:underline"
+              >
+                <Sentence problem={problem} />
+              </button>
+            ) : (
+              <Sentence problem={problem} />
+            )}
+          </li>
+        ))}
+        {shown.length > MOST_SHOWN ? <li>{t("more", { count: shown.length - MOST_SHOWN })}</li> : null}
+      </ul>
+    </section>
+  );
+}
+
+function Sentence({ problem }: { problem: EditorProblem }) {
+  const t = useTranslations("run.editorNote");
+  switch (problem.code) {
+    case "missing_subgraph":
+    case "inside_of_off_sent":
+      return t(problem.code, { nodeId: problem.nodeId });
+    case "links_by_rule":
+      return t("links_by_rule");
+    // The first two never come with a graph; problems with values are shown at the field.
+    case "not_an_editor_file":
+    case "too_many_nodes":
+    case "value_not_listed":
+    case "missing_class":
+      return null;
+    case "duplicate_id":
+      return t(problem.code, { nodeId: problem.nodeId, count: problem.count });
+    case "not_set":
+      return t("not_set", { nodeId: problem.nodeId, input: problem.input, name: problem.name });
+    default:
+      return t(problem.code, { nodeId: problem.nodeId, input: problem.input });
+  }
+}
+
+/** The workflow as the graph editor reads it: the file it came from, otherwise a new file laid out like the drawing. */
+export async function editorText({ graph, workflowId }: OpenWorkflow, info: ObjectInfo, inFile: InEditorFile | undefined) {
+  if (inFile) {
+    const { file, unplaced } = inFile(graph);
+    return { text: writeExactJson(file, 2), unplaced: unplaced().map(({ nodeId, input = "" }) => `#${nodeId} ${input}`.trim()) };
+  }
+  const [{ toEditorFile }, { layoutGraph }] = await Promise.all([
+    import("@/lib/contract/editor-workflow/write-file"),
+    import("@/components/graph/graph-layout"),
+  ]);
+  const { file, lost } = toEditorFile(graph, info, { id: workflowId, places: layoutGraph(graph).nodes });
+  return { text: writeExactJson(file, 2), unplaced: lost.map((id) => `#${id}`) };
+}

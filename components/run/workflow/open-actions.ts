@@ -1,0 +1,156 @@
+// Everything that opens a workflow on the Run page: files, texts, samples, what an address names, the other format of a file.
+// Guarantees: the newest request wins: what is opened, closed or asked for meanwhile aborts an older one.
+
+import { pictureSamples, type SampleName } from "@/components/frame/samples/samples";
+import { bytesOfBlob } from "@/lib/browser/files/byte-source";
+import { toImageValue } from "@/lib/contract/assets/file-refs";
+import { drawingIn } from "@/lib/contract/workflow/workflow-name";
+import { failed, ok, type Result } from "@/lib/shared/result";
+import { newIdempotencyKey } from "@/lib/shared/text";
+import { checkPicture, type PictureApi } from "../form/controls/picture-api";
+import { type Arriving, type RunStore } from "../run-store";
+import { type Arrival, bringAssets, openArrival } from "./arrivals";
+import { openAnyWorkflow, openDrawing, openDrawingOf, openFile } from "./open-workflow";
+import { type Format, type OpenedFile, type PendingImage, type Refusal } from "./opened";
+import { onlyPlace, type Placed } from "./pending-images-note";
+import { type WorkflowApi } from "./workflow-api";
+import { chosenFormat, keepFormat } from "./workflow-memory";
+
+/** `pictures`: those that are put into it. */
+type Opening = { result: Result<OpenedFile, Refusal>; pictures?: readonly PendingImage[] };
+type ShowPicture = (picture: Arriving["picture"]) => void;
+
+export function createOpenActions(store: RunStore, api: WorkflowApi & PictureApi, connection: string | undefined) {
+  function settle(result: Result<OpenedFile, Refusal>): void {
+    if (!result.ok) return store.refuse(result.failure);
+    const file = { ...result.value, ...(result.value.rawTexts && { readFor: connection }) };
+    if (!file.both || file.both.shown) return store.open(file);
+    const format = chosenFormat(file.both);
+    if (format) void openAs(file, format);
+    else store.askFormat(file);
+  }
+  async function openAs({ both, stored }: OpenedFile, shown: Format): Promise<void> {
+    if (!both) return;
+    const read = () => (shown === "run" ? openAnyWorkflow(both.text, api, both.fileName, both.known) : openDrawingOf(both, api));
+    const kept = { both: { ...both, shown }, ...(shown === "run" && { stored }) };
+    await bring(false, read, (result) => settle(result.ok ? ok({ ...result.value, ...kept }) : result));
+  }
+  /** Opens what was chosen for the waiting pictures: they go in if there is only one place (the page says so); otherwise the page asks. */
+  function settleFor(result: Result<OpenedFile, Refusal>, pictures = store.get().pendingImages?.pictures): Placed | undefined {
+    settle(result);
+    const { opened } = store.get();
+    const place = result.ok && opened && pictures && onlyPlace(opened, pictures);
+    if (!place) return undefined;
+    const { input, picture } = place;
+    store.nameFile(opened.serial, picture.value, picture.name);
+    store.edit(opened.serial, { nodeId: input.nodeId, name: input.name, value: picture.value });
+    store.setPendingImages(undefined);
+    return place;
+  }
+  /** If anything else is opened, closed or asked for meanwhile, `work` is aborted and `settled` is not called. */
+  async function bring<T, R>(
+    isSeen: boolean,
+    work: (signal: AbortSignal, show: ShowPicture) => Promise<T>,
+    settled: (result: T) => R,
+  ): Promise<R | undefined> {
+    const turn = newIdempotencyKey();
+    const mine = new AbortController();
+    store.setArriving({ turn, isSeen });
+    const forget = store.subscribe(() => {
+      if (store.get().arriving?.turn !== turn) mine.abort();
+    });
+    const show: ShowPicture = (picture) => {
+      if (!mine.signal.aborted) store.setArriving({ turn, isSeen: true, picture });
+    };
+    const result = await work(mine.signal, show).finally(forget);
+    return mine.signal.aborted ? undefined : settled(result);
+  }
+  /** Puts a picture that carries no workflow into a sample. */
+  async function sampleWith(file: File, signal: AbortSignal, show: ShowPicture): Promise<Opening> {
+    const onProgress = (share: number) => show({ name: file.name, share });
+    onProgress(0);
+    const sent = await api.sendPicture(file, { onProgress, signal });
+    if (!sent.ok) return { result: failed({ reason: { code: "unread", failure: sent.failure } }) };
+    show(undefined);
+    // The sample's own picture is not needed.
+    const { shipsPictures: _ships, sendSamplePicture: _send, ...others } = api;
+    const picture = { id: "", value: toImageValue(sent.value), name: file.name };
+    return { result: await openArrival({ sample: pictureSamples[0] }, others), pictures: [picture] };
+  }
+  return {
+    /** `canSend`: on the empty page a picture without a workflow is put into a sample. Returns where it was put. */
+    async openFiles(files: readonly File[], canSend: boolean): Promise<Placed | undefined> {
+      const [file] = files;
+      if (!file) return undefined;
+      if (files.length > 1) {
+        store.refuse({ reason: { code: "several_files", count: files.length } });
+        return undefined;
+      }
+      return bring(
+        false,
+        async (signal, show): Promise<Opening> => {
+          const result = await openFile(bytesOfBlob(file), api, file);
+          const isPicture = !result.ok && result.failure.reason.code === "picture" && (await checkPicture(file, api.decode)) === "picture";
+          const { opened, pendingImages } = store.get();
+          return isPicture && canSend && !opened && !pendingImages && !signal.aborted ? sampleWith(file, signal, show) : { result };
+        },
+        ({ result, pictures }) => {
+          if (pictures) return settleFor(result, pictures);
+          settle(result);
+        },
+      );
+    },
+    async openArrival(arrival: Arrival): Promise<void> {
+      if (!("assets" in arrival)) return bring(true, () => openArrival(arrival, api), settle);
+      return bring(
+        true,
+        () => bringAssets(arrival.assets, api),
+        (pictures) => (pictures.ok ? store.setPendingImages(pictures.value) : store.refuse(pictures.failure)),
+      );
+    },
+    stopArriving() {
+      if (store.get().arriving) store.setArriving(undefined);
+    },
+    /** Opens a file for the pending pictures. */
+    openFor: (file: OpenedFile) => settleFor(ok({ ...file, ...(file.both && { both: { ...file.both, shown: "run" as const } }) })),
+    /** Opens one format of a file that holds both. */
+    async openFormat(file: OpenedFile, format: Format) {
+      if (file.both) keepFormat(file.both, format);
+      return openAs(file, format);
+    },
+    /** Reads the open drawing of the editor again, with the list of nodes of the current connection. */
+    async readAnew() {
+      const { opened } = store.get();
+      const drawing = drawingIn(opened?.extraData);
+      if (!opened || !drawing) return;
+      const { name, workflowId, stored, both, leftOut } = opened;
+      await bring(
+        false,
+        async () => {
+          const [catalogue, { writable }] = await Promise.all([api.readCatalogue(), import("@/lib/contract/editor-workflow/write-file")]);
+          const file = catalogue.ok ? writable(drawing, catalogue.value).withValues(opened.graph).file : drawing;
+          return openDrawing(file, { readCatalogue: async () => catalogue });
+        },
+        (result) => settle(result.ok ? ok({ ...result.value, name, workflowId, stored, both, leftOut }) : result),
+      );
+    },
+    openText: (text: string) => bring(false, () => openAnyWorkflow(text, api), settle),
+    openSample: (sample: SampleName) =>
+      bring(
+        false,
+        () => openArrival({ sample }, api),
+        (result) => settleFor(result),
+      ),
+    /** Opens a sample and hands it to `run`, unless the service lacks its picture: the run would fail. */
+    async openSampleToRun(sample: SampleName, run: () => Promise<void>) {
+      await bring(
+        true,
+        () => openArrival({ sample }, api),
+        async (result) => {
+          settle(result);
+          if (result.ok && !result.value.unsent) await run();
+        },
+      );
+    },
+  };
+}

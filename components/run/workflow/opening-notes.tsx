@@ -1,0 +1,201 @@
+import { useTranslations } from "next-intl";
+import { useEffect, useState } from "react";
+import { FailureMessage } from "@/components/frame/failure/failure-message";
+import { Button } from "@/components/ui/controls/button";
+import { Dialog } from "@/components/ui/dialog";
+import { FailureNotice } from "@/components/ui/failure-notice";
+import { lacksOperation } from "@/lib/contract/failure";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { own } from "@/lib/contract/json/own";
+import { type Graph } from "@/lib/contract/schemas/graph";
+import { nodeName } from "@/lib/contract/workflow/graph";
+import { ok, type Result } from "@/lib/shared/result";
+import { type CatalogueApi } from "./catalogue";
+import { openDrawingOf } from "./open-workflow";
+import { type Format, type OpenedFile, type Refusal, type RefusalReason } from "./opened";
+
+type RefusalNoteProps = { refusal: Refusal; keepsOpen: boolean; onRead: () => void };
+
+/** Why a file was not opened: what is wrong, where, and what to do. */
+export function RefusalNote({ refusal, keepsOpen, onRead }: RefusalNoteProps) {
+  const t = useTranslations("run.refusal");
+  const common = useTranslations("common");
+  const sentence = useReason(refusal.reason);
+  const { fileName, reason } = refusal;
+  if (reason.code === "unread")
+    return <FailureMessage failure={reason.failure} actions={<Button onClick={onRead}>{common("dismiss")}</Button>} />;
+  if (reason.code === "no_pictures") {
+    return (
+      <FailureNotice
+        title={t("noPictures")}
+        cause={t("assetsCause")}
+        next={sentence}
+        actions={<Button onClick={onRead}>{common("dismiss")}</Button>}
+      />
+    );
+  }
+  const isSeveral = reason.code === "several_files";
+  return (
+    <FailureNotice
+      title={isSeveral ? t("several", { count: reason.count }) : fileName === undefined ? t("pasted") : t("named", { name: fileName })}
+      cause={t(isSeveral ? "severalCause" : reason.code.startsWith("job_") ? "jobCause" : "fileCause")}
+      next={keepsOpen ? `${sentence} ${t("kept")}` : sentence}
+      actions={<Button onClick={onRead}>{common("dismiss")}</Button>}
+    />
+  );
+}
+
+export function useReason(reason: RefusalReason): string {
+  const t = useTranslations("run.refusal");
+  switch (reason.code) {
+    case "not_json":
+      return t("not_json", { line: reason.line, column: reason.column });
+    case "no_graph":
+      return t("no_graph", { found: reason.found });
+    case "no_catalogue":
+      return t(lacksOperation(reason.failure) ? "noCatalogue" : "catalogueUnread");
+    case "too_large":
+      return t("too_large", { found: reason.found, limit: reason.limit, most: reason.most });
+    case "too_many_numbers":
+      return t("too_many_numbers", { most: reason.most });
+    case "node_without_class":
+      return t("node_without_class", { nodeId: reason.nodeId });
+    case "node_with_bad_inputs":
+      return t("node_with_bad_inputs", { nodeId: reason.nodeId });
+    case "no_pictures":
+      return t(reason.gone ? "assetsGone" : "assetsNoPictures");
+    case "unread":
+      return "";
+    case "ui_format":
+    case "empty":
+    case "no_nodes":
+    case "nothing_runs":
+    case "several_files":
+    case "job_gone":
+    case "job_without_workflow":
+    case "file_gone":
+    case "picture":
+    case "media":
+    case "damaged":
+    case "too_much":
+    case "unreadable_file":
+    case "sample_missing":
+      return t(reason.code);
+  }
+}
+
+const MOST_SHOWN = 4;
+const LONGEST_VALUE = 40;
+const formats = ["run", "drawing"] as const;
+
+type FormatDialogProps = { file: OpenedFile | undefined; api: CatalogueApi; onChoose: (format: Format) => void; onClose: () => void };
+
+/** A file holds both what was run and the editor's drawing of it: asks which one to open. Closed without a choice, nothing is opened. */
+export function FormatDialog({ file, api, onChoose, onClose }: FormatDialogProps) {
+  const t = useTranslations("run.formats");
+  const common = useTranslations("common");
+  return (
+    <Dialog
+      isOpen={file !== undefined}
+      onClose={onClose}
+      title={t("title", { name: file?.both?.fileName ?? file?.name ?? t("nameless") })}
+      className="w-[min(560px,calc(100vw-32px))]"
+      actions={<Button onClick={onClose}>{common("cancel")}</Button>}
+    >
+      <p>{t("text")}</p>
+      <div className="mt-3 flex flex-col gap-2">
+        {formats.map((format) => (
+          <button
+            key={format}
+            type="button"
+            onClick={() => onChoose(format)}
+            className="rounded-md border border-control bg-surface px-3.5 py-2.5 text-left hover:bg-surface-2"
+          >
+            <span className="block font-medium text-ink">{t(`${format}.name`)}</span>
+            <span className="block text-ink-2">{t(`${format}.text`)}</span>
+          </button>
+        ))}
+      </div>
+      {file ? <Differences key={file.workflowId} file={file} api={api} /> : null}
+    </Dialog>
+  );
+}
+
+type FormatDifferences = {
+  /** Values and links that differ, of nodes that exist in both. */
+  values: { nodeId: string; title: string; input: string; run: string; drawing: string }[];
+  onlyRun: number;
+  onlyDrawing: number;
+};
+
+/** Shown as soon as the service's list of nodes has loaded; choosing does not wait for it. */
+function Differences({ file, api }: { file: OpenedFile; api: CatalogueApi }) {
+  const t = useTranslations("run.formats");
+  const [found, setFound] = useState<Result<FormatDifferences, Refusal>>();
+  useEffect(() => {
+    let isWanted = true;
+    if (file.both)
+      void openDrawingOf(file.both, api).then((drawing) => {
+        if (isWanted) setFound(drawing.ok ? ok(differencesOf(file.graph, drawing.value.graph)) : drawing);
+      });
+    return () => void (isWanted = false);
+  }, [file, api]);
+  if (!found) return null;
+  if (!found.ok) return <Unread reason={found.failure.reason} />;
+  const { values, onlyRun, onlyDrawing } = found.value;
+  if (values.length + onlyRun + onlyDrawing === 0) return <p className="mt-3">{t("same")}</p>;
+  return (
+    <section aria-label={t("differences")} className="mt-3">
+      <p className="font-medium text-ink">{t("differences")}</p>
+      <ul className="mt-1 flex list-disc flex-col gap-0.5 pl-4 break-words">
+        {values.slice(0, MOST_SHOWN).map(({ nodeId, title, input, run, drawing }) => (
+          <li key={`${nodeId} ${input}`}>{t("value", { nodeId, title, input, run, drawing })}</li>
+        ))}
+        {values.length > MOST_SHOWN ? <li>{t("more", { count: values.length - MOST_SHOWN })}</li> : null}
+        {onlyRun > 0 ? <li>{t("onlyRun", { count: onlyRun })}</li> : null}
+        {onlyDrawing > 0 ? <li>{t("onlyDrawing", { count: onlyDrawing })}</li> : null}
+      </ul>
+    </section>
+  );
+}
+
+/** How the editor's drawing of a workflow differs from what was run. */
+function differencesOf(run: Graph, drawing: Graph): FormatDifferences {
+  const isBoth = (id: string) => own(run, id)?.class_type === own(drawing, id)?.class_type;
+  const common = Object.keys(run).filter(isBoth);
+  const values = common.flatMap((nodeId) => {
+    const [one, other] = [own(run, nodeId), own(drawing, nodeId)];
+    const names = new Set([...Object.keys(one?.inputs ?? {}), ...Object.keys(other?.inputs ?? {})]);
+    return [...names].flatMap((input) => {
+      const [ran, drawn] = [shown(own(one?.inputs ?? {}, input)), shown(own(other?.inputs ?? {}, input))];
+      return ran === drawn ? [] : [{ nodeId, title: one ? nodeName(one) : nodeId, input, run: short(ran), drawing: short(drawn) }];
+    });
+  });
+  return { values, onlyRun: Object.keys(run).length - common.length, onlyDrawing: Object.keys(drawing).length - common.length };
+}
+
+function shown(value: unknown): string {
+  return value === undefined ? "–" : typeof value === "string" ? value : writeExactJson(value);
+}
+
+function short(text: string): string {
+  return text.length > LONGEST_VALUE ? `${text.slice(0, LONGEST_VALUE - 1)}…` : text;
+}
+
+function Unread({ reason }: { reason: RefusalReason }) {
+  return <p className="mt-3">{useReason(reason)}</p>;
+}
+
+/** Above the form: which of the two is open, and a button that opens the other. */
+export function FormatNote({ shown, onOpen }: { shown: Format; onOpen: (format: Format) => void }) {
+  const t = useTranslations("run.formats");
+  const other = shown === "run" ? "drawing" : "run";
+  return (
+    <p className="flex flex-wrap items-center gap-x-3 gap-y-1.5 text-ink-2">
+      {t(`${shown}.open`)}
+      <Button size="small" onClick={() => onOpen(other)}>
+        {t(`${other}.instead`)}
+      </Button>
+    </p>
+  );
+}

@@ -1,0 +1,145 @@
+import { useTranslations } from "next-intl";
+import { useState } from "react";
+import useSWR from "swr";
+import { FailureMessage } from "@/components/frame/failure/failure-message";
+import { Button } from "@/components/ui/controls/button";
+import { Input } from "@/components/ui/controls/input";
+import { Skeleton } from "@/components/ui/skeleton";
+import { RelativeTime } from "@/components/ui/time/relative-time";
+import { type ApiFailure } from "@/lib/browser/read-failure";
+import { toMilliseconds } from "@/lib/contract/times";
+import { failed, ok, type Result } from "@/lib/shared/result";
+import { openArrival } from "./arrivals";
+import { type OpenedFile } from "./opened";
+import { pictureInputsOf } from "./pending-images-note";
+import { type WorkflowApi } from "./workflow-api";
+
+const MOST_SHOWN = 100;
+const MANY = 10;
+
+type StoredFile = Awaited<ReturnType<typeof readStoredFiles>>[number];
+type StoredFilesProps = { connection?: string; listStored: WorkflowApi["listStored"]; onOpen: (path: string) => void };
+
+/** Workflows stored at the service, listed only on a click: most people bring a file of their own. */
+export function StoredFiles({ connection, listStored, onOpen }: StoredFilesProps) {
+  const t = useTranslations("run.stored");
+  const [isAsked, setAsked] = useState(false);
+  const [search, setSearch] = useState("");
+  const options = { shouldRetryOnError: false, revalidateOnFocus: false };
+  const { data, error, mutate } = useSWR<StoredFile[], ApiFailure>(
+    isAsked ? ["run.stored", connection] : null,
+    () => readStoredFiles(listStored),
+    options,
+  );
+  const found = (data ?? []).filter(({ path }) => /\.json$/i.test(path) && path.toLowerCase().includes(search.trim().toLowerCase()));
+  return (
+    <section aria-labelledby="stored-files">
+      <h2 id="stored-files" className="font-semibold">
+        {t("title")}
+        <span className="ml-2 font-normal text-ink-3 max-sm:ml-0 max-sm:block">{t("note")}</span>
+      </h2>
+      <div className="mt-2.5">
+        {!isAsked ? <Button onClick={() => setAsked(true)}>{t("show")}</Button> : null}
+        {isAsked && !data && !error ? <Skeleton className="h-[46px] w-full" /> : null}
+        {error ? <FailureMessage failure={error} onRetry={() => void mutate()} /> : null}
+        {data && data.length > MANY ? (
+          <Input
+            type="search"
+            aria-label={t("search")}
+            placeholder={t("search")}
+            value={search}
+            onChange={({ target }) => setSearch(target.value)}
+            className="mb-2 max-w-80"
+          />
+        ) : null}
+        {data && found.length === 0 ? <p className="text-ink-2">{t(search.trim() === "" ? "none" : "noneFound")}</p> : null}
+        {found.length > 0 ? (
+          <ul className="max-h-80 divide-y divide-line overflow-y-auto rounded-lg border border-line bg-surface">
+            {found.slice(0, MOST_SHOWN).map((file) => (
+              <StoredFileItem key={file.path} file={file} onOpen={onOpen} />
+            ))}
+          </ul>
+        ) : null}
+        {found.length > MOST_SHOWN ? <p className="mt-1.5 text-ink-2">{t("more", { count: found.length - MOST_SHOWN })}</p> : null}
+      </div>
+    </section>
+  );
+}
+
+async function readStoredFiles(listStored: WorkflowApi["listStored"]) {
+  const files = await listStored();
+  if (!files.ok) throw files.failure;
+  return files.value;
+}
+
+function StoredFileItem({ file, onOpen }: { file: StoredFile; onOpen: StoredFilesProps["onOpen"] }) {
+  const modified = toMilliseconds(file.modified);
+  return (
+    <li>
+      <button
+        type="button"
+        onClick={() => onOpen(file.path)}
+        className="flex min-h-[38px] w-full items-center gap-3 px-3.5 py-1.5 text-left hover:bg-bg"
+      >
+        <span className="min-w-0 flex-1 truncate font-mono text-sm" title={file.path}>
+          {file.path.replace(/^workflows\//, "")}
+        </span>
+        {modified === undefined ? null : <RelativeTime ms={modified} className="text-sm whitespace-nowrap text-ink-3" />}
+      </button>
+    </li>
+  );
+}
+
+/** At most this many job details are read, as each holds a whole graph. */
+const MOST_READ = 6;
+
+type RecentWorkflow = { jobId: string; file: OpenedFile };
+
+async function recentPictureWorkflows(api: WorkflowApi): Promise<Result<RecentWorkflow[], ApiFailure>> {
+  const answer = await api.recentJobs();
+  if (!answer.ok) return answer;
+  const newest = new Map<string, string>();
+  for (const { id, workflow_id: workflow = id } of answer.value.jobs) if (!newest.has(workflow)) newest.set(workflow, id);
+  const found: RecentWorkflow[] = [];
+  for (const jobId of [...newest.values()].slice(0, MOST_READ)) {
+    const opened = await openArrival({ job: jobId }, api);
+    if (!opened.ok && opened.failure.reason.code === "unread") return failed(opened.failure.reason.failure);
+    if (opened.ok && pictureInputsOf(opened.value).length > 0) found.push({ jobId, file: opened.value });
+  }
+  return ok(found);
+}
+
+type RecentWorkflowsProps = { connection?: string; api: WorkflowApi; onOpen: (file: OpenedFile) => void };
+
+/** Recently run workflows that take a picture: most pictures are meant for a workflow that is already in use. */
+export function RecentWorkflows({ connection, api, onOpen }: RecentWorkflowsProps) {
+  const t = useTranslations("run");
+  const read = async () => {
+    const found = await recentPictureWorkflows(api);
+    if (!found.ok) throw found.failure;
+    return found.value;
+  };
+  const options = { shouldRetryOnError: false, revalidateOnFocus: false };
+  const { data, error, mutate } = useSWR<RecentWorkflow[], ApiFailure>(["run.recent", connection], read, options);
+  return (
+    <section aria-labelledby="recent-workflows">
+      <h2 id="recent-workflows" className="font-semibold">
+        {t("recent.title")}
+      </h2>
+      <div className="mt-2.5">
+        {!data && !error ? <Skeleton className="h-[30px] w-full" /> : null}
+        {error ? <FailureMessage failure={error} onRetry={() => void mutate()} /> : null}
+        {data?.length === 0 ? <p className="text-ink-2">{t("recent.none")}</p> : null}
+        <ul className="flex flex-wrap gap-2 empty:hidden">
+          {data?.map(({ jobId, file }) => (
+            <li key={jobId} className="max-w-full">
+              <Button onClick={() => onOpen(file)} title={jobId} className="max-w-full">
+                <span className="truncate">{file.name || t("pasted")}</span>
+              </Button>
+            </li>
+          ))}
+        </ul>
+      </div>
+    </section>
+  );
+}

@@ -1,0 +1,151 @@
+// What is stored inside a workflow besides its graph: file names as they were written, keys and tokens, and extra_data.
+
+import { withSpellingsOf, writeExactJson } from "@/lib/contract/json/exact-json";
+import { isObject, type JsonObject, objectOf } from "@/lib/contract/json/json";
+import { own } from "@/lib/contract/json/own";
+import { parseJson } from "@/lib/contract/json/parse-json";
+import { anyText, map, object, where } from "@/lib/contract/json/readers";
+import { FILE_NAME, isFileName } from "@/lib/contract/nodes/fill-texts";
+import { type Graph } from "@/lib/contract/schemas/graph";
+import { maskSecrets } from "@/lib/contract/secrets/mask-secrets";
+import { type SecretPlace } from "@/lib/contract/secrets/secret-places";
+import { isMasked, withoutMasks } from "@/lib/contract/secrets/secret-texts";
+import { drawingIn } from "@/lib/contract/workflow/workflow-name";
+import { isDeeperThan } from "@/lib/shared/json-depth";
+import { withInput } from "../form/form-model";
+import { type OpenWorkflow } from "./opened";
+
+// File names as they were written (`%date:yyyy-MM-dd%`), stored beside the graph in which they are filled in: reopening a past job or
+// its picture shows the placeholder, not the date of that run. They are stored where the family's editors keep their own data.
+// Guarantees: pure; changes no other input, and none whose value differs from the one that was filled in; entries are removed once read, so
+// that they never overwrite what is typed later.
+
+const OURS = "lightdesk";
+const LONGEST = 1_000;
+const name = where(anyText, (text) => text.length <= LONGEST);
+const readOurs = object({ fileNames: map(object({ written: name, filled: name })) });
+
+/** The editor's drawing, with the names that differ between `sent` and `written`. */
+export function withWrittenNames(drawing: JsonObject | undefined, written: Graph, sent: Graph): JsonObject | undefined {
+  const names = Object.entries(sent).flatMap(([id, node]) => {
+    const text = own(own(written, id)?.inputs ?? {}, FILE_NAME);
+    const filled = node.inputs[FILE_NAME];
+    if (!isFileName(node, FILE_NAME) || typeof text !== "string" || typeof filled !== "string" || text === filled) return [];
+    return [[id, { written: text, filled }] as const];
+  });
+  if (names.length === 0) return drawing;
+  return withField(drawing, "extra", withField(objectOf(drawing?.extra), OURS, { fileNames: Object.fromEntries(names) }));
+}
+
+export function readWrittenNames<T extends { graph: Graph; extraData?: JsonObject }>(file: T): T {
+  const drawing = drawingIn(file.extraData);
+  const before = objectOf(drawing?.extra) ?? {};
+  const { [OURS]: ours, ...extra } = before;
+  if (ours === undefined) return file;
+  const graph = Object.entries(readOurs(ours)?.fileNames ?? {}).reduce((now, [id, { written, filled }]) => {
+    const node = own(now, id);
+    // Another program may have kept the drawing and changed the name since.
+    const isOne = node && isFileName(node, FILE_NAME) && own(node.inputs, FILE_NAME) === filled;
+    return isOne ? withInput(now, id, FILE_NAME, written) : now;
+  }, file.graph);
+  const info = objectOf(file.extraData?.extra_pnginfo);
+  const workflow = withField(drawing, "extra", withSpellingsOf(before, extra));
+  return { ...file, graph, extraData: withField(file.extraData, "extra_pnginfo", withField(info, "workflow", workflow)) };
+}
+
+function withField(object: JsonObject = {}, key: string, value: unknown): JsonObject {
+  return withSpellingsOf(object, { ...object, [key]: value });
+}
+
+// A workflow without the keys and tokens in it.
+
+type Parts = { graph: Graph; extraData?: JsonObject };
+
+/**
+ * Removes keys and tokens: such an input is emptied; of a longer text only the part that looks like a key is removed; a field of
+ * extra_data is dropped. If the console knows a key by other means than its looks, the whole text is removed.
+ */
+export function leftOut({ graph, extraData }: Parts, places: readonly SecretPlace[]): Parts {
+  let [left, extra] = [graph, extraData];
+  for (const place of places) {
+    if (place.kind === "input") {
+      const node = own(left, place.node_id);
+      const value = node && own(node.inputs, place.input);
+      if (!node || value === undefined) continue;
+      left = {
+        ...left,
+        [place.node_id]: {
+          ...node,
+          inputs: withSpellingsOf(node.inputs, { ...node.inputs, [place.input]: withoutSecret(place.input, value) }),
+        },
+      };
+    } else if (place.kind === "extra" && extra) extra = withoutPath(extra, place.path);
+  }
+  return { graph: left, ...(extra && { extraData: extra }) };
+}
+
+function withoutSecret(name: string, value: unknown): unknown {
+  const { [name]: masked } = maskSecrets({ [name]: value });
+  return isMasked(masked) ? withoutMasks(masked) : "";
+}
+
+/** The editor's drawing is kept, with masked texts emptied; a list item is kept as well, since its position matters. */
+function withoutPath(value: JsonObject, [name = "", ...rest]: readonly string[]): JsonObject {
+  const inner = own(value, name);
+  if (inner === undefined) return value;
+  if (rest.length > 0 && isObject(inner)) return withSpellingsOf(value, { ...value, [name]: withoutPath(inner, rest) });
+  const masked = typeof inner === "string" ? undefined : maskSecrets(inner);
+  if (isMasked(masked)) return withSpellingsOf(value, { ...value, [name]: withoutMasks(masked) });
+  const { [name]: _, ...others } = value;
+  return withSpellingsOf(value, others);
+}
+
+/** `sent` is forgotten: the workflow is no longer what was sent. */
+export function withoutSecrets(opened: OpenWorkflow, places: readonly SecretPlace[]): OpenWorkflow {
+  const left = leftOut({ graph: opened.graph, extraData: opened.extraData }, places);
+  const extra = readExtra(opened.advanced?.extra ?? "");
+  const written = extra.ok ? leftOut({ graph: {}, extraData: extra.value }, places).extraData : undefined;
+  const isWritten = written !== undefined && Object.keys(written).length > 0;
+  const advanced = { ...opened.advanced, ...(extra.ok && { extra: isWritten ? writeExactJson(written, 2) : "" }) };
+  const isEdited = opened.isEdited || left.graph !== opened.graph;
+  return { ...opened, ...left, advanced, isEdited, leftOut: places, sent: undefined };
+}
+
+// What a person wrote as extra_data: parsed, checked, and merged over what came with the workflow.
+// Guarantees: never throws; bounded. It may hold partners' keys, so it stays in this page's memory and is never stored.
+
+export const extraLimits = { characters: 100_000, depth: 50 } as const;
+
+export type ExtraReading = { ok: true; value: JsonObject } | { ok: false; why: "not_json" | "no_object" | "too_large" | "too_deep" };
+
+/** An empty text means no extra data. */
+export function readExtra(text: string): ExtraReading {
+  if (text.trim() === "") return { ok: true, value: {} };
+  if (text.length > extraLimits.characters) return { ok: false, why: "too_large" };
+  if (isDeeperThan(text, extraLimits.depth)) return { ok: false, why: "too_deep" };
+  const value = parseJson(text);
+  if (value === undefined) return { ok: false, why: "not_json" };
+  return isObject(value) ? { ok: true, value } : { ok: false, why: "no_object" };
+}
+
+/** What is written wins; extra_pnginfo, which is embedded in pictures, is merged one level deeper, so that nothing in it is lost. */
+export function mergedExtra(opened: JsonObject | undefined, written: JsonObject): JsonObject {
+  const info = merged(objectOf(opened?.extra_pnginfo) ?? {}, objectOf(written.extra_pnginfo) ?? {});
+  const extra = merged(opened ?? {}, written);
+  return Object.keys(info).length > 0 ? withSpellingsOf(extra, { ...extra, extra_pnginfo: info }) : extra;
+}
+
+function merged(opened: JsonObject, written: JsonObject): JsonObject {
+  return withSpellingsOf(opened, withSpellingsOf(written, { ...opened, ...written }));
+}
+
+/** A drawing of another workflow would otherwise be sent with every run of this one. */
+export function withoutDrawing(extraData: JsonObject | undefined): JsonObject {
+  const info = objectOf(extraData?.extra_pnginfo) ?? {};
+  const { workflow: _other, ...rest } = info;
+  return withSpellingsOf(extraData ?? {}, { ...extraData, extra_pnginfo: withSpellingsOf(info, rest) });
+}
+
+export function drawnNodes(drawing: JsonObject | undefined): number {
+  return Array.isArray(drawing?.nodes) ? drawing.nodes.length : 0;
+}
