@@ -1,6 +1,6 @@
 // What the commands on a data folder share. An error is written to stderr and ends the command with code 1; the console may run meanwhile.
 import { resolve } from "node:path";
-import { requireStores } from "@/lib/server/backup/copy-stores";
+import { requireStores } from "@/lib/server/backup/backup";
 import { type Manifest } from "@/lib/server/backup/manifest";
 import { type Env, readEnv } from "@/lib/server/env";
 import { hasStore, openStore, type Store } from "@/lib/server/store/store";

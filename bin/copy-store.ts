@@ -2,7 +2,7 @@
 // DATABASE_URL into a folder. Stop every console and service first. Run it again after an interruption.
 import { mkdirSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { copyStores } from "@/lib/server/backup/copy-stores";
+import { copyStores } from "@/lib/server/backup/backup";
 import { type Env, readEnv } from "@/lib/server/env";
 import { fail, resolveFromCaller, runCommand } from "./command";
 

@@ -1,8 +1,6 @@
 // Seals everything that is stored sealed with the first key of the ring. Ends with code 1 unless that key alone opens all of it.
 import { sealedHosts } from "@/lib/server/embed/hosts";
-import { sealedKeys } from "@/lib/server/keys/api-keys";
-import { findReusedId, openKeyRing, rotateRows, type Rotation } from "@/lib/server/keys/key-ring";
-import { sealedSecret } from "@/lib/server/keys/shared-secret";
+import { findReusedId, openKeyRing, rotateRows, type Rotation, sealedKeys, sealedSecret } from "@/lib/server/keys/key-ring";
 import { sealedRequests } from "@/lib/server/tasks/sealed-request";
 import { fail, onStore } from "./command";
 

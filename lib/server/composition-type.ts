@@ -10,8 +10,8 @@ import { type Feed, type FeedTarget } from "@/lib/shared/http-types";
 import { type Lru } from "@/lib/shared/lru";
 import { type Readiness } from "@/lib/shared/readiness";
 import { type Result } from "@/lib/shared/result";
-import { type LandedOutputs } from "./answers/landed-outputs";
-import { type SignInLimits } from "./auth/sign-in-limits";
+import { type LiveOutputs } from "./answers/live-outputs";
+import { type SignInLimits } from "./auth/sign-in";
 import { type CapabilityMemory } from "./capabilities/capabilities";
 import { type SeenAssets } from "./connections/seen-assets";
 import { type HostKeys } from "./embed/host-keys";
@@ -21,9 +21,9 @@ import { type Ledger } from "./ledger/ledger";
 import { type AttemptLimit } from "./limits/attempt-limit";
 import { type Log } from "./log";
 import { type Store } from "./store/store";
-import { type Breaker } from "./thumbnails/breaker";
+import { type Breaker } from "./thumbnails/thumbnail";
 import { type Upstream, type UpstreamOptions } from "./upstream/upstream";
-import { type ClassNames, type SeenNames } from "./workflows/seen-names";
+import { type ClassNames, type SeenNames } from "./workflows/names";
 
 /** The service's answer as JSON text, or why there is none. */
 export type SubmissionOutcome = Result<string, Failure>;
@@ -67,7 +67,6 @@ export type Composition = {
   /** Where forms with files are stored until they are sent on; emptied at each start. */
   formsFolder: string;
   ready: Promise<void>;
-  /** Whether each part that the console needs is available. */
   readiness: Readiness;
   /** Keys of the embedded service; only after `ready`. */
   serviceKeys(): { createKey(userName: string): Promise<{ key: string }> };
@@ -79,12 +78,10 @@ export type Composition = {
   listenTo(target: Target, clientId: string | undefined, listener: FeedTarget): Promise<Feed | undefined>;
   /** The client id with which this process submits to local servers and listens to services. */
   clientId: string;
-  /** Outputs of jobs that still run. */
-  landed: LandedOutputs;
+  liveOutputs: LiveOutputs;
   /** One-time address for making the owner; undefined if there is one. Only after `ready`. */
   setUpUrl(): string | undefined;
   stop(): Promise<void>;
 };
 
-/** For a function that needs only these parts. */
 export type Parts<K extends keyof Composition> = Pick<Composition, K>;

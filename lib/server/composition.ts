@@ -1,7 +1,4 @@
-// The one place that knows which database, which embedded service and which clock this process has.
-// Guarantees: one composition per process, on globalThis (the bundler loads this module several times); nothing is opened at import;
-// `ready` settles when store and service are up; `stop` lets running work end and releases the data folder.
-// Must never: be imported by anything that runs in a browser.
+// Creates the store, the embedded service and the clock, once per process: on globalThis, because the bundler loads modules several times.
 
 import "server-only";
 import { randomBytes, randomUUID } from "node:crypto";
@@ -15,32 +12,29 @@ import { holdReserve, releaseReserve } from "@/lib/shared/database/disk-reserve"
 import { createDiskCache } from "@/lib/shared/disk-cache";
 import { createLru } from "@/lib/shared/lru";
 import { createReadiness, lookAtDisk, notReady } from "@/lib/shared/readiness";
-import { createLandedOutputs } from "./answers/landed-outputs";
-import { createSignInLimits } from "./auth/sign-in-limits";
+import { createLiveOutputs } from "./answers/live-outputs";
+import { createSignInLimits } from "./auth/sign-in";
 import { createCapabilityMemory } from "./capabilities/capabilities";
 import { type Composition } from "./composition-type";
 import { createSeenAssets } from "./connections/seen-assets";
 import { createHostKeys } from "./embed/host-keys";
 import { consoleUrl, type Env, EnvError, isBuild, readEnv } from "./env";
-import { openKeyRing, readOrMakeSecretFile, seal, unseal } from "./keys/key-ring";
-import { openSharedSecret } from "./keys/shared-secret";
+import { openKeyRing, openSharedSecret, readOrMakeSecretFile, seal, unseal } from "./keys/key-ring";
 import { createLedger } from "./ledger/ledger";
 import { type AttemptLimit, createAttemptLimit, createSharedLimit } from "./limits/attempt-limit";
 import { createLog } from "./log";
 import { runningComposition, setRunningComposition } from "./running";
 import { openStore, requireConsoleRows } from "./store/store";
-import { createBreaker } from "./thumbnails/breaker";
+import { createBreaker } from "./thumbnails/thumbnail";
 import { createAnswerReader } from "./upstream/answer-reader";
 import { catalogueReader } from "./upstream/catalogue-reader";
 import { createSilences } from "./upstream/deadline";
 import { withoutKeyInHeaders } from "./upstream/key-gate";
 import { speakLocal } from "./upstream/local-dialect/speak-local";
-import { isEmbedded } from "./upstream/send";
-import { createGuardedSend, createHttpSend, type GuardedSend } from "./upstream/send-http";
+import { createGuardedSend, createHttpSend, type GuardedSend, isEmbedded } from "./upstream/send";
 import { listenToService } from "./upstream/service-events";
 import { createUpstream, type UpstreamLimits } from "./upstream/upstream";
-import { maskStoredNames } from "./workflows/mask-stored-names";
-import { createClassNames, createSeenNames } from "./workflows/seen-names";
+import { createClassNames, createSeenNames } from "./workflows/names";
 
 const SET_UP_KEPT_MS = 60 * 60_000;
 const MAX_NODE_INFOS = 500;
@@ -61,7 +55,6 @@ export function composition(): Composition {
   return runningComposition() ?? startComposition({ env: readEnv() });
 }
 
-/** Replaces the current composition; the caller has stopped it. */
 export function startComposition(options: CompositionOptions): Composition {
   const made = compose(options);
   setRunningComposition(made);
@@ -132,7 +125,6 @@ function compose({ env, now = Date.now, logDestination, upstreamLimits }: Compos
       capabilities.forget(connectionId);
       ledger.reader.restart(connectionId);
     });
-    await maskStoredNames(store, ring, log);
     ledger.sweep();
     const { createService } = await import("@/lib/service/index");
     const made = createService({
@@ -153,7 +145,7 @@ function compose({ env, now = Date.now, logDestination, upstreamLimits }: Compos
       await store.setUpToken.replace(setUpToken, now(), env.databaseUrl === undefined ? 0 : SET_UP_KEPT_MS);
     }
   }
-  const landed = createLandedOutputs(now);
+  const liveOutputs = createLiveOutputs(now);
   const submissionsInFlight: Composition["submissionsInFlight"] = new Map();
   // Reserved only after the start: until then the start may use that disk space.
   const ready = start().then(() => {
@@ -214,12 +206,12 @@ function compose({ env, now = Date.now, logDestination, upstreamLimits }: Compos
         ? running().listen(target.apiKey ?? "", client, (message) => listener.send(message))
         : listenToService(target, client, listener),
     clientId,
-    landed,
+    liveOutputs,
     setUpUrl: () => setUpToken && `${consoleUrl(env)}/set-up?token=${setUpToken}`,
     async stop() {
       // A failed start has nothing to stop, and its waiters got the error.
       await ready.catch(() => undefined);
-      landed.stop();
+      liveOutputs.stop();
       submissionsInFlight.clear();
       await ledger.stop();
       await service?.stop();

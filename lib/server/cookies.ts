@@ -42,7 +42,6 @@ export function nextAuthCookies(place: Place) {
   };
 }
 
-/** The attributes of our cookies in Set-Cookie. */
 export function cookieAttributes({ publicUrl, basePath }: Place, seconds: number): string {
   return `Path=${basePath || "/"}; Max-Age=${seconds}; HttpOnly; SameSite=Lax${isSecure(publicUrl) ? "; Secure" : ""}`;
 }

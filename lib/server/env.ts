@@ -1,6 +1,4 @@
-// The one reader of process.env in the console. Every setting is read, checked and named here, once at the start.
-// Guarantees: what it returns is complete and absolute; a bad setting throws an EnvError that names the variable and what it should be.
-// Must never: be read at import time (next build loads modules), or put a secret's value into a message.
+// Reads and validates process.env, once at startup. Error messages name the variable, never a secret's value.
 
 import "server-only";
 import { homedir } from "node:os";
@@ -98,7 +96,6 @@ export function readEnv(source: Readonly<Record<string, string | undefined>> = p
       "ID:KEY pairs separated by commas, each KEY 32 bytes in base64; the first one writes",
     ),
     logLevel: read("LIGHTDESK_LOG_LEVEL", z.enum(logLevels), `one of ${logLevels.join(", ")}`) ?? "info",
-    /** Undefined: no proxy in front. */
     proxies: read("LIGHTDESK_TRUST_PROXY", proxiesSchema, proxiesExpected),
     /** Lower-case `host` or `host:port`. */
     trustedHosts: trusted

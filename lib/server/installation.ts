@@ -1,9 +1,13 @@
-// The name of this installation, and the lock on its data folder.
+// The name of this installation, the lock on its data folder, and what the doctor learns from its own requests.
+// Does not import the store, because the launcher uses it.
 
 import "server-only";
-import { createHmac } from "node:crypto";
+import { createHmac, timingSafeEqual } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import { type IncomingMessage, type ServerResponse } from "node:http";
 import { join } from "node:path";
+import { z } from "zod";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { SqliteConnection } from "@/lib/shared/database/sqlite";
 import { codeOf } from "@/lib/shared/error-codes";
 
@@ -13,7 +17,6 @@ export function nameInstallation(authSecret: string): string {
   return createHmac("sha256", authSecret).update("installation").digest("hex").slice(0, 16);
 }
 
-/** Undefined before the first start. */
 export function authSecretOf(dataDir: string): string | undefined {
   const file = join(dataDir, "auth-secret");
   return existsSync(file) ? readFileSync(file, "utf8").trim() : undefined;
@@ -23,7 +26,6 @@ const FILE = "running.sqlite";
 /** On `globalThis`, so that the lock is never garbage-collected. */
 const lockKey = Symbol.for("lightdesk.data-folder");
 
-/** Throws if another process has locked the folder. */
 export function holdDataFolder(dataDir: string): void {
   let lock: SqliteConnection | undefined;
   try {
@@ -39,4 +41,41 @@ export function holdDataFolder(dataDir: string): void {
       cause: error,
     });
   }
+}
+
+export const PROOF_HEADER = "lightdesk-doctor";
+export const SEEN_HEADER = "lightdesk-seen";
+const HOLDS_MS = 60_000;
+
+/** `from`: the other end of the connection. `client`: the address that counts for limits, sessions and logs. */
+const seenSchema = z.object({ from: z.string(), client: z.string(), host: z.string(), forwardedFor: z.string().nullable() });
+export type Seen = z.infer<typeof seenSchema>;
+
+export function proveDoctor(authSecret: string, nowMs: number): string {
+  return `${nowMs}.${createHmac("sha256", authSecret).update(`doctor ${nowMs}`).digest("hex")}`;
+}
+
+type Known = { authSecret: string | undefined; addressOf: (request: IncomingMessage) => string; nowMs: number };
+
+export function tellSeen(request: IncomingMessage, response: ServerResponse, { authSecret, addressOf, nowMs }: Known): void {
+  const { headers, socket } = request;
+  if (authSecret === undefined || !isProven(String(headers[PROOF_HEADER] ?? ""), authSecret, nowMs)) return;
+  const seen: Seen = {
+    from: (socket.remoteAddress ?? "unknown").replace(/^::ffff:(?=\d+\.)/, ""),
+    client: addressOf(request),
+    host: headers.host ?? "",
+    forwardedFor: headers["x-forwarded-for"] === undefined ? null : String(headers["x-forwarded-for"]),
+  };
+  response.setHeader(SEEN_HEADER, encodeURIComponent(writeExactJson(seen)));
+}
+
+function isProven(proof: string, authSecret: string, nowMs: number): boolean {
+  const at = Number(/^(\d{1,15})\./.exec(proof)?.[1] ?? NaN);
+  if (!(Math.abs(nowMs - at) <= HOLDS_MS)) return false;
+  const [given, expected] = [Buffer.from(proof), Buffer.from(proveDoctor(authSecret, at))];
+  return given.length === expected.length && timingSafeEqual(given, expected);
+}
+
+export function readSeen(header: string | null): Seen | undefined {
+  return header === null ? undefined : seenSchema.parse(JSON.parse(decodeURIComponent(header)));
 }

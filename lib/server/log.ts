@@ -1,6 +1,4 @@
-// The console's log: one JSON line per event.
-// Guarantees: fields that can hold a secret are removed at the first two levels, and errors lose their request.
-// Must never: get a header list, a body or a key; log ids, codes, statuses and fingerprints.
+// The console's log: one JSON line per event, with secrets redacted.
 
 import "server-only";
 import pino, { type DestinationStream } from "pino";

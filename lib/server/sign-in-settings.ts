@@ -45,7 +45,6 @@ export type OidcProvider = {
 };
 
 export const EVERYBODY = "*";
-/** The suffixes of a provider's setting names. */
 const providerKeys = [
   "CLIENT_ID",
   "CLIENT_SECRET",
@@ -98,7 +97,6 @@ export function oidcSetting(id: string, key: ProviderKey): string {
   return `LIGHTDESK_OIDC_${id.toUpperCase().replaceAll("-", "_")}_${key}`;
 }
 
-/** The names of all settings of these providers. */
 export function oidcSettingNames(ids: readonly string[]): string[] {
   return ids.flatMap((id) => providerKeys.map((key) => oidcSetting(id, key)));
 }
@@ -165,12 +163,9 @@ function readSecret(given: string | undefined, file: string | undefined, fail: (
 }
 
 export type ProxySignIn = {
-  /** Lower case. */
   header: string;
   from: ReturnType<typeof networks>;
-  /** The role of people who are not members yet; undefined: they are not made members. */
   signUp: Role | undefined;
-  /** Lower case; empty: any domain. */
   domains: readonly string[];
   /** Where the proxy ends its own session. */
   signOutUrl: string | undefined;

@@ -1,6 +1,4 @@
-// Reverse proxies in front of the console: the setting, and which client a request that came through them belongs to.
-// Guarantees: X-Forwarded-For is read from its end, as far as proxies wrote it; what a client wrote before that is ignored, as is the
-// header on a connection that is not from a proxy. Does not import the store, because the launcher uses it.
+// Trusted reverse proxies, and the client address behind them. X-Forwarded-For is read from its end, only as far as proxies wrote it.
 
 import "server-only";
 import { type IncomingHttpHeaders } from "node:http";
@@ -12,7 +10,6 @@ import { type Log } from "./log";
 /** `most`: how many proxies are in a row; if a number was given, only the nearest has to be in `from`. */
 export type Proxies = { from: ReturnType<typeof networks>; most: number | undefined };
 
-/** Addresses and networks, separated by commas. */
 export const networkList = z
   .string()
   .transform((text) => text.split(",").map((part) => part.trim()))

@@ -11,7 +11,7 @@ import { setUp } from "@/lib/server/auth/sign-in";
 import { type Context, readViewer, type Viewer } from "@/lib/server/auth/viewer";
 import { type CompositionOptions, startComposition } from "@/lib/server/composition";
 import { readEnv } from "@/lib/server/env";
-import { storeApiKey } from "@/lib/server/keys/api-keys";
+import { storeApiKey } from "@/lib/server/keys/key-ring";
 import { type Member } from "@/lib/server/store/people/members";
 import { ask, createDatabase } from "./postgres-server";
 import { loadHandlers, matchRoute } from "./routes";

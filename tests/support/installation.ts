@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { type Role } from "@/lib/contract/people/roles";
 import { signIn } from "@/lib/server/auth/sign-in";
-import { openApiKey } from "@/lib/server/keys/api-keys";
+import { openApiKey } from "@/lib/server/keys/key-ring";
 import { type AppWorld, picture } from "../integration/console/apps/app-world";
 import { type Asking, PASSWORD } from "./harness";
 import { until } from "./until";

@@ -1,3 +1,3 @@
-import { userdataListRoute } from "@/lib/server/bff/userdata-route";
+import { userdataListRoute } from "@/lib/server/bff/file-routes";
 
 export const GET = userdataListRoute();

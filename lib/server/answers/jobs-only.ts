@@ -55,7 +55,6 @@ export async function noteShownFiles({ store, now }: Parts<"store" | "now">, { i
   if (files.length > 0) await store.jobViewers.noteShown(id, files, now());
 }
 
-/** The outputs in an answer about jobs, in any of its shapes. */
 function filesShownIn(value: unknown): ShownFile[] {
   const rows = rowsOf(value).map(objectOf);
   const views = rows.flatMap((row): (OutputView | undefined)[] => [

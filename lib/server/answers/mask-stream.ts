@@ -1,6 +1,4 @@
-// Masks a JSON text of any length while it passes through, for answers that are too large to be parsed.
-// Guarantees: masks at least what `maskSecrets` masks: the connection's key in every spelling, texts that look like secrets, and
-// all texts below a field with the name of a secret. Memory is bounded. What is not JSON ends the stream with an error.
+// Masks a JSON stream of any length at least as well as `maskSecrets`, with bounded memory. Input that is not JSON ends it with an error.
 
 import "server-only";
 import { setImmediate as nextTurn } from "node:timers/promises";
@@ -38,7 +36,6 @@ function createMasker(apiKey: string | undefined) {
   const gate = keyGate(apiKey);
   let level: Level | undefined;
   let text: OpenText | undefined;
-  /** An unfinished number or literal. */
   let word = "";
   let out = "";
 
@@ -162,7 +159,6 @@ function createMasker(apiKey: string | undefined) {
 
 const delimiters = /["{}[\],:]/g;
 
-/** Where the quote is that ends the text. */
 function endOfText(raw: string): number | undefined {
   for (let at = raw.indexOf('"'); at >= 0; at = raw.indexOf('"', at + 1)) {
     let slashes = 0;
@@ -172,7 +168,6 @@ function endOfText(raw: string): number | undefined {
   return undefined;
 }
 
-/** How many letters at its end are an escape of which more may follow. */
 function unfinishedEscape(raw: string): number {
   const tail = /(\\+)(u[\da-fA-F]{0,3})?$/.exec(raw);
   if (!tail) return 0;

@@ -11,13 +11,13 @@ import { type Parts } from "../composition-type";
 import { type Catalogue } from "../upstream/catalogue-reader";
 import { type CallInput } from "../upstream/outgoing";
 import { type Upstream } from "../upstream/upstream";
-import { type Source, toBrowser } from "./to-browser";
+import { redactForBrowser, type Source } from "./redact";
 
 type From = Source & { composition: Parts<"classNames" | "nodeInfos" | "now">; upstream: Pick<Upstream, "call" | "catalogue"> };
 
 export async function readCatalogue(from: From, input?: CallInput): Promise<Result<Catalogue, Failure>> {
   const read = await from.upstream.catalogue(input);
-  if (!read.ok) return failed(toBrowser(read.failure, from));
+  if (!read.ok) return failed(redactForBrowser(read.failure, from));
   from.composition.classNames.learn(from.connection.id, read.value.classes);
   return read;
 }

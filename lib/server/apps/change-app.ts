@@ -131,7 +131,6 @@ function changesAccess(app: StoredApp, access: AppAccess | undefined): boolean {
   return access.kind !== app.access || !isSame(members, app.members) || !isSame(roles, app.roles);
 }
 
-/** Makes a new version that equals the old one. */
 export async function restoreVersion({ params, ...context }: AuthedContext, app: StoredApp): Promise<Result<StoredApp, Failure>> {
   const number = Number(params.number);
   const { store, now } = context.composition;
@@ -152,7 +151,6 @@ async function again({ composition: { store }, viewer }: Context, id: string): P
   return app ? ok(app) : failed(noApp);
 }
 
-/** The definition itself, or why it cannot be kept. */
 function withoutKeys(definition: AppDefinition, apiKey: string | undefined): Result<AppDefinition, Failure> {
   if (writeExactJson(definition).length > workflowLimits.characters)
     return failed(refusal("UNPROCESSABLE", `The app is larger than ${workflowLimits.characters} characters.`));

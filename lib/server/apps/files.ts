@@ -1,7 +1,4 @@
-// Files given to an app: received, checked against its limits, sent to its service by the console's ordinary upload, and checked again when
-// named later.
-// Guarantees: no file is held whole in memory; a form that stops arriving is cut off; a received file is
-// deleted from this machine once it was sent.
+// Receives the files of an app run and uploads them to its service. Files are streamed to disk and deleted afterwards.
 
 import "server-only";
 import { createHash, randomUUID } from "node:crypto";
@@ -160,7 +157,6 @@ function openParser(request: Request) {
   }
 }
 
-/** Checks a received file against the app's limits. */
 export function problemOfFile(
   { limits: { pictureBytes, picturePixels } }: Pick<StoredApp, "limits">,
   input: AppInput,
@@ -212,7 +208,6 @@ async function sizeThere(access: Access, name: string): Promise<{ bytes: number;
   }
 }
 
-/** Sends the file to the service; answers the value that names it from then on. */
 export async function sendFile(asked: AuthedContext, app: StoredApp, file: TakenFile): Promise<Result<string, Failure>> {
   const answer = await passUpload(asked, app, operations.uploadImage, { file, fields: { type: "input" } });
   if (!answer.ok) return answer;

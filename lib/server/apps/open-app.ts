@@ -1,5 +1,4 @@
-// From a member and an app's id to the app: the one place that decides who sees it and who changes it; a runner sees no workflow.
-// Guarantees: an app that a member may not see is answered like one that does not exist.
+// Decides who sees and who changes an app. An app that a member may not see looks like one that doesn't exist.
 
 import "server-only";
 import { type AppCard, type AppField, type AppView } from "@/lib/contract/apps/app";
@@ -10,8 +9,7 @@ import { canChange, type Context, type Viewer } from "../auth/viewer";
 import { findConnection } from "../connections/access";
 import { type AuthedContext } from "../context";
 import { idOf } from "../requests/read-request";
-import { type StoredCard } from "../store/apps/app-rows";
-import { type Asker, type StoredApp } from "../store/apps/apps";
+import { type Asker, type StoredApp, type StoredCard } from "../store/apps/apps";
 
 export const noApp = refusal("NOT_FOUND", "There is no such app.");
 
@@ -19,7 +17,6 @@ export function askerOf({ memberId, role }: Viewer): Asker {
   return { memberId, role, isAdmin: hasRole(role, "admin") };
 }
 
-/** The app of the route's [id] folder. */
 export async function openApp(asked: AuthedContext): Promise<Result<StoredApp, Failure>> {
   const app = await findApp(asked, idOf(asked));
   if (app.ok) asked.annotateAudit({ target: app.value.id, connectionId: app.value.connectionId, outcome: app.value.title });
@@ -31,13 +28,11 @@ async function findApp(context: Context, id: string): Promise<Result<StoredApp, 
   return app && (await findConnection(context, app.connectionId)).ok ? ok(app) : failed(noApp);
 }
 
-/** For a page. */
 export async function readApp(context: Context, id: string): Promise<Result<AppView, Failure>> {
   const app = await findApp(context, id);
   return app.ok ? ok(await toView(context, app.value)) : app;
 }
 
-/** To change it: allowed for the member who made it, and for admins. */
 export async function openOwnApp(asked: AuthedContext): Promise<Result<StoredApp, Failure>> {
   const app = await openApp(asked);
   if (!app.ok || mayEdit(asked.viewer, app.value)) return app;
@@ -52,7 +47,6 @@ export function seesWorkflows({ role }: Viewer): boolean {
   return hasRole(role, "viewer");
 }
 
-/** Turns stored apps into the cards that the member may see. */
 export async function cardsFor({ composition, viewer }: Context): Promise<(app: StoredCard) => AppCard> {
   const canRun = await canChange(composition);
   return (app) => {

@@ -17,7 +17,6 @@ import { type StoredApp } from "../store/apps/apps";
 import { isForm, problemOfFile, sendFile, sendMask, takeForm, type TakenFile, type TakenForm } from "./files";
 import { seesWorkflows } from "./open-app";
 
-/** Limit for given and for made files, each. */
 const MOST_SHOWN = 60;
 
 export async function filesNotTheirs(context: Context, app: StoredApp, values: Readonly<Record<string, unknown>>): Promise<AppProblem[]> {
@@ -44,7 +43,6 @@ export async function mayName({ composition: { store }, viewer }: Context, app: 
   return presets.some(({ inputs }) => files.some((input) => inputs[input.name] === name));
 }
 
-/** Newest first, each once. */
 export async function listPictures({ composition: { store }, viewer }: Context, app: StoredApp): Promise<AppPicture[]> {
   const { appKeeps, appRuns } = store;
   const given = await appKeeps.files(app.connectionId, viewer.memberId, MOST_SHOWN);
@@ -72,7 +70,6 @@ function examplesOf({ definition: { inputs } }: StoredApp): string[] {
   return files.flatMap((input) => [input.default, input.example].filter((value) => typeof value === "string"));
 }
 
-/** Takes one file for an input of the app that takes files, and sends it on at once. */
 export async function receiveFile(asked: AuthedContext, app: StoredApp): Promise<Result<string, Failure>> {
   return withFile(asked, async ({ fields }, file) => {
     const requestedInput = fields.get("input");

@@ -1,5 +1,4 @@
-// Presets of an app: inputs saved under a name, for the member or for the team.
-// Guarantees: a preset fits the app as it is when saved; only its author or an admin changes it; none holds a key.
+// Inputs of an app saved under a name, for the member or for the team. Only the author or an admin changes a preset.
 
 import "server-only";
 import { type z } from "zod";
@@ -56,7 +55,6 @@ async function ownPreset({ viewer, params, composition }: AuthedContext, app: St
   return mayChange(viewer, found) ? ok(found) : failed(refusal("FORBIDDEN", "Only who saved a preset, or an admin, can change it."));
 }
 
-/** Inputs that the app no longer has are left out. */
 async function checked(context: Context, app: StoredApp, { inputs }: Body): Promise<Result<Body["inputs"], Failure>> {
   const known = app.definition.inputs.filter(({ name, input }) => Object.hasOwn(inputs, name) && !isSecretName(input));
   const kept = Object.fromEntries(known.flatMap(({ name }) => (inputs[name] === undefined ? [] : [[name, inputs[name]]])));

@@ -17,7 +17,6 @@ import { refreshRun, sendingOf } from "./run-state";
 import { type Begun, checkRun, givenInForm, hashOf, type RunOrder, sendRun, withoutFiles, withoutSecrets } from "./send-run";
 
 const DAY_MS = 24 * 60 * 60_000;
-/** Runs that are refreshed at the same time. */
 const SETTLED_AT_ONCE = 8;
 
 function limitsOf({ limits: { runsPerDay, atOnce } }: StoredApp, at: number) {
@@ -28,7 +27,6 @@ function dayOf(at: number): number {
   return Math.floor(at / DAY_MS) * DAY_MS;
 }
 
-/** Asks after the runs that were still moving: one that has ended counts no longer. */
 async function settleMoving(access: Access, app: StoredApp): Promise<void> {
   const moving = await access.composition.store.appRuns.moving(app.id, access.viewer.memberId);
   for (let at = 0; at < moving.length; at += SETTLED_AT_ONCE)
@@ -117,7 +115,6 @@ async function repeat(order: RunOrder, earlier: StoredRun): Promise<Result<Store
 
 /** What is stored of a run before anything is sent. Files have no names yet. */
 async function toStore({ asked, access, app, values: given, files }: RunOrder, checked: AppValues) {
-  // A run that has ended meanwhile must not count.
   if (app.limits.atOnce !== undefined) await settleMoving(access, app);
   return {
     appId: app.id,
@@ -144,6 +141,5 @@ async function sendIf(
   } finally {
     await endWork();
   }
-  // If another request is sending it, read it again.
   return sent?.ok && sent.value.state === "sending" ? refreshRun(order.access, order.app, sent.value) : sent;
 }

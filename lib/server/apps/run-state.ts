@@ -22,8 +22,8 @@ import { errorLine, type JobErrorView, type JobProgressView, toJobView } from "@
 import { listOutputs } from "@/lib/contract/views/outputs-view";
 import { submittedJob } from "@/lib/contract/workflow/submission";
 import { ok, type Result } from "@/lib/shared/result";
-import { landedOf } from "../answers/landed";
-import { callForBrowser } from "../answers/pass-on";
+import { getLiveOutputs } from "../answers/live-progress";
+import { callForBrowser } from "../answers/process-response";
 import { type Viewer } from "../auth/viewer";
 import { type Composition, type Parts } from "../composition-type";
 import { type Access } from "../connections/access";
@@ -34,7 +34,6 @@ import { seesWorkflows } from "./open-app";
 
 type Definition = Pick<StoredApp["definition"], "inputs">;
 
-/** The service's codes for a wrong value, as the app's codes. */
 const codes: Readonly<Record<string, AppProblem["code"]>> = {
   required_input_missing: "missing",
   invalid_input_type: "wrong_type",
@@ -63,7 +62,6 @@ export function refusedGraph(definition: Definition, { nodeErrors, promptError, 
   return { message, code: "workflow", ...node };
 }
 
-/** For an input with several errors, the first one. */
 function problemsOfNodes({ inputs }: Definition, nodeErrors: Failure["nodeErrors"]): AppInputProblem[] {
   const found = new Map<string, AppInputProblem>();
   for (const [node, { errors }] of Object.entries(nodeErrors ?? {}))
@@ -103,7 +101,6 @@ export function submissionKey(runId: string): string {
   return `app-${runId}`;
 }
 
-/** The name of the work under way while a console sends a run. */
 export function sendingOf(runId: string): string {
   return `run ${runId}`;
 }
@@ -135,7 +132,7 @@ export async function refreshRun(
   const view = toJobView(job);
   const state = view.state === "unknown" ? found.state : view.state;
   if (!view.terminal) {
-    const { results, progress = view.progress } = await readLanded(access, app, found, view.progress);
+    const { results, progress = view.progress } = await readLiveOutputs(access, app, found, view.progress);
     const moved =
       state === found.state && !results ? found : await change(access.composition, found, { state, ...(results && { results }) });
     return ok({ ...moved, ...(progress && { progress }) });
@@ -153,17 +150,16 @@ export async function refreshRun(
   );
 }
 
-/** The definition of the version that ran. */
 async function definitionOf({ store }: Parts<"store">, app: StoredApp, { version }: StoredRun): Promise<AppDefinition> {
   return (await store.apps.version(app.id, version)) ?? app.definition;
 }
 
-type Landed = { results?: KeptResult[]; progress?: JobProgressView };
+type LiveRun = { results?: KeptResult[]; progress?: JobProgressView };
 
 /** All results, if some arrived since the last read (maybe at another console); progress, if the job itself reports none. */
-async function readLanded(access: Access, app: StoredApp, run: StoredRun, progress: JobProgressView | undefined): Promise<Landed> {
+async function readLiveOutputs(access: Access, app: StoredApp, run: StoredRun, progress: JobProgressView | undefined): Promise<LiveRun> {
   if (run.jobId === undefined) return {};
-  const { outputs, progress: reported } = landedOf(access, run.jobId);
+  const { outputs, progress: reported } = getLiveOutputs(access, run.jobId);
   if (Object.keys(outputs).length === 0 && (progress || !reported)) return {};
   const { graph, outputs: chosen } = await definitionOf(access.composition, app, run);
   const { results = [] } = run;

@@ -24,7 +24,6 @@ import { numberOf, refreshRun, toRunView } from "./run-state";
 const noRun = refusal("NOT_FOUND", "There is no such run.");
 type Opened = { app: StoredApp; access: Access; run: StoredRun };
 
-/** The member's own run of the route's [run] folder. */
 export async function openRun(asked: AuthedContext): Promise<Result<Opened, Failure>> {
   const app = await openApp(asked);
   if (!app.ok) return app;
@@ -120,7 +119,6 @@ export async function readCover(asked: AuthedContext, app: StoredApp): Promise<R
   if (app.cover === undefined) return ok(undefined);
   const picture = await smallPicture(asked, app, { asset: app.cover });
   if (!picture.ok) return isNotThere(picture.failure) ? ok(undefined) : picture;
-  // An empty body: the asset is not a picture.
   return ok(Buffer.from(await picture.value.arrayBuffer()).toString("base64") || undefined);
 }
 

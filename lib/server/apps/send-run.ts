@@ -43,7 +43,6 @@ export function givenInForm({ definition }: StoredApp, { fields, files }: TakenF
   return { values, files };
 }
 
-/** By which a key that comes again is known to mean the same run. */
 export function hashOf(values: RunOrder["values"]): string {
   const sorted = Object.entries(values).sort(([one], [other]) => (one < other ? -1 : 1));
   return createHash("sha256").update(writeExactJson(sorted)).digest("hex");
@@ -59,7 +58,6 @@ export function withoutSecrets({ definition: { inputs } }: StoredApp, values: Ap
   return Object.fromEntries(Object.entries(values).filter(([name]) => isKept(name)));
 }
 
-/** The values that fill the graph; seeds are drawn. */
 export async function checkRun({ asked, access, app, values, files }: RunOrder): Promise<Result<AppValues, Failure>> {
   const filled = fillApp(app.definition, values);
   if (!filled.ok) return failed(unprocessable(filled.problems));
@@ -87,7 +85,6 @@ async function drawingWith(access: Access, editor: JsonObject, graph: Graph): Pr
   return info && writable(editor, info).withValues(graph).file;
 }
 
-/** Of the graph and of the file, which also has nodes that the graph lacks. */
 function classesOf(editor: JsonObject, graph: Graph): string[] {
   const groups = Object.values(objectOf(objectOf(editor.extra)?.groupNodes) ?? {});
   const nets = [editor, ...listOf(objectOf(editor.definitions)?.subgraphs), ...groups];

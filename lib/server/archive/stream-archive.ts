@@ -11,7 +11,7 @@ import { maskText } from "@/lib/contract/secrets/secret-texts";
 import { toMilliseconds } from "@/lib/contract/times";
 import { fileOfAsset, toAssetView } from "@/lib/contract/views/asset-view";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { toBrowser } from "../answers/to-browser";
+import { redactForBrowser } from "../answers/redact";
 import { type Access } from "../connections/access";
 import { readQuery } from "../requests/read-request";
 
@@ -24,7 +24,7 @@ async function* chosenAssets(access: Access, choice: ArchiveChoice, signal: Abor
     for (const id of new Set(choice.ids)) {
       const asset = await access.upstream.call(operations.getAsset, { params: { id }, signal });
       if (!asset.ok && (await access.lostRights())) return yield asset;
-      yield asset.ok ? asset : failed({ ...toBrowser(asset.failure, access), asset: id });
+      yield asset.ok ? asset : failed({ ...redactForBrowser(asset.failure, access), asset: id });
     }
     return;
   }
@@ -34,7 +34,7 @@ async function* chosenAssets(access: Access, choice: ArchiveChoice, signal: Abor
   for (let offset = 0; offset < MAX_ARCHIVED;) {
     const query = { ...read.value, limit: Math.min(PAGE, MAX_ARCHIVED - offset), offset };
     const page = await access.upstream.call(operations.listAssets, { query, signal });
-    if (!page.ok) return yield failed(toBrowser(page.failure, access));
+    if (!page.ok) return yield failed(redactForBrowser(page.failure, access));
     const fresh = page.value.assets.filter(({ id }) => !seen.has(id));
     for (const asset of fresh) yield ok(asset);
     offset += page.value.assets.length;
@@ -54,7 +54,7 @@ export async function countChosen(
   const read = readListQuery(choice.query);
   if (!read.ok) return read;
   const page = await access.upstream.call(operations.listAssets, { query: { ...read.value, limit: 1, offset: 0 }, signal });
-  return page.ok ? ok(page.value.total) : failed(toBrowser(page.failure, access));
+  return page.ok ? ok(page.value.total) : failed(redactForBrowser(page.failure, access));
 }
 
 function readListQuery(query: string): Result<Record<string, unknown>, Failure> {

@@ -51,7 +51,6 @@ const addressIsFixed: Failure = {
   details: [{ path: "email", message: fixed }],
 };
 
-/** Sessions that are still valid: the one that asks first, then the last used. */
 export async function listSessions({ composition, viewer: { memberId, credential } }: Context): Promise<SessionView[]> {
   const { store, env } = composition;
   const sessions = (await store.sessions.list(memberId)).filter((session) => isLive(composition, session));
@@ -64,7 +63,6 @@ export async function listSessions({ composition, viewer: { memberId, credential
     });
 }
 
-/** Ends one of the member's sessions and returns its browser. Undefined if they have no such session. */
 export async function endOwnSession({ composition, viewer: { memberId } }: Context, id: string): Promise<string | undefined> {
   const own = (await composition.store.sessions.list(memberId)).find((session) => session.id === id);
   if (!own) return undefined;
@@ -72,7 +70,6 @@ export async function endOwnSession({ composition, viewer: { memberId } }: Conte
   return [own.browser, own.address].filter(Boolean).join(", ");
 }
 
-/** Returns how many sessions were ended. */
 export async function endOtherSessions({ composition, viewer: { memberId, credential } }: Context): Promise<number> {
   const others = (await composition.store.sessions.list(memberId)).map(({ id }) => id).filter((id) => id !== credential.id);
   await endAll(composition, memberId, others);
@@ -92,7 +89,6 @@ export async function confirmWithPassword(context: Context, password: string, ad
   return ok(undefined);
 }
 
-/** `field`: the field of the body that the error names. */
 async function checkPassword(
   { composition, viewer: { memberId, email } }: Context,
   password: string,

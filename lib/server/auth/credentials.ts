@@ -51,7 +51,6 @@ const consoleReads = [
   "exportAudit",
 ];
 const consoleActs = ["stopJobs", "cancelDownload", "retryDownload", "forgetDownload"];
-/** The inside of an app is not needed to run it. */
 const insideApps = ["readAppWorkflow", "exportApp", "listAppVersions"];
 const appReads = [
   "listApps",
@@ -65,7 +64,6 @@ const appReads = [
   "readAppRun",
   "viewAppResult",
 ];
-/** Making and changing apps is for people. */
 const appActs = ["addAppFile", "addAppMask", "runApp", "cancelAppRun"];
 
 const reads = [...always, ...consoleReads, ...appReads, ...insideApps, EVENTS, ...allOperations.filter(isRead).map(({ name }) => name)];
@@ -82,7 +80,6 @@ export const embedOperations: readonly string[] = [
   ...["listMembers", "listInvitations", "withdrawInvitation", "listRunners", "readUsage", "exportUsage"],
 ];
 
-/** Names of operations and acts, as routes use them. */
 function operationsOf(operations: TokenOperations): readonly string[] {
   if (operations === "all") return all;
   if (operations === "reads") return reads;
@@ -95,7 +92,6 @@ export function mayBeChosen(operation: string): boolean {
   return choosable.has(operation);
 }
 
-/** `connectionId`: the connection for requests that name none. */
 export type TokenCredential = { kind: "token"; id: string; name: string; connectionId: string };
 type TokenViewer = {
   memberId: string;

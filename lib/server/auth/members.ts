@@ -11,8 +11,7 @@ import { type Composition, type Parts } from "../composition-type";
 import { consoleUrl } from "../env";
 import { type OidcProvider } from "../sign-in-settings";
 import { type KnownIdentity } from "../store/people/identities";
-import { type Invitation } from "../store/people/invitations";
-import { type Member } from "../store/people/members";
+import { type Invitation, type Member } from "../store/people/members";
 import { hashPassword, judgePassword } from "./passwords";
 import { refusedAsReadOnly } from "./read-only";
 import { type Context } from "./viewer";
@@ -119,7 +118,6 @@ export async function invite(
   return ok({ url: `${consoleUrl(env, openedAt)}/invitation?token=${token}`, expiresAt });
 }
 
-/** For members who may invite: all invitations, by every inviter. */
 export async function listInvitationItems({ store, now }: Parts<"store" | "now">): Promise<InvitationItem[]> {
   const [invitations, members] = await Promise.all([store.invitations.list(), store.members.list()]);
   const byId = new Map(members.map((member) => [member.id, member]));
@@ -130,13 +128,11 @@ export async function listInvitationItems({ store, now }: Parts<"store" | "now">
   });
 }
 
-/** Answers the address that the invitation was for. */
 export async function withdrawInvitation({ store, now }: Parts<"store" | "now">, id: string): Promise<Result<string, Failure>> {
   const email = await store.invitations.withdraw(id, now());
   return email === undefined ? failed(noneOpen) : ok(email);
 }
 
-/** For the holder of the link: its current state. */
 export async function readInvitation({ store, now }: Parts<"store" | "now">, token: string): Promise<InvitationView> {
   const invitation = await store.invitations.find(token);
   if (!invitation) return { state: "unknown" };
@@ -145,7 +141,6 @@ export async function readInvitation({ store, now }: Parts<"store" | "now">, tok
   return state === "open" ? { state, email, role, resets: invitation.resetsMemberId !== undefined } : { state };
 }
 
-/** Name and address of the member who created the invitation, for the audit log. */
 export async function inviterOf({ store }: Parts<"store">, token: string): Promise<string | undefined> {
   const invitation = await store.invitations.find(token);
   const inviter = invitation && (await store.members.get(invitation.invitedBy));
@@ -153,8 +148,8 @@ export async function inviterOf({ store }: Parts<"store">, token: string): Promi
 }
 
 function stateOf(invitation: Invitation, inviter: Member | undefined, now: number): InvitationItem["state"] {
-  if (invitation.accepted) return "used";
-  if (invitation.withdrawn) return "withdrawn";
+  if (invitation.acceptedAt !== undefined) return "used";
+  if (invitation.withdrawnAt !== undefined) return "withdrawn";
   if (invitation.expiresAt <= now) return "expired";
   // Reset links are made at the command line, by someone with access to the data folder.
   if (invitation.resetsMemberId !== undefined) return "open";
@@ -162,7 +157,6 @@ function stateOf(invitation: Invitation, inviter: Member | undefined, now: numbe
   return mayInvite ? "open" : "withdrawn";
 }
 
-/** `isNew`: a member joined. Otherwise the member of a reset link has a new password. */
 type Joined = { member: Member; isNew: boolean; invitedBy?: string };
 
 export async function join(
@@ -199,7 +193,6 @@ function worthless(invitation: Worthless): Failure {
   return { code: "UNAUTHORIZED", message: whyWorthless[invitation], status: 401, details: { invitation } };
 }
 
-/** Password sign-in is off, so a new password would be useless. */
 const passwordless: Failure = {
   code: "FORBIDDEN",
   message: "Signing in with a password is switched off here. Accept the invitation with a sign-in provider.",

@@ -26,7 +26,6 @@ type AuthEvents = {
   failed(error: unknown): void;
 };
 
-/** `sent`: the headers of the request. `turn`: set if the request involves a provider. */
 export function authOptions(
   composition: Composition,
   { changed, refused, failed }: AuthEvents,
@@ -80,7 +79,6 @@ export function authOptions(
         const { id, name, email } = admitted.member;
         return { ...token, sub: id, name, email, sid: await beginProviderSession(composition, admitted, account, sent) };
       },
-      // The routes decide redirects.
       redirect: ({ baseUrl }) => baseUrl,
       session: ({ session, token }) => ({ expires: session.expires, user: { name: token.name, email: token.email } }),
     },
@@ -114,9 +112,7 @@ type AuthQuestion = {
   step: AuthStep;
   provider?: string;
   sent: Pick<Headers, "get">;
-  /** The form of a POST. Absent for a GET. */
   form?: URLSearchParams;
-  /** Parameters of a provider's response. */
   search?: URLSearchParams;
 };
 
@@ -129,7 +125,6 @@ export async function askNextAuth(
   options: NextAuthOptions,
 ): Promise<AuthAnswer> {
   const answer: AuthAnswer = { status: 200, headers: new Headers() };
-  // The parts of Next's request and response that next-auth uses.
   const request = {
     method: form ? "POST" : "GET",
     query: { ...pick(search, providerParams), nextauth: provider === undefined ? [step] : [step, provider] },

@@ -1,6 +1,4 @@
-// Password hashing with argon2id and OWASP's parameters (19 MiB, 2 passes, 1 lane), and the check of new passwords: long enough, not a
-// common one, and not made of the member's address.
-// Guarantees: an account that does not exist costs the same time as a wrong password.
+// Hashes passwords with argon2id and OWASP's parameters, and rejects weak ones. Unknown accounts cost the same time as wrong passwords.
 
 import "server-only";
 import { readFile } from "node:fs/promises";

@@ -1,5 +1,4 @@
-// The switch that makes the whole console read-only: while it is on, no member of any role can change anything through it.
-// Guarantees: it is stored, so it holds for every process and after a restart; the member who switched it on is named.
+// The read-only switch of the whole console, stored for all processes.
 
 import "server-only";
 import { z } from "zod";
@@ -10,13 +9,11 @@ import { type Composition, type Parts } from "../composition-type";
 
 const kept = z.object({ since: z.number(), by: z.string(), note: z.string().optional() });
 
-/** Undefined: changes are allowed. */
 export async function readReadOnly({ store }: Parts<"store">): Promise<ReadOnlyView | undefined> {
   const value = await store.settings.get("readOnly");
   return value === undefined ? undefined : kept.parse(JSON.parse(value));
 }
 
-/** If it is already on, the first member stays named. */
 export async function beginReadOnly({ store, now }: Parts<"store" | "now">, by: string, note: string | undefined): Promise<void> {
   await store.settings.add("readOnly", writeExactJson({ since: now(), by, ...(note && { note }) }));
 }

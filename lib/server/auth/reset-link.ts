@@ -1,5 +1,4 @@
-// A one-time link that gives a member a new password, made by the person who runs the console; no one can request one from outside.
-// Guarantees: it replaces an earlier link of the member; the audit log records that it was made, without the link.
+// A one-time link that gives a member a new password, created at the command line.
 
 import "server-only";
 import { aboutMember } from "@/lib/contract/audit/audit";
@@ -10,7 +9,6 @@ const DAY_MS = 24 * 60 * 60_000;
 
 type Wanted = { store: Store; env: Env; email: string; token: string; now: number };
 
-/** Undefined if no member has the address. */
 export async function composeReset({ store, env, email, token, now }: Wanted): Promise<string | undefined> {
   const member = await store.members.getByEmail(email);
   if (!member) return undefined;

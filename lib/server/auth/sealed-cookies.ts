@@ -15,7 +15,6 @@ function sealedCookie<T>(name: string, schema: z.ZodType<T>, seconds: number) {
     return `${cookieName(name, env)}=${value}; ${cookieAttributes(env, lasts)}`;
   };
   return {
-    /** The value for Set-Cookie. */
     async write(keys: Keys, value: T): Promise<string> {
       return write(keys, await encode({ token: { value }, secret: keys.authSecret, salt: name, maxAge: seconds }), seconds);
     },
@@ -36,12 +35,10 @@ const A_YEAR_SECONDS = 365 * 24 * 60 * 60;
 
 const device = sealedCookie("lightdesk.device", z.object({ memberId: z.string(), version: z.number() }), A_YEAR_SECONDS);
 
-/** The value for Set-Cookie after a sign-in. */
 export function deviceCookie(composition: Composition, { id, sessionVersion }: Member): Promise<string> {
   return device.write(composition, { memberId: id, version: sessionVersion });
 }
 
-/** Whether attempts at that account come from a browser the member has used. */
 export async function isDeviceOf(composition: Composition, sent: Sent, email: string): Promise<boolean> {
   const savedDevice = await device.read(composition, sent);
   const member = savedDevice && (await composition.store.members.getByEmail(email));

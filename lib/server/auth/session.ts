@@ -1,7 +1,4 @@
-// The session behind a cookie: begun at a sign-in, confirmed, ended. The cookie holds only its id.
-// Guarantees: a session that was ended, was idle too long or is too old is invalid, whichever of its cookies comes back; renewing a cookie
-// keeps the session's id; signing in again leaves no older session in that browser.
-// Must never: accept a session without a row in the store.
+// Sessions behind the cookie, which contains only an id. A session without a row in the store is never valid.
 
 import "server-only";
 import { createHash, randomUUID } from "node:crypto";
@@ -44,7 +41,6 @@ export async function findSession(composition: Composition, id: string): Promise
   return found && !found.member.disabled && isLive(composition, found.session) ? found : undefined;
 }
 
-/** Neither too old nor idle for too long. */
 export function isLive({ env, now }: Parts<"env" | "now">, { createdAt, usedAt }: Session): boolean {
   return now() - createdAt < env.session.longestMs && now() - usedAt < env.session.idleMs;
 }
@@ -59,7 +55,6 @@ export async function noteUse({ store, now, log }: Parts<"store" | "now" | "log"
   }
 }
 
-/** The member has just proved their identity: with the password, or by a new sign-in at the provider. */
 export async function confirmSession({ store, now }: Parts<"store" | "now">, id: string): Promise<void> {
   await store.sessions.confirm(id, now());
 }
@@ -73,7 +68,6 @@ export function sessionIdOf(token: JWT): string | undefined {
   return typeof token.sid === "string" ? token.sid : undefined;
 }
 
-/** The session id in the cookie, even if the session has ended. */
 export async function sessionIdIn(composition: Composition, sent: Sent): Promise<string | undefined> {
   const token = await sessionTokenIn(composition, sent);
   return token ? sessionIdOf(token) : undefined;
@@ -92,7 +86,6 @@ export async function readSession(composition: Composition, params: JWTDecodePar
   return token && id !== undefined && (await findSession(composition, id)) ? token : null;
 }
 
-/** Short and without versions, which mean nothing to people. */
 export function browserOf(sent: Sent): string {
   const userAgent = sent.get("user-agent") ?? "";
   const { browser, os } = userAgentFromString(userAgent.slice(0, 300));

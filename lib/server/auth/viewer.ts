@@ -1,7 +1,4 @@
-// Who is asking, with which role and scope: read from the request and checked against the store at each request.
-// Guarantees: the one place that turns a credential into a viewer; a suspended or removed member, a session older than the last role
-// change, and a session that was signed out are rejected at once.
-// Must never: trust a role inside a credential; credentials contain none.
+// Authenticates a request: the only code that turns a credential into a viewer. The role always comes from the store.
 
 import "server-only";
 import { type Failure } from "@/lib/contract/failure";
@@ -30,14 +27,11 @@ import { liveByProxy } from "./vouched";
 type SessionCredential = { kind: "session"; id: string; method: string; confirmedAt: number };
 /** Has its maker's rights, but only for what was shared. No request brings it; lib/server/shares makes it. */
 type ShareCredential = { kind: "share"; id: string };
-/** How they were let in: enough to look it up again. */
 export type Credential = SessionCredential | TokenCredential | ShareCredential | EmbedCredential;
 /** Narrows the role: ids of connections and names of operations; undefined means all that the role allows. */
 type Scope = { connections?: readonly string[]; operations?: readonly string[] };
 export type Viewer = { memberId: string; name: string; email: string; role: Role; credential: Credential; scope: Scope };
-/** What reads and acts on behalf of a viewer need. */
 export type Context = { composition: Composition; viewer: Viewer };
-/** Headers of a request: `Headers`, or an object like them. */
 export type SentHeaders = { get(name: string): string | null };
 
 const sessionEnded: Failure = { code: "UNAUTHORIZED", message: "Your session has ended. Sign in again.", status: 401 };
@@ -48,7 +42,6 @@ export async function readViewer(composition: Composition, sent: SentHeaders): P
   return found?.viewer;
 }
 
-/** Does not count as a use of the session. */
 export async function peekViewer(composition: Composition, sent: SentHeaders): Promise<Viewer | undefined> {
   return (await findViewer(composition, sent))?.viewer;
 }

@@ -1,7 +1,5 @@
-// Signs a member in by the header of a reverse proxy, which signs people in itself and names them in each request.
-// Guarantees: the address is a member's, or becomes one's if the settings allow it; a suspended or removed member is not let in; each
-// member and browser gets a session, so that lists show it and long work can look it up. It is made again as long as the proxy vouches:
-// ending it here ends nothing there. Must never: read anything but the header that our own server wrote.
+// Signs a member in by the header of a reverse proxy that authenticates people.
+// Reads only the header that our own server wrote. The session continues as long as the proxy vouches.
 
 import "server-only";
 import { createHash } from "node:crypto";

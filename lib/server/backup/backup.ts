@@ -3,17 +3,35 @@
 import "server-only";
 import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
-import { join, resolve, sep } from "node:path";
+import { dirname, join, resolve, sep } from "node:path";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { backUpService, checkServiceBackup, holdsService, restoreService, sweepServiceBackup } from "@/lib/service/index";
+import {
+  backUpService,
+  checkServiceBackup,
+  copyServiceStore,
+  holdsService,
+  isServiceOf,
+  requireRoomForService,
+  requireServiceRows,
+  restoreService,
+  sweepServiceBackup,
+} from "@/lib/service/index";
+import { type Copied } from "@/lib/shared/database/copy-tables";
 import { schemaState, tooOld } from "@/lib/shared/database/migrate";
 import { copyDatabase, countRows, fillDatabase, migrationsOf, openToRead, requireIntegrity } from "@/lib/shared/database/sqlite-copy";
 import { type Content, copyHashed, hashFile, isOfSize, writeWhole } from "@/lib/shared/files";
 import { type Env } from "../env";
 import { copySnapshot } from "../store/copy-store";
 import { sqliteHistory } from "../store/migrations";
-import { holdsConsole, UNFINISHED_RESTORE } from "../store/store";
-import { copyStores, isServiceIn, requireRoomForStores, requireStores } from "./copy-stores";
+import {
+  copyBetween,
+  holdsConsole,
+  isMovedConsole,
+  type Place,
+  requireConsoleRows,
+  requireRoomAt,
+  UNFINISHED_RESTORE,
+} from "../store/store";
 import {
   filesOf,
   folderOfBytes,
@@ -115,7 +133,6 @@ async function forgetEarlier(place: string, id: string, service: Manifest["servi
 type BackupSource = { place: string; say(progress: string): void };
 type RestoreRequest = BackupSource & { env: Env };
 
-/** Reads every byte. Throws what is wrong, as a sentence. */
 export async function checkBackup({ place, say }: BackupSource): Promise<Manifest> {
   const manifest = readManifest(place);
   const { console: ofConsole, service, keys } = manifest;
@@ -162,7 +179,6 @@ export async function restore({ env, place, say }: RestoreRequest): Promise<{ ma
   return { manifest, missing: (ofConsole?.keys ?? []).filter((id) => !has.has(id)) };
 }
 
-/** The copy compares every row before the files are deleted. */
 async function moveStores(dataDir: string, url: string, say: BackupSource["say"]): Promise<void> {
   await copyStores({ from: { dataDir }, to: { url }, say });
   for (const file of ["console.sqlite", join("service", "service.sqlite")])
@@ -185,4 +201,46 @@ function checkDatabase(file: string): void {
   } finally {
     database.close();
   }
+}
+
+/** `isMoved`: an earlier version has already moved the console's rows to the target, but left the service's where they were. */
+type Copying = { from: Place; to: Place; isMoved?: boolean; say(progress: string): void };
+
+/** Throws if DATABASE_URL, or its absence, leads away from the stores that the data folder belongs to. */
+export async function requireStores({ dataDir, databaseUrl }: Pick<Env, "dataDir" | "databaseUrl">): Promise<void> {
+  await requireConsoleRows(dataDir, databaseUrl);
+  await requireServiceRows(join(dataDir, "service"), databaseUrl);
+}
+
+async function requireRoomForStores(url: string): Promise<void> {
+  await requireRoomAt(url);
+  await requireRoomForService({ url });
+}
+
+const isServiceIn = (dataDir: string, url: string) => isServiceOf(join(dataDir, "service"), url);
+
+/** Answers what was copied; nothing if the source holds neither store. */
+export async function copyStores({ from, to, isMoved = false, say }: Copying): Promise<Copied> {
+  const [source, target] = [ofService(from), ofService(to)];
+  const total = { tables: 0, rows: 0 };
+  const add = ({ tables, rows }: Copied) => {
+    total.tables += tables;
+    total.rows += rows;
+  };
+  // A folder whose rows were moved to this database still has an earlier state of them.
+  const isReturning = "url" in source && "file" in target && (await isServiceOf(dirname(target.file), source.url));
+  const prepareService = async (isGoingOn: boolean) => {
+    if (!isGoingOn && !isReturning) await requireRoomForService(target);
+    return async () => add(await copyServiceStore(source, target, say));
+  };
+  const hasService = await holdsService(source);
+  if (hasService && to.dataDir !== undefined) mkdirSync(join(to.dataDir, "service"), { recursive: true, mode: 0o700 });
+  const hasConsole = (await holdsConsole(from)) && !(isMoved && (await isMovedConsole(from, to)));
+  if (hasConsole) add(await copyBetween(from, to, say, { isReturning, prepare: hasService ? prepareService : undefined }));
+  else if (hasService) await (await prepareService(false))();
+  return total;
+}
+
+function ofService({ dataDir = "", url }: Place): { file: string } | { url: string } {
+  return url === undefined ? { file: join(dataDir, "service", "service.sqlite") } : { url };
 }

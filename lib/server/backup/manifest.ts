@@ -17,7 +17,6 @@ const ours =
 
 const manifestSchema = z.object({
   format: z.literal(FORMAT),
-  /** The version of the program that made it. */
   version: z.string(),
   madeAt: z.iso.datetime(),
   console: storedFileSchema
@@ -29,7 +28,6 @@ const manifestSchema = z.object({
     })
     .nullable(),
   service: serviceContentsSchema.nullable(),
-  /** The key ring and the session secret. */
   keys: storedFileSchema.nullable(),
 });
 export type Manifest = z.output<typeof manifestSchema>;
@@ -53,7 +51,6 @@ function readJson(file: string): unknown {
   }
 }
 
-/** Names of the files that backups made. */
 export function filesOf(place: string): string[] {
   return readdirSync(place).filter((name) => ours.test(name));
 }
@@ -76,7 +73,6 @@ export function takePlace(place: string): SqliteConnection {
   }
 }
 
-/** The version in package.json. */
 export function versionIn(root: string): string {
   const packageJson: { version: string } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
   return packageJson.version;
@@ -112,7 +108,6 @@ export function readStoredKeys(file: string): Keys {
   return keysSchema.parse(JSON.parse(readFileSync(file, "utf8")));
 }
 
-/** Ids in a ring, in the form of the setting or of the file. */
 export function idsIn(encryptionKeys: string | null): string[] {
   return (encryptionKeys ?? "").split(/[,\s]+/).flatMap((pair) => (pair.includes(":") ? [pair.slice(0, pair.indexOf(":"))] : []));
 }

@@ -1,6 +1,4 @@
-// Decides who may subscribe to a connection's jobs (GET /ws), by session or token as for every other read.
-// Guarantees: origin, credential, role, rate and connection are checked as for a request; an ended session or token, and a connection that
-// was switched, changed or removed, are objections at the next look. Must never: take a service's key from the caller, or hand one out.
+// Authorizes WebSocket subscriptions (GET /ws) like any other read, and checks them again while they are open.
 
 import "server-only";
 import { type IncomingMessage } from "node:http";
@@ -9,7 +7,7 @@ import { type Failure, refusal } from "@/lib/contract/failure";
 import { hasRole } from "@/lib/contract/people/roles";
 import { EVENTS } from "@/lib/contract/people/sign-in";
 import { type FeedAdmission } from "@/lib/shared/http-types";
-import { passMessages } from "../answers/landed";
+import { passMessages } from "../answers/live-progress";
 import { givenToken } from "../auth/credentials";
 import { admit, countedAs, endOf, readViewer, type Viewer } from "../auth/viewer";
 import { composition } from "../composition";
@@ -93,7 +91,6 @@ function refused({ status, code, message }: Failure): FeedAdmission {
   return { ok: false, refused: { status, code, message, ...(status === 401 && { headers: { "www-authenticate": CHALLENGE } }) } };
 }
 
-/** Whether the request may see why the console is not ready. */
 export async function maySeeReasons({ headers }: IncomingMessage): Promise<boolean> {
   // Responds at once without a cookie: reading a viewer waits for startup, but a load balancer needs an earlier response.
   if (headers.cookie === undefined) return false;

@@ -31,7 +31,6 @@ type AskNextAuth = (turn?: OidcTurn) => Promise<AuthAnswer>;
 
 const MAX_RETURN_LENGTH = 500;
 
-/** POST: answers the provider's address for the browser to go to. */
 async function beginOidc(
   composition: Composition,
   provider: OidcProvider,
@@ -65,7 +64,6 @@ async function beginOidc(
   return ok(sent);
 }
 
-/** GET: a browser comes back from the provider. */
 async function finishOidc(provider: OidcProvider, opened: RouteContext, ask: AskNextAuth): Promise<Result<Response, Failure>> {
   const { request, annotateAudit } = opened;
   const { log, oidcLimit } = opened.composition;
@@ -105,7 +103,6 @@ async function finishOidc(provider: OidcProvider, opened: RouteContext, ask: Ask
   const { headers } = await ask(turn);
   const admitted = turn.admitted();
   if (!admitted) return refuse(turn.refused(), headers);
-  // One for the way there, one for the way back.
   for (const _way of [1, 2]) await oidcLimit.giveBack(network);
   const { member, how, change } = admitted;
   const defaultAction = signInState.purpose.kind === "confirm" ? "confirmSession" : "signIn";

@@ -1,7 +1,5 @@
-// Wraps every handler of the console. Checks, in this order: origin, session, rate, recent sign-in, role. Also handles errors, response
-// headers and the audit entry of every change.
-// Guarantees: the security suite finds a handler without this wrapper; unknown errors are logged once and never reach the client.
-// Must never: log a header, a cookie, a query or a body.
+// Wraps every handler: checks origin, session, rate, recent sign-in and role, handles errors, and writes the audit entry of a change.
+// Never logs a header, a cookie, a query or a body.
 
 import "server-only";
 import { randomUUID } from "node:crypto";
@@ -33,12 +31,10 @@ export type Guard = {
   connection: boolean;
   recent?: true;
   session?: true;
-  /** For the audit log: the target of a refused request. */
   about?: (asked: AuthedContext) => Promise<Pick<AuditNote, "target" | "outcome">>;
 };
 export type Handler = ((request: Request, context: NextRouteContext) => Promise<Response>) & { guard: Guard };
 
-/** For members of the team. */
 export function guarded(guard: Guard & { role: Role }, run: (asked: AuthedContext) => Promise<Result<Response, Failure>>): Handler {
   return handler(guard, async (opened) => {
     const { headers } = opened.request;
@@ -93,7 +89,6 @@ export function isLongAgo(credential: Credential, now: number): boolean {
   return credential.kind === "session" && now - credential.confirmedAt > RECENT_MS;
 }
 
-/** Without a member: health, signing in, and what a link with a token opens. */
 export function unguarded(action: string, run: (opened: RouteContext) => Promise<Result<Response, Failure>>): Handler {
   return handler({ action, role: "public", connection: false }, run);
 }

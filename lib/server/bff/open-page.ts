@@ -19,7 +19,6 @@ import { type EmbedHost } from "../store/embed-hosts";
 type PageViewer = Viewer & { readOnly: ReadOnlyView | undefined; can: (needed: Role, role?: Role) => boolean };
 type PageContext = { composition: Composition; viewer: PageViewer };
 
-/** For pages that need no session. */
 export async function openVisitorPage(): Promise<Composition> {
   const current = composition();
   await current.ready;
@@ -60,7 +59,6 @@ export function redirectInConsole(path: `/${string}`): never {
   return redirect(inEmbedPath(path));
 }
 
-/** The host page of the current URL. */
 export async function findCurrentHost(): Promise<EmbedHost | undefined> {
   const embed = readEmbedAddress(await headers());
   return embed && findHost(embed.host);

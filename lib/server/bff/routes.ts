@@ -19,7 +19,6 @@ import { jsonAnswer } from "../requests/responses";
 import { type Guard, guarded, type Handler, toActor, unguarded } from "./guard";
 
 type Run<A, B> = (asked: A, body: B) => Promise<Result<Response, Failure>>;
-/** The minimum role, or several options of the guard. */
 type Needs = Role | (Omit<Guard, "action" | "connection" | "role"> & { role: Role });
 
 export function consoleRoute(action: string, needs: Needs, run: (asked: AuthedContext) => Promise<Result<Response, Failure>>): Handler {
@@ -72,7 +71,6 @@ export function ticketRoute(schema: typeof embedSessionSchema): Handler {
   });
 }
 
-// Maps a route's folder names to the names in the operation's path: [jobId] is {job_id}.
 // Guarantees: no value can escape its segment of the upstream path, as "." and ".." would even when encoded.
 const MAX_PARAM_LENGTH = 1000;
 

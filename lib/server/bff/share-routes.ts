@@ -1,6 +1,4 @@
-// The routes of a share, for people without an account: its files, its thumbnails, its workflow, and its password.
-// Guarantees: every error is the same 404, except a missing password and too many requests at once; requests are counted by address.
-// Must never: log or answer the token, or an id of the service.
+// Routes of a share for visitors without an account: files, thumbnails, workflow and password. Every refusal is the same 404.
 
 import "server-only";
 import { type Failure, refusal } from "@/lib/contract/failure";
@@ -9,7 +7,7 @@ import { operations } from "@/lib/contract/operations";
 import { sharePasswordSchema } from "@/lib/contract/share";
 import { networkOf } from "@/lib/shared/ip-address";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { callForBrowser } from "../answers/pass-on";
+import { callForBrowser } from "../answers/process-response";
 import { verifyPassword } from "../auth/passwords";
 import { type RouteContext } from "../context";
 import { clientAddress } from "../limits/attempt-limit";

@@ -1,7 +1,4 @@
-// The responses to clients without a session: one of the few public pages, a redirect to the sign-in, or a JSON error for programs that
-// used a page's URL as the API.
-// Guarantees: a shared page's cache key contains only known values, so that no visitor controls what others see.
-// Must never: authorise anything. Pages and routes check access themselves.
+// Responses to clients without a session: a public page, a redirect to the sign-in, or a JSON error. Authorizes nothing.
 
 import "server-only";
 import { createHash } from "node:crypto";
@@ -31,7 +28,6 @@ export const visitorRules: VisitorRules = {
     try {
       return (await readViewer(await openVisitorPage(), toHeaders(headers))) !== undefined;
     } catch {
-      // The page or route reports the outage.
       return true;
     }
   },

@@ -1,5 +1,4 @@
-// What a service has beyond the core of the interface: cached for ten minutes as its responses show it, otherwise learnt from a read that
-// the contract's table names. Statuses 401, 403, 429 and 5xx change nothing. A failed mutation marks only its own operation as absent.
+// What a service has beyond the core of the interface: cached for ten minutes as its responses show it, otherwise learnt from a read.
 // Absences found during an outage (the job list was not found either) are dropped.
 
 import "server-only";
@@ -10,7 +9,7 @@ import { type Failure, lacksOperation } from "@/lib/contract/failure";
 import { coreListIn, isRead, type Operation } from "@/lib/contract/operation";
 import { operations } from "@/lib/contract/operations";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { toBrowser } from "../answers/to-browser";
+import { redactForBrowser } from "../answers/redact";
 import { type Access } from "../connections/access";
 import { listFolder } from "../operations/list-files";
 import { saysAbsent } from "../upstream/failures";
@@ -21,9 +20,7 @@ export type CapabilityMemory = {
   learn(connectionId: string, operation: Operation, status: number): void;
   /** Notes that the operation refused this existing item; true if it has refused another one before and accepted none. */
   isSecondRefused(connectionId: string, operation: Operation, item: string): boolean;
-  /** Undefined: not known. */
   knows(connectionId: string, capability: Capability): boolean | undefined;
-  /** Forgets every connection if undefined. */
   forget(connectionId: string | undefined): void;
 };
 
@@ -85,7 +82,7 @@ const TRIED = 2;
 async function readsFiles(access: Access, dir: string, signal?: AbortSignal): Promise<Result<boolean | undefined, Failure>> {
   const query = { dir, recurse: true, split: false, full_info: true };
   const listed = await listFolder(access.upstream, query, signal);
-  if (!listed.ok) return failed(toBrowser(listed.failure, access));
+  if (!listed.ok) return failed(redactForBrowser(listed.failure, access));
   const files = fromTop(listed.value, dir).slice(0, TRIED);
   for (const { path } of files) {
     const bytes = await access.upstream.forward(operations.readUserdata, {
@@ -99,11 +96,11 @@ async function readsFiles(access: Access, dir: string, signal?: AbortSignal): Pr
       return ok(true);
     }
     if (lacksOperation(bytes.failure)) return ok(false);
-    if (bytes.failure.status !== 404) return failed(toBrowser(bytes.failure, access));
+    if (bytes.failure.status !== 404) return failed(redactForBrowser(bytes.failure, access));
   }
   const after = files.length > 0 && (await listFolder(access.upstream, query, signal));
   if (!after) return ok(undefined);
-  if (!after.ok) return failed(toBrowser(after.failure, access));
+  if (!after.ok) return failed(redactForBrowser(after.failure, access));
   const left = new Set(fromTop(after.value, dir).map(({ path }) => path));
   return ok(files.every(({ path }) => left.has(path)) ? false : undefined);
 }
@@ -135,7 +132,7 @@ const probes: Readonly<Record<Probe, (access: Access, how: How) => Promise<Known
 
 function knownFrom(access: Access, answer: Result<unknown, Failure>): Known {
   if (answer.ok) return ok(true);
-  return lacksOperation(answer.failure) ? ok(false) : failed(toBrowser(answer.failure, access));
+  return lacksOperation(answer.failure) ? ok(false) : failed(redactForBrowser(answer.failure, access));
 }
 
 /** If nothing could be learnt, answers true: the act itself will tell. */

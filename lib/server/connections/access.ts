@@ -1,6 +1,4 @@
-// From a member and the connection they choose to a client of its service.
-// Guarantees: only connections that the member may use, or whose jobs they may see (and then nothing else of it); the key is opened here
-// for one call and given only to the client.
+// Opens the client of a connection for a member who may use it. The key is opened for one call and given only to the client.
 
 import "server-only";
 import { hasFeature } from "@/lib/contract/connections";
@@ -10,10 +8,10 @@ import { operations } from "@/lib/contract/operations";
 import { type Role, weaker } from "@/lib/contract/people/roles";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { jobsOnly, readsJobs, refusalOf } from "../answers/jobs-only";
-import { callForBrowser } from "../answers/pass-on";
+import { callForBrowser } from "../answers/process-response";
 import { type Context, lostRights, lostRightsToChange, type Viewer } from "../auth/viewer";
 import { type Composition, type Target } from "../composition-type";
-import { openApiKey } from "../keys/api-keys";
+import { openApiKey } from "../keys/key-ring";
 import { type Connection } from "../store/connections";
 import { absent } from "../upstream/failures";
 import { type CallInput } from "../upstream/outgoing";
@@ -39,7 +37,6 @@ export type Access = Context & {
   lostRights: () => Promise<Failure | undefined>;
   upstream: Upstream;
   upstreamOptions: UpstreamOptions;
-  /** An asset that this key has just seen in a list. */
   seenAsset: (id: string) => PictureSource | undefined;
 };
 
@@ -189,12 +186,10 @@ async function lostSight(
   return (await store.jobViewers.getFor(memberId, id)) ? undefined : noConnection;
 }
 
-/** For one operation of the interface. */
 export function openFor(context: Context, id: string | undefined, operation: Operation): Promise<Result<Access, Failure>> {
   return readsJobs(operation) ? openForJobs(context, id) : openConnection(context, id);
 }
 
-/** One read for a page: connection, key, call, and an answer that may be shown. */
 export async function readThrough<O extends Operation>(
   context: Context,
   connectionId: string | undefined,

@@ -20,7 +20,7 @@ import { isForbiddenAddress } from "@/lib/shared/guarded-connector";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Context, lostRightsToChange } from "../auth/viewer";
 import { type Composition, type Parts } from "../composition-type";
-import { openApiKey, storeApiKey } from "../keys/api-keys";
+import { openApiKey, storeApiKey } from "../keys/key-ring";
 import { type Connection } from "../store/connections";
 import { findConnection, noConnection } from "./access";
 import { toConnectionView } from "./views";
@@ -73,7 +73,6 @@ export async function noteAssetLibrary(
     await store.connections.change(id, { hasAssets: answer.ok });
 }
 
-/** An outage does not mean that assets are missing. */
 function lacksAssets(answer: Result<unknown, Failure>): boolean {
   return !answer.ok && lacksOperation(answer.failure);
 }
@@ -193,7 +192,6 @@ export async function removeConnection(context: Context, id: string): Promise<Re
   return ok(undefined);
 }
 
-/** A connection that the viewer may change: their own, or a shared one if they are an admin. */
 async function findOwnConnection(context: Context, id: string): Promise<Result<Connection, Failure>> {
   const found = await findConnection(context, id);
   if (found.ok && found.value.memberId === undefined && !hasRole(context.viewer.role, "admin")) return failed(adminOnly);

@@ -1,6 +1,4 @@
-// What lists of assets have just reported about their pictures, so that a thumbnail needs no call of its own for it.
-// Guarantees: bounded in number and in length; kept for a minute, for the connection, address and key that read the list.
-// Must never: replace the right to see an asset; the picture itself is always requested from the service, with the viewer's key.
+// Caches what asset lists reported about previews for a minute, so that thumbnails need no extra call.
 
 import "server-only";
 import { objectOf, textOf } from "@/lib/contract/json/json";

@@ -66,7 +66,6 @@ export async function toConnectionView({ store }: Parts<"store">, connection: Co
   };
 }
 
-/** All personal connections but the viewer's own. */
 export async function listPersonalConnections({
   composition: { store },
   viewer,

@@ -1,8 +1,7 @@
 // The doctor's findings, and its requests to a running console.
 
 import "server-only";
-import { INSTALLATION_HEADER } from "../installation";
-import { readSeen, type Seen, SEEN_HEADER } from "../seen-request";
+import { INSTALLATION_HEADER, readSeen, type Seen, SEEN_HEADER } from "../installation";
 
 export type Finding = {
   check: string;
@@ -16,7 +15,6 @@ export const passed = (check: string, text: string): Finding => ({ check, state:
 export const noted = (check: string, text: string, remedy?: string): Finding => ({ check, state: "noted", text, remedy });
 export const wrong = (check: string, text: string, remedy: string): Finding => ({ check, state: "failed", text, remedy });
 
-/** A check that throws is a finding too. */
 export async function attempt(check: string, look: () => Finding | Promise<Finding>, remedy = "See to the cause."): Promise<Finding> {
   try {
     return await look();
@@ -33,7 +31,6 @@ const PATIENCE_MS = 5000;
 
 export type Answer = { status: number; installation: string | null; date: string | null; location: string | null; seen: Seen | undefined };
 
-/** Undefined if nothing answers. */
 export async function ask(url: string, headers: Record<string, string> = {}): Promise<Answer | undefined> {
   try {
     const answer = await fetch(url, { headers, redirect: "manual", signal: AbortSignal.timeout(PATIENCE_MS) });

@@ -1,5 +1,4 @@
-// Checks each sign-in provider the way a sign-in uses it: its discovery document, issuer, clock, and redirect URI.
-// Must never: send the client secret, or follow a redirect.
+// Checks each sign-in provider: discovery document, issuer, clock and redirect URI. Never sends the client secret.
 
 import "server-only";
 import { discover, type Discovered, FRESH_MS } from "../auth/oidc/provider";

@@ -1,5 +1,4 @@
-// Checks the database of DATABASE_URL: version, connections, clock, waits for locks, and the schemas of console and service.
-// Must never: write there, make a table, or put the address into a sentence.
+// Checks the database of DATABASE_URL: version, connections, clock, lock waits and schemas. Never writes.
 
 import "server-only";
 import { serviceDatabaseSchema, servicePostgresHistory } from "@/lib/service/index";

@@ -10,11 +10,10 @@ import { findUnfinishedCopy, UNFINISHED_COPY } from "@/lib/shared/database/copy-
 import { type History, schemaState, tooOld } from "@/lib/shared/database/migrate";
 import { type SqliteConnection } from "@/lib/shared/database/sqlite";
 import { migrationsOf, openToRead, requireIntegrity } from "@/lib/shared/database/sqlite-copy";
-import { requireStores } from "../backup/copy-stores";
+import { requireStores } from "../backup/backup";
 import { sealedHosts } from "../embed/hosts";
 import { type Env } from "../env";
-import { sealedKeys } from "../keys/api-keys";
-import { countSealed, openKeyRing } from "../keys/key-ring";
+import { countSealed, openKeyRing, sealedKeys } from "../keys/key-ring";
 import { sqliteHistory } from "../store/migrations";
 import { openStore } from "../store/store";
 import { sealedRequests } from "../tasks/sealed-request";
@@ -143,7 +142,6 @@ async function checkPlace(env: Env): Promise<Finding> {
   return passed("place of the rows", env.databaseUrl === undefined ? "They are in the data folder." : "They are in PostgreSQL.");
 }
 
-/** A file is moved into place by a hard link, which needs one file system. */
 function checkDevices(service: string): Finding {
   const folders = ["blobs", "tmp", "work", "downloads"].map((name) => join(service, name));
   const devices = new Set(folders.flatMap((folder) => statSync(folder, { throwIfNoEntry: false })?.dev ?? []));

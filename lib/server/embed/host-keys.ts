@@ -1,7 +1,4 @@
-// Checks a host's tickets with its secret, or with the keys at its address. Must never: follow a redirect. Guarantees: the algorithms are
-// configured, never taken from the ticket, and never `none`; keys come over https from the public internet, a trusted host or this machine,
-// within limits of time and size; kept for a while, and fetched anew for an unknown key at most twice a minute; a failing address is left
-// alone for ten seconds, its kept keys stay valid for an hour. While a secret is replaced, both are valid.
+// Verifies host tickets with the host's secret or its published keys. Algorithms come from the settings, never from the ticket.
 
 import "server-only";
 import { createLocalJWKSet, type JWTPayload, jwtVerify, type JWTVerifyGetKey, type JWTVerifyOptions } from "jose";
@@ -12,8 +9,8 @@ import { codeOf } from "@/lib/shared/error-codes";
 import { createLru } from "@/lib/shared/lru";
 import { type KeyRing, unseal } from "../keys/key-ring";
 import { type Log } from "../log";
+import { type Sealed } from "../store/connections";
 import { type EmbedHost } from "../store/embed-hosts";
-import { type Sealed } from "../store/keys";
 import { type Send } from "../upstream/send";
 import { readBytes } from "../upstream/streams";
 

@@ -1,6 +1,4 @@
-// Host pages as an admin sets them up: their origins, how far their tickets reach, and the secret that signs the tickets.
-// Guarantees: a secret is made here, shown once and kept sealed; a member gives a host no more than their own role, and only a connection
-// of the team. The host belongs to the team: it works on when its maker leaves, and the list says so.
+// Host pages set up by admins. A secret is created here, shown once and stored sealed.
 
 import "server-only";
 import { randomBytes } from "node:crypto";
@@ -17,8 +15,8 @@ import { hasRole, type Role } from "@/lib/contract/people/roles";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Composition, type Parts } from "../composition-type";
 import { seal, type SealedRows } from "../keys/key-ring";
+import { type Sealed } from "../store/connections";
 import { type EmbedHost, type EmbedHostStore, type Keeper, newEmbedHostId } from "../store/embed-hosts";
-import { type Sealed } from "../store/keys";
 import { recordOfHost } from "./host-keys";
 import { audiencesOf } from "./sessions";
 
@@ -70,7 +68,6 @@ export async function removeEmbedHost({ store }: Parts<"store">, id: string): Pr
   return ok(host.name);
 }
 
-/** For resealing: the current secrets, and the previous ones. */
 export function sealedHosts(hosts: Pick<EmbedHostStore, "list" | "reseal">): SealedRows<{ id: string; sealed: Sealed }> {
   return {
     async list() {
@@ -89,7 +86,6 @@ function keeperOf({ memberId: id, name }: Giver): Keeper {
 
 async function judge({ store }: Parts<"store">, { role }: Pick<Giver, "role">, body: EmbedHostBody): Promise<Failure | undefined> {
   if (!hasRole(role, body.role)) return { code: "ROLE_TOO_LOW", message: "Your role does not allow this.", status: 403 };
-  // Only connections of the team, no member's own.
   if (body.connection !== null && !(await store.connections.getFor("", body.connection))) return noTeamConnection;
   return undefined;
 }

@@ -218,7 +218,6 @@ async function personOf(
   return guest ? store.members.guest(host.id, { sub, name: name ?? sub.slice(0, 100) }, now()) : store.members.getByEmail(sub);
 }
 
-/** A guest is let in only by the host that knows them. */
 function mayEnter(member: Member, host: EmbedHost): boolean {
   return member.guestOf === undefined ? !member.disabled : member.guestOf === host.id && host.guests;
 }

@@ -20,7 +20,6 @@ export const messagesOf: Readonly<Record<Language, Messages>> = { en: english, "
 
 const renamed = new Map<string, Messages>();
 
-/** A language's messages with another product name. */
 function messagesNaming(language: Language, product: string): Messages {
   const name = `${language} ${product}`;
   const cachedMessages = renamed.get(name);

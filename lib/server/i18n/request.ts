@@ -1,7 +1,4 @@
-// What next-intl needs to know about a request: the language, its sentences, the clock. No address contains a language.
-// Guarantees: server and browser render the same moment, because `now` is sent with the page; only the browser writes what depends on the
-// reader's time zone, so the zone here has no meaning.
-// Must never: read anything about a member; an embedded page has the language of its host.
+// next-intl's request settings: language, messages and clock. No URL contains a language.
 
 import "server-only";
 import { cookies, headers } from "next/headers";

@@ -13,7 +13,7 @@ import { toJobView } from "@/lib/contract/views/job-view";
 import { workflowName } from "@/lib/contract/workflow/workflow-name";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { BYTE_ORDER_MARK, type Cell, csvLine } from "@/lib/shared/text";
-import { callForBrowser } from "../answers/pass-on";
+import { callForBrowser } from "../answers/process-response";
 import { type Access } from "../connections/access";
 import { textStream } from "../requests/responses";
 import { searchLedger } from "./job-search";
@@ -52,7 +52,6 @@ function jobPages(access: Access, query: JobSearchQuery, signal: AbortSignal): J
 
 /** `inputs`: the value of each requested input, in column order. Undefined where the job has none. */
 type ExportedJob = { job: JobListItem; inputs: readonly { name: string; value: string | undefined }[] };
-/** `inputs`: the number of input columns. */
 type ExportEnd = { count: number; inputs: number; total: number | undefined; failure: Failure | undefined };
 type ExportFormat = {
   type: string;
@@ -200,7 +199,6 @@ export async function exportJobs(
   );
 }
 
-/** A job whose details are gone has empty values. */
 async function withInputs(
   access: Access,
   jobs: readonly JobListItem[],

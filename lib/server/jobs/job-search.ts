@@ -13,7 +13,7 @@ import { type Context } from "../auth/viewer";
 import { type Composition, type Parts } from "../composition-type";
 import { type Access, findVisible, openForJobs, visibleConnections } from "../connections/access";
 import { wordsOf } from "../store/jobs/ledger-words";
-import { withNames } from "../workflows/with-names";
+import { withNames } from "../workflows/names";
 
 const MAX_TEXT = 8192;
 const BEFORE = 30;
@@ -147,7 +147,6 @@ export async function oldestReachOf({ store, env }: Parts<"store" | "env">, id: 
   return { extent, unread, ...(sinceMs !== undefined && { sinceMs }) };
 }
 
-/** The people that the filter offers. */
 export async function listSubmitters(context: Context, connection?: string): Promise<Result<{ id: string; name: string }[], Failure>> {
   const access = await openForJobs(context, connection);
   if (!access.ok) return access;

@@ -1,6 +1,4 @@
-// Stops running jobs by id, at services of every generation.
-// Guarantees: a job is stopped alone or not at all, because an interrupt may stop everything that runs; a job that was only asked to stop
-// is not called stopped. Must never: interrupt while another job of this key runs, unless the server is known to respect the id.
+// Stops running jobs by id. Never interrupts while another job of the key runs, unless the server respects the id.
 
 import "server-only";
 import { hasFeature } from "@/lib/contract/connections";
@@ -10,7 +8,7 @@ import { isTerminalWord, toJobState } from "@/lib/contract/jobs/job-list";
 import { operations } from "@/lib/contract/operations";
 import { mayHaveStarted } from "@/lib/contract/workflow/submission";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { toBrowser } from "../answers/to-browser";
+import { redactForBrowser } from "../answers/redact";
 import { type Access } from "../connections/access";
 import { type Upstream } from "../upstream/upstream";
 
@@ -21,7 +19,7 @@ type Outcome = "stopped" | "stopping" | "over" | "not-alone" | "impossible" | "u
 export async function stopJobs(access: Access, ids: readonly string[], signal?: AbortSignal): Promise<Result<StopReceipt, Failure>> {
   const query = { status: ["in_progress"], offset: 0, limit: MOST_RUNNING };
   const jobs = await access.upstream.call(operations.listJobs, { query, signal });
-  if (!jobs.ok) return failed(toBrowser(jobs.failure, access));
+  if (!jobs.ok) return failed(redactForBrowser(jobs.failure, access));
   const running = new Set(jobs.value.jobs.map((job) => job.id));
   const receipt: StopReceipt = { stopped: [], stopping: [], over: ids.filter((id) => !running.has(id)), unable: [], together: 0 };
   let isSilent = false;
@@ -38,7 +36,7 @@ export async function stopJobs(access: Access, ids: readonly string[], signal?: 
       continue;
     }
     // Jobs stopped before this one must be reported; the rest is unchanged.
-    if (!outcome.ok && receipt.stopped.length + receipt.stopping.length === 0) return failed(toBrowser(outcome.failure, access));
+    if (!outcome.ok && receipt.stopped.length + receipt.stopping.length === 0) return failed(redactForBrowser(outcome.failure, access));
     const became = outcome.ok ? outcome.value : "impossible";
     isSilent = became === "silent";
     if (became === "unsure" || became === "silent") receipt.unsure = [...(receipt.unsure ?? []), id];

@@ -1,13 +1,15 @@
-// Encrypts stored secrets with a key ring, and rotates keys.
+// Encrypts stored secrets with a key ring, and rotates keys: API keys of connections, and the secret that signs sessions.
 
 import "server-only";
-import { createCipheriv, createDecipheriv, randomBytes, randomUUID } from "node:crypto";
+import { createCipheriv, createDecipheriv, createHash, randomBytes, randomUUID } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { z } from "zod";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { codeOf } from "@/lib/shared/error-codes";
 import { EnvError } from "../env";
-import { type Sealed } from "../store/keys";
+import { type KeyStore, type Sealed, type StoredKey } from "../store/connections";
+import { type SettingStore } from "../store/settings";
 
 export function readOrMakeSecretFile(path: string, make: () => string): string {
   try {
@@ -50,7 +52,6 @@ export function openKeyRing(dataDir: string, configured: string | undefined): Ke
   return parseKeyRing(readOrMakeSecretFile(join(dataDir, FILE), makeKeyPair).replace(/\s+/g, ","));
 }
 
-/** A new ID:KEY pair, for a first key and for rotation. */
 export function makeKeyPair(): string {
   return `k-${randomUUID().slice(0, 8)}:${randomBytes(32).toString("base64")}`;
 }
@@ -95,12 +96,10 @@ function associated(ringKeyId: string, recordId: string): Buffer {
   return Buffer.from(writeExactJson([ringKeyId, recordId]));
 }
 
-/** A table with sealed rows. */
 export type SealedRows<Row> = {
   list(): Promise<Row[]>;
   recordOf(row: Row): string;
   sealedOf(row: Row): Sealed;
-  /** Only if it was not resealed meanwhile; tells whether it did. */
   reseal(row: Row, after: Sealed): Promise<boolean>;
 };
 /** By the key id that the rows name: their number at the end, and how many of them no key of the ring opens. */
@@ -136,4 +135,81 @@ export async function countSealed<Row>(rows: SealedRows<Row>, ring: KeyRing): Pr
     sealedBy.set(sealed.ringKeyId, { count: count + 1, unreadable: unreadable + (isLost ? 1 : 0) });
   }
   return sealedBy;
+}
+
+/** Twelve hexadecimal digits of a SHA-256: enough to tell keys apart, too few to find a key. */
+export function fingerprintOf(apiKey: string): string {
+  return createHash("sha256").update(`lightdesk-fingerprint:${apiKey}`).digest("hex").slice(0, 12);
+}
+
+export async function storeApiKey(
+  keys: KeyStore,
+  ring: KeyRing,
+  given: { connectionId: string; apiKey: string; now: number },
+): Promise<string> {
+  const id = randomUUID();
+  const fingerprint = fingerprintOf(given.apiKey);
+  await keys.put({
+    id,
+    connectionId: given.connectionId,
+    ...seal(ring, recordOf(id, given.connectionId), given.apiKey),
+    fingerprint,
+    createdAt: given.now,
+  });
+  return fingerprint;
+}
+
+export function openApiKey(ring: KeyRing, stored: StoredKey): string | undefined {
+  return unseal(ring, recordOf(stored.id, stored.connectionId), stored);
+}
+
+export function sealedKeys(keys: KeyStore): SealedRows<StoredKey> {
+  return {
+    list: () => keys.list(),
+    recordOf: (stored) => recordOf(stored.id, stored.connectionId),
+    sealedOf: (stored) => stored,
+    reseal: (stored, after) => keys.reseal(stored, after),
+  };
+}
+
+/** The connection is part of the record: a row moved to another connection does not open. */
+function recordOf(id: string, connectionId: string): string {
+  return `api_keys/${connectionId}/${id}`;
+}
+
+const RECORD = "settings/authSecret";
+const sealedSchema = z.object({ ringKeyId: z.string(), ciphertext: z.string() });
+
+/** `own`: becomes the secret if this is the first console of the database. */
+export async function openSharedSecret(settings: SettingStore, ring: KeyRing, own: string): Promise<string> {
+  await settings.add("authSecret", writeExactJson(seal(ring, RECORD, own)));
+  const kept = await readSealed(settings);
+  const secret = kept && unseal(ring, RECORD, kept);
+  if (secret === undefined)
+    throw new EnvError(
+      `This console has not the keys of the others on its database (${kept?.ringKeyId ?? "none"} is missing): give all of them the same LIGHTDESK_ENCRYPTION_KEYS.`,
+    );
+  return secret;
+}
+
+export async function readSharedSecret(settings: SettingStore, ring: KeyRing): Promise<string | undefined> {
+  const kept = await readSealed(settings);
+  return kept && unseal(ring, RECORD, kept);
+}
+
+export function sealedSecret(settings: SettingStore): SealedRows<Sealed> {
+  return {
+    async list() {
+      const kept = await readSealed(settings);
+      return kept ? [kept] : [];
+    },
+    recordOf: () => RECORD,
+    sealedOf: (sealed) => sealed,
+    reseal: (before, after) => settings.replace("authSecret", { before: writeExactJson(before), after: writeExactJson(after) }),
+  };
+}
+
+async function readSealed(settings: SettingStore): Promise<Sealed | undefined> {
+  const text = await settings.get("authSecret");
+  return text === undefined ? undefined : sealedSchema.parse(JSON.parse(text));
 }

@@ -1,8 +1,7 @@
-// The ledger of jobs, filled while the console works: answers are written down after they were sent.
-// Guarantees: no person waits for it, and nothing fails because of it; secrets are masked before anything is written; the waiting answers
-// are bounded: further ones are dropped, as are those not written soon after a stop, and the reader is notified and reads them again.
+// Writes the job index in the background from responses that were already sent. The queue is bounded; dropped responses are read again.
 
 import "server-only";
+import { setImmediate as yieldToOthers } from "node:timers/promises";
 import { withTimeout } from "@/lib/shared/async";
 import { telemetry } from "@/lib/shared/telemetry";
 import { type Log } from "../log";
@@ -22,15 +21,11 @@ type Change = Seen | ({ connectionId: string } & ({ kind: "removed"; ids: readon
 
 export type Ledger = {
   reader: LedgerReader;
-  /** Jobs in an answer; `notes` is called when they are written. */
   see(connectionId: string, notes: () => readonly LedgerNote[]): void;
-  /** Jobs that the service no longer has. */
   removed(connectionId: string, ids: readonly string[]): void;
   /** The connection's history was cleared, or it now leads to other jobs. */
   restart(connectionId: string): void;
-  /** A connection was removed. */
   sweep(): void;
-  /** Resolves when everything seen until now is written. */
   settled(): Promise<void>;
   stop(): Promise<void>;
 };
@@ -42,7 +37,6 @@ export function createLedger({ store, log, now, most }: Options): Ledger {
   let writing: Promise<void> | undefined;
   let timer: NodeJS.Timeout | undefined;
   let isLate = false;
-  /** How many answers of a connection were dropped. */
   const losses = new Map<string, number>();
   const lost = ({ connectionId, ...change }: Change) => {
     const answers = change.kind === "seen" ? change.answers : 1;
@@ -98,13 +92,13 @@ export function createLedger({ store, log, now, most }: Options): Ledger {
         await store.peers.tellChange(connectionId);
       }
       // The next start continues it.
-      while (!isLate && (await jobLedger.sweep())) await breath();
+      while (!isLate && (await jobLedger.sweep())) await yieldToOthers();
       await store.jobUsage.sweep(now());
       return;
     }
     const notes = isLate ? [] : change.notes();
     for (let at = 0; at < notes.length && !isLate; at += AT_ONCE) {
-      if (at > 0) await breath();
+      if (at > 0) await yieldToOthers();
       await jobLedger.note(connectionId, notes.slice(at, at + AT_ONCE), most);
     }
     if (isLate) lost(change);
@@ -124,9 +118,4 @@ export function createLedger({ store, log, now, most }: Options): Ledger {
       await settled();
     },
   };
-}
-
-/** Lets requests run first. */
-function breath(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
 }

@@ -99,7 +99,6 @@ const OVERLAP = 10;
 const ROUND_EVERY_MS = 24 * 60 * 60_000;
 const newestFirst = { sort_by: "create_time", sort_order: "desc" } as const;
 
-/** The state of one connection. */
 export type Listed = {
   read: LedgerRead;
   wake?: () => void;
@@ -110,9 +109,7 @@ export type Listed = {
   /** The number of dropped answers when reading the newest jobs last began. */
   headLosses: number;
   answeredMs?: number;
-  /** When the last page was requested. */
   pageMs?: number;
-  /** The service has requested a wait. */
   pausedUntilMs?: number;
   /** Set while the list is read again: how far back it has come. What was known before stays known meanwhile. */
   round?: Round;
@@ -123,7 +120,6 @@ type Round = { oldestMs?: number };
 /** Nothing is known yet about jobs between these two times. */
 export type LedgerGap = { afterMs: number; beforeMs: number };
 type Kept = LedgerReach & { keep(reach: LedgerReach): Promise<void> };
-/** `undefined`: there is nothing to do. */
 export type Step = Failure | "done" | undefined;
 /** The page was dropped, or the disk is full: it is read again, each time after a longer wait. */
 export const notTaken: Failure = { code: "INTERNAL", message: "", status: 500 };

@@ -77,7 +77,6 @@ type About = { sent?: unknown; memberId?: string; token?: string; atMs?: number 
 
 const LONGEST_TEXT = 500;
 
-/** Undefined for an answer that tells of no job. */
 export function answeredOf(tells: Subject, value: unknown, { sent, memberId, token, atMs }: About = {}): Answered | undefined {
   if (tells === "jobs" && isJobs(value)) return { tells, value };
   if (tells === "history" && isHistory(value)) return { tells, value };
@@ -158,7 +157,6 @@ function kindsOf(outputs: readonly OutputView[]): string[] {
   return [...new Set(outputs.map(({ kind }) => kind))];
 }
 
-/** The submitted graph: from { prompt, extra_data }, or a bare graph. */
 function graphIn(workflow: unknown): unknown {
   return isObject(workflow) && isObject(workflow.prompt) ? workflow.prompt : workflow;
 }

@@ -1,7 +1,5 @@
-// Fills the ledger in idle time from pages of a service's list of jobs. A job's details are recorded when someone opens or submits it.
-// Guarantees: one reader per connection, while it is in use; at most one page every 5 s, including searches; retries back off, and wait at
-// least as long as the service requests. Everything it reads is masked.
-// Must never: call with rights that were lost: each read uses the rights of the member who used the connection last.
+// Fills the job index from pages of a service's job list: one reader per connection in use, at most one page every 5 s.
+// Reads use the current rights of the member who used the connection last.
 
 import "server-only";
 import { setMaxListeners } from "node:events";
@@ -23,7 +21,6 @@ import {
 
 export type LedgerReader = ReturnType<typeof createLedgerReader>;
 
-/** The page that is being opened comes first. */
 const FIRST_WAIT_MS = 2000;
 const PAGE_EVERY_MS = 5000;
 const FIRST_BACK_OFF_MS = 2000;
@@ -32,13 +29,11 @@ const USED_FOR_MS = 5 * 60_000;
 const LOOK_EVERY_MS = 15_000;
 const STEP_WAIT_MS = 250;
 const FRESH_WITHIN_MS = 1500;
-/** The newest jobs, for a search. */
 const NEWEST = 200;
 
 type Used = Listed & {
   usedMs: number;
   loop?: Promise<void>;
-  /** The newest page that a search has requested. */
   newest?: Promise<Failure | undefined>;
   /** Whether the last page was for a search. If the loop waits for a page too, the next one is the loop's. */
   wasSearch?: boolean;
@@ -138,7 +133,6 @@ export function createLedgerReader({ store, log, now, most, settled, lossesOf }:
       });
     },
 
-    /** Forgets what was read; of all connections if undefined. */
     restart(id: string | undefined): void {
       for (const used of id === undefined ? connections.values() : [connections.get(id)]) {
         if (!used) continue;
@@ -153,13 +147,11 @@ export function createLedgerReader({ store, log, now, most, settled, lossesOf }:
       }
     },
 
-    /** The newest page of the list was read. */
     async sawNewest(id: string, answer: JobsAnswer): Promise<void> {
       const used = connections.get(id);
       if (used) await list.join(id, used, pageOf(answer, 0));
     },
 
-    /** From the newest page. */
     gapOf: (id: string): LedgerGap | undefined => connections.get(id)?.gap,
 
     /**

@@ -2,12 +2,10 @@
 
 import "server-only";
 import { createLru } from "@/lib/shared/lru";
-import { type AttemptStore, type Bucket } from "../store/people/attempts";
+import { type AttemptStore, type Bucket } from "../store/settings";
 
 export type AttemptLimit = {
-  /** Milliseconds to wait before the next one; 0 if this one may pass. */
   take(name: string): Promise<number>;
-  /** Gives back an attempt that should not count. */
   giveBack(name: string): Promise<void>;
 };
 
@@ -15,7 +13,6 @@ const MAX_NAMES = 20_000;
 
 /** A burst of 0 means no limit. */
 export function createAttemptLimit({ now, burst, refillMs }: { now: () => number; burst: number; refillMs: number }): AttemptLimit {
-  /** When each bucket is full again; full buckets need no entry. */
   const fullAt = new Map<string, number>();
 
   function sweep(at: number): void {

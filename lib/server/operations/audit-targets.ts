@@ -7,8 +7,8 @@ import { type KnownJobState } from "@/lib/contract/jobs/job-list";
 import { objectOf, textOf } from "@/lib/contract/json/json";
 import { type Operation } from "@/lib/contract/operation";
 import { operations } from "@/lib/contract/operations";
-import { callForBrowser } from "../answers/pass-on";
-import { toBrowser } from "../answers/to-browser";
+import { callForBrowser } from "../answers/process-response";
+import { redactForBrowser } from "../answers/redact";
 import { type Access } from "../connections/access";
 import { pageOf } from "../ledger/list-reader";
 import { type CallInput } from "../upstream/outgoing";
@@ -21,14 +21,16 @@ const LOOK = { exchangeMs: 5000, attempts: 1 };
 export function actedOn(ids: readonly string[], access: Access): AuditThing[] {
   const { seenNames } = access.composition;
   const things = ids.map((id) => ({ id, name: seenNames.find(access.connection.id, id) }));
-  return toBrowser(things, access);
+  return redactForBrowser(things, access);
 }
 
 export async function askedOf(operation: Operation, access: Access, input: CallInput): Promise<ActedOn> {
   const { clears } = operation;
   if (clears && objectOf(input.json)?.clear === true) return toBeCleared(clears, access, input.signal);
   const address = textOf(objectOf(input.json)?.source_url);
-  return { things: address === undefined ? actedOn(idsAsked(input), access) : [toBrowser(downloaded(maskedAddress(address)), access)] };
+  return {
+    things: address === undefined ? actedOn(idsAsked(input), access) : [redactForBrowser(downloaded(maskedAddress(address)), access)],
+  };
 }
 
 /** The ids that the service says it cleared take precedence over those listed before; so do its ids for things that had none yet. */
@@ -49,7 +51,7 @@ function answeredThings(listed: readonly AuditThing[], answered: readonly string
   return [...both, ...actedOn([...named, ...others].slice(0, MOST_THINGS), access)].slice(0, MOST_THINGS);
 }
 
-export function downloaded(source: string, fileName: string | null = null): AuditThing {
+export function downloaded(source: string, fileName?: string): AuditThing {
   return { id: source, name: fileName || fileOfAddress(source) };
 }
 

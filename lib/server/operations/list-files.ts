@@ -1,6 +1,4 @@
-// User data files of a folder, for pages and for polls.
-// Guarantees: a missing folder is an empty one, because folders come with their first file; every other failure is a failure; paths start
-// at the folder, whatever the service does (wire facts 3.21: some services name files from the folder on, some from the top).
+// User data files of a folder. A missing folder is empty. Paths start at the folder, whatever the service does (wire facts 3.21).
 
 import "server-only";
 import { TOP } from "@/lib/contract/assets/file-refs";
@@ -10,7 +8,7 @@ import { noteSkipped, skippedIn } from "@/lib/contract/json/readers";
 import { operations } from "@/lib/contract/operations";
 import { type UserdataFile } from "@/lib/contract/operations/files";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { toBrowser } from "../answers/to-browser";
+import { redactForBrowser } from "../answers/redact";
 import { type Context } from "../auth/viewer";
 import { openConnection } from "../connections/access";
 import { readOperationQuery } from "../requests/read-request";
@@ -19,7 +17,6 @@ import { type Upstream } from "../upstream/upstream";
 
 type Files = Result<UserdataFile[], Failure>;
 
-/** `search` is the query of GET /api/userdata. */
 export async function listFiles(context: Context, search: URLSearchParams, signal?: AbortSignal): Promise<Files> {
   const access = await openConnection(context, search.get(CONNECTION_PARAMETER) ?? undefined);
   if (!access.ok) return access;
@@ -27,8 +24,8 @@ export async function listFiles(context: Context, search: URLSearchParams, signa
   if (!query.ok) return query;
   const listed = await listFolder(access.value.upstream, query.value, signal);
   return listed.ok
-    ? ok(noteSkipped(toBrowser(listed.value, access.value), skippedIn(listed.value)))
-    : failed(toBrowser(listed.failure, access.value));
+    ? ok(noteSkipped(redactForBrowser(listed.value, access.value), skippedIn(listed.value)))
+    : failed(redactForBrowser(listed.failure, access.value));
 }
 
 export async function listFolder(upstream: Upstream, query: Record<string, unknown>, signal?: AbortSignal): Promise<Files> {
@@ -55,7 +52,6 @@ export async function listFolder(upstream: Upstream, query: Record<string, unkno
   return cut.every(({ path }) => innerPaths.has(path)) ? listed : ok(cut);
 }
 
-/** Keeps the list's count of unreadable entries. */
 function mapped(files: UserdataFile[], change: (file: UserdataFile) => UserdataFile): UserdataFile[] {
   return noteSkipped(files.map(change), skippedIn(files));
 }

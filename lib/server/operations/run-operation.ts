@@ -13,11 +13,11 @@ import { maskText } from "@/lib/contract/secrets/secret-texts";
 import { LABEL_HEADER, readLabel } from "@/lib/contract/workflow/submission";
 import { nameInExtraData, namelessWorkflow } from "@/lib/contract/workflow/workflow-name";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { listenForLanded } from "../answers/landed";
+import { subscribeToLiveOutputs } from "../answers/live-progress";
 import { maskJsonStream } from "../answers/mask-stream";
 import { readCatalogue } from "../answers/node-classes";
-import { callForBrowser } from "../answers/pass-on";
-import { forPrograms, toBrowser } from "../answers/to-browser";
+import { callForBrowser } from "../answers/process-response";
+import { forPrograms, redactForBrowser } from "../answers/redact";
 import { type Access, openFor } from "../connections/access";
 import { type AuthedContext } from "../context";
 import { connectionIn, readJson, readOperationQuery, searchOf } from "../requests/read-request";
@@ -34,7 +34,6 @@ import {
 import { type CallInput, type UploadBody } from "../upstream/outgoing";
 import { type ActedOn, actedOnAfter, askedOf, outcomeOf } from "./audit-targets";
 
-/** Of a downloaded answer. */
 const MAX_NAME_LENGTH = 100;
 
 /** `broken` tells afterwards why the stream ended early, if it did. */
@@ -105,7 +104,7 @@ export async function runOperation(
   const json = await readJson(asked, operation.body.schema);
   if (!json.ok) return json;
   const isSubmission = operation.tells === "submission";
-  if (isSubmission) listenForLanded(access.value);
+  if (isSubmission) subscribeToLiveOutputs(access.value);
   const sent = isSubmission ? withoutTokens(json.value) : json.value;
   return call(operation, asked, access.value, { ...input, json: sent });
 }
@@ -113,7 +112,7 @@ export async function runOperation(
 /** An answer of any size as a file: masked, but not parsed. */
 async function sendRaw(operation: Operation, access: Access, input: CallInput): Promise<Result<Response, Failure>> {
   const result = await access.upstream.forward(operation, input);
-  if (!result.ok) return failed(toBrowser(result.failure, access));
+  if (!result.ok) return failed(redactForBrowser(result.failure, access));
   const { body } = result.value;
   const name = [operation.name, ...Object.values(input.params ?? {})].join("-").replaceAll(/[^\w.-]+/g, "_");
   return ok(fileAnswer(body && maskJsonStream(body, access.apiKey), `${name.slice(0, MAX_NAME_LENGTH)}.json`));
@@ -157,7 +156,7 @@ async function submitted(id: string, { request, composition }: AuthedContext, ac
   const storedName = workflowId === undefined ? undefined : await knownName(workflowId, composition, access);
   const workflow = nameInExtraData(extraData) || (workflowId && (storedName ?? namelessWorkflow(workflowId)));
   const name = [workflow, label].filter(Boolean).join(" · ");
-  return toBrowser({ id, ...(name && { name: maskText(name) }) }, access);
+  return redactForBrowser({ id, ...(name && { name: maskText(name) }) }, access);
 }
 
 async function knownName(
@@ -186,7 +185,7 @@ async function upload(operation: Operation, asked: AuthedContext, access: Access
 
 async function readBytes(operation: Operation, asked: AuthedContext, access: Access, input: CallInput): Promise<Result<Response, Failure>> {
   const result = await access.upstream.forward(operation, { ...input, headers: passedRequestHeaders(asked.request) });
-  if (!result.ok) return failed(toBrowser(result.failure, access));
+  if (!result.ok) return failed(redactForBrowser(result.failure, access));
   return ok(result.value.status === 416 ? await refusedRange(result.value, asked.requestId) : bytesAnswer(result.value));
 }
 

@@ -157,14 +157,14 @@ async function settle(asked: AuthedContext, key: string, sent: Sent): Promise<Su
   } finally {
     await end();
   }
-  const kept = await findLanded(asked, key);
+  const kept = await findStoredOutcome(asked, key);
   // The earlier attempt started nothing: send this one.
   if (!kept) return settle(asked, key, sent);
   return kept.contentHash === sent.contentHash ? repeated(asked, outcomeOfKept(kept)) : failed(otherContent());
 }
 
 /** Waits while another console is still sending it. */
-async function findLanded(
+async function findStoredOutcome(
   { composition: { store }, viewer: { memberId }, request: { signal } }: AuthedContext,
   key: string,
 ): Promise<KeptSubmission | undefined> {
@@ -225,6 +225,6 @@ export async function readSubmission(asked: AuthedContext, key: string): Promise
   const { composition, viewer } = asked;
   const flying = composition.submissionsInFlight.get(flightId(viewer.memberId, key));
   if (flying) return ok(reportOf(await flying.outcome));
-  const kept = await findLanded(asked, key);
+  const kept = await findStoredOutcome(asked, key);
   return kept ? ok(reportOf(outcomeOfKept(kept))) : failed(refusal("NOT_FOUND", "No submission with this key was sent to a service."));
 }

@@ -7,7 +7,7 @@ import { type Failure, isNotThere } from "@/lib/contract/failure";
 import { operations } from "@/lib/contract/operations";
 import { type Asset, type AssetsAnswer, type AssetsQuery } from "@/lib/contract/schemas/asset";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { toBrowser } from "../answers/to-browser";
+import { redactForBrowser } from "../answers/redact";
 import { type Context } from "../auth/viewer";
 import { findConnection, openConnection, readThrough } from "../connections/access";
 import { noteAssetLibrary } from "../connections/change";
@@ -26,7 +26,6 @@ export async function getAsset(context: Context, id: string, connection?: string
   return readThrough(context, connection, operations.getAsset, { params: { id: id } });
 }
 
-/** `search` is the query of GET /api/files/mask-layers. */
 export async function getMaskLayer(
   context: Context,
   search: URLSearchParams,
@@ -37,9 +36,8 @@ export async function getMaskLayer(
   const query = readQuery(search, operations.getMaskLayers.query);
   if (!query.ok) return query;
   const layers = await access.value.upstream.call(operations.getMaskLayers, { query: query.value, signal });
-  if (layers.ok) return ok({ mask: toBrowser(layers.value.mask, access.value) ?? null });
-  // No layers for this picture, or a service without layers.
-  return isNotThere(layers.failure) ? ok({ mask: null }) : failed(toBrowser(layers.failure, access.value));
+  if (layers.ok) return ok({ mask: redactForBrowser(layers.value.mask, access.value) ?? null });
+  return isNotThere(layers.failure) ? ok({ mask: null }) : failed(redactForBrowser(layers.failure, access.value));
 }
 
 const { createAssetFromHash } = operations;
@@ -54,9 +52,9 @@ export async function createOfKnownContent({ annotateAudit, ...context }: Authed
   const json = await readJson(context, createAssetFromHash.body.schema);
   if (!json.ok) return json;
   const made = await access.value.upstream.call(createAssetFromHash, { json: json.value, signal: context.request.signal });
-  if (!made.ok && made.failure.status !== 404) return failed(toBrowser(made.failure, access.value));
+  if (!made.ok && made.failure.status !== 404) return failed(redactForBrowser(made.failure, access.value));
   // An answer that does not name the offered hash proves nothing.
-  const asset = made.ok && made.value.asset_hash === json.value.hash ? toBrowser(made.value, access.value) : null;
+  const asset = made.ok && made.value.asset_hash === json.value.hash ? redactForBrowser(made.value, access.value) : null;
   annotateAudit({ outcome: asset ? writeThings([asset], outcomeOf(asset)) : "unknown hash" });
   return ok({ asset, ...(made.ok && !asset && { isUnclear: true as const }) });
 }

@@ -1,4 +1,4 @@
-// Rows of the audit log: grouped, with names, and as CSV.
+// Rows of the audit log: grouped, with names, and as CSV. Also bundled for commands, which have no session.
 
 import "server-only";
 import { type AuditItem, type AuditPart, describeMemberChange, personLabel, readMemberChange } from "@/lib/contract/audit/audit";
@@ -62,7 +62,6 @@ function rowOf(entries: readonly [Logged, ...Logged[]], most: number): AuditItem
   return isMixed ? { ...row, action: familyOf(facts.action) ?? facts.action } : row;
 }
 
-/** Many entries have no single outcome. */
 function together({ outcome: _outcome, target: _target, ...rest }: AuditItem): AuditItem {
   return rest;
 }
@@ -118,7 +117,6 @@ const EXPORT_ENTRIES = 1_000;
 /** How many entries are read for a page, and for one row of the file. More entries start another row. */
 export const MAX_READ_ENTRIES = 5_000;
 
-/** A plain generator: it ends when the consumer stops. */
 export async function* writeAuditCsv(store: LogStore, names: Names, filter: AuditSearch): AsyncGenerator<string, void> {
   const search = { ...filter, upTo: await store.audit.newestId() };
   yield (

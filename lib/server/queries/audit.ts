@@ -1,6 +1,4 @@
-// The audit log for pages and handlers: a page of it, or the whole as a file.
-// Guarantees: for admins only; names of other members' own connections are left out; the file is read a page at a time, as fast as the
-// browser takes it.
+// The audit log for admins: one page, or a streamed file. Names of other members' own connections are left out.
 
 import "server-only";
 import {
@@ -52,7 +50,6 @@ export async function listAuditChoices({ composition: { store }, viewer }: Conte
   return ok({ members: members.map(({ id, name, email }) => ({ id, name: personLabel({ name, email }) })), actions });
 }
 
-/** A plain generator: it ends when the reader stops. */
 export async function* auditCsv(context: Context, filter: AuditFilter): AsyncGenerator<string, void> {
   const { store } = context.composition;
   yield* writeAuditCsv(store, await readNames(store, await usableConnections(context)), searchOf(context.composition, filter));

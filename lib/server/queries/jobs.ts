@@ -15,9 +15,9 @@ import {
   type JobStatus,
 } from "@/lib/contract/schemas/job";
 import { ok, type Result } from "@/lib/shared/result";
-import { noteTotalsInQueue } from "../answers/landed";
+import { noteTotalsInQueue } from "../answers/live-progress";
 import { readCatalogue } from "../answers/node-classes";
-import { callForBrowser } from "../answers/pass-on";
+import { callForBrowser } from "../answers/process-response";
 import { type Context } from "../auth/viewer";
 import { canStop } from "../capabilities/capabilities";
 import { type Access, findVisible, openForJobs, openQuietly, readThrough } from "../connections/access";

@@ -19,7 +19,6 @@ export async function listInvitations({ composition, viewer }: Context): Promise
   return hasRole(viewer.role, "admin") ? ok(await listInvitationItems(composition)) : failed(adminOnly);
 }
 
-/** Undefined for a member who was removed a moment ago. */
 export async function getAccount({ composition: { store }, viewer: { memberId } }: Context): Promise<MemberView | undefined> {
   const member = await store.members.get(memberId);
   return member && toMemberView(member);

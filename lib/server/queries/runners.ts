@@ -1,6 +1,4 @@
 // The runners of the embedded service, for admins.
-// Guarantees: a problem with an address is an answer, because only that server failed; everything else that the service refuses is a
-// failure. Must never: be called by a route that is not for admins.
 
 import "server-only";
 import { runnerProblems } from "@/lib/contract/connections";
@@ -31,7 +29,6 @@ export async function saveRunner(
   return problem ? ok({ problem: { code: problem, message } }) : failed(toFailure(saved.failure));
 }
 
-/** Answers the name it had. */
 export async function removeRunner({ serviceRunners }: Parts<"serviceRunners">, id: string): Promise<Result<string, Failure>> {
   const runners = serviceRunners();
   const label = (await runners.list()).find((runner) => runner.id === id)?.label ?? id;

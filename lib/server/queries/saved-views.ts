@@ -1,6 +1,4 @@
-// Saved views for pages and for the console's own API.
-// Guarantees: a personal view belongs to its member alone; a view of the team is changed by operators and
-// above; the plain list's query is empty.
+// Saved views. A personal view belongs to its member; operators and above change the team's.
 
 import "server-only";
 import { type SavedView, type ViewScreen, viewScreens } from "@/lib/contract/console";
@@ -23,7 +21,6 @@ export async function listSavedViews({ composition: { store }, viewer }: Context
   return views.map((view) => toSavedView(viewer, view, defaultId));
 }
 
-/** The view with which the member's list opens. */
 export async function defaultView({ composition: { store }, viewer }: Context, screen: ViewScreen): Promise<{ query: string } | undefined> {
   const { savedViews } = store;
   const id = await savedViews.defaultOf(viewer.memberId, screen);

@@ -1,12 +1,10 @@
-// Shares: the public page for holders of the link, and the list in the settings.
-// Guarantees: the page names what was shared by the share's own numbers; members see the shares they made, admins all of them.
-// Must never: put an id of the service, a job or a connection on the public page.
+// The public page of a share, and the list in the settings.
 
 import "server-only";
 import { personLabel } from "@/lib/contract/audit/audit";
 import { writeThings } from "@/lib/contract/audit/audit-items";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { hasRole, type Role, roles } from "@/lib/contract/people/roles";
+import { hasRole } from "@/lib/contract/people/roles";
 import { type SharedPage, type ShareState, type ShareView } from "@/lib/contract/share";
 import { networkOf } from "@/lib/shared/ip-address";
 import { type Context, type SentHeaders } from "../auth/viewer";
@@ -35,7 +33,6 @@ export async function readShare(composition: Composition, token: string, sent: S
   return (await find(composition, token, sent)).visit;
 }
 
-/** `id`: of an open share, to count its visits. */
 async function find(composition: Composition, token: string, sent: SentHeaders): Promise<{ visit: Visit; id?: string }> {
   const { store } = composition;
   const opened = await openShare(composition, token);
@@ -59,12 +56,10 @@ function shown({ name, kind, size, hash, width, height, text }: ShareItem) {
   return { name, kind, size, hash, width, height, text };
 }
 
-/** Whether this console allows shares to be made and used. */
 export function sharesAreOn({ env }: Parts<"env">): boolean {
   return env.shares;
 }
 
-/** For the audit log: the share's title and owner. */
 export async function shareFacts({ store }: Parts<"store">, id: string): Promise<{ target: string; outcome?: string }> {
   const share = (await store.shares.list()).find((one) => one.id === id);
   const member = share && (await store.members.get(share.memberId));
@@ -76,7 +71,6 @@ export async function shareFacts({ store }: Parts<"store">, id: string): Promise
 export async function listShares({ composition: { store, now }, viewer }: Context): Promise<ShareView[]> {
   const shares = await store.shares.list(hasRole(viewer.role, "admin") ? undefined : viewer.memberId);
   const reached = new Map<string, Promise<string | undefined>>();
-  /** Whether the maker may still use the connection, and its address is unchanged. */
   const mayUse = async ({ memberId, connectionId, baseUrl }: ListedShare) => {
     const key = `${memberId} ${connectionId}`;
     const known = reached.get(key) ?? store.connections.getFor(memberId, connectionId).then((one) => one?.baseUrl);
@@ -107,6 +101,5 @@ export async function listShares({ composition: { store, now }, viewer }: Contex
 function stateOf({ revokedAt, expiresAt, isSuspended, makerRole }: ListedShare, now: number, mayUse: boolean): ShareState {
   if (revokedAt !== undefined) return "revoked";
   if (expiresAt <= now) return "expired";
-  const role: Role = roles.find((one) => one === makerRole) ?? roles[0];
-  return isSuspended || !mayUse || !hasRole(role, LEAST_ROLE) ? "closed" : "open";
+  return isSuspended || !mayUse || !hasRole(makerRole, LEAST_ROLE) ? "closed" : "open";
 }

@@ -21,7 +21,7 @@ import { type JobsAnswer } from "@/lib/contract/schemas/job";
 import { toMilliseconds } from "@/lib/contract/times";
 import { ok, type Result } from "@/lib/shared/result";
 import { BYTE_ORDER_MARK, csvLine } from "@/lib/shared/text";
-import { callForBrowser } from "../answers/pass-on";
+import { callForBrowser } from "../answers/process-response";
 import { type Context } from "../auth/viewer";
 import { type Composition } from "../composition-type";
 import { openForJobs, visibleConnections } from "../connections/access";
@@ -84,7 +84,6 @@ function add(to: Counted, { word, jobs, runMs, untimed, outputs, uncounted, byte
   }
 }
 
-/** If a range is too long, its beginning is cut off. */
 function rangeOf({ within, from, to }: UsageQuery, nowMs: number): { fromMs: number; toMs: number } {
   const toMs = to ?? nowMs + 1;
   const fromMs = from ?? (to === undefined ? nowMs - within * HOUR_MS : toMs - MOST_DAYS * DAY_MS);
@@ -112,7 +111,7 @@ async function named(context: Context, all: readonly (Counted & Who)[]): Promise
     const key = [memberId, connection.kind, connection.id, token].join("\n");
     const before = rows.get(key);
     const figures = figuresOf(counted);
-    const member = { id: memberId, name: names.get(memberId), ...(token !== null && { token }) };
+    const member = { id: memberId, name: names.get(memberId), ...(token !== undefined && { token }) };
     rows.set(key, { member, connection, ...(before ? addUp([before, figures]) : figures) });
   }
   return [...rows.values()].sort(
@@ -193,7 +192,6 @@ export async function listRunsByDay(context: Context, zone: string, connection?:
   return ok(countByDay(runs, { zone, nowMs, gap, sinceMs: await reachedMs(context.composition, id, newest.value.value) }));
 }
 
-/** Undefined if everything is known. */
 async function reachedMs(
   composition: Composition,
   id: string,
@@ -216,7 +214,6 @@ type Runs = { ms: number; state: JobState; count: number };
 
 type Counting = { zone: string; nowMs: number; sinceMs?: number; gap?: LedgerGap };
 
-/** `sinceMs`: older jobs are not known. */
 export function countByDay(runs: readonly Runs[], { zone, nowMs, sinceMs, gap }: Counting): RunsByDay {
   const dayOf = dayIn(zone);
   const counted = new Map<string, RunsOfDay>(
@@ -238,7 +235,6 @@ export function countByDay(runs: readonly Runs[], { zone, nowMs, sinceMs, gap }:
   return { days, jobs: total, ...(isWhole ? {} : { sinceMs }) };
 }
 
-/** Formats dates so that they compare as texts. */
 function dayIn(zone: string): (ms: number) => string {
   const format = new Intl.DateTimeFormat("en-CA", { timeZone: zone, year: "numeric", month: "2-digit", day: "2-digit" });
   return (ms) => format.format(ms);

@@ -1,6 +1,4 @@
-// Reads a caller's query and body with the contract's schemas and within limits.
-// Guarantees: a 400 names the field; a body over the limit is refused before it is in memory, and one that does not arrive in time is
-// abandoned; bad input never throws.
+// Reads a request's query and body with the contract's schemas, within limits of size and time.
 
 import "server-only";
 import { type z } from "zod";
@@ -21,7 +19,6 @@ const LONGEST_JSON = 16 * 1024 * 1024;
 export const MAX_VISITOR_BODY_BYTES = 64 * 1024;
 const DEEPEST_JSON = 100;
 
-/** The id in the route's [id] folder; an empty one matches nothing. */
 export function idOf({ params }: Pick<RouteContext, "params">): string {
   return typeof params.id === "string" ? params.id : "";
 }
@@ -33,7 +30,6 @@ export function searchOf(request: Request): URLSearchParams {
 
 const consoleParameters = [CONNECTION_PARAMETER, RAW_PARAMETER];
 
-/** The id of the connection that the request names. */
 export function connectionIn(request: Request): string | undefined {
   return searchOf(request).get(CONNECTION_PARAMETER) ?? undefined;
 }
@@ -60,7 +56,6 @@ export function readQuery(search: URLSearchParams, schema: z.ZodObject | undefin
   return ok(parsed.data);
 }
 
-/** The query of an interface operation. */
 export function readOperationQuery(search: URLSearchParams, { query }: Operation): ReturnType<typeof readQuery> {
   const names = [...search.keys()].filter((name) => !consoleParameters.includes(name));
   const unknown = query && unknownFilter(query, names);

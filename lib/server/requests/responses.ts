@@ -23,12 +23,10 @@ export function jsonAnswer(value: unknown, status = 200, headers = new Headers()
   return inJson(writeExactJson(value), status, headers);
 }
 
-/** For JSON that is already written. */
 export function writtenAnswer(json: Uint8Array): Response {
   return inJson(oneChunk(json), 200, new Headers());
 }
 
-/** `count`: how many entries of a list could not be read. */
 export function unreadableHeaders(count: number): Headers {
   return new Headers(count > 0 ? { [UNREADABLE_HEADER]: String(count) } : {});
 }
@@ -107,7 +105,6 @@ export function bytesAnswer(from: Response): Response {
   return new Response(from.status === 304 ? null : from.body, { status: from.status, headers });
 }
 
-/** JSON as a file to save. */
 export function fileAnswer(body: ReadableStream<Uint8Array> | null, name: string): Response {
   const headers = {
     "content-type": "application/json",

@@ -29,7 +29,6 @@ export async function openOriginal(access: Access, item: ShareItem, { signal, he
   return failed(noShare);
 }
 
-/** Checks without reading the file. */
 export async function isThere(access: Access, item: ShareItem, signal: AbortSignal): Promise<boolean> {
   if (item.asset !== undefined && item.isFixed) return (await sameAsset(access, item, signal)) !== undefined;
   const opened = await openOriginal(access, item, { signal, headers: { range: "bytes=0-0" } });
@@ -87,7 +86,6 @@ const MAX_READ_BYTES = 128 * 1024 ** 2;
 const MAX_PARTS = 500_000;
 const PARTS_A_TURN = 1000;
 
-/** `next`: the number of the block that comes next. */
 type Source = { answer: Response; blocks: AsyncGenerator<Buffer, void>; next: number; isWhole: boolean };
 
 /** Throws `Unreadable` if the file is missing or breaks off, `NotCleanable` if too much of it would have to be read. */
@@ -102,7 +100,6 @@ export async function readOriginal<T>(
   let read = 0;
   let parts = 0;
 
-  /** Returns the size of the whole file, if the service tells it. */
   async function open(index: number): Promise<number | undefined> {
     await letGo(source);
     const from = index * BLOCK;

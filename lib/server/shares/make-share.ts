@@ -1,6 +1,4 @@
-// Makes a share: what the maker sees at this moment becomes a fixed list, behind a token that is shown once.
-// Guarantees: the list contains only what the maker's connection has just answered; a file that cannot be cleaned is refused by name,
-// unless its metadata is kept or the file is left out. Must never: store the token or the password in plain text.
+// Makes a share: a fixed list of what the maker sees now, behind a token that is shown once and stored as a hash.
 
 import "server-only";
 import { randomBytes, randomUUID } from "node:crypto";
@@ -15,8 +13,8 @@ import { toAssetView } from "@/lib/contract/views/asset-view";
 import { listOutputs, type OutputView } from "@/lib/contract/views/outputs-view";
 import { pictureSizeOf } from "@/lib/shared/picture-size";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { callForBrowser } from "../answers/pass-on";
-import { toBrowser } from "../answers/to-browser";
+import { callForBrowser } from "../answers/process-response";
+import { redactForBrowser } from "../answers/redact";
 import { hashPassword } from "../auth/passwords";
 import { type Parts } from "../composition-type";
 import { type Access } from "../connections/access";
@@ -95,7 +93,7 @@ async function chosenAssets(access: Access, ids: readonly string[], signal: Abor
   const read = await inTurn([...new Set(ids)], (id) => access.upstream.call(operations.getAsset, { params: { id }, signal }));
   const items: ShareItem[] = [];
   for (const asset of read) {
-    if (!asset.ok) return failed(toBrowser(asset.failure, access));
+    if (!asset.ok) return failed(redactForBrowser(asset.failure, access));
     const view = toAssetView(asset.value);
     const { width, height, kind, mimeType, sizeBytes: size } = view;
     const hash = hashOf(asset.value);

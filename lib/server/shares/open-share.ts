@@ -1,7 +1,4 @@
-// From the token in a link to what it opens: the share, and its maker's connection.
-// Guarantees: nothing opens if the share is expired or revoked, its maker was suspended, removed, lowered below operator or lost the
-// connection, or the connection leads elsewhere; all of this is checked at each request and before each call to the service.
-// Must never: tell a stranger which of these it was.
+// Opens a share by its token. Maker, role, connection and expiry are checked at each request; visitors never learn why one is closed.
 
 import "server-only";
 import { createHmac, timingSafeEqual } from "node:crypto";
@@ -28,7 +25,6 @@ export const locked: Failure = { code: "UNAUTHORIZED", message: "This share need
 
 export type OpenedShare = { share: Share; maker: string; access: Access };
 
-/** Without checking its password. */
 export async function openShare(composition: Composition, token: string): Promise<OpenedShare | undefined> {
   const { store, env, now } = composition;
   if (!env.shares || !/^[A-Za-z0-9_-]{43}$/.test(token)) return undefined;
@@ -47,7 +43,6 @@ export async function openShare(composition: Composition, token: string): Promis
   return access.ok && access.value.connection.baseUrl === share.baseUrl ? { share, maker: member.name, access: access.value } : undefined;
 }
 
-/** Checks its password, if it has one. */
 export async function enterShare(composition: Composition, token: string, cookies: string | null): Promise<Result<OpenedShare, Failure>> {
   const opened = await openShare(composition, token);
   if (!opened) return failed(noShare);

@@ -39,7 +39,6 @@ export function spanOf(pieces: readonly Piece[]): { from: number; to: number } |
 
 const ZEROS = 64 * 1024;
 
-/** `original` begins at offset `at` of the original file. */
 export function cleanStream(pieces: readonly Piece[], original: ReadableStream<Uint8Array> | null, at: number): ReadableStream<Uint8Array> {
   const source = original?.getReader();
   const made = make(pieces, source, at);
@@ -49,7 +48,6 @@ export function cleanStream(pieces: readonly Piece[], original: ReadableStream<U
         const next = await made.next();
         if (!next.done) return controller.enqueue(next.value);
         controller.close();
-        // Bytes after the last piece are not needed.
         await source?.cancel().catch(() => undefined);
       },
       cancel: (reason) => source?.cancel(reason),
@@ -64,7 +62,6 @@ async function* make(
   at: number,
 ): AsyncGenerator<Uint8Array, void> {
   let chunk: Uint8Array = new Uint8Array(0);
-  /** Where in the original the chunk begins. */
   let begin = at;
   for (const piece of pieces) {
     if ("bytes" in piece) yield Buffer.from(piece.bytes, "base64");

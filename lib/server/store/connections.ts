@@ -1,40 +1,20 @@
-// Connections: where a service is and who may use it. The key is stored apart, in keys.ts.
-// Guarantees: every read names the member; a personal connection is found only by its own member.
+// Connections, who may use them, and their API keys as ciphertext.
 
 import "server-only";
 import { randomUUID } from "node:crypto";
 import { type RawBuilder, sql, type SqlBool } from "kysely";
-import {
-  type CheckOutcome,
-  checkOutcomes,
-  type ConnectionFeature,
-  type Dialect,
-  dialects,
-  lacksOfDialect,
-} from "@/lib/contract/connections";
+import { type CheckOutcome, checkOutcomes, type ConnectionFeature, type Dialect, lacksOfDialect } from "@/lib/contract/connections";
 import { type ConnectionStatus } from "@/lib/contract/console";
-import { type Database, prepareOne } from "./database";
-import { type ConnectionRow } from "./tables";
+import { type Database, hasEffect, prepareOne } from "./database";
+import { dialectOf } from "./dialect";
+import { type Row, type StoredKey } from "./tables";
 
 export function ownOrTeams(memberId: string): RawBuilder<SqlBool> {
   return sql`("member_id" is null or "member_id" = ${memberId})`;
 }
 
-export type Connection = {
-  id: string;
-  name: string;
-  baseUrl: string;
-  accountUrl: string | undefined;
-  /** Undefined: shared by the team. */
-  memberId: string | undefined;
-  /** The name of the owner, for a member who may only see the connection's jobs. */
-  seenOf?: string;
-  status: ConnectionStatus;
-  dialect: Dialect;
-  hasAssets: boolean;
-  lacks: readonly ConnectionFeature[];
-  createdAt: number;
-};
+/** `seenOf`: the name of the owner, for a member who may only see the connection's jobs. */
+export type Connection = Row<"connections"> & { seenOf?: string; status: ConnectionStatus; lacks: readonly ConnectionFeature[] };
 type NewConnection = {
   id?: string;
   name: string;
@@ -47,7 +27,6 @@ type NewConnection = {
 };
 /** Absent fields stay unchanged; an empty account URL is removed. */
 type ConnectionChange = { name?: string; baseUrl?: string; accountUrl?: string; dialect?: Dialect; hasAssets?: boolean };
-export type ConnectionStore = ReturnType<typeof createConnectionStore>;
 
 export function createConnectionStore(database: Database) {
   const usableBy = (memberId: string) => database.selectFrom("connections").selectAll().where(ownOrTeams(memberId));
@@ -65,24 +44,20 @@ export function createConnectionStore(database: Database) {
       return row && toConnection(row);
     },
 
-    /** Ids of all connections of all members. */
     async listIds(): Promise<Set<string>> {
       const rows = await database.selectFrom("connections").select("id").execute();
       return new Set(rows.map(({ id }) => id));
     },
 
-    /** If the id exists already, the existing row stays. */
     async create(connection: NewConnection): Promise<Connection> {
-      const row: ConnectionRow = {
+      const row: Row<"connections"> = {
+        accountUrl: undefined,
+        memberId: undefined,
+        ...connection,
         id: connection.id ?? randomUUID(),
-        name: connection.name,
-        baseUrl: connection.baseUrl,
-        accountUrl: connection.accountUrl ?? null,
-        memberId: connection.memberId ?? null,
         status: "unknown",
         dialect: connection.dialect ?? "interface",
-        hasAssets: connection.hasAssets === false ? 0 : 1,
-        createdAt: connection.createdAt,
+        hasAssets: connection.hasAssets ?? true,
       };
       await database
         .insertInto("connections")
@@ -93,38 +68,56 @@ export function createConnectionStore(database: Database) {
     },
 
     async change(id: string, change: ConnectionChange): Promise<void> {
-      const columns = {
-        ...(change.name !== undefined && { name: change.name }),
-        ...(change.baseUrl !== undefined && { baseUrl: change.baseUrl }),
-        ...(change.accountUrl !== undefined && { accountUrl: change.accountUrl || null }),
-        ...(change.dialect !== undefined && { dialect: change.dialect }),
-        ...(change.hasAssets !== undefined && { hasAssets: change.hasAssets ? 1 : 0 }),
-      };
-      if (Object.keys(columns).length > 0) await database.updateTable("connections").set(columns).where("id", "=", id).execute();
+      const columns = { ...change, accountUrl: change.accountUrl === "" ? null : change.accountUrl };
+      if (Object.values(columns).some((value) => value !== undefined))
+        await database.updateTable("connections").set(columns).where("id", "=", id).execute();
     },
 
     async setStatus(id: string, status: CheckOutcome): Promise<void> {
       await database.updateTable("connections").set({ status }).where("id", "=", id).execute();
     },
 
-    /** False if it is already gone: of several requests, one removes it. */
     async remove(id: string): Promise<boolean> {
-      const done = await database.deleteFrom("connections").where("id", "=", id).executeTakeFirst();
-      return Number(done.numDeletedRows) > 0;
+      return hasEffect(database.deleteFrom("connections").where("id", "=", id));
     },
   };
 }
 
-export function toConnection(row: ConnectionRow): Connection {
-  const dialect = dialects.find((name) => name === row.dialect) ?? "interface";
-  const hasAssets = row.hasAssets !== 0;
+export function toConnection<R extends Row<"connections">>(row: R): R & Connection {
+  const lacks = lacksOfDialect[row.dialect];
   return {
     ...row,
-    accountUrl: row.accountUrl ?? undefined,
-    memberId: row.memberId ?? undefined,
     status: checkOutcomes.find((outcome) => outcome === row.status) ?? "unknown",
-    dialect,
-    hasAssets,
-    lacks: hasAssets ? lacksOfDialect[dialect] : [...lacksOfDialect[dialect], "assets"],
+    lacks: row.hasAssets ? lacks : [...lacks, "assets"],
+  };
+}
+
+export type { StoredKey };
+export type Sealed = Pick<StoredKey, "ringKeyId" | "ciphertext">;
+export type KeyStore = ReturnType<typeof createKeyStore>;
+
+export function createKeyStore(database: Database) {
+  const ofConnection = prepareOne(database, database.selectFrom("apiKeys").selectAll().where("connectionId", "=", ""));
+  return {
+    async put(key: StoredKey): Promise<void> {
+      await dialectOf(database).serially(database, `key of ${key.connectionId}`, async (transaction) => {
+        await transaction.deleteFrom("apiKeys").where("connectionId", "=", key.connectionId).execute();
+        await transaction.insertInto("apiKeys").values(key).execute();
+      });
+    },
+
+    getOf: (connectionId: string): Promise<StoredKey | undefined> => ofConnection(connectionId),
+
+    list: (): Promise<StoredKey[]> => database.selectFrom("apiKeys").selectAll().orderBy("id").execute(),
+
+    async reseal(before: StoredKey, after: Sealed): Promise<boolean> {
+      return hasEffect(
+        database
+          .updateTable("apiKeys")
+          .set({ ringKeyId: after.ringKeyId, ciphertext: after.ciphertext })
+          .where("id", "=", before.id)
+          .where("ciphertext", "=", before.ciphertext),
+      );
+    },
   };
 }

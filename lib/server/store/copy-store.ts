@@ -6,7 +6,7 @@ import { type Copied, copyTables, isUnfinishedCopy, type Row, UNFINISHED_COPY } 
 import { requireCurrent } from "@/lib/shared/database/migrate";
 import { isNoTable } from "@/lib/shared/database/postgres";
 import { type Database, openDatabase, openPostgres } from "./database";
-import { dialectOf } from "./dialect/dialect";
+import { dialectOf } from "./dialect";
 import { indexed, readItem } from "./jobs/ledger-entry";
 import { postgresHistory } from "./migrations";
 import { type Tables } from "./tables";
@@ -37,7 +37,6 @@ export async function requireFinished(database: Database): Promise<void> {
   if (await isUnfinishedCopy(database)) throw new Error(UNFINISHED_COPY);
 }
 
-/** Throws unless a copy may begin or continue here. */
 export async function requireVacant(to: Database): Promise<void> {
   const there = await to.selectFrom("members").select("id").limit(1).executeTakeFirst();
   if (there && !(await isUnfinishedCopy(to)))
@@ -52,7 +51,6 @@ async function putWords(trx: Kysely<Tables>, row: Row): Promise<void> {
   await dialectOf(trx).putWords(trx, BigInt(text("key") ?? 0), body);
 }
 
-/** `file`: a new file. */
 export async function copySnapshot(url: string, file: string, say: (progress: string) => void): Promise<void> {
   const source = openPostgres(url);
   const { database: target, migrate } = openDatabase(file);

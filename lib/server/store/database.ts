@@ -1,6 +1,5 @@
 // Opens the console's database, SQLite or PostgreSQL, and migrates it to the newest schema.
-// Guarantees: a database that is damaged, from a newer version, or suddenly empty is reported with its file and
-// what to do; nothing is written to it.
+// Nothing is written to a database that is damaged, from a newer version, or suddenly empty.
 
 import "server-only";
 import { existsSync, rmSync, statSync } from "node:fs";
@@ -8,11 +7,20 @@ import { dirname } from "node:path";
 import {
   CamelCasePlugin,
   type Compilable,
+  type DeleteResult,
+  type InsertResult,
   Kysely,
+  OperationNodeTransformer,
+  type PluginTransformQueryArgs,
   PostgresDialect,
+  type PrimitiveValueListNode,
+  type RootOperationNode,
   type SqliteDatabase,
   SqliteDialect,
   type SqliteStatement,
+  type UnknownRow,
+  type UpdateResult,
+  type ValueNode,
 } from "kysely";
 import { retryWithReserve } from "@/lib/shared/database/disk-reserve";
 import { migratePostgres as migrate, migrateSqlite } from "@/lib/shared/database/migrate";
@@ -27,8 +35,48 @@ const MAX_STATEMENTS = 200;
 
 export type Database = Kysely<Tables>;
 
-/** Columns are memberId in code and member_id in SQL. */
-const camelCase = new CamelCasePlugin({ maintainNestedObjectKeys: true });
+/** Columns that store 0 or 1. */
+const flags: ReadonlySet<string> = new Set([
+  "disabled",
+  "guests",
+  "hasAssets",
+  "isBounded",
+  "isComplete",
+  "isExact",
+  "isSuspended",
+  "isTeam",
+  "keepsMetadata",
+  "showsMaker",
+  "showsWorkflow",
+]);
+
+const toStored = (value: unknown) => (typeof value === "boolean" ? Number(value) : value);
+
+class FlagTransformer extends OperationNodeTransformer {
+  protected override transformValue(node: ValueNode): ValueNode {
+    return { ...node, value: toStored(node.value) };
+  }
+
+  protected override transformPrimitiveValueList(node: PrimitiveValueListNode): PrimitiveValueListNode {
+    return { ...node, values: node.values.map(toStored) };
+  }
+}
+
+/** Columns are memberId in code and member_id in SQL. NULL is read as undefined, and flags are booleans. */
+class ColumnPlugin extends CamelCasePlugin {
+  readonly #flags = new FlagTransformer();
+
+  override transformQuery(args: PluginTransformQueryArgs): RootOperationNode {
+    return this.#flags.transformNode(super.transformQuery(args));
+  }
+
+  protected override mapRow(row: UnknownRow): UnknownRow {
+    const read = (name: string, value: unknown) => (value !== null && flags.has(name) ? value !== 0 : (value ?? undefined));
+    return Object.fromEntries(Object.entries(super.mapRow(row)).map(([name, value]) => [name, read(name, value)]));
+  }
+}
+
+const columns = new ColumnPlugin({ maintainNestedObjectKeys: true });
 
 /** `migrate` throws on failure, because a console must not start on a partial schema. */
 export type OpenedDatabase = { database: Database; migrate(): Promise<void> };
@@ -55,7 +103,7 @@ function open(file: string, keys: readonly string[], locking = "NORMAL"): Opened
   return {
     database: new Kysely<Tables>({
       dialect: new SqliteDialect({ database: rememberingStatements(sqlite, dirname(file)) }),
-      plugins: [camelCase],
+      plugins: [columns],
     }),
     async migrate() {
       try {
@@ -94,6 +142,16 @@ export function prepareOne<Row>(database: Database, query: Compilable<Row>): (..
   return async (...parameters) => (await database.executeQuery<Row>({ ...compiled, parameters })).rows[0];
 }
 
+type Changed = InsertResult | UpdateResult | DeleteResult;
+
+/** Whether the statement inserted, updated or deleted a row. */
+export async function hasEffect(statement: { executeTakeFirst(): Promise<Changed | undefined> }): Promise<boolean> {
+  const done = await statement.executeTakeFirst();
+  if (!done) return false;
+  if ("numUpdatedRows" in done) return done.numUpdatedRows > 0n;
+  return ("numDeletedRows" in done ? done.numDeletedRows : (done.numInsertedOrUpdatedRows ?? 0n)) > 0n;
+}
+
 /** Statements that delete, end a session or take a right away: a full disk must not prevent them. */
 const makesRoom =
   /^(delete from |insert into "((ended_)?sessions|attempts)"|update "attempts"|update "(members|sessions)"|update "tokens" set "revoked_at")/;
@@ -123,7 +181,6 @@ function rememberingStatements(sqlite: SqliteConnection, folder: string): Sqlite
   };
 }
 
-/** Explains the error for the person at the terminal. */
 function asStartFailure(error: unknown, file: string): unknown {
   if (!(error instanceof Error)) return error;
   const code = "code" in error ? String(error.code) : "";
@@ -139,7 +196,7 @@ const STATEMENT_MS = 30_000;
 
 export function openPostgres(url: string): Database {
   const pool = () => openPool({ url, max: MAX_CONNECTIONS, statementMs: STATEMENT_MS });
-  return new Kysely<Tables>({ dialect: new PostgresDialect({ pool }), plugins: [camelCase] });
+  return new Kysely<Tables>({ dialect: new PostgresDialect({ pool }), plugins: [columns] });
 }
 
 /** Throws if a migration fails: a console must not start on half a schema. Several consoles at once wait for each other. */

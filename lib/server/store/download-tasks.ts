@@ -1,41 +1,19 @@
-// Background downloads by connection: the service's last word on each, and the sealed request, for asking again.
-// Guarantees: bounded per connection, ended ones are deleted after a week; of two readers at once, only one asks the service (`claim`).
-// Must never: store an address with its query unencrypted; it may contain a token.
+// Background downloads by connection, with the sealed request for retries. URLs are stored without their query, which may contain a token.
 
 import "server-only";
-import { type Database } from "./database";
-import { type Sealed } from "./keys";
-import { type DownloadTaskRow } from "./tables";
+import { type Updateable } from "kysely";
+import { type Sealed } from "./connections";
+import { type Database, hasEffect } from "./database";
+import { type Row, type Tables } from "./tables";
 
 export type DownloadTaskStore = ReturnType<typeof createDownloadTaskStore>;
-export type StoredDownload = DownloadTaskRow & { memberName: string | null };
-export type SealedDownload = Pick<DownloadTaskRow, "id" | "ringKeyId" | "sealedRequest">;
-/** The service's news about a download. */
-export type DownloadNews = Partial<
-  Pick<
-    DownloadTaskRow,
-    | "taskId"
-    | "checkedAt"
-    | "state"
-    | "word"
-    | "bytesDone"
-    | "bytesTotal"
-    | "share"
-    | "assetId"
-    | "fileName"
-    | "reason"
-    | "canCancel"
-    | "endedAt"
-  >
->;
-type NewDownload = {
-  id: string;
-  connectionId: string;
+export type StoredDownload = Row<"downloadTasks"> & { memberName: string | null };
+export type SealedDownload = Pick<StoredDownload, "id" | "ringKeyId" | "sealedRequest">;
+/** What the service reports about a download. Absent fields stay unchanged. */
+export type DownloadNews = Omit<Updateable<Tables["downloadTasks"]>, "id" | "connectionId" | "memberId" | "sealedRequest" | "ringKeyId">;
+type NewDownload = Pick<StoredDownload, "id" | "connectionId" | "taskId" | "source" | "word"> & {
   memberId: string;
-  taskId: string;
-  source: string;
   sealed: Sealed;
-  word: string;
   now: number;
 };
 
@@ -77,7 +55,6 @@ export function createDownloadTaskStore(database: Database) {
       await prune(connectionId, now);
     },
 
-    /** Newest first. */
     list(connectionId: string): Promise<StoredDownload[]> {
       return withMember()
         .where("connectionId", "=", connectionId)
@@ -103,33 +80,31 @@ export function createDownloadTaskStore(database: Database) {
 
     /** True for the one caller that is to ask the service now. */
     async claim(id: string, now: number, everyMs: number): Promise<boolean> {
-      const updated = await database
-        .updateTable("downloadTasks")
-        .set({ checkedAt: now })
-        .where("id", "=", id)
-        .where("checkedAt", "<=", now - everyMs)
-        .executeTakeFirst();
-      return updated.numUpdatedRows === 1n;
+      return hasEffect(
+        database
+          .updateTable("downloadTasks")
+          .set({ checkedAt: now })
+          .where("id", "=", id)
+          .where("checkedAt", "<=", now - everyMs),
+      );
     },
 
     async change(id: string, news: DownloadNews): Promise<void> {
       if (Object.keys(news).length > 0) await database.updateTable("downloadTasks").set(news).where("id", "=", id).execute();
     },
 
-    /** All sealed requests, whatever the state of the download. */
     listSealed(): Promise<SealedDownload[]> {
       return database.selectFrom("downloadTasks").select(["id", "ringKeyId", "sealedRequest"]).orderBy("id").execute();
     },
 
-    /** Only if it was not resealed meanwhile; tells whether it did. */
     async reseal(before: SealedDownload, after: Sealed): Promise<boolean> {
-      const done = await database
-        .updateTable("downloadTasks")
-        .set({ ringKeyId: after.ringKeyId, sealedRequest: after.ciphertext })
-        .where("id", "=", before.id)
-        .where("sealedRequest", "=", before.sealedRequest)
-        .executeTakeFirst();
-      return Number(done.numUpdatedRows) > 0;
+      return hasEffect(
+        database
+          .updateTable("downloadTasks")
+          .set({ ringKeyId: after.ringKeyId, sealedRequest: after.ciphertext })
+          .where("id", "=", before.id)
+          .where("sealedRequest", "=", before.sealedRequest),
+      );
     },
 
     async remove(id: string): Promise<void> {

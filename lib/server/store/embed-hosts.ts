@@ -1,18 +1,16 @@
-// Host pages that may show the console: their origins, how far their tickets reach, and how their tickets are checked.
-// Guarantees: changing or removing a host ends all its sessions; a ticket's id is accepted once, however many requests come at once.
-// Must never: store a secret unencrypted.
+// Host pages that may embed the console. Changing or removing a host ends its sessions; secrets are stored sealed.
 
 import "server-only";
 import { randomBytes } from "node:crypto";
 import { z } from "zod";
 import { embedPages } from "@/lib/contract/embed/embed-pages";
-import { type EmbedHostBody, type EmbedRole } from "@/lib/contract/embed/embedding";
+import { type EmbedHostBody } from "@/lib/contract/embed/embedding";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { parseJson } from "@/lib/contract/json/parse-json";
-import { type Database, prepareOne } from "./database";
-import { type Sealed } from "./keys";
+import { type Sealed } from "./connections";
+import { type Database, hasEffect, prepareOne } from "./database";
 import { hashToken } from "./settings";
-import { type EmbedHostRow } from "./tables";
+import { type Row } from "./tables";
 
 export type EmbedHost = EmbedHostBody & {
   id: string;
@@ -26,14 +24,11 @@ export type EmbedHost = EmbedHostBody & {
   refused: { at: number; why: string } | undefined;
 };
 export type Keeper = { id: string; name: string };
-/** How its tickets are checked, and who set it up. */
 export type HostKeeping = Pick<EmbedHost, "sealed" | "old" | "keptBy">;
 export type EmbedHostStore = ReturnType<typeof createEmbedHostStore>;
 
 const textsSchema = z.array(z.string()).catch([]);
 const pagesSchema = z.array(z.enum(embedPages)).catch([]);
-/** An unknown role in the table becomes the weakest role, never a stronger one. */
-const roleSchema: z.ZodType<EmbedRole> = z.enum(["runner", "viewer", "operator", "admin"]).catch("runner");
 
 export function newEmbedHostId(): string {
   return randomBytes(9).toString("hex");
@@ -43,9 +38,8 @@ export function createEmbedHostStore(database: Database) {
   const byId = prepareOne(database, database.selectFrom("embedHosts").selectAll().where("id", "=", ""));
   return {
     async create(id: string, body: EmbedHostBody, keeping: HostKeeping, createdAt: number): Promise<EmbedHost> {
-      const row = { id, ...toColumns(body, keeping), version: 1, createdAt, refusedAt: null, refusal: null };
-      await database.insertInto("embedHosts").values(row).execute();
-      return toHost(row);
+      const row = { id, ...toColumns(body, keeping), version: 1, createdAt };
+      return toHost(await database.insertInto("embedHosts").values(row).returningAll().executeTakeFirstOrThrow());
     },
 
     async get(id: string): Promise<EmbedHost | undefined> {
@@ -74,26 +68,23 @@ export function createEmbedHostStore(database: Database) {
     },
 
     async remove(id: string): Promise<boolean> {
-      const done = await database.deleteFrom("embedHosts").where("id", "=", id).executeTakeFirst();
-      return Number(done.numDeletedRows) > 0;
+      return hasEffect(database.deleteFrom("embedHosts").where("id", "=", id));
     },
 
     async noteRefusal(id: string, { at, why }: { at: number; why: string }): Promise<void> {
       await database.updateTable("embedHosts").set({ refusedAt: at, refusal: why }).where("id", "=", id).execute();
     },
 
-    /** False if this ticket was used before. */
     async takeTicket(hostId: string, ticketId: string, { now, expiresAt }: { now: number; expiresAt: number }): Promise<boolean> {
       await database.deleteFrom("embedTickets").where("expiresAt", "<", now).execute();
-      const done = await database
-        .insertInto("embedTickets")
-        .values({ hostId, ticketHash: hashToken(ticketId), expiresAt })
-        .onConflict((conflict) => conflict.columns(["hostId", "ticketHash"]).doNothing())
-        .executeTakeFirst();
-      return Number(done.numInsertedOrUpdatedRows ?? 0) > 0;
+      return hasEffect(
+        database
+          .insertInto("embedTickets")
+          .values({ hostId, ticketHash: hashToken(ticketId), expiresAt })
+          .onConflict((conflict) => conflict.columns(["hostId", "ticketHash"]).doNothing()),
+      );
     },
 
-    /** Only if it is still the host's current or previous secret; tells whether it was. */
     async reseal(id: string, before: Sealed, { ringKeyId, ciphertext }: Sealed): Promise<boolean> {
       const host = database.updateTable("embedHosts").where("id", "=", id);
       const present = host.set({ ringKeyId, ciphertext }).where("ciphertext", "=", before.ciphertext);
@@ -111,7 +102,7 @@ function toColumns({ name, origins, connection, role, pages, guests, jwksUrl }: 
     connectionId: connection,
     role,
     pages: writeExactJson(pages),
-    guests: guests ? 1 : 0,
+    guests,
     jwksUrl,
     ringKeyId: sealed?.ringKeyId ?? null,
     ciphertext: sealed?.ciphertext ?? null,
@@ -123,27 +114,27 @@ function toColumns({ name, origins, connection, role, pages, guests, jwksUrl }: 
   };
 }
 
-function toHost(row: EmbedHostRow): EmbedHost {
+function toHost(row: Row<"embedHosts">): EmbedHost {
   const { refusedAt: at, refusal: why, keptBy: keeper } = row;
   const old = toSealed(row.oldRingKeyId, row.oldCiphertext);
   return {
     id: row.id,
     name: row.name,
     origins: textsSchema.parse(parseJson(row.origins)),
-    connection: row.connectionId,
-    role: roleSchema.parse(row.role),
+    connection: row.connectionId ?? null,
+    role: row.role,
     pages: pagesSchema.parse(parseJson(row.pages)),
-    guests: row.guests !== 0,
-    jwksUrl: row.jwksUrl,
+    guests: row.guests,
+    jwksUrl: row.jwksUrl ?? null,
     sealed: toSealed(row.ringKeyId, row.ciphertext),
     old: old && { sealed: old, until: row.oldUntil ?? 0 },
-    keptBy: keeper === null ? undefined : { id: keeper, name: row.keptByName ?? "" },
+    keptBy: keeper === undefined ? undefined : { id: keeper, name: row.keptByName ?? "" },
     version: row.version,
     createdAt: row.createdAt,
-    refused: at !== null && why !== null ? { at, why } : undefined,
+    refused: at !== undefined && why !== undefined ? { at, why } : undefined,
   };
 }
 
-function toSealed(ringKeyId: string | null, ciphertext: string | null): Sealed | undefined {
-  return ringKeyId !== null && ciphertext !== null ? { ringKeyId, ciphertext } : undefined;
+function toSealed(ringKeyId: string | undefined, ciphertext: string | undefined): Sealed | undefined {
+  return ringKeyId !== undefined && ciphertext !== undefined ? { ringKeyId, ciphertext } : undefined;
 }

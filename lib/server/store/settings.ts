@@ -1,8 +1,10 @@
-// Console-wide settings by name, as text in a format of the owning module, and the hashed one-time token of the first run.
+// Console-wide settings, set-up tokens, and token buckets that limit attempts for all consoles of a database.
 
 import "server-only";
 import { createHash } from "node:crypto";
-import { type Database, prepareOne } from "./database";
+import { sql } from "kysely";
+import { type Database, hasEffect, prepareOne } from "./database";
+import { dialectOf } from "./dialect";
 
 export type SettingStore = ReturnType<typeof createSettingStore>;
 
@@ -13,25 +15,17 @@ export function createSettingStore(database: Database) {
       return (await byName(name))?.value;
     },
 
-    /** False if it is set already; the value then stays as it was. */
     async add(name: string, value: string): Promise<boolean> {
-      const done = await database
-        .insertInto("settings")
-        .values({ name, value })
-        .onConflict((conflict) => conflict.column("name").doNothing())
-        .executeTakeFirst();
-      return Number(done.numInsertedOrUpdatedRows ?? 0) > 0;
+      return hasEffect(
+        database
+          .insertInto("settings")
+          .values({ name, value })
+          .onConflict((conflict) => conflict.column("name").doNothing()),
+      );
     },
 
-    /** Only if the value is still `before`; tells whether it was. */
     async replace(name: string, { before, after }: { before: string; after: string }): Promise<boolean> {
-      const done = await database
-        .updateTable("settings")
-        .set({ value: after })
-        .where("name", "=", name)
-        .where("value", "=", before)
-        .executeTakeFirst();
-      return Number(done.numUpdatedRows) > 0;
+      return hasEffect(database.updateTable("settings").set({ value: after }).where("name", "=", name).where("value", "=", before));
     },
 
     async remove(name: string): Promise<void> {
@@ -39,9 +33,6 @@ export function createSettingStore(database: Database) {
     },
   };
 }
-
-/** Each start writes a new token; tokens older than `keptMs` stop working. */
-export type SetUpTokenStore = ReturnType<typeof createSetUpTokenStore>;
 
 export function createSetUpTokenStore(database: Database) {
   return {
@@ -70,4 +61,47 @@ export function createSetUpTokenStore(database: Database) {
 /** Tokens are 32 random bytes, so one round of SHA-256 is enough, and lookups by hash leak nothing useful. */
 export function hashToken(token: string): string {
   return createHash("sha256").update(token).digest("hex");
+}
+
+export type Bucket = { name: string; burst: number; refillMs: number };
+export type AttemptStore = ReturnType<typeof createAttemptStore>;
+
+export function createAttemptStore(database: Database) {
+  const { clock } = dialectOf(database);
+  const of = (name: string) => database.updateTable("attempts").where("name", "=", hashToken(name));
+  return {
+    /** Milliseconds to wait before the next one; 0 if this one may pass. With `count`, that many are taken at once, or none of them. */
+    async take({ name, burst, refillMs }: Bucket, now: number, count = 1): Promise<number> {
+      const at = clock(now);
+      const later = (times: number) => sql<number>`${at} + ${Math.round(times * refillMs)}`;
+      // A full bucket needs no row.
+      await database.deleteFrom("attempts").where("fullAt", "<=", at).execute();
+      const done = await database
+        .insertInto("attempts")
+        .values({ name: hashToken(name), fullAt: later(count) })
+        .onConflict((conflict) =>
+          conflict
+            .column("name")
+            .doUpdateSet({
+              fullAt: sql<number>`CASE WHEN attempts.full_at > ${at} THEN attempts.full_at ELSE ${at} END + ${Math.round(count * refillMs)}`,
+            })
+            .where("attempts.fullAt", "<=", later(burst - count)),
+        )
+        .executeTakeFirst();
+      if (Number(done.numInsertedOrUpdatedRows ?? 0) > 0) return 0;
+      const left = sql<number>`full_at - ${at}`.as("left");
+      const row = await database.selectFrom("attempts").select(left).where("name", "=", hashToken(name)).executeTakeFirst();
+      return Math.max(1, Math.ceil(Number(row?.left ?? 0) - (burst - 1) * refillMs));
+    },
+
+    async giveBack({ name, refillMs }: Bucket): Promise<void> {
+      await of(name)
+        .set((row) => ({ fullAt: row("fullAt", "-", Math.round(refillMs)) }))
+        .execute();
+    },
+
+    async reset({ name }: Bucket): Promise<void> {
+      await database.deleteFrom("attempts").where("name", "=", hashToken(name)).execute();
+    },
+  };
 }

@@ -1,14 +1,13 @@
-// Shares: links for people without an account, and what each shows.
-// Guarantees: a token is stored as its hash; a share is found by token only while it is open and its maker is a member who is not
-// suspended; nothing is added to its items. Must never: return an item without the share that it belongs to.
+// Shares and their items. A share is found by token only while it is open and its maker is not suspended.
 
 import "server-only";
 import { z } from "zod";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { type Role } from "@/lib/contract/people/roles";
 import { mediaKinds } from "@/lib/contract/views/outputs-view";
-import { type Database } from "./database";
+import { type Database, hasEffect } from "./database";
 import { hashToken } from "./settings";
-import { type ShareRow } from "./tables";
+import { type Row } from "./tables";
 
 const KEPT_MS = 90 * 24 * 60 * 60_000;
 const MOST_LISTED = 500;
@@ -26,7 +25,6 @@ const itemSchema = z.object({
   kind: z.enum(mediaKinds).exclude(["json"]),
   mimeType: z.string().optional(),
   size: z.number().optional(),
-  /** BLAKE3, in hexadecimal. */
   hash: z.string().optional(),
   /** The service names it by content, so it cannot change. Otherwise `validator` identifies the content as it was when shared. */
   isFixed: z.boolean(),
@@ -36,40 +34,19 @@ const itemSchema = z.object({
 });
 export type ShareItem = z.infer<typeof itemSchema>;
 
-export type Share = {
-  id: string;
-  memberId: string;
-  connectionId: string;
-  /** The connection's address when the share was made: elsewhere the same id means something else. */
-  baseUrl: string;
-  jobId: string | undefined;
-  title: string;
-  passwordHash: string | undefined;
-  keepsMetadata: boolean;
-  showsMaker: boolean;
-  showsWorkflow: boolean;
-  createdAt: number;
-  expiresAt: number;
+export type Share = Row<"shares">;
+type NewShare = Omit<Share, "tokenHash" | "revokedAt" | "views" | "downloads" | "attempts" | "attemptsSince"> & {
+  token: string;
+  items: readonly ShareItem[];
 };
-export type NewShare = Share & { token: string; items: readonly ShareItem[] };
-export type ListedShare = Share & {
-  maker: string;
-  makerRole: string;
-  isSuspended: boolean;
-  connection: string;
-  count: number;
-  revokedAt: number | undefined;
-  views: number;
-  downloads: number;
-};
-export type ShareStore = ReturnType<typeof createShareStore>;
+export type ListedShare = Share & { maker: string; makerRole: Role; isSuspended: boolean; connection: string; count: number };
 
 export function createShareStore(database: Database) {
   const open = (now: number) =>
     database
       .selectFrom("shares")
       .innerJoin("members", "members.id", "shares.memberId")
-      .where("members.disabled", "=", 0)
+      .where("members.disabled", "=", false)
       .where("revokedAt", "is", null)
       .where("expiresAt", ">", now);
   const add = async (id: string, column: "views" | "downloads") => {
@@ -89,31 +66,15 @@ export function createShareStore(database: Database) {
           .execute();
         await transaction
           .insertInto("shares")
-          .values({
-            id: share.id,
-            tokenHash: hashToken(token),
-            memberId: share.memberId,
-            connectionId: share.connectionId,
-            baseUrl: share.baseUrl,
-            jobId: share.jobId ?? null,
-            title: share.title,
-            passwordHash: share.passwordHash ?? null,
-            keepsMetadata: share.keepsMetadata ? 1 : 0,
-            showsMaker: share.showsMaker ? 1 : 0,
-            showsWorkflow: share.showsWorkflow ? 1 : 0,
-            createdAt: share.createdAt,
-            expiresAt: share.expiresAt,
-            revokedAt: null,
-          })
+          .values({ ...share, tokenHash: hashToken(token) })
           .execute();
-        const rows = items.map((item, index) => ({ shareId: share.id, number: index + 1, item: writeExactJson(item), pieces: null }));
+        const rows = items.map((item, index) => ({ shareId: share.id, number: index + 1, item: writeExactJson(item) }));
         if (rows.length > 0) await transaction.insertInto("shareItems").values(rows).execute();
       });
     },
 
     async findByToken(token: string, now: number): Promise<Share | undefined> {
-      const row = await open(now).selectAll("shares").where("tokenHash", "=", hashToken(token)).executeTakeFirst();
-      return row && toShare(row);
+      return open(now).selectAll("shares").where("tokenHash", "=", hashToken(token)).executeTakeFirst();
     },
 
     async isOpen(id: string, now: number): Promise<boolean> {
@@ -130,7 +91,6 @@ export function createShareStore(database: Database) {
       return rows.map(({ number, item }) => ({ number, item: itemSchema.parse(JSON.parse(item)) }));
     },
 
-    /** `pieces`: JSON, once the file has been cleaned. */
     async item(shareId: string, number: number): Promise<{ item: ShareItem; pieces: string | undefined } | undefined> {
       const row = await database
         .selectFrom("shareItems")
@@ -138,7 +98,7 @@ export function createShareStore(database: Database) {
         .where("shareId", "=", shareId)
         .where("number", "=", number)
         .executeTakeFirst();
-      return row && { item: itemSchema.parse(JSON.parse(row.item)), pieces: row.pieces ?? undefined };
+      return row && { item: itemSchema.parse(JSON.parse(row.item)), pieces: row.pieces };
     },
 
     async keepPieces(shareId: string, number: number, pieces: string): Promise<void> {
@@ -158,24 +118,23 @@ export function createShareStore(database: Database) {
           .where("id", "=", id)
           .where("attemptsSince", "<=", before)
           .execute();
-        const done = await transaction
-          .updateTable("shares")
-          .set((where) => ({ attempts: where("attempts", "+", 1) }))
-          .where("id", "=", id)
-          .where("attempts", "<", MOST_ATTEMPTS)
-          .executeTakeFirst();
-        return Number(done.numUpdatedRows) > 0;
+        return hasEffect(
+          transaction
+            .updateTable("shares")
+            .set((where) => ({ attempts: where("attempts", "+", 1) }))
+            .where("id", "=", id)
+            .where("attempts", "<", MOST_ATTEMPTS),
+        );
       });
     },
 
-    /** Newest first; of one member, or of all. */
     async list(memberId?: string): Promise<ListedShare[]> {
       const rows = await database
         .selectFrom("shares")
         .innerJoin("members", "members.id", "shares.memberId")
         .innerJoin("connections", "connections.id", "shares.connectionId")
         .selectAll("shares")
-        .select(["members.name as maker", "members.role as makerRole", "members.disabled", "connections.name as connection"])
+        .select(["members.name as maker", "members.role as makerRole", "members.disabled as isSuspended", "connections.name as connection"])
         .select(({ selectFrom, fn }) =>
           selectFrom("shareItems").whereRef("shareId", "=", "shares.id").select(fn.countAll<number>().as("count")).as("count"),
         )
@@ -184,17 +143,7 @@ export function createShareStore(database: Database) {
         .orderBy("shares.id")
         .limit(MOST_LISTED)
         .execute();
-      return rows.map((row) => ({
-        ...toShare(row),
-        maker: row.maker,
-        makerRole: row.makerRole,
-        isSuspended: row.disabled !== 0,
-        connection: row.connection,
-        count: Number(row.count),
-        revokedAt: row.revokedAt ?? undefined,
-        views: Number(row.views),
-        downloads: Number(row.downloads),
-      }));
+      return rows.map((row) => ({ ...row, count: row.count ?? 0 }));
     },
 
     /** Revokes a share of this member, or of any; answers its title. Undefined if there is none that is not revoked yet. */
@@ -209,22 +158,5 @@ export function createShareStore(database: Database) {
         .executeTakeFirst();
       return row?.title;
     },
-  };
-}
-
-function toShare(row: Omit<ShareRow, "views" | "downloads" | "attempts" | "attemptsSince">): Share {
-  return {
-    id: row.id,
-    memberId: row.memberId,
-    connectionId: row.connectionId,
-    baseUrl: row.baseUrl,
-    jobId: row.jobId ?? undefined,
-    title: row.title,
-    passwordHash: row.passwordHash ?? undefined,
-    keepsMetadata: row.keepsMetadata !== 0,
-    showsMaker: row.showsMaker !== 0,
-    showsWorkflow: row.showsWorkflow !== 0,
-    createdAt: row.createdAt,
-    expiresAt: row.expiresAt,
   };
 }

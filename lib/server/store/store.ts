@@ -9,43 +9,31 @@ import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type Copied, isUnfinishedCopy, leftBehind } from "@/lib/shared/database/copy-tables";
 import { asStartFailure, isNoTable } from "@/lib/shared/database/postgres";
 import { openToRead } from "@/lib/shared/database/sqlite-copy";
-import { type AppKeepStore, createAppKeepStore } from "./apps/app-keeps";
-import { type AppRunStore, createAppRunStore } from "./apps/app-runs";
-import { type AppStore, createAppStore } from "./apps/apps";
-import { type AuditStore, createAuditStore } from "./audit/audit";
-import { type ConnectionStore, createConnectionStore } from "./connections";
+import { createAppKeepStore } from "./apps/app-keeps";
+import { createAppRunStore } from "./apps/app-runs";
+import { createAppStore } from "./apps/apps";
+import { createAuditStore } from "./audit/audit";
+import { createConnectionStore, createKeyStore } from "./connections";
 import { copyStore, requireFinished, requireVacant } from "./copy-store";
 import { type Database, migratePostgres, openDatabase, openPostgres } from "./database";
-import { createDownloadTaskStore, type DownloadTaskStore } from "./download-tasks";
-import { createEmbedHostStore, type EmbedHostStore } from "./embed-hosts";
-import { createJobLedgerStore, type JobLedgerStore } from "./jobs/job-ledger";
-import { createJobUsageStore, type JobUsageStore } from "./jobs/job-usage";
-import { createJobViewerStore, type JobViewerStore } from "./jobs/job-viewers";
-import { createLedgerSearch, type LedgerSearchStore } from "./jobs/ledger-search";
-import {
-  createJobLabelStore,
-  createSubmissionStore,
-  createWorkflowNameStore,
-  type JobLabelStore,
-  type SubmissionStore,
-  type WorkflowNameStore,
-} from "./jobs/submissions";
-import { createKeyStore, type KeyStore } from "./keys";
-import { createNoPeers, createPostgresPeers, type Peers } from "./peers/peers";
-import { type AttemptStore, createAttemptStore } from "./people/attempts";
-import { createEmbedSessionStore, type EmbedSessionStore } from "./people/embed-sessions";
-import { createIdentityStore, type IdentityStore } from "./people/identities";
-import { createInvitationStore, type InvitationStore } from "./people/invitations";
-import { createMemberStore, type MemberStore } from "./people/members";
-import { createSessionStore, type SessionStore } from "./people/sessions";
-import { createTokenStore, type TokenStore } from "./people/tokens";
-import { createSavedViewStore, type SavedViewStore } from "./saved-views";
-import { createSettingStore, createSetUpTokenStore, type SettingStore, type SetUpTokenStore } from "./settings";
-import { createShareStore, type ShareStore } from "./shares";
+import { createDownloadTaskStore } from "./download-tasks";
+import { createEmbedHostStore } from "./embed-hosts";
+import { createJobLedgerStore } from "./jobs/job-ledger";
+import { createJobUsageStore } from "./jobs/job-usage";
+import { createJobViewerStore } from "./jobs/job-viewers";
+import { createLedgerSearch } from "./jobs/ledger-search";
+import { createJobLabelStore, createSubmissionStore, createWorkflowNameStore } from "./jobs/submissions";
+import { createNoPeers, createPostgresPeers, type Peers } from "./peers";
+import { createEmbedSessionStore } from "./people/embed-sessions";
+import { createIdentityStore } from "./people/identities";
+import { createInvitationStore, createMemberStore } from "./people/members";
+import { createSessionStore } from "./people/sessions";
+import { createTokenStore } from "./people/tokens";
+import { createSavedViewStore } from "./saved-views";
+import { createAttemptStore, createSettingStore, createSetUpTokenStore } from "./settings";
+import { createShareStore } from "./shares";
 
-// Choices of assets that wait to be fetched as one file.
-// Guarantees: found only by the member who made them; deleted after an hour.
-type ArchiveStore = ReturnType<typeof createArchiveStore>;
+// Choices of assets to download as one file, kept for an hour.
 type KeptArchive = { connectionId: string; choice: ArchiveChoice };
 
 const KEPT_MS = 60 * 60_000;
@@ -75,44 +63,12 @@ function createArchiveStore(database: Database) {
   };
 }
 
-export type Store = {
-  members: MemberStore;
-  connections: ConnectionStore;
-  keys: KeyStore;
-  workflowNames: WorkflowNameStore;
-  submissions: SubmissionStore;
-  downloadTasks: DownloadTaskStore;
-  jobLabels: JobLabelStore;
-  jobUsage: JobUsageStore;
-  jobViewers: JobViewerStore;
-  jobLedger: JobLedgerStore & LedgerSearchStore;
-  setUpToken: SetUpTokenStore;
-  invitations: InvitationStore;
-  identities: IdentityStore;
-  sessions: SessionStore;
-  settings: SettingStore;
-  tokens: TokenStore;
-  embedHosts: EmbedHostStore;
-  embedSessions: EmbedSessionStore;
-  savedViews: SavedViewStore;
-  archives: ArchiveStore;
-  shares: ShareStore;
-  audit: AuditStore;
-  apps: AppStore;
-  appKeeps: AppKeepStore;
-  appRuns: AppRunStore;
-  attempts: AttemptStore;
-  peers: Peers;
-  /** Throws if the database does not hold a whole store. */
-  migrate(): Promise<void>;
-  close(): Promise<void>;
-};
+export type Store = ReturnType<typeof storeOn>;
 
 const FILE = "console.sqlite";
 /** A file in the data folder until its restore has ended: no console starts there. */
 export const UNFINISHED_RESTORE = "restore-unfinished";
 
-/** For commands that must not make an empty console. */
 export function hasStore(dataDir: string): boolean {
   return existsSync(join(dataDir, FILE));
 }
@@ -142,7 +98,6 @@ type Alongside = (isGoingOn: boolean) => Promise<() => Promise<void>>;
 /** `isReturning`: the target has an earlier state of the same store, which may be overwritten. */
 type HowToCopy = { isReturning?: boolean; prepare?: Alongside };
 
-/** Between a folder and a PostgreSQL database. */
 export async function copyBetween(from: Place, to: Place, say: (progress: string) => void, how: HowToCopy = {}): Promise<Copied> {
   const { isReturning = false, prepare } = how;
   const [source, target] = [openAt(from), openAt(to)];
@@ -174,7 +129,6 @@ export async function isMovedConsole({ dataDir = "" }: Place, { url = "" }: Plac
   return there.size > 0 && (here.length === 0 || here.some((id) => there.has(id)));
 }
 
-/** Throws if members would be left behind in the file. */
 export async function requireConsoleRows(dataDir: string, url: string | undefined): Promise<void> {
   if (url === undefined || membersIn(dataDir).length === 0 || (await holdsConsole({ url }))) return;
   throw new Error(leftBehind(join(dataDir, FILE)));
@@ -208,7 +162,7 @@ async function orWithoutTables<T>(url: string, look: (database: Database) => Pro
   }
 }
 
-function storeOn({ database, peers, migrate: migrateIt }: Opened): Store {
+function storeOn({ database, peers, migrate: migrateIt }: Opened) {
   return {
     members: createMemberStore(database),
     connections: createConnectionStore(database),
@@ -237,11 +191,12 @@ function storeOn({ database, peers, migrate: migrateIt }: Opened): Store {
     appRuns: createAppRunStore(database),
     attempts: createAttemptStore(database),
     peers,
-    async migrate() {
+    /** Throws if the database does not hold a whole store. */
+    async migrate(): Promise<void> {
       await migrateIt();
       await requireFinished(database);
     },
-    async close() {
+    async close(): Promise<void> {
       await peers.close();
       await database.destroy();
     },

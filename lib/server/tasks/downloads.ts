@@ -10,7 +10,7 @@ import { own } from "@/lib/contract/json/own";
 import { operations } from "@/lib/contract/operations";
 import { type taskSchema, taskStartedSchema } from "@/lib/contract/schemas/asset";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { toBrowser } from "../answers/to-browser";
+import { redactForBrowser } from "../answers/redact";
 import { type Access, findConnection, openConnection } from "../connections/access";
 import { type AuthedContext } from "../context";
 import { downloaded } from "../operations/audit-targets";
@@ -28,20 +28,15 @@ function toDownloadTask(row: StoredDownload): DownloadTask {
     startedBy: row.memberName ?? undefined,
     createdAtMs: row.createdAt,
     checkedAtMs: row.checkedAt,
-    bytesDone: numberOrNone(row.bytesDone),
-    bytesTotal: numberOrNone(row.bytesTotal),
-    share: numberOrNone(row.share),
-    assetId: row.assetId ?? undefined,
-    fileName: row.fileName ?? undefined,
-    reason: row.reason ?? undefined,
+    bytesDone: row.bytesDone,
+    bytesTotal: row.bytesTotal,
+    share: row.share,
+    assetId: row.assetId,
+    fileName: row.fileName,
+    reason: row.reason,
     canCancel: state === "working" && row.canCancel > 0,
     canRetry: state === "failed" || state === "cancelled" || state === "gone",
   };
-}
-
-/** PostgreSQL returns a bigint as text. */
-function numberOrNone(value: number | null): number | undefined {
-  return value === null ? undefined : Number(value);
 }
 
 const MAX_REASON_LENGTH = 500;
@@ -111,13 +106,13 @@ export async function listDownloads(asked: AuthedContext): Promise<Result<Downlo
   const rows = await downloadTasks.list(id);
   return ok({
     tasks: rows.map(toDownloadTask),
-    underWay: rows.filter((row) => row.endedAt === null).length,
+    underWay: rows.filter((row) => row.endedAt === undefined).length,
     ...(failure && { failure: { code: failure.code, message: failure.message } }),
   });
 }
 
 function mayMove({ state, endedAt }: StoredDownload, now: number): boolean {
-  return endedAt === null || (state === "failed" && now - endedAt < LOOKED_AFTER_MS);
+  return endedAt === undefined || (state === "failed" && now - endedAt < LOOKED_AFTER_MS);
 }
 
 /** The first failure, if any: it is the service's, and the same for all. */
@@ -132,18 +127,18 @@ async function refresh(asked: AuthedContext, connectionId: string, rows: readonl
 async function refreshOne({ composition, request }: AuthedContext, access: Access, row: StoredDownload): Promise<Failure | undefined> {
   const { downloadTasks } = composition.store;
   const now = composition.now();
-  if (!(await downloadTasks.claim(row.id, now, row.endedAt === null ? EVERY_MS : FAILED_EVERY_MS))) return undefined;
+  if (!(await downloadTasks.claim(row.id, now, row.endedAt === undefined ? EVERY_MS : FAILED_EVERY_MS))) return undefined;
   const result = await access.upstream.call(operations.getTask, { params: { task_id: row.taskId }, signal: request.signal });
   if (!result.ok) {
-    if (result.failure.status !== 404) return toBrowser(result.failure, access);
-    if (row.endedAt === null) await downloadTasks.change(row.id, { state: "gone", endedAt: now });
+    if (result.failure.status !== 404) return redactForBrowser(result.failure, access);
+    if (row.endedAt === undefined) await downloadTasks.change(row.id, { state: "gone", endedAt: now });
     return undefined;
   }
-  const task = toBrowser(result.value, access);
+  const task = redactForBrowser(result.value, access);
   const news = newsOfTask(task, now);
   const canCancel = row.canCancel || tellsBytes(task) || composition.capabilities.knows(access.connection.id, "tasks.list") ? 1 : 0;
   // A failed task that is checked again keeps the time of its first failure.
-  const endedAt = news.state === "failed" && row.endedAt !== null ? row.endedAt : news.endedAt;
+  const endedAt = news.state === "failed" && row.endedAt !== undefined ? row.endedAt : news.endedAt;
   await downloadTasks.change(row.id, { ...news, endedAt, canCancel: row.canCancel < 0 ? row.canCancel : canCancel });
   return undefined;
 }
@@ -159,7 +154,7 @@ export async function cancelDownload(asked: AuthedContext): Promise<Result<Downl
   const result = await access.upstream.exchange(operations.cancelTask, { params: { task_id: row.taskId } });
   if (!result.ok) {
     if (lacksOperation(result.failure)) await downloadTasks.change(row.id, { canCancel: CANNOT });
-    return failed(toBrowser(result.failure, access));
+    return failed(redactForBrowser(result.failure, access));
   }
   await downloadTasks.change(row.id, { checkedAt: 0 });
   return fresh(asked, access, row.id);
@@ -173,7 +168,7 @@ export async function retryDownload(asked: AuthedContext): Promise<Result<Downlo
   const body = openRequest(asked.composition.ring, row);
   if (!body) return failed(refusal("CONFLICT", "The address of this download can no longer be read. Enter it again."));
   const result = await access.upstream.exchange(operations.downloadAsset, { json: body });
-  if (!result.ok) return failed(toBrowser(result.failure, access));
+  if (!result.ok) return failed(redactForBrowser(result.failure, access));
   const { downloadTasks } = asked.composition.store;
   const clean = { bytesDone: null, bytesTotal: null, share: null, reason: null, checkedAt: 0 };
   const started = result.value.status === 202 ? taskStartedSchema.safeParse(result.value.value).data : undefined;
@@ -197,7 +192,7 @@ export async function forgetDownload(asked: AuthedContext): Promise<Result<undef
   const found = await find(asked);
   if (!found.ok) return found;
   const { row } = found.value;
-  if (row.endedAt === null) return failed(refusal("CONFLICT", "The download is still in progress."));
+  if (row.endedAt === undefined) return failed(refusal("CONFLICT", "The download is still in progress."));
   await asked.composition.store.downloadTasks.remove(row.id);
   return ok(undefined);
 }
@@ -208,7 +203,7 @@ async function find(asked: AuthedContext): Promise<Result<{ row: StoredDownload;
   if (!row) return none;
   const access = await openConnection(asked, row.connectionId);
   if (!access.ok) return access.failure.code === "NOT_FOUND" ? none : access;
-  const things = toBrowser([downloaded(row.source, row.fileName)], access.value);
+  const things = redactForBrowser([downloaded(row.source, row.fileName)], access.value);
   asked.annotateAudit({ connectionId: row.connectionId, target: row.source, outcome: writeThings(things, undefined) });
   return ok({ row, access: access.value });
 }
@@ -216,7 +211,7 @@ async function find(asked: AuthedContext): Promise<Result<{ row: StoredDownload;
 async function fresh(asked: AuthedContext, access: Access, id: string): Promise<Result<DownloadTask, Failure>> {
   const { downloadTasks } = asked.composition.store;
   const before = await downloadTasks.get(id);
-  if (before && before.endedAt === null) await refreshOne(asked, access, before);
+  if (before && before.endedAt === undefined) await refreshOne(asked, access, before);
   const row = await downloadTasks.get(id);
   return row ? ok(toDownloadTask(row)) : failed(refusal("NOT_FOUND", "There is no such download."));
 }

@@ -1,5 +1,4 @@
-// The request of a download, stored sealed so that it can be sent again: its address may contain a token.
-// Guarantees: opens only for its own record; undefined if the ring has lost the key.
+// The request of a download, stored sealed for retries: its URL may contain a token. Also bundled for commands.
 
 import "server-only";
 import { type z } from "zod";
@@ -7,8 +6,8 @@ import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { parseJson } from "@/lib/contract/json/parse-json";
 import { downloadBodySchema } from "@/lib/contract/schemas/asset";
 import { type KeyRing, seal, type SealedRows, unseal } from "../keys/key-ring";
+import { type Sealed } from "../store/connections";
 import { type DownloadTaskStore, type SealedDownload } from "../store/download-tasks";
-import { type Sealed } from "../store/keys";
 
 export type DownloadBody = z.output<typeof downloadBodySchema>;
 
@@ -23,7 +22,6 @@ export function openRequest(ring: KeyRing, stored: SealedDownload): DownloadBody
   return text === undefined ? undefined : downloadBodySchema.safeParse(parseJson(text)).data;
 }
 
-/** For resealing. */
 export function sealedRequests(downloads: Pick<DownloadTaskStore, "listSealed" | "reseal">): SealedRows<SealedDownload> {
   return {
     list: () => downloads.listSealed(),

@@ -16,7 +16,6 @@ import { isEmbedded } from "../upstream/send";
 
 type Size = { width: number; height: number };
 
-/** The picture is too large to decode. */
 export function tooLargeToShow({ width, height }: Size): Failure {
   return { code: "UNPROCESSABLE", message: "The picture is too large to preview.", status: 422, details: { width, height } };
 }
@@ -36,7 +35,6 @@ export const noPreview: Failure = { ...nothing };
 export const noPicture: Failure = { ...nothing, message: "No preview can be made of this content." };
 
 const LIMIT_MS = 15_000;
-/** Without a byte. */
 const SILENT_MS = 3_000;
 
 export type Patience = {
@@ -79,9 +77,7 @@ export function patienceWith({ connection: { baseUrl }, upstreamOptions: { limit
 type FileSubject = { filename: string; subfolder: string; type: string };
 export type ThumbnailSubject = { asset: string } | FileSubject;
 
-/** `isFixed`: its picture never changes. */
 type Opening = { subject: ThumbnailSubject; edge: number; isFixed: boolean; signal: AbortSignal; patience: Patience };
-/** `source`: where the picture of an asset was looked for. */
 type Opened = { answer: Result<Response, Failure>; source?: PictureSource | undefined };
 
 /** No service resizes to more than this: for larger edges, the file itself is requested. */

@@ -1,6 +1,4 @@
-// From bytes of unknown content to a WebP of a given edge.
-// Guarantees: the content determines the type (decode-image.ts); decoding time is bounded; the result is small, not animated, and has no
-// location data.
+// Resizes an image of any format to a small WebP without metadata.
 
 import "server-only";
 import sharp, { type Metadata } from "sharp";
@@ -12,7 +10,6 @@ const MOST_SECONDS = 15;
 export const thumbnailFits = ["whole", "fill"] as const;
 export type ThumbnailFit = (typeof thumbnailFits)[number];
 
-/** A picture longer than this ratio is cropped here if it has to fill a box. */
 const LONGEST_RATIO = 2;
 
 type Size = { width: number; height: number };
@@ -66,7 +63,6 @@ function isWholeWebp(bytes: Uint8Array): boolean {
   return bytes.length >= 12 && Buffer.from(bytes.buffer, bytes.byteOffset, 12).readUInt32LE(4) + 8 === bytes.length;
 }
 
-/** The middle of the picture, in the longest proportions that are kept; never enlarged. */
 function cropped(width: number, height: number, edge: number) {
   const shorter = Math.min(width, height, Math.round(edge / LONGEST_RATIO));
   const longer = shorter * LONGEST_RATIO;

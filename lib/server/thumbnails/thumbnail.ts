@@ -1,6 +1,4 @@
-// The bytes of a thumbnail: opened (open-picture.ts), resized, cached.
-// Time, idle time and size are limited. Failures are NOT_FOUND or the outage that caused them.
-// Must never: conclude from a silence, a cut-off answer or a page in place of a file what the file is.
+// Opens, resizes and caches thumbnails. Timeouts and cut-off responses say nothing about the file.
 
 import "server-only";
 import { createHash } from "node:crypto";
@@ -8,12 +6,11 @@ import { errorStatus, type Failure } from "@/lib/contract/failure";
 import { createLimiter, type Limiter } from "@/lib/shared/async";
 import { type DiskCache } from "@/lib/shared/disk-cache";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { toBrowser } from "../answers/to-browser";
+import { redactForBrowser } from "../answers/redact";
 import { type Access } from "../connections/access";
 import { callerWentAway, unreachable, unreadable } from "../upstream/failures";
 import { isEmbedded } from "../upstream/send";
 import { readBytes } from "../upstream/streams";
-import { type Breaker } from "./breaker";
 import {
   fileOf,
   headersIfTooLarge,
@@ -40,7 +37,6 @@ const large = createLimiter(12);
 /** Files announced as smaller do not wait for other connections' large files, which may arrive slowly. */
 const SMALL_BYTES = 4 * 1024 ** 2;
 
-/** Several in a row did not arrive: the service is not asked for now. */
 const notNow: Failure = {
   code: "SERVICE_UNAVAILABLE",
   message: "Pictures from this service are not loading right now.",
@@ -66,7 +62,6 @@ export function getThumbnail(
 
 type Wanted = { subject: ThumbnailSubject; edge: number; fit: ThumbnailFit; isFixed: boolean; signal: AbortSignal };
 
-/** Unless the breaker has paused the service. */
 async function make(access: Access, breaker: Breaker, wanted: Wanted): Promise<Result<Uint8Array, Failure>> {
   // No client waits for it any more: the next one gets its turn.
   if (wanted.signal.aborted) return failed(callerWentAway());
@@ -88,7 +83,6 @@ async function make(access: Access, breaker: Breaker, wanted: Wanted): Promise<R
 type Drawing = Wanted & { patience: Patience };
 type Opened = Awaited<ReturnType<typeof openSubject>>;
 
-/** If an asset's preview cannot be used, a picture is drawn from its file. */
 async function drawSubjectOrFile(access: Access, drawing: Drawing): Promise<Result<Uint8Array, Failure>> {
   const { patience, signal } = drawing;
   const opened = await openSubject(access, drawing);
@@ -173,7 +167,7 @@ export async function thumbnailAnswer(
     const caching = thumbnail.failure === noPreview ? "private, no-cache" : keptFor(86_400);
     return ok(new Response(null, { status: 204, headers: { "cache-control": caching, ...tooLarge } }));
   }
-  if (!thumbnail.ok) return failed(toBrowser(thumbnail.failure, access));
+  if (!thumbnail.ok) return failed(redactForBrowser(thumbnail.failure, access));
   const etag = `"${createHash("sha256").update(thumbnail.value).digest("base64url").slice(0, 27)}"`;
   const headers = { etag, "cache-control": keptFor(31_536_000), "content-type": "image/webp" };
   if (isNamedIn(asked.asker.headers.get("if-none-match") ?? "", etag)) return ok(new Response(null, { status: 304, headers }));
@@ -183,4 +177,44 @@ export async function thumbnailAnswer(
 /** A proxy that compresses answers makes the ETag weak. */
 function isNamedIn(list: string, etag: string): boolean {
   return list.split(",").some((one) => one.trim().replace(/^W\//, "") === etag);
+}
+
+/** `left`: the client has gone, which says nothing about the service. */
+type Outcome = "answered" | "silent" | "left";
+export type Breaker = {
+  /** 0: it may be asked, and the caller must then call `tell`. Otherwise try again after that time. */
+  enterMs(connectionId: string): number;
+  tell(connectionId: string, outcome: Outcome): void;
+  wake(connectionId: string): void;
+};
+
+/** As many as one tab requests at once. */
+const MOST_SILENT = 4;
+const REST_MS = 5_000;
+const PROBE_MS = 2_000;
+
+export function createBreaker(now: () => number): Breaker {
+  const silent = new Map<string, { inRow: number; untilMs: number; isProbed: boolean }>();
+  return {
+    enterMs(id) {
+      const state = silent.get(id);
+      if (!state || state.inRow < MOST_SILENT) return 0;
+      const waitMs = state.untilMs - now();
+      if (waitMs > 0) return waitMs;
+      if (state.isProbed) return PROBE_MS;
+      state.isProbed = true;
+      return 0;
+    },
+    tell(id, outcome) {
+      if (outcome === "answered") return void silent.delete(id);
+      const state = silent.get(id) ?? { inRow: 0, untilMs: 0, isProbed: false };
+      state.isProbed = false;
+      if (outcome === "left") return;
+      silent.set(id, { ...state, inRow: state.inRow + 1, untilMs: now() + REST_MS });
+    },
+    wake(id) {
+      const state = silent.get(id);
+      if (state) state.untilMs = 0;
+    },
+  };
 }

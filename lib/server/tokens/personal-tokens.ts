@@ -1,6 +1,4 @@
-// Personal access tokens: made, listed, revoked.
-// Guarantees: none has more rights than its member; the token is shown once; members who may manage members may revoke everyone's tokens,
-// and no one else sees or changes another member's.
+// Creates, lists and revokes personal access tokens. A token never has more rights than its member.
 
 import "server-only";
 import { randomBytes } from "node:crypto";
@@ -71,7 +69,6 @@ export async function revokeToken(context: Context, id: string): Promise<Result<
   return view ? ok(view) : failed(noSuchToken);
 }
 
-/** For the audit log: the token's name and owner. */
 export async function tokenFacts({ store }: Parts<"store">, id: string): Promise<{ target: string; outcome?: string }> {
   const token = await store.tokens.get(id);
   const member = token && (await store.members.get(token.memberId));

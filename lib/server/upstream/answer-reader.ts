@@ -1,5 +1,4 @@
-// Reads the JSON answers of services: small ones here, larger ones in one worker thread, one at a time.
-// Guarantees: both threads return the same value; a crashed or busy worker is a failure, never an empty answer.
+// Reads JSON responses of services: small ones here, larger ones in a worker thread, one at a time.
 
 import "server-only";
 import { setImmediate as nextTurn } from "node:timers/promises";
@@ -22,14 +21,12 @@ export type ReadJson = { ok: true; json: Uint8Array<ArrayBuffer>; skipped: numbe
 
 /** All methods throw TooLargeAnswer, and reject when the signal is aborted. The bytes are unusable afterwards. */
 export type AnswerReader = {
-  /** For more than MAX_INLINE_BYTES. */
   value(bytes: Uint8Array, how: ToRead, signal: AbortSignal): Promise<ReadBody>;
   /** The answer as JSON text. `only`: the fields to return. */
   json(bytes: Uint8Array, how: ToRead, signal: AbortSignal, only?: readonly string[]): Promise<ReadJson>;
   close(): Promise<void>;
 };
 
-/** Runs on either thread. */
 export async function readJson(bytes: Uint8Array, how: ToRead, only?: readonly string[]): Promise<ReadJson> {
   const read = await readBody(bytes, how);
   if (!read.ok) return read;
@@ -95,7 +92,6 @@ export function createAnswerReader(workerPath: string, log: Log): AnswerReader {
     }
   }
 
-  /** Refuses if the queue is too long. */
   async function enqueue(task: AnswerTask, signal: AbortSignal): Promise<ReadJson> {
     // Read now: once transferred to the worker, the bytes have no length.
     const size = task.bytes.byteLength;

@@ -1,5 +1,4 @@
-// The program of the answer worker. Returns a service's answer as JSON that passed the key gate, the schema and the masks.
-// Must never: make a request.
+// The worker that reads large responses.
 
 import "server-only";
 import { parentPort } from "node:worker_threads";

@@ -1,6 +1,4 @@
-// Reads node catalogues: megabytes that only a browser needs as a whole. They are cached on disk by their content, so that the same
-// catalogue is parsed once.
-// Must never: hold a key. The cache's names and contents are free of it.
+// Reads node catalogues, and caches them on disk by content.
 
 import "server-only";
 import { createHmac } from "node:crypto";

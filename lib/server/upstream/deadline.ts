@@ -35,7 +35,6 @@ export function createDeadline(limitMs: number, outer?: AbortSignal | null, most
 }
 
 export type Silences = {
-  /** The service has answered something. */
   answered(service: string): void;
   /** Returns the function that ends it; the caller must call it. */
   begin(service: string, silentMs: number, giveUp: GiveUp): () => void;
@@ -51,7 +50,6 @@ type Read = { startMs: number; giveUp: GiveUp };
 type State = { underWay: Set<Read>; lastReplyMs: number; silentSinceMs?: number; patient?: Read };
 
 export function createSilences(now: () => number = () => performance.now()): Silences {
-  /** Only services that are being asked. */
   const states = new Map<string, State>();
   return {
     answered(service) {

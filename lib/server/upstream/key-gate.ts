@@ -1,6 +1,4 @@
-// Everything a service says passes here before anything reads it: the connection's key is removed, in every spelling.
-// Guarantees: whole, cut off at the end of a text, escaped, percent-encoded or in base64; the time grows only with the text; a long text
-// lets other requests run. Must never: be bypassed by an answer, a refusal or a header of a service.
+// Redacts the connection's key from every upstream response, in every listed spelling.
 
 import "server-only";
 import { setImmediate as othersTurn } from "node:timers/promises";
@@ -15,7 +13,6 @@ export type KeyGate = {
   has(value: string): boolean;
   /** For a part of a longer JSON string: masks the beginning of a key wherever it is. */
   part(raw: string): string;
-  /** How many of its last letters may be the start of the key. */
   partialKeyLength(raw: string): number;
 };
 

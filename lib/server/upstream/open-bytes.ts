@@ -1,6 +1,4 @@
-// Opens content of a service as a stream: only the first request carries the key, not the redirects.
-// Guarantees: at most five hops; another origin is reached only through the guarded send; the body is passed on unread.
-// Must never: send the key, a cookie or a referrer along a redirect, even to the service's own origin (wire facts: signed URLs).
+// Opens content of a service as a stream. Redirects are followed without the key, even to the same origin (wire facts: signed URLs).
 
 import "server-only";
 import { type Failure } from "@/lib/contract/failure";

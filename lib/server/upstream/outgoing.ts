@@ -1,6 +1,4 @@
-// From an operation and its values to the outgoing request.
-// Guarantees: the key is in one header and nowhere else; a body is sent as the contract's schema made it.
-// Must never: put an Origin on a request (a local server refuses one) or a header that came from a browser.
+// Builds requests to services. The key is in one header; no Origin is sent, because a local server refuses one.
 
 import "server-only";
 import { CONNECTION_PARAMETER, RAW_PARAMETER } from "@/lib/contract/console";
@@ -15,7 +13,6 @@ export type CallInput = {
   query?: Readonly<Record<string, unknown>>;
   json?: unknown;
   body?: UploadBody;
-  /** For bytes: range and cache validators. */
   headers?: Readonly<Record<string, string>>;
   signal?: AbortSignal;
   /** Replaces the client's own limits: the time of one exchange, and how often a read is tried if the service asks to wait. */

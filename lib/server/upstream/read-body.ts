@@ -1,5 +1,4 @@
-// Reads a service's JSON answer: bounds, key gate, schema, and the masks of what is passed on to a browser.
-// Guarantees: runs unchanged on the main thread and in the answer worker; nothing beyond the bounds is parsed.
+// Reads a service's JSON response: bounds, key gate, schema and masks. Runs on the main thread and in the worker.
 
 import "server-only";
 import { setImmediate as nextTurn } from "node:timers/promises";
@@ -49,7 +48,6 @@ export type ToRead = {
 /** `skipped`: how many list entries were skipped. `why`: the end of a sentence. */
 export type ReadBody = { ok: true; value: unknown; skipped: number } | { ok: false; why: string };
 
-/** Throws TooLargeAnswer. */
 export async function readBody(bytes: Uint8Array, how: ToRead): Promise<ReadBody> {
   const { operation, status, apiKey, mostRows, isMasked, isCatalogue = false } = how;
   const expected = answerFor(operation, status);

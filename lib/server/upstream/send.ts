@@ -1,7 +1,13 @@
-// The port to a service: a request in, an answer out. Adapters: the embedded service's own fetch, and send-http.ts.
-// Guarantees of an adapter: it follows no redirect, adds no Origin and no cookie, and streams both bodies.
+// Sends requests to services, and to URLs supplied by a service. Follows no redirect, adds no Origin or cookie, and streams bodies.
 
 import "server-only";
+import { lookup as systemLookup } from "node:dns";
+import { type IncomingHttpHeaders } from "node:http";
+import { Readable } from "node:stream";
+import { ReadableStream } from "node:stream/web";
+import { Agent, buildConnector, type Dispatcher, request as exchange } from "undici";
+import { guardedConnector, publicConnector, type Resolve } from "@/lib/shared/guarded-connector";
+import { toWebStream } from "@/lib/shared/web-stream";
 
 /** `onHead`: if one request needs several calls to the service, it is called at the head of each answer. */
 export type Send = (request: Request, onHead?: () => void) => Promise<Response>;
@@ -11,4 +17,73 @@ export const EMBEDDED_BASE_URL = "http://embedded.invalid";
 
 export function isEmbedded(baseUrl: string): boolean {
   return URL.canParse(baseUrl) && new URL(baseUrl).origin === EMBEDDED_BASE_URL;
+}
+
+export type HttpSend = Send & { close(): Promise<void> };
+
+/** A Response with one of these statuses may have no body. */
+const bodiless = new Set([204, 205, 304]);
+const methods = ["GET", "HEAD", "POST", "PUT", "DELETE"] as const;
+
+export function createHttpSend(options: { connectTimeoutMs?: number; dispatcher?: Dispatcher } = {}): HttpSend {
+  // The caller limits the time, through the signal; the body limit is for a peer that stops in the middle.
+  const limits = { headersTimeout: 0, bodyTimeout: 120_000, connect: guardedConnector(options.connectTimeoutMs ?? 5000) };
+  const dispatcher = options.dispatcher ?? new Agent({ ...limits, connections: 128 });
+  const send = async (request: Request): Promise<Response> => {
+    const answer = await exchange(request.url, {
+      method: methods.find((method) => method === request.method) ?? "GET",
+      headers: Object.fromEntries(request.headers),
+      body: toNodeStream(request.body),
+      signal: request.signal,
+      dispatcher,
+    });
+    const init = { status: answer.statusCode, headers: toHeaders(answer.headers) };
+    if (bodiless.has(answer.statusCode) || request.method === "HEAD") {
+      await answer.body.dump();
+      return new Response(null, init);
+    }
+    return new Response(toWebStream(answer.body), init);
+  };
+  return Object.assign(send, { close: () => dispatcher.destroy() });
+}
+
+/** Node's and the browser's types declare the same class differently. */
+function toNodeStream(body: unknown): Readable | null {
+  if (body === null) return null;
+  if (!(body instanceof ReadableStream)) throw new TypeError("the body of a request is no stream");
+  return Readable.fromWeb(body);
+}
+
+function toHeaders(raw: IncomingHttpHeaders): Headers {
+  const headers = new Headers();
+  for (const [name, value] of Object.entries(raw)) {
+    for (const one of Array.isArray(value) ? value : [value]) if (one !== undefined) headers.append(name, one);
+  }
+  return headers;
+}
+
+/** Never given a key. */
+export type GuardedSend = HttpSend;
+
+class ForbiddenAddress extends Error {
+  readonly code = "FORBIDDEN_ADDRESS";
+}
+
+type Options = { trustedHosts: readonly string[]; connectTimeoutMs?: number; resolve?: Resolve };
+
+export function createGuardedSend({ trustedHosts, connectTimeoutMs: timeout = 5000, resolve = systemLookup }: Options): GuardedSend {
+  const refusal = () => new ForbiddenAddress("not a public https address");
+  const plain = buildConnector({ timeout });
+  const guarded = publicConnector({ resolve, refusal }, (lookup) => buildConnector({ timeout, lookup }));
+  const connect: buildConnector.connector = (target, done) => {
+    if (isTrusted(trustedHosts, target.hostname, target.port)) return plain(target, done);
+    if (target.protocol !== "https:") return done(refusal(), null);
+    guarded(target, done);
+  };
+  return createHttpSend({ dispatcher: new Agent({ connect, headersTimeout: 0, bodyTimeout: 60_000 }) });
+}
+
+function isTrusted(trustedHosts: readonly string[], hostname: string, port: string): boolean {
+  const host = hostname.toLowerCase();
+  return trustedHosts.includes(host) || trustedHosts.includes(`${host}:${port}`);
 }

@@ -1,6 +1,4 @@
-// Listens to the WebSocket of a service (GET /ws) for one person.
-// Guarantees: the key is in a header, and sent only to the base URL's own host; a message that is too large ends the socket; a service that
-// does not answer a ping is disconnected; in every case the target gets at most one end, in the console's own words.
+// Subscribes to the WebSocket of a service (GET /ws). Unresponsive services are disconnected; the target gets at most one end.
 
 import "server-only";
 import { WebSocket } from "ws";

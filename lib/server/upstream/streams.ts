@@ -1,5 +1,4 @@
-// Web streams, passed on one chunk at a time.
-// Guarantees: backpressure is passed on; giving up on one side ends the other at once; an error arrives as that error.
+// Helpers for web streams.
 
 import "server-only";
 
@@ -84,7 +83,6 @@ export async function readUpTo(
   return { bytes: only && chunks.length === 1 ? only : Buffer.concat(chunks, size) };
 }
 
-/** Bytes that are already here, passed on without a copy. */
 export function oneChunk(bytes: Uint8Array): ReadableStream<Uint8Array> {
   return new ReadableStream<Uint8Array>({
     start(controller) {

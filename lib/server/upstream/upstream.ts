@@ -1,7 +1,4 @@
-// The client of the interface for one connection: calls that answer parsed JSON, uploads that stream, bytes that stream back.
-// Guarantees: every outcome is a Result; the key is sent only to the base URL's origin; a GET is tried again on a plain rate limit, 502,
-// 503 and 504, at most twice and honouring Retry-After; nothing else is ever sent twice.
-// Must never: follow a redirect with the key, or hold a body that streams.
+// The client of the interface for one connection. Reads are retried on rate limits, 502, 503 and 504; nothing else is sent twice.
 
 import "server-only";
 import { type Failure, isPlainRateLimit, lacksOperation } from "@/lib/contract/failure";
@@ -105,9 +102,7 @@ function observedCall<T extends { status: number }>(
 }
 
 export type UpstreamLimits = {
-  /** Until a read must be answered completely. */
   readMs: number;
-  /** Until a read that a page waits for is given up. */
   pageMs: number;
   /** Until a read that is waited for is given up, if the service answers nothing else meanwhile. */
   silentMs: number;
@@ -144,9 +139,7 @@ export type UpstreamOptions = {
   onAnswer?: (operation: Operation, answer: unknown) => void;
   /** Called before each call; answers why it must not be made. */
   refusalOf?: (operation: Operation, input: CallInput) => Promise<Failure | undefined>;
-  /** Without it, answers of any size are read on the main thread. */
   answers?: AnswerReader;
-  /** Without it, `catalogue` cannot be called. */
   readCatalogue?: JsonReader<Catalogue>;
   /** Names the connection in the download path of an answer that is too large. */
   connectionId?: string;

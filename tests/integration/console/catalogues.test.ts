@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { storeApiKey } from "@/lib/server/keys/api-keys";
+import { storeApiKey } from "@/lib/server/keys/key-ring";
 import { createHarness, type Harness } from "@/tests/support/harness";
 import { answerJson, type LittleServer, startLittleServer } from "@/tests/support/little-server";
 

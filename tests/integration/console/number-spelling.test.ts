@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { parseExactJson } from "@/lib/contract/json/parse-json";
-import { forPrograms } from "@/lib/server/answers/to-browser";
+import { forPrograms } from "@/lib/server/answers/redact";
 import { readEnv } from "@/lib/server/env";
 import { createHarness, type Harness } from "@/tests/support/harness";
 import { startLocalServer } from "@/tests/support/local-server";

@@ -11,7 +11,7 @@ import { promisify } from "node:util";
 import { validate } from "dockerfile-utils";
 import { afterAll, beforeAll, expect, test, type TestContext } from "vitest";
 import { WebSocket } from "ws";
-import { PROOF_HEADER, proveDoctor, SEEN_HEADER } from "@/lib/server/seen-request";
+import { PROOF_HEADER, proveDoctor, SEEN_HEADER } from "@/lib/server/installation";
 import { openEvents } from "@/tests/support/event-socket";
 import { freePort } from "@/tests/support/free-port";
 import { startNginx as runNginx } from "@/tests/support/nginx";

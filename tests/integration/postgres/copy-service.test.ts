@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type pg from "pg";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
-import { copyStores } from "@/lib/server/backup/copy-stores";
+import { copyStores } from "@/lib/server/backup/backup";
 import { openStore } from "@/lib/server/store/store";
 import { copyServiceStore } from "@/lib/service/index";
 import { migrate, migratePostgres, SERVICE_SCHEMA } from "@/lib/service/store/baseline";

@@ -6,9 +6,18 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { recordOfHost } from "@/lib/server/embed/host-keys";
 import { sealedHosts } from "@/lib/server/embed/hosts";
-import { sealedKeys } from "@/lib/server/keys/api-keys";
-import { findReusedId, parseKeyRing, rotateRows, type Rotation, seal, type SealedRows, unseal } from "@/lib/server/keys/key-ring";
-import { readSharedSecret, sealedSecret } from "@/lib/server/keys/shared-secret";
+import {
+  findReusedId,
+  parseKeyRing,
+  readSharedSecret,
+  rotateRows,
+  type Rotation,
+  seal,
+  sealedKeys,
+  type SealedRows,
+  sealedSecret,
+  unseal,
+} from "@/lib/server/keys/key-ring";
 import { openStore, type Store } from "@/lib/server/store/store";
 import { sealedRequests, sealRequest } from "@/lib/server/tasks/sealed-request";
 import { createHarness, type Harness } from "@/tests/support/harness";

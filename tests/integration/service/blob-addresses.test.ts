@@ -2,7 +2,7 @@
 import { Readable } from "node:stream";
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
 import { operations } from "@/lib/contract/operations";
-import { createGuardedSend, createHttpSend } from "@/lib/server/upstream/send-http";
+import { createGuardedSend, createHttpSend } from "@/lib/server/upstream/send";
 import { createUpstream } from "@/lib/server/upstream/upstream";
 import { bucketSettings } from "@/tests/support/blob-places";
 import { startLittleServer } from "@/tests/support/little-server";

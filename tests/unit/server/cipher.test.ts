@@ -3,8 +3,18 @@ import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
-import { fingerprintOf, openApiKey, sealedKeys, storeApiKey } from "@/lib/server/keys/api-keys";
-import { makeKeyPair, openKeyRing, parseKeyRing, rotateRows, seal, unseal } from "@/lib/server/keys/key-ring";
+import {
+  fingerprintOf,
+  makeKeyPair,
+  openApiKey,
+  openKeyRing,
+  parseKeyRing,
+  rotateRows,
+  seal,
+  sealedKeys,
+  storeApiKey,
+  unseal,
+} from "@/lib/server/keys/key-ring";
 import { openStore } from "@/lib/server/store/store";
 
 const pair = (id: string) => `${id}:${randomBytes(32).toString("base64")}`;

@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from "vitest";
-import { createGuardedSend } from "@/lib/server/upstream/send-http";
+import { createGuardedSend } from "@/lib/server/upstream/send";
 import { startLittleServer } from "@/tests/support/little-server";
 
 const send = createGuardedSend({ trustedHosts: [], connectTimeoutMs: 500 });

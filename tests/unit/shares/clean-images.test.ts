@@ -289,20 +289,8 @@ describe("WebP", async () => {
   });
 });
 
-describe("a colour profile", () => {
-  it.each(["png", "jpeg", "webp"] as const)("of a %s keeps its colours without its texts", async (format) => {
-    const plain = await picture.clone().withIccProfile("p3").toFormat(format).toBuffer();
-    const { icc } = await sharp(plain).metadata();
-    const clean = await cleaned(plain);
-    const own = (await sharp(clean).metadata()).icc;
-    expect([icc?.includes("desc"), own?.includes("desc"), own?.includes("rXYZ")]).toEqual([true, false, true]);
-    expect((await pixelsOf(clean ?? plain)).equals(await pixelsOf(plain))).toBe(true);
-  });
-
-  it("that is no matrix and curves is dropped", async () => {
-    const plain = await picture.clone().toColourspace("cmyk").withIccProfile("cmyk").jpeg().toBuffer();
-    const clean = await cleaned(plain);
-    expect((await sharp(plain).metadata()).icc).toBeDefined();
-    expect((await sharp(clean).metadata()).icc).toBeUndefined();
-  });
+it.each(["png", "jpeg", "webp"] as const)("drops the colour profile of a %s", async (format) => {
+  const plain = await picture.clone().withIccProfile("p3").toFormat(format).toBuffer();
+  expect((await sharp(plain).metadata()).icc).toBeDefined();
+  expect((await sharp(await cleaned(plain)).metadata()).icc).toBeUndefined();
 });

@@ -1,3 +1,3 @@
-import { downloadRoute } from "@/lib/server/bff/download-route";
+import { downloadRoute } from "@/lib/server/bff/file-routes";
 
 export const POST = downloadRoute();

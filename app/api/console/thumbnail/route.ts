@@ -1,3 +1,3 @@
-import { thumbnailRoute } from "@/lib/server/bff/thumbnail-route";
+import { thumbnailRoute } from "@/lib/server/bff/file-routes";
 
 export const GET = thumbnailRoute();

@@ -1,6 +1,5 @@
-// Which member a provider's person is: known by issuer and subject, linked, invited, newly made, or refused.
-// Guarantees: an address alone leads to a member only if it is verified and the provider's settings allow it; a group's role is never owner
-// and never changes the owner; a suspended or removed member stays out. The person sees the reason: the provider has verified them.
+// Maps a provider's person to a member: known, linked, invited, new or refused.
+// An address leads to a member only if it is verified and the settings allow it; groups never make or change an owner.
 
 import "server-only";
 import { aboutMember, type MemberChange, personLabel } from "@/lib/contract/audit/audit";
@@ -148,7 +147,6 @@ async function applyRole(
   if (!hasRole(member.role, role) && (await readReadOnly(composition))) return member;
   await store.sessions.recordEndReasons(member.id, `role ${member.role} ${role}`, now());
   const changed = await store.members.change(member.id, { role });
-  // A new member's entry already contains the role.
   if (!changed || how === "joined") return changed;
   const who = { memberId: member.id, memberName: member.name, memberEmail: member.email, via: `provider ${label}` };
   const about = aboutMember(member, { role: { from: member.role, to: role }, groups, provider: label });

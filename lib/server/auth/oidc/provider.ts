@@ -22,7 +22,6 @@ export type Discovered = {
   tokenAuth: "client_secret_basic" | "client_secret_post";
 };
 
-/** Time limit for each answer of the provider. */
 const PROVIDER_MS = 5_000;
 /** Used after a sign-in has begun. */
 export const KEPT_MS = 10 * 60_000;
@@ -94,14 +93,12 @@ export type Claims = Readonly<Record<string, unknown>> & { sub: string; iss: str
 export type Person = {
   issuer: string;
   subject: string;
-  /** Undefined: no address, or not verified. */
   email: string | undefined;
   name: string | undefined;
   /** When the person last proved their identity to the provider, in milliseconds. */
   signedInAt: number | undefined;
   /** From their groups, if the settings map groups to roles; "none": they are in none of the mapped groups. */
   role: Role | "none" | undefined;
-  /** The groups that give this role. */
   groups: string[] | undefined;
 };
 
@@ -109,7 +106,6 @@ const MAX_SUBJECT_LENGTH = 255;
 const MAX_EMAIL_LENGTH = 254;
 const MAX_GROUPS = 2_000;
 
-/** Whether the ID token lacks something that the settings need. */
 function lacksClaims(claims: Claims, { verifiedClaim, roles }: OidcProvider): boolean {
   return (
     claims.email === undefined || claims[verifiedClaim] === undefined || (roles !== undefined && at(claims, roles.claim) === undefined)
@@ -122,7 +118,6 @@ function mergeClaims(token: Claims, userinfo: Readonly<Record<string, unknown>>,
   return { ...userinfo, ...token, email: source.email, [verifiedClaim]: source[verifiedClaim] };
 }
 
-/** Undefined if the subject cannot be stored. */
 export function readPerson(claims: Claims, provider: OidcProvider): Person | undefined {
   const { sub, iss, auth_time: shownAt } = claims;
   if (typeof sub !== "string" || sub === "" || sub.length > MAX_SUBJECT_LENGTH) return undefined;
@@ -144,7 +139,6 @@ function readEmail(given: unknown): string | undefined {
   return /^[^\s@\u0000-\u001f]+@[^\s@\u0000-\u001f]+$/.test(email) ? email : undefined;
 }
 
-/** The highest role that the groups give, and the groups that give it. */
 function roleIn(groups: unknown, byGroup: ReadonlyMap<string, Role>): { role: Role | "none"; groups: string[] | undefined } {
   const names = (Array.isArray(groups) ? groups.slice(0, MAX_GROUPS) : [groups]).filter((name) => typeof name === "string");
   const mapped = [...new Set(names)].filter((name) => name !== EVERYBODY && byGroup.has(name));
@@ -214,7 +208,6 @@ export function toNextAuth(
   };
 }
 
-/** The maximum clock skew of a provider. */
 const MAX_SKEW_MS = 60_000;
 
 /** Some providers tell the time of the sign-in only if the claim is requested by name. */

@@ -14,18 +14,14 @@ import { type Claims, discover, type Discovered, KEPT_MS, readPerson, toNextAuth
 export type OidcTurn = {
   config: OAuthConfig<Claims>;
   provider: OidcProvider;
-  /** Called by next-auth once the ID token is valid. */
   judge(claims: Claims): Promise<boolean>;
   /** Call after `judge`. `confirmedAt`: when the member last proved their identity, as far as the provider tells. */
   admitted(): (Admitted & { purpose: Purpose["kind"]; confirmedAt: number }) | undefined;
-  /** Why the sign-in was refused. */
   refused(): Refused;
 };
 
-/** Allowed difference between two clocks. */
 const SLACK_MS = 60_000;
 
-/** `asked` is undefined on the way to the provider. */
 export function createTurn(
   composition: Composition,
   provider: OidcProvider,

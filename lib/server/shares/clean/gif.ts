@@ -1,5 +1,4 @@
-// GIF without comments, plain text, application data and trailing bytes. Pixels, delays and the loop count are kept.
-// Guarantees: kept extensions have exactly the length that the format defines, and belong to a picture.
+// Removes everything but pixels, delays and the loop count from GIF. Kept extensions have their defined length and belong to an image.
 
 import "server-only";
 import { exactly, NotCleanable, type Pieces, type Reading } from "./pieces";

@@ -1,16 +1,12 @@
-// JPEG without EXIF, XMP, comments, embedded thumbnails and trailing bytes. Pixels, orientation and simple colour profiles are kept.
-// Guarantees: application segments are rewritten from the fields that decoding needs; every other kept segment has exactly the length
-// that its content requires.
+// Removes everything but pixels and orientation from JPEG. Application segments are rewritten from the fields that decoding needs;
+// every other kept segment has exactly the length that its content requires.
 
 import "server-only";
 import { orientationIn } from "@/lib/shared/picture-size";
-import { cleanProfile, orientationOnly } from "./metadata";
-import { exactly, NotCleanable, type Pieces, type Reading } from "./pieces";
+import { exactly, NotCleanable, orientationOnly, type Pieces, type Reading } from "./pieces";
 
 const EXIF = "Exif\0\0";
-const ICC = "ICC_PROFILE\0";
-const ICC_HEAD_BYTES = ICC.length + 2;
-const MAX_SEGMENT_BYTES = 65_533;
+const NAME_BYTES = 14;
 
 export async function cleanJpeg(file: Reading, out: Pieces): Promise<void> {
   const written = new Set<string>();
@@ -19,19 +15,17 @@ export async function cleanJpeg(file: Reading, out: Pieces): Promise<void> {
     written.add(name);
   };
   const defined = new Set<string>();
-  const profile = cleanProfile(Buffer.concat(await profileParts(file)));
   out.keep(0, 2);
   for await (const { marker, at, end } of segments(file)) {
     const content = await exactly(file, Math.min(at + 4, end), Math.max(0, end - at - 4));
-    const name = content.toString("latin1", 0, ICC_HEAD_BYTES);
+    const name = content.toString("latin1", 0, NAME_BYTES);
     if (marker === 0xe0 && name.startsWith("JFIF\0")) once("JFIF", () => segment(0xe0, "JFIF\0\x01\x01\0\0\x01\0\x01\0\0"));
     else if (marker === 0xee && name.startsWith("Adobe") && content.length >= 12)
       once("Adobe", () => segment(0xee, `Adobe\0d\0\0\0\0${String.fromCharCode(Math.min(2, content[11] ?? 0))}`));
     else if (marker === 0xe1 && name.startsWith(EXIF)) {
       const orientation = orientationIn(content.subarray(EXIF.length));
       if (orientation !== 1) once("Exif", () => segment(0xe1, Buffer.concat([Buffer.from(EXIF, "latin1"), orientationOnly(orientation)])));
-    } else if (marker === 0xe2 && name.startsWith(ICC) && profile) once("ICC", () => profileSegments(profile));
-    else if (marker < 0xe0 || marker === 0xda) {
+    } else if (marker < 0xe0 || marker === 0xda) {
       if (end > at + 2 && !isExact(marker, content)) throw new NotCleanable("a segment of another length");
       for (const name of definedBy(marker, content)) {
         if (defined.has(name)) throw new NotCleanable("a table that is never used");
@@ -96,32 +90,6 @@ function definedBy(marker: number, content: Buffer): string[] {
   else if (marker === 0xdd) names.push("restarts");
   else if (marker <= 0xc2) names.push("frame");
   return names;
-}
-
-async function profileParts(file: Reading): Promise<Buffer[]> {
-  const parts: Buffer[] = [];
-  for await (const { marker, at, end } of segments(file)) {
-    if (marker === 0xda || marker === 0xd9) break;
-    if (marker !== 0xe2 || end - at - 4 < ICC_HEAD_BYTES) continue;
-    const content = await exactly(file, at + 4, end - at - 4);
-    if (content.toString("latin1", 0, ICC.length) === ICC) parts[content[ICC.length] ?? 0] ??= content.subarray(ICC_HEAD_BYTES);
-  }
-  return parts.filter((part) => part !== undefined);
-}
-
-function profileSegments(profile: Buffer): Buffer {
-  const room = MAX_SEGMENT_BYTES - ICC_HEAD_BYTES;
-  const count = Math.ceil(profile.length / room);
-  const parts = Array.from({ length: count }, (_, index) =>
-    segment(
-      0xe2,
-      Buffer.concat([
-        Buffer.from(`${ICC}${String.fromCharCode(index + 1, count)}`, "latin1"),
-        profile.subarray(index * room, (index + 1) * room),
-      ]),
-    ),
-  );
-  return Buffer.concat(parts);
 }
 
 function segment(marker: number, content: Buffer | string): Buffer {

@@ -12,7 +12,6 @@ const TRACK_TYPE = 0x83;
 const CODEC = 0x86;
 const CODEC_PRIVATE = 0x63a2;
 const CONTENT_ENCODINGS = 0x6d80;
-/** Kept elements by parent element. */
 const elements: Readonly<Record<number, ReadonlySet<number>>> = {
   // Versions, limits and document type.
   [EBML]: new Set([0x4286, 0x42f7, 0x42f2, 0x42f3, 0x4282, 0x4287, 0x4285]),
@@ -128,7 +127,6 @@ async function walkPrivate(file: Reading, out: Pieces, { from, to }: { from: num
   out.keep(tags + second, to);
 }
 
-/** Pictures (1) and sound (2), as for an MP4. */
 async function isOfShownType(file: Reading, from: number, to: number): Promise<boolean> {
   const type = to - from > 8 ? 0 : (await exactly(file, from, to - from)).reduce((sum, byte) => sum * 256 + byte, 0);
   return type === 1 || type === 2;
@@ -148,7 +146,6 @@ async function readElement(file: Reading, at: number, to: number): Promise<{ id:
   return { id: bytes.readUIntBE(0, idLength), start, end: start + size };
 }
 
-/** An empty element of the same length. */
 function blank(out: Pieces, length: number): void {
   const head = Buffer.alloc(length > 128 ? 9 : 2);
   head[0] = 0xec;

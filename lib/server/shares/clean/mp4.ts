@@ -1,6 +1,5 @@
-// MP4 and MOV without tags, names and times. Removed parts are overwritten in place, so every offset in the file stays valid and a player
-// can request any part of it.
-// Every kept box around the samples has exactly the length that its fields require. Encoded samples are unchanged.
+// Removes tags, names and times from MP4 and MOV. They are overwritten in place, so that every offset stays valid for players.
+// Every kept box around the samples has exactly the length that its fields require.
 
 import "server-only";
 import { own } from "@/lib/contract/json/own";
@@ -188,7 +187,6 @@ const MAX_ENTRIES = 16;
 const VIDEO_BYTES = 78;
 const soundBytes = [28, 44, 64];
 
-/** The sample descriptions of a track. Vendor and compressor names are blanked. */
 async function keepSampleEntries(file: Reading, out: Pieces, { from, to, track }: Omit<Inside, "parent">): Promise<void> {
   const count = (await exactly(file, from, 8)).readUInt32BE(4);
   if (count > MAX_ENTRIES) throw new NotCleanable("too many kinds of samples");

@@ -1,6 +1,5 @@
 // The pieces of a file without its metadata: parts of the original, a few bytes in between, and zeros.
-// Guarantees: parts follow the order of the original, so the file can be cleaned while it streams, from any position.
-// Must never: keep what was not named: anything that a format's reader does not know is left out.
+// Parts follow the order of the original, so the file can be cleaned while it streams, from any position.
 
 import "server-only";
 
@@ -15,12 +14,12 @@ export type Reading = {
 /** The file is not of the kind that its first bytes name, or contains something that cannot be removed. */
 export class NotCleanable extends Error {}
 
-const MOST_PIECES = 4000;
+const MAX_PIECES = 4000;
 
 export function createPieces() {
   const pieces: Piece[] = [];
   const push = (piece: Piece) => {
-    if (pieces.length >= MOST_PIECES) throw new NotCleanable("too many pieces");
+    if (pieces.length >= MAX_PIECES) throw new NotCleanable("too many pieces");
     pieces.push(piece);
   };
   return {
@@ -53,4 +52,19 @@ export async function exactly({ size, read }: Reading, at: number, length: numbe
   const bytes = await read(at, length);
   if (bytes.length < length) throw new NotCleanable("the file ends too early");
   return bytes;
+}
+
+export const MAX_EXIF_BYTES = 64 * 1024;
+const ORIENTATION = 0x0112;
+
+export function orientationOnly(orientation: number): Buffer {
+  const tiff = Buffer.alloc(26);
+  tiff.write("MM\0*", 0, "latin1");
+  tiff.writeUInt32BE(8, 4);
+  tiff.writeUInt16BE(1, 8);
+  tiff.writeUInt16BE(ORIENTATION, 10);
+  tiff.writeUInt16BE(3, 12);
+  tiff.writeUInt32BE(1, 14);
+  tiff.writeUInt16BE(orientation, 18);
+  return tiff;
 }

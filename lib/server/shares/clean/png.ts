@@ -1,13 +1,11 @@
-// PNG and APNG without text, EXIF, unknown chunks and trailing bytes. Pixels, colours, animation and orientation are kept.
-// Guarantees: each kept chunk has exactly the length that the format defines; compressed pixels end with their last row.
+// Removes everything but pixels, colours, animation and orientation from PNG and APNG.
+// Kept chunks have exactly the length that the format defines; compressed pixels end with their last row.
 
 import "server-only";
 import { once } from "node:events";
-import { promisify } from "node:util";
-import { crc32, createInflate, deflate, inflate } from "node:zlib";
+import { crc32, createInflate } from "node:zlib";
 import { orientationIn } from "@/lib/shared/picture-size";
-import { cleanProfile, MAX_EXIF_BYTES, MAX_PROFILE_BYTES, orientationOnly } from "./metadata";
-import { exactly, NotCleanable, type Pieces, type Reading } from "./pieces";
+import { exactly, MAX_EXIF_BYTES, NotCleanable, orientationOnly, type Pieces, type Reading } from "./pieces";
 
 type Header = { width: number; height: number; bitsPerPixel: number; isInterlaced: boolean; depth: number; color: number };
 type Chunk = { type: string; at: number; length: number };
@@ -15,7 +13,6 @@ type Chunk = { type: string; at: number; length: number };
 /** For all frames together. More would keep a CPU busy for minutes. */
 const MAX_PIXEL_BYTES = 2 * 1024 ** 3;
 
-/** Lengths of the chunks before the pixels, each allowed once. */
 const lengths: Readonly<Record<string, (length: number, header: Header) => boolean>> = {
   PLTE: (length, { depth, color }) => color === 3 && length % 3 === 0 && length > 0 && length <= 3 * 2 ** depth,
   tRNS: (length, { depth, color }) =>
@@ -72,9 +69,6 @@ export async function cleanPng(file: Reading, out: Pieces): Promise<void> {
         await frame?.end();
         frame = beginFrame({ ...header, width: size.readUInt32BE(0), height: size.readUInt32BE(4) });
       }
-    } else if (type === "iCCP" && isFirst) {
-      const profile = await readProfile(await exactly(file, at + 8, Math.min(length, MAX_PROFILE_BYTES)));
-      if (profile) out.add(pngChunk("iCCP", Buffer.concat([Buffer.from("icc\0\0", "latin1"), await promisify(deflate)(profile)])));
     } else if (type === "eXIf" && !seen.has("eXIf")) {
       const orientation = orientationIn(await exactly(file, at + 8, Math.min(length, MAX_EXIF_BYTES)));
       if (orientation !== 1) out.add(pngChunk("eXIf", orientationOnly(orientation)));
@@ -99,14 +93,6 @@ async function readHeader(file: Reading): Promise<Header> {
   return { width, height, bitsPerPixel: channels * depth, isInterlaced: interlace === 1, depth, color };
 }
 
-async function readProfile(content: Buffer): Promise<Buffer | undefined> {
-  const name = content.subarray(0, 80).indexOf(0);
-  if (name < 0) return undefined;
-  const profile = await promisify(inflate)(content.subarray(name + 2), { maxOutputLength: MAX_PROFILE_BYTES }).catch(() => undefined);
-  return profile && cleanProfile(profile);
-}
-
-/** Start and step of the seven passes of an interlaced picture. */
 const PASSES = [
   [0, 0, 8, 8],
   [4, 0, 8, 8],

@@ -1,9 +1,7 @@
-// Removes tags, images and comments from MP3, FLAC and WAV. Encoded audio is unchanged.
+// Removes tags, images and comments from MP3 and FLAC. Encoded audio is unchanged.
 
 import "server-only";
-import { own } from "@/lib/contract/json/own";
 import { exactly, NotCleanable, type Pieces, type Reading } from "./pieces";
-import { riff } from "./webp";
 
 export async function cleanMp3(file: Reading, out: Pieces): Promise<void> {
   const start = await afterId3(file);
@@ -18,7 +16,6 @@ export function isFrame([first = 0, second = 0, third = 0, fourth = 0]: Uint8Arr
   return isLayer3 && bitrate > 0 && bitrate < 15 && (third & 0x0c) !== 0x0c && (fourth & 3) !== 2;
 }
 
-/** The offset after all leading ID3v2 tags. */
 async function afterId3(file: Reading): Promise<number> {
   for (let at = 0; ;) {
     const head = await file.read(at, 10);
@@ -50,10 +47,8 @@ async function beforeTags(file: Reading): Promise<number> {
 const STREAM_INFO_BYTES = 34;
 
 export async function cleanFlac(file: Reading, out: Pieces): Promise<void> {
-  const start = await afterId3(file);
-  if ((await exactly(file, start, 4)).toString("latin1") !== "fLaC") throw new NotCleanable("no sound follows the tag");
   let info: Buffer | undefined;
-  let at = start + 4;
+  let at = 4;
   for (let isLast = false; !isLast;) {
     const head = await exactly(file, at, 4);
     isLast = ((head[0] ?? 0) & 0x80) !== 0;
@@ -67,41 +62,4 @@ export async function cleanFlac(file: Reading, out: Pieces): Promise<void> {
   if (!info) throw new NotCleanable("no head");
   out.add(Buffer.concat([Buffer.from("fLaC\x80\0\0\x22", "latin1"), info]));
   out.keep(at, await beforeTags(file));
-}
-
-/** Lengths of the format chunk: basic, with an extension size, and WAVE_FORMAT_EXTENSIBLE. */
-const formatBytes = new Set([16, 18, 40]);
-const waveChunks: Readonly<Record<string, (length: number) => boolean>> = {
-  "fmt ": (length) => formatBytes.has(length),
-  fact: (length) => length === 4,
-  data: () => true,
-};
-
-export async function cleanWave(file: Reading, out: Pieces): Promise<void> {
-  const kept: { at: number; end: number }[] = [];
-  const seen = new Set<string>();
-  for (let at = 12; at + 8 <= file.size;) {
-    const head = await exactly(file, at, 8);
-    const length = head.readUInt32LE(4);
-    const end = at + 8 + length;
-    if (end > file.size) throw new NotCleanable("a chunk is longer than the file");
-    const type = head.toString("latin1", 0, 4);
-    const isKept = own(waveChunks, type);
-    if (isKept && !seen.has(type)) {
-      if (!isKept(length)) throw new NotCleanable("a chunk of another length");
-      kept.push({ at, end });
-      seen.add(type);
-    }
-    at = end + (length % 2);
-  }
-  out.add(
-    riff(
-      "WAVE",
-      kept.reduce((sum, { at, end }) => sum + end - at + ((end - at) % 2), 4),
-    ),
-  );
-  for (const { at, end } of kept) {
-    out.keep(at, end);
-    out.zeros((end - at) % 2);
-  }
 }

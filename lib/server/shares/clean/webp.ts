@@ -1,44 +1,39 @@
-// WebP without EXIF, XMP, unknown chunks and trailing bytes. Pixels, animation, orientation and simple colour profiles are kept.
-// Guarantees: chunks around the pixels are rewritten with exactly the length that the format defines.
+// Removes everything but pixels, animation and orientation from WebP. Chunks around the pixels are rewritten with their defined length.
 
 import "server-only";
 import { orientationIn } from "@/lib/shared/picture-size";
-import { cleanProfile, MAX_EXIF_BYTES, MAX_PROFILE_BYTES, orientationOnly } from "./metadata";
-import { exactly, NotCleanable, type Pieces, type Reading } from "./pieces";
+import { exactly, MAX_EXIF_BYTES, NotCleanable, orientationOnly, type Pieces, type Reading } from "./pieces";
 
-const ICC = 0x20;
 const ALPHA = 0x10;
 const EXIF = 0x08;
 const ANIMATION = 0x02;
 const FRAME_BYTES = 16;
 
 type Chunk = { type: string; at: number; length: number };
-/** A chunk of the result. */
 type Made = { type: string; content: (Buffer | { from: number; to: number })[] };
 
 export async function cleanWebp(file: Reading, out: Pieces): Promise<void> {
   const end = Math.min(file.size, 8 + (await exactly(file, 4, 4)).readUInt32LE());
   const chunks = await readChunks(file, 12, end);
-  const head = chunks.find(({ type }) => type === "VP8X");
+  const extended = chunks.find(({ type }) => type === "VP8X");
   const made: Made[] = [];
-  if (!head) made.push(...pixelsOf(chunks).slice(-1));
+  if (!extended) made.push(...pixelsOf(chunks).slice(-1));
   else {
-    if (head.length !== 10) throw new NotCleanable("a head of another length");
-    const content = await exactly(file, head.at, 10);
-    const [profile, exif] = [await profileOf(file, chunks), await exifOf(file, chunks)];
+    if (extended.length !== 10) throw new NotCleanable("a head of another length");
+    const content = await exactly(file, extended.at, 10);
+    const exif = await exifOf(file, chunks);
     const isAnimation = ((content[0] ?? 0) & ANIMATION) !== 0;
-    const flags = ((content[0] ?? 0) & (ALPHA | ANIMATION)) | (profile ? ICC : 0) | (exif ? EXIF : 0);
+    const flags = ((content[0] ?? 0) & (ALPHA | ANIMATION)) | (exif ? EXIF : 0);
     made.push({ type: "VP8X", content: [Buffer.from([flags, 0, 0, 0]), content.subarray(4)] });
-    if (profile) made.push({ type: "ICCP", content: [profile] });
     made.push(...(isAnimation ? await framesOf(file, chunks) : pixelsOf(chunks)));
     if (exif) made.push({ type: "EXIF", content: [exif] });
   }
-  out.add(
-    riff(
-      "WEBP",
-      made.reduce((sum, chunk) => sum + sizeOf(chunk), 4),
-    ),
+  const head = Buffer.from("RIFF\0\0\0\0WEBP", "latin1");
+  head.writeUInt32LE(
+    made.reduce((sum, chunk) => sum + sizeOf(chunk), 4),
+    4,
   );
+  out.add(head);
   for (const chunk of made) write(out, chunk);
 }
 
@@ -75,12 +70,6 @@ async function framesOf(file: Reading, chunks: readonly Chunk[]): Promise<Made[]
   return made;
 }
 
-async function profileOf(file: Reading, chunks: readonly Chunk[]): Promise<Buffer | undefined> {
-  const chunk = chunks.find(({ type }) => type === "ICCP");
-  if (!chunk || chunk.length > MAX_PROFILE_BYTES) return undefined;
-  return cleanProfile(await exactly(file, chunk.at, chunk.length));
-}
-
 async function exifOf(file: Reading, chunks: readonly Chunk[]): Promise<Buffer | undefined> {
   const chunk = chunks.find(({ type }) => type === "EXIF");
   if (!chunk) return undefined;
@@ -111,10 +100,4 @@ function write(out: Pieces, chunk: Made): void {
     if (!Buffer.isBuffer(part)) out.keep(part.from, part.to);
     else if (part.length > 0) out.add(part);
   }
-}
-
-export function riff(form: string, size: number): Buffer {
-  const head = Buffer.from(`RIFF\0\0\0\0${form}`, "latin1");
-  head.writeUInt32LE(size, 4);
-  return head;
 }

@@ -1,5 +1,4 @@
-// What members keep with an app: favourites, presets by name, and the files they gave it.
-// Guarantees: reads find the member's own, and presets shared with the team.
+// A member's favourites, presets and files of apps.
 
 import "server-only";
 import { randomUUID } from "node:crypto";
@@ -7,14 +6,14 @@ import { type AppValues } from "@/lib/contract/apps/app";
 import { appBounds } from "@/lib/contract/apps/definition";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type Database } from "../database";
-import { dialectOf } from "../dialect/dialect";
-import { type AppFileRow, readKept } from "./app-rows";
+import { dialectOf } from "../dialect";
+import { type Row } from "../tables";
 import { RUNS_KEPT_MS } from "./app-runs";
+import { readKept } from "./apps";
 
-export type KeptPreset = { id: string; memberId: string; name: string; inputs: AppValues; isTeam: boolean };
+export type KeptPreset = Omit<Row<"appPresets">, "appId" | "inputs"> & { inputs: AppValues };
 /** `bytes`: 0 if not known. */
-export type KeptFile = { name: string; ownName: string; bytes: number; pixels: number | undefined };
-export type AppKeepStore = ReturnType<typeof createAppKeepStore>;
+export type KeptFile = Pick<Row<"appFiles">, "name" | "ownName" | "bytes" | "pixels">;
 
 export function createAppKeepStore(database: Database) {
   const filesOf = (connectionId: string, memberId: string) =>
@@ -41,21 +40,14 @@ export function createAppKeepStore(database: Database) {
         .selectFrom("appPresets")
         .selectAll()
         .where("appId", "=", appId)
-        .where((where) => where.or([where("memberId", "=", memberId), where("isTeam", "=", 1)]))
+        .where((where) => where.or([where("memberId", "=", memberId), where("isTeam", "=", true)]))
         .orderBy("name")
         .orderBy("id")
         .limit(1000)
         .execute();
-      return rows.map((row) => ({
-        id: row.id,
-        memberId: row.memberId,
-        name: row.name,
-        inputs: readKept<AppValues>(row.inputs),
-        isTeam: row.isTeam === 1,
-      }));
+      return rows.map(({ appId: _, inputs, ...preset }) => ({ ...preset, inputs: readKept<AppValues>(inputs) }));
     },
 
-    /** Undefined if the member already has the maximum number. */
     async addPreset(appId: string, preset: Omit<KeptPreset, "id">): Promise<string | undefined> {
       return dialectOf(database).serially(database, `presets ${appId} ${preset.memberId}`, async (trx) => {
         const { count } = await trx
@@ -108,22 +100,15 @@ export function createAppKeepStore(database: Database) {
 
     /** Given to any app of the connection. */
     async file(connectionId: string, memberId: string, name: string): Promise<KeptFile | undefined> {
-      const row = await filesOf(connectionId, memberId).where("name", "=", name).orderBy("bytes", "desc").limit(1).executeTakeFirst();
-      return row && toFile(row);
+      return filesOf(connectionId, memberId).where("name", "=", name).orderBy("bytes", "desc").limit(1).executeTakeFirst();
     },
 
-    /** Newest first. */
     async files(connectionId: string, memberId: string, limit: number): Promise<KeptFile[]> {
-      const rows = await filesOf(connectionId, memberId).orderBy("givenAt", "desc").orderBy("name").limit(limit).execute();
-      return rows.map(toFile);
+      return filesOf(connectionId, memberId).orderBy("givenAt", "desc").orderBy("name").limit(limit).execute();
     },
   };
 }
 
-function toFile({ name, ownName, bytes, pixels }: Pick<AppFileRow, "name" | "ownName" | "bytes" | "pixels">): KeptFile {
-  return { name, ownName, bytes, pixels: pixels ?? undefined };
-}
-
 function columnsOf({ name, inputs, isTeam }: Pick<KeptPreset, "name" | "inputs" | "isTeam">) {
-  return { name, inputs: writeExactJson(inputs), isTeam: isTeam ? 1 : 0 };
+  return { name, inputs: writeExactJson(inputs), isTeam };
 }

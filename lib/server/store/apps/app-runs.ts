@@ -1,22 +1,19 @@
-// Runs of apps: stored before anything is sent, so that a console that ends in between neither loses a run nor sends it twice.
-// Guarantees: one run per member, app and key, however many requests come at once; limits hold across restarts and processes, because a
-// member's runs of an app begin one after the other. Must never: hold a key or a token that was given as an input.
+// Runs of apps, stored before anything is sent: one run per member, app and key. Limits hold across restarts and processes.
 
 import "server-only";
 import { type Kysely, sql } from "kysely";
 import { type AppRunError, type AppRunState, type AppValues } from "@/lib/contract/apps/app";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type OutputView } from "@/lib/contract/views/outputs-view";
-import { type Database } from "../database";
-import { dialectOf } from "../dialect/dialect";
-import { type Tables } from "../tables";
-import { type AppRunRow, readKept } from "./app-rows";
+import { type Database, hasEffect } from "../database";
+import { dialectOf } from "../dialect";
+import { type Row, type Tables } from "../tables";
+import { readKept } from "./apps";
 
 const RUNS_READ = 20;
 /** Nothing of them was sent: they do not count, and their key begins them anew. */
 const notSent = ["unsent", "refused"] as const satisfies readonly AppRunState[];
 export const isNotSent = ({ state }: { state: AppRunState }): boolean => notSent.some((one) => one === state);
-/** Counted from when they began. */
 export const RUNS_KEPT_MS = 90 * 24 * 60 * 60_000;
 /** Long enough for a caller who has the id of a run that was refused. */
 const REFUSED_KEPT_MS = 60 * 60_000;
@@ -24,32 +21,20 @@ export const movingStates = ["sending", "pending", "in_progress"] as const satis
 
 /** `number`: the result's number in addresses, given when it arrived. */
 export type KeptResult = Pick<OutputView, "kind" | "name" | "file" | "text"> & { label: string; number?: number };
-export type StoredRun = {
-  id: string;
-  appId: string;
-  memberId: string;
-  version: number;
-  contentHash: string;
+export type StoredRun = Omit<Row<"appRuns">, "runKey" | "inputs" | "error" | "errorFacts" | "results"> & {
   inputs: AppValues;
-  jobId: string | undefined;
-  state: AppRunState;
-  createdAt: number;
-  endedAt: number | undefined;
   error: AppRunError | undefined;
   results: KeptResult[] | undefined;
 };
 export type NewRun = Pick<StoredRun, "id" | "appId" | "memberId" | "version" | "contentHash" | "inputs" | "createdAt"> & {
   key: string | undefined;
 };
-/** `dayBegan`: the first moment of the day that counts. */
 type Limits = { runsPerDay: number | undefined; atOnce: number | undefined; dayBegan: number };
 type Change = Partial<Pick<StoredRun, "inputs" | "jobId" | "state" | "endedAt" | "error" | "results">>;
-export type AppRunStore = ReturnType<typeof createAppRunStore>;
 
 export function createAppRunStore(database: Database) {
   const ofMember = (appId: string, memberId: string) =>
     database.selectFrom("appRuns").selectAll().where("appId", "=", appId).where("memberId", "=", memberId);
-  /** Whether one more run may begin, counting the member's other runs. */
   const isWithin = ({ id, appId, memberId }: Pick<NewRun, "id" | "appId" | "memberId">, { runsPerDay, atOnce, dayBegan }: Limits) => {
     const counted = sql`(SELECT count(*) FROM app_runs WHERE app_id = ${appId} AND member_id = ${memberId} AND id <> ${id}`;
     return sql`(${runsPerDay ?? -1} < 0 OR ${counted} AND created_at >= ${dayBegan} AND state NOT IN (${sql.join(notSent)})) < ${runsPerDay ?? 0})
@@ -62,7 +47,6 @@ export function createAppRunStore(database: Database) {
   ) => dialectOf(database).serially(database, `runs ${appId} ${memberId}`, async (trx) => (await work(trx)).numAffectedRows === 1n);
 
   return {
-    /** False if the key was used before, or a limit is reached. */
     async begin(run: NewRun, limits: Limits): Promise<boolean> {
       const { id, appId, memberId } = run;
       await database
@@ -159,12 +143,11 @@ export function createAppRunStore(database: Database) {
       const query = database
         .updateTable("appRuns")
         .set({
-          ...(set.inputs !== undefined && { inputs: writeExactJson(set.inputs) }),
-          ...(set.jobId !== undefined && { jobId: set.jobId }),
-          ...(set.state !== undefined && { state: set.state }),
-          ...(set.endedAt !== undefined && { endedAt: set.endedAt }),
-          ...(set.error !== undefined && errorColumns(set.error)),
-          ...(set.results !== undefined && { results: writeExactJson(set.results) }),
+          ...set,
+          inputs: set.inputs && writeExactJson(set.inputs),
+          error: set.error?.message,
+          errorFacts: set.error && writeExactJson({ ...set.error, message: undefined }),
+          results: set.results && writeExactJson(set.results),
         })
         .where("id", "=", id);
       const asSeen =
@@ -173,29 +156,16 @@ export function createAppRunStore(database: Database) {
           .where("state", "=", seen.state)
           .where("createdAt", "=", seen.createdAt)
           .where((where) => (seen.jobId === undefined ? where("jobId", "is", null) : where("jobId", "=", seen.jobId)));
-      const done = await (asSeen ?? query).executeTakeFirst();
-      return Number(done.numUpdatedRows) > 0;
+      return hasEffect(asSeen ?? query);
     },
   };
 }
 
-function errorColumns({ message, ...facts }: AppRunError) {
-  return { error: message, errorFacts: writeExactJson(facts) };
-}
-
-function toRun(row: AppRunRow): StoredRun {
+function toRun({ runKey: _, inputs, error, errorFacts = "{}", results, ...run }: Row<"appRuns">): StoredRun {
   return {
-    id: row.id,
-    appId: row.appId,
-    memberId: row.memberId,
-    version: row.version,
-    contentHash: row.contentHash,
-    inputs: readKept<AppValues>(row.inputs),
-    jobId: row.jobId ?? undefined,
-    state: row.state as AppRunState,
-    createdAt: row.createdAt,
-    endedAt: row.endedAt ?? undefined,
-    error: row.error === null ? undefined : { message: row.error, ...readKept<Omit<AppRunError, "message">>(row.errorFacts ?? "{}") },
-    results: row.results === null ? undefined : readKept<KeptResult[]>(row.results),
+    ...run,
+    inputs: readKept<AppValues>(inputs),
+    error: error === undefined ? undefined : { ...readKept<Omit<AppRunError, "message">>(errorFacts), message: error },
+    results: results === undefined ? undefined : readKept<KeptResult[]>(results),
   };
 }

@@ -1,6 +1,4 @@
-// Apps, and their versions.
-// Guarantees: every read names the asking member, and finds only what that member may see; a version never changes; if two members change
-// the same version, the second gets a conflict.
+// Apps and their versions. Every read finds only what the member may see; a version never changes.
 
 import "server-only";
 import { randomUUID } from "node:crypto";
@@ -8,11 +6,11 @@ import { type Expression, type ExpressionBuilder, sql, type SqlBool } from "kyse
 import { type AppAccess, type AppDefinition, type AppLimits, type AppVersionView } from "@/lib/contract/apps/app";
 import { type AppChange } from "@/lib/contract/apps/definition";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { parseExactJson } from "@/lib/contract/json/parse-json";
 import { type Role } from "@/lib/contract/people/roles";
-import { type Database } from "../database";
-import { dialectOf } from "../dialect/dialect";
-import { type Tables } from "../tables";
-import { faceOf, readKept, rolesOf, type StoredCard, toCard } from "./app-rows";
+import { type Database, hasEffect } from "../database";
+import { dialectOf } from "../dialect";
+import { type Row, type Tables } from "../tables";
 
 const MOST_VERSIONS = 100;
 export const MOST_APPS = 2000;
@@ -36,7 +34,6 @@ type Change = {
   access?: AppAccess;
   limits?: AppLimits;
 };
-export type AppStore = ReturnType<typeof createAppStore>;
 
 export function createAppStore(database: Database) {
   const { serially, holds } = dialectOf(database);
@@ -67,7 +64,7 @@ export function createAppStore(database: Database) {
         at: version.at,
         by: version.by,
         changes: writeExactJson(version.changes),
-        restoredFrom: version.restoredFrom ?? null,
+        restoredFrom: version.restoredFrom,
         definition: writeExactJson(version.definition),
       })
       .execute();
@@ -88,7 +85,6 @@ export function createAppStore(database: Database) {
   }
 
   return {
-    /** Undefined if the connection already has the maximum number. */
     async create(app: {
       connectionId: string;
       memberId: string;
@@ -159,12 +155,13 @@ export function createAppStore(database: Database) {
       const row = await cards(asker).select(["definition", "limits", "roles"]).where("apps.id", "=", id).executeTakeFirst();
       if (!row) return undefined;
       const members = await database.selectFrom("appMembers").select("memberId").where("appId", "=", id).execute();
+      const { definition, limits, roles, ...card } = row;
       return {
-        ...toCard(row),
-        definition: readKept<AppDefinition>(row.definition),
-        limits: readKept<AppLimits>(row.limits),
+        ...toCard(card),
+        definition: readKept<AppDefinition>(definition),
+        limits: readKept<AppLimits>(limits),
         members: members.map(({ memberId }) => memberId),
-        roles: readKept<Role[]>(row.roles),
+        roles: readKept<Role[]>(roles),
       };
     },
 
@@ -196,11 +193,9 @@ export function createAppStore(database: Database) {
     },
 
     async remove(id: string): Promise<boolean> {
-      const done = await database.deleteFrom("apps").where("id", "=", id).executeTakeFirst();
-      return Number(done.numDeletedRows) > 0;
+      return hasEffect(database.deleteFrom("apps").where("id", "=", id));
     },
 
-    /** Newest first. */
     async versions(id: string): Promise<AppVersionView[]> {
       const rows = await database
         .selectFrom("appVersions")
@@ -208,13 +203,7 @@ export function createAppStore(database: Database) {
         .where("appId", "=", id)
         .orderBy("number", "desc")
         .execute();
-      return rows.map(({ number, at, by, changes, restoredFrom: from }) => ({
-        number,
-        at,
-        by,
-        changes: readKept<AppChange[]>(changes),
-        ...(from !== null && { restoredFrom: from }),
-      }));
+      return rows.map((row) => ({ ...row, changes: readKept<AppChange[]>(row.changes) }));
     },
 
     async version(id: string, number: number): Promise<AppDefinition | undefined> {
@@ -258,4 +247,28 @@ function readPlace(after: string | undefined): string[] {
   } catch {
     return [];
   }
+}
+
+/** JSON that this store wrote, from values parsed with the contract's schemas. */
+export function readKept<T>(json: string): T {
+  return parseExactJson(json) as T;
+}
+
+type Card = Pick<Row<"apps">, "id" | "connectionId" | "title" | "text" | "cover" | "access" | "version" | "updatedAt">;
+export type StoredCard = Card & { maker: { id: string; name: string } | undefined; tags: string[]; isFavourite: boolean };
+type CardRow = Card & { tags: string; makerId: string | undefined; makerName: string | null; favouredBy: string | null };
+
+function toCard({ makerId, makerName, favouredBy, tags, ...card }: CardRow): StoredCard {
+  const maker = makerId === undefined ? undefined : { id: makerId, name: makerName ?? "" };
+  return { ...card, maker, tags: readKept<string[]>(tags), isFavourite: favouredBy !== undefined };
+}
+
+function rolesOf(access: AppAccess): string {
+  return writeExactJson(access.kind === "members" ? access.roles : []);
+}
+
+function faceOf(definition: AppDefinition) {
+  const { title, text, tags, cover } = definition;
+  const words = [title, text, ...tags].join("\n").toLowerCase();
+  return { title, text, tags: writeExactJson(tags), cover: cover ?? null, words, definition: writeExactJson(definition) };
 }

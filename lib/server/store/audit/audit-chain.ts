@@ -1,15 +1,13 @@
-// The chain of the audit log: every row holds the hash of its content and of the hash before it.
-// Guarantees: finds a row that was changed, removed or inserted, and a cut-off end, unless every later hash was rewritten too; a copy of
-// the last hash, kept elsewhere, detects even that.
-// Must never: change. A row that was hashed once is hashed the same way for ever.
+// The hash chain of the audit log: each row contains the hash of its content and of the previous hash.
+// The format of a hashed row must never change.
 
 import "server-only";
 import { createHash } from "node:crypto";
-import { type Kysely, type Selectable } from "kysely";
+import { type Kysely } from "kysely";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { type AuditRow, type Tables } from "../tables";
+import { type Row, type Tables } from "../tables";
 
-type Hashed = Omit<Selectable<AuditRow>, "hash">;
+type Hashed = Omit<Row<"audit">, "hash">;
 export type ChainState = { rows: number; last: string } | { brokenAt: number };
 
 const CHAIN_START = "";
@@ -53,7 +51,7 @@ export async function verifyChain(database: Kysely<Tables>): Promise<ChainState>
   return Number(end?.id ?? 0) > lastId ? { brokenAt: lastId + 1 } : { rows, last: before };
 }
 
-async function* rowsOf(database: Kysely<Tables>): AsyncGenerator<Selectable<AuditRow>, void> {
+async function* rowsOf(database: Kysely<Tables>): AsyncGenerator<Row<"audit">, void> {
   let after = 0;
   for (;;) {
     const page = await database.selectFrom("audit").selectAll().where("id", ">", after).orderBy("id").limit(PAGE).execute();

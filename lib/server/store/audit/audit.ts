@@ -1,30 +1,27 @@
-// Who changed what, and what the service answered. Rows are only added, never changed, and chained by hash.
-// Must never: hold a body; `outcome` is a short summary made by the caller, without secrets.
+// The audit log. Rows are only added, and chained by hash.
 
 import "server-only";
 import { randomUUID } from "node:crypto";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { type Selectable, sql } from "kysely";
+import { sql } from "kysely";
 import { familyOf } from "@/lib/contract/audit/audit-items";
 import { toPlainLine } from "@/lib/contract/plain-line";
 import { codeOf, isFullDisk, isStoreAway } from "@/lib/shared/error-codes";
 import { createLru } from "@/lib/shared/lru";
 import { type Database } from "../database";
-import { oneOf } from "../dialect/dialect";
-import { type AuditRow } from "../tables";
+import { oneOf } from "../dialect";
+import { type Row } from "../tables";
 import { hashRow, verifyChain } from "./audit-chain";
 
 /** Longer than any wait that a service asks for. */
 const PAUSE_MS = 10 * 60_000;
 const MAX_ENTRIES = 1_000;
 
-type Written = { act?: string; action: string; memberId?: string; via?: string; connectionId?: string; at: number };
-
 function createActIds() {
   const open = createLru<string, { id: string; entries: number; at: number }>({ max: 10_000 });
-  return ({ act, action, memberId, via, connectionId, at }: Written): string | null => {
+  return ({ act, action, memberId, via, connectionId, at }: AuditEntry): string | undefined => {
     const family = act === undefined ? undefined : familyOf(action);
-    if (family === undefined) return null;
+    if (family === undefined) return undefined;
     const key = [memberId, via, connectionId, family, act].join(" ");
     const group = open.get(key);
     const isOpen = group && group.entries < MAX_ENTRIES && at - group.at <= PAUSE_MS;
@@ -34,25 +31,9 @@ function createActIds() {
   };
 }
 
-type AuditEntry = {
-  at: number;
-  requestId: string;
-  memberId?: string;
-  memberName?: string;
-  /** Absent for guests of host pages. */
-  memberEmail?: string;
-  action: string;
-  connectionId?: string;
-  target?: string;
-  status: number;
-  code?: string;
-  outcome?: string;
-  /** The client's id of the act on many things that the entry belongs to. */
-  act?: string;
-  /** The member's credential that was used, such as "token NAME"; absent: the member themselves. */
-  via?: string;
-};
-export type KeptEntry = Omit<AuditEntry, "act"> & { id: number; actId?: string };
+export type KeptEntry = Partial<Omit<Row<"audit">, "hash">> & Pick<Row<"audit">, "id" | "at" | "requestId" | "action" | "status">;
+/** `act`: the client's id of the act on many things that the entry belongs to. */
+type AuditEntry = Omit<KeptEntry, "id" | "actId"> & { act?: string };
 /** `upTo`: the newest entry when reading began. Later entries of an act are ignored: otherwise it would move, and be missed on its page. */
 export type AuditSearch = {
   memberId?: string;
@@ -63,13 +44,11 @@ export type AuditSearch = {
   before?: number;
   upTo?: number;
 };
-type NewRow = Omit<Selectable<AuditRow>, "id" | "hash">;
+type NewRow = Omit<Row<"audit">, "id" | "hash">;
 type ActsPage = { acts: KeptEntry[][]; isOver: boolean };
 type LoggedPerson = { id: string; name: string; email?: string };
-export type AuditStore = ReturnType<typeof createAuditStore>;
 
 const MOST_CHOICES = 500;
-/** Rows that one commit writes. */
 const MOST_AT_ONCE = 100;
 /** Few, because an act may have a thousand entries, and a query blocks everything else. */
 const ACTS_AT_ONCE = 5;
@@ -207,7 +186,7 @@ export function createAuditStore(database: Database) {
     return rows.map((row) => ({
       id: row.memberId ?? "",
       name: row.memberName ?? "",
-      ...(row.memberEmail !== null && { email: row.memberEmail }),
+      ...(row.memberEmail !== undefined && { email: row.memberEmail }),
     }));
   }
 
@@ -217,23 +196,21 @@ export function createAuditStore(database: Database) {
       writeWithOthers({
         at: entry.at,
         requestId: entry.requestId,
-        memberId: entry.memberId ?? null,
+        memberId: entry.memberId,
         memberName: plain(entry.memberName),
         action: entry.action,
-        connectionId: entry.connectionId ?? null,
+        connectionId: entry.connectionId,
         target: plain(entry.target),
         status: entry.status,
-        code: entry.code ?? null,
+        code: entry.code,
         outcome: plain(entry.outcome),
         actId: actIdOf(entry),
         via: plain(entry.via),
         memberEmail: plain(entry.memberEmail),
       }),
 
-    /** The number of rows and the last hash, or the first row that is not as it was written. */
     verify: () => verifyChain(database),
 
-    /** Newest first. */
     list,
     listActs,
     async newestId(): Promise<number | undefined> {
@@ -241,7 +218,7 @@ export function createAuditStore(database: Database) {
         .selectFrom("audit")
         .select(({ fn }) => fn.max("id").as("id"))
         .executeTakeFirstOrThrow();
-      return id === null ? undefined : id;
+      return id ?? undefined;
     },
     listNewest: (limit: number) => list({}, limit),
 
@@ -260,18 +237,16 @@ export function createAuditStore(database: Database) {
         .execute();
       return new Map(
         rows.flatMap(({ target, name, via, memberId }) =>
-          target && name ? [[target, { memberId: memberId ?? undefined, name, token: tokenIn(via) }] as const] : [],
+          target && name ? [[target, { memberId, name, token: tokenIn(via) }] as const] : [],
         ),
       );
     },
 
-    /** Whether any of these actions succeeded on the connection. */
     async wasDone(actions: readonly string[], connectionId: string): Promise<boolean> {
       const found = database.selectFrom("audit").select("id").where("action", "in", actions).where("connectionId", "=", connectionId);
       return (await found.where("status", "<", 300).limit(1).executeTakeFirst()) !== undefined;
     },
 
-    /** All members and all actions in the log. */
     async choices(): Promise<{ members: LoggedPerson[]; actions: string[] }> {
       const [members, actions] = await Promise.all([
         lastNames(),
@@ -282,16 +257,14 @@ export function createAuditStore(database: Database) {
   };
 }
 
-/** `memberId`: may belong to a removed member. `token`: the name of the token that was used. */
 type Actor = { memberId: string | undefined; name: string; token: string | undefined };
 
-/** The name of the token in `via`. */
-export function tokenIn(via: string | null): string | undefined {
+export function tokenIn(via: string | undefined): string | undefined {
   return via?.startsWith(TOKEN_WAY) ? via.slice(TOKEN_WAY.length) : undefined;
 }
 
 function matching(table: "audit" | "newer", { memberId, action, connectionId, from, to, upTo }: AuditSearch) {
-  const column = (name: keyof AuditRow) => sql.ref(`${table}.${name}`);
+  const column = (name: keyof Row<"audit">) => sql.ref(`${table}.${name}`);
   const conditions = [
     sql`1 = 1`,
     ...(memberId === undefined ? [] : [sql`${column("memberId")} = ${memberId}`]),
@@ -305,25 +278,18 @@ function matching(table: "audit" | "newer", { memberId, action, connectionId, fr
 }
 
 /** One line: a service's or a person's text could otherwise imitate another row, or another name. */
-function plain(text: string | undefined): string | null {
-  return text === undefined ? null : toPlainLine(text);
+function plain(text: string | undefined): string | undefined {
+  return text === undefined ? undefined : toPlainLine(text);
 }
 
-function toEntry(row: Selectable<AuditRow>): KeptEntry {
+function toEntry({ hash: _, ...row }: Row<"audit">): KeptEntry {
+  const { memberName, target, outcome, via, memberEmail } = row;
   return {
-    id: row.id,
-    at: row.at,
-    requestId: row.requestId,
-    memberId: row.memberId ?? undefined,
-    memberName: plain(row.memberName ?? undefined) ?? undefined,
-    action: row.action,
-    connectionId: row.connectionId ?? undefined,
-    target: plain(row.target ?? undefined) ?? undefined,
-    status: row.status,
-    code: row.code ?? undefined,
-    outcome: plain(row.outcome ?? undefined) ?? undefined,
-    actId: row.actId ?? undefined,
-    via: plain(row.via ?? undefined) ?? undefined,
-    memberEmail: plain(row.memberEmail ?? undefined) ?? undefined,
+    ...row,
+    memberName: plain(memberName),
+    target: plain(target),
+    outcome: plain(outcome),
+    via: plain(via),
+    memberEmail: plain(memberEmail),
   };
 }

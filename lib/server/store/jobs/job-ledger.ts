@@ -1,7 +1,5 @@
-// Writes the ledger of jobs: what is known about each job of a connection, and the index of its words.
-// Guarantees: at most `most` jobs per connection, the newest; an ended job does not change state again; a row and its index entry are
-// written together; the caller masks and bounds the values. Nothing is written for a removed connection.
-// Must never: read a key as a number: it has more digits than a double holds.
+// Writes the job index: at most `most` jobs per connection, the newest. A row and its search entry are written together.
+// Keys have more digits than a double holds.
 
 import "server-only";
 import { createHash } from "node:crypto";
@@ -9,7 +7,7 @@ import { type Kysely, sql } from "kysely";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { createLru } from "@/lib/shared/lru";
 import { type Database } from "../database";
-import { dialectOf } from "../dialect/dialect";
+import { dialectOf } from "../dialect";
 import { type Tables } from "../tables";
 import { noteUsage } from "./job-usage";
 import {
@@ -131,7 +129,7 @@ export function createJobLedgerStore(database: Database) {
         const over = Math.min(FORGOTTEN_AT_ONCE, count + seen.added - most);
         if (over > 0) await sql`DELETE FROM ledger_jobs WHERE key IN (${oldestKeys(number, over)})`.execute(trx);
         if (over > 0 || seen.left > 0) {
-          await trx.updateTable("ledgerConnections").set({ isBounded: 1 }).where("number", "=", number).execute();
+          await trx.updateTable("ledgerConnections").set({ isBounded: true }).where("number", "=", number).execute();
         }
         await countMore(trx, number, seen.added - Math.max(0, over));
         return { ...seen, over };
@@ -140,7 +138,6 @@ export function createJobLedgerStore(database: Database) {
       for (const note of done.written) written.keep(number, note);
     },
 
-    /** Jobs that the service no longer has. */
     async forget(connectionId: string, ids: readonly string[]): Promise<void> {
       const number = await numberOf(connectionId);
       for (let at = 0; number !== undefined && at < ids.length; at += FORGOTTEN_AT_ONCE) {
@@ -176,15 +173,7 @@ export function createJobLedgerStore(database: Database) {
       if (!row) return { isComplete: false, isBounded: false, unread: 0 };
       const { rows } = await sql<{ n: number }>`
         SELECT count(*) AS n FROM ledger_jobs WHERE number = ${row.number} AND inputs IS NULL`.execute(database);
-      return {
-        newestMs: row.newestMs ?? undefined,
-        cursorMs: row.cursorMs ?? undefined,
-        nextOffset: row.nextOffset ?? undefined,
-        isComplete: row.isComplete === 1,
-        isBounded: row.isBounded === 1,
-        sweptAt: row.sweptAt ?? undefined,
-        unread: rows[0]?.n ?? 0,
-      };
+      return { ...row, unread: rows[0]?.n ?? 0 };
     },
 
     async setReach(connectionId: string, reach: LedgerReach): Promise<void> {
@@ -198,8 +187,8 @@ export function createJobLedgerStore(database: Database) {
           }),
           cursorMs: reach.cursorMs ?? null,
           nextOffset: reach.nextOffset ?? null,
-          isComplete: reach.isComplete ? 1 : 0,
-          isBounded: reach.isBounded ? 1 : 0,
+          isComplete: reach.isComplete,
+          isBounded: reach.isBounded,
           sweptAt: reach.sweptAt ?? null,
         })
         .where("connectionId", "=", connectionId)
@@ -222,7 +211,6 @@ export function createJobLedgerStore(database: Database) {
       return number !== undefined && (await countOf(database, number)) >= most ? oldestOf(database, number) : undefined;
     },
 
-    /** Which of these connections have the job, according to the ledger. */
     async holdersOf(jobId: string, connectionIds: readonly string[]): Promise<string[]> {
       if (connectionIds.length === 0) return [];
       const rows = await database
@@ -255,7 +243,6 @@ export function createJobLedgerStore(database: Database) {
 
 export type Absent = { afterMs: number; beforeMs: number; present: readonly string[] };
 
-/** Returns the row's key. */
 async function put(
   trx: Kysely<Tables>,
   number: number,

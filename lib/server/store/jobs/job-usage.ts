@@ -1,7 +1,5 @@
-// What members have used: one row for each job submitted through the console, kept for 400 days.
-// Guarantees: a row stays when its job is removed from the history, and when its connection or member is removed; a known figure never
-// becomes unknown again; unknown figures are null, never 0. Must never: store anything about a job but
-// who, where, when, how long and how much.
+// Usage: one row for each job submitted through the console, kept for 400 days, even after the job or its member is removed.
+// Unknown figures are NULL, never 0.
 
 import "server-only";
 import { type Kysely, sql } from "kysely";
@@ -9,15 +7,14 @@ import { isTerminalWord } from "@/lib/contract/jobs/job-list";
 import { type JobListItem } from "@/lib/contract/schemas/job";
 import { toJobView } from "@/lib/contract/views/job-view";
 import { type Database } from "../database";
-import { dialectOf } from "../dialect/dialect";
+import { dialectOf } from "../dialect";
 import { type Tables } from "../tables";
 
-/** `token`: the name of the token that submitted the job. */
 export type UsedJob = { item: JobListItem; memberId?: string; token?: string; createdMs: number };
 /** Sums over one member's jobs of one state on one connection. `unsized`: jobs whose output size is unknown, or incomplete. */
 export type UsageSum = {
   memberId: string;
-  token: string | null;
+  token?: string;
   connectionId: string;
   word: string;
   jobs: number;
@@ -63,9 +60,8 @@ export function createJobUsageStore(database: Database) {
       return rows;
     },
 
-    /** Current or last names. */
     async namesOf(memberIds: readonly string[]): Promise<Map<string, string>> {
-      const { rows } = await sql<{ id: string; name: string | null }>`
+      const { rows } = await sql<{ id: string; name?: string }>`
         SELECT value AS id, coalesce(members.name, (
           SELECT member_name FROM audit WHERE member_id = value ORDER BY id DESC LIMIT 1)) AS name
         FROM ${dialectOf(database).rowsOf(memberIds)} LEFT JOIN members ON members.id = value`.execute(database);
@@ -85,7 +81,6 @@ export function createJobUsageStore(database: Database) {
       return rows.map(({ jobId, outputs }) => ({ jobId, outputs: outputs ?? 0 }));
     },
 
-    /** `bytes`: undefined if the service does not tell. */
     async setSize(connectionId: string, jobId: string, { bytes, isPart }: { bytes: number | undefined; isPart: boolean }): Promise<void> {
       await database
         .updateTable("jobUsage")

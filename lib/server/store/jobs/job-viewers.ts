@@ -1,29 +1,26 @@
-// Which members see the jobs of another member's own connection, and which files of its jobs they were shown.
-// Guarantees: only personal connections, never the member's own; a right ends with the connection or the member, and is suspended with the
-// owner. Must never: name a connection to anyone else.
+// Members who see the jobs of another member's own connection, and the files that they were shown.
 
 import "server-only";
 import { createHash } from "node:crypto";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { createLru } from "@/lib/shared/lru";
 import { type Connection, toConnection } from "../connections";
-import { type Database } from "../database";
-import { oneOf } from "../dialect/dialect";
-import { type ConnectionRow } from "../tables";
+import { type Database, hasEffect } from "../database";
+import { oneOf } from "../dialect";
+import { type Row } from "../tables";
 
 export type ShownFile = { filename: string; subfolder: string; type: string };
 export type JobViewer = { memberId: string; name: string; givenBy: string | undefined; givenAt: number };
 export type PersonalConnection = { id: string; ownerId: string; ownerName: string; createdAt: number };
-export type JobViewerStore = ReturnType<typeof createJobViewerStore>;
 
 const DAY_MS = 24 * 60 * 60_000;
 const KEPT_MS = 30 * DAY_MS;
 /** A statement of SQLite holds 32,766 values at most. */
 const AT_ONCE = 5000;
 
-function toSharedConnection({ ownerName, ...row }: ConnectionRow & { ownerName: string }): Connection {
+function toSharedConnection(row: Row<"connections"> & { seenOf: string }): Connection {
   const connection = toConnection(row);
-  return { ...connection, seenOf: ownerName, hasAssets: false, lacks: [...connection.lacks, "assets", "fullAccess"] };
+  return { ...connection, hasAssets: false, lacks: [...connection.lacks, "assets", "fullAccess"] };
 }
 
 export function createJobViewerStore(database: Database) {
@@ -33,10 +30,10 @@ export function createJobViewerStore(database: Database) {
       .innerJoin("connections", "connections.id", "jobViewers.connectionId")
       .innerJoin("members as owner", "owner.id", "connections.memberId")
       .selectAll("connections")
-      .select("owner.name as ownerName")
+      .select("owner.name as seenOf")
       .where("jobViewers.memberId", "=", memberId)
       .where("connections.memberId", "!=", memberId)
-      .where("owner.disabled", "=", 0);
+      .where("owner.disabled", "=", false);
 
   /** Files that this process has noted today. */
   const noted = createLru<string, true>({ max: 50_000 });
@@ -90,14 +87,8 @@ export function createJobViewerStore(database: Database) {
         .execute();
     },
 
-    /** False if there was none. */
     async take(connectionId: string, memberId: string): Promise<boolean> {
-      const done = await database
-        .deleteFrom("jobViewers")
-        .where("connectionId", "=", connectionId)
-        .where("memberId", "=", memberId)
-        .executeTakeFirst();
-      return Number(done.numDeletedRows) > 0;
+      return hasEffect(database.deleteFrom("jobViewers").where("connectionId", "=", connectionId).where("memberId", "=", memberId));
     },
 
     /** Files of jobs in an answer to a member who may only see the jobs. */

@@ -8,8 +8,8 @@ import { parseExactJson } from "@/lib/contract/json/parse-json";
 import { type JobListItem, jobListItemSchema } from "@/lib/contract/schemas/job";
 import { toJobView } from "@/lib/contract/views/job-view";
 import { tokenIn } from "../audit/audit";
-import { dialectOf } from "../dialect/dialect";
-import { type Tables } from "../tables";
+import { dialectOf } from "../dialect";
+import { type Row, type Tables } from "../tables";
 import { bodyOf, markOf } from "./ledger-words";
 
 const TIME_BITS = 42n;
@@ -41,19 +41,8 @@ export function readItem(text: string): JobListItem {
   return jobListItemSchema.parse(parseExactJson(text));
 }
 
-type Row = {
-  key: string;
-  jobId: string;
-  ms: number;
-  isExact: number;
-  memberId: string | null;
-  kinds: string;
-  item: string;
-  inputs: string | null;
-};
-
 export async function readKnown(trx: Kysely<Tables>, number: number, ids: readonly string[]): Promise<Map<string, KnownRow>> {
-  const { rows } = await sql<Row>`
+  const { rows } = await sql<Omit<Row<"ledgerJobs">, "key"> & { key: string; ms: number }>`
     SELECT CAST(key AS TEXT) AS key, job_id, ${MS_OF_KEY} AS ms, is_exact, member_id, kinds, item, inputs
     FROM ledger_jobs WHERE number = ${number} AND job_id IN (SELECT value FROM ${dialectOf(trx).rowsOf(ids)})`.execute(trx);
   return new Map(
@@ -64,10 +53,10 @@ export async function readKnown(trx: Kysely<Tables>, number: number, ids: readon
         jobId: row.jobId,
         item: readItem(row.item),
         createdMs: row.ms,
-        isExact: row.isExact === 1,
+        isExact: row.isExact,
         kinds: row.kinds.split(",").filter(Boolean),
-        memberId: row.memberId ?? undefined,
-        inputs: row.inputs ?? undefined,
+        memberId: row.memberId,
+        inputs: row.inputs,
       },
     ]),
   );
@@ -101,7 +90,6 @@ export type LedgerNote = {
   isExact?: boolean;
   kinds?: readonly string[];
   memberId?: string;
-  /** The name of the token that the member used. */
   token?: string;
   inputs?: string;
   /** Is ignored for a job that is not known yet. */
@@ -138,16 +126,15 @@ const isOver = (word: string | undefined) => word !== undefined && isTerminalWor
 export function rowOf({ item, isExact, memberId, kinds, inputs }: Known) {
   const { runMs } = toJobView(item);
   return {
-    isExact: isExact ? 1 : 0,
-    memberId: memberId ?? null,
+    isExact,
+    memberId,
     runMs: runMs === undefined ? null : Math.round(runMs),
     kinds: kinds.join(","),
     item: writeExactJson(item),
-    inputs: inputs ?? null,
+    inputs,
   };
 }
 
-/** The text that the index of words gets for a job. */
 export function indexed({ item, memberId, kinds, inputs = "" }: Pick<Known, "item" | "memberId" | "kinds" | "inputs">): string {
   const { error } = toJobView(item);
   const marks = [

@@ -1,25 +1,20 @@
-// Searches the ledger of jobs.
-// Guarantees: only jobs of one connection; words are looked for in errors, inputs, and names of workflows and people; a page and its count
-// are read from the index, without reading the rows in between.
+// Searches the job index of one connection, by words in errors, inputs, and names of workflows and people.
 
 import "server-only";
 import { type RawBuilder, sql } from "kysely";
 import { type JobState } from "@/lib/contract/jobs/job-list";
 import { type JobListItem, type JobsQuery } from "@/lib/contract/schemas/job";
 import { type Database } from "../database";
-import { dialectOf, type Term } from "../dialect/dialect";
+import { dialectOf, type Term } from "../dialect";
 import { firstKey, MS_OF_KEY, readItem } from "./ledger-entry";
 import { fold, markOf, pieceOf } from "./ledger-words";
 
 export type LedgerQuestion = Pick<JobsQuery, "status" | "workflow_id" | "output_type" | "sort_by" | "sort_order" | "offset" | "limit"> & {
   words: readonly string[];
   memberId?: string;
-  /** Inclusive. */
   fromMs?: number;
-  /** Exclusive. */
   toMs?: number;
 };
-export type LedgerSearchStore = ReturnType<typeof createLedgerSearch>;
 
 /** If a word occurs in more names than this, only the first ones are considered. */
 const MAX_NAMES = 200;
@@ -52,7 +47,7 @@ export function createLedgerSearch(database: Database) {
 
   /** Jumps from one id to the next in the index: a connection has many jobs and few people. */
   async function people(connectionId: string): Promise<{ id: string; name: string }[]> {
-    const { rows } = await sql<{ id: string; name: string }>`
+    const { rows } = await sql<{ id: string; name?: string }>`
       WITH RECURSIVE of (number, id) AS (
         SELECT number, (SELECT min(member_id) FROM ledger_jobs WHERE ledger_jobs.number = ledger_connections.number AND member_id IS NOT NULL)
         FROM ledger_connections WHERE connection_id = ${connectionId}
@@ -62,7 +57,9 @@ export function createLedgerSearch(database: Database) {
       )
       SELECT of.id, coalesce(members.name, (SELECT member_name FROM audit WHERE member_id = of.id ORDER BY id DESC LIMIT 1)) AS name
       FROM of LEFT JOIN members ON members.id = of.id WHERE of.id IS NOT NULL LIMIT ${sql.lit(MOST_PEOPLE)}`.execute(database);
-    return rows.filter(({ name }) => name !== null).sort((one, other) => one.name.localeCompare(other.name));
+    return rows
+      .flatMap(({ id, name }) => (name === undefined ? [] : [{ id, name }]))
+      .sort((one, other) => one.name.localeCompare(other.name));
   }
 
   return {
@@ -116,15 +113,14 @@ export function createLedgerSearch(database: Database) {
       return rows;
     },
 
-    /** All people who submitted a job of the connection, by current name; removed members by their last name. */
     people,
 
     async hasManySubmitters(connectionId: string): Promise<boolean> {
       const of = (end: "min" | "max") =>
         sql`(SELECT ${sql.raw(end)}(member_id) FROM ledger_jobs WHERE number = of.number AND member_id IS NOT NULL)`;
-      const { rows } = await sql<{ many: number }>`
+      const { rows } = await sql<{ many: unknown }>`
         SELECT ${of("min")} < ${of("max")} AS many FROM ledger_connections AS of WHERE connection_id = ${connectionId}`.execute(database);
-      return rows[0]?.many === 1;
+      return Number(rows[0]?.many) === 1;
     },
   };
 }
@@ -150,7 +146,7 @@ function filterTerms({ status, workflow_id: workflow, output_type: output, membe
   ];
 }
 
-type FoundRow = { item: string; inputs: string | null };
+type FoundRow = { item: string; inputs?: string };
 
 function pageOf(found: RawBuilder<unknown>, { sort_by: by, sort_order: order, limit, offset }: LedgerQuestion) {
   const direction = sql.raw(order === "asc" ? "ASC" : "DESC");

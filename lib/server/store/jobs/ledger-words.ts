@@ -1,6 +1,4 @@
-// How the ledger's index represents a job: the folded words of its texts, and marks for the filters.
-// Guarantees: typed text is always a word and never a mark or syntax of the index, because marks consist of characters that are removed
-// from texts. A word of three or more letters is found anywhere; a shorter one as a whole word, or anywhere in scripts without spaces.
+// The search entry of a job: folded words of its texts, and marks for the filters. Typed text never matches a mark.
 // Must not change without a migration that rebuilds the index.
 
 import "server-only";
@@ -26,7 +24,6 @@ export function markOf(kind: MarkKind, value: string): string {
   return String.fromCodePoint(...[0, 2, 4].map((at) => FIRST_MARK + (digest.readUInt16BE(at) % MARK_LETTERS)));
 }
 
-/** The text that the index gets for a job. */
 export function bodyOf(marks: readonly string[], texts: readonly string[]): string {
   const folded = texts.map(fold).filter((text) => text !== "");
   const short = new Set(folded.flatMap(shortPieces));
@@ -39,7 +36,6 @@ export function wordsOf(text: string): string[] {
   return [...new Set(pieces.filter((word) => /[\p{L}\p{N}]/u.test(word) || Array.from(word).length >= THREE))].slice(0, MOST_WORDS);
 }
 
-/** What to look for in the index for a word or a mark. */
 export function pieceOf(word: string): string {
   return Array.from(word).length < THREE ? filled(word) : word;
 }
@@ -49,7 +45,6 @@ export function isWholePiece(piece: string): boolean {
   return /^[\uE000\u{F0000}-\u{FFFFD}]/u.test(piece);
 }
 
-/** All such pieces of an entry. */
 export function wholePiecesOf(body: string): string[] {
   return [...new Set(body.match(/[\u{F0000}-\u{FFFFD}]{3}|\uE000{2}.|\uE000[^\uE000]{2}/gu) ?? [])];
 }

@@ -1,12 +1,10 @@
 // Submissions by idempotency key, labels of jobs and names of workflows.
 
 import "server-only";
-import { type Database } from "../database";
-import { oneOf } from "../dialect/dialect";
+import { type Database, hasEffect } from "../database";
+import { oneOf } from "../dialect";
 
-export type SubmissionStore = ReturnType<typeof createSubmissionStore>;
 type Submission = { memberId: string; key: string };
-/** One try to send it. */
 export type Attempt = Submission & { begunAt: number };
 export type KeptSubmission = { contentHash: string; answer?: string; failure?: { code: string; message: string } };
 
@@ -18,12 +16,12 @@ export function createSubmissionStore(database: Database) {
     /** False if it was begun before. Rows older than `forgetBefore` are deleted. */
     async begin({ memberId, key }: Submission, about: { contentHash: string; now: number; forgetBefore: number }): Promise<boolean> {
       await database.deleteFrom("submissions").where("createdAt", "<", about.forgetBefore).execute();
-      const inserted = await database
-        .insertInto("submissions")
-        .values({ memberId, idempotencyKey: key, contentHash: about.contentHash, createdAt: about.now })
-        .onConflict((conflict) => conflict.columns(["memberId", "idempotencyKey"]).doNothing())
-        .executeTakeFirst();
-      return inserted.numInsertedOrUpdatedRows === 1n;
+      return hasEffect(
+        database
+          .insertInto("submissions")
+          .values({ memberId, idempotencyKey: key, contentHash: about.contentHash, createdAt: about.now })
+          .onConflict((conflict) => conflict.columns(["memberId", "idempotencyKey"]).doNothing()),
+      );
     },
 
     async accepted(submission: Submission, answer: string): Promise<void> {
@@ -55,8 +53,8 @@ export function createSubmissionStore(database: Database) {
       return (
         row && {
           contentHash: row.contentHash,
-          ...(row.answer !== null && { answer: row.answer }),
-          ...(row.failureCode !== null && { failure: { code: row.failureCode, message: row.failureMessage ?? "" } }),
+          answer: row.answer,
+          ...(row.failureCode !== undefined && { failure: { code: row.failureCode, message: row.failureMessage ?? "" } }),
         }
       );
     },
@@ -66,7 +64,6 @@ export function createSubmissionStore(database: Database) {
 const KEPT_MS = 366 * 24 * 60 * 60_000;
 const MAX_RERUNS = 20;
 
-export type JobLabelStore = ReturnType<typeof createJobLabelStore>;
 export type JobLabel = { label?: string; rerunOf?: string };
 
 export function createJobLabelStore(database: Database) {
@@ -76,15 +73,13 @@ export function createJobLabelStore(database: Database) {
         .deleteFrom("jobLabels")
         .where("createdAt", "<", now - KEPT_MS)
         .execute();
-      const facts = { label, rerunOf: rerunOf ?? null };
       await database
         .insertInto("jobLabels")
-        .values({ connectionId, jobId, ...facts, createdAt: now })
-        .onConflict((conflict) => conflict.columns(["connectionId", "jobId"]).doUpdateSet(facts))
+        .values({ connectionId, jobId, label, rerunOf, createdAt: now })
+        .onConflict((conflict) => conflict.columns(["connectionId", "jobId"]).doUpdateSet({ label, rerunOf: rerunOf ?? null }))
         .execute();
     },
 
-    /** By job. Jobs without data are absent. */
     async list(connectionId: string, jobIds: readonly string[]): Promise<Map<string, JobLabel>> {
       const rows = await database
         .selectFrom("jobLabels")
@@ -93,11 +88,10 @@ export function createJobLabelStore(database: Database) {
         .where("jobId", "in", oneOf(database, jobIds))
         .execute();
       return new Map(
-        rows.map(({ jobId: id, label, rerunOf }) => [id, { ...(label !== "" && { label }), ...(rerunOf !== null && { rerunOf }) }]),
+        rows.map(({ jobId: id, label, rerunOf }) => [id, { ...(label !== "" && { label }), ...(rerunOf !== undefined && { rerunOf }) }]),
       );
     },
 
-    /** The job's reruns, newest first. */
     async rerunsOf(connectionId: string, jobId: string): Promise<string[]> {
       const rows = await database
         .selectFrom("jobLabels")
@@ -114,31 +108,14 @@ export function createJobLabelStore(database: Database) {
 
 const MAX_LISTED = 2_000;
 
-export type WorkflowNameStore = ReturnType<typeof createWorkflowNameStore>;
-
 export function createWorkflowNameStore(database: Database) {
   return {
     /** `name` has passed the key gate. */
     async remember(connectionId: string, workflowId: string, name: string): Promise<void> {
       await database
         .insertInto("workflowNames")
-        .values({ connectionId, workflowId, name, isMasked: 1 })
-        .onConflict((conflict) => conflict.columns(["connectionId", "workflowId"]).doUpdateSet({ name, isMasked: 1 }))
-        .execute();
-    },
-
-    /** Names stored before the key gate existed. */
-    async unmasked(): Promise<{ connectionId: string; workflowId: string; name: string }[]> {
-      return database.selectFrom("workflowNames").select(["connectionId", "workflowId", "name"]).where("isMasked", "=", 0).execute();
-    },
-
-    /** `isFinal`: it need not be checked again. */
-    async mask(connectionId: string, workflowId: string, name: string, isFinal: boolean): Promise<void> {
-      await database
-        .updateTable("workflowNames")
-        .set({ name, isMasked: isFinal ? 1 : 0 })
-        .where("connectionId", "=", connectionId)
-        .where("workflowId", "=", workflowId)
+        .values({ connectionId, workflowId, name })
+        .onConflict((conflict) => conflict.columns(["connectionId", "workflowId"]).doUpdateSet({ name }))
         .execute();
     },
 
@@ -153,7 +130,6 @@ export function createWorkflowNameStore(database: Database) {
         .execute();
     },
 
-    /** Names by workflow id; workflows without a name are absent. */
     async list(connectionId: string, workflowIds: readonly string[]): Promise<Map<string, string>> {
       const rows = await database
         .selectFrom("workflowNames")

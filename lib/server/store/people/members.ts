@@ -1,37 +1,18 @@
-// The people of the team. Email addresses are stored in lower case and are unique.
-// Guarantees: at most one first owner, however many set-ups race; a change of role or password ends old sessions.
+// Members, and one-time invitation links stored as hashes. Email addresses are lower case and unique; there is at most one owner.
 
 import "server-only";
 import { createHash, randomUUID } from "node:crypto";
 import { type Kysely } from "kysely";
-import { type Role, roles } from "@/lib/contract/people/roles";
-import { type Database, prepareOne } from "../database";
-import { dialectOf } from "../dialect/dialect";
-import { type Tables } from "../tables";
-import { type MemberRow } from "./people-rows";
+import { type Role } from "@/lib/contract/people/roles";
+import { type Database, hasEffect, prepareOne } from "../database";
+import { dialectOf } from "../dialect";
+import { hashToken } from "../settings";
+import { type Row, type Tables } from "../tables";
+import { type Identity, linkIdentity } from "./identities";
 
-export type Member = {
-  id: string;
-  name: string;
-  email: string;
-  role: Role;
-  /** Undefined: has no password. */
-  passwordHash: string | undefined;
-  /** When the password was set by a command-line link, or at the set-up. */
-  passwordResetAt: number | undefined;
-  disabled: boolean;
-  sessionVersion: number;
-  lastConnectionId: string | undefined;
-  createdAt: number;
-  /** When a session of the member was last used, exact to the minute. */
-  seenAt?: number;
-  /** A guest of this host page, who cannot sign in any other way. */
-  guestOf?: string;
-};
-/** Without `passwordHash` the member signs in through a provider. */
+export type Member = Omit<Row<"members">, "passwordHash" | "guestSeenAt"> & { passwordHash: string | undefined };
 export type NewMember = { name: string; email: string; role: Role; passwordHash?: string; passwordResetAt?: number; createdAt: number };
 export type AccountChange = { name?: string; email?: string; passwordHash?: string };
-export type MemberStore = ReturnType<typeof createMemberStore>;
 
 const GUEST_KEPT_MS = 30 * 24 * 60 * 60_000;
 const GUESTS_AT_ONCE = 200;
@@ -48,14 +29,12 @@ export function createMemberStore(database: Database) {
       return row !== undefined;
     },
 
-    /** Undefined if there is an owner already. */
     async createFirstOwner(member: Omit<NewMember, "role">): Promise<Member | undefined> {
       return oneMemberAtATime(database, async (transaction) => {
         const owner = await transaction.selectFrom("members").select("id").where("role", "=", "owner").executeTakeFirst();
         if (owner) return undefined;
         const row = toRow({ ...member, role: "owner", passwordResetAt: member.createdAt });
-        await transaction.insertInto("members").values(row).execute();
-        return toMember(row);
+        return toMember(await transaction.insertInto("members").values(row).returningAll().executeTakeFirstOrThrow());
       });
     },
 
@@ -69,7 +48,7 @@ export function createMemberStore(database: Database) {
       // Not an address: no one can type one like it.
       const email = `guest ${hostId} ${createHash("sha256").update(sub).digest("hex")}`;
       const id = `guest-${createHash("sha256").update(email).digest("hex").slice(0, 32)}`;
-      const of = { id, disabled: 1, guestOf: hostId, guestSeenAt: now };
+      const of = { id, disabled: true, guestOf: hostId, guestSeenAt: now };
       // Both the id and the address identify the guest: of two tickets at once, one waits.
       const kept = await dialectOf(database).serially(database, id, (trx) =>
         trx
@@ -105,7 +84,6 @@ export function createMemberStore(database: Database) {
       return row && toMember(row);
     },
 
-    /** Without the guests of host pages. */
     async list(): Promise<Member[]> {
       const all = database.selectFrom("members").selectAll().where("guestOf", "is", null);
       return (await all.orderBy("createdAt").orderBy("id").execute()).map(toMember);
@@ -116,8 +94,7 @@ export function createMemberStore(database: Database) {
       const row = await database
         .updateTable("members")
         .set((expression) => ({
-          ...(change.role !== undefined && { role: change.role }),
-          ...(change.disabled !== undefined && { disabled: change.disabled ? 1 : 0 }),
+          ...change,
           sessionVersion: expression("sessionVersion", "+", 1),
         }))
         .where("id", "=", id)
@@ -132,8 +109,8 @@ export function createMemberStore(database: Database) {
         trx
           .updateTable("members")
           .set((expression) => ({
-            ...(name !== undefined && { name }),
-            ...(email !== undefined && { email: email.trim().toLowerCase() }),
+            name,
+            email: email?.trim().toLowerCase(),
             ...(passwordHash !== undefined && { passwordHash, sessionVersion: expression("sessionVersion", "+", 1) }),
           }))
           .where("id", "=", id)
@@ -155,8 +132,7 @@ export function createMemberStore(database: Database) {
     },
 
     async remove(id: string): Promise<boolean> {
-      const done = await database.deleteFrom("members").where("id", "=", id).executeTakeFirst();
-      return Number(done.numDeletedRows) > 0;
+      return hasEffect(database.deleteFrom("members").where("id", "=", id));
     },
 
     async setLastConnection(id: string, connectionId: string): Promise<void> {
@@ -165,19 +141,17 @@ export function createMemberStore(database: Database) {
   };
 }
 
-/** Undefined if the address is taken. */
 export async function insertMember(database: Database, member: NewMember): Promise<Member | undefined> {
-  const row = toRow(member);
-  const done = await database
+  const row = await database
     .insertInto("members")
-    .values(row)
+    .values(toRow(member))
     .onConflict((conflict) => conflict.column("email").doNothing())
+    .returningAll()
     .executeTakeFirst();
-  return Number(done.numInsertedOrUpdatedRows ?? 0) > 0 ? toMember(row) : undefined;
+  return row && toMember(row);
 }
 
-/** Ends every session of the member. */
-export async function setPassword(database: Database, id: string, passwordHash: string, now: number): Promise<Member | undefined> {
+async function setPassword(database: Database, id: string, passwordHash: string, now: number): Promise<Member | undefined> {
   const row = await database
     .updateTable("members")
     .set((expression) => ({ passwordHash, passwordResetAt: now, sessionVersion: expression("sessionVersion", "+", 1) }))
@@ -187,38 +161,115 @@ export async function setPassword(database: Database, id: string, passwordHash: 
   return row && toMember(row);
 }
 
-function toRow(member: NewMember): MemberRow {
-  return {
-    id: randomUUID(),
-    name: member.name,
-    email: member.email.trim().toLowerCase(),
-    role: member.role,
-    passwordHash: member.passwordHash ?? "",
-    passwordResetAt: member.passwordResetAt ?? null,
-    disabled: 0,
-    sessionVersion: 1,
-    lastConnectionId: null,
-    createdAt: member.createdAt,
-    guestOf: null,
-    guestSeenAt: null,
-    seenAt: null,
-  };
+function toRow({ email, passwordHash = "", ...member }: NewMember) {
+  return { ...member, id: randomUUID(), email: email.trim().toLowerCase(), passwordHash };
 }
 
-export function toMember(row: MemberRow): Member {
+export function toMember({ passwordHash, guestSeenAt: _, ...member }: Row<"members">): Member {
+  return { ...member, passwordHash: passwordHash === "" ? undefined : passwordHash };
+}
+
+const KEPT_MS = 90 * 24 * 60 * 60_000;
+const MOST_LISTED = 200;
+
+export type NewInvitation = {
+  token: string;
+  email: string;
+  role: Role;
+  invitedBy: string;
+  expiresAt: number;
+  createdAt: number;
+  /** For a member who has lost the password. */
+  resetsMemberId?: string;
+};
+export type Invitation = Omit<Row<"invitations">, "tokenHash">;
+type Accepting = { name: string; passwordHash?: string; identity?: Identity };
+
+export function createInvitationStore(database: Database) {
   return {
-    id: row.id,
-    name: row.name,
-    email: row.email,
-    // An unknown role in the table becomes the weakest role, never a stronger one.
-    role: roles.find((role) => role === row.role) ?? roles[0],
-    passwordHash: row.passwordHash === "" ? undefined : row.passwordHash,
-    passwordResetAt: row.passwordResetAt ?? undefined,
-    disabled: row.disabled !== 0,
-    sessionVersion: row.sessionVersion,
-    lastConnectionId: row.lastConnectionId ?? undefined,
-    createdAt: row.createdAt,
-    ...(row.seenAt !== null && { seenAt: row.seenAt }),
-    ...(row.guestOf !== null && { guestOf: row.guestOf }),
+    /** Only the newest link to an address counts: earlier open ones are withdrawn. */
+    async create({ token, ...invitation }: NewInvitation): Promise<{ id: string }> {
+      const { email, createdAt } = invitation;
+      const id = randomUUID();
+      await oneMemberAtATime(database, async (transaction) => {
+        await transaction
+          .deleteFrom("invitations")
+          .where("expiresAt", "<", createdAt - KEPT_MS)
+          .execute();
+        await transaction
+          .updateTable("invitations")
+          .set({ withdrawnAt: createdAt })
+          .where("email", "=", email)
+          .where("acceptedAt", "is", null)
+          .where("withdrawnAt", "is", null)
+          .execute();
+        await transaction
+          .insertInto("invitations")
+          .values({ ...invitation, id, tokenHash: hashToken(token) })
+          .execute();
+      });
+      return { id };
+    },
+
+    async find(token: string): Promise<Invitation | undefined> {
+      return database.selectFrom("invitations").selectAll().where("tokenHash", "=", hashToken(token)).executeTakeFirst();
+    },
+
+    async list(): Promise<Invitation[]> {
+      return database
+        .selectFrom("invitations")
+        .selectAll()
+        .where("resetsMemberId", "is", null)
+        .orderBy("expiresAt", "desc")
+        .orderBy("id")
+        .limit(MOST_LISTED)
+        .execute();
+    },
+
+    /**
+     * Accepts the invitation and makes its member, or gives a member a new password, in one commit; a second attempt gets undefined.
+     * "taken": the address is a member's, and the invitation stays unchanged. A person who joins through a provider gets no password, and
+     * resets none.
+     */
+    async accept(token: string, { name, passwordHash, identity }: Accepting, now: number): Promise<Member | "taken" | undefined> {
+      return oneMemberAtATime(database, async (transaction) => {
+        const row = await transaction
+          .selectFrom("invitations")
+          .select(["id", "email", "role", "resetsMemberId"])
+          .where("tokenHash", "=", hashToken(token))
+          .where("acceptedAt", "is", null)
+          .where("withdrawnAt", "is", null)
+          .where("expiresAt", ">", now)
+          .executeTakeFirst();
+        if (!row) return undefined;
+        const { email, resetsMemberId: resets } = row;
+        if (resets !== undefined && passwordHash === undefined) return undefined;
+        const member =
+          resets === undefined || passwordHash === undefined
+            ? await insertMember(transaction, { name, passwordHash, email, role: row.role, createdAt: now })
+            : await setPassword(transaction, resets, passwordHash, now);
+        if (!member) return "taken";
+        // Another member got the identity meanwhile: undo everything.
+        if (identity && !(await linkIdentity(transaction, identity, member.id, now))) throw new Error("the identity is another member's");
+        const taken = transaction.updateTable("invitations").set({ acceptedAt: now }).where("id", "=", row.id);
+        // Withdrawn in another process meanwhile: undo everything.
+        const { numUpdatedRows } = await taken.where("withdrawnAt", "is", null).executeTakeFirst();
+        if (Number(numUpdatedRows) === 0) throw new Error("the invitation was withdrawn meanwhile");
+        return member;
+      });
+    },
+
+    /** Answers the address it was for; undefined if there is no such invitation, or it can no longer be used. */
+    async withdraw(id: string, now: number): Promise<string | undefined> {
+      const row = await database
+        .updateTable("invitations")
+        .set({ withdrawnAt: now })
+        .where("id", "=", id)
+        .where("acceptedAt", "is", null)
+        .where("withdrawnAt", "is", null)
+        .returning("email")
+        .executeTakeFirst();
+      return row?.email;
+    },
   };
 }

@@ -1,19 +1,16 @@
-// Sessions of members, one row for each sign-in: without its row, a session is invalid.
-// Guarantees: a session from before its member's last change of role or password is not found; an ended one opens nothing in this process
-// from then on, even if the disk rejected the change; a member has at most a hundred, the last used ones.
+// Sessions of members. A session from before its member's last change of role or password is not found.
 
 import "server-only";
 import { sql } from "kysely";
 import { type Role } from "@/lib/contract/people/roles";
 import { type Database, prepareOne } from "../database";
+import { type Row } from "../tables";
 import { type Member, toMember } from "./members";
-import { type SessionRow } from "./people-rows";
 
-export type Session = SessionRow;
+export type Session = Row<"sessions">;
 /** `ended`: by the member, from another browser. */
 export type EndCause = "ended" | "password" | "suspended" | "removed" | `role ${Role} ${Role}`;
 export type SessionLimits = { idleMs: number; longestMs: number };
-export type SessionStore = ReturnType<typeof createSessionStore>;
 
 const USE_EVERY_MS = 60_000;
 const MOST_OF_A_MEMBER = 100;
@@ -72,14 +69,14 @@ export function createSessionStore(database: Database) {
     async find(id: string): Promise<{ session: Session; member: Member } | undefined> {
       const row = ending.has(id) ? undefined : await byId(id);
       if (!row) return undefined;
-      const { method, browser, address, usedAt, confirmedAt, sessionVersion: version, beganAt: createdAt } = row;
+      const { sessionId: _, method, browser, address, usedAt, confirmedAt, beganAt: createdAt, ...member } = row;
+      const version = row.sessionVersion;
       return {
         session: { id, memberId: row.id, version, method, browser, address, createdAt, usedAt, confirmedAt },
-        member: toMember(row),
+        member: toMember(member),
       };
     },
 
-    /** The last used first. */
     async list(memberId: string): Promise<Session[]> {
       const rows = await found.selectAll("sessions").where("sessions.memberId", "=", memberId).orderBy("usedAt", "desc").execute();
       return rows.filter(({ id }) => !ending.has(id));
@@ -89,7 +86,7 @@ export function createSessionStore(database: Database) {
       await database.updateTable("members").set({ seenAt: now }).where("id", "=", memberId).execute();
       await database
         .updateTable("sessions")
-        .set({ usedAt: now, ...(address !== undefined && { address }) })
+        .set({ usedAt: now, address })
         .where("id", "=", id)
         .where("usedAt", "<=", now - USE_EVERY_MS)
         .execute();

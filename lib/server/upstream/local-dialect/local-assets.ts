@@ -1,6 +1,4 @@
-// Assets at a local server: its files are in folders, its times are UTC without a zone, and it may have been started without assets.
-// Guarantees: an asset whose file GET /api/view can find names that file; every time names its zone.
-// Must never: hold the content of an asset.
+// Assets of a local server: files in folders, times in UTC without a zone, and maybe no assets at all.
 
 import "server-only";
 import { z } from "zod";

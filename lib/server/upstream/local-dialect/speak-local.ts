@@ -1,7 +1,5 @@
-// The dialect of a plain local server: one user, no key, other words for the same things (wire facts, section 5).
-// Guarantees: its answers look like the interface's to every caller, so no page has to know; what it lacks is answered as an absent
-// operation, with a sentence; an answer that is not a local server's fails as unreadable and never counts as empty.
-// Must never: be used for a service that has keys.
+// Translates between the interface and a plain local server (wire facts, section 5): one user, no key, other words.
+// What the server lacks is answered as an absent operation; unreadable answers never count as empty.
 
 import "server-only";
 import { z } from "zod";

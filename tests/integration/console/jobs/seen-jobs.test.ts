@@ -57,7 +57,7 @@ beforeAll(async () => {
     return answerJson(response, { jobs: [job], pagination: { offset: 0, limit: 100, total: 1, has_more: false } });
   });
   const { store, ring, now } = harness.console;
-  const { storeApiKey } = await import("@/lib/server/keys/api-keys");
+  const { storeApiKey } = await import("@/lib/server/keys/key-ring");
   const connection = await store.connections.create({
     name: "Operator's cloud",
     baseUrl: service.url,

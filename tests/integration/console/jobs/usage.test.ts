@@ -195,7 +195,7 @@ test("another member's own connection has no name for an admin, and one for its 
   const { store } = harness.console;
   const { memberId } = harness.viewerOf("operator");
   const own = await store.connections.create({ name: "=My secret cloud", baseUrl: service.url, memberId, createdAt: now });
-  const { storeApiKey } = await import("@/lib/server/keys/api-keys");
+  const { storeApiKey } = await import("@/lib/server/keys/key-ring");
   await storeApiKey(store.keys, harness.console.ring, { connectionId: own.id, apiKey: "sk-own", now });
   await submit("operator", own.id);
   const names = async (role: "admin" | "operator") =>

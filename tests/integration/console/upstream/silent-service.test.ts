@@ -2,10 +2,10 @@
 import { afterEach, expect, test } from "vitest";
 import { operations } from "@/lib/contract/operations";
 import { jobsQuerySchema } from "@/lib/contract/schemas/job";
-import { storeApiKey } from "@/lib/server/keys/api-keys";
+import { storeApiKey } from "@/lib/server/keys/key-ring";
 import { listJobs } from "@/lib/server/queries/jobs";
 import { createSilences } from "@/lib/server/upstream/deadline";
-import { createHttpSend, type HttpSend } from "@/lib/server/upstream/send-http";
+import { createHttpSend, type HttpSend } from "@/lib/server/upstream/send";
 import { createUpstream } from "@/lib/server/upstream/upstream";
 import { createHarness } from "@/tests/support/harness";
 import { answerJson, type LittleServer, startLittleServer } from "@/tests/support/little-server";

@@ -1,7 +1,7 @@
 // The client of the interface against real HTTP servers that behave and that do not.
 import { afterEach, expect, test } from "vitest";
 import { operations } from "@/lib/contract/operations";
-import { createHttpSend, type HttpSend } from "@/lib/server/upstream/send-http";
+import { createHttpSend, type HttpSend } from "@/lib/server/upstream/send";
 import { createUpstream, type UpstreamLimits } from "@/lib/server/upstream/upstream";
 import { answerJson, type LittleServer, type Seen, startLittleServer } from "@/tests/support/little-server";
 

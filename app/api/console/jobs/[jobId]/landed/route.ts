@@ -1,4 +1,4 @@
-import { landedOf } from "@/lib/server/answers/landed";
+import { getLiveOutputs } from "@/lib/server/answers/live-progress";
 import { guarded } from "@/lib/server/bff/guard";
 import { openConnection } from "@/lib/server/connections/access";
 import { connectionIn } from "@/lib/server/requests/read-request";
@@ -9,5 +9,5 @@ import { ok } from "@/lib/shared/result";
 export const GET = guarded({ action: "readLanded", role: "viewer", connection: true }, async ({ request, params, ...context }) => {
   const access = await openConnection(context, connectionIn(request));
   if (!access.ok) return access;
-  return ok(jsonAnswer({ outputs: typeof params.jobId === "string" ? landedOf(access.value, params.jobId).outputs : {} }));
+  return ok(jsonAnswer({ outputs: typeof params.jobId === "string" ? getLiveOutputs(access.value, params.jobId).outputs : {} }));
 });

@@ -15,8 +15,8 @@ import { type Connection } from "../store/connections";
 import { keyGate } from "../upstream/key-gate";
 import { isEmbedded } from "../upstream/send";
 import { type Upstream } from "../upstream/upstream";
-import { isWanted, type LiveReport } from "./landed-outputs";
-import { type Source, toBrowser } from "./to-browser";
+import { isWanted, type LiveReport } from "./live-outputs";
+import { redactForBrowser, type Source } from "./redact";
 
 const MAX_WAITING_BYTES = 16 * 1024 * 1024;
 
@@ -28,7 +28,7 @@ export function passMessages(from: Source, target: FeedTarget): FeedTarget {
   async function cleaned(message: string | Uint8Array): Promise<string | Uint8Array | undefined> {
     if (typeof message !== "string") return gate.has(Buffer.from(message).toString("latin1")) ? undefined : message;
     const value = readObject(await gate.text(message));
-    return value && writeExactJson(toBrowser(value, from));
+    return value && writeExactJson(redactForBrowser(value, from));
   }
 
   return {
@@ -63,25 +63,23 @@ const MAX_COST_PER_SECOND = 1024 ** 2;
 const MESSAGE_COST = 2048;
 
 type From = Source & {
-  composition: Parts<"landed" | "listenTo" | "clientId">;
+  composition: Parts<"liveOutputs" | "listenTo" | "clientId">;
   fingerprint: string | undefined;
   target: Target;
 };
 
 type Readable = From & { connection: Pick<Connection, "lacks">; upstream: Pick<Upstream, "call"> };
 
-/** Empty if nothing is known. */
-export function landedOf(from: From, jobId: string): { outputs: Outputs; progress?: LiveReport["progress"] } {
-  return listenForLanded(from).get(jobId) ?? { outputs: {} };
+export function getLiveOutputs(from: From, jobId: string): { outputs: Outputs; progress?: LiveReport["progress"] } {
+  return subscribeToLiveOutputs(from).get(jobId) ?? { outputs: {} };
 }
 
-/** Adds progress to a response's running jobs that have none of their own. */
 export function withLiveProgress<T>(operation: Operation, from: Readable, value: T): T;
 export function withLiveProgress({ tells }: Operation, from: Readable, value: unknown): unknown {
   if ((tells !== "jobs" && tells !== "job") || isEmbedded(from.connection.baseUrl) || !isObject(value)) return value;
   const rows: unknown[] = tells === "job" ? [value] : Array.isArray(value.jobs) ? value.jobs : [];
   if (!rows.some(isMoving)) return value;
-  const live = listenForLanded(from);
+  const live = subscribeToLiveOutputs(from);
   if (tells === "job") noteTotal(from, textOf(value.id), objectOf(objectOf(value.workflow)?.prompt));
   else requestTotals(from, rows);
   const added = rows.map((row) => {
@@ -97,7 +95,7 @@ function requestTotals(from: Readable, rows: readonly unknown[]): void {
   const { connection, composition, upstream } = from;
   if (!hasFeature(connection, "queueGraphs")) return;
   const isUnknown = (row: unknown) =>
-    isMoving(row) && row.nodes_total === undefined && composition.landed.requestTotal(nameOf(from), String(row.id));
+    isMoving(row) && row.nodes_total === undefined && composition.liveOutputs.requestTotal(nameOf(from), String(row.id));
   if (rows.filter(isUnknown).length === 0) return;
   void upstream
     .call(operations.listQueue, { waits: "poll" })
@@ -110,13 +108,13 @@ const MAX_QUEUED_TOTALS = 50;
 /** Counts the nodes of queued jobs from their graphs. `items`: running ones first, then by position. */
 export function noteTotalsInQueue(from: From, items: readonly (readonly unknown[])[]): void {
   if (isEmbedded(from.connection.baseUrl)) return;
-  listenForLanded(from);
+  subscribeToLiveOutputs(from);
   for (const [, id, graph] of items.slice(0, MAX_QUEUED_TOTALS)) noteTotal(from, textOf(id), objectOf(graph));
 }
 
 /** A percentage requires the graph's number of nodes. */
 export function noteTotal(from: From, jobId: string | undefined, graph: object | undefined): void {
-  if (jobId !== undefined && graph) from.composition.landed.setTotal(nameOf(from), jobId, Object.keys(graph).length);
+  if (jobId !== undefined && graph) from.composition.liveOutputs.setTotal(nameOf(from), jobId, Object.keys(graph).length);
 }
 
 function isMoving(row: unknown): row is JsonObject {
@@ -133,9 +131,9 @@ function progressOf(report: LiveReport | undefined, nodesTotal = report?.nodesTo
 }
 
 /** Starts listening. Call it before a job is submitted, so that nothing of the job is missed. */
-export function listenForLanded(from: From): ReadonlyMap<string, LiveReport> {
-  const { landed, listenTo, clientId } = from.composition;
-  return landed.at(nameOf(from), (target) => {
+export function subscribeToLiveOutputs(from: From): ReadonlyMap<string, LiveReport> {
+  const { liveOutputs, listenTo, clientId } = from.composition;
+  return liveOutputs.at(nameOf(from), (target) => {
     const clean = passMessages(from, target);
     let second = 0;
     let bytes = 0;

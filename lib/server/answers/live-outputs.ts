@@ -1,7 +1,4 @@
-// Outputs and progress of jobs that still run, as their services report them on the WebSocket (GET /ws); kept in this process's memory.
-// Guarantees: one socket per service and key, open while its jobs are asked for; bounded in sockets, jobs, nodes and bytes. A service
-// without a socket reports nothing here: how a job ended is read from the job. Must never: hold up a request, or keep a socket that is no
-// longer asked for.
+// Outputs and progress of running jobs, as services report them on the WebSocket; kept in memory and bounded.
 
 import "server-only";
 import { type ComfyMessage, readMessage } from "@/lib/comfyui/socket";
@@ -12,7 +9,6 @@ import { type Feed, type FeedEnd, feedEnds, type FeedTarget } from "@/lib/shared
 
 /** `jobs` and `bytes` are limits for each socket. */
 const most = { sockets: 50, jobs: 200, bytes: 4 * 1024 ** 2, messageBytes: 256 * 1024 };
-/** The maximum number of nodes tracked individually per job. */
 const MAX_ENDED = 2000;
 const LOOK_MS = 30_000;
 /** Long, because a job may run long without anyone looking at it. */
@@ -40,9 +36,9 @@ export type LiveReport = {
 /** Opens a socket to the service; its messages arrive with secrets already removed. */
 type Listen = (target: FeedTarget) => Promise<Feed | undefined>;
 
-export type LandedOutputs = ReturnType<typeof createLandedOutputs>;
+export type LiveOutputs = ReturnType<typeof createLiveOutputs>;
 
-export function createLandedOutputs(now: () => number) {
+export function createLiveOutputs(now: () => number) {
   const places = new Map<string, Place>();
   const looking = setInterval(() => void look(), LOOK_MS).unref();
 
@@ -93,7 +89,6 @@ export function createLandedOutputs(now: () => number) {
       return place.jobs;
     },
 
-    /** The number of nodes in a job's graph. */
     setTotal(name: string, jobId: string, nodesTotal: number): void {
       const jobs = places.get(name)?.jobs;
       if (jobs) keep(jobs, jobId, { ...(jobs.get(jobId) ?? unknownJob), nodesTotal });
@@ -118,7 +113,6 @@ export function createLandedOutputs(now: () => number) {
 const wanted = /"(?:executed|execution_cached|execution_start|executing|progress|progress_state)"/;
 const unknownJob: LiveReport = { outputs: {}, cached: [], ended: new Set(), bytes: 0 };
 
-/** Preview pictures are ignored. */
 export function isWanted(message: string | Uint8Array): message is string {
   return typeof message === "string" && message.length <= most.messageBytes && wanted.test(message);
 }
@@ -130,7 +124,6 @@ function note(jobs: Place["jobs"], text: string | Uint8Array): void {
   if (next && next.bytes <= most.bytes) keep(jobs, message.jobId, next);
 }
 
-/** The most recently reported job is last. */
 function keep(jobs: Place["jobs"], jobId: string, next: LiveReport): void {
   jobs.delete(jobId);
   jobs.set(jobId, next);

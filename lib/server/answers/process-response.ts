@@ -15,15 +15,14 @@ import { answeredOf, notesOf } from "../ledger/notes";
 import { type Connection } from "../store/connections";
 import { type CallInput } from "../upstream/outgoing";
 import { type Upstream } from "../upstream/upstream";
-import { withNames } from "../workflows/with-names";
+import { withNames } from "../workflows/names";
 import { noteShownFiles, readsJobs } from "./jobs-only";
-import { noteTotal, withLiveProgress } from "./landed";
-import { toBrowser, withOwnAddresses } from "./to-browser";
+import { noteTotal, withLiveProgress } from "./live-progress";
+import { redactForBrowser, withOwnAddresses } from "./redact";
 
 /** A history page that is too large is read again with this fraction of its entries. */
 const HISTORY_PAGE_DIVISOR = 5;
 
-/** `sent`: the submitted body, masked. */
 async function withSecretPlaces<T>(operation: Operation, from: From, value: T, sent: unknown): Promise<T>;
 async function withSecretPlaces({ tells }: Operation, from: From, value: unknown, sent: unknown): Promise<unknown> {
   if ((tells !== "job" && tells !== "submission") || !isObject(value)) return value;
@@ -80,7 +79,7 @@ export async function callForBrowser<O extends Operation>(
   input?: CallInput,
 ): Promise<Result<BrowserAnswer<O>, Failure>> {
   const result = await exchangeBounded(operation, from, input);
-  if (!result.ok) return failed(toBrowser(result.failure, from));
+  if (!result.ok) return failed(redactForBrowser(result.failure, from));
   const { status, value } = result.value;
   return ok({ status, value: await enriched(operation, from, value, input?.json), skipped: skippedIn(value) });
 }
@@ -90,7 +89,7 @@ async function enriched<T>(operation: Operation, from: From, value: T, body: unk
   const { memberId, credential } = from.viewer;
   const token = credential.kind === "token" ? credential.name : undefined;
   const { tells } = operation;
-  const sent = toBrowser(body, from);
+  const sent = redactForBrowser(body, from);
   const named = withOwnAddresses(await withNames(operation, from, value, body), from);
   // Each step of a large answer takes long: other requests run in between.
   await nextTurn();

@@ -3,8 +3,8 @@
 import "server-only";
 import { type Kysely, PostgresAdapter, type RawBuilder, sql, type SqlBool } from "kysely";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { isWholePiece, wholePiecesOf } from "../jobs/ledger-words";
-import { type Tables } from "../tables";
+import { isWholePiece, wholePiecesOf } from "./jobs/ledger-words";
+import { type Tables } from "./tables";
 
 /** One condition of a search in the index of words: a job matches if its entry contains at least one of these pieces. */
 export type Term = readonly string[];
@@ -17,9 +17,7 @@ type StoreDialect = {
   clock(now: number): RawBuilder<number>;
   /** To select from: a table with the column `value`. */
   rowsOf(texts: readonly string[]): RawBuilder<unknown>;
-  /** Whether the column's text contains this text. */
   holds(column: RawBuilder<unknown>, text: string): RawBuilder<SqlBool>;
-  /** Replaces a job's entry in the index of words. */
   putWords(trx: Kysely<Tables>, key: bigint, body: string): Promise<void>;
   /** Selects the `key` of each job between two keys that matches all terms; there must be at least one term. */
   keysWith(terms: readonly Term[], from: bigint, to: bigint): RawBuilder<unknown>;

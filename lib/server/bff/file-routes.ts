@@ -1,23 +1,35 @@
-// The route for thumbnails, and for full images that a browser can't display itself.
+// Routes of thumbnails, user data files and downloads.
 
 import "server-only";
+import { randomUUID } from "node:crypto";
 import sharp from "sharp";
 import { z } from "zod";
-import { type Failure } from "@/lib/contract/failure";
+import { maskedAddress } from "@/lib/contract/assets/file-refs";
+import { RAW_PARAMETER } from "@/lib/contract/console";
+import { type Failure, refusal } from "@/lib/contract/failure";
+import { parseJson } from "@/lib/contract/json/parse-json";
+import { skippedIn } from "@/lib/contract/json/readers";
+import { type Operation } from "@/lib/contract/operation";
 import { operations } from "@/lib/contract/operations";
+import { downloadBodySchema, taskStartedSchema } from "@/lib/contract/schemas/asset";
 import { decodableHeader, ImageTooLarge, MAX_DECODE_PIXELS, withImage } from "@/lib/shared/decode-image";
 import { pictureSizeOf } from "@/lib/shared/picture-size";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { refusalOfFile } from "../answers/jobs-only";
-import { toBrowser } from "../answers/to-browser";
-import { type Access, openForJobs } from "../connections/access";
-import { connectionIn, readQuery, searchOf } from "../requests/read-request";
-import { bytesAnswer } from "../requests/responses";
+import { redactForBrowser } from "../answers/redact";
+import { type Access, findConnection, openForJobs } from "../connections/access";
+import { type AuthedContext } from "../context";
+import { listFiles } from "../operations/list-files";
+import { runOperation } from "../operations/run-operation";
+import { connectionIn, readQuery, readWhole, searchOf } from "../requests/read-request";
+import { bytesAnswer, jsonAnswer, unreadableHeaders } from "../requests/responses";
+import { sealRequest } from "../tasks/sealed-request";
 import { headersIfTooLarge, nothing, tooLargeToShow } from "../thumbnails/open-picture";
 import { thumbnailFits } from "../thumbnails/resize";
 import { edges, thumbnailAnswer } from "../thumbnails/thumbnail";
 import { readBytes } from "../upstream/streams";
 import { guarded, type Handler } from "./guard";
+import { bffRoute } from "./routes";
 
 const HEAD_BYTES = 64 * 1024;
 const MAX_BYTES = 64 * 1024 ** 2;
@@ -109,7 +121,6 @@ const edge = z.coerce.number().pipe(z.literal(edges)).default(256);
 /** Identifies the picture's state as the page knows it (content hash, preview): under one version it never changes. */
 const version = z.string().min(1).max(300).optional();
 const fit = z.enum(thumbnailFits).optional();
-/** The full-size picture, for a page. */
 const whole = z.literal("true").optional();
 const assetQuery = z.object({ edge, fit, whole: z.undefined().optional(), version, asset: z.string().min(1).max(200) });
 const fileQuery = z.object({
@@ -146,6 +157,104 @@ export function thumbnailRoute(): Handler {
 function emptyIfTooLarge(answer: Result<Response, Failure>, access: Access): Result<Response, Failure> {
   if (answer.ok) return answer;
   const headers = headersIfTooLarge(answer.failure);
-  if (!headers) return failed(toBrowser(answer.failure, access));
+  if (!headers) return failed(redactForBrowser(answer.failure, access));
   return ok(new Response(null, { status: 204, headers: { "cache-control": "private, no-cache", ...headers } }));
+}
+
+const LONGEST = 2000;
+const PREFIX = "/api/userdata/";
+
+export function userdataRoute(operation: Operation): Handler {
+  return bffRoute(operation, {
+    readParams: ({ request }) => {
+      const file = decodePath(rawSegments(request.url));
+      return file.ok ? ok({ file: file.value }) : file;
+    },
+  });
+}
+
+export function userdataListRoute(): Handler {
+  const { name: action, role } = operations.listUserdata;
+  return guarded({ action, role, connection: true }, async (asked) => {
+    const search = searchOf(asked.request);
+    if (search.has(RAW_PARAMETER)) return runOperation(operations.listUserdata, asked, ok({}));
+    const files = await listFiles(asked, search, asked.request.signal);
+    return files.ok ? ok(jsonAnswer(files.value, 200, unreadableHeaders(skippedIn(files.value)))) : files;
+  });
+}
+
+export function userdataPostRoute(): Handler {
+  const { writeUserdata, moveUserdata } = operations;
+  return guarded({ action: writeUserdata.name, role: writeUserdata.role, connection: true }, (asked) => {
+    const segments = rawSegments(asked.request.url);
+    const isMove = segments.length === 3 && segments[1] === "move";
+    const file = decodePath(isMove ? segments.slice(0, 1) : segments);
+    const dest = isMove ? decodePath(segments.slice(2)) : undefined;
+    if (!file.ok) return runOperation(writeUserdata, asked, file);
+    if (dest === undefined) return runOperation(writeUserdata, asked, ok({ file: file.value }));
+    return runOperation(moveUserdata, asked, dest.ok ? ok({ file: file.value, dest: dest.value }) : dest);
+  });
+}
+
+function rawSegments(url: string): string[] {
+  const path = url.split(/[?#]/)[0] ?? "";
+  const at = path.indexOf(PREFIX);
+  return at < 0 ? [] : path.slice(at + PREFIX.length).split("/");
+}
+
+function decodePath(segments: readonly string[]): Result<string, Failure> {
+  let path: string;
+  try {
+    path = segments.map(decodeURIComponent).join("/");
+  } catch {
+    return failed(refusal("BAD_REQUEST", "The path is not encoded as it should be."));
+  }
+  const reason = refusedFor(path);
+  if (reason !== undefined) return failed(refusal("FORBIDDEN", `This path is not allowed. ${reason}`));
+  return ok(path);
+}
+
+function refusedFor(path: string): string | undefined {
+  const names = path.split("/");
+  if (names.includes("")) return "It contains an empty name.";
+  if (names.includes(".") || names.includes("..")) return '"." and ".." are not names.';
+  if (path.length > LONGEST) return `It is longer than ${LONGEST} characters.`;
+  if (path.includes("\\")) return "It contains a backslash.";
+  return /[\u0000-\u001f\u007f]/.test(path) ? "It contains a control character." : undefined;
+}
+
+export function downloadRoute(): Handler {
+  const { downloadAsset } = operations;
+  return guarded({ action: downloadAsset.name, role: downloadAsset.role, connection: true }, async (asked) => {
+    const sent = await readWhole(asked);
+    if (!sent.ok) return sent;
+    const { url, headers, signal } = asked.request;
+    const request = new Request(url, { method: "POST", headers, signal, body: sent.value });
+    const result = await runOperation(downloadAsset, { ...asked, request }, ok({}));
+    if (!result.ok || result.value.status !== 202) return result;
+    try {
+      await keep(asked, parseJson(new TextDecoder().decode(sent.value)), await result.value.clone().json());
+    } catch (err) {
+      asked.composition.log.error({ err, requestId: asked.requestId }, "a download was started and could not be kept in sight");
+    }
+    return result;
+  });
+}
+
+async function keep({ request, ...context }: AuthedContext, sent: unknown, answered: unknown): Promise<void> {
+  const body = downloadBodySchema.parse(sent);
+  const { task_id: taskId, status } = taskStartedSchema.parse(answered);
+  const connection = await findConnection(context, connectionIn(request));
+  if (!connection.ok) return;
+  const id = randomUUID();
+  await context.composition.store.downloadTasks.add({
+    id,
+    connectionId: connection.value.id,
+    memberId: context.viewer.memberId,
+    taskId,
+    source: maskedAddress(body.source_url),
+    sealed: sealRequest(context.composition.ring, id, body),
+    word: status.slice(0, 100),
+    now: context.composition.now(),
+  });
 }

@@ -4,15 +4,13 @@ import "server-only";
 import { randomUUID } from "node:crypto";
 import { sql } from "kysely";
 import { createPostgresLine } from "@/lib/shared/database/postgres-line";
-import { type Database } from "../database";
+import { type Database } from "./database";
 
 /** A connection got another service, key or list: forget what is known of it. Undefined: any, as a notice may have been missed. */
 type OnChange = (connectionId: string | undefined) => void;
 
 export type Peers = {
-  /** From now on changes are exchanged with the others. */
   start(onChange: OnChange): Promise<void>;
-  /** Tells the other consoles. */
   tellChange(connectionId: string): Promise<void>;
   /** Returns the function that ends the work; the caller must call it. */
   beginWork(name: string): Promise<() => Promise<void>>;
@@ -26,12 +24,10 @@ function createWork() {
   return {
     names: () => counts.keys(),
     has: (name: string) => counts.has(name),
-    /** True for the first. */
     add(name: string): boolean {
       counts.set(name, (counts.get(name) ?? 0) + 1);
       return counts.get(name) === 1;
     },
-    /** True for the last. */
     remove(name: string): boolean {
       const left = (counts.get(name) ?? 1) - 1;
       if (left > 0) counts.set(name, left);
@@ -61,7 +57,6 @@ export function createPostgresPeers(database: Database, url: string): Peers {
   const own = randomUUID();
   const work = createWork();
   let onChange: OnChange = () => undefined;
-  /** The names this connection holds locks for. */
   const locked = new Set<string>();
   let turn: Promise<unknown> = Promise.resolve();
 

@@ -1,15 +1,15 @@
 // The sockets and the memory for outputs of running jobs: with the test's own services and clock.
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { createLandedOutputs } from "@/lib/server/answers/landed-outputs";
+import { createLiveOutputs } from "@/lib/server/answers/live-outputs";
 import { type Feed, feedEnds, type FeedTarget } from "@/lib/shared/http-types";
 
 const LOOK_MS = 30_000;
 type Opened = { hear: FeedTarget; isStopped: boolean; objection: Feed["objection"] };
 let opened: Opened[] = [];
 let isThere = true;
-let landed: ReturnType<typeof createLandedOutputs>;
+let outputs: ReturnType<typeof createLiveOutputs>;
 const at = (name: string) =>
-  landed.at(name, (hear) => {
+  outputs.at(name, (hear) => {
     const one: Opened = { hear, isStopped: false, objection: () => undefined };
     opened.push(one);
     return Promise.resolve(isThere ? { stop: () => (one.isStopped = true), objection: () => one.objection() } : undefined);
@@ -18,10 +18,10 @@ const at = (name: string) =>
 beforeEach(() => {
   vi.useFakeTimers({ now: 0 });
   [opened, isThere] = [[], true];
-  landed = createLandedOutputs(() => Date.now());
+  outputs = createLiveOutputs(() => Date.now());
 });
 afterEach(() => {
-  landed.stop();
+  outputs.stop();
   vi.useRealTimers();
 });
 
@@ -116,7 +116,7 @@ it("is stopped where nobody asks for half an hour, where the key is refused, and
   expect(opened.map(({ isStopped }) => isStopped)).toEqual([true, true]);
   at("c1");
   await pass(1);
-  landed.stop();
+  outputs.stop();
   expect(opened[2]?.isStopped).toBe(true);
 });
 

@@ -1,6 +1,4 @@
-// The last step before a value leaves the server, for pages and handlers alike: masks secrets, and turns addresses of the embedded service
-// (which exists only in this process) into the console's own.
-// Must never: be skipped for an answer of a service, including refusals.
+// Masks secrets in a service's response, and replaces addresses of the embedded service. Every response to a client passes here.
 
 import "server-only";
 import { CONNECTION_PARAMETER } from "@/lib/contract/console";
@@ -10,10 +8,9 @@ import { type Parts } from "../composition-type";
 import { consolePath, consoleUrl, type Env, pathInConsole } from "../env";
 import { EMBEDDED_BASE_URL, isEmbedded } from "../upstream/send";
 
-/** The connection that a value came from. */
 export type Source = { composition: Parts<"env">; connection: { id: string; baseUrl: string }; apiKey: string | undefined };
 
-export function toBrowser<T>(value: T, source: Source): T {
+export function redactForBrowser<T>(value: T, source: Source): T {
   return withOwnAddresses(maskSecrets(value, source.apiKey === undefined ? [] : [source.apiKey]), source);
 }
 
