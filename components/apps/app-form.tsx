@@ -1,10 +1,8 @@
 import { useTranslations } from "next-intl";
 import { useState } from "react";
-import { type ControlProps, NumberControl } from "@/components/run/form/controls/basic-controls";
 import { FieldControl } from "@/components/run/form/controls/field-control";
 import { type PictureContext } from "@/components/run/form/controls/picture-api";
 import { type Control, hashOfNode } from "@/components/run/form/form-model";
-import { Checkbox } from "@/components/ui/controls/checkbox";
 import { Link } from "@/components/ui/link";
 import { withQuery } from "@/lib/browser/urls";
 import { type AppControl, type AppField } from "@/lib/contract/apps/app";
@@ -12,7 +10,7 @@ import { isFileKind, RANDOM } from "@/lib/contract/apps/fill";
 import { own } from "@/lib/contract/json/own";
 import { sendAppFile } from "./app-files";
 import { type FieldProblem, type FieldValues, problemsIn } from "./app-values";
-import { useProblemText } from "./problem-text";
+import { useProblemText } from "./run-problems";
 
 export const fieldId = (name: string) => `app-${name}`;
 
@@ -75,6 +73,7 @@ function AppField({ app, input, values, problems, picture, takesPaste, onChange,
   };
   // The value that is sent while the field is empty.
   const placeholder = isRequired || usual === undefined ? undefined : String(usual);
+  const seed: Control = { kind: "seed", random: RANDOM, label: t("everyRun") };
   const isFile = isFileKind(control.kind);
   const words = (
     <>
@@ -95,26 +94,21 @@ function AppField({ app, input, values, problems, picture, takesPaste, onChange,
           {words}
         </label>
       )}
-      {control.kind === "seed" ? (
-        <Seed {...shared} placeholder={placeholder ?? (isRequired ? undefined : t("everyRun"))} />
-      ) : control.kind === "number" && control.isSlider && control.min !== undefined && control.max !== undefined ? (
-        <Slider {...shared} label={label} control={control} usual={usual} placeholder={placeholder} />
-      ) : (
-        <FieldControl
-          {...shared}
-          {...(control.kind === "number" && { placeholder })}
-          field={{ name: label, value, control: controlOf(control) }}
-          nodeTitle={label}
-          picture={{
-            ...picture,
-            ...(app !== undefined && { sendPicture: sendAppFile(app, name) }),
-            saysWhy: (failure) => problemsIn(failure, [input])?.map(problemText).join(" "),
-            ...(!isRequired && value !== usual && { onRemove: () => onChange(name, undefined) }),
-          }}
-          takesPaste={takesPaste}
-          onRunning={(isRunning) => onRunning(name, isRunning)}
-        />
-      )}
+      <FieldControl
+        {...shared}
+        {...(control.kind === "number" && { placeholder })}
+        {...(control.kind === "seed" && { placeholder: placeholder ?? (isRequired ? undefined : t("everyRun")) })}
+        field={{ name: label, value, control: control.kind === "seed" ? seed : controlOf(control) }}
+        nodeTitle={label}
+        picture={{
+          ...picture,
+          ...(app !== undefined && { sendPicture: sendAppFile(app, name) }),
+          saysWhy: (failure) => problemsIn(failure, [input])?.map(problemText).join(" "),
+          ...(!isRequired && value !== usual && { onRemove: () => onChange(name, undefined) }),
+        }}
+        takesPaste={takesPaste}
+        onRunning={(isRunning) => onRunning(name, isRunning)}
+      />
       {help || example !== undefined ? (
         <p id={`${id}-help`} className="text-sm break-words whitespace-pre-line text-ink-3">
           {help}
@@ -150,59 +144,6 @@ function exampleOf({ control, example }: AppField): string | undefined {
   return choice || String(example);
 }
 
-type OwnControl = Omit<ControlProps, "disabled" | "className">;
-
-/** A fixed number gives the same result again; random draws a new one with every run. */
-function Seed({ value, placeholder, onChange, ...rest }: OwnControl) {
-  const t = useTranslations("apps.form");
-  const isRandom = value === RANDOM || value === undefined;
-  return (
-    <span className="flex flex-wrap items-center gap-x-3 gap-y-1.5">
-      <NumberControl
-        {...rest}
-        placeholder={isRandom ? undefined : placeholder}
-        value={isRandom ? "" : value}
-        integer
-        disabled={isRandom}
-        onChange={onChange}
-        className="w-44"
-      />
-      <label className="flex items-center gap-1.5 text-ink-2">
-        <Checkbox checked={isRandom} onChange={({ target }) => onChange(target.checked ? RANDOM : 0)} />
-        {t("everyRun")}
-      </label>
-    </span>
-  );
-}
-
-type SliderProps = OwnControl & { label: string; usual: unknown; control: Extract<AppControl, { kind: "number" }> };
-
-/** A slider and a number field for the same number. */
-function Slider({
-  label,
-  control: { isWhole, min = 0, max = 1, step = isWhole ? 1 : undefined },
-  usual,
-  value,
-  onChange,
-  ...rest
-}: SliderProps) {
-  return (
-    <span className="flex items-center gap-3">
-      <input
-        type="range"
-        aria-label={label}
-        min={Number(min)}
-        max={Number(max)}
-        step={step ?? "any"}
-        value={Number(typeof value === "number" ? value : (usual ?? min))}
-        onChange={({ target }) => onChange(Number(target.value))}
-        className="min-w-0 flex-1 accent-current"
-      />
-      <NumberControl {...rest} {...{ value, min, max, step, onChange }} integer={isWhole} className="w-24" />
-    </span>
-  );
-}
-
 /** The control of Run's form for this input. */
 export function controlOf(control: Exclude<AppControl, { kind: "seed" }>): Control {
   switch (control.kind) {
@@ -210,7 +151,9 @@ export function controlOf(control: Exclude<AppControl, { kind: "seed" }>): Contr
       return { kind: control.isLong ? "long-text" : "text" };
     case "number": {
       const { isWhole: integer, min, max, step } = control;
-      return { kind: "number", integer, ...(min !== undefined && { min }), ...(max !== undefined && { max }), ...(step && { step }) };
+      const isSlider = control.isSlider && min !== undefined && max !== undefined;
+      const limits = { ...(min !== undefined && { min }), ...(max !== undefined && { max }), ...(step && { step }) };
+      return { kind: "number", integer, ...limits, ...(isSlider && { isSlider }) };
     }
     case "switch":
       return { kind: "switch" };

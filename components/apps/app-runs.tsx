@@ -8,7 +8,7 @@ import { FileName } from "@/components/ui/cut";
 import { EmptyState } from "@/components/ui/empty-state";
 import { Skeleton } from "@/components/ui/skeleton";
 import { useViewing } from "@/components/viewer/use-viewing";
-import { MOST_COMPARED } from "@/components/viewer/viewer-item";
+import { MOST_COMPARED } from "@/components/viewer/use-viewing";
 import { type AppField, type AppValues, type AppView } from "@/lib/contract/apps/app";
 import { own } from "@/lib/contract/json/own";
 import { differing } from "./app-values";

@@ -2,7 +2,7 @@
 
 import { AppWindow, Star } from "lucide-react";
 import { useTranslations } from "next-intl";
-import { type ReactNode, use, useState } from "react";
+import { type ReactNode, use, useRef, useState } from "react";
 import { useConnection } from "@/components/frame/connection/connection-context";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { failureText } from "@/components/frame/failure/failure-text";
@@ -13,19 +13,21 @@ import { Button, buttonStyle } from "@/components/ui/controls/button";
 import { chipStyle } from "@/components/ui/controls/chip";
 import { SearchField } from "@/components/ui/controls/search-field";
 import { Select } from "@/components/ui/controls/select";
+import { Dialog } from "@/components/ui/dialog";
 import { EmptyState } from "@/components/ui/empty-state";
 import { Link, useRouter } from "@/components/ui/link";
 import { Picture } from "@/components/ui/pictures/picture";
 import { showToast } from "@/components/ui/toast-store";
 import { callApi } from "@/lib/browser/api";
 import { initialOf, type Stamped, usePoll } from "@/lib/browser/poll/use-poll";
+import { type ApiFailure } from "@/lib/browser/read-failure";
 import { apiPath, withQuery } from "@/lib/browser/urls";
-import { type AppCard, type AppsAnswer } from "@/lib/contract/apps/app";
+import { type AppCard, type AppsAnswer, type AppView } from "@/lib/contract/apps/app";
 import { type Failure } from "@/lib/contract/failure";
+import { objectOf } from "@/lib/contract/json/json";
 import { type Result } from "@/lib/shared/result";
-import { appApi, appPath, appsApiPath, appsHref, type AppsSearch, everyApp, whoseApps } from "./apps-address";
-import { ImportApp } from "./import-app";
-import { useMore } from "./use-more";
+import { appApi, appPath, appsApiPath, appsHref, type AppsSearch, everyApp, whoseApps } from "./app-values";
+import { useMore } from "./use-app-runs";
 
 type AppsScreenProps = {
   search: AppsSearch;
@@ -204,3 +206,63 @@ export function FavouriteButton({ app: { id, title, isFavourite }, onChanged, cl
     </Button>
   );
 }
+
+/** Imports the file of an exported app. Its bytes are sent unchanged; the server reports what is wrong with them. */
+function ImportApp({ linked }: { linked?: string }) {
+  const t = useTranslations("apps");
+  const common = useTranslations("common");
+  const router = useRouter();
+  const connection = useConnection()?.id;
+  const input = useRef<HTMLInputElement>(null);
+  const [isBusy, setBusy] = useState(false);
+  const [refused, setRefused] = useState<{ name: string; failure: ApiFailure }>();
+  async function send(file: File) {
+    setBusy(true);
+    const done = await callApi<{ app: AppView }>(withQuery("/api/apps/import", { connection }), {
+      method: "POST",
+      body: file,
+      headers: { "content-type": "application/json" },
+    });
+    setBusy(false);
+    if (done.ok) router.push(withQuery(appPath(done.value.app.id), { connection: linked }));
+    else setRefused({ name: file.name, failure: done.failure });
+  }
+  return (
+    <>
+      <Button tone="quiet" busy={isBusy} onClick={() => input.current?.click()}>
+        {t("import")}
+      </Button>
+      <input
+        ref={input}
+        type="file"
+        accept=".json,application/json"
+        hidden
+        data-testid="app-file"
+        onChange={({ target }) => {
+          const [file] = target.files ?? [];
+          if (file) void send(file);
+          target.value = "";
+        }}
+      />
+      <Dialog
+        isOpen={refused !== undefined}
+        onClose={() => setRefused(undefined)}
+        title={t("importFailed")}
+        actions={<Button onClick={() => setRefused(undefined)}>{common("close")}</Button>}
+      >
+        {refused ? <WhyNot {...refused} /> : null}
+      </Dialog>
+    </>
+  );
+}
+
+/** For a wrong file: what it is, and what to choose instead. Other failures are shown as everywhere. */
+function WhyNot({ name, failure }: { name: string; failure: ApiFailure }) {
+  const t = useTranslations("apps");
+  const given = failure.code === "INVALID_JSON" ? "other" : objectOf(failure.details)?.reason;
+  const reason = reasons.find((one) => one === given);
+  if (reason === undefined) return <FailureMessage failure={failure} about={t("importAbout")} />;
+  return <p className="break-words">{t(`importReason.${reason}`, { name })}</p>;
+}
+
+const reasons = ["workflow", "otherVersion", "damaged", "other"] as const;

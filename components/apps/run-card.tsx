@@ -12,15 +12,15 @@ import { RelativeTime } from "@/components/ui/time/relative-time";
 import { showToast } from "@/components/ui/toast-store";
 import { type Tone } from "@/components/ui/tone";
 import { OutputMedia } from "@/components/viewer/output-media";
-import { type ViewerItem } from "@/components/viewer/viewer-item";
+import { type ViewerItem } from "@/components/viewer/use-viewing";
 import { callApi } from "@/lib/browser/api";
 import { apiPath, withQuery } from "@/lib/browser/urls";
 import { type AppField, type AppResult, type AppRun, type AppRunState, type AppValues, type AppView } from "@/lib/contract/apps/app";
 import { own } from "@/lib/contract/json/own";
 import { fileAddress } from "./app-files";
 import { differing } from "./app-values";
-import { appApi } from "./apps-address";
-import { RunError } from "./run-error";
+import { appApi } from "./app-values";
+import { RunError } from "./run-problems";
 
 const tones: Readonly<Record<AppRunState, Tone>> = {
   sending: "wait",

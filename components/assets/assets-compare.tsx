@@ -4,7 +4,7 @@ import useSWRImmutable from "swr/immutable";
 import { failureText } from "@/components/frame/failure/failure-text";
 import { showToast } from "@/components/ui/toast-store";
 import { Compare } from "@/components/viewer/compare";
-import { MOST_COMPARED, type ReadWorkflow } from "@/components/viewer/viewer-item";
+import { MOST_COMPARED, type ReadWorkflow } from "@/components/viewer/use-viewing";
 import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { withQuery } from "@/lib/browser/urls";

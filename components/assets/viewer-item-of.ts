@@ -1,4 +1,4 @@
-import { type ViewerItem } from "@/components/viewer/viewer-item";
+import { type ViewerItem } from "@/components/viewer/use-viewing";
 import { type AssetView } from "@/lib/contract/views/asset-view";
 import { assetFileUrl, assetHref, pictureUrl, shortJob } from "./asset-urls";
 

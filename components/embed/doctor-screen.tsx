@@ -5,8 +5,12 @@ import { useTranslations } from "next-intl";
 import { useEffect, useState } from "react";
 import { PageHeader } from "@/components/frame/page-header";
 import { Card } from "@/components/ui/card";
-import { shareBearer } from "@/lib/browser/embed/embed-session";
-import { type DoctorLine, examine } from "./examine";
+import { callApi } from "@/lib/browser/api";
+import { beginSession, endEmbedSession, shareBearer } from "@/lib/browser/embed/embed-session";
+import { isFramed, onHostMessage, tellHost, type TicketMessage } from "@/lib/browser/embed/host-page";
+import { withQuery } from "@/lib/browser/urls";
+import { type EmbedCheck } from "@/lib/contract/embed/embedding";
+import { embedAddressOf } from "@/lib/shared/console-paths";
 
 type DoctorScreenProps = { origins: readonly string[]; origin: string };
 
@@ -54,4 +58,75 @@ function Mark({ is, label }: { is: DoctorLine["is"]; label: string }) {
   const Icon = is === "passed" ? Check : is === "skipped" ? Minus : X;
   const tone = is === "passed" ? "text-ok" : is === "skipped" ? "text-ink-3" : "text-bad";
   return <Icon role="img" aria-label={label} className={`mt-0.5 size-4 shrink-0 ${tone}`} />;
+}
+
+// Checks the requirements of an embedded page one after the other. Each line passes, or names the one thing to change; what can only be
+// checked inside a frame is skipped elsewhere.
+
+const doctorLines = ["host", "origin", "headers", "framing", "cookie", "storage", "clock", "ticket"] as const;
+type DoctorLine = { of: (typeof doctorLines)[number]; is: "passed" | "failed" | "skipped"; value?: string };
+
+const SLACK_MS = 30_000;
+const TICKET_MS = 10_000;
+
+type Examined = { origins: readonly string[]; origin: string; signal: AbortSignal };
+
+async function examine({ origins, origin, signal }: Examined, tell: (line: DoctorLine) => void): Promise<void> {
+  const say = (of: DoctorLine["of"], passed: boolean | undefined, value?: string) => {
+    if (!signal.aborted) tell({ of, is: passed === undefined ? "skipped" : passed ? "passed" : "failed", value });
+  };
+  const host = embedAddressOf(window.location.pathname)?.host ?? "";
+  const check = await callApi<EmbedCheck>(withQuery("/api/embed/check", { host, origin }), { cache: "no-store" });
+  say("host", check.ok && check.value.known, host);
+  if (!check.ok || !check.value.known) return;
+  say("origin", origin === "" ? undefined : check.value.framing, origin);
+  say("headers", ...(await headersFor(origins)));
+  const around = isFramed() ? (window.location.ancestorOrigins?.[0] ?? origin) : undefined;
+  say("framing", around === undefined ? undefined : origins.includes(around), around);
+  say("cookie", check.value.cookie);
+  say("storage", check.value.cookie || (isFramed() && "serviceWorker" in navigator && (await hasWorker())));
+  const offMs = Date.now() - check.value.now;
+  say("clock", Math.abs(offMs) < SLACK_MS, String(Math.round(offMs / 1000)));
+  if (!isFramed()) return say("ticket", undefined);
+  const ticket = await askTicket(origins, signal);
+  if (!ticket || signal.aborted) return say("ticket", false, "none");
+  const begun = await beginSession(ticket.message, ticket.origin);
+  say("ticket", begun.ok, begun.ok ? undefined : begun.reason);
+  if (begun.ok) await endEmbedSession();
+}
+
+/** The headers as they arrived in the browser, including changes by a proxy. */
+async function headersFor(origins: readonly string[]): Promise<[passed: boolean, found: string]> {
+  try {
+    const { headers } = await fetch(window.location.href, { cache: "no-store" });
+    const [policy = "", older] = [headers.get("content-security-policy") ?? "", headers.get("x-frame-options")];
+    const ancestors = /frame-ancestors ([^;]*)/.exec(policy)?.[1]?.split(" ") ?? [];
+    return [older === null && origins.every((one) => ancestors.includes(one)), older === null ? policy : `X-Frame-Options: ${older}`];
+  } catch {
+    return [false, ""];
+  }
+}
+
+async function hasWorker(): Promise<boolean> {
+  return navigator.serviceWorker.getRegistrations().then(
+    () => true,
+    () => false,
+  );
+}
+
+function askTicket(origins: readonly string[], signal: AbortSignal): Promise<{ message: TicketMessage; origin: string } | undefined> {
+  return new Promise((resolve) => {
+    const stop = onHostMessage(origins, (message, origin) => {
+      if (message.type === "ticket") done({ message, origin });
+      else if (message.type === "no-ticket") done(undefined);
+    });
+    const timer = setTimeout(() => done(undefined), TICKET_MS);
+    const done = (found: { message: TicketMessage; origin: string } | undefined) => {
+      clearTimeout(timer);
+      stop();
+      resolve(found);
+    };
+    signal.addEventListener("abort", () => done(undefined));
+    tellHost(origins, { type: "want-ticket" });
+  });
 }

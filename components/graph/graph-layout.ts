@@ -1,6 +1,5 @@
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { linksOf } from "@/lib/contract/workflow/graph";
-import { type Ends, withLanes } from "./graph-lanes";
 
 /** In units of the drawing; a unit is a pixel at 1:1. */
 export const nodeSize = { width: 168, height: 46 } as const;
@@ -18,7 +17,7 @@ const SWEEPS = 6;
 
 export type PlacedNode = { id: string; x: number; y: number; width: number; height: number; look?: NodeLook };
 /** Of a box from the editor's file. `title`: for a box that is no node of the graph. */
-export type NodeLook = {
+type NodeLook = {
   kind: "node" | "subgraph" | "note" | "reroute";
   title: string;
   /** `leftOut`: switched on, but not in the graph. */
@@ -30,7 +29,7 @@ export type NodeLook = {
 };
 export type PlacedGroup = { title: string; x: number; y: number; width: number; height: number; color?: string };
 /** A link's passage through a layer between two nodes: the point where it begins, at the middle of its line. */
-export type LaneStart = { x: number; y: number };
+type LaneStart = { x: number; y: number };
 /** `source` has the output that `input` of `target` takes. A link to a missing node is no edge; the input shows it. `via`: its lanes. */
 export type GraphEdge = {
   source: string;
@@ -203,4 +202,96 @@ function spread(wanted: readonly number[], steps: readonly number[]): number[] {
 
 function meanOf(nodes: readonly number[], of: readonly number[]): number | undefined {
   return nodes.length === 0 ? undefined : nodes.reduce((sum, node) => sum + (of[node] ?? 0), 0) / nodes.length;
+}
+
+/** By index: the nodes that each node takes from, and those that take from it. */
+export type Ends = { sources: number[][]; targets: number[][] };
+
+/** Paths of long links through the layers between: each lane is placed in its layer like a narrow node, so that no link crosses a node. */
+type Lanes = {
+  ends: Ends;
+  /** The layer of every node, followed by those of every lane. */
+  layer: number[];
+  /** The lanes that a link from one node to another passes, in order. */
+  between: (source: number, target: number) => readonly number[];
+};
+
+/** The most lanes drawn; further links are plain curves that may cross nodes. */
+const MOST_LANES = 4_000;
+
+/** Links from one source share their lanes as far as their ways are the same. */
+function withLanes({ sources, targets }: Ends, layer: readonly number[]): Lanes {
+  const count = layer.length;
+  const levelOf = (node: number) => layer[node] ?? 0;
+  const spans = targets.map((list, node) => list.reduce((most, target) => Math.max(most, levelOf(target) - levelOf(node) - 1), 0));
+  const isTooMany = spans.reduce((sum, span) => sum + span, 0) > MOST_LANES;
+  if (isTooMany) return { ends: { sources, targets }, layer: [...layer], between: () => [] };
+  const ends: Ends = { sources: layer.map(() => []), targets: layer.map(() => []) };
+  const layers = [...layer];
+  const link = (from: number, to: number) => {
+    ends.sources[to]?.push(from);
+    ends.targets[from]?.push(to);
+  };
+  const chains = spans.map((span, node) =>
+    Array.from({ length: span }, (_, at) => {
+      const lane = layers.push(levelOf(node) + at + 1) - 1;
+      ends.sources.push([]);
+      ends.targets.push([]);
+      link(at === 0 ? node : lane - 1, lane);
+      return lane;
+    }),
+  );
+  const between = (source: number, target: number) => chains[source]?.slice(0, Math.max(0, levelOf(target) - levelOf(source) - 1)) ?? [];
+  for (let source = 0; source < count; source++) {
+    for (const target of targets[source] ?? []) link(between(source, target).at(-1) ?? source, target);
+  }
+  return { ends, layer: layers, between };
+}
+
+type PathEnds = { from: PlacedNode; to: PlacedNode } & Pick<GraphEdge, "via" | "at">;
+
+/**
+ * A curve from the right of one node to the left of another (if upright, from bottom to top), straight through the layers in between.
+ * A link that closes a loop has wide curves at both ends.
+ */
+function edgePath({ from, to, via, at: slots }: PathEnds, isUpright: boolean): string {
+  const { width, height } = from;
+  const extent = isUpright ? height : width;
+  const p = (along: number, across: number) => (isUpright ? `${n(across)} ${n(along)}` : `${n(along)} ${n(across)}`);
+  const along = ({ x, y }: { x: number; y: number }) => (isUpright ? y : x);
+  const across = ({ x, y }: { x: number; y: number }) => (isUpright ? x : y);
+  const breadth = isUpright ? width : height;
+  let at = { along: along(from) + extent, across: across(from) + (slots?.from ?? breadth / 2) };
+  let path = `M${p(at.along, at.across)}`;
+  const curveTo = (next: typeof at) => {
+    const bend = Math.max(28, Math.min(160, Math.abs(next.along - at.along) / 2));
+    path += `C${p(at.along + bend, at.across)} ${p(next.along - bend, next.across)} ${p(next.along, next.across)}`;
+    at = next;
+  };
+  for (const lane of via) {
+    curveTo({ along: along(lane), across: across(lane) });
+    at = { along: at.along + extent, across: at.across };
+    path += `L${p(at.along, at.across)}`;
+  }
+  curveTo({ along: along(to), across: across(to) + (slots?.to ?? breadth / 2) });
+  return path;
+}
+
+/** All edges as one shape, so that thousands of links are one element of the page. */
+export function edgesPath({ nodes, isUpright }: GraphLayout, edges: readonly GraphEdge[]): string {
+  return edges
+    .map(({ source, target, ...way }) => {
+      const [from, to] = [nodes.get(source), nodes.get(target)];
+      return from && to ? edgePath({ from, to, ...way }, isUpright) : "";
+    })
+    .join("");
+}
+
+/** Nodes as plain boxes, in one shape. */
+export function boxesPath(nodes: readonly PlacedNode[]): string {
+  return nodes.map(({ x, y, width, height }) => `M${n(x)} ${n(y)}h${width}v${height}h${-width}z`).join("");
+}
+
+function n(value: number): string {
+  return String(Math.round(value * 10) / 10);
 }

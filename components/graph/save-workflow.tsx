@@ -33,7 +33,7 @@ type SaveWorkflowProps = {
 };
 
 /** `isUsual`: it was opened in this format. `isAsItWas`: it goes into its own file. `unplaced`: nodes and inputs without a place there. */
-export type EditorFormat = { isUsual: boolean; isAsItWas: boolean; write: () => Promise<{ text: string; unplaced: readonly string[] }> };
+type EditorFormat = { isUsual: boolean; isAsItWas: boolean; write: () => Promise<{ text: string; unplaced: readonly string[] }> };
 
 /** Saves into the folder workflows of the user data on the service; an existing file is replaced only after a second click. */
 export function SaveWorkflow({ isSmall = false, tone, size, ...form }: SaveWorkflowProps) {
@@ -213,7 +213,7 @@ export function storedPath(name: string): string | undefined {
 }
 
 /** The name that gives this path; undefined if no name does. */
-export function nameOfStored(path: string | undefined): string | undefined {
+function nameOfStored(path: string | undefined): string | undefined {
   if (!path?.startsWith(WORKFLOWS)) return undefined;
   const name = path.slice(WORKFLOWS.length).replace(/\.json$/, "");
   return storedPath(name) === path ? name : undefined;

@@ -14,10 +14,8 @@ import { boxOf, type Inside, layoutEditorFile, namesOf } from "./editor-layout";
 import { GraphCanvas } from "./graph-canvas";
 import { GraphJson } from "./graph-json";
 import { type GraphLayout, layoutGraph } from "./graph-layout";
-import { NodeList } from "./node-list";
-import { callingNode, type NodeMark, type NodeMarks, tellingMost } from "./node-marks";
-import { NodePanel } from "./node-panel";
-import { searchNodes } from "./node-words";
+import { NodeList, NodePanel } from "./node-panel";
+import { callingNode, type NodeMark, type NodeMarks, searchNodes, tellingMost } from "./node-words";
 import { SaveWorkflow } from "./save-workflow";
 import { useViewport } from "./use-viewport";
 

@@ -4,7 +4,7 @@ import { useState } from "react";
 import { createPortal } from "react-dom";
 import { Button } from "@/components/ui/controls/button";
 import { type FileName } from "@/lib/browser/urls";
-import { type MaskPlace } from "./file/mask-source";
+import { type MaskPlace } from "./file/picture-file";
 import { type SavedMask } from "./file/save-mask";
 
 const MaskDialog = dynamic(() => import("./mask-dialog").then((module) => module.MaskDialog), { ssr: false });

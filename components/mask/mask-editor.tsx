@@ -4,21 +4,17 @@ import { useWhyNot } from "@/components/frame/member-context";
 import { PageHeader } from "@/components/frame/page-header";
 import { Button } from "@/components/ui/controls/button";
 import { useCloseWarning } from "@/components/ui/hooks/use-close-warning";
-import { rectangle } from "./drawing/shapes";
-import { type OpenSession } from "./file/mask-session";
+import { rectangle } from "./drawing/areas";
+import { type OpenSession, stepOf, useSave } from "./file/mask-session";
 import { type SavedMask, type SavePorts } from "./file/save-mask";
 import { type Command } from "./input/keys";
-import { KeyDialog } from "./screen/key-dialog";
+import { KeyDialog, StatusBar, ToolRail } from "./screen/editor-bars";
 import { MaskCanvas } from "./screen/mask-canvas";
 import { createPainter } from "./screen/painter";
-import { SaveOutcome } from "./screen/save-outcome";
-import { Saving } from "./screen/saving";
+import { SaveOutcome, Saving } from "./screen/save-outcome";
+import { createSettingsStore } from "./screen/settings";
 import { SettingsPanel } from "./screen/settings-panel";
-import { createSettingsStore } from "./screen/settings-store";
-import { StatusBar } from "./screen/status-bar";
-import { ToolRail } from "./screen/tool-rail";
-import { useEditorKeys } from "./screen/use-editor-keys";
-import { stepOf, useSave } from "./screen/use-save";
+import { useEditorKeys } from "./screen/use-input";
 import { createViewStore } from "./screen/view-store";
 
 export type MaskEditorProps = {

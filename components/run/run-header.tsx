@@ -138,7 +138,7 @@ function CopiesButton({ button: { refusedBy, isSending, uploading }, onClick, cl
   );
 }
 
-export type RunButtonProps = {
+type RunButtonProps = {
   isSending: boolean;
   uploading: number;
   /** The id of the text that says why this member may not run; absent where they may. */
@@ -147,7 +147,7 @@ export type RunButtonProps = {
   className?: string;
 };
 
-export function RunButton({ isSending, uploading, refusedBy, onRun, className }: RunButtonProps) {
+function RunButton({ isSending, uploading, refusedBy, onRun, className }: RunButtonProps) {
   const t = useTranslations("run.run");
   const face = (
     <>

@@ -11,8 +11,7 @@ import {
   useRef,
   useState,
 } from "react";
-import { type NodeMark, type NodeMarks } from "@/components/graph/node-marks";
-import { titledBy } from "@/components/graph/node-words";
+import { type NodeMark, type NodeMarks, titledBy } from "@/components/graph/node-words";
 import { cn } from "@/components/ui/cn";
 import { useMedia } from "@/components/ui/hooks/use-media";
 import { Skeleton } from "@/components/ui/skeleton";

@@ -34,7 +34,7 @@ export type SubmitError = { kind: Exclude<RunOutcome["kind"], "accepted">; failu
 /** `turn` tells two openings apart. `isSeen`: shown in place of the open workflow. `picture`: what is sent first, with its progress. */
 export type Arriving = { turn: string; isSeen: boolean; picture?: { name: string; share: number } };
 
-export type RunState = {
+type RunState = {
   opened?: OpenWorkflow;
   /** What the newest opening replaced, with everything that was typed into it. */
   before?: OpenWorkflow;

@@ -1,11 +1,17 @@
 import { X } from "lucide-react";
 import { useTranslations } from "next-intl";
-import { type ReactNode, useRef, useState } from "react";
+import { type ReactNode, useRef, useState, useSyncExternalStore } from "react";
+import { cn } from "@/components/ui/cn";
 import { Button } from "@/components/ui/controls/button";
-import { ComparePictures } from "./compare-pictures";
+import { FileName } from "@/components/ui/cut";
+import { usePanZoom } from "@/components/ui/hooks/use-pan-zoom";
+import { pictureScales, type Size, type Viewport } from "@/components/ui/hooks/viewport";
+import { whileShown } from "@/components/ui/pictures/picture";
+import { shownPictureUrl } from "@/lib/browser/urls";
 import { InputDifferences } from "./input-differences";
+import { type ReadWorkflow, type ViewerItem } from "./use-viewing";
 import { ViewerDialog } from "./viewer-dialog";
-import { type ReadWorkflow, type ViewerItem } from "./viewer-item";
+import { noteSize, StandIn, ZoomBar } from "./zoomed-picture";
 
 type CompareProps = {
   items: readonly ViewerItem[];
@@ -36,5 +42,182 @@ export function Compare({ items, readWorkflow, children, onClose }: CompareProps
       <ComparePictures items={items} isSlider={isSlider && items.length === 2} />
       {readWorkflow ? <InputDifferences items={items} readWorkflow={readWorkflow} /> : children}
     </ViewerDialog>
+  );
+}
+
+/** All are drawn as large as the largest, so that the same point of each picture is at the same point of its pane. */
+function ComparePictures({ items, isSlider }: { items: readonly ViewerItem[]; isSlider: boolean }) {
+  const t = useTranslations("viewer.comparing");
+  const [sizes, setSizes] = useState<Readonly<Record<string, Size | "broken">>>({});
+  const [share, setShare] = useState(0.5);
+  const isTall = useSyncExternalStore(onResize, isTallNow, () => false);
+  const [longSide, shortSide] = isSlider ? [1, 1] : items.length === 4 ? [2, 2] : [items.length, 1];
+  const [columns, rows] = isTall ? [shortSide, longSide] : [longSide, shortSide];
+  const content = largest(Object.values(sizes).flatMap((size) => (size === "broken" ? [] : [size])));
+  const zoom = usePanZoom({ content, scales: pictureScales, margin: 0, columns, rows });
+  const { frame, view, handlers } = zoom;
+  const clipOf = (index: number) => (index === 0 ? "none" : `inset(0 0 0 ${share * 100}%)`);
+  return (
+    <>
+      <div className="relative min-h-0 flex-1">
+        <div
+          ref={frame}
+          role="group"
+          tabIndex={0}
+          aria-label={t("pictures")}
+          {...handlers}
+          style={isSlider ? undefined : { gridTemplateColumns: `repeat(${columns}, 1fr)`, gridTemplateRows: `repeat(${rows}, 1fr)` }}
+          className={cn(
+            "h-full w-full cursor-grab touch-none overflow-hidden -outline-offset-2 select-none",
+            isSlider ? "relative" : "grid",
+          )}
+        >
+          {items.map((item, index) => (
+            <ComparePane
+              key={item.id}
+              item={item}
+              number={index + 1}
+              own={sizes[item.id]}
+              content={content}
+              view={view}
+              clip={isSlider ? clipOf(index) : undefined}
+              isCaptionRight={isSlider && index === 1}
+              onSize={(size) => {
+                setSizes((known) => ({ ...known, [item.id]: size }));
+                if (size !== "broken") noteSize(item.src, size);
+              }}
+            />
+          ))}
+        </div>
+        {isSlider ? <CompareSlider share={share} onShare={setShare} /> : null}
+      </div>
+      <ZoomBar
+        zoom={zoom}
+        isThere={content.width > 0}
+        className={cn("shrink-0 justify-center border-t border-line px-4 py-2", content.width === 0 && "invisible")}
+      />
+    </>
+  );
+}
+
+/** On a phone pictures are stacked: side by side each would be a strip. */
+const isTallNow = () => window.innerHeight > window.innerWidth;
+
+function onResize(listener: () => void): () => void {
+  window.addEventListener("resize", listener, { passive: true });
+  return () => window.removeEventListener("resize", listener);
+}
+
+function largest(sizes: readonly Size[]): Size {
+  return sizes.reduce((most, one) => (one.width * one.height > most.width * most.height ? one : most), { width: 0, height: 0 });
+}
+
+type ComparePaneProps = {
+  item: ViewerItem;
+  /** Its number, as used in the text below. */
+  number: number;
+  /** Its natural size; undefined until it has loaded, "broken" if it cannot load. */
+  own: Size | "broken" | undefined;
+  /** The largest size of all pictures: each is drawn at this size. */
+  content: Size;
+  view: Viewport;
+  /** The part that the slider leaves visible, as a CSS clip; if absent, the pane is beside others. */
+  clip?: string;
+  isCaptionRight?: boolean;
+  onSize: (size: Size | "broken") => void;
+};
+
+/** One of the pictures that move together. */
+function ComparePane({ item, number, own, content, view, clip, isCaptionRight = false, onSize }: ComparePaneProps) {
+  const t = useTranslations("viewer");
+  const isThere = own !== undefined && own !== "broken";
+  const { x, y, ...drawn } = drawnIn(content, isThere ? own : undefined);
+  const arrived = ({ naturalWidth: width, naturalHeight: height }: HTMLImageElement) => onSize(width > 0 ? { width, height } : "broken");
+  return (
+    <figure
+      style={{ clipPath: clip }}
+      className={cn("overflow-hidden bg-bg", clip === undefined ? "relative border-r border-b border-line" : "absolute inset-0")}
+    >
+      {isThere ? null : <StandIn poster={item.poster} size={item} lost={own === "broken" ? shownPictureUrl(item.src) : undefined} />}
+      {/* eslint-disable-next-line @next/next/no-img-element -- the private bytes themselves, in their own size, which no optimiser may see */}
+      <img
+        ref={whileShown}
+        src={shownPictureUrl(item.src)}
+        alt={item.name}
+        hidden={!isThere}
+        draggable={false}
+        onLoad={({ currentTarget }) => arrived(currentTarget)}
+        onError={({ currentTarget }) => arrived(currentTarget)}
+        style={{
+          ...drawn,
+          transform: `translate(${view.x + x * view.scale}px, ${view.y + y * view.scale}px) scale(${view.scale})`,
+          backgroundSize: `${16 / view.scale}px ${16 / view.scale}px`,
+          imageRendering: view.scale >= 3 ? "pixelated" : undefined,
+          // A hairline at every scale, so that even a white picture on a light ground has an edge.
+          outlineWidth: `${1 / view.scale}px`,
+        }}
+        className="see-through absolute top-0 left-0 max-w-none origin-top-left outline outline-ink/25"
+      />
+      <figcaption
+        className={cn(
+          "pointer-events-none absolute top-2 truncate rounded-sm bg-surface/90 px-1.5 py-0.5 text-sm",
+          isCaptionRight ? "right-2" : "left-2",
+          clip === undefined ? "max-w-[calc(100%-16px)]" : "max-w-[45%]",
+        )}
+      >
+        {number} · <FileName name={item.name} /> {item.note ? <span className="text-ink-2">{item.note}</span> : null}{" "}
+        {isThere ? <span className="text-ink-2 tabular-nums">{t("size", own)}</span> : null}
+      </figcaption>
+    </figure>
+  );
+}
+
+/** As large as possible inside the largest size, and centred: the background shows around it. */
+function drawnIn(content: Size, own: Size | undefined): Size & { x: number; y: number } {
+  if (!own || own.width * own.height === 0) return { ...content, x: 0, y: 0 };
+  const scale = Math.min(content.width / own.width, content.height / own.height);
+  const [width, height] = [own.width * scale, own.height * scale];
+  return { width, height, x: (content.width - width) / 2, y: (content.height - height) / 2 };
+}
+
+const KEY_STEP = 0.02;
+
+type CompareSliderProps = { share: number; onShare: (share: number) => void };
+
+/** Sets where the first picture ends: by dragging the line itself, or with the slider at the bottom, which also takes keys. */
+function CompareSlider({ share, onShare }: CompareSliderProps) {
+  const t = useTranslations("viewer.comparing");
+  const field = useRef<HTMLDivElement>(null);
+  const place = (clientX: number) => {
+    const box = field.current?.getBoundingClientRect();
+    if (box && box.width > 0) onShare(Math.min(1, Math.max(0, (clientX - box.left) / box.width)));
+  };
+  return (
+    <div ref={field} className="pointer-events-none absolute inset-0">
+      <div
+        aria-hidden="true"
+        style={{ left: `${share * 100}%` }}
+        onPointerDown={({ currentTarget, pointerId, button }) => {
+          if (button === 0) currentTarget.setPointerCapture(pointerId);
+        }}
+        onPointerMove={({ currentTarget, pointerId, clientX }) => {
+          if (currentTarget.hasPointerCapture(pointerId)) place(clientX);
+        }}
+        className="pointer-events-auto absolute inset-y-0 grid w-6 -translate-x-1/2 cursor-col-resize touch-none place-items-center"
+      >
+        <span className="absolute inset-y-0 w-0.5 bg-accent" />
+        <span className="relative h-9 w-2 rounded-full bg-accent" />
+      </div>
+      <input
+        type="range"
+        min={0}
+        max={1}
+        step={KEY_STEP}
+        value={share}
+        aria-label={t("share")}
+        onChange={({ currentTarget }) => onShare(Number(currentTarget.value))}
+        className="pointer-events-auto absolute bottom-3 left-1/2 w-[min(480px,80%)] -translate-x-1/2 accent-accent"
+      />
+    </div>
   );
 }

@@ -5,7 +5,7 @@ import { Button } from "@/components/ui/controls/button";
 import { FileName } from "@/components/ui/cut";
 import { Skeleton } from "@/components/ui/skeleton";
 import { inputDifferences } from "@/lib/contract/jobs/job-inputs";
-import { type ReadWorkflow, type ViewerItem } from "./viewer-item";
+import { type ReadWorkflow, type ViewerItem } from "./use-viewing";
 
 /** The inputs in which the jobs differ. A picture without a job, or whose job is gone, says so in its column. */
 export function InputDifferences({ items, readWorkflow }: { items: readonly ViewerItem[]; readWorkflow: ReadWorkflow }) {

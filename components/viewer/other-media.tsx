@@ -1,11 +1,10 @@
 import { useLocale, useTranslations } from "next-intl";
-import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from "react";
+import { type KeyboardEvent, type ReactNode, useEffect, useEffectEvent, useRef, useState } from "react";
 import { buttonStyle } from "@/components/ui/controls/button";
 import { FileName } from "@/components/ui/cut";
 import { Link } from "@/components/ui/link";
 import { formatBytes } from "@/lib/shared/format";
-import { Media } from "./media";
-import { type ViewerItem } from "./viewer-item";
+import { type ViewerItem } from "./use-viewing";
 
 type OtherMediaProps = { item: ViewerItem; canDownload: boolean; onReady: () => void; onKey: (event: KeyboardEvent) => boolean };
 
@@ -81,4 +80,27 @@ function Named({ item, canDownload, children }: { item: ViewerItem; canDownload:
       </span>
     </div>
   );
+}
+
+type MediaProps = {
+  kind: "video" | "audio";
+  src: string;
+  label: string;
+  poster?: string;
+  onReady?: () => void;
+  /** Its bytes cannot be loaded, or the browser does not know their format. */
+  onBroken: () => void;
+  className?: string;
+};
+
+/** A player. Only the duration is loaded before it plays; seeking requests byte ranges. */
+export function Media({ kind, label, onReady, onBroken, ...rest }: MediaProps) {
+  const media = useRef<HTMLVideoElement & HTMLAudioElement>(null);
+  const lookAtOnce = useEffectEvent(() => {
+    // A player in the first HTML may have failed before React was listening.
+    if (media.current?.error) onBroken();
+  });
+  useEffect(() => lookAtOnce(), []);
+  const Element = kind;
+  return <Element ref={media} {...rest} controls preload="metadata" aria-label={label} onLoadedData={onReady} onError={onBroken} />;
 }

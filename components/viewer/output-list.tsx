@@ -6,13 +6,12 @@ import { Picture } from "@/components/ui/pictures/picture";
 import { thumbnailUrl, viewUrl } from "@/lib/browser/urls";
 import { type OutputView } from "@/lib/contract/views/outputs-view";
 import { OutputMedia } from "./output-media";
-import { useViewing } from "./use-viewing";
-import { type ViewerItem } from "./viewer-item";
+import { useViewing, type ViewerItem } from "./use-viewing";
 
 const Viewer = dynamic(() => import("./viewer").then((module) => module.Viewer), { ssr: false });
 
 /** `node`: the name of the node that made it. */
-export type NamedOutput = { view: OutputView; node: string };
+type NamedOutput = { view: OutputView; node: string };
 
 /** `isSmall`: the list covers a part of the page. */
 type OutputListProps = { outputs: readonly NamedOutput[]; connection?: string; isSmall?: boolean };

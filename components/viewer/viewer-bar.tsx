@@ -1,11 +1,13 @@
 import { ChevronLeft, ChevronRight, Columns2, Download, Keyboard, Pause, Play, Share2, X } from "lucide-react";
 import { useTranslations } from "next-intl";
+import { useEffect, useEffectEvent, useState } from "react";
 import { Button, buttonStyle } from "@/components/ui/controls/button";
 import { Select } from "@/components/ui/controls/select";
 import { FileName } from "@/components/ui/cut";
+import { Dialog } from "@/components/ui/dialog";
+import { KeyList } from "@/components/ui/key-list";
 import { Link } from "@/components/ui/link";
-import { slideSeconds, type useSlideshow } from "./use-slideshow";
-import { type ViewerItem } from "./viewer-item";
+import { type ViewerItem } from "./use-viewing";
 
 type ViewerBarProps = {
   item: ViewerItem | undefined;
@@ -120,4 +122,54 @@ export function ViewerBar({ item, at, count, slideshow, marking, canDownload, on
       </Button>
     </div>
   );
+}
+
+const keys = [
+  { act: "turn", shown: ["←", "→"] },
+  { act: "ends", shown: ["Home", "End"] },
+  { act: "zoom", shown: ["+", "-"] },
+  { act: "fit", shown: ["0"] },
+  { act: "pixels", shown: ["1"] },
+  { act: "pan", shown: ["Shift", "←", "↑", "↓", "→"] },
+  { act: "slides", shown: ["Space"] },
+  { act: "mark", shown: ["C"] },
+  { act: "close", shown: ["Esc"] },
+  { act: "keys", shown: ["?"] },
+] as const;
+
+type ViewerKeysProps = { isOpen: boolean; canCompare: boolean; onClose: () => void };
+
+export function ViewerKeys({ isOpen, canCompare, onClose }: ViewerKeysProps) {
+  const t = useTranslations("viewer.keys");
+  const common = useTranslations("common");
+  const here = keys.filter(({ act }) => act !== "mark" || canCompare);
+  return (
+    <Dialog isOpen={isOpen} onClose={onClose} title={t("title")} actions={<Button onClick={onClose}>{common("close")}</Button>}>
+      <KeyList rows={here.map(({ act, shown }) => ({ keys: shown, text: t(act) }))} className="gap-y-2" />
+    </Dialog>
+  );
+}
+
+const slideSeconds = [2, 4, 8, 15] as const;
+type SlideSeconds = (typeof slideSeconds)[number];
+
+type SlideshowOptions = {
+  /** The shown item has loaded: a slide's time begins then. */
+  isReady: boolean;
+  at: number;
+  count: number;
+  onMove: (at: number) => void;
+};
+
+/** Advances automatically, and after the last slide to the first; each slide stays for its whole time after it has loaded. */
+export function useSlideshow({ isReady, at, count, onMove }: SlideshowOptions) {
+  const [isPlaying, setPlaying] = useState(false);
+  const [seconds, setSeconds] = useState<SlideSeconds>(4);
+  const move = useEffectEvent(onMove);
+  useEffect(() => {
+    if (!isPlaying || !isReady || count < 2) return;
+    const timer = setTimeout(() => move((at + 1) % count), seconds * 1000);
+    return () => clearTimeout(timer);
+  }, [isPlaying, isReady, at, count, seconds]);
+  return { isPlaying, seconds, setSeconds, toggle: () => setPlaying((before) => !before), stop: () => setPlaying(false) };
 }

@@ -4,11 +4,9 @@ import { type KeyboardEvent, useRef, useState } from "react";
 import { useMayShare } from "@/components/frame/share/may-share";
 import { Skeleton } from "@/components/ui/skeleton";
 import { OtherMedia } from "./other-media";
-import { useSlideshow } from "./use-slideshow";
-import { ViewerBar } from "./viewer-bar";
+import { type ItemAt, MOST_COMPARED, type ViewerItem } from "./use-viewing";
+import { useSlideshow, ViewerBar, ViewerKeys } from "./viewer-bar";
 import { ViewerDialog } from "./viewer-dialog";
-import { type ItemAt, MOST_COMPARED, type ViewerItem } from "./viewer-item";
-import { ViewerKeys } from "./viewer-keys";
 import { ZoomedPicture } from "./zoomed-picture";
 
 type ViewerProps = {

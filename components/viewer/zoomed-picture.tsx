@@ -1,13 +1,15 @@
+import { ImageOff, Minus, Plus } from "lucide-react";
 import { useTranslations } from "next-intl";
 import { type KeyboardEvent, type PointerEvent, useEffect, useEffectEvent, useRef, useState } from "react";
+import { create } from "zustand";
 import { cn } from "@/components/ui/cn";
+import { Button } from "@/components/ui/controls/button";
+import { useNumber } from "@/components/ui/hooks/use-numbers";
 import { usePanZoom } from "@/components/ui/hooks/use-pan-zoom";
 import { pictureScales, type Size } from "@/components/ui/hooks/viewport";
-import { whileShown } from "@/components/ui/pictures/picture";
+import { useLostReason, whileShown } from "@/components/ui/pictures/picture";
+import { Skeleton } from "@/components/ui/skeleton";
 import { shownPictureUrl } from "@/lib/browser/urls";
-import { noteSize } from "./seen-sizes";
-import { StandIn } from "./stand-in";
-import { ZoomBar } from "./zoom-bar";
 
 /** Shorter moves are an unsteady finger. */
 const LEAST = 56;
@@ -173,4 +175,102 @@ export function ZoomedPicture({ src, alt, poster, known, place, isPassing = fals
       />
     </div>
   );
+}
+
+type ZoomBarProps = {
+  zoom: ReturnType<typeof usePanZoom>;
+  /** There is something to zoom. */
+  isThere: boolean;
+  /** The size of the single picture, in its own pixels. */
+  size?: Size;
+  className?: string;
+};
+
+/** Buttons for what the keys do, and the current zoom. */
+export function ZoomBar({ zoom, size, isThere, className }: ZoomBarProps) {
+  const t = useTranslations("viewer");
+  const number = useNumber();
+  const { view, isFitted } = zoom;
+  return (
+    <div className={cn("flex flex-wrap items-center gap-2", className)}>
+      <Button aria-pressed={isFitted} title={`${t("fit")} (0)`} onClick={zoom.fit}>
+        {t("fit")}
+      </Button>
+      <Button aria-pressed={view.scale === 1} title={`${t("pixels")} (1)`} onClick={zoom.actualSize}>
+        {t("pixels")}
+      </Button>
+      <Button size="icon" aria-label={t("zoomOut")} title={`${t("zoomOut")} (-)`} onClick={zoom.zoomOut}>
+        <Minus aria-hidden="true" className="size-4" />
+      </Button>
+      <Button size="icon" aria-label={t("zoomIn")} title={`${t("zoomIn")} (+)`} onClick={zoom.zoomIn}>
+        <Plus aria-hidden="true" className="size-4" />
+      </Button>
+      <span role="status" className="min-w-12 text-ink-3 tabular-nums">
+        {isThere ? t("at", { percent: number(Math.round(view.scale * 100)) }) : ""}
+      </span>
+      {size ? <span className="text-ink-3 tabular-nums">{t("size", size)}</span> : null}
+    </div>
+  );
+}
+
+type StandInProps = {
+  poster?: string;
+  /** The size of the whole picture, if known: the smaller one is not drawn larger. */
+  size?: Partial<Size>;
+  /** The URL, if the file could not be shown. */
+  lost: string | undefined;
+};
+
+/** The smaller picture until the whole one has loaded; without it, a note that it is loading, or that it failed. */
+export function StandIn({ poster, size, lost }: StandInProps) {
+  const t = useTranslations("viewer");
+  const common = useTranslations("common");
+  const [lostPoster, setLostPoster] = useState<string>();
+  const reason = useLostReason(lost);
+  const isSeen = poster !== undefined && poster !== lostPoster;
+  return (
+    <>
+      {isSeen ? (
+        // eslint-disable-next-line @next/next/no-img-element -- our own thumbnail route has made it already
+        <img
+          ref={whileShown}
+          src={poster}
+          alt=""
+          onError={() => setLostPoster(poster)}
+          style={{ maxWidth: size?.width, maxHeight: size?.height }}
+          className="absolute inset-0 m-auto size-full object-contain"
+        />
+      ) : null}
+      {lost !== undefined ? (
+        <p
+          className={cn(
+            "absolute inset-x-0 mx-auto flex w-fit flex-col items-center gap-2 rounded-sm bg-surface/90 px-2 py-1 text-ink-2",
+            isSeen ? "bottom-3" : "top-1/2 -translate-y-1/2",
+          )}
+        >
+          {isSeen ? null : <ImageOff aria-hidden="true" className="size-8 text-ink-3" />}
+          {typeof reason === "object" ? common("tooLarge", reason) : t("broken")}
+        </p>
+      ) : isSeen ? null : (
+        <span role="status" aria-label={t("loading")} className="absolute inset-0 grid place-items-center">
+          <Skeleton className="size-[min(60%,420px)]" />
+        </span>
+      )}
+    </>
+  );
+}
+
+/** The sizes in pixels of files that were shown in full, by address, so that other parts of this tab can show them. */
+const useSizes = create<ReadonlyMap<string, Size>>(() => new Map());
+const MOST = 1000;
+
+export function noteSize(src: string, size: Size): void {
+  const sizes = useSizes.getState();
+  const known = sizes.get(src);
+  if (known?.width === size.width && known.height === size.height) return;
+  useSizes.setState(new Map([...[...sizes].slice(-MOST + 1), [src, size]]), true);
+}
+
+export function useSeenSize(src: string | undefined): Size | undefined {
+  return useSizes((sizes) => (src === undefined ? undefined : sizes.get(src)));
 }

@@ -1,13 +1,14 @@
 import { ArrowDown, ArrowUp, Plus, X } from "lucide-react";
 import { useTranslations } from "next-intl";
 import { useMemo, useState } from "react";
-import { formBuilder } from "@/components/run/form/form-model";
-import { isEditable } from "@/components/run/form/form-model";
+import { outputNodes } from "@/components/run/form/checks";
+import { formBuilder, isEditable } from "@/components/run/form/form-model";
 import { Card } from "@/components/ui/card";
 import { Button } from "@/components/ui/controls/button";
+import { Checkbox } from "@/components/ui/controls/checkbox";
 import { Input } from "@/components/ui/controls/input";
-import { type AppDefinition, type AppInput } from "@/lib/contract/apps/app";
-import { inputDraft } from "@/lib/contract/apps/draft";
+import { type AppDefinition, type AppInput, type AppOutput } from "@/lib/contract/apps/app";
+import { inputDraft, outputDraft } from "@/lib/contract/apps/draft";
 import { withUsual } from "@/lib/contract/apps/fill";
 import { own } from "@/lib/contract/json/own";
 import { type Graph } from "@/lib/contract/schemas/graph";
@@ -182,5 +183,50 @@ function Others({ graph, catalogue, inputs, onAdd }: OthersProps) {
       </ul>
       {found.length > MOST_SHOWN ? <p className="text-sm text-ink-3">{t("more", { count: found.length - MOST_SHOWN })}</p> : null}
     </details>
+  );
+}
+
+type OutputsCardProps = { definition: AppDefinition; catalogue?: ObjectInfo; onChange: (outputs: AppOutput[]) => void };
+
+/** Which output nodes are results of the app, and their names. None chosen means all. */
+export function OutputsCard({ definition: { graph, outputs }, catalogue, onChange }: OutputsCardProps) {
+  const t = useTranslations("apps.make.outputs");
+  const found = useMemo(() => {
+    const nodes = new Set([...outputNodes(graph, catalogue), ...outputs.map(({ node }) => node)]);
+    return [...nodes].flatMap((node) => outputDraft(graph, node, catalogue) ?? []);
+    // eslint-disable-next-line react-hooks/exhaustive-deps -- the list stays as it is while boxes in it are ticked
+  }, [graph, catalogue]);
+  return (
+    <Card title={t("title")} bodyClassName="flex flex-col gap-2">
+      <p className="text-ink-2">{t("text")}</p>
+      <ul className="flex flex-col gap-1.5">
+        {found.map((one) => {
+          const chosen = outputs.find(({ node }) => node === one.node);
+          return (
+            <li key={one.node} className="flex min-h-[30px] flex-wrap items-center gap-2.5">
+              <label className="flex min-w-0 flex-1 items-center gap-2">
+                <Checkbox
+                  checked={chosen !== undefined}
+                  onChange={({ target }) => onChange(target.checked ? [...outputs, one] : outputs.filter(({ node }) => node !== one.node))}
+                />
+                <span className="truncate">{one.label}</span>
+              </label>
+              {chosen ? (
+                <Input
+                  aria-label={t("label", { name: one.label })}
+                  required
+                  maxLength={80}
+                  value={chosen.label}
+                  onChange={({ target }) =>
+                    onChange(outputs.map((output) => (output === chosen ? { ...output, label: target.value } : output)))
+                  }
+                  className="w-48"
+                />
+              ) : null}
+            </li>
+          );
+        })}
+      </ul>
+    </Card>
   );
 }

@@ -26,12 +26,10 @@ import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
 import { readTags } from "@/lib/shared/text";
 import { AppForm } from "../app-form";
 import { usePictures } from "../app-screen";
-import { usualValues } from "../app-values";
-import { appApi, appPath } from "../apps-address";
+import { appApi, appPath, usualValues } from "../app-values";
 import { OpenAppSkeleton } from "../apps-skeleton";
 import { AccessCard } from "./access-card";
-import { InputsCard } from "./inputs-card";
-import { OutputsCard } from "./outputs-card";
+import { InputsCard, OutputsCard } from "./inputs-card";
 import { type Draft, type Source, useAppSource, useNewSource } from "./use-source";
 import { VersionsCard } from "./versions-card";
 

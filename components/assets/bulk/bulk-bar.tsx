@@ -11,7 +11,7 @@ import { Dialog } from "@/components/ui/dialog";
 import { useCopy } from "@/components/ui/hooks/use-copy";
 import { Link } from "@/components/ui/link";
 import { showToast } from "@/components/ui/toast-store";
-import { MOST_COMPARED } from "@/components/viewer/viewer-item";
+import { MOST_COMPARED } from "@/components/viewer/use-viewing";
 import { callApi } from "@/lib/browser/api";
 import { saveFrom } from "@/lib/browser/files/save-file";
 import { apiPath, withQuery } from "@/lib/browser/urls";

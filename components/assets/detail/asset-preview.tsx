@@ -4,7 +4,7 @@ import useSWR from "swr";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { FileName } from "@/components/ui/cut";
 import { Skeleton } from "@/components/ui/skeleton";
-import { Media } from "@/components/viewer/media";
+import { Media } from "@/components/viewer/other-media";
 import { ZoomedPicture } from "@/components/viewer/zoomed-picture";
 import { type Beginning, readBeginning } from "@/lib/browser/files/byte-source";
 import { type ApiFailure } from "@/lib/browser/read-failure";

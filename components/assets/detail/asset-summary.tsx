@@ -1,7 +1,7 @@
 import { useLocale, useTranslations } from "next-intl";
 import useSWRImmutable from "swr/immutable";
 import { type Size } from "@/components/ui/hooks/viewport";
-import { useSeenSize } from "@/components/viewer/seen-sizes";
+import { useSeenSize } from "@/components/viewer/zoomed-picture";
 import { readFirstBytes } from "@/lib/browser/files/byte-source";
 import { type AssetView } from "@/lib/contract/views/asset-view";
 import { formatBytes } from "@/lib/shared/format";

@@ -2,9 +2,8 @@
 // Guarantees: undoing everything gives the very first bytes, redoing everything the last; the page's memory stays within a budget: the
 // steps furthest from the present become blobs, which the browser keeps outside the page and, when memory is short, on disk.
 
-import { type Coverage, invertRows } from "./coverage";
+import { type Coverage, invertRows, packTile, TILE, tileRect, unpackTile } from "./coverage";
 import { type Rect } from "./geometry";
-import { packTile, TILE, tileRect, unpackTile } from "./tiles";
 
 export type Act = "brush" | "eraser" | "rectangle" | "lasso" | "fill" | "invert" | "clear";
 export type KeptTiles = Map<number, Uint8Array>;
@@ -21,7 +20,7 @@ export type History = {
   keptBytes: () => number;
 };
 /** The same picture always has the same `version`. */
-export type HistoryState = { undo?: Act; redo?: Act; version: number };
+type HistoryState = { undo?: Act; redo?: Act; version: number };
 
 export const HISTORY_BUDGET = 128 * 1024 * 1024;
 const STEP_COST = 256;

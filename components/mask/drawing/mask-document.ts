@@ -3,16 +3,11 @@
 // listeners are called for each changed rectangle, and for the state only when it changes.
 
 import { createStore } from "zustand/vanilla";
-import { type AreaWork, clearAll, invertAll, paintShape } from "./area-work";
-import { type Coarse, createCoarse } from "./coarse";
-import { type Coverage, emptyCoverage } from "./coverage";
-import { floodFill } from "./flood";
+import { type AreaWork, clearAll, floodFill, invertAll, paintShape, type Shape } from "./areas";
+import { type Coarse, type Coverage, createCoarse, emptyCoverage, TILE } from "./coverage";
 import { isEmpty, nothing, type Point, type Rect } from "./geometry";
 import { type Act, createHistory, HISTORY_BUDGET, type KeptTiles } from "./history";
-import { type Shape } from "./shapes";
-import { beginShownStroke, type ShownStroke } from "./shown-stroke";
-import { type Brush, type BrushPoint } from "./stroke";
-import { TILE } from "./tiles";
+import { beginShownStroke, type Brush, type BrushPoint, type ShownStroke } from "./stroke";
 
 export type MaskState = {
   undo?: Act;

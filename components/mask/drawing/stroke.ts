@@ -4,18 +4,16 @@
 // once for all points that arrive together, or, if single pixels are invisible, once at the end. All work comes tile by tile, so
 // that the caller may stop in between: a disc of 2,000 pixels is more than a frame's work.
 
-import { type Coverage } from "./coverage";
-import { clipped, nothing, type Point, type Rect, wholeOf } from "./geometry";
+import { COARSE, type Coarse, type Coverage, packRect, painted, TILE, tileRect, tilesIn } from "./coverage";
+import { clipped, holds, joined, nothing, outward, type Point, type Rect, wholeOf } from "./geometry";
 import { type KeptTiles } from "./history";
-import { boundsOf, disc, type Part, strip, sweep, type Touched } from "./sweep";
-import { packRect, TILE, tileRect, tilesIn } from "./tiles";
 
 export type Brush = { diameter: number; /** 0 all soft to 1 sharp. */ hardness: number; isErasing: boolean };
 /** Pressure scales the diameter: 0 to 1. */
 export type BrushPoint = Point & { pressure: number };
 
 /** Its changes, piece by piece; each piece must be finished before the next begins. */
-export type StrokeWork = Generator<Rect>;
+type StrokeWork = Generator<Rect>;
 export type Stroke = {
   /** Without its tip, only the part that the next point cannot change is painted. */
   to: (points: readonly BrushPoint[], hasTip?: boolean) => StrokeWork;
@@ -123,4 +121,214 @@ function putBack({ data, width }: Coverage, { left, top, right, bottom }: Rect, 
   for (let y = top; y < bottom; y += 1) {
     data.set(before.subarray((y - top) * TILE, (y - top) * TILE + right - left), y * width + left);
   }
+}
+
+// What a round brush covers on one part of its way: the strip between two points, or the disc at one of them, row by row within a tile.
+// Guarantees: a pixel keeps the largest amount that any part of the stroke paints there, so visiting it twice changes nothing; pixels
+// outside the part's bounds are never visited.
+
+/** One tile that a stroke has reached. */
+type Touched = { before: Uint8Array<ArrayBuffer>; amount: Uint8Array; rect: Rect };
+/** A half plane, relative to the part's beginning: x * nx + y * ny is at most `most`. */
+type Bound = { nx: number; ny: number; most: number };
+/** `a` and `b` are the radius at its two ends. */
+export type Part = { from: Point; to: Point; a: number; b: number; bounds: readonly Bound[] };
+
+/** Visits slightly more than necessary: pixels at a bound belong to both of its sides. */
+const SLACK = 1;
+
+const smooth = Uint8Array.from({ length: 256 }, (_, at) => {
+  const share = at / 255;
+  return Math.round(255 * share * share * (3 - 2 * share));
+});
+
+/** The area between two points, without the round ends. */
+export function strip(from: Point, to: Point, a: number, b: number): Part {
+  const length = Math.hypot(to.x - from.x, to.y - from.y);
+  const [nx, ny] = [(to.x - from.x) / length, (to.y - from.y) / length];
+  const aside = Math.max(a, b) + SLACK;
+  const bounds = [
+    { nx: -nx, ny: -ny, most: SLACK },
+    { nx, ny, most: length + SLACK },
+    { nx: -ny, ny: nx, most: aside },
+    { nx: ny, ny: -nx, most: aside },
+  ];
+  return { from, to, a, b, bounds };
+}
+
+/** The whole disc, or the part of it that lies ahead of one direction and behind another. */
+export function disc(at: Point, radius: number, ahead: Point | undefined, behind: Point | undefined): Part {
+  const bounds: Bound[] = [];
+  if (ahead) bounds.push({ nx: -ahead.x, ny: -ahead.y, most: SLACK });
+  if (behind) bounds.push({ nx: behind.x, ny: behind.y, most: SLACK });
+  return { from: at, to: at, a: radius, b: radius, bounds };
+}
+
+export function boundsOf({ from, to, a, b }: Part): Rect {
+  const reach = Math.max(a, b) + SLACK;
+  return outward({
+    left: Math.min(from.x, to.x) - reach,
+    top: Math.min(from.y, to.y) - reach,
+    right: Math.max(from.x, to.x) + reach,
+    bottom: Math.max(from.y, to.y) + reach,
+  });
+}
+
+export function sweep(coverage: Coverage, tile: Touched, part: Part, hardness: number, isErasing: boolean): void {
+  const { from, to, a, b, bounds } = part;
+  const { amount, before } = tile;
+  const { left, top, right, bottom } = clipped(boundsOf(part), tile.rect);
+  const fromX = from.x;
+  const dx = to.x - from.x;
+  const dy = to.y - from.y;
+  const length2 = dx * dx + dy * dy;
+  const perLength2 = length2 > 0 ? 1 / length2 : 0;
+  const growth = b - a;
+  let outer = a + 0.5;
+  let feather = Math.max(1, (1 - hardness) * outer);
+  let outer2 = outer * outer;
+  let inner2 = outer > feather ? (outer - feather) ** 2 : -1;
+  for (let y = top; y < bottom; y += 1) {
+    const py = y + 0.5 - from.y;
+    let [least, most] = [left - fromX, right - fromX];
+    if (length2 === 0) {
+      const half = Math.sqrt(Math.max(0, outer2 - py * py)) + SLACK;
+      [least, most] = [Math.max(least, -half), Math.min(most, half)];
+    }
+    for (const { nx, ny, most: limit } of bounds) {
+      const rest = limit - ny * py;
+      if (Math.abs(nx) < 1e-9) {
+        if (rest < 0) most = least;
+      } else if (nx > 0) most = Math.min(most, rest / nx);
+      else least = Math.max(least, rest / nx);
+    }
+    const [first, end] = [Math.max(left, Math.floor(fromX + least)), Math.min(right, Math.ceil(fromX + most))];
+    const inTile = (y - tile.rect.top) * TILE - tile.rect.left;
+    const inAll = y * coverage.width;
+    for (let x = first; x < end; x += 1) {
+      const was = amount[inTile + x] ?? 0;
+      if (was === 255) continue;
+      const px = x + 0.5 - fromX;
+      let along = (px * dx + py * dy) * perLength2;
+      along = along < 0 ? 0 : along > 1 ? 1 : along;
+      const ex = px - dx * along;
+      const ey = py - dy * along;
+      const distance2 = ex * ex + ey * ey;
+      if (growth !== 0) {
+        outer = a + growth * along + 0.5;
+        feather = Math.max(1, (1 - hardness) * outer);
+        outer2 = outer * outer;
+        inner2 = outer > feather ? (outer - feather) ** 2 : -1;
+      }
+      if (distance2 >= outer2) continue;
+      const now = distance2 <= inner2 ? 255 : (smooth[(((outer - Math.sqrt(distance2)) / feather) * 255) | 0] ?? 255);
+      if (now <= was) continue;
+      amount[inTile + x] = now;
+      coverage.data[inAll + x] = painted(before[inTile + x] ?? 0, now, isErasing);
+    }
+  }
+}
+
+// A stroke as it appears while it is drawn. With a large brush and zoomed out, the coarse picture shows it for a sixteenth of the
+// work, and the pixels follow without the brush's tip as far as time allows; zoomed in, the pixels themselves are shown and the
+// means follow at the end.
+// Guarantees: after its end or drop, pixels and means are as if each point had been painted in full, and every change was
+// reported; the end may pause after each piece, and never shows less of the stroke than before.
+
+export type ShownStroke = {
+  /** Returns the area to redraw. `isLate`: work on invisible pixels may wait for the next point. */
+  to: (points: readonly BrushPoint[], isFar: boolean, isLate: () => boolean) => Rect;
+  end: () => Generator<Rect, KeptTiles>;
+  drop: () => Rect[];
+};
+
+/** Smaller brushes cost next to nothing. */
+const LARGE = 256;
+
+export function beginShownStroke(
+  coverage: Coverage,
+  coarse: Coarse,
+  brush: Brush,
+  first: BrushPoint,
+  isFar: boolean,
+): { shown: ShownStroke; rect: Rect } {
+  const isSketched = isFar && brush.diameter >= LARGE;
+  const stroke = beginStroke(coverage, brush, first);
+  const sketch = isSketched ? beginStroke(coarse, { ...brush, diameter: brush.diameter / COARSE }, smaller(first)) : undefined;
+  /** The area that the means do not include yet. */
+  let stale: Rect | undefined;
+  /** Work on pixels that are not visible yet, in order. */
+  const waiting: StrokeWork[] = [];
+
+  /** Without a sketch, the means must be updated while they are on screen. */
+  function seen(changed: Rect, isLookedAtFromAfar: boolean): Rect {
+    stale = joined(stale, changed);
+    if (!isLookedAtFromAfar) return changed;
+    const late = stale;
+    coarse.update(late);
+    stale = undefined;
+    return late;
+  }
+  function catchUp(isLate: () => boolean): Rect {
+    let rect = nothing;
+    while (waiting[0] && !isLate()) {
+      const piece = waiting[0].next();
+      if (piece.done) waiting.shift();
+      else rect = joined(rect, piece.value);
+    }
+    return rect;
+  }
+  function* settle(squares: Iterable<Rect>): StrokeWork {
+    for (const rect of squares) {
+      coarse.update(rect);
+      yield rect;
+    }
+  }
+
+  const shown: ShownStroke = {
+    to(points, isFarNow, isLate) {
+      if (!sketch) return seen(allOf(stroke.to(points)), isFarNow);
+      waiting.push(stroke.to(points, !isFarNow));
+      const drawn = larger(allOf(sketch.to(points.map(smaller))));
+      return joined(
+        drawn,
+        catchUp(() => isFarNow && isLate()),
+      );
+    },
+    *end() {
+      for (const work of waiting) yield* work;
+      const before = yield* stroke.end();
+      const squares = [...before.keys()].map((index) => tileRect(coverage, index));
+      if (!sketch) {
+        yield* settle(squares);
+        return before;
+      }
+      // The sketch gives way to the means tile by tile, so that there is never a gap.
+      const made: Rect[] = [];
+      for (const square of sketch.drop()) {
+        made.push(larger(square));
+        yield* settle([larger(square)]);
+      }
+      yield* settle(squares.filter((square) => !made.some((one) => holds(one, square))));
+      return before;
+    },
+    drop() {
+      const squares = [...(sketch ? [...sketch.drop()].map(larger) : []), ...stroke.drop()];
+      for (const square of squares) coarse.update(square);
+      return squares;
+    },
+  };
+  return { shown, rect: sketch ? larger(allOf(sketch.to([]))) : seen(allOf(stroke.to([])), isFar) };
+}
+
+function allOf(work: StrokeWork): Rect {
+  let rect = nothing;
+  for (const piece of work) rect = joined(rect, piece);
+  return rect;
+}
+
+const smaller = ({ x, y, pressure }: BrushPoint): BrushPoint => ({ x: x / COARSE, y: y / COARSE, pressure });
+
+function larger({ left, top, right, bottom }: Rect): Rect {
+  return { left: left * COARSE, top: top * COARSE, right: right * COARSE, bottom: bottom * COARSE };
 }

@@ -5,7 +5,13 @@
 
 import { type Coverage } from "../drawing/coverage";
 import { type Size } from "../drawing/geometry";
-import { type Hold } from "./orientation";
+
+/** How a mask must be written so that its rows match the original's stored pixels and note the same rotation. */
+export type Hold = {
+  orientation: number;
+  /** The mask was drawn over the turned picture, and is turned back to the order of the stored pixels. */
+  isTurned: boolean;
+};
 
 const SIGNATURE = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a];
 const CHANNELS = 4;

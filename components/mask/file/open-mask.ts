@@ -8,12 +8,20 @@ import { isNotThere } from "@/lib/contract/failure";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Coverage, emptyCoverage } from "../drawing/coverage";
 import { type Size } from "../drawing/geometry";
-import { type Earlier, earlierMask, findLayer, readLayer } from "./earlier-mask";
-import { fetchFile, type FetchOptions, type FetchRefusal } from "./fetch-file";
-import { type TooLarge, tooLarge } from "./limits";
-import { addressOf, type MaskSource } from "./mask-source";
-import { type Hold, holdOf, isTurnedWebp } from "./orientation";
-import { naturalSize, type ShownPicture, showPicture } from "./shown-picture";
+import { type Earlier, earlierMask, findLayer, holdOf, isTurnedWebp, readLayer } from "./earlier-mask";
+import { type Hold } from "./encode-png";
+import {
+  addressOf,
+  fetchFile,
+  type FetchOptions,
+  type FetchRefusal,
+  type MaskSource,
+  naturalSize,
+  type ShownPicture,
+  showPicture,
+  type TooLarge,
+  tooLarge,
+} from "./picture-file";
 
 export type OpenedMask = {
   coverage: Coverage;

@@ -2,14 +2,16 @@
 // Guarantees: never throws; sends nothing that the service would refuse for its size; if the service does not know a name, the next one
 // is tried, since the refusal stored nothing; any other refusal is returned as it is.
 
+import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { upload } from "@/lib/browser/uploads/upload";
 import { type FileName, withQuery } from "@/lib/browser/urls";
+import { type AssetsAnswer } from "@/lib/contract/schemas/asset";
+import { toAssetView } from "@/lib/contract/views/asset-view";
 import { failed, type Result } from "@/lib/shared/result";
 import { type Coverage } from "../drawing/coverage";
-import { MOST_BYTES } from "./limits";
-import { addressOf, type MaskPlace, originalRef } from "./mask-source";
-import { type Hold } from "./orientation";
+import { type Hold } from "./encode-png";
+import { addressOf, type MaskPlace, MOST_BYTES, originalRef } from "./picture-file";
 
 export type SavedMask = {
   name: string;
@@ -30,7 +32,7 @@ export type SavePorts = {
   encode: (coverage: Coverage, onProgress: (share: number) => void, hold?: Hold) => Promise<Blob>;
   send: (file: Blob, ref: FileName, options: SendOptions) => Promise<Result<SavedMask, ApiFailure>>;
 };
-export type SendOptions = {
+type SendOptions = {
   onProgress: (share: number) => void;
   signal: AbortSignal;
   /** The service hands out files, so the stored file can be checked. */
@@ -89,4 +91,17 @@ async function isThere({ name, subfolder, type }: SavedMask, from: Parameters<ty
   const address = addressOf(from, { filename: name, subfolder: subfolder ?? undefined, type: type ?? "input" });
   const answer = await fetch(address, { method: "HEAD", credentials: "same-origin" }).catch(() => undefined);
   return answer?.status !== 404;
+}
+
+// Finds the asset of an upload, whose answer names a file and not an asset.
+// Guarantees: never throws; undefined unless the list identifies it with certainty.
+
+export async function findAsset({ name, display_name: shown }: SavedMask, connection?: string): Promise<string | undefined> {
+  const stem = name.replace(/\.[A-Za-z0-9]{1,12}$/, "");
+  const query = { name_contains: shown ?? name, include_public: false, limit: 50, connection };
+  const found = await callApi<AssetsAnswer>(withQuery("/api/assets", query), { cache: "no-store" });
+  if (!found.ok) return undefined;
+  const assets = found.value.assets.map(toAssetView);
+  const byHash = assets.find(({ hash }) => hash?.replace(/^\w+:/, "").replace(/\.\w+$/, "") === stem);
+  return (byHash ?? assets.find((asset) => asset.name === name))?.id;
 }

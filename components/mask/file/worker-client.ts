@@ -1,7 +1,7 @@
 // One worker per task: it is created, asked and terminated, so that nothing of a large picture stays in memory.
 
 import { type Coverage } from "../drawing/coverage";
-import { type Hold } from "./orientation";
+import { type Hold } from "./encode-png";
 
 export type WorkerTask = { do: "encode"; coverage: Coverage; hold?: Hold } | { do: "read"; file: Blob; kind: "picture" | "layer" };
 type Progress = { do: "packing"; share: number };

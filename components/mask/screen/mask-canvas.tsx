@@ -6,7 +6,7 @@ import { type OpenSession } from "../file/mask-session";
 import { type Painter } from "./painter";
 import { rgbOf, type Settings } from "./settings";
 import { createSurface, type Surface } from "./surface";
-import { useHands } from "./use-hands";
+import { useHands } from "./use-input";
 import { type ViewStore, watchRatio } from "./view-store";
 
 type MaskCanvasProps = {

@@ -2,13 +2,12 @@
 // Guarantees: one gesture at a time; a dropped gesture leaves no trace; the keyboard's cursor reaches every pixel.
 
 import { createStore } from "zustand/vanilla";
+import { lasso, rectangle } from "../drawing/areas";
 import { between, type Point } from "../drawing/geometry";
 import { type MaskDocument } from "../drawing/mask-document";
-import { lasso, rectangle } from "../drawing/shapes";
-import { toPicture } from "../drawing/viewport";
 import { type Command } from "../input/keys";
 import { type Settings } from "./settings";
-import { type ViewStore } from "./view-store";
+import { toPicture, type ViewStore } from "./view-store";
 
 /** In pixels of the picture. */
 export type Marks = {

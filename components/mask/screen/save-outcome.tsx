@@ -5,13 +5,13 @@ import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { Button, buttonStyle } from "@/components/ui/controls/button";
 import { FailureNotice } from "@/components/ui/failure-notice";
 import { Link } from "@/components/ui/link";
+import { ProgressBar } from "@/components/ui/progress-bar";
 import { ToneIcon } from "@/components/ui/tone-icon";
 import { inOtherTab, viewUrl, withQuery } from "@/lib/browser/urls";
 import { formatBytes } from "@/lib/shared/format";
-import { findAsset } from "../file/find-asset";
-import { MOST_BYTES } from "../file/limits";
-import { type SavedMask, type SaveFailure } from "../file/save-mask";
-import { type SaveState } from "./use-save";
+import { type SaveState } from "../file/mask-session";
+import { MOST_BYTES } from "../file/picture-file";
+import { findAsset, type SavedMask, type SaveFailure, type SaveStep } from "../file/save-mask";
 
 type SaveOutcomeProps = { state: SaveState; connection?: string; onAgain: () => void; onDismiss: () => void };
 
@@ -110,5 +110,30 @@ function Dismiss({ onClick }: { onClick: () => void }) {
     <Button tone="quiet" size="icon" aria-label={t("dismiss")} title={t("dismiss")} onClick={onClick}>
       <X aria-hidden="true" className="size-4" />
     </Button>
+  );
+}
+
+/** The present step of saving a large mask, in words; each step is announced once. */
+export function Saving({ step, onStop }: { step: SaveStep; onStop: () => void }) {
+  const t = useTranslations("masks");
+  const locale = useLocale();
+  const name = t(`save.step.${step.kind}`);
+  return (
+    <span className="flex items-center gap-2 text-ink-2 tabular-nums">
+      <span role="status" className="sr-only">
+        {name}
+      </span>
+      <span aria-hidden="true">
+        {step.kind === "sending"
+          ? t("save.sending", { done: formatBytes(step.share * step.bytes, locale), all: formatBytes(step.bytes, locale) })
+          : step.kind === "packing"
+            ? t("save.packing", { share: step.share })
+            : name}
+      </span>
+      {step.kind === "storing" ? null : <ProgressBar value={step.share} label={name} className="max-sm:hidden" />}
+      <Button size="small" onClick={onStop}>
+        {t("act.stop")}
+      </Button>
+    </span>
   );
 }

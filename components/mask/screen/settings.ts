@@ -1,5 +1,6 @@
 // The settings of the tools. Guarantees: every value stays within its bounds.
 
+import { createStore } from "zustand/vanilla";
 import { type Size } from "../drawing/geometry";
 import { type Tool } from "../input/keys";
 
@@ -37,7 +38,7 @@ export function largestBrush({ width, height }: Size): number {
   return Math.min(2_000, Math.max(64, Math.round(Math.max(width, height) / 4)));
 }
 
-export function firstSettings(size: Size): Settings {
+function firstSettings(size: Size): Settings {
   return {
     tool: "brush",
     diameter: Math.min(largestBrush(size), Math.max(4, Math.round(Math.max(size.width, size.height) / 24))),
@@ -82,4 +83,11 @@ function swapped(settings: Settings): Settings {
 
 function within(value: number, least: number, most: number): number {
   return Number.isFinite(value) ? Math.min(most, Math.max(least, value)) : least;
+}
+
+// The tools' settings outside React, as code that draws between two renders reads them too.
+
+export function createSettingsStore(size: Size) {
+  const { getState, setState, subscribe } = createStore(() => firstSettings(size));
+  return { get: getState, subscribe, change: (by: Change) => setState((settings) => changed(settings, by, size), true) };
 }

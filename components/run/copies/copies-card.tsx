@@ -106,7 +106,7 @@ function CopyList({ set: { copies, connection }, jobs }: { set: CopiesSet; jobs:
 }
 
 /** Stops what is still being sent; puts away what has ended. */
-export function CopiesEnd({ set, work }: Pick<CopiesCardProps, "set" | "work">) {
+function CopiesEnd({ set, work }: Pick<CopiesCardProps, "set" | "work">) {
   const t = useTranslations("run.copies");
   return set.ending === undefined ? (
     <Button size="small" busy={set.isStopping} onClick={work.stop}>

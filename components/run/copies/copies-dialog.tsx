@@ -25,7 +25,7 @@ import { WayFields } from "./way-fields";
 
 /** `values`: pictures that were dropped or chosen for this input. */
 export type CopiesAsk = { nodeId: string; name: string; values?: readonly string[] };
-export type CopiesChoice = { nodeId: string; input: string; values: readonly Literal[] };
+type CopiesChoice = { nodeId: string; input: string; values: readonly Literal[] };
 
 type CopiesDialogProps = {
   isOpen: boolean;
@@ -238,7 +238,7 @@ type CopiesPreviewProps = {
 };
 
 /** What will be sent, in one line of labels: "12 jobs: seed 1 … 12". */
-export function CopiesPreview({ name, values, filledFor, ownNames, hasRandomised }: CopiesPreviewProps) {
+function CopiesPreview({ name, values, filledFor, ownNames, hasRandomised }: CopiesPreviewProps) {
   const t = useTranslations("run.copies");
   const nameOf = (value: Literal) => own(ownNames, String(value)) ?? shownValue(value);
   const [first, last] = [values[0], values.at(-1)];

@@ -5,42 +5,20 @@ import { type ChoiceValue, WHITE } from "@/lib/contract/nodes/input-spec";
 import { isSecretName } from "@/lib/contract/secrets/mask-secrets";
 import { type FormField, isSeed, randomSeed } from "../form/form-model";
 
-// Numbers as they are typed, exact to the last digit: 0.1 and 0.2 stay exact over a thousand steps; a seed of twenty digits is kept whole.
-// Guarantees: pure; never rounds; undefined for text that is no number.
-
-/** `digits` · 10^-`places` */
-type Decimal = { digits: bigint; places: number };
-
-const MOST_PLACES = 20;
-const MOST_DIGITS = 40;
-
-function toDecimal(text: string): Decimal | undefined {
-  const [, sign = "", whole = "", fraction = ""] = /^([+-]?)(\d*)\.?(\d*)$/.exec(text.trim()) ?? [];
-  if (whole + fraction === "" || fraction.length > MOST_PLACES || whole.length > MOST_DIGITS) return undefined;
-  const digits = BigInt(whole + fraction);
-  return { digits: sign === "-" ? -digits : digits, places: fraction.length };
+/** A whole number keeps every digit, as a seed may have twenty; undefined for text that is no number. */
+function toNumber(text: string): number | bigint | undefined {
+  const typed = text.trim().replace(/^\+/, "");
+  if (!/^-?(\d{1,40}\.?\d{0,20}|\.\d{1,20})$/.test(typed)) return undefined;
+  const number = Number(typed);
+  return Number.isSafeInteger(number) || !/^-?\d+$/.test(typed) ? number : BigInt(typed);
 }
 
-/** The value for the graph: a number, or a BigInt where a number would lose digits. */
-function toLiteral({ digits, places }: Decimal): number | bigint {
-  const scale = 10n ** BigInt(places);
-  if (digits % scale !== 0n) return Number(`${digits}e-${places}`);
-  const whole = digits / scale;
-  return whole >= Number.MIN_SAFE_INTEGER && whole <= Number.MAX_SAFE_INTEGER ? Number(whole) : whole;
-}
-
-/** Steps from one end to the other, including both ends where they fit; the step's sign is ignored. At most `most` + 1 values. */
-function steps(ends: { from: Decimal; to: Decimal; step: Decimal }, most: number): (number | bigint)[] {
-  const places = Math.max(ends.from.places, ends.to.places, ends.step.places);
-  const scaled = ({ digits, places: own }: Decimal) => digits * 10n ** BigInt(places - own);
-  const [from, to] = [scaled(ends.from), scaled(ends.to)];
-  const size = scaled(ends.step) < 0n ? -scaled(ends.step) : scaled(ends.step);
-  if (size === 0n) return [];
-  const span = to > from ? to - from : from - to;
-  const count = span / size + 1n;
-  const length = count > BigInt(most) ? most + 1 : Number(count);
-  const towards = to < from ? -size : size;
-  return Array.from({ length }, (_, index) => toLiteral({ digits: from + towards * BigInt(index), places }));
+/** Both ends are included where the steps meet them; the step's sign is ignored. At most `most` + 1 values. */
+function steps(from: number, to: number, step: number, most: number): number[] {
+  const size = to < from ? -Math.abs(step) : Math.abs(step);
+  const count = Math.floor((to - from) / size + 1e-9) + 1;
+  // Rounded, so that 0.1 and 0.2 are 0.3.
+  return Array.from({ length: Math.min(count, most + 1) }, (_, index) => Number((from + size * index).toPrecision(15)));
 }
 
 export const MAX_COPIES = 1000;
@@ -131,9 +109,9 @@ function read(field: FormField, way: Way, typed: Typed): Literal[] | VariationPr
       return count > MAX_COPIES ? { why: "too_many", most: MAX_COPIES } : randomSeeds(field, count);
     }
     case "range": {
-      const [from, to, step] = [toDecimal(typed.from), toDecimal(typed.to), toDecimal(typed.step)];
-      if (!from || !to) return { why: "no_range" };
-      return !step || step.digits === 0n ? { why: "no_step" } : steps({ from, to, step }, MAX_COPIES);
+      const [from, to, step] = [toNumber(typed.from), toNumber(typed.to), toNumber(typed.step)];
+      if (typeof from !== "number" || typeof to !== "number") return { why: "no_range" };
+      return typeof step !== "number" || step === 0 ? { why: "no_step" } : steps(from, to, step, MAX_COPIES);
     }
     case "list":
       return field.control.kind === "number" || field.control.kind === "color" ? numbersOf(typed.list) : textsOf(typed.list);
@@ -151,9 +129,9 @@ function numbersOf(list: string): Literal[] | VariationProblem {
   const values: Literal[] = [];
   for (const [index, line] of list.split("\n").entries()) {
     for (const part of line.split(/[,;\s]+/).filter((text) => text !== "")) {
-      const value = toDecimal(part);
-      if (!value) return { why: "no_number", line: index + 1, text: part.slice(0, SHOWN_VALUE) };
-      values.push(toLiteral(value));
+      const value = toNumber(part);
+      if (value === undefined) return { why: "no_number", line: index + 1, text: part.slice(0, SHOWN_VALUE) };
+      values.push(value);
     }
   }
   return values;

@@ -17,7 +17,9 @@ export type Control =
   | { kind: "unconnected"; type: string }
   | { kind: "text" }
   | { kind: "long-text" }
-  | { kind: "number"; integer: boolean; min?: Limit; max?: Limit; step?: number }
+  | { kind: "number"; integer: boolean; min?: Limit; max?: Limit; step?: number; isSlider?: boolean }
+  /** A whole number, or `random`, which stands for a new one with every run. */
+  | { kind: "seed"; random: string; label: string }
   | { kind: "switch" }
   /** `bringsInputs`: each choice adds inputs of its own. `labels`: the options' names, where they differ from the values. */
   | { kind: "choice"; options: readonly ChoiceValue[]; labels?: readonly string[]; bringsInputs?: true }

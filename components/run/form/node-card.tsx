@@ -111,7 +111,7 @@ export function PinnedCard({ form, placed, ...row }: PinnedCardProps) {
   );
 }
 
-export type FieldRowProps = {
+type FieldRowProps = {
   node: FormNode;
   field: FormField;
   problems?: readonly Problem[];
@@ -123,7 +123,7 @@ export type FieldRowProps = {
   onRunning: (nodeId: string, name: string, isRunning: boolean) => void;
 };
 
-export function FieldRow({ node, field, problems, picture, settings, isAmongPinned = false, onEdit, onRunning }: FieldRowProps) {
+function FieldRow({ node, field, problems, picture, settings, isAmongPinned = false, onEdit, onRunning }: FieldRowProps) {
   const t = useTranslations("run.node");
   const { name, control } = field;
   const id = fieldDomId(node.id, name);
@@ -223,7 +223,7 @@ function PinButton({ node, name, settings }: { node: FormNode; name: string; set
 /** Texts that the next run sends differently from what the form shows. */
 export const SentTexts = createContext<readonly FilledText[]>([]);
 
-export function SentAs({ id }: { id: string }) {
+function SentAs({ id }: { id: string }) {
   const t = useTranslations("run.field");
   const found = useContext(SentTexts).find(({ nodeId, name }) => fieldDomId(nodeId, name) === id);
   return found ? <p className="mt-0.5 text-sm break-words text-ink-2">{t("sentAs", { text: found.text })}</p> : null;

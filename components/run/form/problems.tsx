@@ -96,7 +96,7 @@ function toProblem({ type, message, details, extra_info }: NodeError): Problem {
 // Which message a node's problem gets, and with which values: the messages are in lib/messages. Pure.
 // Guarantees: for an unknown type the service's own words are shown; values are shortened, since a received value may be a whole text.
 
-export type ProblemSentence =
+type ProblemSentence =
   | {
       key:
         | "required_input_missing"

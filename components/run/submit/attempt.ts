@@ -61,7 +61,7 @@ export function notedAttempt(storage: KeptIn, memberId: string): Attempt | undef
 }
 
 /** `label`: distinguishes this job from the other copies of a run. `rerunOf`: the job that the workflow was opened from. */
-export type SubmissionNotes = { label?: string; act?: string; rerunOf?: string };
+type SubmissionNotes = { label?: string; act?: string; rerunOf?: string };
 
 export type SubmitApi = {
   /** `key`: the attempt's idempotency key. */

@@ -142,7 +142,7 @@ export const samplePictures: Readonly<Record<string, string>> = {
 };
 
 /** The name of a sample's picture at a service that ships the pictures. */
-export function shippedName(name: string): SentSamplePicture | undefined {
+function shippedName(name: string): SentSamplePicture | undefined {
   const hash = own(samplePictures, name);
   return hash === undefined ? undefined : ok(contentName(hash, name));
 }

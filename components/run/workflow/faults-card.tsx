@@ -71,7 +71,7 @@ export function FaultsCard({ id, faults, missing, graph, form, onAnyway }: Fault
 const MAX_CLASSES_SHOWN = 20;
 
 /** The classes of an open workflow that the service lacks, and where else it would run. */
-export function MissingClasses({ missing, graph }: { missing: readonly MissingClass[]; graph: Graph }) {
+function MissingClasses({ missing, graph }: { missing: readonly MissingClass[]; graph: Graph }) {
   const t = useTranslations("run.missing");
   return (
     <div className="flex w-full flex-col gap-2">

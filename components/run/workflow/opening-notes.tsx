@@ -45,7 +45,7 @@ export function RefusalNote({ refusal, keepsOpen, onRead }: RefusalNoteProps) {
   );
 }
 
-export function useReason(reason: RefusalReason): string {
+function useReason(reason: RefusalReason): string {
   const t = useTranslations("run.refusal");
   switch (reason.code) {
     case "not_json":

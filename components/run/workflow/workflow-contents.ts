@@ -116,7 +116,7 @@ export function withoutSecrets(opened: OpenWorkflow, places: readonly SecretPlac
 
 export const extraLimits = { characters: 100_000, depth: 50 } as const;
 
-export type ExtraReading = { ok: true; value: JsonObject } | { ok: false; why: "not_json" | "no_object" | "too_large" | "too_deep" };
+type ExtraReading = { ok: true; value: JsonObject } | { ok: false; why: "not_json" | "no_object" | "too_large" | "too_deep" };
 
 /** An empty text means no extra data. */
 export function readExtra(text: string): ExtraReading {

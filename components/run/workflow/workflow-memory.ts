@@ -10,7 +10,7 @@ import { type BothFormats, fingerprint, type Format } from "./opened";
 const MOST_WORKFLOWS = 200;
 const MOST_INPUTS = 200;
 
-export type WorkflowMemory = { pinned: readonly string[]; randomised: readonly string[] };
+type WorkflowMemory = { pinned: readonly string[]; randomised: readonly string[] };
 type Entry = readonly [id: string, memory: WorkflowMemory];
 
 const inputs = or(list(anyText, MOST_INPUTS), []);
@@ -37,7 +37,7 @@ export function keepMemory(workflowId: string, memory: WorkflowMemory): void {
   workflows.set(all.slice(-MOST_WORKFLOWS));
 }
 
-export function toggled(list: readonly string[], item: string): string[] {
+function toggled(list: readonly string[], item: string): string[] {
   return list.includes(item) ? list.filter((other) => other !== item) : [...list, item].slice(-MOST_INPUTS);
 }
 

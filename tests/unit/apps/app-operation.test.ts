@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { curlLine } from "@/components/apps/app-operation";
+import { curlLine } from "@/components/apps/app-screen";
 import { type AppInput } from "@/lib/contract/apps/app";
 
 it("writes a line for a shell that keeps quotes, and sends files beside the values", () => {

@@ -3,7 +3,7 @@
 import { act, cleanup, fireEvent, screen, within } from "@testing-library/react";
 import { SWRConfig } from "swr";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { choicesOf, choicesText, lookOf, looksFor, withLook } from "@/components/apps/make/input-looks";
+import { choicesOf, choicesText, lookOf, looksFor, withLook } from "@/components/apps/make/input-editor";
 import { EditAppScreen, NewAppScreen } from "@/components/apps/make/make-screen";
 import { ConnectionProvider } from "@/components/frame/connection/connection-context";
 import { tabRun } from "@/components/run/run-store";

@@ -2,7 +2,7 @@
 // Why a run did not begin, as shown to two kinds of members.
 import { cleanup, screen } from "@testing-library/react";
 import { afterEach, expect, it } from "vitest";
-import { RunRefusal } from "@/components/apps/run-refusal";
+import { RunRefusal } from "@/components/apps/run-problems";
 import { MemberProvider } from "@/components/frame/member-context";
 import { type AppView } from "@/lib/contract/apps/app";
 import { type Role } from "@/lib/contract/people/roles";

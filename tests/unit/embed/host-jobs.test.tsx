@@ -1,7 +1,7 @@
 // Messages to the host page about jobs submitted in its frame.
 import { render } from "@testing-library/react";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { useHostJobs } from "@/components/embed/use-host-jobs";
+import { useHostJobs } from "@/components/embed/host-bridge";
 import { ConnectionProvider } from "@/components/frame/connection/connection-context";
 import { announceAnswer } from "@/lib/browser/api";
 

@@ -1,6 +1,6 @@
 // The messages between an embedded page and the page around it: whose messages count, and when a session is renewed.
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { startRenewal } from "@/components/embed/renewal";
+import { startRenewal } from "@/components/embed/host-bridge";
 import { announceAnswer } from "@/lib/browser/api";
 import { type HostMessage, onHostMessage, tellHost } from "@/lib/browser/embed/host-page";
 

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { boxOf, layoutEditorFile, namesOf } from "@/components/graph/editor-layout";
-import { edgesPath } from "@/components/graph/graph-paths";
+import { edgesPath } from "@/components/graph/graph-layout";
 import { isEditorFile, readEditorFile } from "@/lib/contract/editor-workflow/file";
 import { type JsonObject } from "@/lib/contract/json/json";
 

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { nodeSize } from "@/components/graph/graph-layout";
-import { callingNode } from "@/components/graph/node-marks";
-import { inputsOf, searchNodes } from "@/components/graph/node-words";
+import { callingNode, inputsOf, searchNodes } from "@/components/graph/node-words";
 import { centredOn, isInView, isReadable, nodeAt, started } from "@/components/graph/viewport";
 import { fitted, zoomed } from "@/components/ui/hooks/viewport";
 import { type Graph } from "@/lib/contract/schemas/graph";

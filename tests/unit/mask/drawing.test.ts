@@ -1,11 +1,9 @@
 // The pixels of a mask: strokes, areas, fill. Compared with brute force and arithmetic.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { clearAll, paintShape } from "@/components/mask/drawing/area-work";
+import { clearAll, floodFill, lasso, paintShape, rectangle } from "@/components/mask/drawing/areas";
 import { type Coverage, emptyCoverage } from "@/components/mask/drawing/coverage";
-import { floodFill } from "@/components/mask/drawing/flood";
 import { between, type Point, type Rect } from "@/components/mask/drawing/geometry";
-import { lasso, rectangle } from "@/components/mask/drawing/shapes";
 import { beginStroke, type BrushPoint } from "@/components/mask/drawing/stroke";
 import { evenly } from "@/tests/support/evenly";
 

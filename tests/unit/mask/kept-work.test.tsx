@@ -2,8 +2,7 @@
 // Unsaved drawings: which of them stay in the tab, and which are dropped.
 import { afterEach, expect, it } from "vitest";
 import { emptyCoverage } from "@/components/mask/drawing/coverage";
-import { keepWork, takeWork } from "@/components/mask/file/kept-work";
-import { sessionOf } from "@/components/mask/file/mask-session";
+import { keepWork, sessionOf, takeWork } from "@/components/mask/file/mask-session";
 
 const sessions = ["a", "b", "c", "d"].map((name) => ({
   name,

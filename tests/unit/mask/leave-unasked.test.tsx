@@ -2,7 +2,7 @@
 // A person who was already asked, such as before signing out, is not asked again by the browser.
 import { waitFor } from "@testing-library/react";
 import { afterEach, expect, it } from "vitest";
-import { takeWork } from "@/components/mask/file/kept-work";
+import { takeWork } from "@/components/mask/file/mask-session";
 import { leaveUnasked } from "@/components/ui/hooks/use-close-warning";
 import { drawing, prepareEditorPage, press, show } from "./editor-page";
 

@@ -1,10 +1,10 @@
 // One mask with its history, through its public interface.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { lasso, rectangle } from "@/components/mask/drawing/areas";
 import { emptyCoverage } from "@/components/mask/drawing/coverage";
 import { wholeOf } from "@/components/mask/drawing/geometry";
 import { createMaskDocument } from "@/components/mask/drawing/mask-document";
-import { lasso, rectangle } from "@/components/mask/drawing/shapes";
 
 const size = { width: 700, height: 400 };
 const pen = (x: number, y: number) => ({ x, y, pressure: 1 });

@@ -1,9 +1,8 @@
 // What a file's header says before a pixel of it is decoded. Checked with real files of each kind.
 import sharp, { type Sharp } from "sharp";
 import { expect, it, vi } from "vitest";
-import { mayBeClear } from "@/components/mask/file/earlier-mask";
-import { fetchFile } from "@/components/mask/file/fetch-file";
-import { holdOf } from "@/components/mask/file/orientation";
+import { holdOf, mayBeClear } from "@/components/mask/file/earlier-mask";
+import { fetchFile } from "@/components/mask/file/picture-file";
 
 const picture = (channels: 3 | 4, size = 4) =>
   sharp({ create: { width: size, height: size, channels, background: { r: 200, g: 40, b: 90, alpha: 0.5 } } });

@@ -1,9 +1,8 @@
 // The squares in which a mask's history is kept.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { emptyCoverage } from "@/components/mask/drawing/coverage";
+import { emptyCoverage, packTile, tilesIn, unpackTile } from "@/components/mask/drawing/coverage";
 import { wholeOf } from "@/components/mask/drawing/geometry";
-import { packTile, tilesIn, unpackTile } from "@/components/mask/drawing/tiles";
 
 describe("a square of the history", () => {
   it("comes back as it was, whatever is in it", () => {

@@ -1,11 +1,19 @@
 // Which part of the picture is visible, and what the screen shows of the mask there.
 import fc from "fast-check";
 import { describe, expect, it, vi } from "vitest";
-import { createCoarse } from "@/components/mask/drawing/coarse";
-import { emptyCoverage } from "@/components/mask/drawing/coverage";
-import { createSampler } from "@/components/mask/drawing/screen-pixels";
-import { fitted, panned, revealed, toFrame, toPicture, type View, zoomed } from "@/components/mask/drawing/viewport";
-import { createViewStore, watchRatio } from "@/components/mask/screen/view-store";
+import { createCoarse, emptyCoverage } from "@/components/mask/drawing/coverage";
+import { createSampler } from "@/components/mask/screen/surface";
+import {
+  createViewStore,
+  fitted,
+  panned,
+  revealed,
+  toFrame,
+  toPicture,
+  type View,
+  watchRatio,
+  zoomed,
+} from "@/components/mask/screen/view-store";
 import { evenly } from "@/tests/support/evenly";
 
 const frame = { width: 800, height: 600 };

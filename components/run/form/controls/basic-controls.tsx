@@ -284,3 +284,53 @@ export function BoxControl({ id, name, value, onChange, className: _, ...rest }:
     </span>
   );
 }
+
+type SliderControlProps = ControlProps & { name: string; control: Extract<Control, { kind: "number" }> };
+
+/** A slider and a number field for the same number. While the field is empty, the slider shows its placeholder. */
+export function SliderControl({
+  name,
+  control: { integer, min = 0, max = 1, step = integer ? 1 : undefined },
+  ...field
+}: SliderControlProps) {
+  const { value, placeholder, onChange } = field;
+  return (
+    <span className="flex items-center gap-3">
+      <input
+        type="range"
+        aria-label={name}
+        min={Number(min)}
+        max={Number(max)}
+        step={step ?? "any"}
+        value={Number(typeof value === "number" ? value : (placeholder ?? min))}
+        onChange={({ target }) => onChange(Number(target.value))}
+        className="min-w-0 flex-1 accent-current"
+      />
+      <NumberControl {...field} {...{ min, max, step }} integer={integer} className="w-24" />
+    </span>
+  );
+}
+
+type AppSeedControlProps = ControlProps & { control: Extract<Control, { kind: "seed" }> };
+
+/** A fixed number gives the same result again; random draws a new one with every run. */
+export function AppSeedControl({ control: { random, label }, value, placeholder, onChange, ...rest }: AppSeedControlProps) {
+  const isRandom = value === random || value === undefined;
+  return (
+    <span className="flex flex-wrap items-center gap-x-3 gap-y-1.5">
+      <NumberControl
+        {...rest}
+        placeholder={isRandom ? undefined : placeholder}
+        value={isRandom ? "" : value}
+        integer
+        disabled={isRandom}
+        onChange={onChange}
+        className="w-44"
+      />
+      <label className="flex items-center gap-1.5 text-ink-2">
+        <Checkbox checked={isRandom} onChange={({ target }) => onChange(target.checked ? random : 0)} />
+        {label}
+      </label>
+    </span>
+  );
+}

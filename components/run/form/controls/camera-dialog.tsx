@@ -109,15 +109,15 @@ function nameAt(at: Date): string {
   return `photo-${day}-${two(at.getHours())}${two(at.getMinutes())}${two(at.getSeconds())}.jpg`;
 }
 
-export type CameraProblem = "refused" | "none" | "inUse" | "notSecure" | "ended";
+type CameraProblem = "refused" | "none" | "inUse" | "notSecure" | "ended";
 type Camera = { id: string; name: string };
-export type CameraState =
+type CameraState =
   | { kind: "starting" }
   | { kind: "on"; stream: MediaStream; cameras: readonly Camera[]; current: string | undefined }
   | { kind: "off"; problem: CameraProblem };
 
 /** The computer's camera while the caller is mounted. It is switched off on unmount, even if it only becomes available afterwards. */
-export function useCamera() {
+function useCamera() {
   // `id`: the chosen camera; absent to let the browser choose. A new object starts the camera again.
   const [asked, setAsked] = useState<{ id?: string }>({});
   const [state, setState] = useState<CameraState>({ kind: "starting" });

@@ -3,6 +3,7 @@ import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { objectOf } from "@/lib/contract/json/json";
 import { type Control, type FormField, nodeDomId } from "../form-model";
 import {
+  AppSeedControl,
   BoxControl,
   ChoiceControl,
   ColorControl,
@@ -10,6 +11,7 @@ import {
   HexColorControl,
   NumberControl,
   NumberRange,
+  SliderControl,
   SwitchControl,
   TextControl,
 } from "./basic-controls";
@@ -45,7 +47,10 @@ export function FieldControl({ field, nodeTitle, picture, takesPaste, onRunning,
       return <ChoiceControl {...props} options={control.options} labels={control.labels} />;
     case "color":
       return <ColorControl {...props} name={field.name} />;
+    case "seed":
+      return <AppSeedControl {...props} control={control} />;
     case "number":
+      if (control.isSlider) return <SliderControl {...props} name={field.name} control={control} />;
       return (
         <span className="flex flex-wrap items-center gap-x-2.5">
           <NumberControl {...props} integer={control.integer} min={control.min} max={control.max} step={control.step} className="w-36" />

@@ -1,7 +1,7 @@
 // Pictures of a connection: how they are sent, listed and named, and what an image input needs of them.
 
 import { type ReactNode } from "react";
-import { type MaskPlace } from "@/components/mask/file/mask-source";
+import { type MaskPlace } from "@/components/mask/file/picture-file";
 import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { findKnownContent } from "@/lib/browser/uploads/offer-hash";
@@ -126,7 +126,7 @@ function extensionOf(name: string): string {
 // Checks by decoding whether a chosen file is a picture, before anything is sent.
 // Guarantees: never throws; a kind that browsers cannot decode but services may (TIFF, say) passes, and the service decides.
 
-export type PictureCheck = "picture" | "not-image" | "broken";
+type PictureCheck = "picture" | "not-image" | "broken";
 export type Decode = (file: File) => Promise<void>;
 
 const decodable = /^image\/(png|jpeg|webp|gif|bmp|avif)$/;
@@ -154,7 +154,7 @@ async function decodeInBrowser(file: File): Promise<void> {
 
 type Newest = () => Promise<Result<AssetsAnswer, ApiFailure>>;
 
-export function createStoredNames(connection: string | undefined, listNewest: Newest): (value: string) => Promise<string | undefined> {
+function createStoredNames(connection: string | undefined, listNewest: Newest): (value: string) => Promise<string | undefined> {
   let newest: ReturnType<Newest> | undefined;
   return async (value) => {
     const content = contentOf(value);

@@ -3,7 +3,7 @@
 import { readFileSync } from "node:fs";
 import { cleanup, fireEvent, screen, within } from "@testing-library/react";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { type NodeState } from "@/components/graph/node-marks";
+import { type NodeState } from "@/components/graph/node-words";
 import { WorkflowGraph } from "@/components/graph/workflow-graph";
 import { JobGraph } from "@/components/jobs/job/job-graph";
 import { renderInApp } from "../render";

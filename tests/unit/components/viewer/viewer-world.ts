@@ -1,7 +1,7 @@
 // Shared by the tests of the viewer and of its comparison: pictures, the graphs of their jobs, and browser features that jsdom lacks.
 import { act, fireEvent, screen } from "@testing-library/react";
 import { vi } from "vitest";
-import { type ViewerItem } from "@/components/viewer/viewer-item";
+import { type ViewerItem } from "@/components/viewer/use-viewing";
 import { standInForDialogs, standInForSizes } from "@/tests/support/jsdom-parts";
 
 /** Stops the clock too. */

@@ -1,4 +1,4 @@
-import { useTranslations } from "next-intl";
+import { useLocale, useTranslations } from "next-intl";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { useRunsAppsOnly } from "@/components/frame/member-context";
 import { hashOfNode } from "@/components/run/form/form-model";
@@ -8,8 +8,60 @@ import { Link } from "@/components/ui/link";
 import { useClock } from "@/components/ui/time/use-clock";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { withQuery } from "@/lib/browser/urls";
-import { type AppView } from "@/lib/contract/apps/app";
+import { type AppRun, type AppView } from "@/lib/contract/apps/app";
 import { objectOf, textOf } from "@/lib/contract/json/json";
+import { formatBytes } from "@/lib/shared/format";
+import { type FieldProblem } from "./app-values";
+
+/** "Picture: needs an image": the input's label, and what it takes. */
+export function useProblemText(): (problem: FieldProblem) => string {
+  const t = useTranslations("apps.problem");
+  const locale = useLocale();
+  return (problem) => {
+    if (problem.code === "message") return t("message", problem);
+    const { label, code, control = "text", limit } = problem;
+    if (code === "missing") return t(`missing.${control}`, { label });
+    if (code === "wrong_type") return t(`wrong_type.${control}`, { label });
+    const isCounted = code === "too_many_pixels" && limit !== undefined;
+    const shown = isCounted ? new Intl.NumberFormat(locale).format(limit) : String(limit ?? "");
+    return t(code, { label, limit: code === "file_too_large" ? formatBytes(Number(limit), locale) : shown });
+  };
+}
+
+/** Why a run gave no results, in the app's words; members who may see the workflow can unfold the node's error. */
+export function RunError({ app, run: { state, error, jobId } }: { app: AppView; run: AppRun }) {
+  const t = useTranslations("apps");
+  const problemText = useProblemText();
+  const code = state === "unsent" ? "not_sent" : error?.code;
+  if (code === "inputs" || code === "workflow" || (error && code === undefined)) {
+    const refused = app.canSeeWorkflow
+      ? t("refused.workflowTextOwn")
+      : t("refused.workflowText", { maker: app.maker?.name ?? t("refused.noMaker") });
+    const problems = (error?.problems ?? []).map((one) => problemText("code" in one ? one : { ...one, code: "message" }));
+    const lines = code === "inputs" ? problems : [code === "workflow" ? refused : error?.message];
+    const { node } = error ?? {};
+    return (
+      <div className="flex flex-col gap-1">
+        <ul role="alert" className="break-words text-bad">
+          {lines.map((one) => (
+            <li key={one}>{one}</li>
+          ))}
+        </ul>
+        {state === "unknown" ? <p className="text-ink-2">{t("runs.unknownText")}</p> : null}
+        {node === undefined || jobId === undefined ? null : (
+          <Link
+            href={`${withQuery("/run", { job: jobId, connection: app.connectionId })}${hashOfNode(node)}`}
+            className="self-start text-accent hover:underline"
+          >
+            {t("form.showNode")}
+          </Link>
+        )}
+      </div>
+    );
+  }
+  if (code !== undefined) return <p className="text-ink-2">{t(`runs.error.${code}`)}</p>;
+  return state === "unknown" ? <p className="text-ink-2">{t("runs.unknownText")}</p> : null;
+}
 
 type RunRefusalProps = { app: AppView; failure: ApiFailure; onRetry: () => void };
 

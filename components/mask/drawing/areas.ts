@@ -1,0 +1,265 @@
+// Changes whole areas in slices: each `yield` reports what changed since the last one, so that the page can respond in between.
+// Guarantees: a tile is kept for the history before its first pixel changes; a slice is about two megapixels at most.
+
+import { type Coverage, invertRows, isWholly, packTile, painted, TILE, tileColumns, tileRect, tilesIn } from "./coverage";
+import { clipped, isEmpty, nothing, outward, type Point, type Rect, type Size, wholeOf } from "./geometry";
+import { type KeptTiles } from "./history";
+
+export type AreaWork = Generator<Rect, KeptTiles>;
+
+/** Works on one row of tiles at a time. */
+export function* paintShape(coverage: Coverage, { bounds, row }: Shape, isErasing: boolean): AreaWork {
+  const kept: KeptTiles = new Map();
+  if (isEmpty(bounds)) return kept;
+  const { left, right, bottom } = bounds;
+  const amounts = new Uint8Array(right - left);
+  for (let top = bounds.top; top < bottom;) {
+    const end = Math.min(bottom, (Math.floor(top / TILE) + 1) * TILE);
+    const band = { left, top, right, bottom: end };
+    for (const index of tilesIn(coverage, band)) kept.set(index, packTile(coverage, index));
+    for (let y = top; y < end; y += 1) {
+      row(y, amounts);
+      paintRow(coverage, y * coverage.width + left, amounts, isErasing);
+    }
+    yield band;
+    top = end;
+  }
+  return kept;
+}
+
+function paintRow({ data }: Coverage, start: number, amounts: Uint8Array, isErasing: boolean): void {
+  for (let at = 0; at < amounts.length; at += 1) {
+    const amount = amounts[at] ?? 0;
+    if (amount === 0) continue;
+    data[start + at] = amount === 255 ? (isErasing ? 0 : 255) : painted(data[start + at] ?? 0, amount, isErasing);
+  }
+}
+
+/** Tiles without paint are skipped and take no room in the history. */
+export function* clearAll(coverage: Coverage): AreaWork {
+  const kept: KeptTiles = new Map();
+  const all = tilesIn(coverage, wholeOf(coverage));
+  for (const [count, index] of all.entries()) {
+    const rect = tileRect(coverage, index);
+    if (!isWholly(coverage, rect, 0)) {
+      kept.set(index, packTile(coverage, index));
+      for (let y = rect.top; y < rect.bottom; y += 1)
+        coverage.data.fill(0, y * coverage.width + rect.left, y * coverage.width + rect.right);
+      yield rect;
+    } else if (count % 32 === 0) yield nothing;
+  }
+  return kept;
+}
+
+/** Inverting again undoes it, so nothing needs to be kept. */
+export function* invertAll(coverage: Coverage): AreaWork {
+  const { width, height } = coverage;
+  for (let top = 0; top < height; top += TILE) {
+    const bottom = Math.min(height, top + TILE);
+    invertRows(coverage, top, bottom);
+    yield { left: 0, top, right: width, bottom };
+  }
+  return new Map();
+}
+
+// A rectangle or a lasso as rows of coverage, from top to bottom.
+// Guarantees: a pixel on the edge is covered in proportion to its part inside (sixteen steps vertically, exact horizontally); a lasso that
+// crosses itself covers what it winds around.
+
+export type Shape = {
+  bounds: Rect;
+  /** Writes row `y`, starting at `bounds.left`; rows are requested in order. */
+  row: (y: number, into: Uint8Array) => void;
+};
+
+export function rectangle(size: Size, rect: Rect): Shape {
+  const bounds = clipped(rect, wholeOf(size));
+  return { bounds, row: (_, into) => void into.fill(255, 0, bounds.right - bounds.left) };
+}
+
+/** Slices of a row that are computed one by one. */
+const SLICES = 16;
+
+type Edge = { top: number; bottom: number; x: number; perRow: number; winds: 1 | -1 };
+
+export function lasso(size: Size, points: readonly Point[]): Shape {
+  const edges = edgesOf(points).toSorted((one, other) => one.top - other.top);
+  const bounds = clipped(boundsOf(points), wholeOf(size));
+  const width = Math.max(0, bounds.right - bounds.left);
+  const sums = new Float32Array(width + 2);
+  let active: Edge[] = [];
+  let next = 0;
+
+  function addSpan(from: number, to: number): void {
+    const [left, right] = [Math.min(width, Math.max(0, from - bounds.left)), Math.min(width, Math.max(0, to - bounds.left))];
+    if (right <= left) return;
+    addEdge(left, 1);
+    addEdge(right, -1);
+  }
+  function addEdge(x: number, sign: number): void {
+    const column = Math.floor(x);
+    const share = x - column;
+    sums[column] = (sums[column] ?? 0) + sign * (1 - share);
+    sums[column + 1] = (sums[column + 1] ?? 0) + sign * share;
+  }
+
+  function row(y: number, into: Uint8Array): void {
+    sums.fill(0);
+    for (let edge = edges[next]; edge && edge.top < y + 1; edge = edges[(next += 1)]) active.push(edge);
+    active = active.filter(({ bottom }) => bottom > y);
+    for (let slice = 0; slice < SLICES; slice += 1) {
+      const at = y + (slice + 0.5) / SLICES;
+      const crossings = active
+        .filter(({ top, bottom }) => top <= at && at < bottom)
+        .map(({ x, top, perRow, winds }) => ({ x: x + (at - top) * perRow, winds }))
+        .sort((one, other) => one.x - other.x);
+      let winding = 0;
+      for (const [index, { x, winds }] of crossings.entries()) {
+        winding += winds;
+        const following = crossings[index + 1];
+        if (winding !== 0 && following) addSpan(x, following.x);
+      }
+    }
+    let sum = 0;
+    for (let column = 0; column < width; column += 1) {
+      sum += sums[column] ?? 0;
+      into[column] = Math.min(255, Math.max(0, Math.round((sum * 255) / SLICES)));
+    }
+  }
+  return { bounds, row };
+}
+
+function edgesOf(points: readonly Point[]): Edge[] {
+  return points.flatMap((from, index): Edge[] => {
+    const to = points[(index + 1) % points.length];
+    if (!to || to.y === from.y) return [];
+    const [upper, lower] = from.y < to.y ? [from, to] : [to, from];
+    const perRow = (lower.x - upper.x) / (lower.y - upper.y);
+    return [{ top: upper.y, bottom: lower.y, x: upper.x, perRow, winds: from.y < to.y ? 1 : -1 }];
+  });
+}
+
+function boundsOf(points: readonly Point[]): Rect {
+  const bounds = { left: Infinity, top: Infinity, right: -Infinity, bottom: -Infinity };
+  for (const { x, y } of points) {
+    bounds.left = Math.min(bounds.left, x);
+    bounds.top = Math.min(bounds.top, y);
+    bounds.right = Math.max(bounds.right, x);
+    bounds.bottom = Math.max(bounds.bottom, y);
+  }
+  return points.length === 0 ? { left: 0, top: 0, right: 0, bottom: 0 } : outward(bounds);
+}
+
+// Fills the area around a point up to the painted lines (when erasing: the painted area at the point).
+// Guarantees: a line counts from half its strength on; the soft inner side of a line is filled up to its ridge and not beyond, so that no
+// pale seam stays; the outside of the line keeps its softness. The work comes in slices, as in area-work.
+
+const HALF = 128;
+/** Pixels between two `yield`s: along a row a pixel is cheap, on a slope each is examined separately. */
+const SLICE = 50_000;
+const SLOPE_SLICE = 16_000;
+
+export function* floodFill(coverage: Coverage, at: Point, isErasing: boolean): AreaWork {
+  const { width, height, data } = coverage;
+  const kept: KeptTiles = new Map();
+  const columns = tileColumns(coverage);
+  /** Erasing is painting on the negative. */
+  const flip = isErasing ? 255 : 0;
+  const full = isErasing ? 0 : 255;
+  const value = (index: number) => (data[index] ?? 0) ^ flip;
+  const isOpen = (index: number) => ((data[index] ?? 0) ^ flip) < HALF;
+  const [startX, startY] = [Math.floor(at.x), Math.floor(at.y)];
+  if (startX < 0 || startY < 0 || startX >= width || startY >= height || !isOpen(startY * width + startX)) return kept;
+
+  const keep = (left: number, right: number, y: number) => {
+    const row = Math.floor(y / TILE) * columns;
+    for (let column = Math.floor(left / TILE); column * TILE < right; column += 1) {
+      if (!kept.has(row + column)) kept.set(row + column, packTile(coverage, row + column));
+    }
+  };
+  const seeds = [startY * width + startX];
+  /** Pixels on the line's soft side: each one's index, then its old value. */
+  const slope: number[] = [];
+  const changes = createChanges(coverage);
+  let work = 0;
+
+  for (let seed = seeds.pop(); seed !== undefined; seed = seeds.pop()) {
+    if (!isOpen(seed)) continue;
+    const y = Math.floor(seed / width);
+    const row = y * width;
+    let [left, right] = [seed, seed + 1];
+    while (left > row && isOpen(left - 1)) left -= 1;
+    while (right < row + width && isOpen(right)) right += 1;
+    keep(left - row, right - row, y);
+    data.fill(full, left, right);
+    if (left > row) climb(left - 1, HALF);
+    if (right < row + width) climb(right, HALF);
+    for (const other of [y - 1, y + 1]) {
+      if (other < 0 || other >= height) continue;
+      const shift = (other - y) * width;
+      let isInside = false;
+      for (let index = left + shift; index < right + shift; index += 1) {
+        const now = (data[index] ?? 0) ^ flip;
+        if (now < HALF) {
+          if (!isInside) seeds.push(index);
+          isInside = true;
+          continue;
+        }
+        isInside = false;
+        if (now !== 255) climb(index, HALF);
+      }
+    }
+    changes.note(left - row, right - row, y);
+    work += right - left;
+    if (work < SLICE) continue;
+    yield* changes.take();
+    work = 0;
+  }
+
+  function climb(index: number, from: number): void {
+    const now = value(index);
+    if (now < from || now === 255) return;
+    const [x, y] = [index % width, Math.floor(index / width)];
+    keep(x, x + 1, y);
+    data[index] = full;
+    slope.push(index, now);
+  }
+  while (slope.length > 0) {
+    const was = slope.pop() ?? 0;
+    const index = slope.pop() ?? 0;
+    const [x, y] = [index % width, Math.floor(index / width)];
+    changes.note(x, x + 1, y);
+    if (x > 0) climb(index - 1, was);
+    if (x + 1 < width) climb(index + 1, was);
+    if (y > 0) climb(index - width, was);
+    if (y + 1 < height) climb(index + width, was);
+    if ((work += 1) % SLOPE_SLICE === 0) yield* changes.take();
+  }
+  yield* changes.take();
+  return kept;
+}
+
+/** The rectangles changed since the last call, per tile, so that the area between distant changes is not redrawn. */
+function createChanges(size: Size) {
+  const columns = tileColumns(size);
+  let changed = new Map<number, Rect>();
+  function note(from: number, to: number, y: number): void {
+    const row = Math.floor(y / TILE) * columns;
+    for (let column = Math.floor(from / TILE); column * TILE < to; column += 1) {
+      const [left, right] = [Math.max(from, column * TILE), Math.min(to, (column + 1) * TILE)];
+      const known = changed.get(row + column);
+      if (known) {
+        known.left = Math.min(known.left, left);
+        known.right = Math.max(known.right, right);
+        known.top = Math.min(known.top, y);
+        known.bottom = Math.max(known.bottom, y + 1);
+      } else changed.set(row + column, { left, top: y, right, bottom: y + 1 });
+    }
+  }
+  function take(): Rect[] {
+    const taken = [...changed.values()];
+    changed = new Map();
+    return taken;
+  }
+  return { note, take };
+}

@@ -1,0 +1,198 @@
+// The picture that a mask is drawn for, and the names under which a service may know it.
+// Guarantees: pure; the most reliable name comes first. It is sent to POST /api/upload/mask as original_ref.
+
+import { readFailure } from "@/lib/browser/read-answer";
+import { type ApiFailure, failureOfThrown } from "@/lib/browser/read-failure";
+import { type FileName, viewUrl } from "@/lib/browser/urls";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { textOf } from "@/lib/contract/json/json";
+import { type AssetView, fileOfAsset } from "@/lib/contract/views/asset-view";
+import { pictureSizeOf } from "@/lib/shared/picture-size";
+import { failed, ok, type Result } from "@/lib/shared/result";
+import { type Rect, type Size } from "../drawing/geometry";
+
+/** Where pictures are and masks are saved, if not among a connection's files. Such a place keeps no layers beside its pictures. */
+export type MaskPlace = { urlOf: (file: FileName) => string; saveAt: `/${string}` };
+
+export type MaskSource = {
+  /** The same for the same picture, so that an unsaved drawing is found again. */
+  key: string;
+  title: string;
+  files: readonly FileName[];
+  connection?: string;
+  place?: MaskPlace;
+  /** What is known before anything is loaded. */
+  known: {
+    bytes?: number;
+    width?: number;
+    height?: number;
+    isPicture?: boolean;
+    /** What an earlier mask was drawn over. */ original?: string;
+  };
+  /** The service applies masks to an original's pixels as stored, regardless of the camera's rotation. */
+  keepsPixels?: boolean;
+  /** For the preview, if the service does not hand out files. */
+  assetId?: string;
+};
+
+export function sourceOfAsset(asset: AssetView, connection?: string, keepsPixels = false): MaskSource {
+  const { type } = fileOfAsset({ ...asset, file: undefined });
+  // The plain name comes last, as another file may have it.
+  const names = [asset.hash, asset.name].filter((one) => one !== undefined);
+  const { sizeBytes, width, height, kind, metadata } = asset;
+  return {
+    key: `${connection ?? ""} asset ${asset.id}`,
+    title: asset.name,
+    files: [...(asset.file ? [asset.file] : []), ...names.map((filename) => ({ filename, subfolder: "", type }))],
+    connection,
+    known: {
+      bytes: sizeBytes,
+      width,
+      height,
+      isPicture: kind === "image" && !/\.svg$/i.test(asset.name),
+      original: textOf(metadata.original_hash),
+    },
+    keepsPixels,
+    assetId: asset.id,
+  };
+}
+
+export function sourceOfFile(file: Required<FileName>, title: string, connection?: string, keepsPixels = false): MaskSource {
+  const { filename, subfolder, type } = file;
+  return { key: `${connection ?? ""} file ${type} ${subfolder}/${filename}`, title, files: [file], connection, keepsPixels, known: {} };
+}
+
+/** The address as a page requests it, with a query. */
+export function addressOf({ connection, place }: Pick<MaskSource, "connection" | "place">, file: FileName): string {
+  return place ? place.urlOf(file) : viewUrl({ ...file, connection });
+}
+
+/** Only known fields are sent; some services require a subfolder, even an empty one. */
+export function originalRef({ filename, subfolder = "", type }: FileName): string {
+  return writeExactJson({ filename, subfolder, ...(type && { type }) });
+}
+
+// What a service accepts as a mask and as its original: checked before anything large is opened.
+
+export const MOST_BYTES = 50 * 1024 * 1024;
+export const LONGEST_EDGE = 16_384;
+export const MAX_PIXELS = 67_108_864;
+
+export type TooLarge =
+  | { reason: "bytes"; bytes: number }
+  | { reason: "edge"; width: number; height: number }
+  | { reason: "pixels"; width: number; height: number };
+
+/** Checks what is known; undefined if nothing known is too large. */
+export function tooLarge({ bytes, width, height }: { bytes?: number } & Partial<Size>): TooLarge | undefined {
+  if (bytes !== undefined && bytes > MOST_BYTES) return { reason: "bytes", bytes };
+  if (width === undefined || height === undefined) return undefined;
+  if (width > LONGEST_EDGE || height > LONGEST_EDGE) return { reason: "edge", width, height };
+  return width * height > MAX_PIXELS ? { reason: "pixels", width, height } : undefined;
+}
+
+// A picture's bytes from the service, with progress.
+// Guarantees: never throws; never reads more than the limit; aborting `signal` ends the transfer.
+
+const HEADER_BYTES = 32;
+
+export type FetchRefusal = { kind: "too-large"; why: TooLarge } | { kind: "failed"; failure: ApiFailure };
+export type FetchOptions = { signal?: AbortSignal; /** 0 to 1, where the length is known. */ onProgress?: (share: number) => void };
+
+/** `address`: as a page would request it, with the base path. */
+export async function fetchFile(address: string, { signal, onProgress }: FetchOptions = {}): Promise<Result<Blob, FetchRefusal>> {
+  const going = new AbortController();
+  const stop = () => going.abort();
+  signal?.addEventListener("abort", stop);
+  try {
+    const answer = await fetch(address, { signal: going.signal, credentials: "same-origin" });
+    if (!answer.ok)
+      return failed({ kind: "failed", failure: readFailure(answer.status, answer.headers.get("retry-after"), await answer.text()) });
+    const announced = Number(answer.headers.get("content-length") ?? 0);
+    const why = tooLarge({ bytes: announced });
+    if (why) {
+      going.abort();
+      return failed({ kind: "too-large", why });
+    }
+    return await readBody(answer, announced, { stop, onProgress });
+  } catch (cause) {
+    return failed({ kind: "failed", failure: failureOfThrown(cause) });
+  } finally {
+    signal?.removeEventListener("abort", stop);
+  }
+}
+
+type Reading = { stop: () => void; onProgress?: (share: number) => void };
+
+async function readBody(answer: Response, announced: number, { stop, onProgress }: Reading): Promise<Result<Blob, FetchRefusal>> {
+  const parts: Uint8Array<ArrayBuffer>[] = [];
+  let bytes = 0;
+  let isMeasured = false;
+  for (const reader = answer.body?.getReader(); reader;) {
+    const { value, done } = await reader.read();
+    if (done) break;
+    bytes += value.length;
+    if (bytes > MOST_BYTES) {
+      stop();
+      return failed({ kind: "too-large", why: { reason: "bytes", bytes } });
+    }
+    parts.push(value);
+    // Read from the header, so that a picture that is too large is not loaded further.
+    if (!isMeasured && bytes >= HEADER_BYTES) {
+      isMeasured = true;
+      const why = tooLarge((await pictureSizeOf(new Uint8Array(await new Blob(parts).arrayBuffer()))) ?? {});
+      if (why) {
+        stop();
+        return failed({ kind: "too-large", why });
+      }
+    }
+    if (announced > 0) onProgress?.(bytes / announced);
+  }
+  return ok(new Blob(parts, { type: answer.headers.get("content-type") ?? "" }));
+}
+
+// The picture under the mask as the browser draws it: whole if of ordinary size, otherwise scaled down, with full parts on demand.
+// Guarantees: its natural size is read from the header alone, turned as its camera noted; nothing is decoded before its size is checked.
+
+export type ShownPicture = {
+  bitmap: ImageBitmap;
+  /** Of the original: the bitmap may be smaller. */
+  size: Size;
+  /** A part in full resolution; absent where the bitmap is full already, or no more is available. */
+  part?: (rect: Rect) => Promise<ImageBitmap>;
+  close: () => void;
+};
+
+/** A phone's browser handles this many pixels without errors; beyond it, the bitmap is scaled to `SCALED_EDGE`. */
+const MOST_WHOLE = 24_000_000;
+const SCALED_EDGE = 4_096;
+
+/** The size as shown; undefined if the browser cannot read it. An <img> reads only the header until it is drawn. */
+export function naturalSize(file: Blob): Promise<Size | undefined> {
+  const url = URL.createObjectURL(file);
+  return new Promise<Size | undefined>((resolve) => {
+    const image = new Image();
+    image.onload = () => resolve({ width: image.naturalWidth, height: image.naturalHeight });
+    image.onerror = () => resolve(undefined);
+    image.src = url;
+  }).finally(() => URL.revokeObjectURL(url));
+}
+
+/** Undefined if its pixels cannot be decoded, whatever its header says. */
+export async function showPicture(file: Blob, size: Size, isPreview = false): Promise<ShownPicture | undefined> {
+  const isWhole = isPreview || size.width * size.height <= MOST_WHOLE;
+  const scale = SCALED_EDGE / Math.max(size.width, size.height);
+  const bitmap = await createImageBitmap(
+    file,
+    isWhole
+      ? {}
+      : {
+          resizeWidth: Math.max(1, Math.round(size.width * scale)),
+          resizeHeight: Math.max(1, Math.round(size.height * scale)),
+          resizeQuality: "medium",
+        },
+  ).catch(() => undefined);
+  if (!bitmap) return undefined;
+  const part = ({ left, top, right, bottom }: Rect) => createImageBitmap(file, left, top, right - left, bottom - top);
+  return { bitmap, size, close: () => bitmap.close(), ...(!isWhole && { part }) };
+}
