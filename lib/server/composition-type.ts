@@ -12,7 +12,7 @@ import { type Readiness } from "@/lib/shared/readiness";
 import { type Result } from "@/lib/shared/result";
 import { type LiveOutputs } from "./answers/live-outputs";
 import { type SignInLimits } from "./auth/sign-in";
-import { type CapabilityMemory } from "./capabilities/capabilities";
+import { type CapabilityMemory } from "./capabilities/memory";
 import { type SeenAssets } from "./connections/seen-assets";
 import { type HostKeys } from "./embed/host-keys";
 import { type Env } from "./env";

@@ -14,7 +14,7 @@ import { createLru } from "@/lib/shared/lru";
 import { createReadiness, lookAtDisk, notReady } from "@/lib/shared/readiness";
 import { createLiveOutputs } from "./answers/live-outputs";
 import { createSignInLimits } from "./auth/sign-in";
-import { createCapabilityMemory } from "./capabilities/capabilities";
+import { createCapabilityMemory } from "./capabilities/memory";
 import { type Composition } from "./composition-type";
 import { createSeenAssets } from "./connections/seen-assets";
 import { createHostKeys } from "./embed/host-keys";

@@ -19,7 +19,7 @@ import { noteTotalsInQueue } from "../answers/live-progress";
 import { readCatalogue } from "../answers/node-classes";
 import { callForBrowser } from "../answers/process-response";
 import { type Context } from "../auth/viewer";
-import { canStop } from "../capabilities/capabilities";
+import { canStop } from "../capabilities/has-capability";
 import { type Access, findVisible, openForJobs, openQuietly, readThrough } from "../connections/access";
 
 export async function listJobs(context: Context, query: JobsQuery, connection?: string): Promise<Result<JobsAnswer, Failure>> {

@@ -3,7 +3,7 @@ import { type Capabilities, isCapability } from "@/lib/contract/capabilities";
 import { userdataQuerySchema } from "@/lib/contract/operations/files";
 import { commaList } from "@/lib/contract/schemas/lenient";
 import { guarded } from "@/lib/server/bff/guard";
-import { hasCapability } from "@/lib/server/capabilities/capabilities";
+import { hasCapability } from "@/lib/server/capabilities/has-capability";
 import { openForJobs } from "@/lib/server/connections/access";
 import { connectionIn, readQuery, searchOf } from "@/lib/server/requests/read-request";
 import { jsonAnswer } from "@/lib/server/requests/responses";

@@ -1,80 +1,16 @@
-// What a service has beyond the core of the interface: cached for ten minutes as its responses show it, otherwise learnt from a read.
-// Absences found during an outage (the job list was not found either) are dropped.
+// Finds out whether a service has a capability, before it is used: from what was learnt, otherwise from a read that the contract's table
+// names. An outage is a failure and teaches nothing about the service.
 
 import "server-only";
 import { fromTop } from "@/lib/contract/assets/file-refs";
 import { capabilities, type Capability, type Probe } from "@/lib/contract/capabilities";
 import { hasFeature } from "@/lib/contract/connections";
 import { type Failure, lacksOperation } from "@/lib/contract/failure";
-import { coreListIn, isRead, type Operation } from "@/lib/contract/operation";
 import { operations } from "@/lib/contract/operations";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { redactForBrowser } from "../answers/redact";
 import { type Access } from "../connections/access";
 import { listFolder } from "../operations/list-files";
-import { saysAbsent } from "../upstream/failures";
-
-const REMEMBERED_MS = 10 * 60_000;
-
-export type CapabilityMemory = {
-  learn(connectionId: string, operation: Operation, status: number): void;
-  /** Notes that the operation refused this existing item; true if it has refused another one before and accepted none. */
-  isSecondRefused(connectionId: string, operation: Operation, item: string): boolean;
-  knows(connectionId: string, capability: Capability): boolean | undefined;
-  forget(connectionId: string | undefined): void;
-};
-
-export function createCapabilityMemory(now: () => number): CapabilityMemory {
-  const seen = new Map<string, Map<Capability, { present: boolean; at: number }>>();
-  /** By operation: the first item that it refused; no item if it accepted one. */
-  const refused = new Map<string, Map<string, { item?: string; at: number }>>();
-  const out = new Set<string>();
-  function note(connectionId: string, { name }: Operation, item?: string): void {
-    const known = refused.get(connectionId) ?? new Map<string, { item?: string; at: number }>();
-    known.set(name, { item, at: now() });
-    refused.set(connectionId, known);
-  }
-  function forgetAbsent(connectionId: string): void {
-    const known = seen.get(connectionId);
-    for (const [capability, { present }] of known ?? []) if (!present) known?.delete(capability);
-  }
-  return {
-    learn(connectionId, operation, status) {
-      const present = verdict(operation, status);
-      if (coreListIn(operation)) {
-        if (present === false) out.add(connectionId);
-        else if (present === true && out.delete(connectionId)) forgetAbsent(connectionId);
-      }
-      if (status < 300 && !isRead(operation)) note(connectionId, operation);
-      if (operation.capability === undefined || present === undefined) return;
-      const known = seen.get(connectionId) ?? new Map<Capability, { present: boolean; at: number }>();
-      known.set(operation.capability, { present, at: now() });
-      seen.set(connectionId, known);
-    },
-    isSecondRefused(connectionId, operation, item) {
-      const first = refused.get(connectionId)?.get(operation.name);
-      if (first && now() - first.at < REMEMBERED_MS) return first.item !== undefined && first.item !== item;
-      note(connectionId, operation, item);
-      return false;
-    },
-    knows(connectionId, capability) {
-      const entry = seen.get(connectionId)?.get(capability);
-      return entry && now() - entry.at < REMEMBERED_MS ? entry.present : undefined;
-    },
-    forget(connectionId) {
-      for (const known of [seen, refused]) {
-        if (connectionId === undefined) known.clear();
-        else known.delete(connectionId);
-      }
-    },
-  };
-}
-
-function verdict(operation: Operation, status: number): boolean | undefined {
-  if (saysAbsent(operation, status) || (status === 404 && coreListIn(operation))) return false;
-  if (status >= 200 && status < 400 && isRead(operation)) return true;
-  return undefined;
-}
 
 /** More than one, because a file may be damaged. */
 const TRIED = 2;
