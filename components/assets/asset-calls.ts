@@ -1,7 +1,15 @@
 // The API calls that change one asset.
 
-import { type CallInit } from "@/lib/browser/api";
+import { useCapabilities } from "@/components/frame/connection/use-capabilities";
+import { callApi, type CallInit } from "@/lib/browser/api";
+import { type Stamped, usePoll } from "@/lib/browser/poll/use-poll";
+import { type ApiFailure } from "@/lib/browser/read-failure";
 import { withQuery } from "@/lib/browser/urls";
+import { type Failure } from "@/lib/contract/failure";
+import { type Asset, type AssetsAnswer, type AssetsQuery } from "@/lib/contract/schemas/asset";
+import { type AssetDetail, type AssetView, toAssetDetail } from "@/lib/contract/views/asset-view";
+import { ok, type Result } from "@/lib/shared/result";
+import { type AssetPage, assetsApiPath, toAssetPage } from "./assets-address";
 
 /** Extensions that change an asset. */
 export type AssetChange = "tags.remove" | "assets.edit" | "assets.delete";
@@ -31,3 +39,55 @@ export const requests = {
   edit: (edit: AssetEdit): CallInit => ({ method: "PUT", json: edit }),
   remove: { method: "DELETE" } satisfies CallInit,
 };
+
+/** The most assets that the interface returns in one answer. */
+export const MOST_AT_ONCE = 500;
+
+type Where = { query: AssetsQuery; connectionId: string | undefined };
+
+export async function readAssets(
+  { query, connectionId }: Where,
+  place: { offset: number; limit: number },
+  signal?: AbortSignal,
+): Promise<Result<AssetPage, ApiFailure>> {
+  const result = await callApi<AssetsAnswer>(assetsApiPath({ ...query, ...place }, connectionId), { signal });
+  return result.ok ? ok(toAssetPage(result.value)) : result;
+}
+
+const read = (asset: Asset) => toAssetDetail(asset);
+const rarely = () => "background" as const;
+
+type UseAsset = {
+  id: string;
+  connectionId: string | undefined;
+  initial?: Stamped<AssetDetail>;
+  initialFailure?: Failure;
+  /** The asset as the list has it, shown until the asset's own answer arrives. */
+  listed?: AssetView;
+};
+
+/** One asset, polled. */
+export function useAsset({ id, connectionId, initial, initialFailure, listed }: UseAsset) {
+  const path = connectionId ? assetPath(id, connectionId) : undefined;
+  const poll = usePoll(path, { initial, initialFailure, read, motion: rarely });
+  const asset: AssetDetail | undefined = poll.value ?? (listed && { ...listed, others: {} });
+  return { ...poll, asset };
+}
+
+export type AssetRights = {
+  /** True if the role allows the change and the service supports it. */
+  can: (change: AssetChange) => boolean;
+  canTag: boolean;
+  /** Why some changes are not offered, where known. */
+  why: "role" | "service" | "unsure" | undefined;
+};
+
+const changes: readonly AssetChange[] = ["tags.remove", "assets.edit", "assets.delete"];
+
+/** Which changes are possible here. */
+export function useAssetRights(connectionId: string | undefined, canChange: boolean): AssetRights {
+  const { has, failure } = useCapabilities(canChange ? connectionId : undefined, changes);
+  const lacksSome = changes.some((change) => has(change) === false);
+  const why = !canChange ? "role" : lacksSome ? "service" : failure ? "unsure" : undefined;
+  return { can: (change) => canChange && has(change) === true, canTag: canChange, why };
+}

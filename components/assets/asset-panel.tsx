@@ -8,16 +8,13 @@ import { useEscape } from "@/components/ui/hooks/page-keys";
 import { Link } from "@/components/ui/link";
 import { Skeleton } from "@/components/ui/skeleton";
 import { type AssetView } from "@/lib/contract/views/asset-view";
+import { useAsset, useAssetRights } from "./asset-calls";
 import { assetHref } from "./asset-urls";
 import { AssetActions } from "./detail/asset-actions";
 import { AssetFacts } from "./detail/asset-facts";
-import { AssetPreview } from "./detail/asset-preview";
-import { AssetSummary } from "./detail/asset-summary";
-import { AssetTags } from "./detail/asset-tags";
+import { AssetPreview, AssetSummary } from "./detail/asset-preview";
+import { AssetTags, useAssetEdits } from "./detail/asset-tags";
 import { JobSiblings } from "./detail/job-siblings";
-import { useAsset } from "./detail/use-asset";
-import { useAssetEdits } from "./detail/use-asset-edits";
-import { useAssetRights } from "./use-asset-rights";
 
 type AssetPanelProps = {
   id: string;

@@ -1,12 +1,13 @@
+import { AudioLines, Box, File as FileIcon, FileText, Film, Image as ImageIcon, type LucideIcon } from "lucide-react";
 import { useTranslations } from "next-intl";
-import { type ReactNode } from "react";
+import { type ReactNode, useEffect, useState } from "react";
 import { cn } from "@/components/ui/cn";
 import { Picture, useLostReason } from "@/components/ui/pictures/picture";
 import { type ThumbnailEdge } from "@/lib/browser/urls";
 import { type AssetView } from "@/lib/contract/views/asset-view";
+import { type FileKind, kindOfName, mediaKindOf } from "@/lib/contract/views/outputs-view";
 import { pictureUrl } from "./asset-urls";
-import { extensionOf } from "./extension-of";
-import { KindIcon } from "./kind-icon";
+import { type Motion } from "./wall/motion";
 
 type AssetPictureProps = {
   asset: AssetView;
@@ -87,4 +88,62 @@ function LostPlate({ address, mustBeReadable, ...plate }: PlateProps & { address
 
 function KindName({ kind }: { kind: AssetView["kind"] }) {
   return useTranslations("assets.kind")(kind);
+}
+
+type TilePictureProps = {
+  asset: AssetView;
+  connectionId?: string;
+  edge: ThumbnailEdge;
+  fit?: "cover" | "contain";
+  motion: Motion;
+  /** Part of the first HTML: loaded at once. */
+  isEarly: boolean;
+  /** Small: the kind of file is an icon alone. */
+  isPlain?: boolean;
+  className?: string;
+};
+
+/** Loaded when its tile has stayed in view; a tile that is scrolled past loads nothing. */
+export function TilePicture({ asset, connectionId, edge, fit, motion, isEarly, isPlain, className }: TilePictureProps) {
+  const [isAsked, setAsked] = useState(isEarly);
+  useEffect(() => (isAsked ? undefined : motion.onRest(() => setAsked(true))), [isAsked, motion]);
+  return (
+    <AssetPicture
+      asset={asset}
+      connection={connectionId}
+      edge={edge}
+      alt=""
+      isAsked={isAsked}
+      isPlain={isPlain}
+      eager
+      fit={fit}
+      className={className}
+    />
+  );
+}
+
+const icons: Readonly<Record<FileKind, LucideIcon>> = {
+  image: ImageIcon,
+  video: Film,
+  audio: AudioLines,
+  text: FileText,
+  "3d": Box,
+  file: FileIcon,
+};
+
+export function KindIcon({ kind, className }: { kind: FileKind; className?: string }) {
+  const Icon = icons[kind];
+  return <Icon aria-hidden="true" strokeWidth={1.5} className={className} />;
+}
+
+// The extension of an asset's name, if it names a format. "Sofa no.2" and "Portrait of J.Doe" have none:
+// digits alone are no extension, and an unknown extension does not override a clear media type.
+
+const plain = new Set(["image", "video", "audio", "3d"]);
+
+export function extensionOf({ name, mimeType = "" }: Pick<AssetView, "name" | "mimeType">): string | undefined {
+  const typeKind = mediaKindOf({ names: [], types: [mimeType] });
+  const isPlain = plain.has(typeKind) && !/\/(x-|vnd\.)/i.test(mimeType);
+  if (isPlain && kindOfName(name) !== typeKind) return undefined;
+  return /\.(?=\d*[a-z])([a-z0-9]{1,11})$/i.exec(name)?.[1]?.toUpperCase();
 }

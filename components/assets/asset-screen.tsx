@@ -15,15 +15,15 @@ import { withQuery } from "@/lib/browser/urls";
 import { type Failure } from "@/lib/contract/failure";
 import { type AssetDetail } from "@/lib/contract/views/asset-view";
 import { type Result } from "@/lib/shared/result";
+import { useAsset } from "./asset-calls";
+import { useAssetRights } from "./asset-calls";
 import { AssetActions } from "./detail/asset-actions";
 import { AssetFacts } from "./detail/asset-facts";
 import { AssetPreview } from "./detail/asset-preview";
-import { AssetSummary } from "./detail/asset-summary";
+import { AssetSummary } from "./detail/asset-preview";
 import { AssetTags } from "./detail/asset-tags";
+import { useAssetEdits } from "./detail/asset-tags";
 import { JobSiblings } from "./detail/job-siblings";
-import { useAsset } from "./detail/use-asset";
-import { useAssetEdits } from "./detail/use-asset-edits";
-import { useAssetRights } from "./use-asset-rights";
 
 type AssetScreenProps = {
   assetId: string;

@@ -1,8 +1,9 @@
 import { withQuery } from "@/lib/browser/urls";
 import { MASK_LAYER_TAG } from "@/lib/contract/assets/file-refs";
-import { addressValues } from "@/lib/contract/params";
-import { type AssetsQuery } from "@/lib/contract/schemas/asset";
-import { type AssetsLook, lookParams, usualLook } from "./assets-look";
+import { addressValues, type Params, readAddress, type ValuesOf } from "@/lib/contract/params";
+import { type AssetsAnswer, type AssetsQuery } from "@/lib/contract/schemas/asset";
+import { type AssetView, toAssetView } from "@/lib/contract/views/asset-view";
+import { tileSizes } from "./wall/wall-layout";
 
 /** Tiles take more room than rows of text, so a page has fewer; 60 fills five columns by twelve rows. */
 export const PAGE_SIZE = 60;
@@ -32,7 +33,7 @@ export const sortings = [
 ] as const satisfies readonly { key: string; sort: AssetsQuery["sort"]; order: AssetsQuery["order"] }[];
 
 /** What the page's links keep besides the query. */
-export type AssetsPlace = {
+type AssetsPlace = {
   look?: AssetsLook;
   connection?: string;
   /** A member with a default view reaches the bare list by `view=all`; any other address names its own filters. */
@@ -117,3 +118,26 @@ export const unfiltered = {
   include_public: true,
   offset: 0,
 } satisfies Partial<AssetsQuery>;
+
+// The gallery's look: tiles or table, tile size, cropping, paging. The address leaves defaults out.
+
+export const lookParams = {
+  look: { kind: "word", values: ["gallery", "table"], usual: "gallery" },
+  size: { kind: "word", values: tileSizes, usual: "medium" },
+  fit: { kind: "word", values: ["fill", "whole"], usual: "fill" },
+  by: { kind: "word", values: ["endless", "pages"], usual: "endless" },
+} as const satisfies Params;
+export type AssetsLook = ValuesOf<typeof lookParams>;
+
+export const usualLook: AssetsLook = readAddress(lookParams, new URLSearchParams()).query;
+
+export type AssetPage = { assets: AssetView[]; total?: number; hasMore?: boolean; unreadable?: number };
+
+export function toAssetPage({ assets, total, has_more, unreadable }: AssetsAnswer): AssetPage {
+  return {
+    assets: assets.map(toAssetView),
+    ...(total !== undefined && { total }),
+    ...(has_more !== undefined && { hasMore: has_more }),
+    ...(unreadable !== undefined && { unreadable }),
+  };
+}

@@ -1,14 +1,21 @@
+import dynamic from "next/dynamic";
 import { useTranslations } from "next-intl";
+import { useMemo, useState } from "react";
 import { PageControls } from "@/components/data-table/page-controls";
 import { Paging } from "@/components/data-table/paging";
+import { useChosen } from "@/components/data-table/selection/select-cells";
 import { type ListState } from "@/components/frame/list/use-list-state";
-import { Button } from "@/components/ui/controls/button";
+import { Button, buttonStyle } from "@/components/ui/controls/button";
 import { Input } from "@/components/ui/controls/input";
+import { EmptyState } from "@/components/ui/empty-state";
 import { useNumber } from "@/components/ui/hooks/use-numbers";
+import { Link } from "@/components/ui/link";
 import { type AssetsQuery } from "@/lib/contract/schemas/asset";
-import { type AssetsLook } from "./assets-look";
-import { MOST_AT_ONCE } from "./read-assets";
-import { type AssetsSource } from "./wall/assets-source";
+import { MOST_AT_ONCE, useAssetRights } from "./asset-calls";
+import { type AssetsLook, isFiltered, unfiltered } from "./assets-address";
+import { type AssetAct, type Entry } from "./bulk/use-asset-bulk";
+import { type AssetsSource } from "./wall/chunk-store";
+import { type Picking } from "./wall/use-picking";
 
 type AssetsFooterProps = {
   source: AssetsSource;
@@ -86,5 +93,79 @@ export function AssetsFooter({ source, hasMore, by, place, firstIndex, onBy, onJ
         </Button>
       </form>
     </nav>
+  );
+}
+
+type AssetsEmptyProps = { place: Pick<ListState<AssetsQuery>, "query" | "hrefOf">; canChange: boolean };
+
+export function AssetsEmpty({ place: { query, hrefOf }, canChange }: AssetsEmptyProps) {
+  const t = useTranslations("assets");
+  const action = (href: string, label: string) => (
+    <Link href={href} className={buttonStyle()}>
+      {label}
+    </Link>
+  );
+  if (query.offset > 0)
+    return (
+      <EmptyState title={t("empty.pastEnd")} text={t("empty.pastEndText")} action={action(hrefOf({ offset: 0 }), t("empty.firstPage"))} />
+    );
+  if (isFiltered(query)) {
+    return (
+      <EmptyState title={t("empty.filteredTitle")} text={t("empty.filteredText")} action={action(hrefOf(unfiltered), t("filter.reset"))} />
+    );
+  }
+  return <EmptyState title={t("empty.title")} text={t("empty.text")} action={canChange ? action("/run", t("empty.run")) : undefined} />;
+}
+
+const BulkBar = dynamic(() => import("./bulk/bulk-bar").then((module) => module.BulkBar), { ssr: false });
+
+type AssetsSelectedProps = {
+  picking: Picking;
+  query: AssetsQuery;
+  total: number | undefined;
+  connectionId?: string;
+  connection?: string;
+  canChange: boolean;
+  onDone: (act: AssetAct, entries: readonly Entry[]) => void;
+  onCompare: (ids: readonly string[]) => void;
+};
+
+/** Mounted with the first selection; it then stays mounted, as it shows the receipt of what was done. */
+export function AssetsSelected(props: AssetsSelectedProps) {
+  const { store } = props.picking;
+  const isAny = useChosen(store, () => store.ids().size > 0);
+  const [wasAny, setWasAny] = useState(false);
+  if (isAny && !wasAny) setWasAny(true);
+  return wasAny ? <Selected {...props} /> : null;
+}
+
+/** The selection: a list of assets, or all that match. */
+function Selected({ picking, query, total, connectionId, connection, canChange, onDone, onCompare }: AssetsSelectedProps) {
+  const rights = useAssetRights(connectionId, canChange);
+  const { store, chosen } = picking;
+  const ids = useChosen(store, store.ids);
+  const isMatching = useChosen(store, store.isMatching);
+  const selected = useMemo(
+    () =>
+      isMatching
+        ? { kind: "matching" as const, query, total: total ?? ids.size, seen: chosen() }
+        : { kind: "named" as const, assets: ids.size > 0 ? chosen() : [] },
+    [isMatching, ids, query, total, chosen],
+  );
+  const isMore = total !== undefined && total > ids.size;
+  return (
+    <BulkBar
+      selected={selected}
+      connectionId={connectionId}
+      connection={connection}
+      rights={rights}
+      onDone={onDone}
+      onCompare={onCompare}
+      onClear={store.clear}
+      onBack={store.add}
+      isReading={picking.isReading}
+      total={total}
+      onAll={isMore && !isMatching ? picking.all : undefined}
+    />
   );
 }

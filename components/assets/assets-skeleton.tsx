@@ -1,13 +1,12 @@
 "use client";
 
 import { useTranslations } from "next-intl";
+import { type ColumnLook } from "@/components/data-table/features";
 import { TableSkeleton } from "@/components/data-table/table-skeleton";
 import { ToolBar } from "@/components/frame/list/tool-bar";
-import { PageHeader } from "@/components/frame/page-header";
+import { PageHeader, PageSkeleton } from "@/components/frame/page-header";
 import { Skeleton } from "@/components/ui/skeleton";
-import { ownTags } from "./assets-address";
-import { type AssetsLook, usualLook } from "./assets-look";
-import { assetLooks } from "./wall/asset-looks";
+import { type AssetsLook, ownTags, usualLook } from "./assets-address";
 import { GAP_X, plainLayout } from "./wall/wall-layout";
 
 /** More than fit on the first screen of most windows. */
@@ -75,21 +74,34 @@ export function AssetsTableSkeleton() {
 export function AssetSkeleton() {
   const t = useTranslations("assets");
   return (
-    <>
-      <PageHeader title={t("title")} />
-      <div role="status" aria-label={t("loading")} className="grid items-start gap-3.5 p-4 md:px-5 lg:grid-cols-[minmax(0,1fr)_380px]">
-        <div className="flex flex-col gap-2">
-          <Skeleton className="h-[min(72*var(--dvh),820px,100vw)] w-full rounded-sm" />
-          <Skeleton className="h-[30px] w-44" />
-        </div>
-        <div className="flex flex-col gap-3 rounded-lg border border-line p-4">
-          <Skeleton className="h-4 w-20" />
-          <Skeleton className="h-[30px] w-full" />
-          {["w-40", "w-56", "w-full", "w-full", "w-4/5", "w-full", "w-3/5", "w-full"].map((width, index) => (
-            <Skeleton key={index} className={`h-3.5 ${width}`} />
-          ))}
-        </div>
+    <PageSkeleton
+      title={t("title")}
+      label={t("loading")}
+      className="grid items-start gap-3.5 p-4 md:px-5 lg:grid-cols-[minmax(0,1fr)_380px]"
+    >
+      <div className="flex flex-col gap-2">
+        <Skeleton className="h-[min(72*var(--dvh),820px,100vw)] w-full rounded-sm" />
+        <Skeleton className="h-[30px] w-44" />
       </div>
-    </>
+      <div className="flex flex-col gap-3 rounded-lg border border-line p-4">
+        <Skeleton className="h-4 w-20" />
+        <Skeleton className="h-[30px] w-full" />
+        {["w-40", "w-56", "w-full", "w-full", "w-4/5", "w-full", "w-3/5", "w-full"].map((width, index) => (
+          <Skeleton key={index} className={`h-3.5 ${width}`} />
+        ))}
+      </div>
+    </PageSkeleton>
   );
 }
+
+/** The columns of the table and of its skeleton. */
+export const assetLooks = {
+  select: { width: "w-[44px] md:w-[48px]", hiddenHeader: true, isRigid: true },
+  preview: { width: "w-[76px]", hiddenHeader: true, isRigid: true },
+  name: {},
+  tags: { width: "lg:w-[22%]", shown: "max-lg:hidden" },
+  type: { width: "xl:w-[110px]", shown: "max-xl:hidden" },
+  size: { width: "w-[92px]", align: "end" },
+  created: { width: "sm:w-[120px]", shown: "max-sm:hidden", align: "end" },
+  used: { width: "xl:w-[120px]", shown: "max-xl:hidden", align: "end" },
+} as const satisfies Record<string, ColumnLook>;

@@ -1,6 +1,9 @@
-import { type ReactNode } from "react";
+"use client";
+
+import { type ReactNode, useEffect } from "react";
 import { LanguageSwitch } from "@/components/frame/look/language-switch";
 import { ThemeSwitch } from "@/components/frame/look/theme-switch";
+import { tellConfirmed } from "@/lib/browser/confirm";
 
 type AuthShellProps = { product: string; title: string; text?: ReactNode; children: ReactNode };
 
@@ -23,4 +26,13 @@ export function AuthShell({ product, title, text, children }: AuthShellProps) {
       </main>
     </div>
   );
+}
+
+/** A browser closes only tabs that a script opened, and not after every provider, so the page says that it can be closed. */
+export function TellConfirmed() {
+  useEffect(() => {
+    tellConfirmed();
+    window.close();
+  }, []);
+  return null;
 }

@@ -1,13 +1,18 @@
+"use client";
+
 import { FileJson, FileText, Folder } from "lucide-react";
-import { type useTranslations } from "next-intl";
-import { columnsFor } from "@/components/data-table/features";
+import { useTranslations } from "next-intl";
+import { type ColumnLook, columnsFor } from "@/components/data-table/features";
 import { SelectAllRows, SelectRow } from "@/components/data-table/selection/select-cells";
 import { type SelectionStore } from "@/components/data-table/selection/selection-store";
+import { TableSkeleton } from "@/components/data-table/table-skeleton";
+import { ToolBar } from "@/components/frame/list/tool-bar";
+import { PageHeader } from "@/components/frame/page-header";
 import { FileName } from "@/components/ui/cut";
 import { Link } from "@/components/ui/link";
+import { Skeleton } from "@/components/ui/skeleton";
 import { RelativeTime } from "@/components/ui/time/relative-time";
 import { formatBytes } from "@/lib/shared/format";
-import { fileLooks } from "./file-looks";
 import { type FileRow } from "./files-view";
 
 const column = columnsFor<FileRow>();
@@ -77,4 +82,33 @@ export function fileColumns({ t, locale, canChange, canRemove, hrefOf, count, se
 function Sign({ row: { kind, name } }: { row: FileRow }) {
   const Icon = kind === "folder" ? Folder : /\.json$/i.test(name) ? FileJson : FileText;
   return <Icon aria-hidden="true" className="size-4 shrink-0 text-ink-3" />;
+}
+
+/** The columns of the files: shared by the table and its skeleton. */
+const fileLooks = {
+  select: { width: "w-[40px]" },
+  name: { shown: "max-w-0" },
+  size: { width: "w-[110px]", shown: "max-sm:pr-4", align: "end" },
+  modified: { width: "w-[130px]", shown: "max-sm:hidden", align: "end" },
+} as const satisfies Record<string, ColumnLook>;
+
+export function FilesSkeleton() {
+  const t = useTranslations("files");
+  return (
+    <>
+      <PageHeader title={t("title")} />
+      <ToolBar label={t("filters")}>
+        <Skeleton className="h-[30px] w-52" />
+      </ToolBar>
+      <TableSkeleton
+        label={t("loading")}
+        columns={[
+          { look: fileLooks.select, width: "none" },
+          { look: fileLooks.name, width: "long" },
+          { look: fileLooks.size, width: "short" },
+          { look: fileLooks.modified, width: "short" },
+        ]}
+      />
+    </>
+  );
 }

@@ -12,15 +12,16 @@ import { useEscape } from "@/components/ui/hooks/page-keys";
 import { Link } from "@/components/ui/link";
 import { Skeleton } from "@/components/ui/skeleton";
 import { RelativeTime } from "@/components/ui/time/relative-time";
+import { announceAnswer } from "@/lib/browser/api";
+import { readFirstBytes } from "@/lib/browser/files/byte-source";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { apiPath, withQuery } from "@/lib/browser/urls";
 import { lacksOperation } from "@/lib/contract/failure";
 import { mayCarryWorkflow } from "@/lib/contract/views/outputs-view";
 import { formatBytes } from "@/lib/shared/format";
-import { fileApiPath } from "./files-address";
-import { type FileRow } from "./files-view";
-import { MoveFile } from "./move-file";
-import { MAX_TEXT_BYTES, readText, type TextOfFile } from "./read-text";
+import { ok, type Result } from "@/lib/shared/result";
+import { MoveFile } from "./file-dialogs";
+import { fileApiPath, type FileRow } from "./files-view";
 
 type FilePanelProps = {
   path: string;
@@ -170,4 +171,28 @@ function ContentSkeleton() {
       <Skeleton className="h-48 w-full" />
     </div>
   );
+}
+
+// Reads at most a quarter of a megabyte of a stored file, if it is text. Never throws.
+
+export const MAX_TEXT_BYTES = 256 * 1024;
+
+type TextOfFile = { kind: "text"; text: string; isWhole: boolean } | { kind: "bytes" };
+
+export async function readText(path: string, connection: string | undefined): Promise<Result<TextOfFile, ApiFailure>> {
+  const address = fileApiPath(path, { connection });
+  const read = await readFirstBytes(apiPath(address), MAX_TEXT_BYTES);
+  if (read.ok) return ok(toText(read.value.bytes, read.value.isWhole));
+  announceAnswer({ path: address, method: "GET", status: read.failure.status, failure: read.failure });
+  return read;
+}
+
+/** Text contains no NUL and is valid UTF-8; a character cut in two at the limit is allowed. */
+export function toText(bytes: Uint8Array, isWhole: boolean): TextOfFile {
+  if (bytes.includes(0)) return { kind: "bytes" };
+  try {
+    return { kind: "text", text: new TextDecoder("utf-8", { fatal: true }).decode(bytes, { stream: !isWhole }), isWhole };
+  } catch {
+    return { kind: "bytes" };
+  }
 }

@@ -1,10 +1,18 @@
 import { useLocale, useTranslations } from "next-intl";
-import { type ReactNode } from "react";
+import { Fragment, type ReactNode, useRef, useState } from "react";
+import { flushSync } from "react-dom";
 import { ToolBar } from "@/components/frame/list/tool-bar";
+import { Button } from "@/components/ui/controls/button";
 import { chipStyle } from "@/components/ui/controls/chip";
 import { SearchField } from "@/components/ui/controls/search-field";
+import { FileName } from "@/components/ui/cut";
+import { EmptyState } from "@/components/ui/empty-state";
+import { useFilePick } from "@/components/ui/hooks/use-file-pick";
+import { Link } from "@/components/ui/link";
+import { type Dropped, filesOfInput } from "@/lib/browser/files/dropped-files";
+import { TOP } from "@/lib/contract/assets/file-refs";
 import { formatBytes } from "@/lib/shared/format";
-import { type FilesQuery } from "./files-address";
+import { type Crumb, type FilesQuery } from "./files-view";
 
 type FilesToolBarProps = {
   query: FilesQuery;
@@ -32,5 +40,123 @@ export function FilesToolBar({ query, bytes, onChange, children }: FilesToolBarP
       {bytes === undefined ? null : <span className="shrink-0 text-ink-3">{t("size", { size: formatBytes(bytes, locale) })}</span>}
       {children}
     </ToolBar>
+  );
+}
+
+/** Picks files, or a whole folder with its content. */
+export function PickFiles({ onFiles }: { onFiles: (picked: Dropped) => void }) {
+  const t = useTranslations("files.upload");
+  const take = (picked: File[]) => onFiles(filesOfInput(picked));
+  const files = useFilePick({ isMany: true, testId: "user-files", onFiles: take });
+  const folder = useFilePick({ isFolder: true, testId: "user-folder", onFiles: take });
+  return (
+    <>
+      <Button className="max-sm:hidden" onClick={folder.open}>
+        {t("folder")}
+      </Button>
+      <Button tone="primary" onClick={files.open}>
+        {t("files")}
+      </Button>
+      {files.input}
+      {folder.input}
+    </>
+  );
+}
+
+type TrailProps = { title: string; crumbs: readonly Crumb[]; hrefOf: (dir: string) => string };
+
+/** Of a deep path the last folders are shown, as they tell best where one is. */
+const SHOWN = 2;
+const way = "rounded-sm font-normal text-ink-2 hover:text-ink";
+
+/** The path of the list: each folder on the way is a link; if there are many, a button shows the rest. */
+export function Trail({ title, crumbs, hrefOf }: TrailProps) {
+  const t = useTranslations("files");
+  const [isWhole, setWhole] = useState(false);
+  const first = useRef<HTMLAnchorElement>(null);
+  const hidden = isWhole || crumbs.length <= SHOWN + 1 ? 0 : crumbs.length - SHOWN;
+  const current = crumbs.at(-1);
+  if (!current) return title;
+  function showWhole() {
+    flushSync(() => setWhole(true));
+    // The button disappears when clicked: the focus moves to what appears.
+    first.current?.focus();
+  }
+  return (
+    <span className="flex min-w-0 flex-wrap items-center">
+      <Link href={hrefOf("/")} className={way}>
+        {title}
+      </Link>
+      {hidden > 0 ? (
+        <>
+          <Slash />
+          <button type="button" aria-label={t("wholeTrail", { count: hidden })} onClick={showWhole} className={`${way} px-1`}>
+            …
+          </button>
+        </>
+      ) : null}
+      {crumbs.slice(hidden, -1).map(({ name, dir }, at) => (
+        <Fragment key={dir}>
+          <Slash />
+          <Link ref={at === 0 ? first : undefined} href={hrefOf(dir)} title={dir} className={`${way} max-w-48 truncate max-sm:max-w-28`}>
+            <FileName name={name} />
+          </Link>
+        </Fragment>
+      ))}
+      <Slash />
+      <span title={current.dir} className="max-w-[min(28rem,75vw)] truncate">
+        <FileName name={current.name} />
+      </span>
+    </span>
+  );
+}
+
+function Slash() {
+  return (
+    <span aria-hidden="true" className="mx-1.5 font-normal text-ink-3">
+      /
+    </span>
+  );
+}
+
+const WORKFLOWS = "workflows/";
+
+type FilesEmptyProps = {
+  query: FilesQuery;
+  hasFiles: boolean;
+  /** Matching files in its subfolders. */
+  below?: number;
+  canChange: boolean;
+  onOpen: (dir: string) => void;
+  onClear: () => void;
+  onAll?: () => void;
+  onFiles: (picked: Dropped) => void;
+};
+
+/** An empty folder does not exist: it is created with its first file, and this says so. */
+export function FilesEmpty({ query, hasFiles, below = 0, canChange, onOpen, onClear, onAll, onFiles }: FilesEmptyProps) {
+  const upload = useTranslations("files.upload");
+  const pick = useFilePick({ isMany: true, onFiles: (files) => onFiles(filesOfInput(files)) });
+  const t = useTranslations("files.empty");
+  if (below > 0) return <EmptyState title={t("elsewhere")} action={<Button onClick={onAll}>{t("below", { count: below })}</Button>} />;
+  if (hasFiles || query.name !== "") {
+    return <EmptyState title={t("filtered")} action={<Button onClick={onClear}>{t("clear")}</Button>} />;
+  }
+  if (query.dir !== TOP) {
+    const title = t("folder", { dir: query.dir });
+    if (!canChange) return <EmptyState title={title} text={t("folderReadOnly")} />;
+    return (
+      <>
+        <EmptyState title={title} text={t("folderText")} action={<Button onClick={pick.open}>{upload("files")}</Button>} />
+        {pick.input}
+      </>
+    );
+  }
+  return (
+    <EmptyState
+      title={t("top")}
+      text={t(canChange ? "topText" : "topReadOnly")}
+      action={<Button onClick={() => onOpen(WORKFLOWS)}>{t("open", { dir: WORKFLOWS })}</Button>}
+    />
   );
 }

@@ -1,8 +1,10 @@
+import { withQuery } from "@/lib/browser/urls";
 import { fromTop, TOP } from "@/lib/contract/assets/file-refs";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { skippedIn } from "@/lib/contract/json/readers";
 import { type UserdataFile } from "@/lib/contract/operations/files";
+import { addressValues, type Params, type ValuesOf } from "@/lib/contract/params";
 import { toMilliseconds } from "@/lib/contract/times";
-import { type FilesQuery, ROWS } from "./files-address";
 
 export type FileRow = {
   kind: "file" | "folder";
@@ -108,4 +110,72 @@ function inOrder({ sort, order }: FilesQuery) {
     if (one.kind !== other.kind) return one.kind === "folder" ? -1 : 1;
     return sign * compare(one, other) || (one.path < other.path ? -1 : 1);
   };
+}
+
+export const fileSorts = ["name", "size", "modified"] as const;
+
+const LONGEST = 1000;
+
+/** `dir` ends with a slash; "/" is the top. `all`: lists every file below the folder instead of its folders and own files. */
+export const filesParams = {
+  dir: { kind: "text", most: LONGEST, usual: TOP, read: (text) => [text, `${text}/`].find(isFolder) },
+  all: { kind: "boolean", usual: false },
+  name: { kind: "text", most: LONGEST, usual: "" },
+  sort: { kind: "word", values: fileSorts, usual: "name" },
+  order: { kind: "word", values: ["asc", "desc"], usual: "asc" },
+  offset: { kind: "integer", min: 0, max: 9_999_999, usual: 0 },
+} as const satisfies Params;
+export type FilesQuery = ValuesOf<typeof filesParams>;
+
+function isFolder(dir: string): boolean {
+  if (dir === TOP) return true;
+  const parts = dir.split("/");
+  return parts.pop() === "" && parts.every((part) => part !== "" && part !== "." && part !== "..") && !/[\\\u0000-\u001f\u007f]/.test(dir);
+}
+
+/** A listing is not paged by the service: the page shows this many rows at a time. */
+export const ROWS = 500;
+
+export function filesHref(query: FilesQuery, { connection, file }: { connection?: string; file?: string } = {}): string {
+  return withQuery("/files", { ...addressValues(filesParams, query), file, connection });
+}
+
+/** Always recursive: folders have no entries of their own and are derived from the paths. */
+export function listApiPath(dir: string, connection: string): `/${string}` {
+  return withQuery("/api/userdata", { dir, recurse: true, full_info: true, connection });
+}
+
+/** The poll key of one view of the listing: the part after # tells two views of one folder apart and is never sent. */
+export function viewApiPath(query: FilesQuery, connection: string): `/${string}` {
+  return `${listApiPath(query.dir, connection)}#${writeExactJson(query)}`;
+}
+
+/** Slashes in a path are sent as %2F, as services take the path as one segment of the address. */
+export function fileApiPath(path: string, query: { connection?: string; overwrite?: boolean; full_info?: boolean }): `/${string}` {
+  return withQuery(`/api/userdata/${encodeURIComponent(path)}`, query);
+}
+
+export function moveApiPath(from: string, to: string, query: { connection?: string; overwrite: boolean }): `/${string}` {
+  const path: `/${string}` = `/api/userdata/${encodeURIComponent(from)}/move/${encodeURIComponent(to)}`;
+  return withQuery(path, { ...query, full_info: true });
+}
+
+export type Crumb = { name: string; dir: string };
+
+/** "a/b/" gives a, then b. The top folder gives none. */
+export function crumbsOf(dir: string): Crumb[] {
+  if (dir === TOP) return [];
+  const names = dir.slice(0, -1).split("/");
+  return names.map((name, index) => ({ name, dir: `${names.slice(0, index + 1).join("/")}/` }));
+}
+
+export function within(dir: string, name: string): string {
+  return (dir === TOP ? "" : dir) + name;
+}
+
+/** Undefined for a name that no service could store; the service may have further rules. */
+export function toFolderName(typed: string): string | undefined {
+  const name = typed.trim().replace(/^\/+|\/+$/g, "");
+  const isOdd = name === "" || name.split("/").some((part) => part.trim() === "" || part === "." || part === "..");
+  return isOdd || /[\\\u0000-\u001f\u007f]/.test(name) ? undefined : name;
 }

@@ -25,3 +25,25 @@ export function PageHeader({ title, trail, count, badge, children }: PageHeaderP
     </header>
   );
 }
+
+type PageSkeletonProps = Pick<PageHeaderProps, "title" | "trail"> & {
+  /** Announced once to screen readers. */
+  label: string;
+  /** Between the header and the content. */
+  tools?: ReactNode;
+  className?: string;
+  children: ReactNode;
+};
+
+/** A page in its real size while it loads: its header, and placeholders for its content. */
+export function PageSkeleton({ title, trail, label, tools, className, children }: PageSkeletonProps) {
+  return (
+    <>
+      <PageHeader title={title} trail={trail} />
+      {tools}
+      <div role="status" aria-label={label} className={className}>
+        {children}
+      </div>
+    </>
+  );
+}

@@ -1,8 +1,8 @@
-import { type JobReach } from "@/lib/contract/console";
+import { type JobReach, type JobSearchAnswer, type QueueView } from "@/lib/contract/console";
 import { type JobState } from "@/lib/contract/jobs/job-list";
 import { type JobWaits } from "@/lib/contract/runners/runners";
-import { type JobDetail, type JobListItem, type JobsAnswer, type SearchMatch } from "@/lib/contract/schemas/job";
-import { errorLine, type RunningNode, runningNode, toJobView } from "@/lib/contract/views/job-view";
+import { type HistoryAnswer, type JobDetail, type JobListItem, type JobsAnswer, type SearchMatch } from "@/lib/contract/schemas/job";
+import { errorLine, jobOfEntry, previewOf, type RunningNode, runningNode, toJobView } from "@/lib/contract/views/job-view";
 import { type OutputFile, type OutputView } from "@/lib/contract/views/outputs-view";
 import { workflowName } from "@/lib/contract/workflow/workflow-name";
 
@@ -91,8 +91,53 @@ export function toJobRow(job: JobListItem | JobDetail): JobRow {
   };
 }
 
-export function previewPart(preview: OutputView | undefined): Pick<JobRow, "preview" | "previewKind"> {
+function previewPart(preview: OutputView | undefined): Pick<JobRow, "preview" | "previewKind"> {
   if (!preview?.file) return {};
   const { file, kind } = preview;
   return { preview: file, ...((kind === "video" || kind === "audio") && { previewKind: kind }) };
+}
+
+/** The history as the service reports it, or the ended jobs that a search found. */
+export function toHistoryView(answer: HistoryAnswer | JobSearchAnswer): JobsView {
+  if (isFound(answer)) return toJobsView(answer);
+  const rows = answer.history.map((entry) => {
+    const { job, files } = jobOfEntry(entry);
+    return { ...toJobRow(job), outputs: files.length, ...previewPart(previewOf(files)) };
+  });
+  return { rows, unreadable: answer.unreadable, nextOffset: answer.next_offset };
+}
+
+const isFound = (answer: HistoryAnswer | JobSearchAnswer): answer is JobSearchAnswer => Array.isArray(answer.jobs);
+
+export type QueueList = {
+  running: JobRow[];
+  pending: JobRow[];
+  /** May be more than are listed. */
+  pendingTotal: number;
+  /** The service reports no order of its own, so the order of submission is shown. */
+  isBySubmission: boolean;
+  /** Running jobs can be stopped. */
+  canStop: boolean;
+  /** The number of jobs of unknown shape. */
+  unreadable?: number;
+};
+
+/** Waiting jobs are in the service's order, where it reports one. */
+export function toQueueList({ running, pending, source, canStop, total, unreadable }: QueueView): QueueList {
+  const waiting = pending.map((job) => ({
+    ...toJobRow(job),
+    ...(job.position !== undefined && { position: job.position }),
+  }));
+  return {
+    running: running.map(toJobRow).sort(bySubmission),
+    pending: source === "queue" ? waiting : waiting.sort(bySubmission).map((row, index) => ({ ...row, position: index + 1 })),
+    pendingTotal: Math.max(pending.length, (total ?? 0) - running.length),
+    isBySubmission: source === "jobs",
+    canStop,
+    ...(unreadable && { unreadable }),
+  };
+}
+
+function bySubmission(one: JobRow, other: JobRow): number {
+  return (one.createdMs ?? 0) - (other.createdMs ?? 0);
 }

@@ -14,8 +14,7 @@ import { hasFeature } from "@/lib/contract/connections";
 import { isAddressableId } from "@/lib/contract/params";
 import { kindOfName } from "@/lib/contract/views/outputs-view";
 import { MOST_PICTURES, type OverviewJob, type OverviewJobs } from "./overview-jobs";
-import { Part, PartNote } from "./part";
-import { pictureGrid, PicturesSkeleton, RowsSkeleton } from "./skeletons";
+import { Part, PartNote, pictureGrid, PicturesSkeleton, RowsSkeleton } from "./part";
 
 type JobPartProps = { poll: Poll<OverviewJobs> };
 

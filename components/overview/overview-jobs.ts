@@ -1,4 +1,5 @@
 import { withQuery } from "@/lib/browser/urls";
+import { type Runner } from "@/lib/contract/runners/runners";
 import { type JobsAnswer, type JobsQuery } from "@/lib/contract/schemas/job";
 import { errorLine, type RunningNode, runningNode, toJobView } from "@/lib/contract/views/job-view";
 import { type OutputFile } from "@/lib/contract/views/outputs-view";
@@ -53,4 +54,9 @@ export function toOverviewJobs({ jobs, pagination, unreadable }: JobsAnswer): Ov
     };
   });
   return { jobs: listed, ...(pagination.total !== undefined && { total: pagination.total }), ...(unreadable && { unreadable }) };
+}
+
+/** Runners that accept no jobs although they were not paused. Used by the page and by its polls. */
+export function unavailableRunners({ runners }: { runners: Runner[] }): Runner[] {
+  return runners.filter(({ state }) => state === "set_aside" || state === "unreachable");
 }

@@ -8,21 +8,27 @@ import { useConnection, useLinkedConnection } from "@/components/frame/connectio
 import { countPaths, totalOf, useFollowCounts, useTellCounts } from "@/components/frame/counts-context";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { Freshness } from "@/components/frame/list/freshness";
-import { PageHeader } from "@/components/frame/page-header";
+import { PageHeader, PageSkeleton } from "@/components/frame/page-header";
 import { RunLink } from "@/components/frame/samples/run-link";
+import { Card } from "@/components/ui/card";
+import { buttonStyle } from "@/components/ui/controls/button";
+import { Link } from "@/components/ui/link";
+import { Skeleton } from "@/components/ui/skeleton";
 import { RelativeTime } from "@/components/ui/time/relative-time";
+import { ToneIcon } from "@/components/ui/tone-icon";
 import { type Motion } from "@/lib/browser/poll/poll-plan";
 import { initialOf, type Poll, type Stamped, usePoll } from "@/lib/browser/poll/use-poll";
 import { withQuery } from "@/lib/browser/urls";
 import { type AuditPage } from "@/lib/contract/audit/audit";
 import { type Failure } from "@/lib/contract/failure";
+import { type Runner } from "@/lib/contract/runners/runners";
 import { type Result } from "@/lib/shared/result";
 import { FailedPart, PicturesPart, RunningPart } from "./job-parts";
 import { jobsPath, type OverviewJobs, type Question, toOverviewJobs } from "./overview-jobs";
+import { unavailableRunners } from "./overview-jobs";
 import { PageFailure, Part, PartNote } from "./part";
-import { RunnersNotice, type UnavailableRunners } from "./runners-notice";
+import { PicturesSkeleton, RowsSkeleton } from "./part";
 import { RunsPart } from "./runs-part";
-import { RowsSkeleton } from "./skeletons";
 import { Welcome } from "./welcome";
 
 const MOST_ACTS = 6;
@@ -67,7 +73,7 @@ function ActsPart() {
 }
 
 type Reading<T> = Promise<Result<Stamped<T>, Failure>>;
-export type OverviewReads = Readonly<Record<Question, Reading<OverviewJobs>>>;
+type OverviewReads = Readonly<Record<Question, Reading<OverviewJobs>>>;
 /** `runners` are for admins. */
 type OverviewScreenProps = {
   canRun: boolean;
@@ -158,5 +164,57 @@ function Page({ poll, canRun, children }: PageProps) {
       </PageHeader>
       {children}
     </>
+  );
+}
+
+type UnavailableRunners = Promise<Result<Stamped<Runner[]>, Failure>>;
+
+const slowly = () => "slow" as const;
+
+/** For admins, while a runner that was not paused accepts no jobs, or while the state of the runners is unknown. */
+export function RunnersNotice({ runners }: { runners: UnavailableRunners }) {
+  const t = useTranslations("overview.runners");
+  const poll = usePoll("/api/console/runners", { ...initialOf(use(runners)), read: unavailableRunners, motion: slowly });
+  const unavailable = poll.value ?? [];
+  if (unavailable.length === 0 && !poll.failure) return null;
+  return (
+    <div role="status" className="mx-4 mt-4 flex flex-wrap items-center gap-2.5 rounded-md bg-bad-soft px-3.5 py-2 md:mx-5">
+      <span className="text-bad">
+        <ToneIcon tone="bad" />
+      </span>
+      <ul className="min-w-0 flex-1">
+        {unavailable.map(({ id, label, state }) => (
+          <li key={id}>{t(state === "set_aside" ? "setAside" : "unreachable", { name: label })}</li>
+        ))}
+        {poll.failure ? <li>{t("unread")}</li> : null}
+      </ul>
+      <Link href="/settings/runners" className={buttonStyle()}>
+        {t("open")}
+      </Link>
+    </div>
+  );
+}
+
+/** The page in its real size while it loads. */
+export function OverviewSkeleton() {
+  const t = useTranslations("overview");
+  return (
+    <PageSkeleton title={t("title")} label={t("loading")} className="grid min-w-0 gap-3.5 p-4 md:px-5 lg:grid-cols-2">
+      <Card title={t("running.title")} bodyClassName="p-0 min-h-[98px] lg:min-h-[196px]">
+        <RowsSkeleton rows={2} />
+      </Card>
+      <Card title={t("failed.title")} bodyClassName="p-0 min-h-[98px] lg:min-h-[196px]">
+        <RowsSkeleton rows={4} />
+      </Card>
+      <Card title={t("pictures.title")} className="lg:col-span-2">
+        <PicturesSkeleton />
+      </Card>
+      <Card title={t("runs.title")} bodyClassName="min-h-[294px]">
+        <Skeleton className="h-[200px] w-full" />
+      </Card>
+      <Card title={t("acts.title")} bodyClassName="p-0 min-h-[294px]">
+        <RowsSkeleton rows={6} />
+      </Card>
+    </PageSkeleton>
   );
 }

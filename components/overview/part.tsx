@@ -1,11 +1,14 @@
-import { useTranslations } from "next-intl";
+import { useLocale, useTranslations } from "next-intl";
 import { createContext, type ReactNode, use } from "react";
 import { failureText } from "@/components/frame/failure/failure-text";
 import { Freshness } from "@/components/frame/list/freshness";
 import { Card } from "@/components/ui/card";
 import { Button } from "@/components/ui/controls/button";
 import { Link } from "@/components/ui/link";
+import { Skeleton } from "@/components/ui/skeleton";
 import { KnownUntil } from "@/components/ui/time/duration";
+import { habitsOf } from "@/components/ui/time/use-clock";
+import { useHydrated } from "@/components/ui/time/use-now";
 import { ToneIcon } from "@/components/ui/tone-icon";
 import { type Poll } from "@/lib/browser/poll/use-poll";
 
@@ -82,4 +85,45 @@ function PartFailure<T>({ poll, failure }: { poll: Poll<T>; failure: NonNullable
 /** Says in the part's own words that there is nothing. */
 export function PartNote({ children }: { children: ReactNode }) {
   return <p className="p-3.5 text-ink-3">{children}</p>;
+}
+
+export const pictureGrid = "grid grid-cols-3 gap-2.5 sm:grid-cols-4 lg:grid-cols-6";
+
+export function RowsSkeleton({ rows }: { rows: number }) {
+  return (
+    <ul>
+      {Array.from({ length: rows }, (_, index) => (
+        <li key={index} className="flex min-h-[49px] items-center gap-3 border-b border-line px-3.5 last:border-b-0">
+          <Skeleton className="h-3.5 w-2/5" />
+          <Skeleton className="ml-auto h-3.5 w-16" />
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** One row on a wide screen. */
+export function PicturesSkeleton() {
+  return (
+    <ul className={pictureGrid}>
+      {Array.from({ length: 6 }, (_, index) => (
+        <li key={index}>
+          <Skeleton className="aspect-[4/3] w-full" />
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** "Sat, 22 Nov": the date is already in the reader's time zone. */
+export function useDayName(): (day: string) => string {
+  const locale = useLocale();
+  // The server does not know the reader's date format.
+  const format = new Intl.DateTimeFormat(useHydrated() ? habitsOf(locale) : locale, {
+    weekday: "short",
+    day: "numeric",
+    month: "short",
+    timeZone: "UTC",
+  });
+  return (day) => format.format(Date.parse(day));
 }

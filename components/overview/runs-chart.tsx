@@ -5,7 +5,7 @@ import { useEffect, useEffectEvent, useRef, useState } from "react";
 import UPlot from "uplot";
 import { cn } from "@/components/ui/cn";
 import { type RunsOfDay } from "@/lib/contract/console";
-import { useDayName } from "./use-day-name";
+import { useDayName } from "./part";
 
 const HEIGHT = 200;
 /** From back to front: each bar covers the lower part of the one behind it. */

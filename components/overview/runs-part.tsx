@@ -9,8 +9,7 @@ import { useClock } from "@/components/ui/time/use-clock";
 import { usePoll } from "@/lib/browser/poll/use-poll";
 import { withQuery } from "@/lib/browser/urls";
 import { type RunsByDay, type RunsOfDay } from "@/lib/contract/console";
-import { Part } from "./part";
-import { useDayName } from "./use-day-name";
+import { Part, useDayName } from "./part";
 
 /** The chart's library loads when the chart comes near the visible part. */
 const RunsChart = dynamic(() => import("./runs-chart").then((module) => module.RunsChart), {

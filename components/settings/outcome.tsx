@@ -1,9 +1,11 @@
-import { useTranslations } from "next-intl";
+import { useLocale, useTranslations } from "next-intl";
 import { connectionTone } from "@/components/frame/connection/connection-status";
 import { cn } from "@/components/ui/cn";
 import { type Tone, toneStyle } from "@/components/ui/tone";
 import { ToneIcon } from "@/components/ui/tone-icon";
 import { type ConnectionCheck } from "@/lib/contract/console";
+import { type Runner, type RunnerCheck } from "@/lib/contract/runners/runners";
+import { formatBytes } from "@/lib/shared/format";
 
 /** Each outcome has its own sentences: what it is, whose fault it is, what to do. */
 export function Outcome({ check }: { check: ConnectionCheck }) {
@@ -31,7 +33,7 @@ type OutcomeNoteProps = {
   /** The other side's own message, or its address. */ detail?: string;
 };
 
-export function OutcomeNote({ outcome, tone, title, next, detail }: OutcomeNoteProps) {
+function OutcomeNote({ outcome, tone, title, next, detail }: OutcomeNoteProps) {
   return (
     <div role="status" data-outcome={outcome} className={cn("flex gap-2 rounded-md px-3 py-2", toneStyle[tone])}>
       <span className="mt-0.5">
@@ -44,4 +46,27 @@ export function OutcomeNote({ outcome, tone, title, next, detail }: OutcomeNoteP
       </div>
     </div>
   );
+}
+
+/** What kind of server is at an address, or what is wrong and what to do about it. */
+export function CheckNote({ check }: { check: RunnerCheck }) {
+  const t = useTranslations("runners");
+  const locale = useLocale();
+  if (!check.ok) return <ProblemNote {...check} />;
+  const { version, classes, devices } = check.facts;
+  const named = devices.map(({ name, vramTotal }) => (vramTotal === null ? name : `${name}, ${formatBytes(vramTotal, locale)}`));
+  return (
+    <OutcomeNote
+      outcome="fine"
+      tone="ok"
+      title={t("form.fine.title")}
+      next={t("form.fine.text", { version: version ?? "none", classes, devices: named.join("; ") })}
+    />
+  );
+}
+
+/** Also for a runner that is set aside or does not answer. */
+export function ProblemNote({ code, message }: NonNullable<Runner["reason"]>) {
+  const t = useTranslations("runners.problem");
+  return <OutcomeNote outcome={code} tone="bad" title={t(`${code}.title`)} next={t(`${code}.next`)} detail={message} />;
 }

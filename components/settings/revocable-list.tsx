@@ -3,11 +3,11 @@ import { type ReactNode, useState } from "react";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { Card } from "@/components/ui/card";
 import { Button } from "@/components/ui/controls/button";
+import { Dialog } from "@/components/ui/dialog";
 import { useRouter } from "@/components/ui/link";
 import { showToast } from "@/components/ui/toast-store";
 import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";
-import { RemovalDialog } from "./removal-dialog";
 
 type Revocable = { id: string; name: string };
 type RevocableListProps<T extends Revocable> = {
@@ -101,5 +101,39 @@ export function RevocableList<T extends Revocable>(props: RevocableListProps<T>)
         {t("revokeText")}
       </RemovalDialog>
     </>
+  );
+}
+
+type RemovalDialogProps<T> = {
+  /** What is to be removed; the dialog is open while it is set. */
+  leaving: T | undefined;
+  /** The question and the button's label; by default, the removal of this name. */
+  title?: string;
+  onRemove: (leaving: T) => void;
+  onClose: () => void;
+  /** What the removal means. */
+  children: ReactNode;
+};
+
+export function RemovalDialog<T extends { name: string }>({ leaving, title: asked, onRemove, onClose, children }: RemovalDialogProps<T>) {
+  const t = useTranslations("settings");
+  const common = useTranslations("common");
+  const title = asked ?? t("removeTitle", { name: leaving?.name ?? "" });
+  return (
+    <Dialog
+      isOpen={leaving !== undefined}
+      onClose={onClose}
+      title={title}
+      actions={
+        <>
+          <Button onClick={onClose}>{common("cancel")}</Button>
+          <Button tone="danger" onClick={() => leaving && onRemove(leaving)}>
+            {title}
+          </Button>
+        </>
+      }
+    >
+      <p>{children}</p>
+    </Dialog>
   );
 }

@@ -2,8 +2,11 @@
 
 import { useTranslations } from "next-intl";
 import { useRunsAppsOnly } from "@/components/frame/member-context";
+import { PageSkeleton } from "@/components/frame/page-header";
+import { Card } from "@/components/ui/card";
 import { chipStyle } from "@/components/ui/controls/chip";
-import { Link } from "@/components/ui/link";
+import { Link, usePathname } from "@/components/ui/link";
+import { Skeleton } from "@/components/ui/skeleton";
 import { isEmbedded } from "@/lib/browser/urls";
 import { embedPageOf } from "@/lib/contract/embed/embed-pages";
 
@@ -18,13 +21,14 @@ const parts = [
   { part: "tokens", href: "/settings/tokens" },
   { part: "account", href: "/settings/account" },
 ] as const;
+
 /** On a narrow screen the row is wider than the page: scrolls the current tab to the middle. */
 function showCurrent(row: HTMLElement | null): void {
   const current = row?.querySelector<HTMLElement>("[aria-current]");
   if (row && current) row.scrollLeft = current.offsetLeft - row.offsetLeft - (row.clientWidth - current.offsetWidth) / 2;
 }
 
-export type SettingsPart = (typeof parts)[number]["part"];
+type SettingsPart = (typeof parts)[number]["part"];
 
 /** Each part has its own address, so that Back, reload and a middle click work as everywhere. */
 export function SettingsTabs({ current }: { current: SettingsPart }) {
@@ -44,5 +48,26 @@ export function SettingsTabs({ current }: { current: SettingsPart }) {
         </Link>
       ))}
     </nav>
+  );
+}
+
+/** One for every part: it finds the part by the page's address. */
+export function SettingsSkeleton() {
+  const t = useTranslations("settings");
+  const path = usePathname();
+  const part = parts.find(({ href }) => href === path)?.part ?? "connections";
+  return (
+    <PageSkeleton
+      title={t("title")}
+      label={t("loading")}
+      tools={<SettingsTabs current={part} />}
+      className="w-full max-w-[860px] p-4 md:px-5"
+    >
+      <Card title={t(`tabs.${part}`)} bodyClassName="flex flex-col gap-2">
+        <Skeleton className="h-5 w-48" />
+        <Skeleton className="h-4 w-72" />
+        <Skeleton className="h-4 w-40" />
+      </Card>
+    </PageSkeleton>
   );
 }

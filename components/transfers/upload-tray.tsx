@@ -4,14 +4,11 @@ import { type ReactNode, useState } from "react";
 import { Button } from "@/components/ui/controls/button";
 import { Menu } from "@/components/ui/controls/menu";
 import { ProgressBar } from "@/components/ui/progress-bar";
-import { DownloadList } from "./downloads/download-list";
-import { type Downloads } from "./downloads/use-downloads";
-import { type KeptAlarm } from "./uploads/alarm-book";
-import { AlarmList } from "./uploads/alarm-list";
+import { DownloadList, type Downloads } from "./downloads/download-list";
+import { uploadHabits, usualHabits } from "./uploads/about-form";
 import { tabUploads } from "./uploads/tab-uploads";
-import { uploadHabits, usualHabits } from "./uploads/upload-habits";
-import { isAlarm } from "./uploads/upload-item";
-import { UploadList } from "./uploads/upload-list";
+import { isAlarm, type KeptAlarm } from "./uploads/upload-item";
+import { AlarmList, UploadList } from "./uploads/upload-list";
 import { filterItems, type Tally, tallyOf, type UploadFilter, type UploadQueue } from "./uploads/upload-state";
 
 const filters = ["all", "unfinished", "problems", "noPictures", "stored"] as const satisfies readonly UploadFilter[];

@@ -1,22 +1,21 @@
 import { useLocale } from "next-intl";
-import { use, useState, useSyncExternalStore } from "react";
+import { use, useEffect, useEffectEvent, useRef, useState, useSyncExternalStore } from "react";
 import { type CurrentConnection } from "@/components/frame/connection/current-connection";
 import { PageMessages } from "@/components/frame/page-messages";
 import { useCloseWarning } from "@/components/ui/hooks/use-close-warning";
+import { type Dropped } from "@/lib/browser/files/dropped-files";
 import { hasFeature } from "@/lib/contract/connections";
 import { type Language } from "@/lib/shared/languages";
+import { useDownloads } from "./downloads/download-list";
 import { UrlDialog } from "./downloads/url-dialog";
-import { useDownloads } from "./downloads/use-downloads";
 import { type TrayView, UploadTray } from "./upload-tray";
-import { HashDialog } from "./uploads/hash-dialog";
+import { aboutFile, newDraft, readDraft, uploadHabits } from "./uploads/about-form";
 import { DescribeAllDialog, ItemDialog } from "./uploads/item-dialog";
-import { StartDialog } from "./uploads/start-dialog";
+import { HashDialog, StartDialog } from "./uploads/start-dialog";
 import { tabUploads } from "./uploads/tab-uploads";
+import { useOwnAlarms, type WayRequest } from "./uploads/upload-item";
 import { noUploads, tallyOf } from "./uploads/upload-state";
 import { type NewUpload } from "./uploads/upload-store";
-import { useComingFiles } from "./uploads/use-coming-files";
-import { useOwnAlarms } from "./uploads/use-own-alarms";
-import { type WayRequest } from "./uploads/way-request";
 
 type RoomProps = { request: WayRequest; connection?: CurrentConnection; canAdd: boolean };
 
@@ -132,4 +131,60 @@ function Room({ request, connection, canAdd }: RoomProps) {
       ) : null}
     </>
   );
+}
+
+/** `dropped` is undefined while folders are read. */
+type Coming = { dropped?: Dropped };
+
+/** Files dropped, pasted or picked that wait to be added: later ones join them; a batch cancelled while it was read stays away. */
+function useComingFiles(request: WayRequest, onPlain: (uploads: readonly NewUpload[]) => void) {
+  const [coming, setComing] = useState<Coming>();
+  const [asked, setAsked] = useState(0);
+  const taken = useRef(0);
+  const cancelled = useRef(0);
+  if (request.way === "files" && request.id !== asked) {
+    setAsked(request.id);
+    if (!coming) setComing({});
+  }
+
+  const settle = useEffectEvent((dropped: Dropped) => {
+    const habits = uploadHabits.get();
+    const about = readDraft({ ...newDraft, tags: habits.tags });
+    const waiting = coming?.dropped;
+    if (waiting || habits.ask || !isPlain(dropped) || !about.ok)
+      return setComing({ dropped: waiting ? joined(waiting, dropped) : dropped });
+    setComing(undefined);
+    onPlain(dropped.files.map(({ file, path }) => ({ file, about: aboutFile(about.value, path, "none") })));
+  });
+  useEffect(() => {
+    if (request.way !== "files" || request.id <= taken.current) return;
+    const { id } = request;
+    taken.current = id;
+    void request.dropped.then((dropped) => {
+      if (id > cancelled.current) settle(dropped);
+    });
+  }, [request]);
+
+  return {
+    coming,
+    added: () => setComing(undefined),
+    cancel() {
+      cancelled.current = taken.current;
+      setComing(undefined);
+    },
+  };
+}
+
+/** Exceeded limits, and empty or skipped files, must be shown before anything begins. */
+function isPlain({ files, unreadable, leftOut, isCut }: Dropped): boolean {
+  return files.length > 0 && files.every(({ file }) => file.size > 0) && unreadable + leftOut === 0 && !isCut;
+}
+
+function joined(before: Dropped, more: Dropped): Dropped {
+  return {
+    files: [...before.files, ...more.files],
+    unreadable: before.unreadable + more.unreadable,
+    leftOut: before.leftOut + more.leftOut,
+    isCut: before.isCut || more.isCut,
+  };
 }

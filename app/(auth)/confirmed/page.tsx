@@ -1,7 +1,6 @@
 import { type Metadata } from "next";
 import { getTranslations } from "next-intl/server";
-import { AuthShell } from "@/components/auth/auth-shell";
-import { TellConfirmed } from "@/components/auth/tell-confirmed";
+import { AuthShell, TellConfirmed } from "@/components/auth/auth-shell";
 import { openPage } from "@/lib/server/bff/open-page";
 
 export async function generateMetadata(): Promise<Metadata> {

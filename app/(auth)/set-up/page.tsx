@@ -1,7 +1,7 @@
 import { type Metadata } from "next";
 import { getTranslations } from "next-intl/server";
 import { AuthShell } from "@/components/auth/auth-shell";
-import { SetUpForm } from "@/components/auth/set-up-form";
+import { SetUpForm } from "@/components/auth/sign-up-forms";
 import { PageMessages } from "@/components/frame/page-messages";
 import { buttonStyle } from "@/components/ui/controls/button";
 import { FailureNotice } from "@/components/ui/failure-notice";

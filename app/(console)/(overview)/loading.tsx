@@ -1,11 +1,4 @@
-import { PageMessages } from "@/components/frame/page-messages";
-import { OverviewSkeleton } from "@/components/overview/overview-skeleton";
-import { pickMessages } from "@/lib/server/i18n/messages";
+import { OverviewSkeleton } from "@/components/overview/overview-screen";
+import { loadingPage } from "../loading-page";
 
-export default async function OverviewLoading() {
-  return (
-    <PageMessages messages={await pickMessages("overview")}>
-      <OverviewSkeleton />
-    </PageMessages>
-  );
-}
+export default loadingPage("overview", OverviewSkeleton);

@@ -1,9 +1,8 @@
 import { type Metadata } from "next";
 import { getLocale, getTranslations } from "next-intl/server";
 import { PageMessages } from "@/components/frame/page-messages";
-import { type Question, questions, toOverviewJobs } from "@/components/overview/overview-jobs";
+import { type Question, questions, toOverviewJobs, unavailableRunners } from "@/components/overview/overview-jobs";
 import { OverviewScreen } from "@/components/overview/overview-screen";
-import { unavailableRunners } from "@/components/overview/unavailable-runners";
 import { hasRole } from "@/lib/contract/people/roles";
 import { openPage } from "@/lib/server/bff/open-page";
 import { roleOn } from "@/lib/server/connections/access";

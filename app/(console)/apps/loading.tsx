@@ -1,11 +1,4 @@
 import { AppsSkeleton } from "@/components/apps/apps-skeleton";
-import { PageMessages } from "@/components/frame/page-messages";
-import { pickMessages } from "@/lib/server/i18n/messages";
+import { loadingPage } from "../loading-page";
 
-export default async function AppsLoading() {
-  return (
-    <PageMessages messages={await pickMessages("apps")}>
-      <AppsSkeleton />
-    </PageMessages>
-  );
-}
+export default loadingPage("apps", AppsSkeleton);

@@ -1,5 +1,4 @@
-import { PAGE_SIZE, withoutLayers } from "@/components/assets/assets-address";
-import { type AssetsLook, lookParams } from "@/components/assets/assets-look";
+import { type AssetsLook, lookParams, PAGE_SIZE, withoutLayers } from "@/components/assets/assets-address";
 import { readAddress } from "@/lib/contract/params";
 import { type AssetsQuery, assetsQuerySchema } from "@/lib/contract/schemas/asset";
 import { type SearchParams, toSearchParams } from "../params";

@@ -1,11 +1,4 @@
 import { AssetsSkeleton } from "@/components/assets/assets-skeleton";
-import { PageMessages } from "@/components/frame/page-messages";
-import { pickMessages } from "@/lib/server/i18n/messages";
+import { loadingPage } from "../loading-page";
 
-export default async function Loading() {
-  return (
-    <PageMessages messages={await pickMessages("assets")}>
-      <AssetsSkeleton />
-    </PageMessages>
-  );
-}
+export default loadingPage("assets", AssetsSkeleton);

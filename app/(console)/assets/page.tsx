@@ -1,7 +1,7 @@
 import { type Metadata } from "next";
 import { getTranslations } from "next-intl/server";
 import { Suspense } from "react";
-import { toAssetPage } from "@/components/assets/asset-page";
+import { toAssetPage } from "@/components/assets/assets-address";
 import { AssetsScreen } from "@/components/assets/assets-screen";
 import { AssetsSkeleton } from "@/components/assets/assets-skeleton";
 import { IgnoredValues } from "@/components/frame/list/ignored-values";

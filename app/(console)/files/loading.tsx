@@ -1,11 +1,4 @@
-import { FilesSkeleton } from "@/components/files/files-skeleton";
-import { PageMessages } from "@/components/frame/page-messages";
-import { pickMessages } from "@/lib/server/i18n/messages";
+import { FilesSkeleton } from "@/components/files/file-columns";
+import { loadingPage } from "../loading-page";
 
-export default async function FilesLoading() {
-  return (
-    <PageMessages messages={await pickMessages("files")}>
-      <FilesSkeleton />
-    </PageMessages>
-  );
-}
+export default loadingPage("files", FilesSkeleton);

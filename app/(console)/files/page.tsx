@@ -1,8 +1,7 @@
 import { type Metadata } from "next";
 import { getTranslations } from "next-intl/server";
-import { filesParams } from "@/components/files/files-address";
 import { FilesScreen } from "@/components/files/files-screen";
-import { toFilesView } from "@/components/files/files-view";
+import { filesParams, toFilesView } from "@/components/files/files-view";
 import { IgnoredValues } from "@/components/frame/list/ignored-values";
 import { PageMessages } from "@/components/frame/page-messages";
 import { readAddress } from "@/lib/contract/params";

@@ -1,11 +1,4 @@
-import { PageMessages } from "@/components/frame/page-messages";
 import { ListSkeleton } from "@/components/jobs/list/list-skeleton";
-import { pickMessages } from "@/lib/server/i18n/messages";
+import { loadingPage } from "../loading-page";
 
-export default async function HistoryLoading() {
-  return (
-    <PageMessages messages={await pickMessages("history")}>
-      <ListSkeleton list="history" />
-    </PageMessages>
-  );
-}
+export default loadingPage("history", () => <ListSkeleton list="history" />);

@@ -1,12 +1,4 @@
-import { PageMessages } from "@/components/frame/page-messages";
 import { ListSkeleton } from "@/components/jobs/list/list-skeleton";
-import { queueLooks } from "@/components/jobs/queue/queue-looks";
-import { pickMessages } from "@/lib/server/i18n/messages";
+import { loadingPage } from "../loading-page";
 
-export default async function QueueLoading() {
-  return (
-    <PageMessages messages={await pickMessages("queue")}>
-      <ListSkeleton list="queue" looks={queueLooks} />
-    </PageMessages>
-  );
-}
+export default loadingPage("queue", () => <ListSkeleton list="queue" />);

@@ -1,7 +1,7 @@
 import { type Metadata } from "next";
 import { getTranslations } from "next-intl/server";
 import { PageMessages } from "@/components/frame/page-messages";
-import { toQueueList } from "@/components/jobs/queue/queue-list";
+import { toQueueList } from "@/components/jobs/job-row";
 import { QueueScreen } from "@/components/jobs/queue/queue-screen";
 import { openPage } from "@/lib/server/bff/open-page";
 import { roleOn } from "@/lib/server/connections/access";

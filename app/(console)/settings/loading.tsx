@@ -1,11 +1,4 @@
-import { PageMessages } from "@/components/frame/page-messages";
-import { SettingsSkeleton } from "@/components/settings/settings-skeleton";
-import { pickMessages } from "@/lib/server/i18n/messages";
+import { SettingsSkeleton } from "@/components/settings/settings-tabs";
+import { loadingPage } from "../loading-page";
 
-export default async function SettingsLoading() {
-  return (
-    <PageMessages messages={await pickMessages("settings")}>
-      <SettingsSkeleton part="connections" />
-    </PageMessages>
-  );
-}
+export default loadingPage("settings", SettingsSkeleton);

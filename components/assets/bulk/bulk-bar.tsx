@@ -16,17 +16,21 @@ import { callApi } from "@/lib/browser/api";
 import { saveFrom } from "@/lib/browser/files/save-file";
 import { apiPath, withQuery } from "@/lib/browser/urls";
 import { type ArchiveAnswer } from "@/lib/contract/console";
+import { type AssetRights } from "../asset-calls";
 import { AssetPicture } from "../asset-picture";
-import { assetFileUrl, assetLink, MOST_IN_RUN, runHref } from "../asset-urls";
+import { assetFileUrl, assetLink, MOST_IN_RUN, runHref, useFileDownload, useHandsOutFiles } from "../asset-urls";
 import { assetsApiPath } from "../assets-address";
 import { TagsDialog } from "../tags-dialog";
-import { type AssetRights } from "../use-asset-rights";
-import { useFileDownload, useHandsOutFiles } from "../use-file-download";
-import { type AssetAct, type Entry } from "./asset-acts";
-import { AssetLines } from "./asset-lines";
-import { type Asked, type Selected, useAssetBulk } from "./use-asset-bulk";
-import { useAssetSummary } from "./use-asset-summary";
-import { MOST_IN_ACT } from "./walk-assets";
+import {
+  type Asked,
+  type AssetAct,
+  AssetLines,
+  type Entry,
+  MOST_IN_ACT,
+  type Selected,
+  useAssetBulk,
+  useAssetSummary,
+} from "./use-asset-bulk";
 
 const ShareDialog = dynamic(() => import("@/components/frame/share/share-dialog").then((module) => module.ShareDialog), { ssr: false });
 

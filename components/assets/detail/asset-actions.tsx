@@ -8,11 +8,10 @@ import { Link } from "@/components/ui/link";
 import { MASK } from "@/lib/contract/secrets/secret-texts";
 import { type AssetView } from "@/lib/contract/views/asset-view";
 import { mayCarryWorkflow } from "@/lib/contract/views/outputs-view";
-import { assetFileUrl, carriedHref, maskHref, runHref } from "../asset-urls";
+import { type AssetRights } from "../asset-calls";
+import { assetFileUrl, carriedHref, maskHref, runHref, useFileDownload, useHandsOutFiles } from "../asset-urls";
 import { toRows } from "../filter/metadata-rows";
-import { type AssetRights } from "../use-asset-rights";
-import { useFileDownload, useHandsOutFiles } from "../use-file-download";
-import { type AssetEdits } from "./use-asset-edits";
+import { type AssetEdits } from "./asset-tags";
 
 const EditDialog = dynamic(() => import("./edit-dialog").then((module) => module.EditDialog), { ssr: false });
 

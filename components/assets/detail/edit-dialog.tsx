@@ -10,7 +10,7 @@ import { type AssetView } from "@/lib/contract/views/asset-view";
 import { type AssetEdit } from "../asset-calls";
 import { MetadataEditor } from "../filter/metadata-editor";
 import { fromRows, type ReadRows, toRows } from "../filter/metadata-rows";
-import { type AssetEdits } from "./use-asset-edits";
+import { type AssetEdits } from "./asset-tags";
 
 type EditDialogProps = { asset: AssetView; edits: AssetEdits; onClose: () => void };
 

@@ -13,8 +13,8 @@ import { lacksOperation } from "@/lib/contract/failure";
 import { object, text } from "@/lib/contract/json/readers";
 import { type JobDetail } from "@/lib/contract/schemas/job";
 import { listOutputs, mediaKindOf } from "@/lib/contract/views/outputs-view";
+import { KindIcon } from "../asset-picture";
 import { assetHref } from "../asset-urls";
-import { KindIcon } from "../kind-icon";
 
 type Sibling = { key: string; name: string; kind: ReturnType<typeof mediaKindOf>; assetId?: string; file?: string; picture?: string };
 type Siblings = { shown: Sibling[]; isCut: boolean };

@@ -8,10 +8,9 @@ import { apiPath, type ThumbnailEdge } from "@/lib/browser/urls";
 import { isAddressableId } from "@/lib/contract/params";
 import { type AssetView } from "@/lib/contract/views/asset-view";
 import { formatBytes } from "@/lib/shared/format";
+import { TilePicture } from "../asset-picture";
 import { assetHref, shortJob } from "../asset-urls";
 import { type Motion } from "./motion";
-import { SelectBox } from "./select-box";
-import { TilePicture } from "./tile-picture";
 import { type Picking } from "./use-picking";
 
 type AssetTileProps = {
@@ -106,4 +105,27 @@ function beside({ jobId, createdAtMs, sizeBytes }: AssetView, locale: string, is
   if (isNamesake && jobId) return <span className={cn(style, "font-mono")}>{shortJob(jobId)}</span>;
   if (isNamesake && createdAtMs !== undefined) return <RelativeTime ms={createdAtMs} className={style} />;
   return sizeBytes === undefined ? null : <span className={style}>{formatBytes(sizeBytes, locale)}</span>;
+}
+
+type SelectBoxProps = { id: string; name: string; index: number; picking: Picking; className?: string };
+
+/** The whole label can be clicked; with Shift it selects everything from the last clicked one to this one. */
+export function SelectBox({ id, name, index, picking, className }: SelectBoxProps) {
+  const isOn = useChosen(picking.store, () => picking.store.has(id));
+  return (
+    <label className={className} onClick={(event) => event.stopPropagation()}>
+      {/* A plain element, labelled by what it selects: hundreds come and go while scrolling. */}
+      <input
+        type="checkbox"
+        tabIndex={-1}
+        aria-label={name}
+        checked={isOn}
+        className="size-4"
+        onChange={({ nativeEvent }) => {
+          if (nativeEvent instanceof MouseEvent && nativeEvent.shiftKey) void picking.extend(index);
+          else picking.toggle(index);
+        }}
+      />
+    </label>
+  );
 }

@@ -3,14 +3,13 @@ import { type MouseEvent, useCallback, useEffect, useMemo, useRef, useState } fr
 import { type ThumbnailEdge } from "@/lib/browser/urls";
 import { type AssetView } from "@/lib/contract/views/asset-view";
 import { AssetTile } from "./asset-tile";
-import { type AssetsSource } from "./assets-source";
-import { standAt } from "./drawn";
-import { OffsetLabel } from "./offset-label";
+import { type AssetsSource } from "./chunk-store";
 import { RubberBand } from "./rubber-band";
 import { type Picking, type usePicking } from "./use-picking";
 import { useTileKeys } from "./use-tile-keys";
-import { useWall, type Wall } from "./use-wall";
+import { OffsetLabel, useWall, type Wall } from "./use-wall";
 import { GAP_X, MOST_TILES, plainLayout, type TileSize, type WallLayout, wallLayout } from "./wall-layout";
+import { standAt } from "./wall-scroll";
 
 export type WallProps = {
   source: AssetsSource;

@@ -1,5 +1,5 @@
 import { useEffect, useEffectEvent, useRef, useState } from "react";
-import { type AssetsSource } from "./assets-source";
+import { type AssetsSource } from "./chunk-store";
 import { type Picking } from "./use-picking";
 import { type Wall } from "./use-wall";
 import { GAP_X, type WallLayout } from "./wall-layout";

@@ -1,15 +1,16 @@
 import { startTransition, useEffect, useMemo, useState, useSyncExternalStore } from "react";
 import { isAtTop as isPageAtTop, subscribeToTop } from "@/components/data-table/at-top";
 import { shareRows } from "@/components/data-table/paused-rows";
+import { usePausedRows } from "@/components/data-table/use-paused-rows";
+import { keptState } from "@/components/viewer/use-shown";
 import { initialOf, type Stamped, usePoll } from "@/lib/browser/poll/use-poll";
 import { type Failure } from "@/lib/contract/failure";
 import { type AssetsQuery } from "@/lib/contract/schemas/asset";
+import { type AssetView } from "@/lib/contract/views/asset-view";
 import { type Result } from "@/lib/shared/result";
-import { type AssetPage, toAssetPage } from "../asset-page";
-import { assetsApiPath, isNewestFirst, questionOf } from "../assets-address";
-import { readAssets } from "../read-assets";
-import { type AssetsSource } from "./assets-source";
-import { CHUNK, type ChunkStore, createChunkStore } from "./chunk-store";
+import { readAssets } from "../asset-calls";
+import { type AssetPage, assetsApiPath, isNewestFirst, questionOf, toAssetPage } from "../assets-address";
+import { type AssetsSource, CHUNK, type ChunkStore, createChunkStore } from "./chunk-store";
 
 // The rows of the few lists viewed last, so that going back shows them at once.
 // Must never: keep anything on the server, where all members would share it.
@@ -138,4 +139,72 @@ function patchAll(store: ChunkStore, page: AssetPage): void {
   const before = page.assets.flatMap((_, index) => store.at(index) ?? []);
   const known = new Set(before);
   for (const asset of shareRows(before, page.assets)) if (!known.has(asset)) store.patch(asset.id, () => asset);
+}
+
+type PagedOptions = {
+  query: AssetsQuery;
+  connectionId: string | undefined;
+  first: Result<Stamped<AssetPage>, Failure>;
+  isOn: boolean;
+};
+
+const none: AssetView[] = [];
+
+/** One page of the list, kept up to date by polling. */
+export function usePaged({ query, connectionId, first, isOn }: PagedOptions): AssetsSource & { hasMore: boolean | undefined } {
+  const path = connectionId && isOn ? assetsApiPath(query, connectionId) : undefined;
+  const poll = usePoll(path, { ...(isOn && initialOf(first)), read: toAssetPage, motion: still });
+  const page = poll.value;
+  const view = `${questionOf(query)} ${query.offset} ${query.limit}`;
+  const paused = usePausedRows(view, page?.assets ?? none, { total: page?.total, isHeld: query.offset > 0 });
+  const { rows, newCount } = paused;
+  const { failure, atMs, everyMs, refresh, patch } = poll;
+  return useMemo(
+    () => ({
+      version: atMs ?? 0,
+      count: rows.length,
+      total: page?.total,
+      hasMore: page?.hasMore,
+      at: (index) => rows[index],
+      indexOf: (id) => rows.findIndex((asset) => asset.id === id),
+      rows: () => rows,
+      range: (from, to) => Promise.resolve(rows.slice(from, to)),
+      want: () => undefined,
+      newCount,
+      failure,
+      unreadable: page?.unreadable,
+      atMs,
+      everyMs,
+      refresh: () => void refresh(),
+      patch: (id, change) => patch((now) => ({ ...now, assets: now.assets.map((asset) => (asset.id === id ? change(asset) : asset)) })),
+      offset: query.offset,
+      isEmpty: page === undefined,
+    }),
+    [rows, newCount, page, failure, atMs, everyMs, refresh, patch, query.offset],
+  );
+}
+
+type Page = Pick<AssetsSource, "at" | "indexOf" | "count" | "total">;
+
+/** The whole list around one of its pages, counted from the list's first row: the viewer continues beyond the page. */
+export function aroundPage(page: Page, offset: number, list: AssetsSource): AssetsSource {
+  return {
+    ...list,
+    // A list without a total ends with the page.
+    count: page.total ?? offset + page.count,
+    at: (index) => page.at(index - offset) ?? list.at(index),
+    indexOf(id) {
+      const here = page.indexOf(id);
+      return here < 0 ? list.indexOf(id) : offset + here;
+    },
+  };
+}
+
+/** Keeps the position in an endless list in the address, for Back, a reload and links. No request is made. */
+export function noteOffset(index: number): void {
+  const address = new URL(window.location.href);
+  const before = address.searchParams.get("offset");
+  if (index === 0) address.searchParams.delete("offset");
+  else address.searchParams.set("offset", String(index));
+  if (address.searchParams.get("offset") !== before) window.history.replaceState(keptState(), "", address.pathname + address.search);
 }

@@ -1,7 +1,8 @@
+import { type RefObject } from "react";
 import { flushSync } from "react-dom";
+import { useAllKey } from "@/components/data-table/selection/use-selection";
 import { isFreeKey, usePageKey } from "@/components/ui/hooks/page-keys";
-import { type AssetsSource } from "./assets-source";
-import { useAllTilesKey } from "./use-all-key";
+import { type AssetsSource } from "./chunk-store";
 import { type Picking } from "./use-picking";
 import { type Wall } from "./use-wall";
 
@@ -119,4 +120,23 @@ export function nextTile(key: string, at: number, { count, columns, rowsInView }
     default:
       return undefined;
   }
+}
+
+type AllTilesKey = {
+  source: Pick<AssetsSource, "at">;
+  picking: Pick<Picking, "store" | "band" | "all">;
+  inView: () => number[];
+  list: RefObject<HTMLElement | null>;
+};
+
+/** Ctrl A or ⌘ A selects what is in view; pressed again, all that match. */
+export function useAllTilesKey({ source, picking, inView, list }: AllTilesKey): void {
+  useAllKey(
+    () => picking.store.ids().size > 0 || list.current?.contains(document.activeElement) === true,
+    () => {
+      const shown = inView();
+      if (shown.every((index) => picking.store.has(source.at(index)?.id ?? ""))) picking.all();
+      else picking.band(shown, picking.store.ids());
+    },
+  );
 }

@@ -3,9 +3,7 @@
 
 import { startTransition } from "react";
 import { flushSync } from "react-dom";
-import { covers, type Drawn, fullPx, isSame, placeRows, rowsOf, type Shape } from "./drawn";
 import { type Motion } from "./motion";
-import { follow, pagePx, type Position, toScroll } from "./scroll-map";
 import { type Rows, rowsAround, rowsAtOnce, type View } from "./wall-layout";
 
 /** Left visible of the row above the revealed row, which stays the first in view. */
@@ -192,4 +190,70 @@ export function createWallScroll<S extends Shape>(setDrawn: (drawn: Drawn<S>) =>
       };
     },
   };
+}
+
+// Maps the page's scroll position to a position in a list of any length, and back. Browsers are inexact in pages of tens of millions of
+// pixels, so a page is at most LONGEST_PX tall. Small steps move pixel by pixel; a jump (scroll bar, End key) is proportional.
+
+export const LONGEST_PX = 7_900_000;
+const PLAIN_PX = 2_000_000;
+
+/** The page's length for a list of `fullPx`. */
+export function pagePx(fullPx: number): number {
+  return Math.min(fullPx, LONGEST_PX);
+}
+
+export function toFull(scrollPx: number, fullPx: number): number {
+  if (fullPx <= LONGEST_PX || scrollPx <= PLAIN_PX) return scrollPx;
+  if (scrollPx >= LONGEST_PX - PLAIN_PX) return fullPx - (LONGEST_PX - scrollPx);
+  return PLAIN_PX + (scrollPx - PLAIN_PX) * stretch(fullPx);
+}
+
+export function toScroll(atPx: number, fullPx: number): number {
+  if (fullPx <= LONGEST_PX || atPx <= PLAIN_PX) return atPx;
+  if (atPx >= fullPx - PLAIN_PX) return LONGEST_PX - (fullPx - atPx);
+  return PLAIN_PX + (atPx - PLAIN_PX) / stretch(fullPx);
+}
+
+/** The page's scroll position, and the position in the list that it shows. */
+type Position = { scrollPx: number; atPx: number };
+
+export function follow(before: Position, scrollPx: number, extent: { fullPx: number; screenPx: number }): Position {
+  const byPx = scrollPx - before.scrollPx;
+  const isLeap = Math.abs(byPx) > extent.screenPx * 2;
+  return { scrollPx, atPx: isLeap ? toFull(scrollPx, extent.fullPx) : before.atPx + byPx };
+}
+
+function stretch(fullPx: number): number {
+  return (fullPx - 2 * PLAIN_PX) / (LONGEST_PX - 2 * PLAIN_PX);
+}
+
+// Computes which rows are drawn, and where in the page.
+
+export type Shape = { columns: number; rowPx: number };
+/** These rows, at this distance below the container's upper edge, in a container of that height. */
+export type Drawn<S extends Shape> = S & Rows & { topPx: number; heightPx: number };
+
+const rowsOf = ({ columns }: Shape, count: number) => Math.ceil(count / columns);
+const fullPx = (shape: Shape, count: number) => rowsOf(shape, count) * shape.rowPx;
+
+function placeRows<S extends Shape>(shape: S, { from, to }: Rows, { atPx, scrollPx }: Position, count: number): Drawn<S> {
+  return { ...shape, from, to, topPx: from * shape.rowPx + scrollPx - atPx, heightPx: pagePx(fullPx(shape, count)) };
+}
+
+function isSame(a: Drawn<Shape>, b: Drawn<Shape>): boolean {
+  return a.from === b.from && a.to === b.to && covers(a, b);
+}
+
+/** Whether `a` already holds the rows of `b` at the same place. */
+function covers(a: Drawn<Shape>, b: Drawn<Shape>): boolean {
+  const isAlike = a.columns === b.columns && a.rowPx === b.rowPx && a.heightPx === b.heightPx;
+  const movedPx = a.topPx - a.from * a.rowPx - (b.topPx - b.from * b.rowPx);
+  // In the mapped middle, positions are not whole pixels.
+  return isAlike && Math.abs(movedPx) < 0.01 && a.from <= b.from && a.to >= b.to;
+}
+
+/** Adding or removing rows above moves none of the others: the padding above them grows, and their box stays in place. */
+export function standAt(topPx: number): { paddingTop: number; marginTop: number } {
+  return { paddingTop: Math.max(0, topPx), marginTop: Math.min(0, topPx) };
 }

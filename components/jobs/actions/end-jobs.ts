@@ -1,12 +1,11 @@
+import { type Tone } from "@/components/ui/tone";
 import { type BatchOutcome, callPatiently, inBatches, meetsAll, type Work } from "@/lib/browser/bulk/bulk-calls";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { withQuery } from "@/lib/browser/urls";
 import { type StopReceipt } from "@/lib/contract/console";
-import { isTerminalWord, type JobState } from "@/lib/contract/jobs/job-list";
+import { isTerminalWord, type JobState, toJobState } from "@/lib/contract/jobs/job-list";
 import { type QueueAnswer } from "@/lib/contract/schemas/job";
 import { mayHaveStarted } from "@/lib/contract/workflow/submission";
-import type * as LookUp from "./look-up";
-import { type JobNames, type ReceiptEntry } from "./receipt-entry";
 
 /** `word` and `state` are absent where the job is not on the visible page. */
 export type KnownJob = JobNames & { id: string; word?: string; state?: JobState };
@@ -94,12 +93,7 @@ function post<T>(path: `/${string}`, json: unknown, work: Work) {
   return callPatiently<T>(withQuery(path, { connection: work.connection }), { method: "POST", json }, work);
 }
 
-async function refused(
-  ending: LookUp.Ending,
-  batch: readonly KnownJob[],
-  failure: ApiFailure,
-  work: Work,
-): Promise<BatchOutcome<ReceiptEntry>> {
+async function refused(ending: Ending, batch: readonly KnownJob[], failure: ApiFailure, work: Work): Promise<BatchOutcome<ReceiptEntry>> {
   const isUnsure = failure.status === 0 || mayHaveStarted(failure);
   const entries = isUnsure
     ? await lookUp(ending, batch, failure, work)
@@ -107,10 +101,94 @@ async function refused(
   return { entries, isOver: meetsAll(failure) };
 }
 
-/** For a batch whose outcome is unclear. Loaded only then, since that is rare. */
-async function lookUp(...asked: Parameters<typeof LookUp.lookUp>): Promise<ReceiptEntry[]> {
-  const [, batch, failure] = asked;
-  if (batch.length === 0) return [];
-  const unknown = () => batch.map(({ id }): ReceiptEntry => ({ id, outcome: "unknown", ...(failure && { failure }) }));
-  return import("./look-up").then(({ lookUp: ask }) => ask(...asked), unknown);
+export const outcomes = [
+  "cancelled",
+  "stopped",
+  "removed",
+  "ranAgain",
+  "stopping",
+  "asked",
+  "tooLate",
+  "gone",
+  "over",
+  "notEnded",
+  "unable",
+  "secret",
+  "noWorkflow",
+  "missing",
+  "refused",
+  "unknown",
+  "unsent",
+  "failed",
+  "notDone",
+] as const;
+export type Outcome = (typeof outcomes)[number];
+
+/** By these people recognise a job; ids mean nothing to them. */
+type JobNames = { workflow?: string; label?: string; createdMs?: number };
+
+export type ReceiptEntry = JobNames & {
+  id: string;
+  outcome: Outcome;
+  newId?: string;
+  failure?: ApiFailure;
+  /** It runs together with this many others, and the service can only stop them all at once. */
+  together?: number;
+};
+
+const done: ReadonlySet<Outcome> = new Set(["cancelled", "stopped", "removed", "ranAgain"]);
+const bad: ReadonlySet<Outcome> = new Set(["refused", "unknown", "unsent", "failed"]);
+
+export function toneOf(outcome: Outcome): Tone {
+  return done.has(outcome) ? "ok" : bad.has(outcome) ? "bad" : "off";
+}
+
+/** Worth repeating: what surely was not done, and what may have been done if doing it twice is harmless. A job is never submitted twice. */
+export function isWorthAgain({ outcome }: ReceiptEntry, act: "cancel" | "remove" | "runAgain"): boolean {
+  return outcome === "failed" || outcome === "unsent" || outcome === "notDone" || (outcome === "unknown" && act !== "runAgain");
+}
+
+/** The first failure, for a line that has room for one sentence. */
+export function causeOf(entries: readonly ReceiptEntry[]): ApiFailure | undefined {
+  return entries.find(({ failure }) => failure)?.failure;
+}
+
+type Ending = "cancel" | "stop" | "remove";
+
+/** Derives the outcome of jobs without a clear answer from their present state: one call per job, nothing is sent a second time. */
+async function lookUp(
+  ending: Ending,
+  batch: readonly { id: string }[],
+  failure: ApiFailure | undefined,
+  work: Work,
+): Promise<ReceiptEntry[]> {
+  const entries: ReceiptEntry[] = [];
+  let isAsked = !work.isLeaving;
+  for (const { id } of batch) {
+    const seen = isAsked ? await stateOf(id, work) : undefined;
+    // Once the service is unreachable, the remaining jobs are not requested.
+    if (seen === undefined) isAsked = false;
+    const outcome = seen === undefined ? "unknown" : outcomeIn(ending, seen);
+    const isDone = outcome !== "unknown" && outcome !== "failed";
+    entries.push({ id, outcome, ...(!isDone && failure && { failure }) });
+  }
+  return entries;
+}
+
+/** Undefined if not known. */
+async function stateOf(id: string, work: Work): Promise<JobState | "missing" | undefined> {
+  const path = withQuery(`/api/jobs/${encodeURIComponent(id)}`, { connection: work.connection });
+  const found = await callPatiently<{ status?: string }>(path, { cache: "no-store" }, work);
+  if (found.ok) return found.value.status === undefined ? undefined : toJobState(found.value.status);
+  return found.failure.status === 404 ? "missing" : undefined;
+}
+
+function outcomeIn(ending: Ending, seen: JobState | "missing"): ReceiptEntry["outcome"] {
+  if (ending === "remove") return seen === "missing" ? "removed" : "failed";
+  if (seen === "missing") return "gone";
+  if (seen === "cancelled") return ending === "stop" ? "stopped" : "cancelled";
+  if (seen === "completed" || seen === "failed") return "over";
+  if (seen === "in_progress" && ending === "cancel") return "tooLate";
+  // A job that still waits was not cancelled; one that still runs may be about to stop.
+  return seen === "pending" ? "failed" : "unknown";
 }

@@ -1,6 +1,7 @@
 import { useTranslations } from "next-intl";
 import { useState } from "react";
 import { BulkLines } from "@/components/data-table/bulk/bulk-lines";
+import { useCapabilities } from "@/components/frame/connection/use-capabilities";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { failureText } from "@/components/frame/failure/failure-text";
 import { useConfirmed } from "@/components/frame/list/use-confirmed";
@@ -10,7 +11,7 @@ import { useClock } from "@/components/ui/time/use-clock";
 import { showToast } from "@/components/ui/toast-store";
 import { callApi } from "@/lib/browser/api";
 import { withQuery } from "@/lib/browser/urls";
-import { causeOf, isWorthAgain, toneOf } from "./receipt-entry";
+import { causeOf, isWorthAgain, toneOf } from "./end-jobs";
 import { type JobWork, useSummary } from "./use-job-work";
 
 type JobLinesProps = {
@@ -107,4 +108,9 @@ function StopTogether({ count, connection, onDone }: StopTogetherProps) {
       </Dialog>
     </>
   );
+}
+
+/** False where the service is known to lack a way to stop running jobs; otherwise the act itself tells. Asked only while something runs. */
+export function useCanStop(connection: string | undefined, isRunning: boolean): boolean {
+  return useCapabilities(isRunning ? connection : undefined, ["jobs.stop"]).has("jobs.stop") !== false;
 }

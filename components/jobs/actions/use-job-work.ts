@@ -7,8 +7,7 @@ import { type Walked, type Work } from "@/lib/browser/bulk/bulk-calls";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { type Result } from "@/lib/shared/result";
 import { useTellBusy } from "./busy-jobs";
-import { cancelJobs, type KnownJob, named, removeJobs } from "./end-jobs";
-import { causeOf, outcomes, type ReceiptEntry, toneOf } from "./receipt-entry";
+import { cancelJobs, causeOf, type KnownJob, named, outcomes, type ReceiptEntry, removeJobs, toneOf } from "./end-jobs";
 
 export type JobAct = "cancel" | "remove" | "runAgain";
 

@@ -1,5 +1,8 @@
 // Which columns the list of jobs has, their order and widths: pure, and validates what the browser has stored.
 
+import { useTranslations } from "next-intl";
+import { useMemo, useSyncExternalStore } from "react";
+import { type Persisted, persisted } from "@/lib/browser/persisted";
 import { type InputId, inputOf, MAX_INPUTS, readInputId } from "@/lib/contract/jobs/job-list";
 import { own } from "@/lib/contract/json/own";
 import { anyText, isTrue, list, map, number, object, where } from "@/lib/contract/json/readers";
@@ -29,7 +32,7 @@ export function shownColumns({ order, hidden }: ColumnChoice): ColumnId[] {
   return order.filter((id) => alwaysShown.includes(id) || !hidden.includes(id));
 }
 
-export type ColumnValue = ReturnType<typeof inputOf> & { label?: string };
+type ColumnValue = ReturnType<typeof inputOf> & { label?: string };
 
 export function isInputId(id: ColumnId): id is InputId {
   return id.startsWith("input:");
@@ -97,4 +100,34 @@ export function shownInputs(choice: ColumnChoice): InputId[] {
 function besideWorkflow(order: readonly ColumnId[], id: InputId): ColumnId[] {
   const others = order.filter((each) => each !== id);
   return others.toSpliced(others.indexOf("workflow") + 1, 0, id);
+}
+
+/** One for each connection, shared by all callers. Empty on the server. */
+const choices = new Map<string, Persisted<ColumnChoice | undefined>>();
+
+function choiceOf(connection: string): Persisted<ColumnChoice | undefined> {
+  const read = (stored: unknown) => (stored === undefined ? undefined : readChoice(stored));
+  const kept = choices.get(connection) ?? persisted(`lightdesk:jobs-columns:${connection}`, read);
+  if (typeof window !== "undefined") choices.set(connection, kept);
+  return kept;
+}
+
+/**
+ * The columns of the list, remembered in this browser for each connection; every tab follows. `usual` must be the same object that the
+ * first render used, as otherwise every row would be rendered again.
+ */
+export function useColumnChoice(connection = "", usual: ColumnChoice): [ColumnChoice, (choice: ColumnChoice) => void] {
+  const kept = useMemo(() => choiceOf(connection), [connection]);
+  const chosen = useSyncExternalStore(kept.subscribe, kept.get, () => undefined);
+  return [chosen ?? usual, kept.set];
+}
+
+/** A column's name: ours, or for a value column the name given by the member who added it. */
+export function useColumnName(choice: ColumnChoice): (id: ColumnId) => string {
+  const t = useTranslations("jobList.column");
+  return (id) => {
+    if (!isInputId(id)) return t(id);
+    const { name, label } = valueOf(id, choice.labels);
+    return label ?? name;
+  };
 }

@@ -8,8 +8,7 @@ import { Input } from "@/components/ui/controls/input";
 import { Dialog } from "@/components/ui/dialog";
 import { type SeenInput, seenInputs } from "@/lib/contract/jobs/job-inputs";
 import { type InputId, MAX_INPUTS } from "@/lib/contract/jobs/job-list";
-import { addInput, alwaysShown, type ColumnChoice, type ColumnId, isInputId, pinInput } from "./column-choice";
-import { useColumnName } from "./use-column-choice";
+import { addInput, alwaysShown, type ColumnChoice, type ColumnId, isInputId, pinInput, useColumnName } from "./column-choice";
 
 type ColumnsDialogProps = {
   choice: ColumnChoice;

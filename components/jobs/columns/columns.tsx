@@ -1,5 +1,7 @@
 import dynamic from "next/dynamic";
-import { type ReactNode } from "react";
+import { useTranslations } from "next-intl";
+import { type ComponentProps, type ReactNode, useCallback } from "react";
+import { DataTable } from "@/components/data-table/data-table";
 import { type ColumnLook, columnsFor } from "@/components/data-table/features";
 import { SelectAllRows, SelectRow } from "@/components/data-table/selection/select-cells";
 import { type SelectionStore } from "@/components/data-table/selection/selection-store";
@@ -8,10 +10,9 @@ import { plainPicture } from "@/components/ui/pictures/plain-picture";
 import { thumbnailUrl } from "@/lib/browser/urls";
 import { type InputId } from "@/lib/contract/jobs/job-list";
 import { type JobRow } from "../job-row";
-import { type CellWords, ranCell, stateCell, submittedCell, titleOf, whatCell } from "./cells";
+import { columnLooks, pinnedLook, valueLook } from "../list/list-skeleton";
+import { type CellWords, copyButton, ranCell, rowHref, rowLink, stateCell, submittedCell, titleOf, useRowClick, whatCell } from "./cells";
 import { type ColumnChoice, type NamedId, valueOf } from "./column-choice";
-import { columnLooks, pinnedLook, valueLook } from "./column-looks";
-import { copyButton, rowHref, rowLink } from "./row-link";
 
 // Loaded only where a column of workflow values is shown.
 const ValueCell = dynamic(() => import("./value-cell").then((module) => module.ValueCell), { ssr: false, loading: () => " " });
@@ -105,4 +106,24 @@ export function valueColumn(id: InputId, { labels, pinned }: ColumnChoice, conne
     meta: isPinned ? pinnedLook : valueLook,
     cell: ({ row }) => <ValueCell id={row.original.id} connection={connection} node={node} input={input} />,
   });
+}
+
+export const rowId = (row: JobRow) => row.id;
+
+type JobTableProps = Omit<ComponentProps<typeof DataTable<JobRow>>, "rowId" | "lightText" | "onClick" | "className"> & {
+  /** `?connection=` of the page's own address. */
+  linked: string | undefined;
+  /** Opens a job beside the list; false where there is no room, and the job's page opens instead. */
+  onOpen?: (id: string) => boolean;
+};
+
+export function JobTable({ linked, onOpen, ...table }: JobTableProps) {
+  const states = useTranslations("frame.states");
+  const onClick = useRowClick(linked, onOpen);
+  const lightText = useCallback(
+    (row: JobRow) =>
+      [row.state === "unknown" ? row.word : states(row.state), row.id.slice(0, 8), titleOf(row), row.error ?? ""].join("   "),
+    [states],
+  );
+  return <DataTable {...table} rowId={rowId} lightText={lightText} onClick={onClick} className="two-lines" />;
 }

@@ -13,14 +13,14 @@ import { type HistoryAnswer, type JobsAnswer } from "@/lib/contract/schemas/job"
 import { ClearAll, useClearAll } from "../actions/clear-all";
 import { choiceOfOne, usualChoice } from "../columns/column-choice";
 import { ChosenTable } from "../list/chosen-table";
+import { SelectedJobs } from "../list/chosen-table";
 import { endedJobsPath, noSearch } from "../list/list-address";
 import { ListFrame } from "../list/list-frame";
-import { ListEmpty, ListPages, ListRows } from "../list/list-rows";
-import { SelectedJobs } from "../list/selected-jobs";
+import { ListEmpty, ListPages, ListRows } from "../list/list-frame";
 import { type FirstAnswer, useJobList } from "../list/use-job-list";
-import { useAskedQuery } from "../list/use-list-state";
+import { useAskedQuery } from "../list/use-job-list";
 import { JobSearchFilters } from "../search/job-search-filters";
-import { WordsField } from "../search/words-field";
+import { WordsField } from "../search/job-search-filters";
 
 type HistoryScreenProps = {
   /** The address as the server read it. */
@@ -33,7 +33,7 @@ type HistoryScreenProps = {
   history: FirstAnswer;
 };
 
-const toView = (answer: HistoryAnswer | JobSearchAnswer) => import("./history-view").then(({ toHistoryView }) => toHistoryView(answer));
+const toView = (answer: HistoryAnswer | JobSearchAnswer) => import("../job-row").then(({ toHistoryView }) => toHistoryView(answer));
 const background = () => "background" as const;
 const totalOf = (answer: JobsAnswer) => answer.pagination.total;
 

@@ -1,9 +1,12 @@
 import { useTranslations } from "next-intl";
+import { type ReactNode } from "react";
+import { cn } from "@/components/ui/cn";
 import { Button, buttonStyle } from "@/components/ui/controls/button";
 import { CopyButton } from "@/components/ui/controls/copy-button";
+import { EmptyState } from "@/components/ui/empty-state";
+import { StatusBadge } from "@/components/ui/status-badge";
 import { Duration } from "@/components/ui/time/duration";
 import { ToneIcon } from "@/components/ui/tone-icon";
-import { Unfold } from "@/components/ui/unfold";
 import { type JobFacts, type JobFailure, type JobNote } from "./job-facts";
 
 type JobErrorProps = {
@@ -128,4 +131,49 @@ function reportOf(job: JobFacts["job"], failure: JobFailure, traceback: string):
   ];
   const reason = refused ? refused.join("\n") : [failure.type, failure.message].filter(Boolean).join(": ");
   return [facts.filter(Boolean).join("\n"), reason, traceback, failure.inputs && `Inputs\n${failure.inputs}`].filter(Boolean).join("\n\n");
+}
+
+type JobMissingProps = {
+  wasThere: boolean;
+  /** It had not ended when it was last seen. */
+  wasMoving?: boolean;
+  isForbidden?: boolean;
+  /** The id can't be part of a URL, so no request was sent. */
+  isUnopenable?: boolean;
+  /** The link back, where the list is not beside it. */
+  back?: ReactNode;
+};
+
+/** Shown in place of a state: the service has no trace of a job that waited or ran. */
+export function GoneBadge() {
+  return <StatusBadge tone="off" word={useTranslations("jobs.job.missing")("badge")} />;
+}
+
+/** Most services answer the same for a deleted job and for another person's; so does this page. */
+export function JobMissing({ wasThere, wasMoving = false, isForbidden = false, isUnopenable = false, back }: JobMissingProps) {
+  const t = useTranslations("jobs.job.missing");
+  const cannotOpen = useTranslations("common")("cannotOpen");
+  if (isUnopenable) return <EmptyState title={cannotOpen} action={back} />;
+  if (isForbidden) return <EmptyState title={t("forbidden")} text={t("forbiddenText")} action={back} />;
+  if (!wasThere) return <EmptyState title={t("title")} text={t("text")} action={back} />;
+  return (
+    <p role="status" className="rounded-lg border border-line bg-off-soft px-3.5 py-2.5">
+      {t(wasMoving ? "left" : "vanished")}
+    </p>
+  );
+}
+
+/** Additional text that opens in place, without script. */
+function Unfold({ title, children }: { title: ReactNode; children: ReactNode }) {
+  return (
+    <details className="min-w-0 open:basis-full">
+      <summary className={cn(buttonStyle(), "w-fit list-none after:content-['▾'] [&::-webkit-details-marker]:hidden")}>{title}</summary>
+      <pre
+        tabIndex={0}
+        className="mt-2 max-h-[360px] overflow-auto rounded-md border border-line bg-surface p-2.5 font-mono text-xs whitespace-pre"
+      >
+        {children}
+      </pre>
+    </details>
+  );
 }

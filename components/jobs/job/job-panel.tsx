@@ -1,13 +1,25 @@
-import { ChevronLeft, ChevronRight, X } from "lucide-react";
+import { ChevronLeft, ChevronRight, FileDown, X } from "lucide-react";
 import { useTranslations } from "next-intl";
 import { type RefObject, useEffect, useRef } from "react";
+import { FailureMessage } from "@/components/frame/failure/failure-message";
+import { JobStatus } from "@/components/frame/job-status";
+import { Freshness } from "@/components/frame/list/freshness";
 import { Button, buttonStyle } from "@/components/ui/controls/button";
 import { CopyableId } from "@/components/ui/controls/copyable-id";
+import { FileName } from "@/components/ui/cut";
 import { isFreeKey, useEscape, usePageKey } from "@/components/ui/hooks/page-keys";
 import { Link } from "@/components/ui/link";
-import { withQuery } from "@/lib/browser/urls";
-import { JobPanelBody } from "./job-panel-body";
-import { JobPanelFrame } from "./job-panel-frame";
+import { Picture } from "@/components/ui/pictures/picture";
+import { Skeleton } from "@/components/ui/skeleton";
+import { KnownUntil } from "@/components/ui/time/duration";
+import { usePoll } from "@/lib/browser/poll/use-poll";
+import { inOtherTab, thumbnailUrl, viewUrl, withQuery } from "@/lib/browser/urls";
+import { type JobDetail } from "@/lib/contract/schemas/job";
+import { JobPanelFrame } from "../list/list-frame";
+import { JobActAnswer, JobActions, useJobActs } from "./job-actions";
+import { JobDetails, JobProgress } from "./job-details";
+import { GoneBadge, JobError, JobMissing, JobNotes } from "./job-error";
+import { factsAfter, type JobFacts, toJobFacts } from "./job-facts";
 
 type JobPanelProps = {
   jobId: string;
@@ -113,5 +125,115 @@ function usePanelKeys(panel: RefObject<HTMLElement | null>, { onClose, onNext, o
       event.stopImmediatePropagation();
     },
     { isFirst: true },
+  );
+}
+
+/** The panel shows a few; the job's page shows all. */
+const SHOWN = 12;
+
+/** The first picture large, the other outputs in one strip below it. */
+function JobPanelOutputs({ facts: { outputs }, connection }: { facts: JobFacts; connection: string | undefined }) {
+  const t = useTranslations("jobs.job.outputs");
+  const files = outputs.flatMap(({ view }) => (view.file ? [{ ...view, file: view.file }] : []));
+  const first = files.find(({ kind, temporary }) => kind === "image" && !temporary) ?? files.find(({ kind }) => kind === "image");
+  const rest = files.filter((file) => file !== first);
+  if (files.length === 0) return null;
+  return (
+    <section aria-label={t("title")} className="flex flex-col gap-2">
+      {first ? (
+        <a href={viewUrl({ ...first.file, connection })} {...inOtherTab()} className="block rounded-sm">
+          <Picture
+            src={thumbnailUrl({ connection, file: first.file, edge: 512 })}
+            alt={first.name}
+            width={512}
+            height={384}
+            fit="contain"
+            className="aspect-[4/3] h-auto w-full"
+          />
+        </a>
+      ) : null}
+      {rest.length > 0 ? (
+        <ul className="flex gap-1.5 overflow-x-auto py-0.5">
+          {rest.slice(0, SHOWN).map(({ nodeId, key, index, kind, name, file }) => (
+            <li key={`${nodeId}/${key}/${index}`} className="shrink-0">
+              <a href={viewUrl({ ...file, connection })} {...inOtherTab()} title={name} className="block rounded-sm">
+                {kind === "image" || kind === "video" || kind === "audio" ? (
+                  <Picture
+                    src={thumbnailUrl({ connection, file, edge: 128 })}
+                    alt={name}
+                    width={64}
+                    height={48}
+                    kind={kind}
+                    className="h-12 w-16"
+                  />
+                ) : (
+                  <span className="grid h-12 w-16 place-items-center rounded-sm bg-sunken text-ink-2">
+                    <FileDown aria-hidden="true" className="size-4" />
+                    <span className="sr-only">
+                      <FileName name={name} />
+                    </span>
+                  </span>
+                )}
+              </a>
+            </li>
+          ))}
+          {rest.length > SHOWN ? <li className="self-center px-1 text-ink-3">+{rest.length - SHOWN}</li> : null}
+        </ul>
+      ) : null}
+    </section>
+  );
+}
+
+type JobPanelBodyProps = {
+  jobId: string;
+  connection: string | undefined;
+  linked: string | undefined;
+  canRun: boolean;
+  onOpenPage: () => void;
+};
+
+const readJob = (detail: JobDetail) => toJobFacts(detail);
+const motionOf = (facts: JobFacts) => (facts.job.terminal ? "final" : "moving");
+
+/** The job, stored under its page's own cache key, so that the page has it at once if opened next. */
+function JobPanelBody({ jobId, connection, linked, canRun, onOpenPage }: JobPanelBodyProps) {
+  const t = useTranslations("jobs.panel");
+  const path = connection ? withQuery(`/api/jobs/${encodeURIComponent(jobId)}`, { connection }) : undefined;
+  const poll = usePoll(path, { read: readJob, motion: motionOf });
+  const acts = useJobActs({ jobId, connection, onDone: () => void poll.refresh() });
+  const { value, failure } = poll;
+  const { facts, isGone, wasMoving, isForbidden } = factsAfter(value, failure);
+  return (
+    <div className="flex flex-col gap-3">
+      {isGone || isForbidden ? <JobMissing wasThere={facts !== undefined} wasMoving={wasMoving} isForbidden={isForbidden} /> : null}
+      {failure && !isGone && !isForbidden ? <FailureMessage failure={failure} onRetry={() => void poll.refresh()} /> : null}
+      {facts ? (
+        <>
+          <p className="flex flex-wrap items-center gap-2">
+            {wasMoving ? <GoneBadge /> : <JobStatus word={facts.job.word} state={facts.job.state} />}
+            <span title={facts.workflow} className="min-w-0 flex-1 truncate font-medium">
+              {facts.workflow}
+            </span>
+            {facts.job.terminal ? null : <Freshness atMs={poll.atMs} everyMs={poll.everyMs} isFailing={failure !== undefined} />}
+          </p>
+          <JobPanelOutputs facts={facts} connection={connection} />
+          {canRun && !isGone && !isForbidden ? <JobActions facts={facts} linked={linked} acts={acts} /> : null}
+          {facts.failure ? <JobError failure={facts.failure} facts={facts} onShowNode={onOpenPage} /> : null}
+          <KnownUntil value={failure && poll.atMs}>
+            <JobProgress facts={facts} />
+            <JobNotes notes={facts.notes} onShowNode={onOpenPage} />
+            <JobDetails facts={facts} linked={linked} />
+          </KnownUntil>
+          <JobActAnswer facts={facts} linked={linked} acts={acts} />
+        </>
+      ) : null}
+      {!facts && !failure ? (
+        <div role="status" aria-label={t("loading")} className="flex flex-col gap-3">
+          <Skeleton className="h-6 w-40" />
+          <Skeleton className="aspect-[4/3] w-full" />
+          <Skeleton className="h-36 w-full" />
+        </div>
+      ) : null}
+    </div>
   );
 }

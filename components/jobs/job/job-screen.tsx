@@ -7,7 +7,7 @@ import { useFollowCounts } from "@/components/frame/counts-context";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { JobStatus } from "@/components/frame/job-status";
 import { Freshness } from "@/components/frame/list/freshness";
-import { PageHeader } from "@/components/frame/page-header";
+import { PageHeader, PageSkeleton } from "@/components/frame/page-header";
 import { ShareButton } from "@/components/frame/share/share-button";
 import { canLeaveOut, SecretsNotice } from "@/components/jobs/actions/secrets-notice";
 import { Card } from "@/components/ui/card";
@@ -15,6 +15,7 @@ import { buttonStyle } from "@/components/ui/controls/button";
 import { CopyableId } from "@/components/ui/controls/copyable-id";
 import { useNumber } from "@/components/ui/hooks/use-numbers";
 import { Link } from "@/components/ui/link";
+import { Skeleton } from "@/components/ui/skeleton";
 import { KnownUntil } from "@/components/ui/time/duration";
 import { OutputList } from "@/components/viewer/output-list";
 import { initialOf, type Stamped, usePoll } from "@/lib/browser/poll/use-poll";
@@ -24,15 +25,15 @@ import { isAddressableId } from "@/lib/contract/params";
 import { type JobDetail } from "@/lib/contract/schemas/job";
 import { type Result } from "@/lib/shared/result";
 import { JobActAnswer, JobActions, withoutSecretsHref } from "./job-actions";
+import { useJobActs } from "./job-actions";
 import { JobDetails } from "./job-details";
+import { JobProgress } from "./job-details";
 import { JobError, JobNotes } from "./job-error";
+import { GoneBadge, JobMissing } from "./job-error";
 import { factsAfter, type JobFacts, ownName, toJobFacts, toStatusFacts, withStatusFacts } from "./job-facts";
 import { JobGraph } from "./job-graph";
-import { GoneBadge, JobMissing } from "./job-missing";
-import { JobProgress } from "./job-progress";
+import { JobTimeline } from "./job-graph";
 import { JobRuns } from "./job-runs";
-import { JobTimeline } from "./job-timeline-card";
-import { useJobActs } from "./use-job-acts";
 
 type JobScreenProps = { jobId: string; connection?: string; canRun: boolean; job: Promise<Result<Stamped<JobFacts>, Failure>> };
 
@@ -174,5 +175,29 @@ export function JobOutputs({ facts: { job, outputs }, connection }: { facts: Job
     <Card title={t("title")} note={number(outputs.length)} bodyClassName="flex flex-col gap-3">
       <OutputList outputs={outputs} connection={connection} />
     </Card>
+  );
+}
+
+export function JobSkeleton() {
+  const t = useTranslations("jobs.job");
+  const title = (
+    <>
+      <span className="sr-only">{t("title")}</span>
+      <Skeleton className="h-4 w-20" />
+    </>
+  );
+  return (
+    <PageSkeleton
+      trail={<span className="max-sm:hidden">{t("trail")}</span>}
+      title={title}
+      label={t("loading")}
+      className="grid items-start gap-3.5 p-4 md:px-5 lg:grid-cols-[minmax(0,1fr)_380px]"
+    >
+      <Skeleton className="h-[260px] rounded-lg" />
+      <div className="flex flex-col gap-3.5">
+        <Skeleton className="h-[150px] rounded-lg" />
+        <Skeleton className="h-[190px] rounded-lg" />
+      </div>
+    </PageSkeleton>
   );
 }

@@ -13,8 +13,7 @@ import { isSearch, type KnownJobState } from "@/lib/contract/jobs/job-list";
 import { type JobRow } from "../job-row";
 import { JobSearchFilters } from "../search/job-search-filters";
 import { isFilteredList, noFilters } from "./list-address";
-import { type ListChange, type ListState } from "./list-state";
-import { useAskedQuery, useMoving } from "./use-list-state";
+import { type ListChange, type ListState, useAskedQuery, useMoving } from "./use-job-list";
 
 const loadMore = () => import("./more-filters");
 const MoreFilters = dynamic(() => loadMore().then((module) => module.MoreFilters), { ssr: false });

@@ -3,29 +3,28 @@
 import dynamic from "next/dynamic";
 import { useSearchParams } from "next/navigation";
 import { useTranslations } from "next-intl";
-import { useCallback, useEffect, useEffectEvent, useState } from "react";
+import { type ReactNode, useCallback, useDeferredValue, useEffect, useEffectEvent, useState } from "react";
 import { type CountName, type ReadCounts, useCounts, useFollowCounts, useTellCounts } from "@/components/frame/counts-context";
 import { IgnoredValues } from "@/components/frame/list/ignored-values";
-import { useOpened } from "@/components/frame/list/use-opened";
+import { type Opened, useOpened, useOpenedId } from "@/components/frame/list/use-opened";
 import { Button, buttonStyle } from "@/components/ui/controls/button";
+import { useAtFirstMove } from "@/components/ui/hooks/use-at-first-move";
 import { Link } from "@/components/ui/link";
 import { withQuery } from "@/lib/browser/urls";
 import { type JobSearchQuery } from "@/lib/contract/console";
 import { isSearch, readInputIds } from "@/lib/contract/jobs/job-list";
 import { type JobsAnswer } from "@/lib/contract/schemas/job";
-import { choiceOfOne, type ColumnChoice, shownInputs, usualChoice, withInputs } from "../columns/column-choice";
-import { useColumnChoice } from "../columns/use-column-choice";
+import { choiceOfOne, type ColumnChoice, shownInputs, useColumnChoice, usualChoice, withInputs } from "../columns/column-choice";
 import { type JobRow, type JobsView } from "../job-row";
-import { WordsField } from "../search/words-field";
+import { WordsField } from "../search/job-search-filters";
 import { ChosenTable } from "./chosen-table";
-import { JobsBeside } from "./jobs-beside";
+import { SelectedJobs } from "./chosen-table";
 import { JobsFilters, SortSelect } from "./jobs-filters";
 import { INPUTS_PARAM, type ListLinks, viewHref, viewQuery } from "./list-address";
 import { ListFrame } from "./list-frame";
-import { ListEmpty, ListPages } from "./list-rows";
-import { type ListState } from "./list-state";
-import { SelectedJobs } from "./selected-jobs";
-import { type FirstAnswer, useJobList } from "./use-job-list";
+import { ListEmpty, ListPages, ListRows } from "./list-frame";
+import { JobPanelFrame } from "./list-frame";
+import { type FirstAnswer, type ListState, useJobList } from "./use-job-list";
 
 const ColumnsDialog = dynamic(() => import("../columns/columns-dialog").then((module) => module.ColumnsDialog), { ssr: false });
 
@@ -202,5 +201,47 @@ export function JobsScreen({ query: asRead, ignored, connection: linked, view: b
         <ListPages {...shown} total={total} />
       </ListFrame>
     </>
+  );
+}
+
+const loadPanel = () => import("../job/job-panel");
+const JobPanel = dynamic(() => loadPanel().then((module) => module.JobPanel), { ssr: false, loading: () => <JobPanelFrame /> });
+
+type JobsBesideProps = {
+  opened: Opened;
+  rows: readonly JobRow[];
+  connection: string | undefined;
+  linked: string | undefined;
+  canRun: boolean;
+  state: ListState;
+  children: ReactNode;
+};
+
+/** The list, with the open job beside it. The row is marked at once; the panel and the narrower list may follow a frame later. */
+function JobsBeside({ opened, rows, connection, linked, canRun, state, children }: JobsBesideProps) {
+  const id = useDeferredValue(useOpenedId(opened));
+  useAtFirstMove(loadPanel);
+  const at = id === undefined ? -1 : rows.findIndex((row) => row.id === id);
+  const neighbour = (by: -1 | 1) => {
+    const next = at < 0 ? undefined : rows[at + by]?.id;
+    return next === undefined ? undefined : () => void opened.open(next);
+  };
+  return (
+    <div className="flex items-start">
+      <ListRows state={state} className={id === undefined ? "flex-1" : "flex-1 with-panel"}>
+        {children}
+      </ListRows>
+      {id !== undefined ? (
+        <JobPanel
+          jobId={id}
+          connection={connection}
+          linked={linked}
+          canRun={canRun}
+          onClose={opened.close}
+          onNext={neighbour(1)}
+          onPrevious={neighbour(-1)}
+        />
+      ) : null}
+    </div>
   );
 }

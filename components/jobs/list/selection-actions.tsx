@@ -18,8 +18,7 @@ import { fits, type KnownJob } from "../actions/end-jobs";
 import { JobLines } from "../actions/job-lines";
 import { type JobAct } from "../actions/use-job-work";
 import { type JobRow } from "../job-row";
-import { type ChosenJobs, type Command, jobsWith, MOST_AT_ONCE, narrowedTo } from "./chosen-jobs";
-import { type Asked, type Bulk, useBulk } from "./use-bulk";
+import { type Asked, type Bulk, type ChosenJobs, type Command, jobsWith, MOST_AT_ONCE, narrowedTo, useBulk } from "./use-bulk";
 
 type ExportFormat = "csv" | "json";
 

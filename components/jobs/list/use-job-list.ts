@@ -1,16 +1,18 @@
 import { useSearchParams } from "next/navigation";
-import { use, useCallback, useEffect, useLayoutEffect, useMemo, useState } from "react";
+import { use, useCallback, useEffect, useLayoutEffect, useMemo, useState, useSyncExternalStore } from "react";
+import { createStore } from "zustand/vanilla";
 import { createSelection } from "@/components/data-table/selection/selection-store";
 import { usePausedRows } from "@/components/data-table/use-paused-rows";
 import { useConnection } from "@/components/frame/connection/connection-context";
+import { afterPaint } from "@/lib/browser/after-paint";
 import { initialOf, type Poll, type Stamped, usePoll } from "@/lib/browser/poll/use-poll";
+import { apiPath } from "@/lib/browser/urls";
 import { type JobSearchQuery } from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";
 import { type Result } from "@/lib/shared/result";
 import { useBusyJobs } from "../actions/busy-jobs";
 import { type JobRow, type JobsView } from "../job-row";
 import { listApiPath, listHref, type ListLinks, type ListName, readList } from "./list-address";
-import { createListState } from "./list-state";
 
 export type FirstAnswer = Promise<Result<Stamped<JobsView>, Failure>>;
 
@@ -77,4 +79,99 @@ function useQuestion(list: ListName, asRead: JobSearchQuery): JobSearchQuery {
     () => (href === listHref(list, asRead) ? asRead : readList(list, new URL(href, "http://page").searchParams).query),
     [list, href, asRead],
   );
+}
+
+export type ListChange = Partial<JobSearchQuery>;
+
+/**
+ * The list that was asked for last, kept outside React's state: a click renders only the controls that show it. The address,
+ * the request to the service and its rows follow after the frame that shows the click.
+ */
+export type ListState = ReturnType<typeof createListState>;
+
+export function createListState(list: ListName, first: JobSearchQuery, links: ListLinks) {
+  const plainHref = (query: JobSearchQuery) => listHref(list, query);
+  let here = { query: first, links };
+  let asked: JobSearchQuery | undefined;
+  let shown = plainHref(first);
+  let isPressed = false;
+  let isPushing = false;
+  let wasTyped = false;
+  let isReplacing = false;
+  const changes = createStore(() => 0);
+  const notifyAll = () => changes.setState((count) => count + 1);
+  const query = () => asked ?? here.query;
+  const hrefOf = (change: ListChange) => listHref(list, { ...query(), offset: 0, ...change }, here.links);
+  const push = () => {
+    isPushing = false;
+    if (asked === undefined) return;
+    if (plainHref(asked) !== plainHref(here.query)) {
+      // Bypasses the router, which would request and render the whole page for a new list of rows.
+      const href = apiPath(listHref(list, asked, here.links));
+      if (isReplacing) window.history.replaceState(null, "", href);
+      else window.history.pushState(null, "", href);
+      return;
+    }
+    // Clicked back and forth within a frame.
+    asked = undefined;
+    isPressed = false;
+    notifyAll();
+  };
+  return {
+    list,
+    subscribe: changes.subscribe,
+    query,
+    /** Other rows are being loaded. */
+    isMoving: () => plainHref(query()) !== shown,
+    hrefOf,
+    /** A new query begins on its first page. Words typed in several goes are one step of the browser's history. */
+    go(change: ListChange, isTyped = false): void {
+      const next = { ...query(), offset: 0, ...change };
+      if (plainHref(next) === plainHref(query())) return;
+      isReplacing = isTyped && wasTyped;
+      wasTyped = isTyped;
+      asked = next;
+      isPressed = true;
+      notifyAll();
+      if (!isPushing) afterPaint(push);
+      isPushing = true;
+    },
+    /** Adopts what the address says by now, however it was changed. */
+    follow(addressed: JobSearchQuery, its: ListLinks): void {
+      here = { query: asked && plainHref(asked) === plainHref(addressed) ? asked : addressed, links: its };
+      if (!isPushing) asked = undefined;
+      notifyAll();
+    },
+    /** Rows of this list, or the reason why there are none, are on the page. After a click the page scrolls to the first. */
+    show(answered: JobSearchQuery): void {
+      const href = plainHref(answered);
+      if (href === shown) return;
+      shown = href;
+      if (isPressed && href === plainHref(query())) {
+        isPressed = false;
+        window.scrollTo({ top: 0 });
+      }
+      notifyAll();
+    },
+  };
+}
+
+/** One value of the newest requested list; renders only when that value changes. */
+export function useAsked<T extends JobSearchQuery | JobSearchQuery[keyof JobSearchQuery]>(
+  state: ListState,
+  pick: (query: JobSearchQuery) => T,
+): T {
+  const read = () => pick(state.query());
+  return useSyncExternalStore(state.subscribe, read, read);
+}
+
+export function useMoving(state: ListState): boolean {
+  return useSyncExternalStore(state.subscribe, state.isMoving, state.isMoving);
+}
+
+const whole = (query: JobSearchQuery) => query;
+
+/** The newest requested list, even if its rows are still loading. */
+export function useAskedQuery(state: ListState): JobSearchQuery {
+  return useAsked(state, whole);
 }

@@ -6,8 +6,8 @@ import { type JobWaits } from "@/lib/contract/runners/runners";
 import { type CellWords } from "../columns/cells";
 import { column, jobColumns, selectColumn } from "../columns/columns";
 import { type JobRow } from "../job-row";
-import { queueLooks } from "./queue-looks";
-import { roundingOf, type StartRange } from "./start-range";
+import { queueLooks } from "../list/list-skeleton";
+import { roundingOf, type StartRange } from "./use-starts";
 
 type Queue = {
   words: CellWords;

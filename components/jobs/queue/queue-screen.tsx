@@ -10,6 +10,8 @@ import { useWhyNot } from "@/components/frame/member-context";
 import { RunLink } from "@/components/frame/samples/run-link";
 import { EmptyState } from "@/components/ui/empty-state";
 import { useAtFirstMove } from "@/components/ui/hooks/use-at-first-move";
+import { ReceiptLine } from "@/components/ui/receipt-line";
+import { type Cleared } from "@/lib/browser/bulk/bulk-calls";
 import { initialOf, type Stamped, usePoll } from "@/lib/browser/poll/use-poll";
 import { withQuery } from "@/lib/browser/urls";
 import { type Failure } from "@/lib/contract/failure";
@@ -17,15 +19,12 @@ import { type QueueAnswer } from "@/lib/contract/schemas/job";
 import { type Result } from "@/lib/shared/result";
 import { ClearAll, useClearAll } from "../actions/clear-all";
 import { useCellWords } from "../columns/cells";
-import { type JobRow } from "../job-row";
-import { type Command } from "../list/chosen-jobs";
-import { JobTable } from "../list/job-table";
+import { JobTable } from "../columns/columns";
+import { type JobRow, type QueueList, toQueueList } from "../job-row";
+import { useJobKeys } from "../list/chosen-table";
 import { ListFrame } from "../list/list-frame";
-import { useJobKeys } from "../list/selected-jobs";
-import { useBulk } from "../list/use-bulk";
-import { ClearReceipt } from "./clear-receipt";
+import { type Command, useBulk } from "../list/use-bulk";
 import { queueColumns } from "./queue-columns";
-import { type QueueList, toQueueList } from "./queue-list";
 import { useStarts } from "./use-starts";
 
 const loadActions = () => import("../list/selection-actions");
@@ -153,5 +152,26 @@ export function QueueScreen({ linked, canCancel, queue }: QueueScreenProps) {
         command={command}
       />
     </ListFrame>
+  );
+}
+
+type ClearReceiptProps = {
+  /** How many waited when the person confirmed. */
+  asked: number;
+  outcome: Cleared<QueueAnswer>;
+  /** How many still wait. */
+  waiting: number;
+  onDismiss: () => void;
+};
+
+/** The outcome of clearing the queue. Some services name what they cancelled; otherwise only what still waits is known. */
+export function ClearReceipt({ asked, outcome, waiting, onDismiss }: ClearReceiptProps) {
+  const t = useTranslations("queue.receipt");
+  const cancelled = outcome.kind === "answered" ? (outcome.answer.deleted ?? []).length : 0;
+  const tooLate = Math.max(0, asked - cancelled);
+  const unknown = outcome.kind === "answered" ? "unnamed" : "lost";
+  const key = cancelled === 0 ? (`${unknown}${waiting === 0 ? "Gone" : "Waiting"}` as const) : tooLate === 0 ? "all" : "some";
+  return (
+    <ReceiptLine isAnswer tone={cancelled > 0 ? "ok" : "off"} text={t(key, { asked, waiting, cancelled, tooLate })} onDismiss={onDismiss} />
   );
 }

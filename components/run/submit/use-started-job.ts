@@ -4,8 +4,8 @@
 // lacks counts as gone if its details answer 404 too.
 
 import { useFollowCounts, useRefreshCounts } from "@/components/frame/counts-context";
-import { type ReceiptEntry } from "@/components/jobs/actions/receipt-entry";
-import { useCanStop } from "@/components/jobs/actions/use-can-stop";
+import { type ReceiptEntry } from "@/components/jobs/actions/end-jobs";
+import { useCanStop } from "@/components/jobs/actions/job-lines";
 import { useJobWork } from "@/components/jobs/actions/use-job-work";
 import { type Motion } from "@/lib/browser/poll/poll-plan";
 import { usePoll } from "@/lib/browser/poll/use-poll";

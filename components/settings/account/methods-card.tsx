@@ -8,11 +8,14 @@ import { Card } from "@/components/ui/card";
 import { Button } from "@/components/ui/controls/button";
 import { useRouter } from "@/components/ui/link";
 import { StatusBadge } from "@/components/ui/status-badge";
+import { RelativeTime } from "@/components/ui/time/relative-time";
 import { showToast } from "@/components/ui/toast-store";
 import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { signInAt } from "@/lib/browser/session";
+import { type SessionView } from "@/lib/contract/console";
 import { type SignInMethods } from "@/lib/contract/people/sign-in";
+import { RemovalDialog } from "../revocable-list";
 
 /** How this member signs in, if a provider is offered besides passwords. */
 export function MethodsCard({ methods }: { methods: SignInMethods }) {
@@ -93,4 +96,80 @@ function useMethods() {
       router.refresh();
     },
   };
+}
+
+const OTHERS = "others";
+
+export function SessionsCard({ name, sessions }: { name: string; sessions: readonly SessionView[] }) {
+  const t = useTranslations("settings.profile");
+  const router = useRouter();
+  const [isAsking, setAsking] = useState(false);
+  const [busyWith, setBusyWith] = useState<string>();
+  const [failure, setFailure] = useState<ApiFailure>();
+  async function end(which: string) {
+    setAsking(false);
+    setBusyWith(which);
+    setFailure(undefined);
+    const one = which === OTHERS ? "" : `/${encodeURIComponent(which)}`;
+    const result = await callApi(`/api/console/account/sessions${one}`, { method: "DELETE" });
+    setBusyWith(undefined);
+    if (result.ok) showToast({ tone: "ok", text: t(which === OTHERS ? "session.othersEnded" : "session.ended") });
+    else setFailure(result.failure);
+    router.refresh();
+  }
+  return (
+    <Card title={t("sessions")} bodyClassName="flex flex-col items-start gap-3">
+      {failure ? <FailureMessage failure={failure} /> : null}
+      <p className="max-w-[62ch] text-ink-2">{t("sessionsText")}</p>
+      <ul className="w-full">
+        {sessions.map((session) => (
+          <SessionItem key={session.id} session={session} isBusy={busyWith === session.id} onEnd={() => void end(session.id)} />
+        ))}
+      </ul>
+      {sessions.length > 1 ? (
+        <Button tone="danger" busy={busyWith === OTHERS} onClick={() => setAsking(true)}>
+          {t("endSessions")}
+        </Button>
+      ) : null}
+      <RemovalDialog
+        leaving={isAsking ? { name } : undefined}
+        title={t("endTitle")}
+        onRemove={() => void end(OTHERS)}
+        onClose={() => setAsking(false)}
+      >
+        {t("endText")}
+      </RemovalDialog>
+    </Card>
+  );
+}
+
+function SessionItem({ session, isBusy, onEnd }: { session: SessionView; isBusy: boolean; onEnd: () => void }) {
+  const t = useTranslations("settings.profile.session");
+  const { address, method, createdAt, usedAt, current } = session;
+  const browser = session.browser || t("unknown");
+  return (
+    <li className="flex flex-wrap items-center gap-x-4 gap-y-1.5 border-t border-line py-2" aria-busy={isBusy || undefined}>
+      <div className="min-w-0 flex-1 basis-[220px]">
+        <p className="flex items-center gap-2">
+          <span className="truncate font-semibold">{browser}</span>
+          {current ? <StatusBadge tone="ok" word={t("this")} /> : null}
+        </p>
+        <p className="text-sm break-words text-ink-3">
+          {[address, method === "password" ? "" : t("by", { method: method === "proxy" ? t("proxy") : method })]
+            .filter(Boolean)
+            .join(" · ")}
+        </p>
+      </div>
+      <span className="text-sm text-ink-3">
+        {t.rich("used", { time: () => <RelativeTime ms={usedAt} /> })}
+        {" · "}
+        {t.rich("begun", { time: () => <RelativeTime ms={createdAt} /> })}
+      </span>
+      {current || method === "proxy" ? null : (
+        <Button size="small" tone="danger" busy={isBusy} aria-label={t("endOf", { browser, address })} onClick={onEnd}>
+          {t("end")}
+        </Button>
+      )}
+    </li>
+  );
 }

@@ -1,5 +1,5 @@
 import { withQuery } from "@/lib/browser/urls";
-import { type AuditItem, type AuditPart } from "@/lib/contract/audit/audit";
+import { type AuditItem, type AuditPart, type AuditQuery } from "@/lib/contract/audit/audit";
 import { namelessWorkflow } from "@/lib/contract/workflow/workflow-name";
 
 /** The log's words, and the names shown to people. */
@@ -70,3 +70,14 @@ function pageOf(word: AuditFact["word"], id: string, connection: AuditItem["conn
 
 const isWritten = (name: string | undefined): name is Written => name !== undefined && Object.hasOwn(words, name);
 const isAnswer = (value: string): value is keyof typeof answers => Object.hasOwn(answers, value);
+
+export type AuditView = Pick<AuditQuery, "member" | "action" | "on" | "within" | "before" | "upTo">;
+
+/** The address of a page of the log; it includes the filters, and can be shared. */
+export function auditAddress({ member, action, on, within, before, upTo }: AuditView): `/${string}` {
+  return withQuery("/settings/audit", { member, action, on, within, before, upTo });
+}
+
+export function auditFile({ member, action, on, within }: AuditView): `/${string}` {
+  return withQuery("/api/console/audit/export", { member, action, on, within });
+}

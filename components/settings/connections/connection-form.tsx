@@ -8,12 +8,12 @@ import { Checkbox } from "@/components/ui/controls/checkbox";
 import { FormField } from "@/components/ui/controls/form-field";
 import { Input } from "@/components/ui/controls/input";
 import { useRouter } from "@/components/ui/link";
+import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { endsWithApi, toBaseUrl, withScheme } from "@/lib/contract/connections";
-import { type ConnectionCheck, type ConnectionView } from "@/lib/contract/console";
+import { type ConnectionCheck, type ConnectionSaved, type ConnectionView } from "@/lib/contract/console";
+import { type Result } from "@/lib/shared/result";
 import { Outcome } from "../outcome";
-import { readConnectionForm } from "./read-connection-form";
-import { saveConnection } from "./save-connection";
 
 type ConnectionFormProps = {
   /** Absent for a new one. */
@@ -172,4 +172,40 @@ export function ConnectionForm({ connection, canShare, onSaved, onClose }: Conne
 function hintOf(address: string, t: ReturnType<typeof useTranslations<"settings.form">>): string {
   if (endsWithApi(address)) return t("withoutApi", { url: toBaseUrl(withScheme(address)) });
   return withScheme(address) === address ? t("baseUrlHint") : t("withScheme", { url: toBaseUrl(withScheme(address)) });
+}
+
+type ConnectionFields = { name: string; baseUrl?: string; accountUrl?: string; key?: string; shared?: boolean };
+
+/**
+ * Adds a missing scheme to an address. An empty base URL or key is left out, which keeps the stored one; an empty account URL is sent,
+ * which removes the stored one.
+ */
+export function readConnectionForm(data: FormData): ConnectionFields {
+  const text = (name: string) => {
+    const value = data.get(name);
+    return typeof value === "string" ? value.trim() : "";
+  };
+  const baseUrl = withScheme(text("baseUrl"));
+  const key = text("key");
+  return {
+    name: text("name"),
+    ...(baseUrl && { baseUrl }),
+    ...(data.has("accountUrl") && { accountUrl: withScheme(text("accountUrl")) }),
+    ...(key && { key }),
+    ...(data.get("shared") === "on" && { shared: true }),
+  };
+}
+
+/** The console checks the key with the service, and saves what the service accepts; with `keep` it saves in any case. */
+async function saveConnection(
+  id: string | undefined,
+  fields: ConnectionFields & { keep?: true },
+): Promise<Result<ConnectionSaved, ApiFailure>> {
+  if (id === undefined) return callApi<ConnectionSaved>("/api/console/connections", { method: "POST", json: fields });
+  const { shared: _shared, ...change } = fields;
+  return callApi<ConnectionSaved>(connectionPath(id), { method: "PUT", json: change });
+}
+
+export function connectionPath(id: string, act?: "check" | "use"): `/${string}` {
+  return `/api/console/connections/${encodeURIComponent(id)}${act ? `/${act}` : ""}`;
 }

@@ -2,6 +2,8 @@
 
 import { useTranslations } from "next-intl";
 import { use, useState } from "react";
+import { connectionTone, keyWord } from "@/components/frame/connection/connection-status";
+import { useConnectionStatus, useRefreshCounts } from "@/components/frame/counts-context";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { useWhyNot } from "@/components/frame/member-context";
 import { PageHeader } from "@/components/frame/page-header";
@@ -9,17 +11,26 @@ import { Card } from "@/components/ui/card";
 import { Button } from "@/components/ui/controls/button";
 import { EmptyState } from "@/components/ui/empty-state";
 import { useRouter } from "@/components/ui/link";
+import { StatusBadge } from "@/components/ui/status-badge";
+import { RelativeTime } from "@/components/ui/time/relative-time";
 import { showToast } from "@/components/ui/toast-store";
+import { callApi } from "@/lib/browser/api";
+import { type ApiFailure } from "@/lib/browser/read-failure";
 import { hasFeature } from "@/lib/contract/connections";
-import { type ConnectionCheck, type ConnectionView, type MemberView, type PersonalConnectionView } from "@/lib/contract/console";
+import {
+  type ConnectionCheck,
+  type ConnectionView,
+  type JobViewerView,
+  type MemberView,
+  type PersonalConnectionView,
+} from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";
 import { type Result } from "@/lib/shared/result";
-import { RemovalDialog } from "../removal-dialog";
+import { Outcome } from "../outcome";
+import { RemovalDialog } from "../revocable-list";
 import { SettingsTabs } from "../settings-tabs";
-import { ConnectionForm } from "./connection-form";
-import { ConnectionItem } from "./connection-item";
-import { PersonalConnections, useJobViewersDialog } from "./personal-connections";
-import { useConnectionActs } from "./use-connection-acts";
+import { ConnectionForm, connectionPath } from "./connection-form";
+import { PersonalConnections, useJobViewersDialog, viewerPath } from "./personal-connections";
 
 type ConnectionsScreenProps = {
   connections: Promise<ConnectionView[]>;
@@ -111,6 +122,169 @@ export function ConnectionsScreen({ connections, canChangeShared, canAdd, viewer
       <RemovalDialog leaving={leaving} onRemove={(gone) => void remove(gone)} onClose={() => setLeaving(undefined)}>
         {t("removeText")}
       </RemovalDialog>
+    </>
+  );
+}
+
+type Busy = { id: string; act: "use" | "check" | "remove" | "viewers" };
+
+/** Uses, checks and removes connections: one act at a time, with the answer shown at its connection. */
+function useConnectionActs() {
+  const router = useRouter();
+  const refreshCounts = useRefreshCounts();
+  const [busy, setBusy] = useState<Busy>();
+  const [failure, setFailure] = useState<ApiFailure>();
+  const [checks, setChecks] = useState<Readonly<Partial<Record<string, ConnectionCheck>>>>({});
+  const note = (id: string, check: ConnectionCheck | undefined) => setChecks((known) => ({ ...known, [id]: check }));
+
+  async function call<T>(act: Busy, method: "POST" | "DELETE", path: `/${string}`): Promise<Result<T, ApiFailure>> {
+    setBusy(act);
+    setFailure(undefined);
+    const result = await callApi<T>(path, { method });
+    setBusy(undefined);
+    if (!result.ok) setFailure(result.failure);
+    // Refreshes the counts, so that the frame shows the same state as the check.
+    if (act.act === "check") await refreshCounts();
+    // The frame shows connections too; and after a change of role, other acts are allowed.
+    if (result.ok || result.failure.code === "ROLE_TOO_LOW") router.refresh();
+    return result;
+  }
+
+  return {
+    busy,
+    failure,
+    checks,
+    note,
+    run: async ({ id }: ConnectionView, act: "use" | "check") => {
+      const answer = await call<{ check?: ConnectionCheck } | undefined>({ id, act }, "POST", connectionPath(id, act));
+      if (answer.ok && answer.value?.check) note(id, answer.value.check);
+      // Otherwise an address that names another connection would keep showing that one.
+      if (answer.ok && act === "use") router.replace("/settings");
+    },
+    takeView: async ({ id }: ConnectionView, memberId: string) => call({ id, act: "viewers" }, "DELETE", viewerPath(id, memberId)),
+    /** True if it was removed. */
+    remove: async ({ id }: ConnectionView): Promise<boolean> => (await call({ id, act: "remove" }, "DELETE", connectionPath(id))).ok,
+  };
+}
+
+type ConnectionAct = "use" | "check" | "change" | "remove" | "viewers";
+type ConnectionItemProps = {
+  connection: ConnectionView;
+  check?: ConnectionCheck;
+  /** The act in progress on this connection. */
+  busyWith?: ConnectionAct;
+  canChange: boolean;
+  /** Its form was just closed: the focus returns to the button that opened it. */
+  isReturned?: boolean;
+  /** For admins, on their own connection: they choose who sees its jobs. */
+  canShow?: boolean;
+  onAct: (act: ConnectionAct) => void;
+  /** Withdraws the view of its jobs from a member. */
+  onTake: (memberId: string) => void;
+};
+
+function ConnectionItem({
+  connection,
+  check,
+  busyWith,
+  canChange,
+  isReturned = false,
+  canShow = false,
+  onAct,
+  onTake,
+}: ConnectionItemProps) {
+  const t = useTranslations("settings");
+  const words = useTranslations("frame.connection");
+  const { name, baseUrl, accountUrl, embedded, shared, fingerprint, current, seenOf, seenBy } = connection;
+  const status = useConnectionStatus()(connection);
+  const act = (kind: ConnectionAct, label: string) => (
+    <Button
+      key={kind}
+      size="small"
+      tone={kind === "remove" ? "danger" : "plain"}
+      busy={busyWith === kind}
+      autoFocus={isReturned && kind === "change"}
+      aria-label={t("actOn", { act: label, name })}
+      onClick={() => onAct(kind)}
+    >
+      {label}
+    </Button>
+  );
+  return (
+    <li data-connection={connection.id} className="flex flex-col gap-2 border-b border-line px-3.5 py-3 last:border-b-0">
+      <div className="flex flex-wrap items-center gap-x-3 gap-y-1.5">
+        <h3 className="font-semibold">{name}</h3>
+        <StatusBadge tone={connectionTone[status]} word={words(status)} />
+        {current ? <span className="text-sm text-ink-3">{words("current")}</span> : null}
+        <span className="ml-auto flex flex-wrap gap-1.5">
+          {current ? null : act("use", t("use"))}
+          {seenOf === undefined ? act("check", busyWith === "check" ? t("checking") : t("check")) : null}
+          {canShow && seenBy ? act("viewers", t("jobViewers.open")) : null}
+          {canChange ? act("change", t("change")) : null}
+          {canChange && !embedded ? act("remove", t("remove")) : null}
+        </span>
+      </div>
+      <dl className="grid grid-cols-[92px_minmax(0,1fr)] gap-y-1 text-ink-2">
+        {seenOf === undefined ? (
+          <>
+            <dt className="text-ink-3">{t("address")}</dt>
+            <dd className="truncate" title={embedded ? undefined : baseUrl}>
+              {embedded ? t("embedded") : baseUrl}
+            </dd>
+          </>
+        ) : null}
+        {accountUrl ? (
+          <>
+            <dt className="text-ink-3">{t("account")}</dt>
+            <dd className="truncate" title={accountUrl}>
+              {accountUrl}
+            </dd>
+          </>
+        ) : null}
+        <dt className="text-ink-3">{t("usedBy")}</dt>
+        <dd>{seenOf === undefined ? t(shared ? "usedByTeam" : "usedByYou") : t("jobViewers.readOnly", { owner: seenOf })}</dd>
+        {seenBy && seenBy.length > 0 ? <SeenBy viewers={seenBy} onTake={onTake} /> : null}
+        <dt className="text-ink-3">{t("key")}</dt>
+        <dd>
+          {seenOf === undefined ? words(keyWord(connection)) : t("jobViewers.keyOf", { owner: seenOf })}
+          {fingerprint ? (
+            <>
+              {" · "}
+              <span className="font-mono text-sm" title={t("fingerprint")}>
+                {fingerprint}
+              </span>
+            </>
+          ) : null}
+        </dd>
+      </dl>
+      {check ? <Outcome check={check} /> : null}
+    </li>
+  );
+}
+
+type SeenByProps = { viewers: readonly JobViewerView[]; onTake: (memberId: string) => void };
+
+/** Tells the owner who else sees their jobs, and lets them end it. */
+function SeenBy({ viewers, onTake }: SeenByProps) {
+  const t = useTranslations("settings.jobViewers");
+  return (
+    <>
+      <dt className="text-ink-3">{t("seen")}</dt>
+      <dd>
+        <ul className="flex flex-col gap-1">
+          {viewers.map(({ memberId, name, givenBy, givenAt }) => (
+            <li key={memberId} className="flex flex-wrap items-center gap-x-2">
+              <span className="font-medium text-ink">{name}</span>
+              <span className="text-sm text-ink-3">
+                {t.rich(givenBy ? "givenBy" : "given", { giver: givenBy ?? "", time: () => <RelativeTime ms={givenAt} /> })}
+              </span>
+              <Button size="small" tone="quiet" aria-label={t("takeFrom", { name })} onClick={() => onTake(memberId)}>
+                {t("take")}
+              </Button>
+            </li>
+          ))}
+        </ul>
+      </dd>
     </>
   );
 }

@@ -1,6 +1,7 @@
 import { useTranslations } from "next-intl";
-import { type FormEvent, useState } from "react";
+import { type FormEvent, use, useState } from "react";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
+import { useCanChange } from "@/components/frame/member-context";
 import { Card } from "@/components/ui/card";
 import { Button } from "@/components/ui/controls/button";
 import { CopyField } from "@/components/ui/controls/copy-field";
@@ -8,10 +9,19 @@ import { FormField } from "@/components/ui/controls/form-field";
 import { Input } from "@/components/ui/controls/input";
 import { Select } from "@/components/ui/controls/select";
 import { useRouter } from "@/components/ui/link";
+import { StatusBadge } from "@/components/ui/status-badge";
+import { RelativeTime } from "@/components/ui/time/relative-time";
 import { useClock } from "@/components/ui/time/use-clock";
+import { useReadingFrom, useRenderedMs } from "@/components/ui/time/use-now";
+import { type Tone } from "@/components/ui/tone";
 import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";
-import { type GivenRole } from "./member-rights";
+import { type InvitationItem } from "@/lib/contract/console";
+import { type Failure } from "@/lib/contract/failure";
+import { expiresSoon } from "@/lib/contract/times";
+import { type Result } from "@/lib/shared/result";
+import { RevocableList } from "../revocable-list";
+import { type GivenRole } from "./member-list";
 
 type InviteFormProps = { choices: readonly GivenRole[]; onClose: () => void };
 
@@ -82,7 +92,7 @@ export function InviteForm({ choices, onClose }: InviteFormProps) {
   );
 }
 
-export type Invitation = { email: string; url: string; expiresAt: number };
+type Invitation = { email: string; url: string; expiresAt: number };
 
 /** Shown until it is closed, and never again: the console keeps only a hash of it. */
 export function InvitationLink({ invitation, onClose }: { invitation: Invitation; onClose: () => void }) {
@@ -102,5 +112,61 @@ export function InvitationLink({ invitation, onClose }: { invitation: Invitation
         <Button onClick={onClose}>{common("close")}</Button>
       </div>
     </div>
+  );
+}
+
+export function InvitationList({ invitations }: { invitations: Promise<Result<InvitationItem[], Failure>> }) {
+  const t = useTranslations("settings.invitations");
+  const router = useRouter();
+  const canRevoke = useCanChange();
+  const result = use(invitations);
+  if (!result.ok) return <FailureMessage failure={result.failure} onRetry={() => router.refresh()} />;
+  return (
+    <RevocableList
+      words="settings.invitations"
+      path="/api/console/members/invitations"
+      title={t("title")}
+      items={result.value.map((item) => ({ ...item, name: item.email }))}
+      isOpen={({ state }) => state === "open"}
+      canRevoke={canRevoke}
+      none={<p className="px-3.5 py-3 text-ink-3">{t("none")}</p>}
+      row={(item) => <Invitation invitation={item} />}
+    />
+  );
+}
+
+const tones: Readonly<Record<InvitationItem["state"] | "soon", Tone>> = {
+  open: "wait",
+  soon: "wait",
+  used: "ok",
+  expired: "off",
+  withdrawn: "off",
+};
+
+function Invitation({ invitation }: { invitation: InvitationItem }) {
+  const t = useTranslations("settings.invitations");
+  const roleName = useTranslations("frame.member.role");
+  const clock = useClock();
+  const { email, role, state, invitedBy, createdAt, expiresAt } = invitation;
+  const until = clock(expiresAt, "until");
+  const isSoon = useReadingFrom(useRenderedMs(), (nowMs) => state === "open" && expiresSoon(invitation, nowMs));
+  const shown = isSoon ? "soon" : state;
+  return (
+    <>
+      <div className="min-w-0 flex-1 basis-full sm:basis-0">
+        <p className="truncate font-semibold" title={email}>
+          {email}
+        </p>
+        <p className="text-sm text-ink-3">
+          {invitedBy === undefined ? t("byGone") : t("by", { name: invitedBy })}
+          {createdAt === undefined ? null : <> · {t.rich("made", { time: () => <RelativeTime ms={createdAt} /> })}</>}
+          {state === "open" && until ? <> · {t("until", { until })}</> : null}
+        </p>
+      </div>
+      <span className="w-[72px]">{roleName(role)}</span>
+      <span className="w-[116px]">
+        <StatusBadge tone={tones[shown]} word={t(`state.${shown}`)} />
+      </span>
+    </>
   );
 }

@@ -10,7 +10,7 @@ import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { type NewRunner, type Runner, type RunnerCheck, type RunnerSaved } from "@/lib/contract/runners/runners";
 import { readTags } from "@/lib/shared/text";
-import { CheckNote } from "./check-note";
+import { CheckNote } from "../outcome";
 
 export function runnerPath(id?: string, part?: "state"): `/api/console/runners${string}` {
   return `/api/console/runners${id === undefined ? "" : `/${encodeURIComponent(id)}`}${part ? `/${part}` : ""}`;

@@ -1,23 +1,36 @@
 "use client";
 
-import { useTranslations } from "next-intl";
+import { useLocale, useTranslations } from "next-intl";
 import { use } from "react";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { TimeFilter, type TimeRange } from "@/components/frame/list/time-filter";
 import { PageHeader } from "@/components/frame/page-header";
 import { Card } from "@/components/ui/card";
+import { cn } from "@/components/ui/cn";
 import { buttonStyle } from "@/components/ui/controls/button";
 import { EmptyState } from "@/components/ui/empty-state";
+import { useNumber } from "@/components/ui/hooks/use-numbers";
 import { useRouter } from "@/components/ui/link";
+import { durationText } from "@/components/ui/time/duration";
 import { useClock } from "@/components/ui/time/use-clock";
 import { initialOf, type Stamped, usePoll } from "@/lib/browser/poll/use-poll";
 import { apiPath, withQuery } from "@/lib/browser/urls";
 import { type Failure } from "@/lib/contract/failure";
 import { addressValues } from "@/lib/contract/params";
-import { usageParams, type UsageQuery, type UsageView } from "@/lib/contract/people/usage";
+import {
+  addUp,
+  type Amount,
+  amountNames,
+  type UsageConnection,
+  type UsageFigures,
+  usageParams,
+  type UsageQuery,
+  type UsageRow,
+  type UsageView,
+} from "@/lib/contract/people/usage";
+import { formatBytes } from "@/lib/shared/format";
 import { type Result } from "@/lib/shared/result";
 import { SettingsTabs } from "../settings-tabs";
-import { UsageTable } from "./usage-table";
 
 type UsageScreenProps = { query: UsageQuery; usage: Promise<Result<Stamped<UsageView>, Failure>> };
 
@@ -79,4 +92,115 @@ function Usage({ query, usage }: UsageScreenProps) {
 
 function isInexact({ failed, seconds, outputs, bytes }: UsageView["rows"][number]): boolean {
   return [failed, seconds, outputs, bytes].some(({ value, isAtLeast }) => value === undefined || isAtLeast);
+}
+
+const cellStyle = "px-3.5 py-1.5 text-right whitespace-nowrap tabular-nums";
+
+/** Each member's connections with their sum; on a narrow screen the table scrolls inside its card. */
+function UsageTable({ rows }: { rows: readonly UsageRow[] }) {
+  const t = useTranslations("usage");
+  const members = byMember(rows);
+  return (
+    <div className="overflow-x-auto" tabIndex={0} role="region" aria-label={t("table")}>
+      <table className="w-full min-w-[560px] sm:min-w-[760px] border-collapse text-left">
+        <thead>
+          <tr className="border-b border-line text-sm text-ink-3">
+            {(["member", "connection"] as const).map((column) => (
+              <th key={column} scope="col" className={cn("px-3.5 py-1.5 font-normal", column === "connection" && "max-sm:hidden")}>
+                {t(column)}
+              </th>
+            ))}
+            {(["runs", ...amountNames] as const).map((column) => (
+              <th key={column} scope="col" className="px-3.5 py-1.5 text-right font-normal whitespace-nowrap">
+                {t(column)}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        {members.map((ofMember) => (
+          <MemberRows key={`${ofMember[0]?.member.id} ${ofMember[0]?.member.token}`} rows={ofMember} />
+        ))}
+        {members.length > 1 ? (
+          <tfoot>
+            <tr className="font-semibold">
+              <th scope="row" className="px-3.5 py-1.5 font-semibold">
+                {t("total")}
+              </th>
+              <td className="max-sm:hidden" />
+              <Figures of={addUp(rows)} />
+            </tr>
+          </tfoot>
+        ) : null}
+      </table>
+    </div>
+  );
+}
+
+function byMember(rows: readonly UsageRow[]): UsageRow[][] {
+  const members = new Map<string, UsageRow[]>();
+  for (const row of rows) {
+    const key = `${row.member.id}\n${row.member.token ?? ""}`;
+    members.set(key, [...(members.get(key) ?? []), row]);
+  }
+  return [...members.values()];
+}
+
+function MemberRows({ rows }: { rows: readonly UsageRow[] }) {
+  const t = useTranslations("usage");
+  const { name: own = t("somebody"), token } = rows[0]?.member ?? {};
+  const name = token === undefined ? own : t("byToken", { token, name: own });
+  const nameOf = ({ kind, name: own = "" }: UsageConnection) => (kind === "named" ? own : t(kind));
+  return (
+    <tbody className="border-b border-line">
+      {rows.map(({ connection, ...figures }, index) => (
+        <tr key={`${connection.kind} ${connection.id}`}>
+          <th scope="row" className="max-w-[200px] truncate px-3.5 py-1.5 font-medium text-ink max-sm:max-w-[140px]" title={name}>
+            {index === 0 ? name : <span className="sr-only">{name}</span>}
+            <span className="block truncate text-sm font-normal text-ink-3 sm:hidden">{nameOf(connection)}</span>
+          </th>
+          <td className="max-w-[240px] truncate px-3.5 py-1.5 max-sm:hidden" title={connection.name}>
+            <span className={connection.kind === "named" ? undefined : "text-ink-3"}>{nameOf(connection)}</span>
+          </td>
+          <Figures of={figures} />
+        </tr>
+      ))}
+      {rows.length > 1 ? (
+        <tr className="text-ink-2">
+          <td className="px-3.5 py-1.5 max-sm:hidden" />
+          <th scope="row" className="px-3.5 py-1.5 font-normal text-ink-3">
+            <span className="sr-only">{t("totalOf", { name })}</span>
+            <span aria-hidden="true">{t("total")}</span>
+          </th>
+          <Figures of={addUp(rows)} />
+        </tr>
+      ) : null}
+    </tbody>
+  );
+}
+
+function Figures({ of }: { of: UsageFigures }) {
+  const t = useTranslations("usage");
+  const durations = useTranslations("common.duration");
+  const number = useNumber();
+  const locale = useLocale();
+  const formats: Readonly<Record<(typeof amountNames)[number], (value: number) => string>> = {
+    failed: number,
+    seconds: (seconds) => durationText(durations, seconds * 1000),
+    outputs: number,
+    bytes: (bytes) => formatBytes(bytes, locale),
+  };
+  const text = ({ value, isAtLeast }: Amount, say: (value: number) => string) => {
+    if (value === undefined) return t("unknown");
+    return isAtLeast ? t("atLeast", { value: say(value) }) : say(value);
+  };
+  return (
+    <>
+      <td className={cellStyle}>{number(of.runs)}</td>
+      {amountNames.map((name) => (
+        <td key={name} className={of[name].value === undefined ? `${cellStyle} text-ink-3` : cellStyle}>
+          {text(of[name], formats[name])}
+        </td>
+      ))}
+    </>
+  );
 }

@@ -1,10 +1,17 @@
 import { useTranslations } from "next-intl";
+import { useCallback, useEffect, useEffectEvent, useMemo, useRef, useState } from "react";
 import { failureText } from "@/components/frame/failure/failure-text";
 import { FileName } from "@/components/ui/cut";
 import { Picture } from "@/components/ui/pictures/picture";
+import { callApi } from "@/lib/browser/api";
+import { type ApiFailure } from "@/lib/browser/read-failure";
+import { withQuery } from "@/lib/browser/urls";
+import { maskedAddress } from "@/lib/contract/assets/file-refs";
+import { isLoopback } from "@/lib/contract/connections";
+import { isNotThere } from "@/lib/contract/failure";
+import { list, number, object, oneOf, type Reader, text, where } from "@/lib/contract/json/readers";
 import { formatBytes } from "@/lib/shared/format";
-import { type Address } from "./address";
-import { type SourceCheck } from "./source-facts";
+import { type Result } from "@/lib/shared/result";
 
 type AddressLineProps = {
   address: Address;
@@ -80,4 +87,131 @@ function Verdict({ address, check, locale, onAgain }: AddressLineProps) {
       ))}
     </>
   );
+}
+
+/** The person may still be typing. */
+const PAUSE_MS = 400;
+const AT_ONCE = 3;
+
+type AddressChecks = { checks: ReadonlyMap<string, SourceCheck>; askAgain: (url: string) => void };
+
+/** The service's report on each address before it is fetched: requested once per address, three at a time, while the dialog is open. */
+export function useAddressChecks(addresses: readonly Address[], connection: string | undefined): AddressChecks {
+  const [checks, setChecks] = useState<ReadonlyMap<string, SourceCheck>>(new Map());
+  const [round, setRound] = useState(0);
+  const asked = useRef(new Set<string>());
+  const isAbsent = useRef(false);
+  const wanted = useMemo(() => addresses.filter(({ fault }) => fault === undefined).map(({ url }) => url), [addresses]);
+  const put = (url: string, check: SourceCheck) => setChecks((now) => new Map(now).set(url, check));
+
+  const askAll = useEffectEvent((signal: AbortSignal) => {
+    const waiting = wanted.filter((url) => !asked.current.has(url));
+    const lane = async () => {
+      for (let url = waiting.shift(); url !== undefined && !signal.aborted; url = waiting.shift()) {
+        if (isAbsent.current) {
+          put(url, { kind: "unsupported" });
+          continue;
+        }
+        asked.current.add(url);
+        put(url, { kind: "asking" });
+        const answer = await callApi<unknown>(withQuery("/api/assets/remote-metadata", { url, connection }), {
+          signal,
+          cache: "no-store",
+        });
+        if (signal.aborted) {
+          asked.current.delete(url);
+          return;
+        }
+        const check = toCheck(answer);
+        isAbsent.current ||= check.kind === "unsupported";
+        put(url, check);
+      }
+    };
+    for (let at = 0; at < AT_ONCE; at++) void lane();
+  });
+  useEffect(() => {
+    const typing = new AbortController();
+    const timer = setTimeout(() => askAll(typing.signal), PAUSE_MS);
+    return () => {
+      clearTimeout(timer);
+      typing.abort();
+    };
+  }, [wanted, round]);
+  const askAgain = useCallback((url: string) => {
+    asked.current.delete(url);
+    setChecks((now) => new Map(now).set(url, { kind: "asking" }));
+    setRound((now) => now + 1);
+  }, []);
+  return { checks, askAgain };
+}
+
+// What a service reports about an address before it is downloaded. Pictures must be embedded in the response, so that nothing else is fetched.
+
+const MOST_SENTENCES = 5;
+
+type SourceFacts = { name?: string; sizeBytes?: number; picture?: string; errors: string[]; warnings: string[] };
+type SourceCheck =
+  { kind: "asking" } | { kind: "known"; facts: SourceFacts } | { kind: "refused"; failure: ApiFailure } | { kind: "unsupported" };
+
+const spoken = object({}, { message: text, code: text });
+const sentence: Reader<string> = (sent) => text(sent) ?? spoken(sent)?.message ?? spoken(sent)?.code;
+const metadata = object(
+  {},
+  {
+    name: text,
+    filename: text,
+    content_length: where(number, (size) => size >= 0),
+    preview_image: where(text, (address) => /^data:image\/(png|jpeg|webp|gif|avif);/i.test(address)),
+    validation: object({}, { is_valid: oneOf([true, false]), errors: list(sentence), warnings: list(sentence) }),
+  },
+);
+
+export function toCheck(answer: Result<unknown, ApiFailure>): SourceCheck {
+  if (answer.ok) return { kind: "known", facts: toFacts(answer.value) };
+  return isNotThere(answer.failure) ? { kind: "unsupported" } : { kind: "refused", failure: answer.failure };
+}
+
+function toFacts(answer: unknown): SourceFacts {
+  const { name, filename, content_length: sizeBytes, preview_image: picture, validation } = metadata(answer) ?? {};
+  return {
+    name: name ?? filename,
+    ...(sizeBytes !== undefined && { sizeBytes }),
+    ...(picture !== undefined && { picture }),
+    errors: validation?.is_valid === false ? (validation.errors?.slice(0, MOST_SENTENCES) ?? []) : [],
+    warnings: validation?.warnings?.slice(0, MOST_SENTENCES) ?? [],
+  };
+}
+
+// Addresses as typed, one per line, at most MOST_ADDRESSES; the service validates them again.
+
+type AddressFault = "none" | "scheme" | "host" | "credentials" | "long" | "twice";
+/** `shown` is without the query, which may hold a token. */
+export type Address = { url: string; shown: string; fault?: AddressFault };
+
+export const MOST_ADDRESSES = 100;
+const LONGEST = 4_000;
+
+export function readAddresses(text: string): { addresses: Address[]; isCut: boolean } {
+  const lines = text
+    .split("\n")
+    .map((line) => line.trim())
+    .filter((line) => line !== "");
+  const seen = new Set<string>();
+  const addresses = lines.slice(0, MOST_ADDRESSES).map((url): Address => {
+    const fault = seen.has(url) ? "twice" : faultOf(url);
+    seen.add(url);
+    return { url, shown: maskedAddress(url).slice(0, 300), ...(fault && { fault }) };
+  });
+  return { addresses, isCut: lines.length > MOST_ADDRESSES };
+}
+
+function faultOf(text: string): AddressFault | undefined {
+  if (text.length > LONGEST) return "long";
+  if (!URL.canParse(text)) return "none";
+  const { protocol, hostname, username, password } = new URL(text);
+  if (hostname === "") return protocol === "http:" || protocol === "https:" ? "host" : "scheme";
+  if (username !== "" || password !== "") return "credentials";
+  // Only a service's own settings may permit a source on the same machine, so the service is asked.
+  if (protocol === "https:" || (protocol === "http:" && isLoopback(hostname))) return undefined;
+  return "scheme";
 }

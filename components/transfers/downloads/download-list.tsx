@@ -1,19 +1,22 @@
 import { RotateCw, Square, X } from "lucide-react";
 import { useLocale, useTranslations } from "next-intl";
+import { useCallback, useState } from "react";
 import { failureText } from "@/components/frame/failure/failure-text";
+import { tellStored } from "@/components/frame/stored-assets";
 import { cn } from "@/components/ui/cn";
 import { FileName } from "@/components/ui/cut";
 import { ProgressBar } from "@/components/ui/progress-bar";
 import { RelativeTime } from "@/components/ui/time/relative-time";
 import { type Tone } from "@/components/ui/tone";
 import { ToneIcon } from "@/components/ui/tone-icon";
+import { callApi } from "@/lib/browser/api";
+import { usePoll } from "@/lib/browser/poll/use-poll";
 import { type ApiFailure } from "@/lib/browser/read-failure";
-import { type DownloadState, type DownloadTask, fileOfAddress } from "@/lib/contract/assets/file-refs";
+import { withQuery } from "@/lib/browser/urls";
+import { type DownloadState, type DownloadTask, type DownloadTasks, fileOfAddress } from "@/lib/contract/assets/file-refs";
 import { lacksOperation } from "@/lib/contract/failure";
 import { formatBytes } from "@/lib/shared/format";
-import { OpenAsset } from "../uploads/open-asset";
-import { Act } from "../uploads/upload-row";
-import { type Downloads } from "./use-downloads";
+import { Act, OpenAsset } from "../uploads/upload-list";
 
 type DownloadListProps = { downloads: Downloads; connection?: string; canAdd: boolean };
 
@@ -116,4 +119,48 @@ function refusalText(failure: ApiFailure, t: Words, errors: ReturnType<typeof us
 
 function nameOf({ fileName, source }: DownloadTask): string {
   return fileName || fileOfAddress(source);
+}
+
+export type Downloads = ReturnType<typeof useDownloads>;
+
+const working = new Set<string>();
+
+/** Announces each new asset to the lists once, but not those of an earlier visit. */
+function readDownloads(answer: DownloadTasks): DownloadTasks {
+  for (const { id, state, assetId } of answer.tasks) {
+    if (state === "working") working.add(id);
+    else if (working.delete(id) && state === "completed" && assetId) tellStored();
+  }
+  return answer;
+}
+
+const motion = ({ underWay }: DownloadTasks) => (underWay > 0 ? ("moving" as const) : ("background" as const));
+
+/** The background downloads of a connection, by any member and from any browser. */
+export function useDownloads(connection: string | undefined) {
+  const path = connection === undefined ? undefined : withQuery("/api/console/tasks", { connection });
+  const poll = usePoll<DownloadTasks, DownloadTasks>(path, { read: readDownloads, motion });
+  const [busy, setBusy] = useState<ReadonlySet<string>>(new Set());
+  const [failures, setFailures] = useState<ReadonlyMap<string, ApiFailure>>(new Map());
+  const { refresh } = poll;
+
+  const act = useCallback(
+    async (id: string, verb: "cancel" | "retry" | "forget") => {
+      setBusy((now) => new Set(now).add(id));
+      const own: `/${string}` = `/api/console/tasks/${encodeURIComponent(id)}`;
+      const result =
+        verb === "forget" ? await callApi(own, { method: "DELETE" }) : await callApi<DownloadTask>(`${own}/${verb}`, { method: "POST" });
+      setFailures((now) => {
+        const next = new Map(now);
+        if (result.ok) next.delete(id);
+        else next.set(id, result.failure);
+        return next;
+      });
+      await refresh();
+      setBusy((now) => new Set([...now].filter((one) => one !== id)));
+    },
+    [refresh],
+  );
+
+  return { list: poll.value, atMs: poll.atMs, failure: poll.failure, refresh, act, busy, failures };
 }

@@ -13,12 +13,8 @@ import { withQuery } from "@/lib/browser/urls";
 import { lacksOperation } from "@/lib/contract/failure";
 import { ACT_HEADER } from "@/lib/shared/headers";
 import { newUuid } from "@/lib/shared/text";
-import { type DraftFaults, newDraft, readDraft } from "../uploads/about";
-import { AboutForm } from "../uploads/about-form";
-import { uploadHabits } from "../uploads/upload-habits";
-import { type Address, MOST_ADDRESSES, readAddresses } from "./address";
-import { AddressLine } from "./address-line";
-import { useAddressChecks } from "./use-address-checks";
+import { AboutForm, type DraftFaults, newDraft, readDraft, uploadHabits } from "../uploads/about-form";
+import { type Address, AddressLine, MOST_ADDRESSES, readAddresses, useAddressChecks } from "./address-line";
 
 /** The same in every language. */
 const EXAMPLE = "https://huggingface.co/org/repo/resolve/main/model.safetensors";

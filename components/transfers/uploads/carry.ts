@@ -11,9 +11,8 @@ import { isWorthHashing, type Speeds } from "@/lib/browser/uploads/upload";
 import { lacksOperation } from "@/lib/contract/failure";
 import { isUnsent, mayHaveStarted } from "@/lib/contract/workflow/submission";
 import { type Result } from "@/lib/shared/result";
-import { type About, type Changes } from "./about";
-import { checkStored } from "./check-hash";
-import { type SentWhole, type StoredAsset, type Unwritten, type UploadItem, type UploadStatus } from "./upload-item";
+import { type About, type Changes } from "./about-form";
+import { type Check, type SentWhole, type StoredAsset, type Unwritten, type UploadItem, type UploadStatus } from "./upload-item";
 
 type Answer = Promise<Result<StoredAsset, ApiFailure>>;
 export type Asking = { connection?: string; act?: string; signal: AbortSignal; onHold: (isHolding: boolean) => void };
@@ -38,7 +37,7 @@ export type Learnt = {
   service: { takesNoId?: boolean; hasNoFromHash?: SentWhole };
 };
 
-export type Reports = {
+type Reports = {
   status: (status: UploadStatus) => void;
   know: (facts: Partial<Pick<UploadItem, "hash" | "hashedTo" | "mayBeThere" | "sentWhole">>) => void;
 };
@@ -176,3 +175,19 @@ function mayHaveArrived(failure: ApiFailure): boolean {
 }
 
 const unreadable: ApiFailure = { code: "FILE_UNREADABLE", message: "", status: 0 };
+
+// Compares what the service stored with what was sent: "verified" only if the BLAKE3 hash made here came back; another size is an alarm too.
+
+const hex = /^[0-9a-f]{64}$/;
+
+/** `hash`: ours, as bare hexadecimal digits; undefined if there is none. */
+export function checkStored(asset: StoredAsset, { size, hash }: { size: number; hash: string | undefined }): Check {
+  if (asset.size !== undefined && asset.size !== size) return { kind: "differs", theirs: String(asset.size) };
+  if (hash === undefined) return { kind: "unchecked", why: "not-hashed" };
+  if (asset.asset_hash === undefined || asset.asset_hash === "") return { kind: "unchecked", why: "no-hash" };
+  const theirs = asset.asset_hash.toLowerCase();
+  const digits = theirs.startsWith("blake3:") ? theirs.slice("blake3:".length) : theirs;
+  // Another algorithm, or a name that is no hash: it cannot be compared.
+  if (!hex.test(digits)) return { kind: "unchecked", why: "other-hash" };
+  return digits === hash ? { kind: "verified" } : { kind: "differs", theirs };
+}

@@ -7,11 +7,10 @@ import { Dialog, DialogFoot } from "@/components/ui/dialog";
 import { Link } from "@/components/ui/link";
 import { withQuery } from "@/lib/browser/urls";
 import { formatBytes } from "@/lib/shared/format";
-import { type About, type DraftFaults, draftOf, mergeAbout, newDraft, readDraft } from "./about";
-import { AboutForm } from "./about-form";
+import { type About, AboutForm, type DraftFaults, draftOf, mergeAbout, newDraft, readDraft } from "./about-form";
 import { tabUploads } from "./tab-uploads";
 import { isAlarm, type UploadItem } from "./upload-item";
-import { cannotChange, otherName, stateText } from "./upload-words";
+import { cannotChange, otherName, stateText } from "./upload-state";
 
 const WIDE = "w-[min(560px,calc(100vw-24px))]";
 

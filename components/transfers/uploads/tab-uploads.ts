@@ -10,10 +10,9 @@ import { withQuery } from "@/lib/browser/urls";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { ACT_HEADER } from "@/lib/shared/headers";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { type About, type Changes, type Part } from "./about";
-import { keptAlarms, toKeptAlarm } from "./alarm-book";
+import { type About, type Changes, type Part } from "./about-form";
 import { type Asking } from "./carry";
-import { type StoredAsset, type Unwritten } from "./upload-item";
+import { keptAlarms, type StoredAsset, toKeptAlarm, type Unwritten } from "./upload-item";
 import { createUploadStore } from "./upload-store";
 
 /** One for the tab, as uploads outlive the page that started them. */

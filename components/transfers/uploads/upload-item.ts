@@ -1,9 +1,14 @@
 // A file being uploaded: the file, its description, and its state. Types only, and the keys of their sentences.
 
+import { useMemo, useSyncExternalStore } from "react";
+import { useConnections } from "@/components/frame/connection/connection-context";
+import { type Dropped } from "@/lib/browser/files/dropped-files";
+import { type KeptIn, ofBrowser, persisted } from "@/lib/browser/persisted";
 import { type HashPoint } from "@/lib/browser/uploads/hash-file";
 import { type Failure } from "@/lib/contract/failure";
 import { type JsonObject } from "@/lib/contract/json/json";
-import { type About, type Part } from "./about";
+import { list, number, object, type ReadBy, text } from "@/lib/contract/json/readers";
+import { type About, type Part } from "./about-form";
 
 /** The service's answer about an asset that was made or found. */
 export type StoredAsset = {
@@ -98,4 +103,61 @@ export function isUnwritten({ changing }: Pick<UploadItem, "changing">): boolean
 
 export function isProblem(item: UploadItem): boolean {
   return item.status.kind === "failed" || isAlarm(item);
+}
+
+/** The newest request; its number distinguishes two requests for the same way. */
+export type WayRequest = { id: number } & (
+  | { way: "files"; dropped: Promise<Dropped> }
+  | { way: "url"; address?: string }
+  | { way: "hash" }
+  | { way: "tray" }
+  /** Something of an earlier visit is still in progress. */
+  | { way: "resume" }
+);
+
+// Alarms about stored files that differ from what was sent, in this browser until dismissed. They hold only a file's name, size and hashes.
+
+/** `id`: the one made here for the file. `ours`: absent if the size alone showed the difference. */
+const alarm = object({ id: text, assetId: text, name: text, size: number, theirs: text, atMs: number }, { connection: text, ours: text });
+export type KeptAlarm = ReadBy<typeof alarm>;
+export const ALARMS_KEY = "lightdesk.uploads.alarms";
+const MOST = 100;
+
+/** Always the same object, on the server too. */
+const noAlarms: readonly KeptAlarm[] = [];
+
+export function createAlarmBook(keptIn: KeptIn = ofBrowser) {
+  const kept = persisted(ALARMS_KEY, readAlarms, keptIn);
+  return {
+    get: kept.get,
+    subscribe: kept.subscribe,
+    add: (alarm: KeptAlarm) => void kept.set([...kept.get().filter(({ id }) => id !== alarm.id), alarm].slice(-MOST)),
+    remove(id: string): void {
+      const before = kept.get();
+      if (before.some((alarm) => alarm.id === id)) kept.set(before.filter((alarm) => alarm.id !== id));
+    },
+  };
+}
+
+function readAlarms(kept: unknown): readonly KeptAlarm[] {
+  return list(alarm)(kept)?.slice(-MOST) ?? noAlarms;
+}
+
+export function toKeptAlarm(item: UploadItem, atMs: number): KeptAlarm | undefined {
+  const { id, connection, file, about, hash, status } = item;
+  if (!isAlarm(item) || status.kind !== "done" || status.check.kind !== "differs") return undefined;
+  const { theirs } = status.check;
+  return { id, connection, assetId: status.asset.id, name: about.name || file.name, size: file.size, ours: hash, theirs, atMs };
+}
+
+export const keptAlarms = createAlarmBook();
+
+/** Alarms of connections that this member may use: those of another member in the same browser are hidden. */
+export function useOwnAlarms(): readonly KeptAlarm[] {
+  const connections = useConnections();
+  const all = useSyncExternalStore(keptAlarms.subscribe, keptAlarms.get, () => noAlarms);
+  return useMemo(() => {
+    const known = new Set(connections.map(({ id }) => id));
+    return all.filter(({ connection }) => connection !== undefined && known.has(connection));
+  }, [all, connections]);
 }

@@ -9,7 +9,7 @@ import { CONSOLE_UNREACHABLE } from "@/lib/browser/read-failure";
 import { type Speeds, withSample } from "@/lib/browser/uploads/upload";
 import { type Failure } from "@/lib/contract/failure";
 import { newUuid } from "@/lib/shared/text";
-import { type About, changesBetween, mergeAbout, writtenBut } from "./about";
+import { type About, changesBetween, mergeAbout, writtenBut } from "./about-form";
 import { carry, type Learnt, type UploadPorts } from "./carry";
 import { isAlarm, isUnderWay, isUnfinished, type UploadItem, type UploadKind, type UploadStatus } from "./upload-item";
 import { isBehind, nextToStart, noUploads, type UploadAction, type UploadQueue, uploadReducer } from "./upload-state";

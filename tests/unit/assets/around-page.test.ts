@@ -1,7 +1,6 @@
 import { expect, it } from "vitest";
-import { aroundPage } from "@/components/assets/wall/around-page";
-import { type AssetsSource } from "@/components/assets/wall/assets-source";
-import { createChunkStore } from "@/components/assets/wall/chunk-store";
+import { type AssetsSource, createChunkStore } from "@/components/assets/wall/chunk-store";
+import { aroundPage } from "@/components/assets/wall/use-endless";
 import { type AssetView } from "@/lib/contract/views/asset-view";
 import { ok } from "@/lib/shared/result";
 import { until } from "@/tests/support/until";

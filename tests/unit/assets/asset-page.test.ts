@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { toAssetPage } from "@/components/assets/asset-page";
+import { toAssetPage } from "@/components/assets/assets-address";
 import { nextTile } from "@/components/assets/wall/use-tile-keys";
 import { assetsAnswerSchema } from "@/lib/contract/schemas/asset";
 

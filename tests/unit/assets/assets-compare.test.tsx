@@ -2,7 +2,7 @@
 // A comparison opened by its address, whose pictures have to be read first.
 import { cleanup, screen, waitFor } from "@testing-library/react";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { AssetsCompare } from "@/components/assets/assets-compare";
+import { AssetsCompare } from "@/components/assets/assets-viewer";
 import { standInForDialogs, standInForSizes } from "@/tests/support/jsdom-parts";
 import { renderInApp } from "../components/render";
 

@@ -2,8 +2,8 @@
 import { act, cleanup, fireEvent, screen } from "@testing-library/react";
 import { useState } from "react";
 import { afterEach, expect, it, vi } from "vitest";
-import { AssetsFilters } from "@/components/assets/filter/assets-filters";
-import { TagDialog } from "@/components/assets/filter/tag-dialog";
+import { AssetsFilters } from "@/components/assets/assets-tools";
+import { TagDialog } from "@/components/assets/filter/filter-dialogs";
 import { type AssetsQuery, assetsQuerySchema } from "@/lib/contract/schemas/asset";
 import { eventually } from "@/tests/support/eventually";
 import { standInForDialogs } from "@/tests/support/jsdom-parts";

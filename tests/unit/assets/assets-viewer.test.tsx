@@ -2,7 +2,7 @@
 import { cleanup, fireEvent, screen, waitFor } from "@testing-library/react";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { AssetsViewer } from "@/components/assets/assets-viewer";
-import { type AssetsSource } from "@/components/assets/wall/assets-source";
+import { type AssetsSource } from "@/components/assets/wall/chunk-store";
 import { type AssetView } from "@/lib/contract/views/asset-view";
 import { standInForDialogs, standInForSizes } from "@/tests/support/jsdom-parts";
 import { inApp, renderInApp } from "../components/render";

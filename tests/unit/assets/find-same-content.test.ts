@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { findSameContent, type ReadSorted } from "@/components/assets/detail/find-same-content";
+import { findSameContent, type ReadSorted } from "@/components/assets/detail/same-content";
 import { type AssetView } from "@/lib/contract/views/asset-view";
 import { failed, ok } from "@/lib/shared/result";
 

@@ -2,7 +2,7 @@
 // The gallery over rows that load later than their places.
 import { cleanup, fireEvent, screen } from "@testing-library/react";
 import { afterEach, expect, it, vi } from "vitest";
-import { type AssetsSource } from "@/components/assets/wall/assets-source";
+import { type AssetsSource } from "@/components/assets/wall/chunk-store";
 import { Gallery } from "@/components/assets/wall/gallery";
 import { type Picking } from "@/components/assets/wall/use-picking";
 import { createSelection } from "@/components/data-table/selection/selection-store";

@@ -3,9 +3,9 @@
 import { act, cleanup, fireEvent, render, screen, waitFor } from "@testing-library/react";
 import { useRef } from "react";
 import { afterEach, describe, expect, it } from "vitest";
-import { type AssetsSource } from "@/components/assets/wall/assets-source";
-import { useAllTilesKey } from "@/components/assets/wall/use-all-key";
+import { type AssetsSource } from "@/components/assets/wall/chunk-store";
 import { type Picking, usePicking } from "@/components/assets/wall/use-picking";
+import { useAllTilesKey } from "@/components/assets/wall/use-tile-keys";
 import { dismissToast, toastStore } from "@/components/ui/toast-store";
 import { type AssetView } from "@/lib/contract/views/asset-view";
 import { inApp } from "../components/render";

@@ -2,8 +2,8 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createMotion, REST_MS } from "@/components/assets/wall/motion";
 import { tilesUnder } from "@/components/assets/wall/rubber-band";
-import { follow, LONGEST_PX, pagePx, toFull, toScroll } from "@/components/assets/wall/scroll-map";
 import { MOST_TILES, rowsAround, rowsAtOnce, tileSizes, wallLayout } from "@/components/assets/wall/wall-layout";
+import { follow, LONGEST_PX, pagePx, toFull, toScroll } from "@/components/assets/wall/wall-scroll";
 import { evenly } from "@/tests/support/evenly";
 import { until } from "@/tests/support/until";
 

@@ -1,8 +1,8 @@
 // @vitest-environment jsdom
 import { act, cleanup, fireEvent, screen, waitFor, within } from "@testing-library/react";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { type AssetRights } from "@/components/assets/asset-calls";
 import { BulkBar } from "@/components/assets/bulk/bulk-bar";
-import { type AssetRights } from "@/components/assets/use-asset-rights";
 import { dismissToast, toastStore } from "@/components/ui/toast-store";
 import { type AssetView } from "@/lib/contract/views/asset-view";
 import { inApp, renderInApp } from "./render";
@@ -243,7 +243,7 @@ it("while it is read what is to be selected nothing can be done with it but let 
   };
   const { rerender } = renderInApp(bar(true));
   expect(screen.getByRole("status").closest("[inert]")).toBeNull();
-  expect(usable()).toEqual(["Select all 5,000 matching assets", "Esc"]);
+  expect(usable()).toEqual(["Select all 5,000 matching assets", "Clear selection"]);
   rerender(inApp(bar(false)));
   expect(usable()).toContain("Delete");
 });

@@ -2,7 +2,7 @@
 import { cleanup, render, screen } from "@testing-library/react";
 import { NextIntlClientProvider } from "next-intl";
 import { afterEach, expect, test, vi } from "vitest";
-import { useDayName } from "@/components/overview/use-day-name";
+import { useDayName } from "@/components/overview/part";
 
 afterEach(cleanup);
 

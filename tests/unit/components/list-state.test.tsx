@@ -8,7 +8,7 @@ import { type JobRow } from "@/components/jobs/job-row";
 import { ChosenTable } from "@/components/jobs/list/chosen-table";
 import { JobsFilters } from "@/components/jobs/list/jobs-filters";
 import { listApiPath, listHref, readList } from "@/components/jobs/list/list-address";
-import { createListState } from "@/components/jobs/list/list-state";
+import { createListState } from "@/components/jobs/list/use-job-list";
 import { renderInApp } from "./render";
 
 const all = readList("jobs", new URLSearchParams()).query;

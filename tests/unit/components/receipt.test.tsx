@@ -1,7 +1,7 @@
 // @vitest-environment jsdom
 import { cleanup, screen } from "@testing-library/react";
 import { afterEach, describe, expect, it } from "vitest";
-import { ClearReceipt } from "@/components/jobs/queue/clear-receipt";
+import { ClearReceipt } from "@/components/jobs/queue/queue-screen";
 import { renderInApp } from "./render";
 
 afterEach(cleanup);

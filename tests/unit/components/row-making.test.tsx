@@ -7,7 +7,7 @@ import { usualChoice } from "@/components/jobs/columns/column-choice";
 import { type JobRow } from "@/components/jobs/job-row";
 import { ChosenTable } from "@/components/jobs/list/chosen-table";
 import { readList } from "@/components/jobs/list/list-address";
-import { createListState } from "@/components/jobs/list/list-state";
+import { createListState } from "@/components/jobs/list/use-job-list";
 import { renderInApp } from "./render";
 
 const ROW_PX = 46;

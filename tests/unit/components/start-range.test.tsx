@@ -2,7 +2,7 @@
 import { cleanup } from "@testing-library/react";
 import { afterEach, describe, expect, it } from "vitest";
 import { StartCell } from "@/components/jobs/queue/queue-columns";
-import { type RunTimes, runTimesOf, startRanges } from "@/components/jobs/queue/start-range";
+import { type RunTimes, runTimesOf, startRanges } from "@/components/jobs/queue/use-starts";
 import { renderInApp } from "./render";
 
 afterEach(cleanup);

@@ -1,10 +1,9 @@
 // @vitest-environment jsdom
 import { act, cleanup, fireEvent, screen, within } from "@testing-library/react";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { crumbsOf } from "@/components/files/crumbs";
 import { FilePanel } from "@/components/files/file-panel";
-import { type FileRow } from "@/components/files/files-view";
-import { Trail } from "@/components/files/trail";
+import { Trail } from "@/components/files/files-tool-bar";
+import { crumbsOf, type FileRow } from "@/components/files/files-view";
 import { inApp, renderInApp } from "../components/render";
 
 let asked: string[];

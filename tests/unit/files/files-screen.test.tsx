@@ -2,9 +2,8 @@
 import { act, cleanup, fireEvent, screen, waitFor } from "@testing-library/react";
 import { Suspense } from "react";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { filesParams } from "@/components/files/files-address";
 import { FilesScreen } from "@/components/files/files-screen";
-import { toFilesView } from "@/components/files/files-view";
+import { filesParams, toFilesView } from "@/components/files/files-view";
 import { ConnectionProvider } from "@/components/frame/connection/connection-context";
 import { readAddress } from "@/lib/contract/params";
 import { ok } from "@/lib/shared/result";

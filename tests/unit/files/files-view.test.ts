@@ -1,9 +1,17 @@
 import { expect, test } from "vitest";
 import { toSearchParams } from "@/app/(console)/params";
-import { crumbsOf, toFolderName, within } from "@/components/files/crumbs";
-import { fileApiPath, filesHref, filesParams, moveApiPath, ROWS } from "@/components/files/files-address";
-import { toFilesView } from "@/components/files/files-view";
-import { toText } from "@/components/files/read-text";
+import { toText } from "@/components/files/file-panel";
+import {
+  crumbsOf,
+  fileApiPath,
+  filesHref,
+  filesParams,
+  moveApiPath,
+  ROWS,
+  toFilesView,
+  toFolderName,
+  within,
+} from "@/components/files/files-view";
 import { readAddress } from "@/lib/contract/params";
 
 const usualQuery = readAddress(filesParams, new URLSearchParams()).query;

@@ -1,7 +1,7 @@
 // @vitest-environment jsdom
 import { act, cleanup, fireEvent, renderHook, screen } from "@testing-library/react";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { MoveFile } from "@/components/files/move-file";
+import { MoveFile } from "@/components/files/file-dialogs";
 import { useCapabilities } from "@/components/frame/connection/use-capabilities";
 import { renderInApp } from "../components/render";
 

@@ -1,8 +1,8 @@
 // @vitest-environment jsdom
 import { act, cleanup, fireEvent, screen } from "@testing-library/react";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { FilesEmpty } from "@/components/files/files-empty";
-import { NewFolder } from "@/components/files/new-folder";
+import { NewFolder } from "@/components/files/file-dialogs";
+import { FilesEmpty } from "@/components/files/files-tool-bar";
 import { renderInApp } from "../components/render";
 
 let chosen: HTMLInputElement[];

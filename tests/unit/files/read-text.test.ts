@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from "vitest";
-import { MAX_TEXT_BYTES, readText } from "@/components/files/read-text";
+import { MAX_TEXT_BYTES, readText } from "@/components/files/file-panel";
 
 afterEach(() => vi.unstubAllGlobals());
 

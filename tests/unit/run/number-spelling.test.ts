@@ -6,7 +6,7 @@ import { toSubmission } from "@/components/run/submit/submission";
 import { withSamplePictures } from "@/components/run/workflow/arrivals";
 import { openAnyWorkflow, openWorkflow } from "@/components/run/workflow/open-workflow";
 import { leftOut } from "@/components/run/workflow/workflow-contents";
-import { mergeAbout } from "@/components/transfers/uploads/about";
+import { mergeAbout } from "@/components/transfers/uploads/about-form";
 import { toApiWorkflow } from "@/lib/contract/editor-workflow/index";
 import { writable } from "@/lib/contract/editor-workflow/write-file";
 import { writeExactJson } from "@/lib/contract/json/exact-json";

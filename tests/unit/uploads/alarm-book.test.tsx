@@ -1,6 +1,6 @@
 // @vitest-environment jsdom
 import { describe, expect, it } from "vitest";
-import { ALARMS_KEY, createAlarmBook, type KeptAlarm } from "@/components/transfers/uploads/alarm-book";
+import { ALARMS_KEY, createAlarmBook, type KeptAlarm } from "@/components/transfers/uploads/upload-item";
 import { until } from "@/tests/support/until";
 import { hashed, hashOf, line, stored, unknownHash } from "./upload-line";
 

@@ -1,7 +1,7 @@
 // @vitest-environment jsdom
 import { act, cleanup, fireEvent, screen } from "@testing-library/react";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { type WayRequest } from "@/components/transfers/uploads/way-request";
+import { type WayRequest } from "@/components/transfers/uploads/upload-item";
 import { UploadsRoom } from "@/components/transfers/uploads-room";
 import { type Dropped, droppedOf } from "@/lib/browser/files/dropped-files";
 import { inApp, renderInApp } from "../components/render";

@@ -1,7 +1,7 @@
 // @vitest-environment jsdom
 import { act, cleanup, render } from "@testing-library/react";
 import { afterEach, describe, expect, it } from "vitest";
-import { useWindowFiles } from "@/components/transfers/uploads/use-window-files";
+import { useWindowFiles } from "@/components/transfers/ways-in";
 import { type Dropped, filesOfDrop, filesOfInput } from "@/lib/browser/files/dropped-files";
 
 afterEach(cleanup);

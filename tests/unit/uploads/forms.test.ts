@@ -1,9 +1,9 @@
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { MOST_ADDRESSES, readAddresses } from "@/components/transfers/downloads/address";
-import { aboutFile, changesBetween, draftOf, mergeAbout, newDraft, readDraft } from "@/components/transfers/uploads/about";
-import { checkStored } from "@/components/transfers/uploads/check-hash";
-import { readHash } from "@/components/transfers/uploads/hash-dialog";
-import { pastedName } from "@/components/transfers/uploads/use-window-files";
+import { MOST_ADDRESSES, readAddresses } from "@/components/transfers/downloads/address-line";
+import { aboutFile, changesBetween, draftOf, mergeAbout, newDraft, readDraft } from "@/components/transfers/uploads/about-form";
+import { checkStored } from "@/components/transfers/uploads/carry";
+import { readHash } from "@/components/transfers/uploads/start-dialog";
+import { pastedName } from "@/components/transfers/ways-in";
 import { chooseZone } from "@/components/ui/time/time-zone";
 import { maskAddresses, maskedAddress } from "@/lib/contract/assets/file-refs";
 import { failed } from "@/lib/shared/result";

@@ -1,7 +1,7 @@
 // @vitest-environment jsdom
 import { act, cleanup, fireEvent, screen } from "@testing-library/react";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { HashDialog } from "@/components/transfers/uploads/hash-dialog";
+import { HashDialog } from "@/components/transfers/uploads/start-dialog";
 import { standInForDialogs } from "@/tests/support/jsdom-parts";
 import { renderInApp } from "../components/render";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { toCheck } from "@/components/transfers/downloads/source-facts";
+import { toCheck } from "@/components/transfers/downloads/address-line";
 import { failed, ok } from "@/lib/shared/result";
 
 const factsOf = (metadata: unknown) => {

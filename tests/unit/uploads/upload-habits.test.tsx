@@ -1,8 +1,8 @@
 // @vitest-environment jsdom
 import { cleanup, fireEvent, screen } from "@testing-library/react";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { uploadHabits } from "@/components/transfers/uploads/about-form";
 import { StartDialog } from "@/components/transfers/uploads/start-dialog";
-import { uploadHabits } from "@/components/transfers/uploads/upload-habits";
 import { inApp, renderInApp } from "../components/render";
 
 beforeEach(() => {

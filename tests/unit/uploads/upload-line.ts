@@ -1,5 +1,5 @@
 // A service and a worker for the queue of uploads, which answer when the test says so.
-import { type About } from "@/components/transfers/uploads/about";
+import { type About } from "@/components/transfers/uploads/about-form";
 import { type UploadPorts } from "@/components/transfers/uploads/carry";
 import { type StoredAsset, type UploadItem } from "@/components/transfers/uploads/upload-item";
 import { createUploadStore } from "@/components/transfers/uploads/upload-store";

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { filterItems, tallyOf } from "@/components/transfers/uploads/upload-state";
-import { cannotChange, otherName, toneOf } from "@/components/transfers/uploads/upload-words";
+import { cannotChange, filterItems, otherName, tallyOf, toneOf } from "@/components/transfers/uploads/upload-state";
 import { failed, ok } from "@/lib/shared/result";
 import { until } from "@/tests/support/until";
 import { about, hashed, hashOf, line, refused, stored, unknownHash } from "./upload-line";

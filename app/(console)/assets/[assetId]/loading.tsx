@@ -1,11 +1,4 @@
+import { loadingPage } from "@/app/(console)/loading-page";
 import { AssetSkeleton } from "@/components/assets/assets-skeleton";
-import { PageMessages } from "@/components/frame/page-messages";
-import { pickMessages } from "@/lib/server/i18n/messages";
 
-export default async function Loading() {
-  return (
-    <PageMessages messages={await pickMessages("assets")}>
-      <AssetSkeleton />
-    </PageMessages>
-  );
-}
+export default loadingPage("assets", AssetSkeleton);

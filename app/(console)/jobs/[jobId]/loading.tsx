@@ -1,11 +1,4 @@
-import { PageMessages } from "@/components/frame/page-messages";
-import { JobSkeleton } from "@/components/jobs/job/job-skeleton";
-import { pickMessages } from "@/lib/server/i18n/messages";
+import { loadingPage } from "@/app/(console)/loading-page";
+import { JobSkeleton } from "@/components/jobs/job/job-screen";
 
-export default async function JobLoading() {
-  return (
-    <PageMessages messages={await pickMessages("jobs")}>
-      <JobSkeleton />
-    </PageMessages>
-  );
-}
+export default loadingPage("jobs", JobSkeleton);

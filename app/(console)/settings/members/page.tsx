@@ -1,8 +1,7 @@
 import { type Metadata } from "next";
 import { getTranslations } from "next-intl/server";
 import { PageMessages } from "@/components/frame/page-messages";
-import { MembersScreen } from "@/components/settings/members/members-screen";
-import { ReadOnlyCard } from "@/components/settings/members/read-only-card";
+import { MembersScreen, ReadOnlyCard } from "@/components/settings/members/members-screen";
 import { hasRole } from "@/lib/contract/people/roles";
 import { openPage } from "@/lib/server/bff/open-page";
 import { pickMessages } from "@/lib/server/i18n/messages";

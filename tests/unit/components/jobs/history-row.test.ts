@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { toHistoryView } from "@/components/jobs/history/history-view";
+import { toHistoryView } from "@/components/jobs/job-row";
 import { historyAnswerSchema } from "@/lib/contract/schemas/job";
 
 const rowOf = (entry: object) => toHistoryView(historyAnswerSchema.parse({ history: [{ prompt_id: "job-1", ...entry }] })).rows[0];

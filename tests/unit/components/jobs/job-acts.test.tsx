@@ -1,9 +1,8 @@
 // @vitest-environment jsdom
 import { act, cleanup, fireEvent, screen, within } from "@testing-library/react";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { JobActAnswer, JobActions } from "@/components/jobs/job/job-actions";
+import { JobActAnswer, JobActions, useJobActs } from "@/components/jobs/job/job-actions";
 import { type JobFacts } from "@/components/jobs/job/job-facts";
-import { useJobActs } from "@/components/jobs/job/use-job-acts";
 import { UNDO_MS } from "@/components/ui/hooks/use-pending-undo";
 import { renderInApp } from "../render";
 import { factsOf, graph } from "./a-job";

@@ -3,8 +3,8 @@ import { cleanup, fireEvent, screen, within } from "@testing-library/react";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { gistOf, withTitles } from "@/components/graph/node-words";
 import { WorkflowGraph } from "@/components/graph/workflow-graph";
+import { nameOfClass } from "@/components/jobs/job/job-facts";
 import { marksOf } from "@/components/jobs/job/job-graph";
-import { nameOfClass } from "@/components/jobs/job/job-timeline";
 import { renderInApp } from "../render";
 import { factsOf, graph } from "./a-job";
 

@@ -2,10 +2,9 @@
 import { act, cleanup, fireEvent, screen } from "@testing-library/react";
 import { Suspense } from "react";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { JobDetails } from "@/components/jobs/job/job-details";
+import { JobDetails, JobProgress } from "@/components/jobs/job/job-details";
 import { JobError } from "@/components/jobs/job/job-error";
 import { type JobFacts } from "@/components/jobs/job/job-facts";
-import { JobProgress } from "@/components/jobs/job/job-progress";
 import { RunBars } from "@/components/jobs/job/job-runs";
 import { JobOutputs, JobScreen, JobTitle } from "@/components/jobs/job/job-screen";
 import { failed } from "@/lib/shared/result";

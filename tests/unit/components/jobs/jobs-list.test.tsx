@@ -23,8 +23,8 @@ import {
 import { ColumnsDialog, moveColumn, removeInput, showColumn } from "@/components/jobs/columns/columns-dialog";
 import { StatusFilter } from "@/components/jobs/list/jobs-filters";
 import { listHref, readList, viewHref, viewQuery } from "@/components/jobs/list/list-address";
-import { createListState } from "@/components/jobs/list/list-state";
 import { OutputFilter } from "@/components/jobs/list/more-filters";
+import { createListState } from "@/components/jobs/list/use-job-list";
 import { persisted } from "@/lib/browser/persisted";
 import { type ConnectionFeature } from "@/lib/contract/connections";
 import { seenInputs, toInputs } from "@/lib/contract/jobs/job-inputs";

@@ -4,7 +4,7 @@ import { afterEach, expect, it, vi } from "vitest";
 import { createSelection } from "@/components/data-table/selection/selection-store";
 import { usePageActions } from "@/components/frame/palette/overlay";
 import { JobPanel } from "@/components/jobs/job/job-panel";
-import { SelectedJobs } from "@/components/jobs/list/selected-jobs";
+import { SelectedJobs } from "@/components/jobs/list/chosen-table";
 import { renderInApp } from "../render";
 import { outside, query, rows } from "./jobs-selection";
 

@@ -7,7 +7,7 @@ import { useCellWords, whatCell } from "@/components/jobs/columns/cells";
 import { usualChoice } from "@/components/jobs/columns/column-choice";
 import { type JobRow, toJobRow } from "@/components/jobs/job-row";
 import { ChosenTable } from "@/components/jobs/list/chosen-table";
-import { createListState } from "@/components/jobs/list/list-state";
+import { createListState } from "@/components/jobs/list/use-job-list";
 import { jobListItemSchema } from "@/lib/contract/schemas/job";
 import { AtPage, plainRouter } from "@/tests/support/at-page";
 import { renderInApp } from "../render";

@@ -1,8 +1,7 @@
 // @vitest-environment jsdom
 import { act, cleanup, screen } from "@testing-library/react";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { JobActAnswer, JobActions } from "@/components/jobs/job/job-actions";
-import { useJobActs } from "@/components/jobs/job/use-job-acts";
+import { JobActAnswer, JobActions, useJobActs } from "@/components/jobs/job/job-actions";
 import { UNDO_MS } from "@/components/ui/hooks/use-pending-undo";
 import { renderInApp } from "../render";
 import { factsOf } from "./a-job";

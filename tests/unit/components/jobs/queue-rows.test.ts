@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { toQueueList } from "@/components/jobs/queue/queue-list";
+import { toQueueList } from "@/components/jobs/job-row";
 import { jobListItemSchema } from "@/lib/contract/schemas/job";
 
 const job = (id: string, createdSeconds: number, position?: number) => ({

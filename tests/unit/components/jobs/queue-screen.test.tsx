@@ -4,8 +4,7 @@ import { act, cleanup, fireEvent, screen, within } from "@testing-library/react"
 import { Suspense } from "react";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { ConnectionProvider } from "@/components/frame/connection/connection-context";
-import { type JobRow } from "@/components/jobs/job-row";
-import { toQueueList } from "@/components/jobs/queue/queue-list";
+import { type JobRow, toQueueList } from "@/components/jobs/job-row";
 import { QueueScreen } from "@/components/jobs/queue/queue-screen";
 import { UNDO_MS } from "@/components/ui/hooks/use-pending-undo";
 import { Toasts } from "@/components/ui/toasts";

@@ -6,7 +6,7 @@ import { createSelection } from "@/components/data-table/selection/selection-sto
 import { usualChoice } from "@/components/jobs/columns/column-choice";
 import { ChosenTable } from "@/components/jobs/list/chosen-table";
 import { readList } from "@/components/jobs/list/list-address";
-import { createListState } from "@/components/jobs/list/list-state";
+import { createListState } from "@/components/jobs/list/use-job-list";
 import { renderInApp } from "../render";
 
 const onOpen = vi.fn(() => true);

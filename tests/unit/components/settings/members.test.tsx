@@ -1,14 +1,10 @@
 // @vitest-environment jsdom
 import { act, cleanup, fireEvent, screen, within } from "@testing-library/react";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { invitationReason } from "@/components/auth/invitation-reason";
-import { InvitationRefusal } from "@/components/auth/invitation-refusal";
+import { invitationReason, InvitationRefusal } from "@/components/auth/sign-up-forms";
 import { InvitationLink } from "@/components/settings/members/invite-form";
-import { MemberItem } from "@/components/settings/members/member-item";
-import { MemberList } from "@/components/settings/members/member-list";
-import { mayChange, rolesToGive } from "@/components/settings/members/member-rights";
-import { MembersScreen } from "@/components/settings/members/members-screen";
-import { ReadOnlyCard } from "@/components/settings/members/read-only-card";
+import { mayChange, MemberItem, MemberList, rolesToGive } from "@/components/settings/members/member-list";
+import { MembersScreen, ReadOnlyCard } from "@/components/settings/members/members-screen";
 import { type MemberView } from "@/lib/contract/console";
 import { type Role, roles } from "@/lib/contract/people/roles";
 import { ok } from "@/lib/shared/result";

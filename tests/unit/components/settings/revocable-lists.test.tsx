@@ -3,9 +3,9 @@
 import { act, cleanup, fireEvent, screen, within } from "@testing-library/react";
 import { type ReactNode, Suspense } from "react";
 import { afterEach, expect, it } from "vitest";
-import { InvitationList } from "@/components/settings/members/invitation-list";
+import { InvitationList } from "@/components/settings/members/invite-form";
 import { SharesScreen } from "@/components/settings/shares-screen";
-import { TokenList } from "@/components/settings/tokens/token-list";
+import { TokenList } from "@/components/settings/tokens/tokens-screen";
 import { type TokenView } from "@/lib/contract/people/tokens";
 import { type ShareView } from "@/lib/contract/share";
 import { ok } from "@/lib/shared/result";

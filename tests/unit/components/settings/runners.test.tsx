@@ -4,12 +4,11 @@ import { act, cleanup, fireEvent, screen, within } from "@testing-library/react"
 import { Suspense } from "react";
 import { SWRConfig } from "swr";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { JobDetails } from "@/components/jobs/job/job-details";
+import { JobDetails, JobProgress } from "@/components/jobs/job/job-details";
 import { JobNotes } from "@/components/jobs/job/job-error";
 import { toJobFacts } from "@/components/jobs/job/job-facts";
-import { JobProgress } from "@/components/jobs/job/job-progress";
-import { RunnersNotice } from "@/components/overview/runners-notice";
-import { unavailableRunners } from "@/components/overview/unavailable-runners";
+import { unavailableRunners } from "@/components/overview/overview-jobs";
+import { RunnersNotice } from "@/components/overview/overview-screen";
 import { RunnersScreen } from "@/components/settings/runners/runners-screen";
 import { runnerOrders, runnerProblems } from "@/lib/contract/connections";
 import { type Runner } from "@/lib/contract/runners/runners";

@@ -5,7 +5,7 @@ import { type ReactNode, Suspense } from "react";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { AccountScreen } from "@/components/settings/account/account-screen";
 import { AuditScreen } from "@/components/settings/audit/audit-screen";
-import { InvitationList } from "@/components/settings/members/invitation-list";
+import { InvitationList } from "@/components/settings/members/invite-form";
 import { type AuditItem } from "@/lib/contract/audit/audit";
 import { type InvitationItem, type MemberView } from "@/lib/contract/console";
 import { type SignInMethods } from "@/lib/contract/people/sign-in";

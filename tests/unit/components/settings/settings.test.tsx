@@ -3,9 +3,8 @@ import { act, cleanup, fireEvent, screen, waitFor } from "@testing-library/react
 import { Suspense } from "react";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { faultyField } from "@/components/frame/failure/faulty-field";
-import { ConnectionForm } from "@/components/settings/connections/connection-form";
+import { ConnectionForm, readConnectionForm } from "@/components/settings/connections/connection-form";
 import { ConnectionsScreen } from "@/components/settings/connections/connections-screen";
-import { readConnectionForm } from "@/components/settings/connections/read-connection-form";
 import { Outcome } from "@/components/settings/outcome";
 import { checkOutcomes } from "@/lib/contract/connections";
 import { AtPage } from "@/tests/support/at-page";

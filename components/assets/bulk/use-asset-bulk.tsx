@@ -1,0 +1,260 @@
+import { useTranslations } from "next-intl";
+import { useState } from "react";
+import { BulkLines } from "@/components/data-table/bulk/bulk-lines";
+import { summarize } from "@/components/data-table/bulk/summarize";
+import { useBulkWork } from "@/components/data-table/bulk/use-bulk-work";
+import { useFeature } from "@/components/frame/connection/connection-context";
+import { failureText } from "@/components/frame/failure/failure-text";
+import { Button } from "@/components/ui/controls/button";
+import { type Tone } from "@/components/ui/tone";
+import { type BatchOutcome, callPatiently, inBatches, meetsAll, walkPages, type Work } from "@/lib/browser/bulk/bulk-calls";
+import { type ApiFailure } from "@/lib/browser/read-failure";
+import { lacksOperation } from "@/lib/contract/failure";
+import { type AssetsAnswer, type AssetsQuery } from "@/lib/contract/schemas/asset";
+import { type AssetView } from "@/lib/contract/views/asset-view";
+import { assetPath, type AssetRights, MOST_AT_ONCE, requests, type TagsAnswer } from "../asset-calls";
+import { assetLink } from "../asset-urls";
+import { assetsApiPath, toAssetPage } from "../assets-address";
+
+/** Listed assets, or everything that matches a query. `seen`: the loaded ones. */
+export type Selected =
+  { kind: "named"; assets: readonly AssetView[] } | { kind: "matching"; query: AssetsQuery; total: number; seen: readonly AssetView[] };
+export type Asked = { act: AssetAct; selected: Selected };
+
+/** Among so few, users notice a wrong tile while the deletion can be undone. */
+const MAX_UNCONFIRMED = 5;
+
+type Choices = {
+  connection: string | undefined;
+  onDone: (act: AssetAct, entries: readonly Entry[]) => void;
+  onLeft: (entries: readonly Entry[]) => void;
+  /** An act on the selection is in progress. */
+  onBegun: () => void;
+  /** The act was undone in time. */
+  onBack: (assets: readonly Meant[]) => void;
+};
+
+/** Deleting a few listed assets can be undone for five seconds. Larger actions require confirmation. */
+export function useAssetBulk(choices: Choices) {
+  const [asked, setAsked] = useState<Asked>();
+  const work = useBulkWork<AssetAct, Meant, Entry, AssetsQuery>({
+    ...choices,
+    onBack: (_act, items) => choices.onBack(items),
+    carryOut: ({ act, items }, outside) => runAct(act, items, outside),
+    walk: walkAssets,
+  });
+  function carryOut({ act, selected }: Asked): void {
+    work.dismissEnded();
+    choices.onBegun();
+    if (selected.kind === "named") void work.run({ act, items: selected.assets });
+    else void work.runAll(act, selected.query);
+  }
+
+  return {
+    ...work,
+    asked,
+    start: (act: AssetAct, selected: Selected) => {
+      const isFar = selected.kind === "matching" || (act.kind === "delete" && selected.assets.length > MAX_UNCONFIRMED);
+      if (isFar) setAsked({ act, selected });
+      else if (act.kind !== "delete") carryOut({ act, selected });
+      else {
+        work.dismissEnded();
+        work.schedule({ act, items: selected.assets });
+        choices.onBegun();
+      }
+    },
+    confirm: () => {
+      setAsked(undefined);
+      if (asked) carryOut(asked);
+    },
+    leave: () => setAsked(undefined),
+  };
+}
+
+export type AssetAct = { kind: "addTags" | "removeTags"; tags: readonly string[] } | { kind: "delete" };
+/** What an act needs to know of an asset; `only`: the tags that apply to this one. */
+type Meant = Pick<AssetView, "id" | "immutable"> & { name?: string; only?: readonly string[] };
+
+const outcomes = [
+  "tagged",
+  "hadIt",
+  "untagged",
+  "hadNot",
+  "deleted",
+  "immutable",
+  "missing",
+  "unable",
+  "unknown",
+  "failed",
+  "notDone",
+] as const;
+type Outcome = (typeof outcomes)[number];
+/** The outcome for one asset. `changed`: tags that were really added or removed; `before`: tags that were already as wanted. */
+export type Entry = {
+  id: string;
+  name?: string;
+  outcome: Outcome;
+  changed?: readonly string[];
+  before?: readonly string[];
+  total?: readonly string[];
+  failure?: ApiFailure;
+};
+
+/** Calls in parallel while the person is on the page; each call waits out a rate limit. */
+const AT_ONCE = 4;
+
+async function runAct(act: AssetAct, assets: readonly Meant[], work: Work): Promise<Entry[]> {
+  const fixed = assets.filter(({ immutable }) => immutable);
+  const free = assets.filter(({ immutable }) => !immutable);
+  work.onDone(fixed.length);
+  async function batch(these: readonly Meant[]): Promise<BatchOutcome<Entry>> {
+    const results = await Promise.all(
+      these.map((asset) => actOn(asset.only && act.kind !== "delete" ? { ...act, tags: asset.only } : act, asset.id, work)),
+    );
+    return { entries: results.map(({ entry }) => entry), isOver: results.some(({ isOver }) => isOver) };
+  }
+  const done = await inBatches(free, work.isLeaving ? Math.max(1, free.length) : AT_ONCE, batch, work);
+  const names = new Map(assets.map(({ id, name }) => [id, name]));
+  const left = fixed.map(({ id }): Entry => ({ id, outcome: "immutable" }));
+  return [...done, ...left].map((entry) => ({ ...entry, name: names.get(entry.id) }));
+}
+
+type Acted = { entry: Entry; isOver: boolean };
+
+async function actOn(act: AssetAct, id: string, work: Work): Promise<Acted> {
+  if (act.kind === "delete") {
+    const result = await callPatiently<unknown>(assetPath(id, work.connection), requests.remove, work);
+    return result.ok ? { entry: { id, outcome: "deleted" }, isOver: false } : refused(act, id, result.failure);
+  }
+  const isAdding = act.kind === "addTags";
+  const init = isAdding ? requests.addTags(act.tags) : requests.removeTags(act.tags);
+  const result = await callPatiently<TagsAnswer>(assetPath(id, work.connection, "/tags"), init, work);
+  if (!result.ok) return refused(act, id, result.failure);
+  const { total_tags: total, added, removed, already_present: present, not_present: absent } = result.value;
+  // Services may send only the complete list of tags: then the requested tags count as changed.
+  const isDetailed = added.length + removed.length + present.length + absent.length > 0;
+  const changed = isDetailed ? (isAdding ? added : removed) : act.tags;
+  const outcome = isAdding ? (changed.length > 0 ? "tagged" : "hadIt") : changed.length > 0 ? "untagged" : "hadNot";
+  return { entry: { id, outcome, changed, before: isAdding ? present : absent, total }, isOver: false };
+}
+
+function refused(act: AssetAct, id: string, failure: ApiFailure): Acted {
+  const change = act.kind === "delete" ? "assets.delete" : act.kind === "removeTags" ? "tags.remove" : undefined;
+  if (change && lacksOperation(failure)) {
+    return { entry: { id, outcome: "unable", failure }, isOver: true };
+  }
+  if (failure.status === 404) return { entry: { id, outcome: "missing" }, isOver: false };
+  const isUnknown = failure.status === 0 || failure.status >= 500;
+  // An asset that is in use or immutable fails alone; the others continue.
+  return {
+    entry: { id, outcome: isUnknown ? "unknown" : "failed", failure },
+    isOver: failure.status !== 403 && failure.status !== 409 && meetsAll(failure),
+  };
+}
+
+/** The act that would undo this one for the assets it changed; undefined where it cannot be undone. */
+function reverseOf(act: AssetAct, entries: readonly Entry[]): { act: AssetAct; items: Meant[] } | undefined {
+  if (act.kind === "delete") return undefined;
+  const items = entries.flatMap(({ id, name, changed }) =>
+    changed && changed.length > 0 ? [{ id, name, immutable: false, only: changed }] : [],
+  );
+  const kind = act.kind === "addTags" ? "removeTags" : "addTags";
+  return items.length === 0 ? undefined : { act: { kind, tags: act.tags }, items };
+}
+
+const done: ReadonlySet<Outcome> = new Set(["tagged", "untagged", "deleted"]);
+const bad: ReadonlySet<Outcome> = new Set(["unknown", "failed"]);
+
+function toneOf(outcome: Outcome): Tone {
+  return done.has(outcome) ? "ok" : bad.has(outcome) ? "bad" : "off";
+}
+
+/** Every act on an asset may be repeated: existing tags stay, and deleted assets stay deleted. */
+function isWorthAgain({ outcome }: Entry): boolean {
+  return bad.has(outcome) || outcome === "notDone";
+}
+
+/** The outcome of many assets, in one line. */
+export function useAssetSummary() {
+  const t = useTranslations("assets.bulk");
+  return (entries: readonly Entry[]) => summarize(outcomes, entries, { toneOf, textOf: (each) => t(`count.${each.outcome}`, each) });
+}
+
+type AssetLinesProps = {
+  bulk: ReturnType<typeof useAssetBulk>;
+  /** The connection that links name. */
+  connection: string | undefined;
+  rights: AssetRights;
+};
+
+/** A line for each act on assets, with the outcome of every asset. */
+export function AssetLines({ bulk, connection, rights }: AssetLinesProps) {
+  const t = useTranslations("assets.bulk");
+  const removesFiles = useFeature("fileRemoval");
+  const common = useTranslations("common");
+  const errors = useTranslations("errors");
+  const summaryOf = useAssetSummary();
+  return (
+    <BulkLines
+      words="assets.bulk"
+      acts={bulk}
+      undoableText={({ items }) => {
+        const fixed = items.filter(({ immutable }) => immutable).length;
+        const undoable = t("undoable", { count: items.length - fixed });
+        return [undoable, !removesFiles && t("ask.onDisk"), fixed > 0 && t("ask.fixed", { count: fixed })].filter(Boolean).join(" ");
+      }}
+      workingText={({ act, done, items }) => t(`working.${act.kind}`, { done, total: items.length })}
+      summaryOf={summaryOf}
+      failureText={(failure) => failureText(errors, failure)}
+      isWorthAgain={isWorthAgain}
+      actions={({ act, entries }, dismiss) => {
+        const reverse = reverseOf(act, entries);
+        if (!reverse || (reverse.act.kind === "removeTags" && !rights.can("tags.remove"))) return null;
+        return (
+          <Button
+            size="small"
+            onClick={() => {
+              dismiss();
+              void bulk.run(reverse);
+            }}
+          >
+            {common("undo")}
+          </Button>
+        );
+      }}
+      entryLook={{
+        toneOf: ({ outcome }) => toneOf(outcome),
+        // Includes the tags that were really added or removed.
+        textOf: ({ outcome, changed, before, failure }) =>
+          [
+            t(`outcome.${outcome}`, { tags: changed?.join(", ") ?? "" }),
+            (outcome === "tagged" || outcome === "untagged") &&
+              before?.length &&
+              `· ${t(`outcome.beside.${outcome}`, { tags: before.join(", ") })}`,
+            failure && outcome !== "unable" && failureText(errors, failure),
+          ]
+            .filter(Boolean)
+            .join(" "),
+        nameOf: ({ name }) => name,
+      }}
+      copies={(items) => [
+        { label: t("copyIds"), text: () => items.map(({ id }) => id).join("\n") },
+        { label: t("copyLinks"), text: () => items.map(({ id }) => assetLink(id, connection)).join("\n") },
+      ]}
+    />
+  );
+}
+
+/** The most assets in one act. */
+export const MOST_IN_ACT = 100_000;
+
+/** All assets of a query. There may be very many, so only what an act needs of each is kept. */
+function walkAssets(query: AssetsQuery, work: Work) {
+  const pathAt = (offset: number) => assetsApiPath({ ...query, limit: MOST_AT_ONCE, offset }, work.connection);
+  function read(answer: AssetsAnswer) {
+    const { assets, total, hasMore } = toAssetPage(answer);
+    const items = assets.map(({ id, name, immutable }): Meant => ({ id, name, immutable }));
+    return { items, rows: assets.length, total, hasMore };
+  }
+  return walkPages<AssetsAnswer, Meant>({ pathAt, read, most: MOST_IN_ACT }, work);
+}

@@ -1,0 +1,181 @@
+import { useTranslations } from "next-intl";
+import { useState } from "react";
+import { useFeature } from "@/components/frame/connection/connection-context";
+import { FailureMessage } from "@/components/frame/failure/failure-message";
+import { onlyTag } from "@/components/frame/tags/only-tag";
+import { type TagCount, useRefinedTags, useTags } from "@/components/frame/tags/use-tags";
+import { Button } from "@/components/ui/controls/button";
+import { chipStyle } from "@/components/ui/controls/chip";
+import { Input } from "@/components/ui/controls/input";
+import { Dialog, DialogFoot } from "@/components/ui/dialog";
+import { useNumber } from "@/components/ui/hooks/use-numbers";
+import { type AssetsQuery } from "@/lib/contract/schemas/asset";
+import { type TagState, tagState, withTagState } from "../assets-address";
+import { MetadataEditor } from "./metadata-editor";
+import { fromRows, type MetadataRow, readFilter, type ReadRows, toFilter } from "./metadata-rows";
+
+type MetadataDialogProps = { filter: string | undefined; onFilter: (filter: string | undefined) => void; onClose: () => void };
+
+const blank: MetadataRow = { path: "", type: "guess", value: "" };
+const noProblems: ReadRows["problems"] = new Map();
+
+/** Keeps only assets whose metadata holds all of these values. */
+export function MetadataDialog({ filter, onFilter, onClose }: MetadataDialogProps) {
+  const t = useTranslations("assets.metadata");
+  const common = useTranslations("common");
+  const canFilter = useFeature("metadataFilter");
+  const [rows, setRows] = useState(() => {
+    const read = readFilter(filter);
+    return read.length > 0 ? read : [blank];
+  });
+  const [problems, setProblems] = useState(noProblems);
+  function apply() {
+    const read = fromRows(rows);
+    setProblems(read.problems);
+    if (read.problems.size > 0) return;
+    onFilter(toFilter(read.metadata));
+    onClose();
+  }
+  return (
+    <Dialog isOpen onClose={onClose} title={t("filterTitle")} className="w-[min(620px,calc(100vw-32px))]">
+      <form action={apply}>
+        <p className="mb-2">{t(canFilter ? "filterHint" : "filterLocal")}</p>
+        {canFilter ? <MetadataEditor rows={rows} problems={problems} onRows={setRows} /> : null}
+        <DialogFoot>
+          {filter === undefined ? null : (
+            <Button
+              className="mr-auto"
+              onClick={() => {
+                onFilter(undefined);
+                onClose();
+              }}
+            >
+              {t("clear")}
+            </Button>
+          )}
+          <Button onClick={onClose}>{common(canFilter ? "cancel" : "close")}</Button>
+          {canFilter ? (
+            <Button type="submit" tone="primary">
+              {t("apply")}
+            </Button>
+          ) : null}
+        </DialogFoot>
+      </form>
+    </Dialog>
+  );
+}
+
+type TagDialogProps = {
+  query: AssetsQuery;
+  connectionId: string | undefined;
+  /** Tags of the assets on the page, for services that cannot list tags. */
+  seen: readonly string[];
+  onChange: (change: Pick<AssetsQuery, "include_tags" | "exclude_tags">) => void;
+  onClose: () => void;
+};
+
+const SHOWN = 100;
+
+/** Which tags an asset must have, and which it must not. Tags chosen already narrow the offered ones. */
+export function TagDialog({ query, connectionId, seen, onChange, onClose }: TagDialogProps) {
+  const t = useTranslations("assets.tags");
+  const common = useTranslations("common");
+  const [typed, setTyped] = useState("");
+  const wanted = typed.trim();
+  const listed = useTags(connectionId, wanted.includes(",") ? "" : wanted);
+  const refined = useRefinedTags(connectionId, query);
+  // Rows that arrive one by one would move under the pointer: the first ones appear only once both requests are answered.
+  const isAsking = connectionId !== undefined && (listed.state === "asking" || refined.state === "asking");
+  const [isReady, setReady] = useState(!isAsking);
+  if (!isReady && !isAsking) setReady(true);
+  const offered = !isReady ? [] : offer({ listed: listed.tags, refined: refined.tags, seen, query, wanted });
+  const only = onlyTag(
+    wanted,
+    offered.map(({ name }) => name),
+  );
+  const isTypable = wanted !== "" && !wanted.includes(",") && !offered.some(({ name }) => name === wanted);
+  const set = (tag: string, state: TagState) => {
+    onChange(withTagState(query, tag, state));
+    setTyped("");
+  };
+  return (
+    <Dialog isOpen onClose={onClose} title={t("title")} actions={<Button onClick={onClose}>{common("close")}</Button>}>
+      <form
+        action={() => {
+          if (wanted !== "" && !wanted.includes(",")) set(only ?? wanted, "include");
+        }}
+      >
+        <Input
+          type="search"
+          aria-label={t("search")}
+          placeholder={t("searchPlaceholder")}
+          value={typed}
+          maxLength={200}
+          onChange={({ currentTarget }) => setTyped(currentTarget.value)}
+        />
+      </form>
+      {wanted.includes(",") ? <p className="mt-1.5 text-sm text-bad">{t("comma")}</p> : null}
+      {listed.state === "unknown" && listed.failure ? <FailureMessage failure={listed.failure} className="mt-2" /> : null}
+      {listed.state === "absent" ? <p className="mt-1.5 text-sm text-ink-3">{t("seenOnly")}</p> : null}
+      <ul aria-label={t("list")} className="mt-2 flex max-h-[44vh] flex-col overflow-y-auto">
+        {isTypable ? <TagLine tag={{ name: wanted, count: undefined }} state={tagState(query, wanted)} onState={set} /> : null}
+        {offered.slice(0, SHOWN).map((tag) => (
+          <TagLine key={tag.name} tag={tag} state={tagState(query, tag.name)} onState={set} />
+        ))}
+      </ul>
+      {offered.length > SHOWN ? <p className="mt-2 text-sm text-ink-3">{t("more", { count: offered.length - SHOWN })}</p> : null}
+      {!isReady ? <p className="mt-2">{common("loading")}</p> : null}
+      {offered.length === 0 && !isTypable && isReady ? <p className="mt-2">{t("none")}</p> : null}
+    </Dialog>
+  );
+}
+
+type TagLineProps = { tag: TagCount; state: TagState; onState: (tag: string, state: TagState) => void };
+
+function TagLine({ tag: { name, count }, state, onState }: TagLineProps) {
+  const t = useTranslations("assets.tags");
+  const number = useNumber();
+  const toggle = (wanted: TagState) => onState(name, state === wanted ? "any" : wanted);
+  return (
+    <li className="flex items-center gap-1.5 py-1">
+      <span title={name} className="min-w-0 flex-1 truncate text-ink">
+        {name}
+      </span>
+      {count === undefined ? null : <span className="text-sm text-ink-3">{number(count)}</span>}
+      <button
+        type="button"
+        aria-pressed={state === "include"}
+        aria-label={t("includeTag", { tag: name })}
+        onClick={() => toggle("include")}
+        className={chipStyle(state === "include")}
+      >
+        {t("include")}
+      </button>
+      <button
+        type="button"
+        aria-pressed={state === "exclude"}
+        aria-label={t("excludeTag", { tag: name })}
+        onClick={() => toggle("exclude")}
+        className={chipStyle(state === "exclude")}
+      >
+        {t("exclude")}
+      </button>
+    </li>
+  );
+}
+
+type Known = { listed: readonly TagCount[]; refined: readonly TagCount[]; seen: readonly string[]; query: AssetsQuery; wanted: string };
+
+/** Active filters first; then the tags of this view, then all others. */
+function offer({ listed, refined, seen, query, wanted }: Known): TagCount[] {
+  const found = new Map<string, number | undefined>();
+  const counts = new Map(refined.map(({ name, count }) => [name, count]));
+  const rest = seen.map((name) => ({ name, count: undefined }));
+  const asked = [...(query.include_tags ?? []), ...(query.exclude_tags ?? [])].map((name) => ({ name, count: counts.get(name) }));
+  for (const { name, count } of [...asked, ...refined, ...listed, ...rest]) {
+    const fits = name.toLowerCase().includes(wanted.toLowerCase());
+    // The interface joins tags by commas, so a tag that contains a comma cannot be asked for.
+    if (fits && !name.includes(",") && !found.has(name)) found.set(name, counts.get(name) ?? (counts.size > 0 ? undefined : count));
+  }
+  return [...found].map(([name, count]) => ({ name, count }));
+}

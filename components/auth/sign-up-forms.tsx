@@ -1,0 +1,163 @@
+"use client";
+
+import { useTranslations } from "next-intl";
+import { type FormEvent, useState } from "react";
+import { NewPasswordInput } from "@/components/frame/account/new-password-input";
+import { FailureMessage } from "@/components/frame/failure/failure-message";
+import { faultyField } from "@/components/frame/failure/faulty-field";
+import { Button, buttonStyle } from "@/components/ui/controls/button";
+import { fieldText } from "@/components/ui/controls/field-text";
+import { FormField } from "@/components/ui/controls/form-field";
+import { Input } from "@/components/ui/controls/input";
+import { FailureNotice } from "@/components/ui/failure-notice";
+import { Link } from "@/components/ui/link";
+import { callApi } from "@/lib/browser/api";
+import { type ApiFailure } from "@/lib/browser/read-failure";
+import { signIn } from "@/lib/browser/session";
+import { apiPath } from "@/lib/browser/urls";
+import { type InvitationState } from "@/lib/contract/console";
+import { type Failure } from "@/lib/contract/failure";
+import { object, oneOf } from "@/lib/contract/json/readers";
+import { SHORTEST_PASSWORD } from "@/lib/contract/people/sign-in";
+
+export function SetUpForm({ token }: { token: string }) {
+  const t = useTranslations("auth.setUp");
+  const { isBusy, failure, wrongIn, onSubmit } = useSignUp("/api/console/set-up", ["name", "email", "password"], (data) => ({
+    token,
+    name: fieldText(data, "name"),
+    email: fieldText(data, "email"),
+  }));
+
+  return (
+    <form method="post" onSubmit={onSubmit} className="flex flex-col gap-4">
+      {failure ? <SetUpRefusal failure={failure} /> : null}
+      <FormField label={t("name")} error={wrongIn("name")}>
+        {(control) => <Input {...control} name="name" autoComplete="name" required maxLength={100} />}
+      </FormField>
+      <FormField label={t("email")} error={wrongIn("email")}>
+        {(control) => <Input {...control} name="email" type="email" autoComplete="username" required />}
+      </FormField>
+      <FormField label={t("password")} hint={t("passwordHint", { count: SHORTEST_PASSWORD })} error={wrongIn("password")}>
+        {(control) => <NewPasswordInput {...control} />}
+      </FormField>
+      <Button type="submit" tone="primary" busy={isBusy}>
+        {isBusy ? t("busy") : t("submit")}
+      </Button>
+    </form>
+  );
+}
+
+/** A used link and an existing owner cannot be corrected in the form: both lead to the sign-in page. */
+function SetUpRefusal({ failure }: { failure: ApiFailure }) {
+  const t = useTranslations("auth.setUp");
+  const isSpent = failure.code === "UNAUTHORIZED" || failure.code === "CONFLICT";
+  if (!isSpent) return <FailureMessage failure={failure} />;
+  const key = failure.code === "CONFLICT" ? "taken" : "spent";
+  return (
+    <FailureNotice
+      title={t(`${key}.title`)}
+      next={t(`${key}.text`)}
+      actions={
+        <Link href="/sign-in" className={buttonStyle()}>
+          {t("toSignIn")}
+        </Link>
+      }
+    />
+  );
+}
+
+/**
+ * The invitation fixes the address: an invited person chooses a name and a password, a member who forgot theirs only a password. A refusal
+ * keeps what was typed.
+ */
+export function InvitationForm({ token, email, resets }: { token: string; email: string; resets: boolean }) {
+  const t = useTranslations("auth.invitation");
+  const { isBusy, failure, wrongIn, onSubmit } = useSignUp("/api/console/members/invitations/accept", ["name", "password"], (data) => ({
+    token,
+    ...(!resets && { name: fieldText(data, "name") }),
+  }));
+  const reason = failure && invitationReason(failure);
+
+  return (
+    <form method="post" onSubmit={onSubmit} className="flex flex-col gap-4">
+      {reason ? <InvitationRefusal reason={reason} /> : failure ? <FailureMessage failure={failure} /> : null}
+      <FormField label={t("email")}>
+        {(control) => <Input {...control} name="email" type="email" autoComplete="username" readOnly value={email} className="bg-sunken" />}
+      </FormField>
+      {resets ? null : (
+        <FormField label={t("name")} error={wrongIn("name")}>
+          {(control) => <Input {...control} name="name" autoComplete="name" required maxLength={100} />}
+        </FormField>
+      )}
+      <FormField label={t("password")} hint={t("passwordHint", { count: SHORTEST_PASSWORD })} error={wrongIn("password")}>
+        {(control) => <NewPasswordInput {...control} />}
+      </FormField>
+      <Button type="submit" tone="primary" busy={isBusy}>
+        {resets ? t(isBusy ? "reset.busy" : "reset.submit") : t(isBusy ? "busy" : "submit")}
+      </Button>
+    </form>
+  );
+}
+
+/** Why this link cannot be used, and who can make a new one. */
+export function InvitationRefusal({ reason }: { reason: InvitationReason }) {
+  const t = useTranslations("auth.invitation");
+  return (
+    <FailureNotice
+      title={t(`${reason}.title`)}
+      next={t(`${reason}.text`)}
+      actions={
+        <Link href="/sign-in" className={buttonStyle()}>
+          {t("toSignIn")}
+        </Link>
+      }
+    />
+  );
+}
+
+const spent = ["used", "expired", "withdrawn", "unknown"] as const satisfies readonly InvitationState[];
+type InvitationReason = (typeof spent)[number] | "taken" | "noToken";
+
+const refused = object({ invitation: oneOf(spent) });
+
+/** What a refusal says about the link itself; undefined for failures that have nothing to do with it. */
+export function invitationReason({ code, details }: Failure): InvitationReason | undefined {
+  if (code === "CONFLICT") return "taken";
+  return refused(details)?.invitation;
+}
+
+type Field = "name" | "email" | "password";
+
+/**
+ * A form that ends with an account, signed in: its fields `email` and `password`, and what `bodyOf` reads besides the password. `failure`
+ * is for the whole form, `wrongIn` for a field.
+ */
+function useSignUp(path: `/api/${string}`, fields: readonly Field[], bodyOf: (data: FormData) => Record<string, unknown>) {
+  const t = useTranslations("auth.wrong");
+  const [isBusy, setBusy] = useState(false);
+  const [failure, setFailure] = useState<ApiFailure>();
+  const field = failure && faultyField(failure, fields);
+
+  async function submit(event: FormEvent<HTMLFormElement>) {
+    event.preventDefault();
+    const data = new FormData(event.currentTarget);
+    const password = fieldText(data, "password");
+    setBusy(true);
+    setFailure(undefined);
+    const result = await callApi(path, { method: "POST", json: { ...bodyOf(data), password } });
+    if (!result.ok) {
+      setBusy(false);
+      return setFailure(result.failure);
+    }
+    // The member exists from here on; if signing in fails, the sign-in page says why.
+    const outcome = await signIn({ email: fieldText(data, "email"), password });
+    window.location.assign(apiPath(outcome === "signed-in" ? "/" : "/sign-in"));
+  }
+
+  return {
+    isBusy,
+    failure: field ? undefined : failure,
+    wrongIn: (name: Field) => (field === name ? t(name, { count: SHORTEST_PASSWORD }) : undefined),
+    onSubmit: (event: FormEvent<HTMLFormElement>) => void submit(event),
+  };
+}

@@ -1,0 +1,159 @@
+import { useTranslations } from "next-intl";
+import { type FormEvent, useState } from "react";
+import { useStore } from "zustand";
+import { createStore } from "zustand/vanilla";
+import { FailureMessage } from "@/components/frame/failure/failure-message";
+import { Button } from "@/components/ui/controls/button";
+import { FormField } from "@/components/ui/controls/form-field";
+import { Input } from "@/components/ui/controls/input";
+import { Dialog, DialogFoot } from "@/components/ui/dialog";
+import { useFilePick } from "@/components/ui/hooks/use-file-pick";
+import { callApi } from "@/lib/browser/api";
+import { type Dropped, filesOfInput } from "@/lib/browser/files/dropped-files";
+import { type ApiFailure } from "@/lib/browser/read-failure";
+import { lacksOperation } from "@/lib/contract/failure";
+import { type UserdataFile } from "@/lib/contract/operations/files";
+import { moveApiPath, toFolderName } from "./files-view";
+
+type Made = { connection: string | undefined; path: string };
+
+/** Folders that this tab created and that have no file yet. */
+const madeStore = createStore<readonly Made[]>(() => []);
+
+export function useNewFolders(connection: string | undefined) {
+  const made = useStore(madeStore).filter((each) => each.connection === connection);
+  return {
+    paths: made.map(({ path }) => path),
+    make: (path: string) => madeStore.setState([...madeStore.getState(), { connection, path }], true),
+    /** The folder has files now, or is about to. */
+    forget: (path: string) =>
+      madeStore.setState(
+        madeStore.getState().filter((each) => each.connection !== connection || each.path !== path),
+        true,
+      ),
+  };
+}
+
+type NewFolderProps = { onName: (name: string) => void; onFiles: (name: string, picked: Dropped) => void };
+
+/** Opens a new folder and uploads the chosen files into it. Services keep no empty folder, and the dialog says so. */
+export function NewFolder(props: NewFolderProps) {
+  const t = useTranslations("files.newFolder");
+  const [isOpen, setOpen] = useState(false);
+  const close = () => setOpen(false);
+  return (
+    <>
+      <Button onClick={() => setOpen(true)}>{t("act")}</Button>
+      <Dialog isOpen={isOpen} onClose={close} title={t("act")}>
+        <NewFolderForm {...props} onClose={close} />
+      </Dialog>
+    </>
+  );
+}
+
+function NewFolderForm({ onName, onFiles, onClose }: NewFolderProps & { onClose: () => void }) {
+  const t = useTranslations("files.newFolder");
+  const [typed, setTyped] = useState("");
+  const name = toFolderName(typed);
+  const pick = useFilePick({
+    isMany: true,
+    onFiles(files) {
+      if (name === undefined) return;
+      onClose();
+      onFiles(name, filesOfInput(files));
+    },
+  });
+  function create(event: FormEvent) {
+    event.preventDefault();
+    if (name === undefined) return;
+    onClose();
+    onName(name);
+  }
+  return (
+    <form onSubmit={create} autoComplete="off">
+      <FormField label={t("name")} hint={t("hint")} error={typed.trim() !== "" && name === undefined ? t("odd") : undefined}>
+        {(control) => <Input {...control} value={typed} onChange={(event) => setTyped(event.currentTarget.value)} autoFocus />}
+      </FormField>
+      {pick.input}
+      <DialogFoot>
+        <Button onClick={onClose}>{t("cancel")}</Button>
+        <Button onClick={pick.open} disabled={name === undefined}>
+          {t("pick")}
+        </Button>
+        <Button type="submit" tone="primary" disabled={name === undefined}>
+          {t("create")}
+        </Button>
+      </DialogFoot>
+    </form>
+  );
+}
+
+type MoveFileProps = { path: string; connection: string | undefined; onMoved: (to: string) => void };
+
+/** Renames or moves a file by its whole path. An existing file is replaced only after a second click on a button that says so. */
+export function MoveFile(props: MoveFileProps) {
+  const t = useTranslations("files.move");
+  const [isOpen, setOpen] = useState(false);
+  const close = () => setOpen(false);
+  return (
+    <>
+      <Button onClick={() => setOpen(true)}>{t("act")}</Button>
+      <Dialog isOpen={isOpen} onClose={close} title={t("title", { path: props.path })}>
+        <MoveForm {...props} onClose={close} />
+      </Dialog>
+    </>
+  );
+}
+
+function MoveForm({ path, connection, onMoved, onClose }: MoveFileProps & { onClose: () => void }) {
+  const t = useTranslations("files.move");
+  const [typed, setTyped] = useState(path);
+  const [isBusy, setBusy] = useState(false);
+  const [isTaken, setTaken] = useState(false);
+  const [failure, setFailure] = useState<ApiFailure>();
+  const to = toFolderName(typed);
+  async function submit(event: FormEvent) {
+    event.preventDefault();
+    if (to === undefined || to === path || isBusy) return;
+    setBusy(true);
+    setFailure(undefined);
+    const moved = await callApi<UserdataFile>(moveApiPath(path, to, { connection, overwrite: isTaken }), { method: "POST" });
+    setBusy(false);
+    if (moved.ok) {
+      onClose();
+      // The path that the service reports, which may spell the name differently.
+      return onMoved(moved.value.path);
+    }
+    if (moved.failure.status === 409 && !isTaken) return setTaken(true);
+    if (lacksOperation(moved.failure)) return onClose();
+    setFailure(moved.failure);
+  }
+  return (
+    <form onSubmit={(event) => void submit(event)} autoComplete="off">
+      <FormField
+        label={t("to")}
+        hint={t("hint")}
+        error={isTaken ? t("taken") : typed.trim() !== "" && to === undefined ? t("odd") : undefined}
+      >
+        {(control) => (
+          <Input
+            {...control}
+            value={typed}
+            autoFocus
+            onChange={(event) => {
+              setTyped(event.currentTarget.value);
+              setTaken(false);
+            }}
+          />
+        )}
+      </FormField>
+      {failure ? <FailureMessage failure={failure} className="mt-3" /> : null}
+      <DialogFoot>
+        <Button onClick={onClose}>{t("cancel")}</Button>
+        <Button type="submit" tone={isTaken ? "danger" : "primary"} busy={isBusy} disabled={to === undefined || to === path}>
+          {t(isTaken ? "replace" : "send")}
+        </Button>
+      </DialogFoot>
+    </form>
+  );
+}
