@@ -11,7 +11,7 @@ import { type Lru } from "@/lib/shared/lru";
 import { type Readiness } from "@/lib/shared/readiness";
 import { type Result } from "@/lib/shared/result";
 import { type LiveOutputs } from "./answers/live-outputs";
-import { type SignInLimits } from "./auth/sign-in";
+import { type SignInLimits } from "./auth/sign-in-limits";
 import { type CapabilityMemory } from "./capabilities/memory";
 import { type SeenAssets } from "./connections/seen-assets";
 import { type HostKeys } from "./embed/host-keys";
@@ -21,9 +21,9 @@ import { type Ledger } from "./ledger/ledger";
 import { type AttemptLimit } from "./limits/attempt-limit";
 import { type Log } from "./log";
 import { type Store } from "./store/store";
-import { type Breaker } from "./thumbnails/thumbnail";
+import { type Breaker } from "./thumbnails/breaker";
 import { type Upstream, type UpstreamOptions } from "./upstream/upstream";
-import { type ClassNames, type SeenNames } from "./workflows/names";
+import { type ClassNames, type SeenNames } from "./workflows/seen-names";
 
 /** The service's answer as JSON text, or why there is none. */
 export type SubmissionOutcome = Result<string, Failure>;

@@ -13,7 +13,7 @@ import { createDiskCache } from "@/lib/shared/disk-cache";
 import { createLru } from "@/lib/shared/lru";
 import { createReadiness, lookAtDisk, notReady } from "@/lib/shared/readiness";
 import { createLiveOutputs } from "./answers/live-outputs";
-import { createSignInLimits } from "./auth/sign-in";
+import { createSignInLimits } from "./auth/sign-in-limits";
 import { createCapabilityMemory } from "./capabilities/memory";
 import { type Composition } from "./composition-type";
 import { createSeenAssets } from "./connections/seen-assets";
@@ -25,7 +25,7 @@ import { type AttemptLimit, createAttemptLimit, createSharedLimit } from "./limi
 import { createLog } from "./log";
 import { runningComposition, setRunningComposition } from "./running";
 import { openStore, requireConsoleRows } from "./store/store";
-import { createBreaker } from "./thumbnails/thumbnail";
+import { createBreaker } from "./thumbnails/breaker";
 import { createAnswerReader } from "./upstream/answer-reader";
 import { catalogueReader } from "./upstream/catalogue-reader";
 import { createSilences } from "./upstream/deadline";
@@ -34,7 +34,7 @@ import { speakLocal } from "./upstream/local-dialect/speak-local";
 import { createGuardedSend, createHttpSend, type GuardedSend, isEmbedded } from "./upstream/send";
 import { listenToService } from "./upstream/service-events";
 import { createUpstream, type UpstreamLimits } from "./upstream/upstream";
-import { createClassNames, createSeenNames } from "./workflows/names";
+import { createClassNames, createSeenNames } from "./workflows/seen-names";
 
 const SET_UP_KEPT_MS = 60 * 60_000;
 const MAX_NODE_INFOS = 500;

@@ -1,17 +1,15 @@
-// Signs members in with a password within limits of attempts, and creates the first member.
+// Signs members in with a password, and creates the first member.
 
 import "server-only";
 import { type Failure } from "@/lib/contract/failure";
-import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { networkOf } from "@/lib/shared/ip-address";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { telemetry } from "@/lib/shared/telemetry";
 import { type Composition, type Parts } from "../composition-type";
 import { storeApiKey } from "../keys/key-ring";
 import { type Member } from "../store/people/members";
-import { type AttemptStore, type Bucket } from "../store/settings";
 import { EMBEDDED_BASE_URL } from "../upstream/send";
 import { hashPassword, judgePassword, verifyPassword } from "./passwords";
+import { type Attempt } from "./sign-in-limits";
 
 const TEAM_USER = "team";
 const DEFAULT_CONNECTION_ID = "embedded";
@@ -92,34 +90,3 @@ const passwordOff: Failure = {
 /** Failures shown only for the right password. Passed through next-auth by code. */
 export const explainedRefusals: readonly Failure[] = [suspended, passwordOff];
 const refused: Failure = { code: "UNAUTHORIZED", message: "Address or password is wrong.", status: 401 };
-
-export type Attempt = { email: string; address: string; isKnown?: boolean };
-export type SignInLimits = {
-  /** Milliseconds to wait; 0 if this attempt may be made. */
-  take(attempt: Attempt): Promise<number>;
-  succeeded(attempt: Attempt): Promise<void>;
-};
-
-export function createSignInLimits(attempts: AttemptStore, now: () => number): SignInLimits {
-  const pairOf = ({ email, address, isKnown }: Attempt): Bucket => ({
-    name: `pair ${writeExactJson(isKnown ? [email] : [email, networkOf(address)])}`,
-    burst: 5,
-    refillMs: 30_000,
-  });
-  const addressOf = ({ address }: Attempt): Bucket => ({ name: `address ${networkOf(address)}`, burst: 30, refillMs: 10_000 });
-  const accountOf = ({ email }: Attempt): Bucket => ({ name: `account ${email}`, burst: 60, refillMs: 15_000 });
-  const take = (bucket: Bucket) => attempts.take(bucket, now());
-  return {
-    async take(attempt) {
-      const waitMs = await take(pairOf(attempt));
-      if (attempt.isKnown) return waitMs;
-      return waitMs || (await take(addressOf(attempt))) || take(accountOf(attempt));
-    },
-    async succeeded(attempt) {
-      await attempts.reset(pairOf(attempt));
-      if (attempt.isKnown) return;
-      await attempts.giveBack(addressOf(attempt));
-      await attempts.giveBack(accountOf(attempt));
-    },
-  };
-}

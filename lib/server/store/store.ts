@@ -26,7 +26,8 @@ import { createJobLabelStore, createSubmissionStore, createWorkflowNameStore } f
 import { createNoPeers, createPostgresPeers, type Peers } from "./peers";
 import { createEmbedSessionStore } from "./people/embed-sessions";
 import { createIdentityStore } from "./people/identities";
-import { createInvitationStore, createMemberStore } from "./people/members";
+import { createInvitationStore } from "./people/invitations";
+import { createMemberStore } from "./people/members";
 import { createSessionStore } from "./people/sessions";
 import { createTokenStore } from "./people/tokens";
 import { createSavedViewStore } from "./saved-views";

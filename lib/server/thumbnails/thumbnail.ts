@@ -11,6 +11,7 @@ import { type Access } from "../connections/access";
 import { callerWentAway, unreachable, unreadable } from "../upstream/failures";
 import { isEmbedded } from "../upstream/send";
 import { readBytes } from "../upstream/streams";
+import { type Breaker } from "./breaker";
 import {
   fileOf,
   headersIfTooLarge,
@@ -177,44 +178,4 @@ export async function thumbnailAnswer(
 /** A proxy that compresses answers makes the ETag weak. */
 function isNamedIn(list: string, etag: string): boolean {
   return list.split(",").some((one) => one.trim().replace(/^W\//, "") === etag);
-}
-
-/** `left`: the client has gone, which says nothing about the service. */
-type Outcome = "answered" | "silent" | "left";
-export type Breaker = {
-  /** 0: it may be asked, and the caller must then call `tell`. Otherwise try again after that time. */
-  enterMs(connectionId: string): number;
-  tell(connectionId: string, outcome: Outcome): void;
-  wake(connectionId: string): void;
-};
-
-/** As many as one tab requests at once. */
-const MOST_SILENT = 4;
-const REST_MS = 5_000;
-const PROBE_MS = 2_000;
-
-export function createBreaker(now: () => number): Breaker {
-  const silent = new Map<string, { inRow: number; untilMs: number; isProbed: boolean }>();
-  return {
-    enterMs(id) {
-      const state = silent.get(id);
-      if (!state || state.inRow < MOST_SILENT) return 0;
-      const waitMs = state.untilMs - now();
-      if (waitMs > 0) return waitMs;
-      if (state.isProbed) return PROBE_MS;
-      state.isProbed = true;
-      return 0;
-    },
-    tell(id, outcome) {
-      if (outcome === "answered") return void silent.delete(id);
-      const state = silent.get(id) ?? { inRow: 0, untilMs: 0, isProbed: false };
-      state.isProbed = false;
-      if (outcome === "left") return;
-      silent.set(id, { ...state, inRow: state.inRow + 1, untilMs: now() + REST_MS });
-    },
-    wake(id) {
-      const state = silent.get(id);
-      if (state) state.untilMs = 0;
-    },
-  };
 }

@@ -1,4 +1,4 @@
-// Adds names to jobs: of workflows, copies, submitters and node classes; and caches the names that responses contained.
+// Adds the console's own fields to jobs: names of workflows, copies, submitters and node classes.
 
 import "server-only";
 import { isObject, objectOf, textOf } from "@/lib/contract/json/json";
@@ -6,9 +6,9 @@ import { type Operation } from "@/lib/contract/operation";
 import { maskSecrets } from "@/lib/contract/secrets/mask-secrets";
 import { maskText } from "@/lib/contract/secrets/secret-texts";
 import { nameInExtraData } from "@/lib/contract/workflow/workflow-name";
-import { createLru } from "@/lib/shared/lru";
 import { type Composition, type Parts } from "../composition-type";
 import { indexOf } from "../upstream/answer-reader";
+import { classesIn } from "./seen-names";
 
 const LONGEST_ID = 200;
 
@@ -110,68 +110,4 @@ async function named({ composition, connection: { id: connectionId }, apiKey }: 
     };
     return { ...job, ...maskSecrets(added, literals) };
   });
-}
-
-const MOST = 20_000;
-const LONGEST = 200;
-
-export type SeenNames = ReturnType<typeof createSeenNames>;
-
-export function createSeenNames() {
-  const seen = createLru<string, string>({ max: MOST });
-  return {
-    /** Learns from an answer that contains jobs or assets, or is one of them. */
-    learn(connectionId: string, answer: unknown): void {
-      const { jobs, history, assets } = objectOf(answer) ?? {};
-      for (const item of [answer, ...[jobs, history, assets].flatMap((list) => (Array.isArray(list) ? list : []))]) {
-        const known = objectOf(item);
-        const id = textOf(known?.id) ?? textOf(known?.prompt_id);
-        const job = [textOf(known?.workflow_name), textOf(known?.job_label)].filter(Boolean).join(" · ");
-        const name = job || textOf(known?.name);
-        if (id === undefined || id.length > LONGEST || !name) continue;
-        seen.set(`${connectionId}\n${id}`, name.slice(0, LONGEST));
-      }
-    },
-    find: (connectionId: string, id: string): string | undefined => seen.get(`${connectionId}\n${id}`),
-  };
-}
-
-const MAX_CONNECTIONS = 20;
-const MAX_CLASSES = 20_000;
-
-type ClassName = readonly [className: string, name: string];
-export type ClassNames = ReturnType<typeof createClassNames>;
-
-export function createClassNames() {
-  const namesByConnection = createLru<string, Map<string, string>>({ max: MAX_CONNECTIONS });
-  return {
-    learn(connectionId: string, classes: readonly ClassName[]): void {
-      const names = namesByConnection.get(connectionId) ?? new Map<string, string>();
-      for (const [className, name] of classes) {
-        if (name === "" || name === className || className.length > LONGEST) continue;
-        if (names.has(className) || names.size < MAX_CLASSES) names.set(className, name.slice(0, LONGEST));
-      }
-      namesByConnection.set(connectionId, names);
-    },
-    of(connectionId: string, classes: readonly string[]): Record<string, string> | undefined {
-      const names = namesByConnection.get(connectionId);
-      const found = names ? classes.flatMap((className) => namedIn(names, className)) : [];
-      return found.length === 0 ? undefined : Object.fromEntries(found);
-    },
-  };
-}
-
-function namedIn(names: ReadonlyMap<string, string>, className: string): [string, string][] {
-  const name = names.get(className);
-  return name === undefined ? [] : [[className, name]];
-}
-
-function classesIn(job: unknown): string[] {
-  const workflow = objectOf(objectOf(job)?.workflow);
-  const classes = new Set<string>();
-  for (const node of Object.values(objectOf(workflow?.prompt) ?? workflow ?? {})) {
-    const className = textOf(objectOf(node)?.class_type);
-    if (className !== undefined) classes.add(className);
-  }
-  return [...classes];
 }

@@ -1,4 +1,4 @@
-// Members, and one-time invitation links stored as hashes. Email addresses are lower case and unique; there is at most one owner.
+// Members. Email addresses are lower case and unique; there is at most one owner.
 
 import "server-only";
 import { createHash, randomUUID } from "node:crypto";
@@ -6,9 +6,7 @@ import { type Kysely } from "kysely";
 import { type Role } from "@/lib/contract/people/roles";
 import { type Database, hasEffect, prepareOne } from "../database";
 import { dialectOf } from "../dialect";
-import { hashToken } from "../settings";
 import { type Row, type Tables } from "../tables";
-import { type Identity, linkIdentity } from "./identities";
 
 export type Member = Omit<Row<"members">, "passwordHash" | "guestSeenAt"> & { passwordHash: string | undefined };
 export type NewMember = { name: string; email: string; role: Role; passwordHash?: string; passwordResetAt?: number; createdAt: number };
@@ -151,7 +149,7 @@ export async function insertMember(database: Database, member: NewMember): Promi
   return row && toMember(row);
 }
 
-async function setPassword(database: Database, id: string, passwordHash: string, now: number): Promise<Member | undefined> {
+export async function setPassword(database: Database, id: string, passwordHash: string, now: number): Promise<Member | undefined> {
   const row = await database
     .updateTable("members")
     .set((expression) => ({ passwordHash, passwordResetAt: now, sessionVersion: expression("sessionVersion", "+", 1) }))
@@ -167,109 +165,4 @@ function toRow({ email, passwordHash = "", ...member }: NewMember) {
 
 export function toMember({ passwordHash, guestSeenAt: _, ...member }: Row<"members">): Member {
   return { ...member, passwordHash: passwordHash === "" ? undefined : passwordHash };
-}
-
-const KEPT_MS = 90 * 24 * 60 * 60_000;
-const MOST_LISTED = 200;
-
-export type NewInvitation = {
-  token: string;
-  email: string;
-  role: Role;
-  invitedBy: string;
-  expiresAt: number;
-  createdAt: number;
-  /** For a member who has lost the password. */
-  resetsMemberId?: string;
-};
-export type Invitation = Omit<Row<"invitations">, "tokenHash">;
-type Accepting = { name: string; passwordHash?: string; identity?: Identity };
-
-export function createInvitationStore(database: Database) {
-  return {
-    /** Only the newest link to an address counts: earlier open ones are withdrawn. */
-    async create({ token, ...invitation }: NewInvitation): Promise<{ id: string }> {
-      const { email, createdAt } = invitation;
-      const id = randomUUID();
-      await oneMemberAtATime(database, async (transaction) => {
-        await transaction
-          .deleteFrom("invitations")
-          .where("expiresAt", "<", createdAt - KEPT_MS)
-          .execute();
-        await transaction
-          .updateTable("invitations")
-          .set({ withdrawnAt: createdAt })
-          .where("email", "=", email)
-          .where("acceptedAt", "is", null)
-          .where("withdrawnAt", "is", null)
-          .execute();
-        await transaction
-          .insertInto("invitations")
-          .values({ ...invitation, id, tokenHash: hashToken(token) })
-          .execute();
-      });
-      return { id };
-    },
-
-    async find(token: string): Promise<Invitation | undefined> {
-      return database.selectFrom("invitations").selectAll().where("tokenHash", "=", hashToken(token)).executeTakeFirst();
-    },
-
-    async list(): Promise<Invitation[]> {
-      return database
-        .selectFrom("invitations")
-        .selectAll()
-        .where("resetsMemberId", "is", null)
-        .orderBy("expiresAt", "desc")
-        .orderBy("id")
-        .limit(MOST_LISTED)
-        .execute();
-    },
-
-    /**
-     * Accepts the invitation and makes its member, or gives a member a new password, in one commit; a second attempt gets undefined.
-     * "taken": the address is a member's, and the invitation stays unchanged. A person who joins through a provider gets no password, and
-     * resets none.
-     */
-    async accept(token: string, { name, passwordHash, identity }: Accepting, now: number): Promise<Member | "taken" | undefined> {
-      return oneMemberAtATime(database, async (transaction) => {
-        const row = await transaction
-          .selectFrom("invitations")
-          .select(["id", "email", "role", "resetsMemberId"])
-          .where("tokenHash", "=", hashToken(token))
-          .where("acceptedAt", "is", null)
-          .where("withdrawnAt", "is", null)
-          .where("expiresAt", ">", now)
-          .executeTakeFirst();
-        if (!row) return undefined;
-        const { email, resetsMemberId: resets } = row;
-        if (resets !== undefined && passwordHash === undefined) return undefined;
-        const member =
-          resets === undefined || passwordHash === undefined
-            ? await insertMember(transaction, { name, passwordHash, email, role: row.role, createdAt: now })
-            : await setPassword(transaction, resets, passwordHash, now);
-        if (!member) return "taken";
-        // Another member got the identity meanwhile: undo everything.
-        if (identity && !(await linkIdentity(transaction, identity, member.id, now))) throw new Error("the identity is another member's");
-        const taken = transaction.updateTable("invitations").set({ acceptedAt: now }).where("id", "=", row.id);
-        // Withdrawn in another process meanwhile: undo everything.
-        const { numUpdatedRows } = await taken.where("withdrawnAt", "is", null).executeTakeFirst();
-        if (Number(numUpdatedRows) === 0) throw new Error("the invitation was withdrawn meanwhile");
-        return member;
-      });
-    },
-
-    /** Answers the address it was for; undefined if there is no such invitation, or it can no longer be used. */
-    async withdraw(id: string, now: number): Promise<string | undefined> {
-      const row = await database
-        .updateTable("invitations")
-        .set({ withdrawnAt: now })
-        .where("id", "=", id)
-        .where("acceptedAt", "is", null)
-        .where("withdrawnAt", "is", null)
-        .returning("email")
-        .executeTakeFirst();
-      return row?.email;
-    },
-  };
 }
