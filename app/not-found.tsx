@@ -1,7 +1,7 @@
 import { type Metadata } from "next";
 import { getTranslations } from "next-intl/server";
 import { buttonStyle } from "@/components/ui/controls/button";
-import { WholePageNote } from "@/components/ui/whole-page-note";
+import { WholePageNote } from "@/components/ui/empty-state";
 import { apiPath } from "@/lib/browser/urls";
 
 export async function generateMetadata(): Promise<Metadata> {

@@ -1,8 +1,8 @@
 import { type ReactNode } from "react";
 import { EmbedShell } from "@/components/embed/embed-shell";
 import { KnownConnection } from "@/components/frame/connection/known-connection";
+import { MayShare } from "@/components/frame/member-context";
 import { ReadOnlyNotice } from "@/components/frame/read-only-notice";
-import { MayShare } from "@/components/frame/share/may-share";
 import { Shell } from "@/components/frame/shell";
 import { WaysIn } from "@/components/transfers/ways-in";
 import { signOutAt } from "@/lib/server/auth/viewer";

@@ -1,5 +1,5 @@
 import { type ComponentType } from "react";
-import { PageMessages } from "@/components/frame/page-messages";
+import { PageMessages } from "@/components/frame/page-header";
 import { pickMessages } from "@/lib/server/i18n/messages";
 
 /** What loading.tsx exports: a page's skeleton with its messages. */

@@ -12,7 +12,7 @@ import { createRunApi } from "@/components/run/run-actions";
 import { useRunKey } from "@/components/run/run-header";
 import { Button, buttonStyle } from "@/components/ui/controls/button";
 import { CopyButton } from "@/components/ui/controls/copy-button";
-import { Select } from "@/components/ui/controls/select";
+import { Select } from "@/components/ui/controls/fields";
 import { Link } from "@/components/ui/link";
 import { ofTab, persisted } from "@/lib/browser/persisted";
 import { initialOf, type Stamped, usePoll } from "@/lib/browser/poll/use-poll";

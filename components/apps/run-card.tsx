@@ -1,16 +1,15 @@
 import { Download } from "lucide-react";
 import { useTranslations } from "next-intl";
 import { useState } from "react";
-import { failureText } from "@/components/frame/failure/failure-text";
+import { failureText } from "@/components/frame/failure/fault-owner";
 import { cn } from "@/components/ui/cn";
 import { Button, buttonStyle } from "@/components/ui/controls/button";
 import { Link } from "@/components/ui/link";
 import { Picture } from "@/components/ui/pictures/picture";
-import { ProgressBar } from "@/components/ui/progress-bar";
-import { StatusBadge } from "@/components/ui/status-badge";
+import { ProgressBar } from "@/components/ui/skeleton";
+import { StatusBadge, type Tone } from "@/components/ui/status-badge";
 import { RelativeTime } from "@/components/ui/time/relative-time";
 import { showToast } from "@/components/ui/toast-store";
-import { type Tone } from "@/components/ui/tone";
 import { OutputMedia } from "@/components/viewer/output-media";
 import { type ViewerItem } from "@/components/viewer/use-viewing";
 import { callApi } from "@/lib/browser/api";
@@ -18,8 +17,7 @@ import { apiPath, withQuery } from "@/lib/browser/urls";
 import { type AppField, type AppResult, type AppRun, type AppRunState, type AppValues, type AppView } from "@/lib/contract/apps/app";
 import { own } from "@/lib/contract/json/own";
 import { fileAddress } from "./app-files";
-import { differing } from "./app-values";
-import { appApi } from "./app-values";
+import { appApi, differing } from "./app-values";
 import { RunError } from "./run-problems";
 
 const tones: Readonly<Record<AppRunState, Tone>> = {

@@ -3,7 +3,7 @@ import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { useRunsAppsOnly } from "@/components/frame/member-context";
 import { hashOfNode } from "@/components/run/form/form-model";
 import { Button, buttonStyle } from "@/components/ui/controls/button";
-import { FailureNotice } from "@/components/ui/failure-notice";
+import { FailureNotice } from "@/components/ui/empty-state";
 import { Link } from "@/components/ui/link";
 import { useClock } from "@/components/ui/time/use-clock";
 import { type ApiFailure } from "@/lib/browser/read-failure";

@@ -4,7 +4,7 @@ import { useTranslations } from "next-intl";
 import { use, useState } from "react";
 import { useConnection } from "@/components/frame/connection/connection-context";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
-import { Freshness } from "@/components/frame/list/freshness";
+import { Freshness } from "@/components/frame/list/tool-bar";
 import { PageHeader } from "@/components/frame/page-header";
 import { Card } from "@/components/ui/card";
 import { buttonStyle } from "@/components/ui/controls/button";

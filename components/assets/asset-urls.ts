@@ -4,7 +4,7 @@ import { useTranslations } from "next-intl";
 import { useState } from "react";
 import useSWRImmutable from "swr/immutable";
 import { useCapabilities } from "@/components/frame/connection/use-capabilities";
-import { failureText } from "@/components/frame/failure/failure-text";
+import { failureText } from "@/components/frame/failure/fault-owner";
 import { showToast } from "@/components/ui/toast-store";
 import { saveFrom } from "@/lib/browser/files/save-file";
 import { readFailure } from "@/lib/browser/read-answer";

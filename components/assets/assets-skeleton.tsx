@@ -1,7 +1,7 @@
 "use client";
 
 import { useTranslations } from "next-intl";
-import { type ColumnLook } from "@/components/data-table/features";
+import { type ColumnLook } from "@/components/data-table/table-columns";
 import { TableSkeleton } from "@/components/data-table/table-skeleton";
 import { ToolBar } from "@/components/frame/list/tool-bar";
 import { PageHeader, PageSkeleton } from "@/components/frame/page-header";

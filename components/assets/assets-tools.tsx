@@ -9,12 +9,9 @@ import { ClearFilters, FiltersPopover } from "@/components/frame/list/filters-po
 import { type ListState } from "@/components/frame/list/use-list-state";
 import { openWayIn, waysOf } from "@/components/frame/ways-in";
 import { cn } from "@/components/ui/cn";
-import { Button } from "@/components/ui/controls/button";
-import { Checkbox } from "@/components/ui/controls/checkbox";
-import { chipStyle } from "@/components/ui/controls/chip";
+import { Button, chipStyle } from "@/components/ui/controls/button";
+import { Checkbox, SearchField, Select } from "@/components/ui/controls/fields";
 import { Menu } from "@/components/ui/controls/menu";
-import { SearchField } from "@/components/ui/controls/search-field";
-import { Select } from "@/components/ui/controls/select";
 import { Link } from "@/components/ui/link";
 import { addressValues, readAddress } from "@/lib/contract/params";
 import { type AssetsQuery } from "@/lib/contract/schemas/asset";

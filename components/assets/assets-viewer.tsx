@@ -1,7 +1,7 @@
 import { useTranslations } from "next-intl";
 import { useEffect } from "react";
 import useSWRImmutable from "swr/immutable";
-import { failureText } from "@/components/frame/failure/failure-text";
+import { failureText } from "@/components/frame/failure/fault-owner";
 import { showToast } from "@/components/ui/toast-store";
 import { Compare } from "@/components/viewer/compare";
 import { MOST_COMPARED, type ReadWorkflow, type useViewing, type ViewerItem } from "@/components/viewer/use-viewing";

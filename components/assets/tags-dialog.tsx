@@ -1,11 +1,9 @@
 import { X } from "lucide-react";
 import { useTranslations } from "next-intl";
 import { useId, useState } from "react";
-import { onlyTag } from "@/components/frame/tags/only-tag";
-import { useTags } from "@/components/frame/tags/use-tags";
-import { Button } from "@/components/ui/controls/button";
-import { chipStyle } from "@/components/ui/controls/chip";
-import { Input } from "@/components/ui/controls/input";
+import { onlyTag, useTags } from "@/components/frame/tags/tags-input";
+import { Button, chipStyle } from "@/components/ui/controls/button";
+import { Input } from "@/components/ui/controls/fields";
 import { Dialog, DialogFoot } from "@/components/ui/dialog";
 import { isComposing } from "@/components/ui/hooks/page-keys";
 import { readTags } from "@/lib/shared/text";

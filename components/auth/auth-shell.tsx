@@ -2,7 +2,7 @@
 
 import { type ReactNode, useEffect } from "react";
 import { LanguageSwitch } from "@/components/frame/look/language-switch";
-import { ThemeSwitch } from "@/components/frame/look/theme-switch";
+import { ThemeSwitch } from "@/components/frame/look/theme";
 import { tellConfirmed } from "@/lib/browser/confirm";
 
 type AuthShellProps = { product: string; title: string; text?: ReactNode; children: ReactNode };

@@ -2,12 +2,12 @@
 
 import { useTranslations } from "next-intl";
 import { type FormEvent, useState } from "react";
-import { ProviderRefusal, type ProviderRefusalReason } from "@/components/frame/account/provider-refusal";
+import { ProviderRefusal, type ProviderRefusalReason } from "@/components/frame/account/sign-in-fields";
 import { Button } from "@/components/ui/controls/button";
-import { fieldText } from "@/components/ui/controls/field-text";
+import { Input } from "@/components/ui/controls/fields";
+import { fieldText } from "@/components/ui/controls/form-field";
 import { FormField } from "@/components/ui/controls/form-field";
-import { Input } from "@/components/ui/controls/input";
-import { FailureNotice } from "@/components/ui/failure-notice";
+import { FailureNotice } from "@/components/ui/empty-state";
 import { returnPath, signIn, signInAt, type SignInOutcome } from "@/lib/browser/session";
 import { apiPath } from "@/lib/browser/urls";
 import { type OidcChoice } from "@/lib/contract/people/sign-in";

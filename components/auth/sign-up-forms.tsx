@@ -2,14 +2,14 @@
 
 import { useTranslations } from "next-intl";
 import { type FormEvent, useState } from "react";
-import { NewPasswordInput } from "@/components/frame/account/new-password-input";
+import { NewPasswordInput } from "@/components/frame/account/sign-in-fields";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
-import { faultyField } from "@/components/frame/failure/faulty-field";
+import { faultyField } from "@/components/frame/failure/fault-owner";
 import { Button, buttonStyle } from "@/components/ui/controls/button";
-import { fieldText } from "@/components/ui/controls/field-text";
+import { Input } from "@/components/ui/controls/fields";
+import { fieldText } from "@/components/ui/controls/form-field";
 import { FormField } from "@/components/ui/controls/form-field";
-import { Input } from "@/components/ui/controls/input";
-import { FailureNotice } from "@/components/ui/failure-notice";
+import { FailureNotice } from "@/components/ui/empty-state";
 import { Link } from "@/components/ui/link";
 import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";

@@ -2,9 +2,9 @@ import { useTranslations } from "next-intl";
 import { type ReactNode } from "react";
 import { cn } from "@/components/ui/cn";
 import { buttonStyle } from "@/components/ui/controls/button";
-import { useNumber } from "@/components/ui/hooks/use-numbers";
+import { Input, Select } from "@/components/ui/controls/fields";
 import { Link } from "@/components/ui/link";
-import { pageRange } from "./page-range";
+import { useNumber } from "@/components/ui/time/use-clock";
 
 type PagingProps = {
   offset: number;
@@ -69,4 +69,85 @@ function Step({ label, href, children }: { label: string; href?: string; childre
       {children}
     </Link>
   );
+}
+
+const sizes = [25, 50, 100, 250, 500, 1000];
+
+type PageControlsProps = {
+  offset: number;
+  limit: number;
+  total?: number;
+  /** The most rows that the service returns in one answer. */
+  most?: number;
+  onGo: (change: { offset: number; limit?: number }) => void;
+};
+
+/** The number of rows per page, and a jump to any page. When the size changes, the first visible row stays on the page. */
+export function PageControls({ offset, limit, total, most = 1000, onGo }: PageControlsProps) {
+  const t = useTranslations("common.paging");
+  const number = useNumber();
+  const page = Math.floor(offset / limit) + 1;
+  const pages = total === undefined ? undefined : Math.max(1, Math.ceil(total / limit));
+  const choices = [...new Set([...sizes.filter((size) => size <= most), limit])].sort((a, b) => a - b);
+  return (
+    <>
+      <Select
+        aria-label={t("size")}
+        value={limit}
+        onChange={({ currentTarget: { value } }) =>
+          onGo({ limit: Number(value), offset: Math.floor(offset / Number(value)) * Number(value) })
+        }
+      >
+        {choices.map((size) => (
+          <option key={size} value={size}>
+            {t("perPage", { count: size })}
+          </option>
+        ))}
+      </Select>
+      {pages !== undefined && pages > 1 ? (
+        <form
+          className="flex items-center gap-1.5 whitespace-nowrap"
+          onSubmit={(event) => {
+            event.preventDefault();
+            const wanted = Number(new FormData(event.currentTarget).get("page"));
+            if (Number.isInteger(wanted)) onGo({ offset: (Math.min(pages, Math.max(1, wanted)) - 1) * limit });
+          }}
+        >
+          <Input
+            key={page}
+            name="page"
+            inputMode="numeric"
+            aria-label={t("page")}
+            defaultValue={Math.min(page, pages)}
+            className="w-14 text-right"
+          />
+          {t("ofPages", { count: number(pages) })}
+        </form>
+      ) : null}
+    </>
+  );
+}
+
+type Page = { offset: number; limit: number; count: number; total?: number; hasMore?: boolean; nextOffset?: number };
+
+/** The rows of this page, and where its neighbours begin. Without a total, a full page suggests another one unless the service says no. */
+export function pageRange({ offset, limit, count, total, hasMore, nextOffset = offset + limit }: Page): {
+  from: number;
+  to: number;
+  previous?: number;
+  next?: number;
+} {
+  const isMore = total !== undefined ? nextOffset < total : nextOffset < offset + limit || (hasMore ?? count >= limit);
+  const isBeyond = total !== undefined && offset >= total;
+  return {
+    from: count === 0 ? offset : offset + 1,
+    to: offset + count,
+    ...(offset > 0 && { previous: isBeyond ? lastOffset(total, limit) : Math.max(0, offset - limit) }),
+    ...(isMore && { next: nextOffset }),
+  };
+}
+
+/** Where the last page begins. */
+export function lastOffset(total: number, limit: number): number {
+  return Math.max(0, Math.ceil(total / limit) - 1) * limit;
 }

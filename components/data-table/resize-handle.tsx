@@ -1,5 +1,5 @@
 import { type KeyboardEvent, type PointerEvent } from "react";
-import { type Sizing } from "./features";
+import { type Sizing } from "./table-columns";
 
 const NARROWEST_PX = 48;
 const WIDEST_PX = 800;

@@ -1,7 +1,6 @@
 import { cn } from "@/components/ui/cn";
 import { Skeleton } from "@/components/ui/skeleton";
-import { bodyCellStyle, headCellStyle } from "./cell-style";
-import { type ColumnLook } from "./features";
+import { bodyCellStyle, type ColumnLook, headCellStyle } from "./table-columns";
 
 type TableSkeletonProps = {
   /** Announced once to screen readers. */

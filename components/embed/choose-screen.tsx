@@ -7,7 +7,7 @@ import { useConnection } from "@/components/frame/connection/connection-context"
 import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { PageHeader } from "@/components/frame/page-header";
 import { Button } from "@/components/ui/controls/button";
-import { SearchField } from "@/components/ui/controls/search-field";
+import { SearchField } from "@/components/ui/controls/fields";
 import { FileName } from "@/components/ui/cut";
 import { EmptyState } from "@/components/ui/empty-state";
 import { useRouter } from "@/components/ui/link";

@@ -3,7 +3,7 @@ import { useTranslations } from "next-intl";
 import { useEffect, useEffectEvent, useRef, useState } from "react";
 import { useSWRConfig } from "swr";
 import { useConnection } from "@/components/frame/connection/connection-context";
-import { turnEmbedTheme } from "@/components/frame/look/embed-theme";
+import { turnEmbedTheme } from "@/components/frame/look/theme";
 import { usePathname, useRouter } from "@/components/ui/link";
 import { showToast } from "@/components/ui/toast-store";
 import { callApi, onAnswer } from "@/lib/browser/api";

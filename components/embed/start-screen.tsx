@@ -3,8 +3,8 @@
 import { useTranslations } from "next-intl";
 import { useEffect, useEffectEvent, useRef, useState } from "react";
 import { buttonStyle } from "@/components/ui/controls/button";
+import { WholePageNote } from "@/components/ui/empty-state";
 import { useHydrated } from "@/components/ui/time/use-now";
-import { WholePageNote } from "@/components/ui/whole-page-note";
 import { beginSession, shareBearer } from "@/lib/browser/embed/embed-session";
 import {
   type EndReason,

@@ -1,6 +1,6 @@
 import { useTranslations } from "next-intl";
 import { useEffect, useEffectEvent } from "react";
-import { failureText } from "@/components/frame/failure/failure-text";
+import { failureText } from "@/components/frame/failure/fault-owner";
 import { showToast } from "@/components/ui/toast-store";
 import { saveFile } from "@/lib/browser/files/save-file";
 import { readFailure } from "@/lib/browser/read-answer";

@@ -2,9 +2,9 @@
 
 import { FileJson, FileText, Folder } from "lucide-react";
 import { useTranslations } from "next-intl";
-import { type ColumnLook, columnsFor } from "@/components/data-table/features";
-import { SelectAllRows, SelectRow } from "@/components/data-table/selection/select-cells";
-import { type SelectionStore } from "@/components/data-table/selection/selection-store";
+import { SelectAllRows, SelectRow } from "@/components/data-table/selection/selection";
+import { type SelectionStore } from "@/components/data-table/selection/selection";
+import { type ColumnLook, columnsFor } from "@/components/data-table/table-columns";
 import { TableSkeleton } from "@/components/data-table/table-skeleton";
 import { ToolBar } from "@/components/frame/list/tool-bar";
 import { PageHeader } from "@/components/frame/page-header";

@@ -1,16 +1,15 @@
 import { X } from "lucide-react";
 import { useTranslations } from "next-intl";
 import { useState, useSyncExternalStore } from "react";
-import { failureText } from "@/components/frame/failure/failure-text";
+import { failureText } from "@/components/frame/failure/fault-owner";
 import { cn } from "@/components/ui/cn";
 import { Button } from "@/components/ui/controls/button";
-import { Checkbox } from "@/components/ui/controls/checkbox";
+import { Checkbox } from "@/components/ui/controls/fields";
 import { FileName } from "@/components/ui/cut";
 import { Dialog } from "@/components/ui/dialog";
 import { useCloseWarning } from "@/components/ui/hooks/use-close-warning";
-import { ProgressBar } from "@/components/ui/progress-bar";
-import { type Tone } from "@/components/ui/tone";
-import { ToneIcon } from "@/components/ui/tone-icon";
+import { ProgressBar } from "@/components/ui/skeleton";
+import { type Tone, ToneIcon } from "@/components/ui/status-badge";
 import { type Answer, type FileUpload, type FileUploads, isLeft, isUnderWay } from "./file-uploads";
 
 const tones: Record<FileUpload["state"], Tone> = {

@@ -1,7 +1,6 @@
 import { useTranslations } from "next-intl";
 import { type ReactNode } from "react";
-import { StatusBadge } from "@/components/ui/status-badge";
-import { type Tone } from "@/components/ui/tone";
+import { StatusBadge, type Tone } from "@/components/ui/status-badge";
 import { type JobState, toJobState } from "@/lib/contract/jobs/job-list";
 import { type RunningNode } from "@/lib/contract/views/job-view";
 

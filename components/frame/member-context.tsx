@@ -43,3 +43,14 @@ export function useWhyNot(): (ofRole: string) => string {
   const canChange = useCanChange();
   return (ofRole) => (canChange ? ofRole : t("short"));
 }
+
+const May = createContext(false);
+
+/** Whether share links for people without an account are offered here. The server alone decides what is allowed. */
+export function MayShare({ value, children }: { value: boolean; children: ReactNode }) {
+  return <May value={value}>{children}</May>;
+}
+
+export function useMayShare(): boolean {
+  return useContext(May);
+}

@@ -2,8 +2,8 @@
 
 import { useTranslations } from "next-intl";
 import { cn } from "@/components/ui/cn";
-import { useNumber } from "@/components/ui/hooks/use-numbers";
 import { Link, usePathname, useRouter } from "@/components/ui/link";
+import { useNumber } from "@/components/ui/time/use-clock";
 import { showToast } from "@/components/ui/toast-store";
 import { callApi } from "@/lib/browser/api";
 import { CONSOLE_UNREACHABLE } from "@/lib/browser/read-failure";

@@ -1,5 +1,8 @@
-import { type ReactNode } from "react";
-import { useNumber } from "@/components/ui/hooks/use-numbers";
+"use client";
+
+import { NextIntlClientProvider, useLocale, useMessages, useTimeZone } from "next-intl";
+import { type ComponentProps, type ReactNode, useMemo } from "react";
+import { useNumber } from "@/components/ui/time/use-clock";
 
 type PageHeaderProps = {
   title: ReactNode;
@@ -45,5 +48,18 @@ export function PageSkeleton({ title, trail, label, tools, className, children }
         {children}
       </div>
     </>
+  );
+}
+
+type Sentences = NonNullable<ComponentProps<typeof NextIntlClientProvider>["messages"]>;
+
+/** Adds a page's namespaces to those of the frame. */
+export function PageMessages({ messages, children }: { messages: Sentences; children: ReactNode }) {
+  const known = useMessages();
+  const all = useMemo(() => ({ ...known, ...messages }), [known, messages]);
+  return (
+    <NextIntlClientProvider locale={useLocale()} timeZone={useTimeZone()} messages={all}>
+      {children}
+    </NextIntlClientProvider>
   );
 }

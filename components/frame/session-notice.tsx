@@ -1,6 +1,6 @@
 import { useTranslations } from "next-intl";
 import { Button, buttonStyle } from "@/components/ui/controls/button";
-import { FailureNotice } from "@/components/ui/failure-notice";
+import { FailureNotice } from "@/components/ui/empty-state";
 import { apiPath, withQuery } from "@/lib/browser/urls";
 import { type EndedSession } from "@/lib/contract/console";
 

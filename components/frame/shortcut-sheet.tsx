@@ -1,7 +1,6 @@
 import { useTranslations } from "next-intl";
 import { Button } from "@/components/ui/controls/button";
-import { Dialog } from "@/components/ui/dialog";
-import { KeyList } from "@/components/ui/key-list";
+import { Dialog, KeyList } from "@/components/ui/dialog";
 import { useConnection } from "./connection/connection-context";
 import { destinationsOf } from "./destinations";
 import { useRunsAppsOnly } from "./member-context";

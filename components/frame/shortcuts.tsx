@@ -9,7 +9,7 @@ import { useConnection, useLinkedConnection } from "./connection/connection-cont
 import { destinationsOf } from "./destinations";
 import { FILTERS } from "./list/tool-bar";
 import { useRunsAppsOnly } from "./member-context";
-import { showOverlay, useOverlay } from "./palette/overlay";
+import { showOverlay, useOverlay } from "./palette/palette-button";
 
 const ShortcutSheet = dynamic(() => import("./shortcut-sheet").then((module) => module.ShortcutSheet), { ssr: false });
 const CommandPalette = dynamic(() => import("./palette/command-palette").then((module) => module.CommandPalette), { ssr: false });

@@ -1,8 +1,8 @@
 import { useTranslations } from "next-intl";
 import { memo, type MouseEvent, type PointerEvent, useMemo, useState } from "react";
 import { cn } from "@/components/ui/cn";
-import { Duration, RunningDuration } from "@/components/ui/time/duration";
-import { ToneIcon } from "@/components/ui/tone-icon";
+import { ToneIcon } from "@/components/ui/status-badge";
+import { Duration, RunningDuration } from "@/components/ui/time/relative-time";
 import { own } from "@/lib/contract/json/own";
 import { type Graph, type GraphNode } from "@/lib/contract/schemas/graph";
 import { nodeName } from "@/lib/contract/workflow/graph";

@@ -1,4 +1,4 @@
-import { type Tone } from "@/components/ui/tone";
+import { type Tone } from "@/components/ui/status-badge";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { own } from "@/lib/contract/json/own";
 import { type Graph, type GraphNode } from "@/lib/contract/schemas/graph";

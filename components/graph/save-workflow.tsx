@@ -3,7 +3,7 @@ import { useTranslations } from "next-intl";
 import { useEffect, useEffectEvent, useId, useState } from "react";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { Button, type ButtonProps } from "@/components/ui/controls/button";
-import { Input } from "@/components/ui/controls/input";
+import { Input } from "@/components/ui/controls/fields";
 import { Dialog, DialogFoot } from "@/components/ui/dialog";
 import { showToast } from "@/components/ui/toast-store";
 import { callApi } from "@/lib/browser/api";

@@ -1,6 +1,5 @@
 import { useCallback } from "react";
-import { usePanZoom } from "@/components/ui/hooks/use-pan-zoom";
-import { type Size } from "@/components/ui/hooks/viewport";
+import { type Size, usePanZoom } from "@/components/ui/hooks/use-pan-zoom";
 import { type GraphLayout, type PlacedNode } from "./graph-layout";
 import { centredOn, isReadable, started } from "./viewport";
 

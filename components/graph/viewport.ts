@@ -1,4 +1,4 @@
-import { fitted, type Point, type Size, type Viewport } from "@/components/ui/hooks/viewport";
+import { fitted, type Point, type Size, type Viewport } from "@/components/ui/hooks/use-pan-zoom";
 import { type GraphLayout, type PlacedNode } from "./graph-layout";
 
 const MARGIN = 24;

@@ -4,7 +4,7 @@ import { type FormEvent, useMemo, useState } from "react";
 import { Card } from "@/components/ui/card";
 import { cn } from "@/components/ui/cn";
 import { Button } from "@/components/ui/controls/button";
-import { Input } from "@/components/ui/controls/input";
+import { Input } from "@/components/ui/controls/fields";
 import { useMedia } from "@/components/ui/hooks/use-media";
 import { readDrawingOf } from "@/lib/contract/editor-workflow/drawing";
 import { isEditorFile } from "@/lib/contract/editor-workflow/file";

@@ -2,20 +2,20 @@
 
 import { useTranslations } from "next-intl";
 import { type ReactNode, use, useState } from "react";
-import { UnreadableRows } from "@/components/data-table/unreadable-rows";
 import { useActWords } from "@/components/frame/act-words";
 import { useConnection, useLinkedConnection } from "@/components/frame/connection/connection-context";
 import { countPaths, totalOf, useFollowCounts, useTellCounts } from "@/components/frame/counts-context";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
-import { Freshness } from "@/components/frame/list/freshness";
+import { UnreadableRows } from "@/components/frame/list/tool-bar";
+import { Freshness } from "@/components/frame/list/tool-bar";
 import { PageHeader, PageSkeleton } from "@/components/frame/page-header";
 import { RunLink } from "@/components/frame/samples/run-link";
 import { Card } from "@/components/ui/card";
 import { buttonStyle } from "@/components/ui/controls/button";
 import { Link } from "@/components/ui/link";
 import { Skeleton } from "@/components/ui/skeleton";
+import { ToneIcon } from "@/components/ui/status-badge";
 import { RelativeTime } from "@/components/ui/time/relative-time";
-import { ToneIcon } from "@/components/ui/tone-icon";
 import { type Motion } from "@/lib/browser/poll/poll-plan";
 import { initialOf, type Poll, type Stamped, usePoll } from "@/lib/browser/poll/use-poll";
 import { withQuery } from "@/lib/browser/urls";

@@ -1,15 +1,15 @@
 import { useLocale, useTranslations } from "next-intl";
 import { createContext, type ReactNode, use } from "react";
-import { failureText } from "@/components/frame/failure/failure-text";
-import { Freshness } from "@/components/frame/list/freshness";
+import { failureText } from "@/components/frame/failure/fault-owner";
+import { Freshness } from "@/components/frame/list/tool-bar";
 import { Card } from "@/components/ui/card";
 import { Button } from "@/components/ui/controls/button";
 import { Link } from "@/components/ui/link";
 import { Skeleton } from "@/components/ui/skeleton";
-import { KnownUntil } from "@/components/ui/time/duration";
+import { ToneIcon } from "@/components/ui/status-badge";
+import { KnownUntil } from "@/components/ui/time/relative-time";
 import { habitsOf } from "@/components/ui/time/use-clock";
 import { useHydrated } from "@/components/ui/time/use-now";
-import { ToneIcon } from "@/components/ui/tone-icon";
 import { type Poll } from "@/lib/browser/poll/use-poll";
 
 type PartProps<T> = {

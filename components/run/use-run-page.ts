@@ -2,7 +2,7 @@
 
 import { useEffect, useEffectEvent, useRef, useState } from "react";
 import { useFollowCounts } from "@/components/frame/counts-context";
-import { takeRunRequest } from "@/components/frame/samples/run-request";
+import { takeRunRequest } from "@/components/frame/samples/samples";
 import { askToStay } from "@/components/ui/hooks/use-close-warning";
 import { ofTab } from "@/lib/browser/persisted";
 import { writeExactJson } from "@/lib/contract/json/exact-json";

@@ -1,8 +1,7 @@
 import { useLocale, useTranslations } from "next-intl";
 import { connectionTone } from "@/components/frame/connection/connection-status";
 import { cn } from "@/components/ui/cn";
-import { type Tone, toneStyle } from "@/components/ui/tone";
-import { ToneIcon } from "@/components/ui/tone-icon";
+import { type Tone, ToneIcon, toneStyle } from "@/components/ui/status-badge";
 import { type ConnectionCheck } from "@/lib/contract/console";
 import { type Runner, type RunnerCheck } from "@/lib/contract/runners/runners";
 import { formatBytes } from "@/lib/shared/format";

@@ -4,7 +4,7 @@ import { useTranslations } from "next-intl";
 import { useRunsAppsOnly } from "@/components/frame/member-context";
 import { PageSkeleton } from "@/components/frame/page-header";
 import { Card } from "@/components/ui/card";
-import { chipStyle } from "@/components/ui/controls/chip";
+import { chipStyle } from "@/components/ui/controls/button";
 import { Link, usePathname } from "@/components/ui/link";
 import { Skeleton } from "@/components/ui/skeleton";
 import { isEmbedded } from "@/lib/browser/urls";

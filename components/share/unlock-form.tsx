@@ -2,8 +2,8 @@
 
 import { type FormEvent, useState } from "react";
 import { Button } from "@/components/ui/controls/button";
+import { Input } from "@/components/ui/controls/fields";
 import { FormField } from "@/components/ui/controls/form-field";
-import { Input } from "@/components/ui/controls/input";
 import { apiPath } from "@/lib/browser/urls";
 
 type Words = Record<"password" | "enter" | "entering" | "wrong" | "tries" | "unreached", string>;

@@ -3,7 +3,7 @@ import { useTranslations } from "next-intl";
 import { type ReactNode, useState } from "react";
 import { Button } from "@/components/ui/controls/button";
 import { Menu } from "@/components/ui/controls/menu";
-import { ProgressBar } from "@/components/ui/progress-bar";
+import { ProgressBar } from "@/components/ui/skeleton";
 import { DownloadList, type Downloads } from "./downloads/download-list";
 import { uploadHabits, usualHabits } from "./uploads/about-form";
 import { tabUploads } from "./uploads/tab-uploads";

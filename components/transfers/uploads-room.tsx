@@ -1,7 +1,7 @@
 import { useLocale } from "next-intl";
 import { use, useEffect, useEffectEvent, useRef, useState, useSyncExternalStore } from "react";
 import { type CurrentConnection } from "@/components/frame/connection/current-connection";
-import { PageMessages } from "@/components/frame/page-messages";
+import { PageMessages } from "@/components/frame/page-header";
 import { useCloseWarning } from "@/components/ui/hooks/use-close-warning";
 import { type Dropped } from "@/lib/browser/files/dropped-files";
 import { hasFeature } from "@/lib/contract/connections";

@@ -8,7 +8,7 @@ import { useRunsAppsOnly, useWhyNot } from "@/components/frame/member-context";
 import { onWayIn, type WayIn, waysOf } from "@/components/frame/ways-in";
 import { useFilePick } from "@/components/ui/hooks/use-file-pick";
 import { usePathname } from "@/components/ui/link";
-import { chosenZone } from "@/components/ui/time/time-zone";
+import { chosenZone } from "@/components/ui/time/use-clock";
 import { showToast } from "@/components/ui/toast-store";
 import { callApi } from "@/lib/browser/api";
 import { type Dropped, droppedOf, filesOfDrop, filesOfInput } from "@/lib/browser/files/dropped-files";

@@ -1,4 +1,4 @@
-import { type ReactNode, useEffect, useId, useRef } from "react";
+import { Fragment, type ReactNode, useEffect, useId, useRef } from "react";
 import { cn } from "./cn";
 
 type DialogProps = {
@@ -66,5 +66,28 @@ export function DialogFoot({ children }: { children: ReactNode }) {
     <div data-dialog-foot className="sticky bottom-0 -mx-4 flex flex-wrap justify-end gap-2 bg-surface px-4 pt-3 pb-4">
       {children}
     </div>
+  );
+}
+
+type KeyListProps = { rows: readonly { keys: readonly string[]; text: string }[]; className?: string };
+
+/** Keys as printed on a keyboard, each with its effect. */
+export function KeyList({ rows, className = "gap-y-1.5" }: KeyListProps) {
+  return (
+    // Focusable, so that keys can scroll it when it is longer than the window.
+    <dl tabIndex={0} className={cn("grid grid-cols-[auto_minmax(0,1fr)] items-center gap-x-3", className)}>
+      {rows.map(({ keys, text }) => (
+        <Fragment key={`${keys.join(" ")} ${text}`}>
+          <dt className="flex gap-1">
+            {keys.map((key) => (
+              <kbd key={key} className="rounded-sm border border-line-strong bg-sunken px-1.5 font-mono text-sm text-ink">
+                {key}
+              </kbd>
+            ))}
+          </dt>
+          <dd>{text}</dd>
+        </Fragment>
+      ))}
+    </dl>
   );
 }

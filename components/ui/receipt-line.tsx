@@ -1,9 +1,7 @@
 import { X } from "lucide-react";
 import { useTranslations } from "next-intl";
-import { type ReactNode } from "react";
-import { useFocusWhenLost } from "./hooks/use-focus-when-lost";
-import { type Tone } from "./tone";
-import { ToneIcon } from "./tone-icon";
+import { type ReactNode, useEffect, useRef } from "react";
+import { type Tone, ToneIcon } from "./status-badge";
 
 type ReceiptLineProps = {
   tone: Tone;
@@ -40,4 +38,13 @@ export function ReceiptLine({ tone, text, children, isAnswer = false, onDismiss 
       ) : null}
     </div>
   );
+}
+
+/** Focuses the answer to an act if the clicked button has disappeared; otherwise the next key would start at the top of the page. */
+export function useFocusWhenLost<Element extends HTMLElement>(isAnswer = true) {
+  const element = useRef<Element>(null);
+  useEffect(() => {
+    if (isAnswer && document.activeElement === document.body) element.current?.focus({ preventScroll: true });
+  }, [isAnswer]);
+  return element;
 }

@@ -1,6 +1,5 @@
+import { type ReactNode } from "react";
 import { cn } from "./cn";
-import { type Tone, toneStyle } from "./tone";
-import { ToneIcon } from "./tone-icon";
 
 type StatusBadgeProps = {
   tone: Tone;
@@ -18,5 +17,57 @@ export function StatusBadge({ tone, word, title, className }: StatusBadgeProps) 
       {ToneIcon({ tone })}
       {word}
     </span>
+  );
+}
+
+/** The five tones of the interface and one for the unknown. Their meaning is up to the caller. */
+export const tones = ["ok", "run", "wait", "bad", "off", "unknown"] as const;
+export type Tone = (typeof tones)[number];
+
+export const toneStyle: Readonly<Record<Tone, string>> = {
+  ok: "bg-ok-soft text-ok",
+  run: "bg-run-soft text-run",
+  wait: "bg-wait-soft text-wait",
+  bad: "bg-bad-soft text-bad",
+  off: "bg-off-soft text-off",
+  unknown: "bg-off-soft text-ink-2",
+};
+
+export const toneDot: Readonly<Record<Tone, string>> = {
+  ok: "bg-ok",
+  run: "bg-run",
+  wait: "bg-wait",
+  bad: "bg-bad",
+  off: "bg-off",
+  unknown: "bg-off",
+};
+
+const ring = <circle cx="7" cy="7" r="4.75" />;
+
+const shapes: Readonly<Record<Tone, ReactNode>> = {
+  ok: <path d="M2.75 7.5 5.6 10.25 11.25 4" />,
+  run: (
+    <>
+      {ring}
+      <path d="M7 2.25a4.75 4.75 0 0 0 0 9.5z" fill="currentColor" />
+    </>
+  ),
+  wait: ring,
+  bad: <path d="m3.5 3.5 7 7m0-7-7 7" />,
+  off: (
+    <>
+      {ring}
+      <path d="m3.75 10.25 6.5-6.5" />
+    </>
+  ),
+  unknown: <path d="M4.75 5.1a2.3 2.3 0 1 1 3.2 2.1c-.6.3-.95.7-.95 1.4m0 2.1v.3" />,
+};
+
+/** Drawn as SVG, as a glyph would depend on the machine's fonts. */
+export function ToneIcon({ tone }: { tone: Tone }) {
+  return (
+    <svg className="icon" viewBox="0 0 14 14" aria-hidden="true">
+      {shapes[tone]}
+    </svg>
   );
 }

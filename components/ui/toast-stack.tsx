@@ -2,8 +2,8 @@ import { X } from "lucide-react";
 import { useTranslations } from "next-intl";
 import { useLayoutEffect, useRef } from "react";
 import { useStore } from "zustand";
+import { ToneIcon } from "./status-badge";
 import { dismissToast, holdToasts, toastStore } from "./toast-store";
-import { ToneIcon } from "./tone-icon";
 
 const GAP_PX = 8;
 const EDGE_PX = 16;

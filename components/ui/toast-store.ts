@@ -1,5 +1,5 @@
 import { createStore } from "zustand/vanilla";
-import { type Tone } from "./tone";
+import { type Tone } from "./status-badge";
 
 export type Toast = { id: number; tone: Tone; text: string; action?: { label: string; run: () => void } };
 

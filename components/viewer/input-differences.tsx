@@ -1,6 +1,6 @@
 import { useTranslations } from "next-intl";
 import useSWRImmutable from "swr/immutable";
-import { failureText } from "@/components/frame/failure/failure-text";
+import { failureText } from "@/components/frame/failure/fault-owner";
 import { Button } from "@/components/ui/controls/button";
 import { FileName } from "@/components/ui/cut";
 import { Skeleton } from "@/components/ui/skeleton";

@@ -2,10 +2,9 @@ import { ChevronLeft, ChevronRight, Columns2, Download, Keyboard, Pause, Play, S
 import { useTranslations } from "next-intl";
 import { useEffect, useEffectEvent, useState } from "react";
 import { Button, buttonStyle } from "@/components/ui/controls/button";
-import { Select } from "@/components/ui/controls/select";
+import { Select } from "@/components/ui/controls/fields";
 import { FileName } from "@/components/ui/cut";
-import { Dialog } from "@/components/ui/dialog";
-import { KeyList } from "@/components/ui/key-list";
+import { Dialog, KeyList } from "@/components/ui/dialog";
 import { Link } from "@/components/ui/link";
 import { type ViewerItem } from "./use-viewing";
 

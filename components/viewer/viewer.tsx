@@ -1,7 +1,7 @@
 import dynamic from "next/dynamic";
 import { useTranslations } from "next-intl";
 import { type KeyboardEvent, useRef, useState } from "react";
-import { useMayShare } from "@/components/frame/share/may-share";
+import { useMayShare } from "@/components/frame/member-context";
 import { Skeleton } from "@/components/ui/skeleton";
 import { OtherMedia } from "./other-media";
 import { type ItemAt, MOST_COMPARED, type ViewerItem } from "./use-viewing";

@@ -4,11 +4,10 @@ import { type KeyboardEvent, type PointerEvent, useEffect, useEffectEvent, useRe
 import { create } from "zustand";
 import { cn } from "@/components/ui/cn";
 import { Button } from "@/components/ui/controls/button";
-import { useNumber } from "@/components/ui/hooks/use-numbers";
-import { usePanZoom } from "@/components/ui/hooks/use-pan-zoom";
-import { pictureScales, type Size } from "@/components/ui/hooks/viewport";
+import { pictureScales, type Size, usePanZoom } from "@/components/ui/hooks/use-pan-zoom";
 import { useLostReason, whileShown } from "@/components/ui/pictures/picture";
 import { Skeleton } from "@/components/ui/skeleton";
+import { useNumber } from "@/components/ui/time/use-clock";
 import { shownPictureUrl } from "@/lib/browser/urls";
 
 /** Shorter moves are an unsteady finger. */

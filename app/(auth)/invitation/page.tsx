@@ -4,7 +4,7 @@ import { getTranslations } from "next-intl/server";
 import { AuthShell } from "@/components/auth/auth-shell";
 import { OrPassword, ProviderButtons } from "@/components/auth/sign-in-form";
 import { InvitationForm, InvitationRefusal } from "@/components/auth/sign-up-forms";
-import { PageMessages } from "@/components/frame/page-messages";
+import { PageMessages } from "@/components/frame/page-header";
 import { readInvitation } from "@/lib/server/auth/members";
 import { readViewer } from "@/lib/server/auth/viewer";
 import { openVisitorPage } from "@/lib/server/bff/open-page";

@@ -1,6 +1,6 @@
 import { type Metadata } from "next";
 import { getLocale, getTranslations } from "next-intl/server";
-import { PageMessages } from "@/components/frame/page-messages";
+import { PageMessages } from "@/components/frame/page-header";
 import { type Question, questions, toOverviewJobs, unavailableRunners } from "@/components/overview/overview-jobs";
 import { OverviewScreen } from "@/components/overview/overview-screen";
 import { hasRole } from "@/lib/contract/people/roles";

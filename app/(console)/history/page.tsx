@@ -1,6 +1,6 @@
 import { type Metadata } from "next";
 import { getTranslations } from "next-intl/server";
-import { PageMessages } from "@/components/frame/page-messages";
+import { PageMessages } from "@/components/frame/page-header";
 import { HistoryScreen } from "@/components/jobs/history/history-screen";
 import { type JobsView, toHistoryView } from "@/components/jobs/job-row";
 import { readList } from "@/components/jobs/list/list-address";

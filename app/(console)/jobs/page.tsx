@@ -1,7 +1,7 @@
 import { type Metadata } from "next";
 import { getTranslations } from "next-intl/server";
 import { Suspense } from "react";
-import { PageMessages } from "@/components/frame/page-messages";
+import { PageMessages } from "@/components/frame/page-header";
 import { toJobsView } from "@/components/jobs/job-row";
 import { JobsScreen } from "@/components/jobs/list/jobs-screen";
 import { readList } from "@/components/jobs/list/list-address";

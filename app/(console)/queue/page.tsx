@@ -1,6 +1,6 @@
 import { type Metadata } from "next";
 import { getTranslations } from "next-intl/server";
-import { PageMessages } from "@/components/frame/page-messages";
+import { PageMessages } from "@/components/frame/page-header";
 import { toQueueList } from "@/components/jobs/job-row";
 import { QueueScreen } from "@/components/jobs/queue/queue-screen";
 import { openPage } from "@/lib/server/bff/open-page";

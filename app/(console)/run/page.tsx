@@ -1,6 +1,6 @@
 import { type Metadata } from "next";
 import { getTranslations } from "next-intl/server";
-import { PageMessages } from "@/components/frame/page-messages";
+import { PageMessages } from "@/components/frame/page-header";
 import { isSample } from "@/components/frame/samples/samples";
 import { RunScreen } from "@/components/run/run-screen";
 import { type Arrival } from "@/components/run/workflow/arrivals";

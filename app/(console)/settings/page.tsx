@@ -1,6 +1,6 @@
 import { type Metadata } from "next";
 import { getTranslations } from "next-intl/server";
-import { PageMessages } from "@/components/frame/page-messages";
+import { PageMessages } from "@/components/frame/page-header";
 import { ConnectionsScreen } from "@/components/settings/connections/connections-screen";
 import { openPage } from "@/lib/server/bff/open-page";
 import { listConnectionViews, listPersonalConnections } from "@/lib/server/connections/views";

@@ -3,8 +3,8 @@ import { redirect } from "next/navigation";
 import { getTranslations } from "next-intl/server";
 import { textParam } from "@/app/(console)/params";
 import { DoctorScreen } from "@/components/embed/doctor-screen";
-import { PageMessages } from "@/components/frame/page-messages";
-import { WholePageNote } from "@/components/ui/whole-page-note";
+import { PageMessages } from "@/components/frame/page-header";
+import { WholePageNote } from "@/components/ui/empty-state";
 import { findCurrentHost, findHost } from "@/lib/server/bff/open-page";
 import { pickMessages } from "@/lib/server/i18n/messages";
 

@@ -2,7 +2,7 @@ import { headers } from "next/headers";
 import { notFound, redirect } from "next/navigation";
 import { textParam } from "@/app/(console)/params";
 import { StartScreen } from "@/components/embed/start-screen";
-import { PageMessages } from "@/components/frame/page-messages";
+import { PageMessages } from "@/components/frame/page-header";
 import { endReasons, isEmbedAddress, isFileAddress } from "@/lib/browser/embed/host-page";
 import { readViewer } from "@/lib/server/auth/viewer";
 import { findCurrentHost, openVisitorPage } from "@/lib/server/bff/open-page";

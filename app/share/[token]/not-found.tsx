@@ -1,5 +1,5 @@
 import { getTranslations } from "next-intl/server";
-import { WholePageNote } from "@/components/ui/whole-page-note";
+import { WholePageNote } from "@/components/ui/empty-state";
 
 /** The same for every link that opens nothing, for whatever reason. */
 export default async function NoShare() {

@@ -1,11 +1,10 @@
 import dynamic from "next/dynamic";
 import { useTranslations } from "next-intl";
 import { useState } from "react";
-import { LowerEdge } from "@/components/data-table/bulk/work-line";
-import { SelectionBar, SelectionButton, selectionItem } from "@/components/data-table/selection/selection-bar";
+import { LowerEdge, SelectionBar, SelectionButton, selectionItem } from "@/components/data-table/bulk/work-line";
 import { useFeature } from "@/components/frame/connection/connection-context";
-import { failureText } from "@/components/frame/failure/failure-text";
-import { useMayShare } from "@/components/frame/share/may-share";
+import { failureText } from "@/components/frame/failure/fault-owner";
+import { useMayShare } from "@/components/frame/member-context";
 import { Button } from "@/components/ui/controls/button";
 import { Dialog } from "@/components/ui/dialog";
 import { useCopy } from "@/components/ui/hooks/use-copy";

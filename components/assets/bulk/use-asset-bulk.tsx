@@ -1,12 +1,11 @@
 import { useTranslations } from "next-intl";
 import { useState } from "react";
 import { BulkLines } from "@/components/data-table/bulk/bulk-lines";
-import { summarize } from "@/components/data-table/bulk/summarize";
-import { useBulkWork } from "@/components/data-table/bulk/use-bulk-work";
+import { summarize, useBulkWork } from "@/components/data-table/bulk/use-bulk-work";
 import { useFeature } from "@/components/frame/connection/connection-context";
-import { failureText } from "@/components/frame/failure/failure-text";
+import { failureText } from "@/components/frame/failure/fault-owner";
 import { Button } from "@/components/ui/controls/button";
-import { type Tone } from "@/components/ui/tone";
+import { type Tone } from "@/components/ui/status-badge";
 import { type BatchOutcome, callPatiently, inBatches, meetsAll, walkPages, type Work } from "@/lib/browser/bulk/bulk-calls";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { lacksOperation } from "@/lib/contract/failure";

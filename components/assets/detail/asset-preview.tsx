@@ -4,7 +4,7 @@ import useSWR from "swr";
 import useSWRImmutable from "swr/immutable";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { FileName } from "@/components/ui/cut";
-import { type Size } from "@/components/ui/hooks/viewport";
+import { type Size } from "@/components/ui/hooks/use-pan-zoom";
 import { Skeleton } from "@/components/ui/skeleton";
 import { Media } from "@/components/viewer/other-media";
 import { useSeenSize, ZoomedPicture } from "@/components/viewer/zoomed-picture";

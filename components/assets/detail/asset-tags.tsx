@@ -1,11 +1,10 @@
 import { X } from "lucide-react";
 import { useTranslations } from "next-intl";
 import { useId, useState } from "react";
-import { failureText } from "@/components/frame/failure/failure-text";
-import { onlyTag } from "@/components/frame/tags/only-tag";
-import { useTags } from "@/components/frame/tags/use-tags";
+import { failureText } from "@/components/frame/failure/fault-owner";
+import { onlyTag, useTags } from "@/components/frame/tags/tags-input";
 import { cn } from "@/components/ui/cn";
-import { chipStyle } from "@/components/ui/controls/chip";
+import { chipStyle } from "@/components/ui/controls/button";
 import { usePendingUndo } from "@/components/ui/hooks/use-pending-undo";
 import { Link } from "@/components/ui/link";
 import { showToast } from "@/components/ui/toast-store";

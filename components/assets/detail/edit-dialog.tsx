@@ -1,9 +1,9 @@
 import { useTranslations } from "next-intl";
 import { useState } from "react";
-import { failureText } from "@/components/frame/failure/failure-text";
+import { failureText } from "@/components/frame/failure/fault-owner";
 import { Button } from "@/components/ui/controls/button";
+import { Input } from "@/components/ui/controls/fields";
 import { FormField } from "@/components/ui/controls/form-field";
-import { Input } from "@/components/ui/controls/input";
 import { Dialog, DialogFoot } from "@/components/ui/dialog";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type AssetView } from "@/lib/contract/views/asset-view";

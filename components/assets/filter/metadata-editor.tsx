@@ -1,8 +1,7 @@
 import { X } from "lucide-react";
 import { useTranslations } from "next-intl";
 import { Button } from "@/components/ui/controls/button";
-import { Input } from "@/components/ui/controls/input";
-import { Select } from "@/components/ui/controls/select";
+import { Input, Select } from "@/components/ui/controls/fields";
 import { type MetadataRow, type RowProblem, valueTypes } from "./metadata-rows";
 
 type MetadataEditorProps = {

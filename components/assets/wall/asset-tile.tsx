@@ -1,6 +1,6 @@
 import { useTranslations } from "next-intl";
 import { memo, type ReactNode } from "react";
-import { useChosen } from "@/components/data-table/selection/select-cells";
+import { useChosen } from "@/components/data-table/selection/selection";
 import { cn } from "@/components/ui/cn";
 import { FileName } from "@/components/ui/cut";
 import { RelativeTime } from "@/components/ui/time/relative-time";

@@ -1,7 +1,5 @@
 import { startTransition, useEffect, useMemo, useState, useSyncExternalStore } from "react";
-import { isAtTop as isPageAtTop, subscribeToTop } from "@/components/data-table/at-top";
-import { shareRows } from "@/components/data-table/paused-rows";
-import { usePausedRows } from "@/components/data-table/use-paused-rows";
+import { isAtTop as isPageAtTop, shareRows, subscribeToTop, usePausedRows } from "@/components/data-table/paused-rows";
 import { keptState } from "@/components/viewer/use-shown";
 import { initialOf, type Stamped, usePoll } from "@/lib/browser/poll/use-poll";
 import { type Failure } from "@/lib/contract/failure";

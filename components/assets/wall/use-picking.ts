@@ -1,6 +1,6 @@
 import { useTranslations } from "next-intl";
 import { useEffect, useEffectEvent, useMemo, useState } from "react";
-import { createSelection, type SelectionStore } from "@/components/data-table/selection/selection-store";
+import { createSelection, type SelectionStore } from "@/components/data-table/selection/selection";
 import { showToast } from "@/components/ui/toast-store";
 import { type AssetView } from "@/lib/contract/views/asset-view";
 import { type AssetsSource } from "./chunk-store";

@@ -1,6 +1,6 @@
 import { type RefObject } from "react";
 import { flushSync } from "react-dom";
-import { useAllKey } from "@/components/data-table/selection/use-selection";
+import { useAllKey } from "@/components/data-table/selection/selection";
 import { isFreeKey, usePageKey } from "@/components/ui/hooks/page-keys";
 import { type AssetsSource } from "./chunk-store";
 import { type Picking } from "./use-picking";

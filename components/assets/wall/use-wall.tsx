@@ -1,6 +1,6 @@
 import { useTranslations } from "next-intl";
 import { type RefObject, useEffect, useEffectEvent, useLayoutEffect, useRef, useState, useSyncExternalStore } from "react";
-import { useNumber } from "@/components/ui/hooks/use-numbers";
+import { useNumber } from "@/components/ui/time/use-clock";
 import { type AssetsSource } from "./chunk-store";
 import { createMotion, type Motion } from "./motion";
 import { createWallScroll, type Drawn, type Shape } from "./wall-scroll";

@@ -1,7 +1,7 @@
 import { useLocale, useTranslations } from "next-intl";
 import { useMemo } from "react";
 import { DataTable } from "@/components/data-table/data-table";
-import { columnsFor, type Sorting } from "@/components/data-table/features";
+import { columnsFor, type Sorting } from "@/components/data-table/table-columns";
 import { type ListState } from "@/components/frame/list/use-list-state";
 import { CopyButton } from "@/components/ui/controls/copy-button";
 import { Cut, FileName } from "@/components/ui/cut";

@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from "react";
 import { newActKey, usePendingUndo } from "@/components/ui/hooks/use-pending-undo";
+import { type Tone } from "@/components/ui/status-badge";
 import { type Walked, type Work } from "@/lib/browser/bulk/bulk-calls";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { type Result } from "@/lib/shared/result";
@@ -170,4 +171,22 @@ export function useBulkWork<Act, Item extends { id: string }, Entry extends { id
 function advanced<Act, Item, Entry>(phase: WorkPhase<Act, Item, Entry>, count: number): WorkPhase<Act, Item, Entry> {
   if (phase.kind === "walking") return { ...phase, found: phase.found + count };
   return phase.kind === "working" ? { ...phase, done: phase.done + count } : phase;
+}
+
+type Words<Outcome> = { textOf: (counted: { outcome: Outcome; count: number }) => string; toneOf: (outcome: Outcome) => Tone };
+
+/** How often each outcome occurred, in the order of `outcomes`; the first of them gives the line its tone. */
+export function summarize<Outcome extends string>(
+  outcomes: readonly Outcome[],
+  entries: readonly { outcome: Outcome }[],
+  { textOf, toneOf }: Words<Outcome>,
+): { text: string; tone: Tone } {
+  const counts = new Map<Outcome, number>();
+  for (const { outcome } of entries) counts.set(outcome, (counts.get(outcome) ?? 0) + 1);
+  const came = outcomes.filter((outcome) => counts.has(outcome));
+  const [first] = came;
+  return {
+    text: came.map((outcome) => textOf({ outcome, count: counts.get(outcome) ?? 0 })).join(", "),
+    tone: first === undefined ? "off" : toneOf(first),
+  };
 }

@@ -1,16 +1,17 @@
 import { useTranslations } from "next-intl";
-import { type FormEvent, useState } from "react";
+import { type FormEvent, useEffect, useState } from "react";
 import { Button } from "@/components/ui/controls/button";
-import { fieldText } from "@/components/ui/controls/field-text";
-import { FormField } from "@/components/ui/controls/form-field";
-import { Input } from "@/components/ui/controls/input";
+import { Input } from "@/components/ui/controls/fields";
+import { fieldText, FormField } from "@/components/ui/controls/form-field";
 import { Dialog, DialogFoot } from "@/components/ui/dialog";
+import { FailureNotice } from "@/components/ui/empty-state";
 import { callApi } from "@/lib/browser/api";
+import { onConfirmedElsewhere } from "@/lib/browser/confirm";
 import { type ApiFailure } from "@/lib/browser/read-failure";
-import { type SignInMethods } from "@/lib/contract/people/sign-in";
+import { signInAt } from "@/lib/browser/session";
+import { type OidcChoice, type SignInMethods } from "@/lib/contract/people/sign-in";
 import { FailureMessage } from "../failure/failure-message";
-import { faultyField } from "../failure/faulty-field";
-import { ConfirmAtProvider } from "./confirm-at-provider";
+import { faultyField } from "../failure/fault-owner";
 
 type ConfirmDialogProps = { email: string; methods: SignInMethods; onEnd: (isConfirmed: boolean) => void };
 
@@ -68,5 +69,43 @@ function ConfirmForm({ email, onEnd }: Omit<ConfirmDialogProps, "methods">) {
         </Button>
       </DialogFoot>
     </form>
+  );
+}
+
+/** Opens the provider in a tab of its own, so that the asking page loses nothing. */
+function ConfirmAtProvider({ providers, onConfirmed }: { providers: readonly OidcChoice[]; onConfirmed: () => void }) {
+  const t = useTranslations("frame.confirm");
+  const [busyWith, setBusyWith] = useState<string>();
+  const [isWaiting, setWaiting] = useState(false);
+  const [refused, setRefused] = useState<string>();
+  useEffect(() => onConfirmedElsewhere(onConfirmed), [onConfirmed]);
+
+  async function open({ id, label }: OidcChoice) {
+    // Opened at once, as the browser would otherwise block it as a pop-up.
+    const tab = window.open("", "_blank");
+    setBusyWith(id);
+    setRefused(undefined);
+    const going = await signInAt(id, { purpose: "confirm", returnTo: "/confirmed" });
+    setBusyWith(undefined);
+    if (!going.ok) {
+      tab?.close();
+      return setRefused(label);
+    }
+    setWaiting(true);
+    if (tab) tab.location.assign(going.value);
+    else window.location.assign(going.value);
+  }
+  return (
+    <div className="flex flex-col gap-2">
+      {refused ? <FailureNotice title={t("away.title", { provider: refused })} next={t("away.next")} /> : null}
+      {providers.map((one) => (
+        <Button key={one.id} busy={busyWith === one.id} onClick={() => void open(one)}>
+          {t("with", { provider: one.label })}
+        </Button>
+      ))}
+      <p role="status" className="text-sm text-ink-3">
+        {isWaiting ? t("waiting") : null}
+      </p>
+    </div>
   );
 }

@@ -2,8 +2,12 @@
 
 import { LogOut } from "lucide-react";
 import { useTranslations } from "next-intl";
+import { useState } from "react";
 import { Button } from "@/components/ui/controls/button";
-import { useSignOut } from "./use-sign-out";
+import { leaveUnasked } from "@/components/ui/hooks/use-close-warning";
+import { showToast } from "@/components/ui/toast-store";
+import { forgetPerson } from "@/lib/browser/persisted";
+import { useSignOutAt } from "../member-context";
 
 export function SignOutButton() {
   const t = useTranslations("frame.member");
@@ -14,4 +18,42 @@ export function SignOutButton() {
       <LogOut aria-hidden="true" className="size-4" />
     </Button>
   );
+}
+
+export function useSignOut() {
+  const t = useTranslations("frame.member");
+  const [isBusy, setBusy] = useState(false);
+  const signOutAt = useSignOutAt();
+  async function end() {
+    setBusy(true);
+    // The person has confirmed already, and once the session has ended there is nothing to stay for.
+    leaveUnasked(true);
+    // A full page load, so that nothing of the member stays in memory.
+    const target = signOutAt ?? (await signOut());
+    if (target !== undefined) {
+      forgetPerson();
+      return window.location.assign(target);
+    }
+    leaveUnasked(false);
+    setBusy(false);
+    showToast({ tone: "bad", text: t("signOutFailed") });
+  }
+  async function leave() {
+    if (!wouldLose()) return end();
+    showToast({ tone: "wait", text: t("signOutLoses"), action: { label: t("signOutAllTheSame"), run: () => void end() } });
+  }
+  return { isBusy, leave, isOffered: signOutAt !== null };
+}
+
+/** Its code loads on click. If that fails, the console is unreachable and the session continues. */
+function signOut(): Promise<string | undefined> {
+  return import("@/lib/browser/session").then(
+    (session) => session.signOut(),
+    () => undefined,
+  );
+}
+
+/** Whether anything would be lost on leaving, by asking all beforeunload listeners: uploads, a mask, a workflow that cannot be stored. */
+function wouldLose(): boolean {
+  return !window.dispatchEvent(new Event("beforeunload", { cancelable: true }));
 }

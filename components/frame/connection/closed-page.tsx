@@ -1,8 +1,8 @@
 import { useSearchParams } from "next/navigation";
 import { useTranslations } from "next-intl";
 import { buttonStyle } from "@/components/ui/controls/button";
+import { WholePageNote } from "@/components/ui/empty-state";
 import { Link, usePathname } from "@/components/ui/link";
-import { WholePageNote } from "@/components/ui/whole-page-note";
 import { withQuery } from "@/lib/browser/urls";
 import { useConnection, useLinkedConnection } from "./connection-context";
 

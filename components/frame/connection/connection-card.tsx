@@ -6,7 +6,7 @@ import { useTranslations } from "next-intl";
 import { useState } from "react";
 import { cn } from "@/components/ui/cn";
 import { Link } from "@/components/ui/link";
-import { toneDot } from "@/components/ui/tone";
+import { toneDot } from "@/components/ui/status-badge";
 import { type ConnectionView } from "@/lib/contract/console";
 import { useConnectionStatus } from "../counts-context";
 import { useRunsAppsOnly } from "../member-context";

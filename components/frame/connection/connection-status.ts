@@ -1,5 +1,5 @@
 import { useTranslations } from "next-intl";
-import { type Tone } from "@/components/ui/tone";
+import { type Tone } from "@/components/ui/status-badge";
 import { hasFeature } from "@/lib/contract/connections";
 import { type ConnectionStatus, type ConnectionView } from "@/lib/contract/console";
 import { own } from "@/lib/contract/json/own";

@@ -3,14 +3,16 @@ import { useState } from "react";
 import { cn } from "@/components/ui/cn";
 import { buttonStyle } from "@/components/ui/controls/button";
 import { Dialog } from "@/components/ui/dialog";
-import { Link } from "@/components/ui/link";
-import { toneDot } from "@/components/ui/tone";
+import { Link, usePathname, useRouter } from "@/components/ui/link";
+import { toneDot } from "@/components/ui/status-badge";
+import { showToast } from "@/components/ui/toast-store";
+import { callApi } from "@/lib/browser/api";
+import { type ApiFailure } from "@/lib/browser/read-failure";
 import { type ConnectionView } from "@/lib/contract/console";
 import { useConnectionStatus } from "../counts-context";
 import { FailureMessage } from "../failure/failure-message";
 import { useRunsAppsOnly } from "../member-context";
 import { connectionTone, useKeyNote } from "./connection-status";
-import { useSwitchConnection } from "./use-switch-connection";
 
 type ConnectionSwitchProps = { connections: readonly ConnectionView[]; currentId: string; onClose: () => void };
 type Refusal = { code: string; message: string };
@@ -74,4 +76,20 @@ export function ConnectionSwitch({ connections, currentId, onClose }: Connection
       {refusal ? <FailureMessage failure={refusal} className="mt-2" /> : null}
     </Dialog>
   );
+}
+
+/** Switches the member to another connection; returns the failure, if any. */
+export function useSwitchConnection() {
+  const t = useTranslations("frame.connection");
+  const router = useRouter();
+  const pathname = usePathname();
+  return async ({ id, name }: { id: string; name: string }): Promise<ApiFailure | undefined> => {
+    const result = await callApi(`/api/console/connections/${encodeURIComponent(id)}/use`, { method: "POST" });
+    if (!result.ok) return result.failure;
+    showToast({ tone: "ok", text: t("switched", { name }) });
+    // A job or an asset of the old connection does not exist on the new one: goes up to the list.
+    router.push(`/${pathname.split("/")[1] ?? ""}`);
+    router.refresh();
+    return undefined;
+  };
 }

@@ -1,10 +1,11 @@
 "use client";
 
 import dynamic from "next/dynamic";
-import { type ReactNode } from "react";
-import { usePathname } from "@/components/ui/link";
+import { useSearchParams } from "next/navigation";
+import { type ReactNode, useEffect, useEffectEvent, useRef } from "react";
+import { usePathname, useRouter } from "@/components/ui/link";
 import { isClosed } from "../destinations";
-import { useConnections, useFeature, useLinkedConnection } from "./connection-context";
+import { useConnection, useConnections, useFeature, useLinkedConnection } from "./connection-context";
 
 const JobsOnly = dynamic(() => import("./closed-page").then((module) => module.JobsOnly));
 const NoSuchConnection = dynamic(() => import("./closed-page").then((module) => module.NoSuchConnection));
@@ -19,4 +20,41 @@ export function KnownConnection({ children }: { children: ReactNode }) {
   // Settings are about all connections, and are where one is added.
   if (!wanted || isKnown || pathname === "/settings" || pathname?.startsWith("/settings/")) return children;
   return <NoSuchConnection />;
+}
+
+const CHANNEL = "lightdesk-connection";
+
+/**
+ * Keeps a tab on its connection: if another tab switched the member to a different one, this tab puts its own into its address, which
+ * every link of the frame keeps. Otherwise the next page would silently come from the other service.
+ */
+export function KeepConnection({ currentId }: { currentId?: string }) {
+  const shownId = useConnection()?.id;
+  const pathname = usePathname();
+  const params = useSearchParams();
+  const router = useRouter();
+  const channel = useRef<BroadcastChannel>(undefined);
+  const postedId = useRef(currentId);
+
+  const keep = useEffectEvent((usedId: unknown) => {
+    if (shownId === undefined || usedId === shownId || params.has("connection")) return;
+    const kept = new URLSearchParams(params);
+    kept.set("connection", shownId);
+    router.replace(`${pathname}?${kept}`, { scroll: false });
+  });
+
+  useEffect(() => {
+    const opened = new BroadcastChannel(CHANNEL);
+    opened.onmessage = ({ data }) => keep(data);
+    channel.current = opened;
+    return () => opened.close();
+  }, []);
+
+  useEffect(() => {
+    if (postedId.current === currentId) return;
+    postedId.current = currentId;
+    channel.current?.postMessage(currentId);
+  }, [currentId]);
+
+  return null;
 }

@@ -2,7 +2,7 @@ import { useSearchParams } from "next/navigation";
 import { useTranslations } from "next-intl";
 import { type ReactNode } from "react";
 import { Button, buttonStyle } from "@/components/ui/controls/button";
-import { FailureNotice } from "@/components/ui/failure-notice";
+import { FailureNotice } from "@/components/ui/empty-state";
 import { Link, usePathname } from "@/components/ui/link";
 import { apiPath, withQuery } from "@/lib/browser/urls";
 import { type Failure } from "@/lib/contract/failure";
@@ -105,5 +105,21 @@ function LinkButton({ href, label }: { href: string; label: string }) {
     <Link href={href} className={buttonStyle()}>
       {label}
     </Link>
+  );
+}
+
+/** Shown by a page's error boundary. The server sends no message of its own errors, only a reference into its log. */
+export function BrokenPage({ digest, onRetry }: { digest?: string; onRetry: () => void }) {
+  const t = useTranslations("frame.broken");
+  const common = useTranslations("common");
+  return (
+    <div className="p-4 md:p-5">
+      <FailureNotice
+        title={t("title")}
+        next={t("text")}
+        detail={digest ? t("digest", { digest }) : undefined}
+        actions={<Button onClick={onRetry}>{common("retry")}</Button>}
+      />
+    </div>
   );
 }

@@ -1,10 +1,11 @@
+import { type useTranslations } from "next-intl";
 import { codeByStatus, type ErrorCode, type Failure, type QUEUE_FULL } from "@/lib/contract/failure";
 
-export type FaultOwner = "us" | "service" | "key" | "network" | "request" | "rights";
+type FaultOwner = "us" | "service" | "key" | "network" | "request" | "rights";
 /** Failures that only a browser can meet, besides the console's own codes. */
 type BrowserCode = "CONSOLE_UNREACHABLE" | "ABORTED" | "FILE_UNREADABLE";
-export type FaultCode = ErrorCode | BrowserCode | typeof QUEUE_FULL | "UNKNOWN";
-export type FailureFacts = Pick<Failure, "code"> & Partial<Pick<Failure, "message" | "status">>;
+type FaultCode = ErrorCode | BrowserCode | typeof QUEUE_FULL | "UNKNOWN";
+type FailureFacts = Pick<Failure, "code"> & Partial<Pick<Failure, "message" | "status">>;
 
 /** Who caused a failure. Complete by type: a new code does not compile until its cause is chosen. */
 export const faultOwners: Readonly<Record<FaultCode, FaultOwner>> = {
@@ -74,4 +75,17 @@ export function toFaultCode({ code, message = "", status = 0 }: FailureFacts): F
 
 function isFaultCode(code: string): code is FaultCode {
   return Object.hasOwn(faultOwners, code);
+}
+
+/** One line, where a whole notice does not fit: what failed, and the service's own words. */
+export function failureText(t: ReturnType<typeof useTranslations<"errors">>, failure: FailureFacts): string {
+  const title = t(`${toFaultCode(failure)}.title`);
+  return failure.message ? `${title}. ${t("reason", { message: failure.message })}` : title;
+}
+
+/** Which form field a refusal is about, so that its hint is shown there. The console begins its message with the field's name. */
+export function faultyField<Name extends string>({ status, message }: Failure, names: readonly Name[]): Name | undefined {
+  if (status !== 400) return undefined;
+  const named = /^(\w+)(?:\.\w+)*:\s*\S/.exec(message)?.[1];
+  return names.find((name) => name === named);
 }

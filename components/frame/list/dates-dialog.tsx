@@ -1,10 +1,10 @@
 import { useTranslations } from "next-intl";
 import { type FormEvent, useId, useState } from "react";
 import { Button } from "@/components/ui/controls/button";
+import { Input } from "@/components/ui/controls/fields";
 import { FormField } from "@/components/ui/controls/form-field";
-import { Input } from "@/components/ui/controls/input";
 import { Dialog } from "@/components/ui/dialog";
-import { chosenZone } from "@/components/ui/time/time-zone";
+import { chosenZone } from "@/components/ui/time/use-clock";
 
 const DAY_MS = 24 * 60 * 60_000;
 

@@ -1,8 +1,7 @@
 import dynamic from "next/dynamic";
 import { useTranslations } from "next-intl";
 import { type ReactNode, useId, useRef, useState } from "react";
-import { Button } from "@/components/ui/controls/button";
-import { chipStyle } from "@/components/ui/controls/chip";
+import { Button, chipStyle } from "@/components/ui/controls/button";
 import { useAtFirstMove } from "@/components/ui/hooks/use-at-first-move";
 
 const loadPanel = () => import("./filters-panel");

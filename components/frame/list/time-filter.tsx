@@ -1,8 +1,8 @@
 import dynamic from "next/dynamic";
 import { useTranslations } from "next-intl";
 import { useState } from "react";
-import { chipStyle } from "@/components/ui/controls/chip";
-import { Select } from "@/components/ui/controls/select";
+import { chipStyle } from "@/components/ui/controls/button";
+import { Select } from "@/components/ui/controls/fields";
 import { useClock } from "@/components/ui/time/use-clock";
 
 const DatesDialog = dynamic(() => import("./dates-dialog").then((module) => module.DatesDialog), { ssr: false });

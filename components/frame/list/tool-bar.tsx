@@ -1,4 +1,11 @@
+"use client";
+
+import { useTranslations } from "next-intl";
 import { type ReactNode } from "react";
+import { cn } from "@/components/ui/cn";
+import { useClock } from "@/components/ui/time/use-clock";
+import { useHydrated, useNow } from "@/components/ui/time/use-now";
+import { freshnessOf } from "@/lib/browser/poll/poll-plan";
 
 /** Marks the element that the key `/` focuses. */
 export const FILTERS = "data-filters";
@@ -19,5 +26,50 @@ export function ToolBar({ label, isLong = false, children }: ToolBarProps) {
     >
       {children}
     </div>
+  );
+}
+
+type FreshnessProps = { atMs: number | undefined; everyMs: number; isFailing: boolean };
+
+/** "live", "12 s old", or "not updated since 14:02": an outdated page always says so. */
+export function Freshness({ atMs, everyMs, isFailing }: FreshnessProps) {
+  const t = useTranslations("common.age");
+  const nowMs = useNow();
+  const isHydrated = useHydrated();
+  const clock = useClock();
+  if (atMs === undefined) return null;
+  const freshness = freshnessOf({ nowMs: isHydrated ? nowMs : atMs, answeredMs: atMs, everyMs, isFailing });
+  const ageText = (seconds: number) =>
+    seconds < 100 ? t("seconds", { count: seconds }) : t("minutes", { count: Math.floor(seconds / 60) });
+  const word =
+    freshness.kind === "aged" ? t("aged", { age: ageText(freshness.seconds) }) : t(freshness.kind, { time: clock(atMs, "minute") ?? "" });
+  const dot = { live: "bg-ok", aged: "bg-wait", offline: "bg-bad" }[freshness.kind];
+  return (
+    <span title={t("hint")} data-freshness={freshness.kind} className="inline-flex items-center gap-1.5 text-ink-3 whitespace-nowrap">
+      <span aria-hidden="true" className={cn("size-2 rounded-full", dot)} />
+      {word}
+    </span>
+  );
+}
+
+/** Says which bad values of the address were ignored, as silently showing another list would mislead. */
+export function IgnoredValues({ list }: { list: readonly string[] }) {
+  const t = useTranslations("common");
+  if (list.length === 0) return null;
+  return (
+    <p role="status" className="border-b border-line bg-wait-soft px-4 py-2 text-wait md:px-5">
+      {t("ignored", { list: list.join(", ") })}
+    </p>
+  );
+}
+
+/** Says that rows are missing because the service sent them in an unknown shape; the others are shown. */
+export function UnreadableRows({ count = 0 }: { count?: number }) {
+  const t = useTranslations("common");
+  if (count === 0) return null;
+  return (
+    <p role="status" className="border-b border-line bg-wait-soft px-4 py-1.5 text-wait md:px-5">
+      {t("unreadableRows", { count })}
+    </p>
   );
 }

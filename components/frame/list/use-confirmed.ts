@@ -2,7 +2,7 @@ import { useTranslations } from "next-intl";
 import { useEffect, useRef, useState } from "react";
 import { showToast } from "@/components/ui/toast-store";
 import { type ApiFailure } from "@/lib/browser/read-failure";
-import { failureText } from "../failure/failure-text";
+import { failureText } from "../failure/fault-owner";
 
 type Question = { isOpen: boolean; act: () => Promise<ApiFailure | undefined>; close: () => void };
 

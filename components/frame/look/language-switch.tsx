@@ -1,9 +1,9 @@
 "use client";
 
-import { useTranslations } from "next-intl";
-import { Select } from "@/components/ui/controls/select";
-import { languageNames, languages } from "@/lib/shared/languages";
-import { useLanguage } from "./use-language";
+import { useLocale, useTranslations } from "next-intl";
+import { Select } from "@/components/ui/controls/fields";
+import { useRouter } from "@/components/ui/link";
+import { type Language, LANGUAGE_COOKIE, languageNames, languages } from "@/lib/shared/languages";
 
 /** Each language is written in itself, so that people who read no other can find it. */
 export function LanguageSwitch({ className }: { className?: string }) {
@@ -26,4 +26,16 @@ export function LanguageSwitch({ className }: { className?: string }) {
       ))}
     </Select>
   );
+}
+
+const A_YEAR = 365 * 24 * 60 * 60;
+
+/** The page's language, and a function that changes it: the server renders again, and what was typed stays. */
+export function useLanguage() {
+  const router = useRouter();
+  function change(language: Language) {
+    document.cookie = `${LANGUAGE_COOKIE}=${language}; path=/; max-age=${A_YEAR}; samesite=lax`;
+    router.refresh();
+  }
+  return { language: useLocale(), change };
 }

@@ -1,9 +1,13 @@
 "use client";
 
-import { ThemeProvider } from "next-themes";
-import { type ReactNode } from "react";
+import { Monitor, Moon, Sun } from "lucide-react";
+import { useTranslations } from "next-intl";
+import { ThemeProvider, useTheme } from "next-themes";
+import { type ReactNode, useSyncExternalStore } from "react";
+import { createStore } from "zustand/vanilla";
+import { Button } from "@/components/ui/controls/button";
+import { useHydrated } from "@/components/ui/time/use-now";
 import { type EmbedTheme } from "@/lib/contract/embed/embed-pages";
-import { useEmbedTheme } from "./embed-theme";
 
 /** `embedded`: the host page's theme, which takes precedence over what this browser stores for the console. */
 export function Theme({ nonce, embedded, children }: { nonce?: string; embedded?: EmbedTheme; children: ReactNode }) {
@@ -21,5 +25,46 @@ export function Theme({ nonce, embedded, children }: { nonce?: string; embedded?
     >
       {children}
     </ThemeProvider>
+  );
+}
+
+const themes = ["system", "light", "dark"] as const;
+const icons = { system: Monitor, light: Sun, dark: Moon };
+
+/** Cycles through system, light, dark. */
+export function ThemeSwitch() {
+  const t = useTranslations("frame.theme");
+  const { theme, setTheme } = useTheme();
+  // The choice is stored in the browser; until it is read, the button shows the default in the same size.
+  const chosen = (useHydrated() && themes.find((name) => name === theme)) || "system";
+  const Icon = icons[chosen];
+  const label = t("now", { theme: t(chosen) });
+  return (
+    <Button
+      tone="quiet"
+      size="icon"
+      title={label}
+      aria-label={label}
+      onClick={() => setTheme(themes[(themes.indexOf(chosen) + 1) % themes.length] ?? "system")}
+    >
+      <Icon aria-hidden="true" className="size-4" />
+    </Button>
+  );
+}
+
+/** The theme that the host page has set since this page was opened. */
+const turned = createStore<{ theme?: EmbedTheme }>(() => ({}));
+
+export function turnEmbedTheme(theme: EmbedTheme): void {
+  turned.setState({ theme });
+}
+
+function useEmbedTheme(first: EmbedTheme | undefined): EmbedTheme | undefined {
+  return (
+    useSyncExternalStore(
+      turned.subscribe,
+      () => turned.getState().theme,
+      () => undefined,
+    ) ?? first
   );
 }

@@ -1,7 +1,7 @@
 import { useTranslations } from "next-intl";
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from "react";
 import { cn } from "@/components/ui/cn";
-import { Input } from "@/components/ui/controls/input";
+import { Input } from "@/components/ui/controls/fields";
 import { Dialog } from "@/components/ui/dialog";
 import { isComposing } from "@/components/ui/hooks/page-keys";
 import { showToast } from "@/components/ui/toast-store";
@@ -12,12 +12,10 @@ import { lacksOperation } from "@/lib/contract/failure";
 import { type AssetsAnswer } from "@/lib/contract/schemas/asset";
 import { type AssetView, toAssetView } from "@/lib/contract/views/asset-view";
 import { useSeenConnection } from "../connection/connection-context";
-import { useSwitchConnection } from "../connection/use-switch-connection";
-import { failureText } from "../failure/failure-text";
-import { findItems, paletteGroups, type PaletteItem, wholeJobId } from "./palette-items";
-import { usePaletteItems } from "./use-palette-items";
-import { useFoundJobs, useRecentJobs, useSoughtJob } from "./use-recent-jobs";
-import { useSought } from "./use-sought";
+import { useSwitchConnection } from "../connection/connection-switch";
+import { failureText } from "../failure/fault-owner";
+import { findItems, paletteGroups, type PaletteItem, usePaletteItems, wholeJobId } from "./use-palette-items";
+import { useFoundJobs, useRecentJobs, useSought, useSoughtJob } from "./use-recent-jobs";
 
 const SHORTEST = 2;
 const MOST = 6;

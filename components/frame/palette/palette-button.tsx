@@ -2,10 +2,11 @@
 
 import { Search } from "lucide-react";
 import { useTranslations } from "next-intl";
+import { useEffect } from "react";
+import { create } from "zustand";
 import { cn } from "@/components/ui/cn";
 import { Button } from "@/components/ui/controls/button";
 import { useHydrated } from "@/components/ui/time/use-now";
-import { showOverlay } from "./overlay";
 
 /** Opens the commands without a keyboard, and shows their key. */
 export function PaletteButton({ small = false, className }: { small?: boolean; className?: string }) {
@@ -40,4 +41,27 @@ export function PaletteButton({ small = false, className }: { small?: boolean; c
       </kbd>
     </button>
   );
+}
+
+/** What may open over every page by a key, a button or a command: the commands, or the list of keys. */
+type Overlay = "palette" | "keys";
+
+export const useOverlay = create<Overlay | undefined>(() => undefined);
+
+export function showOverlay(overlay: Overlay | undefined): void {
+  useOverlay.setState(overlay, true);
+}
+
+/** `also`: more search terms. */
+type PageAction = { key: string; label: string; also?: string; run: () => void };
+
+/** What the open page adds to the command palette. */
+export const usePageActions = create<readonly PageAction[]>(() => []);
+
+/** Adds the page's own actions to the command palette while the page is open. `actions` must be stable. */
+export function useOfferActions(actions: readonly PageAction[]): void {
+  useEffect(() => {
+    usePageActions.setState(actions, true);
+    return () => usePageActions.setState([], true);
+  }, [actions]);
 }

@@ -1,11 +1,11 @@
-import { useEffect, useState } from "react";
+import { useEffect, useEffectEvent, useState } from "react";
 import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { withQuery } from "@/lib/browser/urls";
 import { type JobReach, type JobSearchAnswer } from "@/lib/contract/console";
 import { type JobListItem, type JobsAnswer } from "@/lib/contract/schemas/job";
+import { type Result } from "@/lib/shared/result";
 import { useSeenConnection } from "../connection/connection-context";
-import { useSought } from "./use-sought";
 
 const NEWEST = 100;
 
@@ -39,9 +39,7 @@ export function useFoundJobs(typed: string): FoundJobs | undefined {
   );
 }
 
-export type SoughtJob = { id: string } & (
-  { kind: "asking" } | { kind: "found"; job: JobListItem } | { kind: "failed"; failure: ApiFailure }
-);
+type SoughtJob = { id: string } & ({ kind: "asking" } | { kind: "found"; job: JobListItem } | { kind: "failed"; failure: ApiFailure });
 
 /** The job with this id, if it is not among the newest. */
 export function useSoughtJob(id: string | undefined): SoughtJob | undefined {
@@ -53,4 +51,32 @@ export function useSoughtJob(id: string | undefined): SoughtJob | undefined {
   }));
   if (id === undefined || !connection) return undefined;
   return answer?.id === id ? answer : { id, kind: "asking" };
+}
+
+/** Avoids a request for each typed letter. */
+const PAUSE_MS = 200;
+
+/**
+ * The parsed answer to `path`, requested a moment after the last typed letter. Earlier results stay while the next answer loads; without a
+ * path there are none.
+ */
+export function useSought<Answer, Found>(
+  path: `/${string}` | undefined,
+  read: (result: Result<Answer, ApiFailure>) => Found,
+): Found | undefined {
+  const [found, setFound] = useState<Found>();
+  const onAnswer = useEffectEvent((result: Result<Answer, ApiFailure>) => setFound(read(result)));
+  useEffect(() => {
+    if (path === undefined) return;
+    const leaving = new AbortController();
+    const timer = setTimeout(async () => {
+      const result = await callApi<Answer>(path, { signal: leaving.signal });
+      if (!leaving.signal.aborted) onAnswer(result);
+    }, PAUSE_MS);
+    return () => {
+      clearTimeout(timer);
+      leaving.abort();
+    };
+  }, [path]);
+  return path === undefined ? undefined : found;
 }

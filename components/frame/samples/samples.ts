@@ -33,3 +33,21 @@ export const sampleClasses: Readonly<Record<SampleName, readonly string[]>> = {
 export function isSample(name: unknown): name is SampleName {
   return samples.some((sample) => sample === name);
 }
+
+// A request from another page to the Run page: a sample to run, or files to open. It is in memory only: an address that runs something on
+// opening could be sent as a link.
+
+type RunRequest = { sample: SampleName } | { files: readonly File[] };
+
+let waiting: RunRequest | undefined;
+
+export function requestRun(request: RunRequest): void {
+  waiting = request;
+}
+
+/** Returns the request once. */
+export function takeRunRequest(): RunRequest | undefined {
+  const taken = waiting;
+  waiting = undefined;
+  return taken;
+}

@@ -1,4 +1,4 @@
-import { type Tone } from "@/components/ui/tone";
+import { type Tone } from "@/components/ui/status-badge";
 import { type BatchOutcome, callPatiently, inBatches, meetsAll, type Work } from "@/lib/browser/bulk/bulk-calls";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { withQuery } from "@/lib/browser/urls";

@@ -3,7 +3,7 @@ import { useState } from "react";
 import { BulkLines } from "@/components/data-table/bulk/bulk-lines";
 import { useCapabilities } from "@/components/frame/connection/use-capabilities";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
-import { failureText } from "@/components/frame/failure/failure-text";
+import { failureText } from "@/components/frame/failure/fault-owner";
 import { useConfirmed } from "@/components/frame/list/use-confirmed";
 import { Button } from "@/components/ui/controls/button";
 import { Dialog } from "@/components/ui/dialog";

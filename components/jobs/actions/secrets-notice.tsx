@@ -1,7 +1,7 @@
 import { useTranslations } from "next-intl";
 import { type ReactNode } from "react";
 import { cn } from "@/components/ui/cn";
-import { ToneIcon } from "@/components/ui/tone-icon";
+import { ToneIcon } from "@/components/ui/status-badge";
 import { type SecretPlace } from "@/lib/contract/secrets/secret-places";
 
 type SecretsNoticeProps = { places: readonly SecretPlace[]; isSent?: boolean; actions?: ReactNode; className?: string };

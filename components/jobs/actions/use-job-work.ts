@@ -1,7 +1,6 @@
 import { useTranslations } from "next-intl";
-import { summarize } from "@/components/data-table/bulk/summarize";
-import { type Meant, useBulkWork } from "@/components/data-table/bulk/use-bulk-work";
-import { failureText } from "@/components/frame/failure/failure-text";
+import { type Meant, summarize, useBulkWork } from "@/components/data-table/bulk/use-bulk-work";
+import { failureText } from "@/components/frame/failure/fault-owner";
 import { showToast } from "@/components/ui/toast-store";
 import { type Walked, type Work } from "@/lib/browser/bulk/bulk-calls";
 import { type ApiFailure } from "@/lib/browser/read-failure";

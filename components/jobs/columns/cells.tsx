@@ -3,9 +3,8 @@ import { Fragment, type MouseEvent, type ReactNode, useCallback, useMemo, useSyn
 import { formatRunningNode, statusBadge } from "@/components/frame/job-status";
 import { useCopy } from "@/components/ui/hooks/use-copy";
 import { DisabledLink, useRouter } from "@/components/ui/link";
-import { ProgressBar } from "@/components/ui/progress-bar";
-import { durationText, RunningDuration } from "@/components/ui/time/duration";
-import { AgoTime, type AgoWords, useAgoWords } from "@/components/ui/time/relative-time";
+import { ProgressBar } from "@/components/ui/skeleton";
+import { AgoTime, type AgoWords, durationText, RunningDuration, useAgoWords } from "@/components/ui/time/relative-time";
 import { apiPath, withQuery } from "@/lib/browser/urls";
 import { isAddressableId } from "@/lib/contract/params";
 import { isNameless } from "@/lib/contract/workflow/workflow-name";

@@ -8,7 +8,7 @@ import { useJobWork } from "@/components/jobs/actions/use-job-work";
 import { Button, buttonStyle } from "@/components/ui/controls/button";
 import { Dialog } from "@/components/ui/dialog";
 import { Link } from "@/components/ui/link";
-import { type Tone } from "@/components/ui/tone";
+import { type Tone } from "@/components/ui/status-badge";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { withQuery } from "@/lib/browser/urls";
 import { type JobState } from "@/lib/contract/jobs/job-list";

@@ -1,12 +1,10 @@
 import { useTranslations } from "next-intl";
 import { type ReactNode } from "react";
-import { Card } from "@/components/ui/card";
-import { CopyableId } from "@/components/ui/controls/copyable-id";
-import { Fact } from "@/components/ui/fact";
+import { Card, Fact } from "@/components/ui/card";
+import { CopyableId } from "@/components/ui/controls/copy-button";
 import { Link } from "@/components/ui/link";
-import { ProgressBar } from "@/components/ui/progress-bar";
-import { Duration, durationText, RunningDuration } from "@/components/ui/time/duration";
-import { RelativeTime } from "@/components/ui/time/relative-time";
+import { ProgressBar } from "@/components/ui/skeleton";
+import { Duration, durationText, RelativeTime, RunningDuration } from "@/components/ui/time/relative-time";
 import { useClock } from "@/components/ui/time/use-clock";
 import { useNow } from "@/components/ui/time/use-now";
 import { withQuery } from "@/lib/browser/urls";

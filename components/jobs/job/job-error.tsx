@@ -4,9 +4,8 @@ import { cn } from "@/components/ui/cn";
 import { Button, buttonStyle } from "@/components/ui/controls/button";
 import { CopyButton } from "@/components/ui/controls/copy-button";
 import { EmptyState } from "@/components/ui/empty-state";
-import { StatusBadge } from "@/components/ui/status-badge";
-import { Duration } from "@/components/ui/time/duration";
-import { ToneIcon } from "@/components/ui/tone-icon";
+import { StatusBadge, ToneIcon } from "@/components/ui/status-badge";
+import { Duration } from "@/components/ui/time/relative-time";
 import { type JobFacts, type JobFailure, type JobNote } from "./job-facts";
 
 type JobErrorProps = {

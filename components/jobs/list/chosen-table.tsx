@@ -1,12 +1,10 @@
 import dynamic from "next/dynamic";
 import { useTranslations } from "next-intl";
 import { memo, useDeferredValue, useEffect, useMemo, useState } from "react";
-import { type Sizing, type Sorting } from "@/components/data-table/features";
-import { useChosen } from "@/components/data-table/selection/select-cells";
-import { type SelectionStore } from "@/components/data-table/selection/selection-store";
-import { useAllRowsKey } from "@/components/data-table/selection/use-selection";
+import { type SelectionStore, useAllRowsKey, useChosen } from "@/components/data-table/selection/selection";
+import { type Sizing, type Sorting } from "@/components/data-table/table-columns";
 import { type Opened } from "@/components/frame/list/use-opened";
-import { useOfferActions } from "@/components/frame/palette/overlay";
+import { useOfferActions } from "@/components/frame/palette/palette-button";
 import { isFreeKey, useEscape, usePageKey } from "@/components/ui/hooks/page-keys";
 import { useAtFirstMove } from "@/components/ui/hooks/use-at-first-move";
 import { type JobSearchQuery } from "@/lib/contract/console";

@@ -5,7 +5,7 @@ import { useSearchParams } from "next/navigation";
 import { useTranslations } from "next-intl";
 import { type ReactNode, useCallback, useDeferredValue, useEffect, useEffectEvent, useState } from "react";
 import { type CountName, type ReadCounts, useCounts, useFollowCounts, useTellCounts } from "@/components/frame/counts-context";
-import { IgnoredValues } from "@/components/frame/list/ignored-values";
+import { IgnoredValues } from "@/components/frame/list/tool-bar";
 import { type Opened, useOpened, useOpenedId } from "@/components/frame/list/use-opened";
 import { Button, buttonStyle } from "@/components/ui/controls/button";
 import { useAtFirstMove } from "@/components/ui/hooks/use-at-first-move";

@@ -1,5 +1,5 @@
 import { useTranslations } from "next-intl";
-import { lastOffset } from "@/components/data-table/page-range";
+import { lastOffset } from "@/components/data-table/paging";
 import { RunLink } from "@/components/frame/samples/run-link";
 import { cn } from "@/components/ui/cn";
 import { buttonStyle } from "@/components/ui/controls/button";

@@ -1,8 +1,7 @@
 import { useTranslations } from "next-intl";
 import { useEffect, useEffectEvent } from "react";
-import { LowerEdge, WorkLine, WorkLines } from "@/components/data-table/bulk/work-line";
-import { SelectionBar, SelectionButton, selectionItem } from "@/components/data-table/selection/selection-bar";
-import { failureText } from "@/components/frame/failure/failure-text";
+import { LowerEdge, SelectionBar, SelectionButton, selectionItem, WorkLine, WorkLines } from "@/components/data-table/bulk/work-line";
+import { failureText } from "@/components/frame/failure/fault-owner";
 import { Button } from "@/components/ui/controls/button";
 import { Dialog } from "@/components/ui/dialog";
 import { useCopy } from "@/components/ui/hooks/use-copy";

@@ -1,8 +1,8 @@
 import { useSearchParams } from "next/navigation";
 import { use, useCallback, useEffect, useLayoutEffect, useMemo, useState, useSyncExternalStore } from "react";
 import { createStore } from "zustand/vanilla";
-import { createSelection } from "@/components/data-table/selection/selection-store";
-import { usePausedRows } from "@/components/data-table/use-paused-rows";
+import { usePausedRows } from "@/components/data-table/paused-rows";
+import { createSelection } from "@/components/data-table/selection/selection";
 import { useConnection } from "@/components/frame/connection/connection-context";
 import { afterPaint } from "@/lib/browser/after-paint";
 import { initialOf, type Poll, type Stamped, usePoll } from "@/lib/browser/poll/use-poll";

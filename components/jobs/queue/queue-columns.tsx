@@ -1,7 +1,7 @@
 import { useTranslations } from "next-intl";
-import { type SelectionStore } from "@/components/data-table/selection/selection-store";
+import { type SelectionStore } from "@/components/data-table/selection/selection";
 import { Button } from "@/components/ui/controls/button";
-import { durationText, RunningDuration } from "@/components/ui/time/duration";
+import { durationText, RunningDuration } from "@/components/ui/time/relative-time";
 import { type JobWaits } from "@/lib/contract/runners/runners";
 import { type CellWords } from "../columns/cells";
 import { column, jobColumns, selectColumn } from "../columns/columns";

@@ -3,7 +3,7 @@
 import dynamic from "next/dynamic";
 import { useTranslations } from "next-intl";
 import { use, useState } from "react";
-import { useSelection } from "@/components/data-table/selection/use-selection";
+import { useSelection } from "@/components/data-table/selection/selection";
 import { useConnection } from "@/components/frame/connection/connection-context";
 import { useFollowCounts, useRefreshCounts, useTellCounts } from "@/components/frame/counts-context";
 import { useWhyNot } from "@/components/frame/member-context";

@@ -4,7 +4,7 @@ import { type ReactNode } from "react";
 import { FiltersPopover } from "@/components/frame/list/filters-popover";
 import { TimeFilter } from "@/components/frame/list/time-filter";
 import { FILTERS } from "@/components/frame/list/tool-bar";
-import { SearchField } from "@/components/ui/controls/search-field";
+import { SearchField } from "@/components/ui/controls/fields";
 import { useAtFirstMove } from "@/components/ui/hooks/use-at-first-move";
 import { type JobSearch } from "@/lib/contract/jobs/job-list";
 

@@ -1,12 +1,9 @@
 import { useLocale, useTranslations } from "next-intl";
 import { type ReactNode, type SubmitEvent, useId, useState } from "react";
 import { cn } from "@/components/ui/cn";
-import { Button } from "@/components/ui/controls/button";
-import { Checkbox } from "@/components/ui/controls/checkbox";
-import { chipStyle } from "@/components/ui/controls/chip";
+import { Button, chipStyle } from "@/components/ui/controls/button";
+import { Checkbox, Input, Select } from "@/components/ui/controls/fields";
 import { FormField } from "@/components/ui/controls/form-field";
-import { Input } from "@/components/ui/controls/input";
-import { Select } from "@/components/ui/controls/select";
 import { clipped, isEmpty, type Rect, type Size, wholeOf } from "../drawing/geometry";
 import { type Change, colours, largestBrush, type LookKind, looks, type OverlayColour, type Settings } from "./settings";
 

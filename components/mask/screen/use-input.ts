@@ -1,6 +1,6 @@
 import { type PointerEvent, type RefObject, useEffect, useEffectEvent, useRef } from "react";
 import { isComposing, isTyping } from "@/components/ui/hooks/page-keys";
-import { useWheel } from "@/components/ui/hooks/use-wheel";
+import { useWheel } from "@/components/ui/hooks/use-pan-zoom";
 import { type Command, commandOf, isForCanvas } from "../input/keys";
 import { type Contact, type Move, nextHands, noHands } from "../input/pointers";
 import { type Painter, type Touch } from "./painter";

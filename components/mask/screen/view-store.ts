@@ -1,7 +1,7 @@
 // The view and the size of its frame, outside React: panning redraws canvases sixty times a second, but no component.
 
 import { createStore } from "zustand/vanilla";
-import { fitted as fittedInto, pictureScales, type Viewport, zoomed as zoomedAt } from "@/components/ui/hooks/viewport";
+import { fitted as fittedInto, pictureScales, type Viewport, zoomed as zoomedAt } from "@/components/ui/hooks/use-pan-zoom";
 import { isFar } from "../drawing/coverage";
 import { type Point, type Rect, type Size } from "../drawing/geometry";
 

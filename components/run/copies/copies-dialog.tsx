@@ -2,7 +2,7 @@ import { useTranslations } from "next-intl";
 import { useId, useMemo, useState } from "react";
 import { useConnection } from "@/components/frame/connection/connection-context";
 import { Button } from "@/components/ui/controls/button";
-import { Select } from "@/components/ui/controls/select";
+import { Select } from "@/components/ui/controls/fields";
 import { Dialog, DialogFoot } from "@/components/ui/dialog";
 import { own } from "@/lib/contract/json/own";
 import { type FilledText } from "@/lib/contract/nodes/fill-texts";

@@ -5,7 +5,7 @@ import { useConnection, useLinkedConnection } from "@/components/frame/connectio
 import { Button } from "@/components/ui/controls/button";
 import { CopyButton } from "@/components/ui/controls/copy-button";
 import { Link } from "@/components/ui/link";
-import { ProgressBar } from "@/components/ui/progress-bar";
+import { ProgressBar } from "@/components/ui/skeleton";
 import { type QueryValues, withQuery } from "@/lib/browser/urls";
 import { own } from "@/lib/contract/json/own";
 import { type Graph } from "@/lib/contract/schemas/graph";

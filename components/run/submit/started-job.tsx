@@ -7,7 +7,7 @@ import { canLeaveOut, SecretsNotice } from "@/components/jobs/actions/secrets-no
 import { cn } from "@/components/ui/cn";
 import { Button, buttonStyle } from "@/components/ui/controls/button";
 import { Link } from "@/components/ui/link";
-import { ToneIcon } from "@/components/ui/tone-icon";
+import { ToneIcon } from "@/components/ui/status-badge";
 import { type OpenWorkflow } from "../workflow/opened";
 import { type Receipt } from "./attempt";
 import { FailedIn, JobProgress, JobResult, SHORT_ID, useJobHrefs } from "./job-parts";

@@ -1,7 +1,7 @@
 import { useTranslations } from "next-intl";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { Button } from "@/components/ui/controls/button";
-import { FailureNotice } from "@/components/ui/failure-notice";
+import { FailureNotice } from "@/components/ui/empty-state";
 import { NOT_WHOLE, type PlacedProblems, ProblemList } from "../form/problems";
 import { type SubmitError } from "../run-store";
 import { type SubmitApi } from "./attempt";

@@ -3,7 +3,7 @@ import useSWR from "swr";
 import { faultOwners, toFaultCode } from "@/components/frame/failure/fault-owner";
 import { JobStatus } from "@/components/frame/job-status";
 import { Button } from "@/components/ui/controls/button";
-import { FailureNotice } from "@/components/ui/failure-notice";
+import { FailureNotice } from "@/components/ui/empty-state";
 import { Link } from "@/components/ui/link";
 import { RelativeTime } from "@/components/ui/time/relative-time";
 import { isSessionOver } from "@/lib/browser/poll/use-poll";

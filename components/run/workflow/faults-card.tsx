@@ -2,7 +2,7 @@ import { useTranslations } from "next-intl";
 import useSWR from "swr";
 import { useConnection, useConnections } from "@/components/frame/connection/connection-context";
 import { Button, buttonStyle } from "@/components/ui/controls/button";
-import { FailureNotice } from "@/components/ui/failure-notice";
+import { FailureNotice } from "@/components/ui/empty-state";
 import { Link } from "@/components/ui/link";
 import { callApi } from "@/lib/browser/api";
 import { withQuery } from "@/lib/browser/urls";

@@ -3,7 +3,7 @@ import { useEffect, useState } from "react";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { Button } from "@/components/ui/controls/button";
 import { Dialog } from "@/components/ui/dialog";
-import { FailureNotice } from "@/components/ui/failure-notice";
+import { FailureNotice } from "@/components/ui/empty-state";
 import { lacksOperation } from "@/lib/contract/failure";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { own } from "@/lib/contract/json/own";

@@ -3,7 +3,7 @@ import { useState } from "react";
 import useSWR from "swr";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { Button } from "@/components/ui/controls/button";
-import { Input } from "@/components/ui/controls/input";
+import { Input } from "@/components/ui/controls/fields";
 import { Skeleton } from "@/components/ui/skeleton";
 import { RelativeTime } from "@/components/ui/time/relative-time";
 import { type ApiFailure } from "@/lib/browser/read-failure";

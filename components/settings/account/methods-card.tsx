@@ -2,7 +2,7 @@
 
 import { useTranslations } from "next-intl";
 import { useState } from "react";
-import { ProviderRefusal, type ProviderRefusalReason } from "@/components/frame/account/provider-refusal";
+import { ProviderRefusal, type ProviderRefusalReason } from "@/components/frame/account/sign-in-fields";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { Card } from "@/components/ui/card";
 import { Button } from "@/components/ui/controls/button";

@@ -7,7 +7,7 @@ import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { PageHeader } from "@/components/frame/page-header";
 import { Card } from "@/components/ui/card";
 import { buttonStyle } from "@/components/ui/controls/button";
-import { Select } from "@/components/ui/controls/select";
+import { Select } from "@/components/ui/controls/fields";
 import { EmptyState } from "@/components/ui/empty-state";
 import { Link, useRouter } from "@/components/ui/link";
 import { apiPath } from "@/lib/browser/urls";

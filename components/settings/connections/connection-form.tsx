@@ -1,12 +1,11 @@
 import { useTranslations } from "next-intl";
 import { type FormEvent, useId, useState } from "react";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
-import { faultyField } from "@/components/frame/failure/faulty-field";
+import { faultyField } from "@/components/frame/failure/fault-owner";
 import { Card } from "@/components/ui/card";
 import { Button } from "@/components/ui/controls/button";
-import { Checkbox } from "@/components/ui/controls/checkbox";
+import { Checkbox, Input } from "@/components/ui/controls/fields";
 import { FormField } from "@/components/ui/controls/form-field";
-import { Input } from "@/components/ui/controls/input";
 import { useRouter } from "@/components/ui/link";
 import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";

@@ -1,15 +1,12 @@
 import { useTranslations } from "next-intl";
 import { type FormEvent, useState } from "react";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
-import { faultyField } from "@/components/frame/failure/faulty-field";
+import { faultyField } from "@/components/frame/failure/fault-owner";
 import { Card } from "@/components/ui/card";
 import { Button } from "@/components/ui/controls/button";
 import { CheckList } from "@/components/ui/controls/check-list";
-import { Checkbox } from "@/components/ui/controls/checkbox";
-import { FormField } from "@/components/ui/controls/form-field";
-import { Input } from "@/components/ui/controls/input";
-import { Select } from "@/components/ui/controls/select";
-import { Textarea } from "@/components/ui/controls/textarea";
+import { Checkbox, Input, Select } from "@/components/ui/controls/fields";
+import { FormField, Textarea } from "@/components/ui/controls/form-field";
 import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { embedPages } from "@/lib/contract/embed/embed-pages";

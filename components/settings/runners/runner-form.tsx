@@ -1,11 +1,11 @@
 import { useTranslations } from "next-intl";
 import { type FormEvent, useRef, useState } from "react";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
-import { faultyField } from "@/components/frame/failure/faulty-field";
+import { faultyField } from "@/components/frame/failure/fault-owner";
 import { Card } from "@/components/ui/card";
 import { Button } from "@/components/ui/controls/button";
+import { Input } from "@/components/ui/controls/fields";
 import { FormField } from "@/components/ui/controls/form-field";
-import { Input } from "@/components/ui/controls/input";
 import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { type NewRunner, type Runner, type RunnerCheck, type RunnerSaved } from "@/lib/contract/runners/runners";

@@ -1,6 +1,6 @@
 import { useTranslations } from "next-intl";
 import { useCallback, useEffect, useEffectEvent, useMemo, useRef, useState } from "react";
-import { failureText } from "@/components/frame/failure/failure-text";
+import { failureText } from "@/components/frame/failure/fault-owner";
 import { FileName } from "@/components/ui/cut";
 import { Picture } from "@/components/ui/pictures/picture";
 import { callApi } from "@/lib/browser/api";

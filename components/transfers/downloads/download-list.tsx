@@ -1,14 +1,13 @@
 import { RotateCw, Square, X } from "lucide-react";
 import { useLocale, useTranslations } from "next-intl";
 import { useCallback, useState } from "react";
-import { failureText } from "@/components/frame/failure/failure-text";
+import { failureText } from "@/components/frame/failure/fault-owner";
 import { tellStored } from "@/components/frame/stored-assets";
 import { cn } from "@/components/ui/cn";
 import { FileName } from "@/components/ui/cut";
-import { ProgressBar } from "@/components/ui/progress-bar";
+import { ProgressBar } from "@/components/ui/skeleton";
+import { type Tone, ToneIcon } from "@/components/ui/status-badge";
 import { RelativeTime } from "@/components/ui/time/relative-time";
-import { type Tone } from "@/components/ui/tone";
-import { ToneIcon } from "@/components/ui/tone-icon";
 import { callApi } from "@/lib/browser/api";
 import { usePoll } from "@/lib/browser/poll/use-poll";
 import { type ApiFailure } from "@/lib/browser/read-failure";

@@ -1,10 +1,9 @@
 import { useLocale, useTranslations } from "next-intl";
 import { useId, useMemo, useState } from "react";
-import { failureText } from "@/components/frame/failure/failure-text";
+import { failureText } from "@/components/frame/failure/fault-owner";
 import { tellStored } from "@/components/frame/stored-assets";
 import { Button } from "@/components/ui/controls/button";
-import { FormField } from "@/components/ui/controls/form-field";
-import { Textarea } from "@/components/ui/controls/textarea";
+import { FormField, Textarea } from "@/components/ui/controls/form-field";
 import { Dialog, DialogFoot } from "@/components/ui/dialog";
 import { showToast } from "@/components/ui/toast-store";
 import { callApi } from "@/lib/browser/api";

@@ -1,8 +1,7 @@
 import { useTranslations } from "next-intl";
 import { TagsInput } from "@/components/frame/tags/tags-input";
-import { FormField } from "@/components/ui/controls/form-field";
-import { Input } from "@/components/ui/controls/input";
-import { Textarea } from "@/components/ui/controls/textarea";
+import { Input } from "@/components/ui/controls/fields";
+import { FormField, Textarea } from "@/components/ui/controls/form-field";
 import { persisted } from "@/lib/browser/persisted";
 import { withSpellingsOf, writeExactJson } from "@/lib/contract/json/exact-json";
 import { isObject, type JsonObject } from "@/lib/contract/json/json";

@@ -2,7 +2,7 @@ import { useLocale, useTranslations } from "next-intl";
 import { type ReactNode, useState } from "react";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { Button } from "@/components/ui/controls/button";
-import { CopyableId } from "@/components/ui/controls/copyable-id";
+import { CopyableId } from "@/components/ui/controls/copy-button";
 import { Dialog, DialogFoot } from "@/components/ui/dialog";
 import { Link } from "@/components/ui/link";
 import { withQuery } from "@/lib/browser/urls";

@@ -3,8 +3,8 @@
 // a pause does not change stored files.
 
 import { type useTranslations } from "next-intl";
-import { failureText } from "@/components/frame/failure/failure-text";
-import { type Tone } from "@/components/ui/tone";
+import { failureText } from "@/components/frame/failure/fault-owner";
+import { type Tone } from "@/components/ui/status-badge";
 import { lacksOperation } from "@/lib/contract/failure";
 import { formatBytes } from "@/lib/shared/format";
 import { isAlarm, isProblem, isUnderWay, isUnfinished, isUnwritten, type UploadItem } from "./upload-item";

@@ -1,6 +1,6 @@
 import { type ReactNode } from "react";
 import { useRange } from "../hooks/use-range";
-import { Checkbox } from "./checkbox";
+import { Checkbox } from "./fields";
 
 type CheckListProps<T> = {
   options: readonly T[];

@@ -1,5 +1,9 @@
-import { useState } from "react";
+import { useTranslations } from "next-intl";
+import { type ReactNode, useState } from "react";
+import { cn } from "../cn";
 import { useCopy } from "../hooks/use-copy";
+import { Input } from "./fields";
+import { FormField } from "./form-field";
 
 type CopyButtonProps = {
   /** A function if only the browser can compute it. */
@@ -22,5 +26,47 @@ export function CopyButton({ text, label, className }: CopyButtonProps) {
         <path d={isCopied ? "M2.75 7.5 5.6 10.25 11.25 4" : "M5 5h6.5v6.5H5zM9 2.5H2.5V9"} />
       </svg>
     </button>
+  );
+}
+
+type CopyFieldProps = { label: string; hint?: ReactNode; text: string; copyLabel: string; autoFocus?: boolean };
+
+/** A link, key or command to copy; focusing it selects all of it. */
+export function CopyField({ label, hint, text, copyLabel, autoFocus }: CopyFieldProps) {
+  return (
+    <FormField label={label} hint={hint}>
+      {(control) => (
+        <span className="flex items-center gap-1">
+          <Input
+            {...control}
+            readOnly
+            value={text}
+            autoFocus={autoFocus}
+            onFocus={(event) => event.currentTarget.select()}
+            className="font-mono text-sm"
+          />
+          <CopyButton text={text} label={copyLabel} />
+        </span>
+      )}
+    </FormField>
+  );
+}
+
+type CopyableIdProps = {
+  id: string;
+  /** How many characters are shown; all of them where it is left out. */ shown?: number;
+  className?: string;
+};
+
+/** A shortened id in monospace; hovering shows the whole id, and a click copies it. */
+export function CopyableId({ id, shown, className }: CopyableIdProps) {
+  const t = useTranslations("common");
+  return (
+    <span className={cn("inline-flex max-w-full items-center gap-0.5", className)}>
+      <span title={id} className="truncate font-mono text-sm">
+        {id.slice(0, shown)}
+      </span>
+      <CopyButton text={id} label={t("copy", { id })} />
+    </span>
   );
 }

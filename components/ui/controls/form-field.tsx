@@ -1,4 +1,5 @@
-import { type ReactNode, useId } from "react";
+import { type ComponentProps, type ReactNode, useId } from "react";
+import { cn } from "../cn";
 
 type FormFieldProps = {
   label: ReactNode;
@@ -29,4 +30,14 @@ export function FormField({ label, hint, error, children }: FormFieldProps) {
       ) : null}
     </div>
   );
+}
+
+export function Textarea({ className, rows = 4, ...rest }: ComponentProps<"textarea">) {
+  return <textarea {...rest} rows={rows} className={cn("field max-sm:text-[16px]", className)} />;
+}
+
+/** The text of a form's field; a file or a missing field reads as empty. */
+export function fieldText(data: FormData, name: string): string {
+  const value = data.get(name);
+  return typeof value === "string" ? value : "";
 }

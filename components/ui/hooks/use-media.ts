@@ -1,4 +1,4 @@
-import { useCallback, useSyncExternalStore } from "react";
+import { type RefObject, useCallback, useEffect, useState, useSyncExternalStore } from "react";
 
 /** Whether the window matches `query`; false on the server and without a screen. */
 export function useMedia(query: string): boolean {
@@ -19,4 +19,18 @@ export function useMedia(query: string): boolean {
 
 function listOf(query: string): MediaQueryList | undefined {
   return typeof window === "undefined" || typeof window.matchMedia !== "function" ? undefined : window.matchMedia(query);
+}
+
+/** True once the element comes near the visible part, and from then on. */
+export function useNear(element: RefObject<HTMLElement | null>): boolean {
+  const [isNear, setNear] = useState(false);
+  useEffect(() => {
+    if (!element.current || isNear) return;
+    const observer = new IntersectionObserver((entries) => setNear((was) => was || entries.some((entry) => entry.isIntersecting)), {
+      rootMargin: "200px",
+    });
+    observer.observe(element.current);
+    return () => observer.disconnect();
+  }, [element, isNear]);
+  return isNear;
 }

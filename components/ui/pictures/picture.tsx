@@ -3,7 +3,7 @@ import { useTranslations } from "next-intl";
 import { type ReactNode, useCallback, useEffect, useState } from "react";
 import { TOO_LARGE_HEADER } from "@/lib/shared/picture-size";
 import { cn } from "../cn";
-import { inTurn, watchLost } from "./picture-turns";
+import { inTurn, watchLost } from "./plain-picture";
 
 /** Whether there is space for a sentence. */
 const WIDE = 200;

@@ -1,6 +1,5 @@
 import { type ReactNode } from "react";
 import { cn } from "../cn";
-import { inTurn, watchLost } from "./picture-turns";
 
 type PlainPictureProps = {
   src?: string;
@@ -57,5 +56,124 @@ function watch(image: HTMLImageElement): () => void {
     image.removeEventListener("error", lose);
     giveUp?.();
     leave();
+  };
+}
+
+// Limits which pictures of this tab load at a time: only a few while none arrives, so that pictures which never arrive leave connections
+// for the page itself. Guarantees: a picture that is removed or far from view gives up its turn; a waiting one has no address and so does
+// not load.
+
+/** More than the six connections that a browser opens per host, so that it always has the next picture and can prefer visible ones. */
+const MOST = 24;
+/** While none arrives, so that the page's own requests are answered. */
+const MOST_WHILE_NONE_COMES = 4;
+const NONE_COMES_MS = 1_000;
+
+const underWay = new Set<HTMLImageElement>();
+let timer: ReturnType<typeof setTimeout> | undefined;
+let noneComes = false;
+const waiting = new Set<HTMLImageElement>();
+const addresses = new WeakMap<HTMLImageElement, { src: string; srcset: string }>();
+
+/** Reports whether an image is near the visible part; returns a function that stops it. */
+type WhileNear = (image: HTMLImageElement, tell: (isNear: boolean) => void) => () => void;
+
+/** For the `ref` of an image; returns a function that ends it. Without `whileNear` it counts as near. */
+export function inTurn(image: HTMLImageElement, whileNear?: WhileNear): () => void {
+  const leave = () => {
+    waiting.delete(image);
+    if (underWay.delete(image)) next();
+  };
+  const came = () => {
+    wait();
+    leave();
+  };
+  const come = (isNear: boolean) => {
+    if (image.complete && image.hasAttribute("src")) return;
+    if (!isNear) takeAway(image);
+    if (!isNear) return leave();
+    if (underWay.has(image) || waiting.has(image)) return;
+    if (underWay.size >= most()) takeAway(image);
+    waiting.add(image);
+    next();
+  };
+  // Restores the address that detaching removed: React's strict mode attaches twice.
+  putBack(image);
+  // A new image does not load before it is known to be near.
+  if (whileNear && !image.currentSrc) takeAway(image);
+  image.addEventListener("load", came);
+  image.addEventListener("error", leave);
+  const unwatch = whileNear?.(image, come);
+  if (!whileNear) come(true);
+  return () => {
+    unwatch?.();
+    image.removeEventListener("load", came);
+    image.removeEventListener("error", leave);
+    // An image removed from the page would otherwise load to its end.
+    if (!image.complete) takeAway(image);
+    leave();
+  };
+}
+
+const most = () => (noneComes ? MOST_WHILE_NONE_COMES : MOST);
+
+function next(): void {
+  for (const image of waiting) {
+    if (underWay.size >= most()) return;
+    if (underWay.size === 0) wait();
+    waiting.delete(image);
+    underWay.add(image);
+    putBack(image);
+  }
+}
+
+/** Counts from the newest picture that arrived, or from the first request. */
+function wait(): void {
+  noneComes = false;
+  clearTimeout(timer);
+  timer = setTimeout(askForFewer, NONE_COMES_MS);
+}
+
+/** The newest of the surplus pictures wait again, ahead of those already waiting. */
+function askForFewer(): void {
+  noneComes = underWay.size > 0;
+  const later = [...waiting];
+  waiting.clear();
+  for (const image of [...underWay].slice(MOST_WHILE_NONE_COMES)) {
+    underWay.delete(image);
+    takeAway(image);
+    waiting.add(image);
+  }
+  for (const image of later) waiting.add(image);
+}
+
+function takeAway(image: HTMLImageElement): void {
+  if (!image.hasAttribute("src")) return;
+  addresses.set(image, { src: image.getAttribute("src") ?? "", srcset: image.srcset });
+  image.removeAttribute("srcset");
+  image.removeAttribute("src");
+}
+
+/** Does nothing if it has another address by now. */
+function putBack(image: HTMLImageElement): void {
+  const address = addresses.get(image);
+  addresses.delete(image);
+  if (!address || image.hasAttribute("src")) return;
+  if (address.srcset) image.srcset = address.srcset;
+  image.src = address.src;
+}
+
+/** The code that requests it again loads with the first lost picture. */
+export function watchLost(address: string, back: () => void): () => void {
+  let giveUp: (() => void) | undefined;
+  let isOver = false;
+  import("./lost-pictures").then(
+    (lost) => isOver || (giveUp = lost.watchLost(address, back)),
+    // The console is unreachable: reloading the page will restore its pictures as well.
+    () => undefined,
+  );
+  return () => {
+    isOver = true;
+    giveUp?.();
   };
 }

@@ -1,5 +1,4 @@
 import { useLocale } from "next-intl";
-import { chosenZone } from "./time-zone";
 import { useHydrated } from "./use-now";
 
 const looks = {
@@ -39,4 +38,51 @@ export function useClock(): (ms: number, look: keyof typeof looks) => string | u
   const locale = useLocale();
   const isHydrated = useHydrated();
   return (ms, look) => (isHydrated ? clockText(locale, ms, look) : undefined);
+}
+
+// The time zone for all times: the browser's own, or the one chosen in this browser.
+
+const KEY = "lightdesk.time-zone";
+let chosen: string | undefined;
+let isRead = false;
+
+/** Undefined: the browser's zone. */
+export function chosenZone(): string | undefined {
+  if (isRead) return chosen;
+  isRead = true;
+  try {
+    const kept = window.localStorage.getItem(KEY) ?? undefined;
+    // A zone unknown to this browser would make every time on every page throw.
+    chosen = kept && browserZones().includes(kept) ? kept : undefined;
+  } catch {
+    chosen = undefined; // storage is not accessible: the browser's zone is used
+  }
+  return chosen;
+}
+
+/** The caller renders the page again. False if the browser stores nothing. */
+export function chooseZone(zone: string | undefined): boolean {
+  try {
+    if (zone === undefined) window.localStorage.removeItem(KEY);
+    else window.localStorage.setItem(KEY, zone);
+    isRead = false;
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+export function browserZone(): string {
+  return new Intl.DateTimeFormat().resolvedOptions().timeZone;
+}
+
+/** UTC first: teams compare logs in it, and not every browser lists it. */
+export function browserZones(): string[] {
+  return ["UTC", ...Intl.supportedValuesOf("timeZone").filter((zone) => zone !== "UTC")];
+}
+
+/** Formats a count in the page's language: 12,345. The same on the server and in the browser. */
+export function useNumber(): (value: number) => string {
+  const locale = useLocale();
+  return (value) => value.toLocaleString(locale);
 }

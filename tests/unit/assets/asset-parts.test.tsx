@@ -12,7 +12,7 @@ import { AssetSummary } from "@/components/assets/detail/asset-preview";
 import { AssetTile } from "@/components/assets/wall/asset-tile";
 import { sharedNames } from "@/components/assets/wall/gallery";
 import { createMotion } from "@/components/assets/wall/motion";
-import { createSelection } from "@/components/data-table/selection/selection-store";
+import { createSelection } from "@/components/data-table/selection/selection";
 import { type AssetDetail } from "@/lib/contract/views/asset-view";
 import * as messages from "@/lib/messages/en";
 import { eventually } from "@/tests/support/eventually";

@@ -5,7 +5,7 @@ import { afterEach, expect, it, vi } from "vitest";
 import { type AssetsSource } from "@/components/assets/wall/chunk-store";
 import { Gallery } from "@/components/assets/wall/gallery";
 import { type Picking } from "@/components/assets/wall/use-picking";
-import { createSelection } from "@/components/data-table/selection/selection-store";
+import { createSelection } from "@/components/data-table/selection/selection";
 import { type AssetView } from "@/lib/contract/views/asset-view";
 import { inApp, renderInApp } from "../components/render";
 

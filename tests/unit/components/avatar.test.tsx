@@ -1,7 +1,7 @@
 // @vitest-environment jsdom
 import { cleanup, render } from "@testing-library/react";
 import { afterEach, expect, it } from "vitest";
-import { Avatar } from "@/components/ui/avatar";
+import { Avatar } from "@/components/ui/card";
 
 afterEach(cleanup);
 

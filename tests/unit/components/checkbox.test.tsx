@@ -3,7 +3,7 @@ import { act, type ReactElement } from "react";
 import { hydrateRoot } from "react-dom/client";
 import { renderToString } from "react-dom/server";
 import { expect, onTestFinished, test } from "vitest";
-import { Checkbox } from "@/components/ui/controls/checkbox";
+import { Checkbox } from "@/components/ui/controls/fields";
 
 test("a box that was pressed before React was there shows what is so, as the press did nothing", async () => {
   const box: ReactElement = <Checkbox aria-label="all" checked={false} onChange={() => undefined} />;

@@ -2,9 +2,8 @@
 import { cleanup, fireEvent, screen, within } from "@testing-library/react";
 import { afterEach, describe, expect, it } from "vitest";
 import { DataTable } from "@/components/data-table/data-table";
-import { columnsFor } from "@/components/data-table/features";
-import { pageRange } from "@/components/data-table/page-range";
-import { Paging } from "@/components/data-table/paging";
+import { pageRange, Paging } from "@/components/data-table/paging";
+import { columnsFor } from "@/components/data-table/table-columns";
 import { inApp, renderInApp } from "./render";
 
 afterEach(cleanup);

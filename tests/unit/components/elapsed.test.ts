@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { agoOf, durationOf } from "@/components/ui/time/elapsed";
+import { agoOf, durationOf } from "@/components/ui/time/relative-time";
 
 describe("how long something took", () => {
   it.each([

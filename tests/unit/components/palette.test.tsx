@@ -4,7 +4,7 @@ import { afterEach, beforeAll, beforeEach, expect, it, vi } from "vitest";
 import { ConnectionProvider } from "@/components/frame/connection/connection-context";
 import { MemberProvider } from "@/components/frame/member-context";
 import { CommandPalette } from "@/components/frame/palette/command-palette";
-import { findItems, type PaletteItem, wholeJobId } from "@/components/frame/palette/palette-items";
+import { findItems, type PaletteItem, wholeJobId } from "@/components/frame/palette/use-palette-items";
 import { type Role } from "@/lib/contract/people/roles";
 import { AtPage } from "@/tests/support/at-page";
 import { renderInApp } from "./render";

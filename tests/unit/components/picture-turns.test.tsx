@@ -1,7 +1,7 @@
 // @vitest-environment jsdom
 // How many pictures of a page are loaded at once, and what happens to the others.
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { inTurn } from "@/components/ui/pictures/picture-turns";
+import { inTurn } from "@/components/ui/pictures/plain-picture";
 
 beforeEach(() => void vi.useFakeTimers());
 const ends: (() => void)[] = [];

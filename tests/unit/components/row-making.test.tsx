@@ -2,7 +2,7 @@
 // Guards the speed of a long list without measuring time: how many rows are made in a frame, and when they wait.
 import { act, cleanup } from "@testing-library/react";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { createSelection } from "@/components/data-table/selection/selection-store";
+import { createSelection } from "@/components/data-table/selection/selection";
 import { usualChoice } from "@/components/jobs/columns/column-choice";
 import { type JobRow } from "@/components/jobs/job-row";
 import { ChosenTable } from "@/components/jobs/list/chosen-table";

@@ -3,11 +3,9 @@
 import { cleanup, screen } from "@testing-library/react";
 import { afterEach, describe, expect, it } from "vitest";
 import { DataTable } from "@/components/data-table/data-table";
-import { columnsFor } from "@/components/data-table/features";
 import { shareRows } from "@/components/data-table/paused-rows";
-import { GROUP, groupRows } from "@/components/data-table/row-groups";
-import { createRowWindow, type View } from "@/components/data-table/row-window";
-import { viewAt } from "@/components/data-table/use-row-window";
+import { columnsFor } from "@/components/data-table/table-columns";
+import { createRowWindow, GROUP, groupRows, type View, viewAt } from "@/components/data-table/use-row-window";
 import { renderInApp } from "./render";
 
 afterEach(cleanup);

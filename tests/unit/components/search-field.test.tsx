@@ -3,7 +3,7 @@
 import { act, cleanup, fireEvent, render, screen } from "@testing-library/react";
 import { useState } from "react";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { SearchField } from "@/components/ui/controls/search-field";
+import { SearchField } from "@/components/ui/controls/fields";
 
 const searched: string[] = [];
 beforeEach(() => void vi.useFakeTimers());

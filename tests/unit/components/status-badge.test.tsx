@@ -2,8 +2,7 @@
 import { cleanup, screen } from "@testing-library/react";
 import { afterEach, describe, expect, it } from "vitest";
 import { JobStatus } from "@/components/frame/job-status";
-import { StatusBadge } from "@/components/ui/status-badge";
-import { tones } from "@/components/ui/tone";
+import { StatusBadge, tones } from "@/components/ui/status-badge";
 import { renderInApp } from "./render";
 
 afterEach(cleanup);

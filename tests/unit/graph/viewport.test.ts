@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { nodeSize } from "@/components/graph/graph-layout";
 import { callingNode, inputsOf, searchNodes } from "@/components/graph/node-words";
 import { centredOn, isInView, isReadable, nodeAt, started } from "@/components/graph/viewport";
-import { fitted, zoomed } from "@/components/ui/hooks/viewport";
+import { fitted, zoomed } from "@/components/ui/hooks/use-pan-zoom";
 import { type Graph } from "@/lib/contract/schemas/graph";
 
 const size = { width: 800, height: 400 };

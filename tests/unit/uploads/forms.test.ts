@@ -4,7 +4,7 @@ import { aboutFile, changesBetween, draftOf, mergeAbout, newDraft, readDraft } f
 import { checkStored } from "@/components/transfers/uploads/carry";
 import { readHash } from "@/components/transfers/uploads/start-dialog";
 import { pastedName } from "@/components/transfers/ways-in";
-import { chooseZone } from "@/components/ui/time/time-zone";
+import { chooseZone } from "@/components/ui/time/use-clock";
 import { maskAddresses, maskedAddress } from "@/lib/contract/assets/file-refs";
 import { failed } from "@/lib/shared/result";
 

@@ -5,7 +5,7 @@ import { pathParam, textParam } from "@/app/(console)/params";
 import { stamp } from "@/app/(console)/stamp";
 import { AppScreen } from "@/components/apps/app-screen";
 import { AppSkeleton } from "@/components/apps/apps-skeleton";
-import { PageMessages } from "@/components/frame/page-messages";
+import { PageMessages } from "@/components/frame/page-header";
 import { readApp } from "@/lib/server/apps/open-app";
 import { openPage } from "@/lib/server/bff/open-page";
 import { pickMessages } from "@/lib/server/i18n/messages";

@@ -3,7 +3,7 @@ import { getTranslations } from "next-intl/server";
 import { cache, Suspense } from "react";
 import { pathParam, textParam } from "@/app/(console)/params";
 import { stamp } from "@/app/(console)/stamp";
-import { PageMessages } from "@/components/frame/page-messages";
+import { PageMessages } from "@/components/frame/page-header";
 import { ownName, toJobFacts } from "@/components/jobs/job/job-facts";
 import { JobScreen } from "@/components/jobs/job/job-screen";
 import { openPage, redirectInConsole } from "@/lib/server/bff/open-page";

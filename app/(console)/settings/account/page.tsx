@@ -1,7 +1,7 @@
 import { type Metadata } from "next";
 import { redirect } from "next/navigation";
 import { getTranslations } from "next-intl/server";
-import { PageMessages } from "@/components/frame/page-messages";
+import { PageMessages } from "@/components/frame/page-header";
 import { AccountScreen } from "@/components/settings/account/account-screen";
 import { listSessions } from "@/lib/server/auth/account";
 import { openPage } from "@/lib/server/bff/open-page";

@@ -1,7 +1,7 @@
 import { type Metadata } from "next";
 import { getTranslations } from "next-intl/server";
 import { toSearchParams } from "@/app/(console)/params";
-import { PageMessages } from "@/components/frame/page-messages";
+import { PageMessages } from "@/components/frame/page-header";
 import { AuditScreen } from "@/components/settings/audit/audit-screen";
 import { auditParams } from "@/lib/contract/audit/audit";
 import { writeExactJson } from "@/lib/contract/json/exact-json";

@@ -1,7 +1,7 @@
 import { type Metadata } from "next";
 import { getTranslations } from "next-intl/server";
 import { stamp } from "@/app/(console)/stamp";
-import { PageMessages } from "@/components/frame/page-messages";
+import { PageMessages } from "@/components/frame/page-header";
 import { RunnersScreen } from "@/components/settings/runners/runners-screen";
 import { hasRole } from "@/lib/contract/people/roles";
 import { type Runner } from "@/lib/contract/runners/runners";

@@ -1,7 +1,7 @@
 import { useTranslations } from "next-intl";
 import { useEffect, useRef, useState } from "react";
 import { Button } from "@/components/ui/controls/button";
-import { Select } from "@/components/ui/controls/select";
+import { Select } from "@/components/ui/controls/fields";
 import { Dialog, DialogFoot } from "@/components/ui/dialog";
 import { Skeleton } from "@/components/ui/skeleton";
 

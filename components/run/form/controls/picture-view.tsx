@@ -4,7 +4,7 @@ import { useState } from "react";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { Button } from "@/components/ui/controls/button";
 import { CopyButton } from "@/components/ui/controls/copy-button";
-import { Input } from "@/components/ui/controls/input";
+import { Input } from "@/components/ui/controls/fields";
 import { Picture } from "@/components/ui/pictures/picture";
 import { thumbnailUrl } from "@/lib/browser/urls";
 import { toFileRef } from "@/lib/contract/assets/file-refs";

@@ -3,11 +3,9 @@ import { cleanup, fireEvent, screen, within } from "@testing-library/react";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { isBareAddress, toSearchParams } from "@/app/(console)/params";
 import { DataTable } from "@/components/data-table/data-table";
-import { columnsFor } from "@/components/data-table/features";
-import { PageControls } from "@/components/data-table/page-controls";
-import { lastOffset, pageRange } from "@/components/data-table/page-range";
-import { SelectAllRows, SelectRow } from "@/components/data-table/selection/select-cells";
-import { createSelection } from "@/components/data-table/selection/selection-store";
+import { lastOffset, PageControls, pageRange } from "@/components/data-table/paging";
+import { createSelection, SelectAllRows, SelectRow } from "@/components/data-table/selection/selection";
+import { columnsFor } from "@/components/data-table/table-columns";
 import { ConnectionProvider } from "@/components/frame/connection/connection-context";
 import {
   addInput,

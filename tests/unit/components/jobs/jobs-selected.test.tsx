@@ -1,8 +1,8 @@
 // @vitest-environment jsdom
 import { act, cleanup, fireEvent, screen, waitFor } from "@testing-library/react";
 import { afterEach, expect, it, vi } from "vitest";
-import { createSelection } from "@/components/data-table/selection/selection-store";
-import { usePageActions } from "@/components/frame/palette/overlay";
+import { createSelection } from "@/components/data-table/selection/selection";
+import { usePageActions } from "@/components/frame/palette/palette-button";
 import { JobPanel } from "@/components/jobs/job/job-panel";
 import { SelectedJobs } from "@/components/jobs/list/chosen-table";
 import { renderInApp } from "../render";

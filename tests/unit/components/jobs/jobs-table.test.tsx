@@ -1,7 +1,7 @@
 // @vitest-environment jsdom
 import { act, cleanup, fireEvent, screen } from "@testing-library/react";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { createSelection } from "@/components/data-table/selection/selection-store";
+import { createSelection } from "@/components/data-table/selection/selection";
 import { type Opened } from "@/components/frame/list/use-opened";
 import { useCellWords, whatCell } from "@/components/jobs/columns/cells";
 import { usualChoice } from "@/components/jobs/columns/column-choice";

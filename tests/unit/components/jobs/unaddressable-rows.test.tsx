@@ -2,7 +2,7 @@
 // Services choose the ids of their jobs: one that no address can have is shown without a link.
 import { cleanup, fireEvent, screen } from "@testing-library/react";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { createSelection } from "@/components/data-table/selection/selection-store";
+import { createSelection } from "@/components/data-table/selection/selection";
 import { usualChoice } from "@/components/jobs/columns/column-choice";
 import { ChosenTable } from "@/components/jobs/list/chosen-table";
 import { readList } from "@/components/jobs/list/list-address";

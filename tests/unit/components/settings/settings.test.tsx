@@ -2,7 +2,7 @@
 import { act, cleanup, fireEvent, screen, waitFor } from "@testing-library/react";
 import { Suspense } from "react";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { faultyField } from "@/components/frame/failure/faulty-field";
+import { faultyField } from "@/components/frame/failure/fault-owner";
 import { ConnectionForm, readConnectionForm } from "@/components/settings/connections/connection-form";
 import { ConnectionsScreen } from "@/components/settings/connections/connections-screen";
 import { Outcome } from "@/components/settings/outcome";

@@ -3,7 +3,7 @@
 import { act, cleanup, fireEvent, screen, within } from "@testing-library/react";
 import { useState } from "react";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { MayShare } from "@/components/frame/share/may-share";
+import { MayShare } from "@/components/frame/member-context";
 import { Viewer } from "@/components/viewer/viewer";
 import { renderInApp } from "../render";
 import { arrive, backToTheBrowser, pass, picture, standInForTheBrowser } from "./viewer-world";

@@ -3,7 +3,7 @@ import { getTranslations } from "next-intl/server";
 import { Suspense } from "react";
 import { pathParam, textParam } from "@/app/(console)/params";
 import { stamp } from "@/app/(console)/stamp";
-import { PageMessages } from "@/components/frame/page-messages";
+import { PageMessages } from "@/components/frame/page-header";
 import { MaskScreen } from "@/components/mask/mask-screen";
 import { MaskSkeleton } from "@/components/mask/mask-skeleton";
 import { toAssetView } from "@/lib/contract/views/asset-view";

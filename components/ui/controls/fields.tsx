@@ -1,6 +1,30 @@
-import { type ChangeEvent, type ComponentProps, useEffect, useEffectEvent, useState } from "react";
+import { type ChangeEvent, type ComponentProps, useEffect, useEffectEvent, useRef, useState } from "react";
+import { cn } from "../cn";
 import { isComposing as isComposingKey } from "../hooks/page-keys";
-import { Input } from "./input";
+
+export function Input({ className, ...rest }: ComponentProps<"input">) {
+  return <input {...rest} className={cn("field max-sm:text-[16px]", className)} />;
+}
+
+/** The browser's own list, as wide as the chosen option: it works with thumb, keyboard and screen reader, and needs no script. */
+export function Select({ className, ...rest }: ComponentProps<"select">) {
+  return <select {...rest} className={cn("field", className)} />;
+}
+
+type CheckboxProps = Omit<ComponentProps<"input">, "type" | "ref"> & { indeterminate?: boolean };
+
+export function Checkbox({ indeterminate = false, className, ...rest }: CheckboxProps) {
+  const box = useRef<HTMLInputElement>(null);
+  const { checked } = rest;
+  useEffect(() => {
+    if (box.current) box.current.indeterminate = indeterminate;
+  }, [indeterminate]);
+  // A click before React was listening changed the checkbox but not the state: this resets the checkbox.
+  useEffect(() => {
+    if (box.current && checked !== undefined && box.current.checked !== checked) box.current.checked = checked;
+  }, [checked]);
+  return <input {...rest} ref={box} type="checkbox" className={cn("size-4 shrink-0 align-middle", className)} />;
+}
 
 const TYPING_MS = 350;
 

@@ -1,0 +1,130 @@
+import { useState, useSyncExternalStore } from "react";
+
+/** `baseTotal`: the length of the list when its rows were last refreshed. */
+type Shown<Row> = { view: string; latest: Row[]; isPaused: boolean; rows: Row[]; newCount: number; baseTotal: number | undefined };
+/** `isHeld`: a later page of the list, where new rows never appear automatically. */
+type Page = { total: number | undefined; isHeld: boolean };
+
+/** At the top of a first page, new rows appear at once. Elsewhere they wait, so that nothing jumps. `view` identifies the query. */
+export function usePausedRows<Row extends { id: string }>(
+  view: string,
+  latest: Row[],
+  { total, isHeld }: Page,
+): { rows: Row[]; newCount: number } {
+  const [shown, setShown] = useState<Shown<Row>>({ view, latest, isPaused: false, rows: latest, newCount: 0, baseTotal: total });
+  // Scrolling away from the top changes nothing yet; the next answer waits until the reader returns to the top.
+  const isBack = useSyncExternalStore(
+    subscribeToTop,
+    () => !shown.isPaused || isAtTop(),
+    () => true,
+  );
+  const isNew = shown.latest !== latest || shown.view !== view;
+  const isAway = isHeld || (shown.isPaused ? !isBack : isNew && !isAtTop());
+  const isPaused = isAway && shown.view === view && shown.rows.length > 0;
+  if (!isNew && shown.isPaused === isPaused) return shown;
+  const baseTotal = isPaused ? shown.baseTotal : total;
+  const growth = total === undefined || baseTotal === undefined ? undefined : total - baseTotal;
+  const next = isPaused ? pauseRows(shown.rows, latest, growth === undefined || growth > 0) : { rows: latest, newCount: 0 };
+  const rows = shown.view === view ? shareRows(shown.rows, next.rows) : next.rows;
+  // More may have arrived than one page holds.
+  const newCount = next.newCount > 0 ? Math.max(next.newCount, growth ?? 0) : 0;
+  const now = { view, latest, isPaused, rows, newCount, baseTotal };
+  setShown(now);
+  return now;
+}
+
+type Named = { id: string };
+
+/**
+ * Updates the shown rows in place while new rows wait. Rows that new ones pushed off the page are kept. Rows that left the list are removed,
+ * and rows from the next page fill the gap. `isGrown`: the list is longer than when the rows were first shown.
+ */
+export function pauseRows<Row extends Named>(
+  shown: readonly Row[],
+  latest: readonly Row[],
+  isGrown = true,
+): { rows: Row[]; newCount: number } {
+  const latestById = new Map(latest.map((row) => [row.id, row]));
+  const known = new Set(shown.map(({ id }) => id));
+  const lastKnown = latest.findLastIndex(({ id }) => known.has(id));
+  if (lastKnown < 0 && !isGrown) return { rows: [...latest], newCount: 0 };
+  const followers = lastKnown < 0 ? [] : latest.slice(lastKnown + 1);
+  const newCount = latest.length - followers.length - shown.filter(({ id }) => latestById.has(id)).length;
+  const firstPushedOff = shown.findLastIndex(({ id }) => latestById.has(id)) + 1;
+  const canPush = followers.length === 0 && newCount > 0 && latest.length >= shown.length;
+  const retainedRows = shown.flatMap((row, at) => latestById.get(row.id) ?? (canPush && at >= firstPushedOff ? row : []));
+  return { rows: [...retainedRows, ...followers], newCount };
+}
+
+/** An unchanged row is the same object as before, and an unchanged list the same list, so that nothing renders again. */
+export function shareRows<Row extends Named>(before: Row[], after: Row[]): Row[] {
+  const known = new Map(before.map((row) => [row.id, row]));
+  const shared = after.map((row) => {
+    const last = known.get(row.id);
+    return last && (last === row || hasSameFields(last, row)) ? last : row;
+  });
+  return shared.length === before.length && shared.every((row, at) => row === before[at]) ? before : shared;
+}
+
+function hasSameFields(a: object, b: object): boolean {
+  const names = Object.keys(a);
+  return names.length === Object.keys(b).length && names.every((name) => sameValue(Reflect.get(a, name), Reflect.get(b, name)));
+}
+
+function sameValue(a: unknown, b: unknown): boolean {
+  return a === b || (typeof a === "object" && typeof b === "object" && a !== null && b !== null && hasSameFields(a, b));
+}
+
+// Whether the page is at its top. The scroll position is read when it changes, not when it is asked for: reading it during rendering would
+// force a layout of the page.
+
+const TOP_PX = 40;
+
+let isHere = true;
+const listeners = new Set<() => void>();
+
+function look(): void {
+  const next = window.scrollY < TOP_PX;
+  if (next === isHere) return;
+  isHere = next;
+  for (const notify of listeners) notify();
+}
+
+export function subscribeToTop(listener: () => void): () => void {
+  listeners.add(listener);
+  if (listeners.size === 1) window.addEventListener("scroll", look, { passive: true });
+  look();
+  return () => {
+    listeners.delete(listener);
+    if (listeners.size === 0) window.removeEventListener("scroll", look);
+  };
+}
+
+/** As of the page's last scroll; valid only while there is a subscriber. */
+export function isAtTop(): boolean {
+  return isHere;
+}
+
+type NewRowsProps = {
+  count: number;
+  /** "12 new jobs" */
+  text: string;
+  /** On a later page: opens the first page. */
+  onFirstPage?: () => void;
+};
+
+/** New rows that wait above: a click scrolls to the top, where they appear. */
+export function NewRows({ count, text, onFirstPage }: NewRowsProps) {
+  if (count === 0) return null;
+  return (
+    <div className="pointer-events-none fixed inset-x-0 top-48 z-30 flex justify-center md:top-[calc(60px+var(--tool-bar))] md:left-[208px]">
+      <button
+        type="button"
+        onClick={onFirstPage ?? (() => window.scrollTo({ top: 0 }))}
+        className="pointer-events-auto rounded-full bg-accent px-3 py-1 font-medium text-accent-ink shadow-lg"
+      >
+        {text}
+      </button>
+    </div>
+  );
+}

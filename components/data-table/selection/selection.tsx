@@ -1,0 +1,152 @@
+import { useEffect, useState, useSyncExternalStore } from "react";
+import { createStore } from "zustand/vanilla";
+import { Checkbox } from "@/components/ui/controls/fields";
+import { isTyping, usePageKey } from "@/components/ui/hooks/page-keys";
+import { between } from "@/components/ui/hooks/use-range";
+
+export function useChosen<T extends string | boolean | ReadonlySet<string>>(store: SelectionStore, read: () => T): T {
+  return useSyncExternalStore(store.subscribe, read, read);
+}
+
+type SelectRowProps = { id: string; label: string; store: SelectionStore };
+
+/** The whole cell can be clicked and lies above the row's link; with Shift it selects everything from the last clicked one to this one. */
+export function SelectRow({ id, label, store }: SelectRowProps) {
+  const isOn = useChosen(store, () => store.has(id));
+  return (
+    // With Shift the browser would select the text between the two clicks.
+    <label className="select-cell" onMouseDown={(event) => (event.shiftKey ? event.preventDefault() : undefined)}>
+      {/* A plain element, with the row's colour from the stylesheet: selecting all renders as many of these as the window holds. */}
+      <input
+        type="checkbox"
+        aria-label={label}
+        checked={isOn}
+        onChange={({ currentTarget, nativeEvent }) =>
+          store.choose(id, currentTarget.checked, nativeEvent instanceof MouseEvent && nativeEvent.shiftKey)
+        }
+      />
+    </label>
+  );
+}
+
+export function SelectAllRows({ label, store, isEmpty = false }: Omit<SelectRowProps, "id"> & { isEmpty?: boolean }) {
+  const share = useChosen(store, store.share);
+  return (
+    <label className="select-cell">
+      <Checkbox
+        aria-label={label}
+        checked={share === "all"}
+        indeterminate={share === "some"}
+        disabled={isEmpty}
+        onChange={() => (share === "all" ? store.clear() : store.choosePage())}
+      />
+    </label>
+  );
+}
+
+/** Selected rows of a list by id, in its order; a row that has left the list is deselected. `meant`: those that "select all" selects. */
+export function useSelection(listed: readonly string[], meant = listed) {
+  const [store] = useState(createSelection);
+  const chosen = useChosen(store, store.ids);
+  useEffect(() => store.list(listed, meant));
+  useAllRowsKey(store);
+  return { store, ids: listed.filter((id) => chosen.has(id)) };
+}
+
+/** Ctrl A or ⌘ A selects the rows of the page; pressed again, all that match, if there are more. */
+export function useAllRowsKey(store: SelectionStore, chooseMatching?: () => void): void {
+  useAllKey(
+    () => store.ids().size > 0 || document.activeElement?.closest("tr[data-row]") != null,
+    () => {
+      if (store.share() === "all" && chooseMatching) chooseMatching();
+      else if (!store.isMatching()) store.choosePage();
+    },
+  );
+}
+
+/** `isOurs`: something is selected, or the focus is in the list. Elsewhere, and in a text, the key is the browser's. */
+export function useAllKey(isOurs: () => boolean, choose: () => void): void {
+  usePageKey((event) => {
+    const { key, metaKey, ctrlKey, shiftKey, altKey, target } = event;
+    if (key.toLowerCase() !== "a" || metaKey === ctrlKey || shiftKey || altKey || event.defaultPrevented) return;
+    if (isTyping(target) || document.querySelector("dialog[open]") || !isOurs()) return;
+    event.preventDefault();
+    choose();
+  });
+}
+
+// The selected rows are outside React's state: selecting one of a thousand rows renders one checkbox. `matching` means all rows that match
+// the filters, on all pages; selecting single rows ends it.
+
+export type SelectionStore = ReturnType<typeof createSelection>;
+
+export function createSelection() {
+  let listed: readonly string[] = [];
+  let page: readonly string[] = [];
+  let ids: ReadonlySet<string> = new Set();
+  let isMatching = false;
+  let leftOut: ReadonlySet<string> = new Set();
+  let anchor: string | undefined;
+  const changes = createStore(() => 0);
+  const tell = () => changes.setState((count) => count + 1);
+  const become = (next: ReadonlySet<string>, matching = false) => {
+    ids = next;
+    isMatching = matching;
+    leftOut = new Set();
+    tell();
+  };
+  const has = (id: string) => (isMatching ? !leftOut.has(id) : ids.has(id));
+  return {
+    subscribe: changes.subscribe,
+    /** Sets the page's rows, in order. `meant`: those that "select all" selects. */
+    list(rows: readonly string[], meant = rows): void {
+      if (isSame(rows, listed) && isSame(meant, page)) return;
+      listed = rows;
+      page = meant;
+      if (ids.size > 0) tell();
+    },
+    ids: () => ids,
+    isMatching: () => isMatching,
+    has,
+    /** Whether none, some or all of the page is selected. */
+    share(): "none" | "some" | "all" {
+      if (ids.size === 0 || page.length === 0) return "none";
+      const count = page.filter(has).length;
+      return count === 0 ? "none" : count === page.length ? "all" : "some";
+    },
+    /** With `isRange`, everything from the last clicked one to this one. */
+    choose(id: string, isOn: boolean, isRange = false): void {
+      const next = new Set(isMatching ? listed.filter(has) : ids);
+      for (const each of isRange ? between(listed, anchor, id) : [id]) {
+        if (isOn) next.add(each);
+        else next.delete(each);
+      }
+      anchor = id;
+      become(next);
+    },
+    /** Adds these, unless all that match are selected already. */
+    add(these: Iterable<string>): void {
+      if (!isMatching) become(new Set([...ids, ...these]));
+    },
+    /** Selects these and no others, anywhere in the list. */
+    replace: (chosen: Iterable<string>) => become(new Set(chosen)),
+    choosePage: () => become(new Set(page)),
+    chooseMatching: () => become(new Set(listed), true),
+    /** Excludes these from all that match; the caller then finds out the others and selects those. */
+    leaveOut(these: Iterable<string>): void {
+      leftOut = new Set(these);
+      tell();
+    },
+    /** Returns whether anything was selected. */
+    clear: (): boolean => {
+      anchor = undefined;
+      const wasAny = ids.size > 0 || isMatching;
+      if (wasAny) become(new Set());
+      return wasAny;
+    },
+  };
+}
+
+function isSame(some: readonly string[], others: readonly string[]): boolean {
+  return some.length === others.length && some.every((id, at) => id === others[at]);
+}

@@ -1,0 +1,153 @@
+import { type Header, type ReactTable, type RowData } from "@tanstack/react-table";
+import dynamic from "next/dynamic";
+import { memo, type ReactNode, useId, useMemo, useSyncExternalStore } from "react";
+import { useHydrated } from "@/components/ui/time/use-now";
+import { type Drawn, type Features, headCellStyle, ownWidth, type Sizing, type Sorting } from "./table-columns";
+
+// Loaded once the page works, as nothing can be dragged before. The list also works without handles.
+const noHandle = () => () => null;
+const ResizeHandle = dynamic(() => import("./resize-handle").then((module) => module.ResizeHandle, noHandle), { ssr: false });
+
+type TableHeadProps<Row extends RowData> = {
+  table: ReactTable<Features, Row>;
+  sorting: Sorting | undefined;
+  sizing: Sizing | undefined;
+  isLong: boolean;
+};
+
+const ariaSort = { asc: "ascending", desc: "descending" } as const;
+const arrow = { asc: "↑", desc: "↓" } as const;
+
+export function TableHead<Row extends RowData>({ table, sorting, sizing, isLong }: TableHeadProps<Row>) {
+  return (
+    <thead role={isLong ? "rowgroup" : undefined}>
+      {table.getHeaderGroups().map((group) => (
+        <tr key={group.id} role={isLong ? "row" : undefined}>
+          {group.headers.map((header) => (
+            <HeadCell key={header.id} header={header} sort={sorting?.[header.id]} sizing={sizing} isLong={isLong}>
+              <table.FlexRender header={header} />
+            </HeadCell>
+          ))}
+        </tr>
+      ))}
+    </thead>
+  );
+}
+
+type HeadCellProps<Row extends RowData> = {
+  header: Header<Features, Row, unknown>;
+  sort: Sorting[string] | undefined;
+  sizing: Sizing | undefined;
+  isLong: boolean;
+  children: ReactNode;
+};
+
+function HeadCell<Row extends RowData>({ header, sort, sizing, isLong, children }: HeadCellProps<Row>) {
+  const look = header.column.columnDef.meta;
+  const px = sizing?.widths[header.id];
+  // Otherwise the handle's width would be read out as a part of the column's name.
+  const nameId = useId();
+  const isSized = sizing !== undefined && !look?.isRigid;
+  const isHydrated = useHydrated();
+  return (
+    <th
+      scope="col"
+      data-column={header.id}
+      aria-labelledby={isSized ? nameId : undefined}
+      aria-sort={sort?.direction && ariaSort[sort.direction]}
+      role={isLong ? "columnheader" : undefined}
+      style={ownWidth(px)}
+      className={headCellStyle(look, isLong)}
+    >
+      {sort ? (
+        <button type="button" id={nameId} onClick={sort.onSort} className="rounded-sm hover:text-ink">
+          {children}
+          {sort.direction ? <span aria-hidden="true"> {arrow[sort.direction]}</span> : null}
+        </button>
+      ) : (
+        <span id={nameId} className={look?.hiddenHeader ? "sr-only" : undefined}>
+          {children}
+        </span>
+      )}
+      {isSized && isHydrated ? <ResizeHandle id={header.id} px={px} sizing={sizing} /> : null}
+    </th>
+  );
+}
+
+/** Which rows are marked, outside React's state. */
+export type RowMarks = { subscribe: (listener: () => void) => () => void; has: (id: string) => boolean };
+
+/** What all rows of a table have in common. */
+export type RowLook<Row extends RowData> = {
+  rowId: (row: Row) => string;
+  /** Makes the cells: when it changes, the row renders again. */
+  drawn: Drawn<Row>;
+  isBusy: ((row: Row) => boolean) | undefined;
+  isSelected: ((row: Row) => boolean) | undefined;
+  marks: RowMarks | undefined;
+  /** Rows are laid out as boxes, and need the role of a row. */
+  isLong: boolean;
+  /** Only a part of the list is in the table, so each row states its index. */
+  isPart: boolean;
+};
+
+/** A function and not a component, so that a row is one component, not two. */
+export function drawRow<Row extends RowData>(row: Row, look: RowLook<Row>, index: number): ReactNode {
+  const { rowId, drawn, isBusy, isSelected, marks, isLong, isPart } = look;
+  const id = rowId(row);
+  return (
+    <TableRow
+      key={id}
+      row={row}
+      id={id}
+      index={isPart ? index : undefined}
+      drawn={drawn}
+      isBusy={isBusy?.(row) ?? false}
+      isSelected={isSelected?.(row) ?? false}
+      marks={marks}
+      isLong={isLong}
+    />
+  );
+}
+
+type TableRowProps<Row extends RowData> = {
+  row: Row;
+  id: string;
+  index: number | undefined;
+  drawn: Drawn<Row>;
+  isBusy: boolean;
+  isSelected: boolean;
+  marks: RowMarks | undefined;
+  isLong: boolean;
+};
+
+/** Renders again only when its content changes: a poll that changes one of a thousand rows renders one. */
+const TableRow = memo(TableRowView) as typeof TableRowView;
+
+function TableRowView<Row extends RowData>({ row, id, index, drawn, isBusy, isSelected, marks, isLong }: TableRowProps<Row>) {
+  const isMarked = useSyncExternalStore(marks?.subscribe ?? never, () => marks?.has(id) ?? false, no);
+  // A changed mark renders the row's edge, not its cells. Cells are called, not mounted: a component each would be half of a row's work.
+  const cells = useMemo(() => {
+    const model = drawn.modelOf(row, id);
+    return drawn.columns.map(({ id: column, draw, className, style }) => (
+      <td key={column} role={isLong ? "cell" : undefined} className={className} style={style}>
+        {draw(model)}
+      </td>
+    ));
+  }, [drawn, row, id, isLong]);
+  return (
+    <tr
+      data-row={id}
+      role={isLong ? "row" : undefined}
+      aria-rowindex={index === undefined ? undefined : index + 2}
+      aria-busy={isBusy || undefined}
+      data-selected={isSelected || isMarked || undefined}
+      className="group"
+    >
+      {cells}
+    </tr>
+  );
+}
+
+const no = () => false;
+const never = () => () => undefined;

@@ -1,0 +1,28 @@
+import { useTranslations } from "next-intl";
+import { type ComponentProps, type ReactNode } from "react";
+import { Input } from "@/components/ui/controls/fields";
+import { FailureNotice } from "@/components/ui/empty-state";
+import { MAX_PASSWORD_LENGTH, type OidcRefusal, SHORTEST_PASSWORD } from "@/lib/contract/people/sign-in";
+
+/** Takes the attributes that its form field passes. */
+export function NewPasswordInput(control: ComponentProps<typeof Input>) {
+  return (
+    <Input
+      {...control}
+      name="password"
+      type="password"
+      autoComplete="new-password"
+      required
+      minLength={SHORTEST_PASSWORD}
+      maxLength={MAX_PASSWORD_LENGTH}
+    />
+  );
+}
+
+export type ProviderRefusalReason = OidcRefusal | "unreachable" | "broken";
+
+/** One sentence about what happened at the provider, and one about what to do. */
+export function ProviderRefusal({ reason, provider, actions }: { reason: ProviderRefusalReason; provider: string; actions?: ReactNode }) {
+  const t = useTranslations("auth.provider.reasons");
+  return <FailureNotice title={t(`${reason}.title`, { provider })} next={t(`${reason}.next`, { provider })} actions={actions} />;
+}
