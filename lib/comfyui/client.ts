@@ -150,7 +150,7 @@ export function readItem(item: unknown): QueueItem | undefined {
 
 const list = z.custom<unknown[]>(Array.isArray);
 const items = list.transform((all) => all.map((item) => readItem(item) ?? null));
-export const queueSchema = z.looseObject({ queue_running: items, queue_pending: items });
+const queueSchema = z.looseObject({ queue_running: items, queue_pending: items });
 
 export type HistoryEntry = { prompt: QueueItem; outputs?: unknown; status?: unknown; meta?: unknown };
 

@@ -183,7 +183,7 @@ function requireDefaults(): ServiceSettings {
   return reading.settings;
 }
 
-export function readByName<S extends z.ZodObject>(
+function readByName<S extends z.ZodObject>(
   wanted: S,
   source: Source,
 ): { ok: true; values: z.output<S> } | { ok: false; problems: string[] } {

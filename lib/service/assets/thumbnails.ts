@@ -269,7 +269,7 @@ const signs: Readonly<Record<PreviewKind, string>> = {
 
 const drawn = createLru<string, Promise<Buffer>>({ max: 60 });
 
-export function drawPlaceholder(kind: PreviewKind, edge: number): Promise<Buffer> {
+function drawPlaceholder(kind: PreviewKind, edge: number): Promise<Buffer> {
   const key = `${kind}-${edge}`;
   const known = drawn.get(key);
   if (known) return known;
