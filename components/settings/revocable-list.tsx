@@ -3,7 +3,7 @@ import { type ReactNode, useState } from "react";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { Card } from "@/components/ui/card";
 import { Button } from "@/components/ui/controls/button";
-import { Dialog } from "@/components/ui/dialog";
+import { ConfirmDialog } from "@/components/ui/dialog";
 import { useRouter } from "@/components/ui/link";
 import { showToast } from "@/components/ui/toast-store";
 import { callApi } from "@/lib/browser/api";
@@ -117,23 +117,14 @@ type RemovalDialogProps<T> = {
 
 export function RemovalDialog<T extends { name: string }>({ leaving, title: asked, onRemove, onClose, children }: RemovalDialogProps<T>) {
   const t = useTranslations("settings");
-  const common = useTranslations("common");
-  const title = asked ?? t("removeTitle", { name: leaving?.name ?? "" });
   return (
-    <Dialog
+    <ConfirmDialog
       isOpen={leaving !== undefined}
+      title={asked ?? t("removeTitle", { name: leaving?.name ?? "" })}
+      onConfirm={() => leaving && onRemove(leaving)}
       onClose={onClose}
-      title={title}
-      actions={
-        <>
-          <Button onClick={onClose}>{common("cancel")}</Button>
-          <Button tone="danger" onClick={() => leaving && onRemove(leaving)}>
-            {title}
-          </Button>
-        </>
-      }
     >
       <p>{children}</p>
-    </Dialog>
+    </ConfirmDialog>
   );
 }

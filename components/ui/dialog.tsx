@@ -1,5 +1,7 @@
+import { useTranslations } from "next-intl";
 import { Fragment, type ReactNode, useEffect, useId, useRef } from "react";
 import { cn } from "./cn";
+import { Button } from "./controls/button";
 
 type DialogProps = {
   isOpen: boolean;
@@ -57,6 +59,34 @@ export function Dialog({ isOpen, onClose, title, children, actions, className }:
         </div>
       ) : null}
     </dialog>
+  );
+}
+
+type ConfirmDialogProps = Omit<DialogProps, "actions"> & {
+  /** The confirming button's label; by default the title. */
+  label?: ReactNode;
+  /** The other button's label; by default "Cancel". */
+  keep?: ReactNode;
+  tone?: "danger" | "primary";
+  isBusy?: boolean;
+  onConfirm: () => void;
+};
+
+/** Asks before an act, with the act's own words on the button. */
+export function ConfirmDialog({ label, keep, tone = "danger", isBusy, onConfirm, ...dialog }: ConfirmDialogProps) {
+  const common = useTranslations("common");
+  return (
+    <Dialog
+      {...dialog}
+      actions={
+        <>
+          <Button onClick={dialog.onClose}>{keep ?? common("cancel")}</Button>
+          <Button tone={tone} busy={isBusy} onClick={onConfirm}>
+            {label ?? dialog.title}
+          </Button>
+        </>
+      }
+    />
   );
 }
 

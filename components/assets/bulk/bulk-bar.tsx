@@ -5,8 +5,7 @@ import { LowerEdge, SelectionBar, SelectionButton, selectionItem } from "@/compo
 import { useFeature } from "@/components/frame/connection/connection-context";
 import { failureText } from "@/components/frame/failure/fault-owner";
 import { useMayShare } from "@/components/frame/member-context";
-import { Button } from "@/components/ui/controls/button";
-import { Dialog } from "@/components/ui/dialog";
+import { ConfirmDialog } from "@/components/ui/dialog";
 import { useCopy } from "@/components/ui/hooks/use-copy";
 import { Link } from "@/components/ui/link";
 import { showToast } from "@/components/ui/toast-store";
@@ -197,7 +196,6 @@ const MAX_PICTURES = 12;
 /** Confirms with the number and the pictures. A number beyond the limit of one action is reported beforehand. */
 function BulkConfirm({ asked, connectionId, onClose, onConfirm }: BulkConfirmProps) {
   const t = useTranslations("assets.bulk.ask");
-  const common = useTranslations("common");
   const removesFiles = useFeature("fileRemoval");
   if (!asked) return null;
   const { act, selected } = asked;
@@ -207,19 +205,7 @@ function BulkConfirm({ asked, connectionId, onClose, onConfirm }: BulkConfirmPro
   const count = Math.min(total - fixed, MOST_IN_ACT);
   const title = t(`${act.kind}.title`, { count, tags: act.kind === "delete" ? "" : act.tags.join(", ") });
   return (
-    <Dialog
-      isOpen
-      onClose={onClose}
-      title={title}
-      actions={
-        <>
-          <Button onClick={onClose}>{common("cancel")}</Button>
-          <Button tone={act.kind === "delete" ? "danger" : "primary"} onClick={onConfirm}>
-            {title}
-          </Button>
-        </>
-      }
-    >
+    <ConfirmDialog isOpen title={title} tone={act.kind === "delete" ? "danger" : "primary"} onConfirm={onConfirm} onClose={onClose}>
       <p>{t(`${act.kind}.text`)}</p>
       {act.kind === "delete" ? (
         <ul aria-label={t("pictures")} className="mt-3 grid grid-cols-4 gap-1.5 sm:grid-cols-6">
@@ -236,6 +222,6 @@ function BulkConfirm({ asked, connectionId, onClose, onConfirm }: BulkConfirmPro
       {act.kind === "delete" && !removesFiles ? <p className="mt-2">{t("onDisk")}</p> : null}
       {fixed > 0 ? <p className="mt-2">{t("fixed", { count: fixed })}</p> : null}
       {total > MOST_IN_ACT ? <p className="mt-2">{t("bound", { most: MOST_IN_ACT, act: act.kind })}</p> : null}
-    </Dialog>
+    </ConfirmDialog>
   );
 }

@@ -6,7 +6,7 @@ import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { failureText } from "@/components/frame/failure/fault-owner";
 import { useConfirmed } from "@/components/frame/list/use-confirmed";
 import { Button } from "@/components/ui/controls/button";
-import { Dialog } from "@/components/ui/dialog";
+import { ConfirmDialog } from "@/components/ui/dialog";
 import { useClock } from "@/components/ui/time/use-clock";
 import { showToast } from "@/components/ui/toast-store";
 import { callApi } from "@/lib/browser/api";
@@ -90,22 +90,17 @@ function StopTogether({ count, connection, onDone }: StopTogetherProps) {
       >
         {t("stop", { count })}
       </Button>
-      <Dialog
+      <ConfirmDialog
         isOpen={isAsking}
-        onClose={() => setAsking(false)}
         title={t("stop", { count })}
-        actions={
-          <>
-            <Button onClick={() => setAsking(false)}>{t("keep")}</Button>
-            <Button tone="danger" busy={question.isBusy} onClick={() => void question.confirm()}>
-              {t("stop", { count })}
-            </Button>
-          </>
-        }
+        keep={t("keep")}
+        isBusy={question.isBusy}
+        onConfirm={() => void question.confirm()}
+        onClose={() => setAsking(false)}
       >
         <p>{t("text")}</p>
         {question.failure ? <FailureMessage failure={question.failure} className="mt-3" /> : null}
-      </Dialog>
+      </ConfirmDialog>
     </>
   );
 }

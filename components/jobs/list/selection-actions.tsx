@@ -2,8 +2,7 @@ import { useTranslations } from "next-intl";
 import { useEffect, useEffectEvent } from "react";
 import { LowerEdge, SelectionBar, SelectionButton, selectionItem, WorkLine, WorkLines } from "@/components/data-table/bulk/work-line";
 import { failureText } from "@/components/frame/failure/fault-owner";
-import { Button } from "@/components/ui/controls/button";
-import { Dialog } from "@/components/ui/dialog";
+import { ConfirmDialog } from "@/components/ui/dialog";
 import { useCopy } from "@/components/ui/hooks/use-copy";
 import { showToast } from "@/components/ui/toast-store";
 import { saveFile } from "@/lib/browser/files/save-file";
@@ -168,27 +167,21 @@ type BulkConfirmProps = { asked: Asked | undefined; onClose: () => void; onConfi
 /** Asks for confirmation with the number; a number beyond the limit of one action is reported beforehand. */
 function BulkConfirm({ asked, onClose, onConfirm }: BulkConfirmProps) {
   const t = useTranslations("acts");
-  const common = useTranslations("common");
   if (!asked) return null;
   const { act, count } = asked;
   const meant = count === undefined ? undefined : Math.min(count, MOST_AT_ONCE);
   const title = meant === undefined ? t(`ask.${act}.all`) : t(`ask.${act}.title`, { count: meant });
   return (
-    <Dialog
+    <ConfirmDialog
       isOpen
-      onClose={onClose}
       title={title}
-      actions={
-        <>
-          <Button onClick={onClose}>{act === "cancel" ? t("ask.keep") : common("cancel")}</Button>
-          <Button tone={act === "runAgain" ? "primary" : "danger"} onClick={onConfirm}>
-            {title}
-          </Button>
-        </>
-      }
+      keep={act === "cancel" ? t("ask.keep") : undefined}
+      tone={act === "runAgain" ? "primary" : "danger"}
+      onConfirm={onConfirm}
+      onClose={onClose}
     >
       <p>{t(`ask.${act}.text`)}</p>
       {count === undefined || count > MOST_AT_ONCE ? <p className="mt-2">{t("ask.bound", { most: MOST_AT_ONCE })}</p> : null}
-    </Dialog>
+    </ConfirmDialog>
   );
 }

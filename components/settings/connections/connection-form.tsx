@@ -1,8 +1,5 @@
 import { useTranslations } from "next-intl";
-import { type FormEvent, useId, useState } from "react";
-import { FailureMessage } from "@/components/frame/failure/failure-message";
-import { faultyField } from "@/components/frame/failure/fault-owner";
-import { Card } from "@/components/ui/card";
+import { useId, useState } from "react";
 import { Button } from "@/components/ui/controls/button";
 import { Checkbox, Input } from "@/components/ui/controls/fields";
 import { FormField } from "@/components/ui/controls/form-field";
@@ -13,6 +10,7 @@ import { endsWithApi, toBaseUrl, withScheme } from "@/lib/contract/connections";
 import { type ConnectionCheck, type ConnectionSaved, type ConnectionView } from "@/lib/contract/console";
 import { type Result } from "@/lib/shared/result";
 import { Outcome } from "../outcome";
+import { ResourceForm, useResourceForm } from "../resource-form";
 
 type ConnectionFormProps = {
   /** Absent for a new one. */
@@ -28,11 +26,9 @@ const fields = ["name", "baseUrl", "accountUrl", "key"] as const;
 /** Closes once it is saved; until then everything that was typed stays, including the key. */
 export function ConnectionForm({ connection, canShare, onSaved, onClose }: ConnectionFormProps) {
   const t = useTranslations("settings.form");
-  const common = useTranslations("common");
   const sharedHint = useId();
   const router = useRouter();
-  const [busyWith, setBusyWith] = useState<"check" | "keep">();
-  const [failure, setFailure] = useState<ApiFailure>();
+  const { busyWith, failure, field, send } = useResourceForm<(typeof fields)[number], "check" | "keep">(fields);
   const [sentKey, setSentKey] = useState(false);
   const [check, setCheck] = useState<ConnectionCheck>();
   const [address, setAddress] = useState("");
@@ -40,13 +36,9 @@ export function ConnectionForm({ connection, canShare, onSaved, onClose }: Conne
   async function save(form: HTMLFormElement, act: "check" | "keep") {
     const typed = readConnectionForm(new FormData(form));
     setSentKey(typed.key !== undefined);
-    setBusyWith(act);
-    setFailure(undefined);
     if (act === "check") setCheck(undefined);
-    const result = await saveConnection(connection?.id, { ...typed, ...(act === "keep" && { keep: true }) });
-    setBusyWith(undefined);
+    const result = await send(act, saveConnection(connection?.id, { ...typed, ...(act === "keep" && { keep: true }) }));
     if (!result.ok) {
-      setFailure(result.failure);
       // The role has changed since this page was rendered: the page is refreshed, and the form keeps what was typed.
       if (result.failure.code === "ROLE_TOO_LOW") router.refresh();
       return;
@@ -57,113 +49,110 @@ export function ConnectionForm({ connection, canShare, onSaved, onClose }: Conne
     onClose();
   }
 
-  function submit(event: FormEvent<HTMLFormElement>) {
-    event.preventDefault();
-    void save(event.currentTarget, "check");
-  }
-
-  const field = failure && faultyField(failure, fields);
   // A new connection may have no key; a key is missing only if the address no longer belongs to the stored key.
   const lacksKey = field === "key" && !sentKey;
   const wrong = (name: (typeof fields)[number]) => (field === name ? t(lacksKey ? "wrong.keyAgain" : `wrong.${name}`) : undefined);
   return (
-    <Card title={connection ? t("changeTitle", { name: connection.name }) : t("addTitle")}>
-      <form method="post" onSubmit={submit} className="flex max-w-[520px] flex-col gap-3.5" autoComplete="off">
-        <FormField label={t("name")} error={wrong("name")}>
-          {(control) => (
-            // The button that opened the form is gone, so the first field gets the focus.
-            <Input
-              {...control}
-              name="name"
-              required
-              maxLength={100}
-              defaultValue={connection?.name}
-              placeholder={t("namePlaceholder")}
-              autoFocus
-            />
-          )}
-        </FormField>
-        {connection?.embedded ? null : (
-          <>
-            <FormField label={t("baseUrl")} hint={hintOf(address, t)} error={wrong("baseUrl")}>
-              {(control) => (
-                <Input
-                  {...control}
-                  name="baseUrl"
-                  inputMode="url"
-                  autoCapitalize="none"
-                  spellCheck={false}
-                  required
-                  maxLength={2000}
-                  defaultValue={connection?.baseUrl}
-                  onChange={({ target }) => setAddress(target.value.trim())}
-                  placeholder="https://"
-                />
-              )}
-            </FormField>
-            <FormField label={t("accountUrl")} hint={t("accountUrlHint")} error={wrong("accountUrl")}>
-              {(control) => (
-                <Input
-                  {...control}
-                  name="accountUrl"
-                  inputMode="url"
-                  autoCapitalize="none"
-                  spellCheck={false}
-                  maxLength={2000}
-                  defaultValue={connection?.accountUrl}
-                  placeholder="https://"
-                />
-              )}
-            </FormField>
-          </>
-        )}
-        <FormField
-          label={t("key")}
-          hint={connection?.fingerprint ? t("keyKept", { fingerprint: connection.fingerprint }) : t("keyHint")}
-          error={wrong("key")}
-        >
-          {(control) => (
-            <Input {...control} name="key" type="password" autoComplete="off" spellCheck={false} maxLength={1000} className="font-mono" />
-          )}
-        </FormField>
-        {connection ? null : canShare ? (
-          <div>
-            <label className="flex items-center gap-2">
-              <Checkbox name="shared" defaultChecked aria-describedby={sharedHint} />
-              {t("shared")}
-            </label>
-            <p id={sharedHint} className="mt-1 text-sm text-ink-3">
-              {t("sharedHint")}
-            </p>
-          </div>
-        ) : (
-          <p className="text-ink-3">{t("personal")}</p>
-        )}
-        {failure && !field ? <FailureMessage failure={failure} /> : null}
-        {check ? (
+    <ResourceForm
+      title={connection ? t("changeTitle", { name: connection.name }) : t("addTitle")}
+      submitLabel={t(busyWith === "check" ? "checking" : "submit")}
+      isBusy={busyWith === "check"}
+      isDisabled={busyWith === "keep"}
+      failure={field ? undefined : failure}
+      note={
+        check ? (
           <>
             <Outcome check={check} />
             <p className="text-ink-2">{t(connection ? "notChanged" : "notSaved")}</p>
           </>
-        ) : null}
-        <div className="flex gap-2">
-          <Button type="submit" tone="primary" busy={busyWith === "check"} disabled={busyWith === "keep"}>
-            {busyWith === "check" ? t("checking") : t("submit")}
+        ) : null
+      }
+      actions={
+        check ? (
+          <Button
+            busy={busyWith === "keep"}
+            onClick={({ currentTarget: { form } }) => {
+              if (form?.reportValidity()) void save(form, "keep");
+            }}
+          >
+            {t("keep")}
           </Button>
-          {check ? (
-            <Button
-              busy={busyWith === "keep"}
-              onClick={({ currentTarget: { form } }) => {
-                if (form?.reportValidity()) void save(form, "keep");
-              }}
-            >
-              {t("keep")}
-            </Button>
-          ) : null}
-          <Button onClick={onClose}>{common("cancel")}</Button>
+        ) : null
+      }
+      onSubmit={(form) => void save(form, "check")}
+      onClose={onClose}
+    >
+      <FormField label={t("name")} error={wrong("name")}>
+        {(control) => (
+          // The button that opened the form is gone, so the first field gets the focus.
+          <Input
+            {...control}
+            name="name"
+            required
+            maxLength={100}
+            defaultValue={connection?.name}
+            placeholder={t("namePlaceholder")}
+            autoFocus
+          />
+        )}
+      </FormField>
+      {connection?.embedded ? null : (
+        <>
+          <FormField label={t("baseUrl")} hint={hintOf(address, t)} error={wrong("baseUrl")}>
+            {(control) => (
+              <Input
+                {...control}
+                name="baseUrl"
+                inputMode="url"
+                autoCapitalize="none"
+                spellCheck={false}
+                required
+                maxLength={2000}
+                defaultValue={connection?.baseUrl}
+                onChange={({ target }) => setAddress(target.value.trim())}
+                placeholder="https://"
+              />
+            )}
+          </FormField>
+          <FormField label={t("accountUrl")} hint={t("accountUrlHint")} error={wrong("accountUrl")}>
+            {(control) => (
+              <Input
+                {...control}
+                name="accountUrl"
+                inputMode="url"
+                autoCapitalize="none"
+                spellCheck={false}
+                maxLength={2000}
+                defaultValue={connection?.accountUrl}
+                placeholder="https://"
+              />
+            )}
+          </FormField>
+        </>
+      )}
+      <FormField
+        label={t("key")}
+        hint={connection?.fingerprint ? t("keyKept", { fingerprint: connection.fingerprint }) : t("keyHint")}
+        error={wrong("key")}
+      >
+        {(control) => (
+          <Input {...control} name="key" type="password" autoComplete="off" spellCheck={false} maxLength={1000} className="font-mono" />
+        )}
+      </FormField>
+      {connection ? null : canShare ? (
+        <div>
+          <label className="flex items-center gap-2">
+            <Checkbox name="shared" defaultChecked aria-describedby={sharedHint} />
+            {t("shared")}
+          </label>
+          <p id={sharedHint} className="mt-1 text-sm text-ink-3">
+            {t("sharedHint")}
+          </p>
         </div>
-      </form>
-    </Card>
+      ) : (
+        <p className="text-ink-3">{t("personal")}</p>
+      )}
+    </ResourceForm>
   );
 }
 

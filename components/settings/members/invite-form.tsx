@@ -1,11 +1,11 @@
 import { useTranslations } from "next-intl";
-import { type FormEvent, use, useState } from "react";
+import { use, useState } from "react";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { useCanChange } from "@/components/frame/member-context";
 import { Card } from "@/components/ui/card";
 import { Button } from "@/components/ui/controls/button";
 import { CopyField } from "@/components/ui/controls/copy-button";
-import { Input, Select } from "@/components/ui/controls/fields";
+import { Input } from "@/components/ui/controls/fields";
 import { FormField } from "@/components/ui/controls/form-field";
 import { useRouter } from "@/components/ui/link";
 import { StatusBadge, type Tone } from "@/components/ui/status-badge";
@@ -13,11 +13,11 @@ import { RelativeTime } from "@/components/ui/time/relative-time";
 import { useClock } from "@/components/ui/time/use-clock";
 import { useReadingFrom, useRenderedMs } from "@/components/ui/time/use-now";
 import { callApi } from "@/lib/browser/api";
-import { type ApiFailure } from "@/lib/browser/read-failure";
 import { type InvitationItem } from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";
 import { expiresSoon } from "@/lib/contract/times";
 import { type Result } from "@/lib/shared/result";
+import { ChoiceField, ResourceForm, useResourceForm } from "../resource-form";
 import { RevocableList } from "../revocable-list";
 import { type GivenRole } from "./member-list";
 
@@ -26,23 +26,17 @@ type InviteFormProps = { choices: readonly GivenRole[]; onClose: () => void };
 /** Makes a one-time link, which the inviting member sends themselves. */
 export function InviteForm({ choices, onClose }: InviteFormProps) {
   const t = useTranslations("settings.members");
-  const common = useTranslations("common");
   const roleName = useTranslations("frame.member.role");
   const router = useRouter();
   const [role, setRole] = useState<GivenRole>("operator");
-  const [isBusy, setBusy] = useState(false);
-  const [failure, setFailure] = useState<ApiFailure>();
+  const { busyWith, failure, send } = useResourceForm([]);
   const [invitation, setInvitation] = useState<Invitation>();
 
-  async function submit(event: FormEvent<HTMLFormElement>) {
-    event.preventDefault();
-    const email = String(new FormData(event.currentTarget).get("email") ?? "").trim();
-    setBusy(true);
-    setFailure(undefined);
+  async function submit(form: HTMLFormElement) {
+    const email = String(new FormData(form).get("email") ?? "").trim();
     const json = { email, role };
-    const result = await callApi<Omit<Invitation, "email">>("/api/console/members/invitations", { method: "POST", json });
-    setBusy(false);
-    if (!result.ok) return setFailure(result.failure);
+    const result = await send("save", callApi<Omit<Invitation, "email">>("/api/console/members/invitations", { method: "POST", json }));
+    if (!result.ok) return;
     setInvitation({ email, ...result.value });
     // Refreshes the list below.
     router.refresh();
@@ -57,36 +51,21 @@ export function InviteForm({ choices, onClose }: InviteFormProps) {
   }
   const isTaken = failure?.code === "CONFLICT";
   return (
-    <Card title={t("invite")}>
-      <form method="post" onSubmit={(event) => void submit(event)} className="flex max-w-[520px] flex-col gap-3.5" autoComplete="off">
-        <FormField label={t("email")} error={isTaken ? t("taken") : undefined}>
-          {(control) => <Input {...control} name="email" type="email" required maxLength={254} autoComplete="off" autoFocus />}
-        </FormField>
-        <FormField label={t("role")} hint={t(`may.${role}`)}>
-          {(control) => (
-            <Select
-              {...control}
-              name="role"
-              value={role}
-              onChange={({ target }) => setRole(choices.find((choice) => choice === target.value) ?? role)}
-            >
-              {choices.map((choice) => (
-                <option key={choice} value={choice}>
-                  {roleName(choice)}
-                </option>
-              ))}
-            </Select>
-          )}
-        </FormField>
-        {failure && !isTaken ? <FailureMessage failure={failure} /> : null}
-        <div className="flex gap-2">
-          <Button type="submit" tone="primary" busy={isBusy}>
-            {isBusy ? t("making") : t("make")}
-          </Button>
-          <Button onClick={onClose}>{common("cancel")}</Button>
-        </div>
-      </form>
-    </Card>
+    <ResourceForm
+      title={t("invite")}
+      submitLabel={t(busyWith ? "making" : "make")}
+      isBusy={busyWith !== undefined}
+      failure={isTaken ? undefined : failure}
+      onSubmit={(form) => void submit(form)}
+      onClose={onClose}
+    >
+      <FormField label={t("email")} error={isTaken ? t("taken") : undefined}>
+        {(control) => <Input {...control} name="email" type="email" required maxLength={254} autoComplete="off" autoFocus />}
+      </FormField>
+      <ChoiceField label={t("role")} hint={t(`may.${role}`)} value={role} options={choices} onChoose={setRole}>
+        {(choice) => roleName(choice)}
+      </ChoiceField>
+    </ResourceForm>
   );
 }
 

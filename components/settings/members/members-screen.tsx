@@ -11,7 +11,7 @@ import { Button } from "@/components/ui/controls/button";
 import { Input } from "@/components/ui/controls/fields";
 import { fieldText } from "@/components/ui/controls/form-field";
 import { FormField } from "@/components/ui/controls/form-field";
-import { Dialog } from "@/components/ui/dialog";
+import { ConfirmDialog } from "@/components/ui/dialog";
 import { useRouter } from "@/components/ui/link";
 import { RelativeTime } from "@/components/ui/time/relative-time";
 import { callApi, type CallInit } from "@/lib/browser/api";
@@ -84,7 +84,6 @@ export function MembersScreen({ viewer, members, invitations, children }: Member
 /** The switch that makes the whole console read-only, for owner and admins. */
 export function ReadOnlyCard({ readOnly }: { readOnly: ReadOnlyView | undefined }) {
   const t = useTranslations("settings.readOnlyCard");
-  const common = useTranslations("common");
   const router = useRouter();
   const [isBusy, setBusy] = useState(false);
   const [failure, setFailure] = useState<ApiFailure>();
@@ -131,21 +130,15 @@ export function ReadOnlyCard({ readOnly }: { readOnly: ReadOnlyView | undefined 
           </Button>
         </form>
       )}
-      <Dialog
+      <ConfirmDialog
         isOpen={asking !== undefined}
-        onClose={() => setAsking(undefined)}
         title={t("askTitle")}
-        actions={
-          <>
-            <Button onClick={() => setAsking(undefined)}>{common("cancel")}</Button>
-            <Button tone="danger" onClick={confirm}>
-              {t("begin")}
-            </Button>
-          </>
-        }
+        label={t("begin")}
+        onConfirm={confirm}
+        onClose={() => setAsking(undefined)}
       >
         <p>{t("askText")}</p>
-      </Dialog>
+      </ConfirmDialog>
     </Card>
   );
 }

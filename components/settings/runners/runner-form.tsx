@@ -1,16 +1,13 @@
 import { useTranslations } from "next-intl";
-import { type FormEvent, useRef, useState } from "react";
-import { FailureMessage } from "@/components/frame/failure/failure-message";
-import { faultyField } from "@/components/frame/failure/fault-owner";
-import { Card } from "@/components/ui/card";
+import { useState } from "react";
 import { Button } from "@/components/ui/controls/button";
 import { Input } from "@/components/ui/controls/fields";
 import { FormField } from "@/components/ui/controls/form-field";
 import { callApi } from "@/lib/browser/api";
-import { type ApiFailure } from "@/lib/browser/read-failure";
 import { type NewRunner, type Runner, type RunnerCheck, type RunnerSaved } from "@/lib/contract/runners/runners";
 import { readTags } from "@/lib/shared/text";
 import { CheckNote } from "../outcome";
+import { ResourceForm, useResourceForm } from "../resource-form";
 
 export function runnerPath(id?: string, part?: "state"): `/api/console/runners${string}` {
   return `/api/console/runners${id === undefined ? "" : `/${encodeURIComponent(id)}`}${part ? `/${part}` : ""}`;
@@ -30,114 +27,108 @@ type Act = "check" | "save" | "keep";
 export function RunnerForm({ runner, onSaved, onClose }: RunnerFormProps) {
   const t = useTranslations("runners.form");
   const words = useTranslations("runners");
-  const common = useTranslations("common");
-  const form = useRef<HTMLFormElement>(null);
-  const [busyWith, setBusyWith] = useState<Act>();
-  const [failure, setFailure] = useState<ApiFailure>();
+  const { busyWith, failure, field: faulty, send } = useResourceForm<(typeof fields)[number], Act>(fields);
   const [check, setCheck] = useState<RunnerCheck>();
   const [isRefused, setRefused] = useState(false);
   const isBuiltIn = runner?.address === null;
 
-  async function run(act: Act) {
-    if (!form.current?.reportValidity()) return;
-    const given = readForm(new FormData(form.current), isBuiltIn);
-    setBusyWith(act);
-    setFailure(undefined);
+  async function run(form: HTMLFormElement | null, act: Act) {
+    if (!form?.reportValidity()) return;
+    const given = readForm(new FormData(form), isBuiltIn);
     if (act !== "keep") setCheck(undefined);
     setRefused(false);
     if (act === "check") {
-      const asked = await callApi<{ check: RunnerCheck }>(runnerPath("check"), { method: "POST", json: { address: given.address } });
+      const json = { address: given.address };
+      const asked = await send(act, callApi<{ check: RunnerCheck }>(runnerPath("check"), { method: "POST", json }));
       if (asked.ok) setCheck(asked.value.check);
-      else setFailure(asked.failure);
-    } else {
-      const json = runner ? given : { ...given, keep: act === "keep" };
-      const saved = await callApi<RunnerSaved>(runnerPath(runner?.id), { method: runner ? "PATCH" : "POST", json });
-      if (!saved.ok) setFailure(saved.failure);
-      else if (saved.value.runner) return onSaved(saved.value.runner);
-      else {
-        setCheck({ ok: false, ...saved.value.problem });
-        setRefused(true);
-      }
+      return;
     }
-    setBusyWith(undefined);
+    const json = runner ? given : { ...given, keep: act === "keep" };
+    const saved = await send(act, callApi<RunnerSaved>(runnerPath(runner?.id), { method: runner ? "PATCH" : "POST", json }));
+    if (!saved.ok) return;
+    if (saved.value.runner) return onSaved(saved.value.runner);
+    setCheck({ ok: false, ...saved.value.problem });
+    setRefused(true);
   }
   const isTaken = failure?.code === "CONFLICT";
-  const field = isTaken ? "address" : failure && faultyField(failure, fields);
+  const field = isTaken ? "address" : faulty;
   const wrong = (name: (typeof fields)[number]) => (field === name ? t(isTaken ? "wrong.taken" : `wrong.${name}`) : undefined);
   return (
-    <Card title={runner ? t("changeTitle", { name: runner.label }) : t("addTitle")}>
-      <form
-        ref={form}
-        method="post"
-        onSubmit={(event: FormEvent) => {
-          event.preventDefault();
-          void run("save");
-        }}
-        className="flex max-w-[520px] flex-col gap-3.5"
-        autoComplete="off"
-      >
-        {isBuiltIn ? null : (
-          <FormField label={words("address")} hint={t("addressHint")} error={wrong("address")}>
-            {(control) => (
-              <Input
-                {...control}
-                name="address"
-                inputMode="url"
-                autoCapitalize="none"
-                spellCheck={false}
-                required
-                autoFocus
-                maxLength={2000}
-                defaultValue={runner?.address ?? ""}
-                placeholder="http://"
-              />
-            )}
-          </FormField>
-        )}
-        <FormField label={t("label")} hint={t("labelHint")} error={wrong("label")}>
-          {(control) => (
-            <Input
-              {...control}
-              name="label"
-              autoFocus={isBuiltIn}
-              required={runner !== undefined}
-              maxLength={60}
-              defaultValue={runner?.label}
-              placeholder={t("labelPlaceholder")}
-            />
-          )}
-        </FormField>
-        <FormField label={words("tags")} hint={t("tagsHint")} error={wrong("tags")}>
-          {(control) => <Input {...control} name="tags" maxLength={1000} defaultValue={runner?.tags.join(", ")} />}
-        </FormField>
-        {isBuiltIn ? null : (
-          <FormField label={t("slots")} hint={t("slotsHint")} error={wrong("slots")}>
-            {(control) => (
-              <Input {...control} name="slots" type="number" min={1} max={16} required defaultValue={runner?.slots ?? 1} className="w-24" />
-            )}
-          </FormField>
-        )}
-        {failure && !field ? <FailureMessage failure={failure} /> : null}
-        {check ? <CheckNote check={check} /> : null}
-        {isRefused ? <p className="text-ink-2">{t(runner ? "notChanged" : "notAdded")}</p> : null}
-        <div className="flex flex-wrap gap-2">
-          <Button type="submit" tone="primary" busy={busyWith === "save"} disabled={busyWith !== undefined && busyWith !== "save"}>
-            {runner ? t(busyWith === "save" ? "saving" : "save") : t(busyWith === "save" ? "adding" : "submit")}
-          </Button>
+    <ResourceForm
+      title={runner ? t("changeTitle", { name: runner.label }) : t("addTitle")}
+      submitLabel={runner ? t(busyWith === "save" ? "saving" : "save") : t(busyWith === "save" ? "adding" : "submit")}
+      isBusy={busyWith === "save"}
+      isDisabled={busyWith !== undefined && busyWith !== "save"}
+      failure={field ? undefined : failure}
+      note={
+        <>
+          {check ? <CheckNote check={check} /> : null}
+          {isRefused ? <p className="text-ink-2">{t(runner ? "notChanged" : "notAdded")}</p> : null}
+        </>
+      }
+      actions={
+        <>
           {isBuiltIn ? null : (
-            <Button busy={busyWith === "check"} disabled={busyWith !== undefined && busyWith !== "check"} onClick={() => void run("check")}>
+            <Button
+              busy={busyWith === "check"}
+              disabled={busyWith !== undefined && busyWith !== "check"}
+              onClick={({ currentTarget: { form } }) => void run(form, "check")}
+            >
               {t(busyWith === "check" ? "checking" : "check")}
             </Button>
           )}
           {isRefused && !runner ? (
-            <Button busy={busyWith === "keep"} onClick={() => void run("keep")}>
+            <Button busy={busyWith === "keep"} onClick={({ currentTarget: { form } }) => void run(form, "keep")}>
               {t("keep")}
             </Button>
           ) : null}
-          <Button onClick={onClose}>{common("cancel")}</Button>
-        </div>
-      </form>
-    </Card>
+        </>
+      }
+      onSubmit={(form) => void run(form, "save")}
+      onClose={onClose}
+    >
+      {isBuiltIn ? null : (
+        <FormField label={words("address")} hint={t("addressHint")} error={wrong("address")}>
+          {(control) => (
+            <Input
+              {...control}
+              name="address"
+              inputMode="url"
+              autoCapitalize="none"
+              spellCheck={false}
+              required
+              autoFocus
+              maxLength={2000}
+              defaultValue={runner?.address ?? ""}
+              placeholder="http://"
+            />
+          )}
+        </FormField>
+      )}
+      <FormField label={t("label")} hint={t("labelHint")} error={wrong("label")}>
+        {(control) => (
+          <Input
+            {...control}
+            name="label"
+            autoFocus={isBuiltIn}
+            required={runner !== undefined}
+            maxLength={60}
+            defaultValue={runner?.label}
+            placeholder={t("labelPlaceholder")}
+          />
+        )}
+      </FormField>
+      <FormField label={words("tags")} hint={t("tagsHint")} error={wrong("tags")}>
+        {(control) => <Input {...control} name="tags" maxLength={1000} defaultValue={runner?.tags.join(", ")} />}
+      </FormField>
+      {isBuiltIn ? null : (
+        <FormField label={t("slots")} hint={t("slotsHint")} error={wrong("slots")}>
+          {(control) => (
+            <Input {...control} name="slots" type="number" min={1} max={16} required defaultValue={runner?.slots ?? 1} className="w-24" />
+          )}
+        </FormField>
+      )}
+    </ResourceForm>
   );
 }
 

@@ -1,0 +1,115 @@
+import { useTranslations } from "next-intl";
+import { type ReactNode, useState } from "react";
+import { FailureMessage } from "@/components/frame/failure/failure-message";
+import { faultyField } from "@/components/frame/failure/fault-owner";
+import { Card } from "@/components/ui/card";
+import { Button } from "@/components/ui/controls/button";
+import { Select } from "@/components/ui/controls/fields";
+import { FormField } from "@/components/ui/controls/form-field";
+import { type ApiFailure } from "@/lib/browser/read-failure";
+import { type Result } from "@/lib/shared/result";
+
+/** Sends a form's requests. `field` is the one that the last failure is about. */
+export function useResourceForm<Field extends string, Act extends string = "save">(fields: readonly Field[]) {
+  const [busyWith, setBusyWith] = useState<Act>();
+  const [failure, setFailure] = useState<ApiFailure>();
+  async function send<T>(act: NoInfer<Act>, request: Promise<Result<T, ApiFailure>>): Promise<Result<T, ApiFailure>> {
+    setBusyWith(act);
+    setFailure(undefined);
+    const result = await request;
+    setBusyWith(undefined);
+    if (!result.ok) setFailure(result.failure);
+    return result;
+  }
+  return { busyWith, failure, field: failure && faultyField(failure, fields), send };
+}
+
+type ResourceFormProps = {
+  title: string;
+  submitLabel: string;
+  isBusy: boolean;
+  /** Another request of the form is under way. */
+  isDisabled?: boolean;
+  /** A failure that is about no field. */
+  failure?: ApiFailure;
+  /** Above the buttons. */
+  note?: ReactNode;
+  /** Further buttons. */
+  actions?: ReactNode;
+  onSubmit: (form: HTMLFormElement) => void;
+  onClose: () => void;
+  children: ReactNode;
+};
+
+/** Adds or changes a resource. Everything typed stays until it is saved. */
+export function ResourceForm({
+  title,
+  submitLabel,
+  isBusy,
+  isDisabled,
+  failure,
+  note,
+  actions,
+  onSubmit,
+  onClose,
+  children,
+}: ResourceFormProps) {
+  const common = useTranslations("common");
+  return (
+    <Card title={title}>
+      <form
+        method="post"
+        onSubmit={(event) => {
+          event.preventDefault();
+          onSubmit(event.currentTarget);
+        }}
+        className="flex max-w-[520px] flex-col gap-3.5"
+        autoComplete="off"
+      >
+        {children}
+        {failure ? <FailureMessage failure={failure} /> : null}
+        {note}
+        <div className="flex flex-wrap gap-2">
+          <Button type="submit" tone="primary" busy={isBusy} disabled={isDisabled}>
+            {submitLabel}
+          </Button>
+          {actions}
+          <Button onClick={onClose}>{common("cancel")}</Button>
+        </div>
+      </form>
+    </Card>
+  );
+}
+
+type ChoiceFieldProps<T extends string> = {
+  label: string;
+  hint?: string;
+  error?: string;
+  value: T;
+  options: readonly T[];
+  onChoose: (value: T) => void;
+  /** The empty option only asks for a choice. */
+  isRequired?: boolean;
+  children: (option: T) => string;
+};
+
+export function ChoiceField<T extends string>({ label, hint, error, value, options, onChoose, isRequired, children }: ChoiceFieldProps<T>) {
+  return (
+    <FormField label={label} hint={hint} error={error}>
+      {(control) => (
+        <Select
+          {...control}
+          value={value}
+          required={isRequired}
+          onChange={({ target }) => onChoose(options.find((option) => option === target.value) ?? value)}
+        >
+          {options.map((option) => (
+            <option key={option} value={option} disabled={isRequired && option === "" && value !== ""}>
+              {children(option)}
+            </option>
+          ))}
+        </Select>
+      )}
+    </FormField>
+  );
+}
