@@ -1,3 +1,5 @@
+"use client";
+
 import { type ChangeEvent, type ComponentProps, useEffect, useEffectEvent, useRef, useState } from "react";
 import { cn } from "../cn";
 import { isComposing as isComposingKey } from "../hooks/page-keys";
