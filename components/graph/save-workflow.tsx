@@ -186,7 +186,7 @@ function SaveForm({ title, stored, onSaved, textOf, editor, connection, onClose 
 // A workflow as it is stored: the bare graph, which every program of the family opens, or together with the data that came with it.
 // Guarantees: readWorkflow gives the same graph back; digits of whole numbers are kept. Must never: store a partner's key.
 
-export const WORKFLOWS = "workflows/";
+const WORKFLOWS = "workflows/";
 const MAX_NAME_LENGTH = 200;
 
 export function storedText(graph: Graph, extraData: JsonObject | undefined): string {

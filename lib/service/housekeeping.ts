@@ -45,7 +45,7 @@ export function startHousekeeping(chores: readonly Chore[], processes: Pick<Proc
 }
 
 /** Whether this process does the shared chores. Right after another process has come, two may do the same for one round. */
-export async function isFirst(processes: Pick<Processes, "id" | "live">): Promise<boolean> {
+async function isFirst(processes: Pick<Processes, "id" | "live">): Promise<boolean> {
   const [first] = await processes.live();
   return first === processes.id;
 }

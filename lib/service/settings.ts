@@ -13,7 +13,7 @@ const BYTES_OF_PIXEL = 20;
 const MAX_PIXELS = 256 * MIB;
 const halfTheCores = Math.max(1, Math.floor(availableParallelism() / 2));
 
-export const whole = (min: number, max: number, what: string) =>
+const whole = (min: number, max: number, what: string) =>
   z
     .string()
     .regex(/^\d{1,15}$/, what)

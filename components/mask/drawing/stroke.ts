@@ -143,7 +143,7 @@ const smooth = Uint8Array.from({ length: 256 }, (_, at) => {
 });
 
 /** The area between two points, without the round ends. */
-export function strip(from: Point, to: Point, a: number, b: number): Part {
+function strip(from: Point, to: Point, a: number, b: number): Part {
   const length = Math.hypot(to.x - from.x, to.y - from.y);
   const [nx, ny] = [(to.x - from.x) / length, (to.y - from.y) / length];
   const aside = Math.max(a, b) + SLACK;
@@ -157,14 +157,14 @@ export function strip(from: Point, to: Point, a: number, b: number): Part {
 }
 
 /** The whole disc, or the part of it that lies ahead of one direction and behind another. */
-export function disc(at: Point, radius: number, ahead: Point | undefined, behind: Point | undefined): Part {
+function disc(at: Point, radius: number, ahead: Point | undefined, behind: Point | undefined): Part {
   const bounds: Bound[] = [];
   if (ahead) bounds.push({ nx: -ahead.x, ny: -ahead.y, most: SLACK });
   if (behind) bounds.push({ nx: behind.x, ny: behind.y, most: SLACK });
   return { from: at, to: at, a: radius, b: radius, bounds };
 }
 
-export function boundsOf({ from, to, a, b }: Part): Rect {
+function boundsOf({ from, to, a, b }: Part): Rect {
   const reach = Math.max(a, b) + SLACK;
   return outward({
     left: Math.min(from.x, to.x) - reach,
@@ -174,7 +174,7 @@ export function boundsOf({ from, to, a, b }: Part): Rect {
   });
 }
 
-export function sweep(coverage: Coverage, tile: Touched, part: Part, hardness: number, isErasing: boolean): void {
+function sweep(coverage: Coverage, tile: Touched, part: Part, hardness: number, isErasing: boolean): void {
   const { from, to, a, b, bounds } = part;
   const { amount, before } = tile;
   const { left, top, right, bottom } = clipped(boundsOf(part), tile.rect);

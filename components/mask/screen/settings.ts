@@ -54,7 +54,7 @@ function firstSettings(size: Size): Settings {
 
 export type Change = Partial<Settings> | { sizeBy: number } | { hardnessBy: number } | "swap" | "nextLook";
 
-export function changed(settings: Settings, change: Change, size: Size): Settings {
+function changed(settings: Settings, change: Change, size: Size): Settings {
   if (change === "swap") return swapped(settings);
   if (change === "nextLook") {
     const next = looks[(looks.indexOf(settings.look) + 1) % looks.length] ?? "overlay";

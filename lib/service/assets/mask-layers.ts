@@ -11,12 +11,11 @@ import { fileNameOf, type StoredAsset } from "./asset-view";
 import { type BlobStore } from "./blob-store";
 import { createTogether } from "./create-asset";
 import { findFiles } from "./file-names";
-import { isRaster } from "./media-type";
+import { isRaster, MAX_PIXELS } from "./media-type";
 import { type StagedFile, stageFile } from "./staged-file";
 
 export const MAX_IMAGE_BYTES = 50 * 1024 * 1024;
 const MAX_EDGE = 16_384;
-export const MAX_PIXELS = 67_108_864;
 
 type ImageFile = { path: string; mediaType: string; size: number };
 

@@ -2,6 +2,8 @@ import { fileTypeFromBuffer } from "file-type";
 import { own } from "@/lib/contract/json/own";
 
 export const HEAD_BYTES = 4100;
+/** Of an image that the service decodes. */
+export const MAX_PIXELS = 67_108_864;
 const OCTETS = "application/octet-stream";
 const textFormats = /^(text\/.+|application\/(rtf|pdf|postscript))$/;
 

@@ -15,8 +15,7 @@ import { telemetry } from "@/lib/shared/telemetry";
 import { fileNameOf } from "./asset-view";
 import { type Named } from "./blob-store";
 import { evictOldest, sweepCacheFolder } from "./folders";
-import { MAX_PIXELS } from "./mask-layers";
-import { type PreviewKind, previewKindOf } from "./media-type";
+import { MAX_PIXELS, type PreviewKind, previewKindOf } from "./media-type";
 
 const run = promisify(execFile);
 const MAX_DRAW_MS = 20_000;

@@ -3,20 +3,15 @@
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { own } from "@/lib/contract/json/own";
 import { type NodeError } from "@/lib/contract/schemas/execution";
-import { type GraphNode, graphNodeSchema } from "@/lib/contract/schemas/graph";
+import { graphNodeSchema } from "@/lib/contract/schemas/graph";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { type Choices, type InputField, type NodeDeclaration, type NodeLibrary, type NodeValue } from "./definition";
+import { type Choices, type InputField, type NodeLibrary, type NodeValue, type ParsedGraph, type ParsedNode } from "./definition";
 import { inputConfig } from "./library";
 import { checkRange, isLinkLike, quoted, readLiteral, toLink, unwrapLiteral } from "./literal";
 import { fileTexts, isPrivateName } from "./needs";
 
 /** The error that refuses a whole prompt, in the shape that POST /api/prompt answers. */
 export type PromptError = { type: string; message: string; details: string; extra_info: Record<string, unknown> };
-
-export type ParsedNode = { id: string; node: GraphNode; definition: NodeDeclaration };
-
-/** By id, in graph order. */
-export type ParsedGraph = ReadonlyMap<string, ParsedNode>;
 
 export function parsePrompt(prompt: Record<string, unknown>, library: NodeLibrary): Result<ParsedGraph, PromptError> {
   const entries = Object.entries(prompt);

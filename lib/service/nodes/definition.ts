@@ -1,3 +1,4 @@
+import { type GraphNode } from "@/lib/contract/schemas/graph";
 import { type FilePixels } from "../images/decode";
 import { pixelsOf, type Raster, type Size, type Tick } from "../images/raster";
 
@@ -191,3 +192,8 @@ export function output(type: string, name = type): OutputField {
 export const image = (name = "image") => field("IMAGE", name, {});
 export const bareImage = (name = "image") => field("IMAGE", name);
 export const mask = (name = "mask") => field("MASK", name, {});
+
+export type ParsedNode = { id: string; node: GraphNode; definition: NodeDeclaration };
+
+/** By id, in graph order. */
+export type ParsedGraph = ReadonlyMap<string, ParsedNode>;

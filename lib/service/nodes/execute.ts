@@ -4,12 +4,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Blake3Hasher } from "@napi-rs/blake-hash";
 import { own } from "@/lib/contract/json/own";
 import { checkTexts, createShownTexts, type NodeContext, NodeFailure } from "./definition";
+import { renumber } from "./display-name";
 import { createInputs, type FailedNode, type GivenInput, toExecutionError } from "./failure-report";
 import { literalOf } from "./literal";
 import { type PlannedNode, planRun } from "./plan";
 import { createKeptValues, type ImageFiles, type KeptValues, type NodeCache, type NodeResultKept, planReuse, type Reuse } from "./reuse";
 import { type Cancellation, Cancelled, type ProducedFile, type RunEvent, type RunOutcome, type RunRequest } from "./run";
-import { producedPath, renumber } from "./stored-outputs";
+import { producedPath } from "./stored-outputs";
 
 type Progress = Extract<RunEvent, { kind: "progress" }>;
 

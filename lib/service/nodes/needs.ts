@@ -2,8 +2,7 @@ import { withSpellingsOf } from "@/lib/contract/json/exact-json";
 import { objectOf } from "@/lib/contract/json/json";
 import { own } from "@/lib/contract/json/own";
 import { type GraphNode } from "@/lib/contract/schemas/graph";
-import { type ParsedGraph } from "./check-inputs";
-import { type InputField, type NodeDeclaration, type NodeLibrary } from "./definition";
+import { type InputField, type NodeDeclaration, type NodeLibrary, type ParsedGraph } from "./definition";
 import { isLinkLike, quoted, toLink, unwrapLiteral } from "./literal";
 
 /** A graph's own values nest less deep. Anything deeper is never a file name. */

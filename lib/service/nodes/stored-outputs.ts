@@ -5,14 +5,10 @@ import { existsSync } from "node:fs";
 import { copyFile, link, mkdir, readFile, rename, rm, utimes, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { own } from "@/lib/contract/json/own";
 import { parseExactJson } from "@/lib/contract/json/parse-json";
-import { toPlainLine } from "@/lib/contract/plain-line";
 import { codeOf } from "@/lib/shared/error-codes";
 import { hashFile } from "@/lib/shared/files";
 import { blobPath } from "../assets/blob-store";
-import { type Size } from "../images/raster";
-import { type NodeContext } from "./definition";
 import { type PlannedNode } from "./plan";
 import { type ProducedFile, type RunRequest } from "./run";
 
@@ -93,39 +89,4 @@ async function linkBlob(blob: string, target: string, hash: string): Promise<boo
     // The blob is gone: no asset names it any more.
   }
   return false;
-}
-
-type Picture = { size: Size; frame: number; extension: string };
-
-export function displayName(prefix: string, picture: Picture, context: Pick<NodeContext, "nextNumber" | "now">): string {
-  const filled = fill(prefix, picture, context.now());
-  const base = toPlainLine(filled.split(/[\\/]/).at(-1) ?? "").slice(0, 150);
-  const name = base === "" || base === "." || base === ".." ? "image" : base;
-  return numbered(name, context.nextNumber(name), picture.extension);
-}
-
-export function renumber(shown: string, nextNumber: (prefix: string) => number): string {
-  const parts = /^(.*)_\d{5,}_\.([a-z]+)$/.exec(shown);
-  const [, name, extension] = parts ?? [];
-  return name === undefined || extension === undefined ? shown : numbered(name, nextNumber(name), extension);
-}
-
-function numbered(name: string, number: number, extension: string): string {
-  return `${name}_${String(number).padStart(5, "0")}_.${extension}`;
-}
-
-function fill(prefix: string, { size, frame }: Picture, now: Date): string {
-  const two = (value: number) => String(value).padStart(2, "0");
-  const words: Record<string, string> = {
-    "%width%": String(size.width),
-    "%height%": String(size.height),
-    "%batch_num%": String(frame),
-    "%year%": String(now.getFullYear()),
-    "%month%": two(now.getMonth() + 1),
-    "%day%": two(now.getDate()),
-    "%hour%": two(now.getHours()),
-    "%minute%": two(now.getMinutes()),
-    "%second%": two(now.getSeconds()),
-  };
-  return prefix.replace(/%[a-z_]+%/g, (word) => own(words, word) ?? word);
 }

@@ -1,8 +1,8 @@
 import { withSpellingsOf } from "@/lib/contract/json/exact-json";
 import { type NodeError, type NodeErrors } from "@/lib/contract/schemas/execution";
 import { type Graph } from "@/lib/contract/schemas/graph";
-import { type CheckedNode, checkInputs, type Files, type ParsedGraph, parsePrompt, type PromptError } from "./check-inputs";
-import { type NodeLibrary } from "./definition";
+import { type CheckedNode, checkInputs, type Files, parsePrompt, type PromptError } from "./check-inputs";
+import { type NodeLibrary, type ParsedGraph } from "./definition";
 import { classes } from "./library";
 import { fileTexts, neededBy, type Needs } from "./needs";
 

@@ -14,8 +14,8 @@ import {
   output,
   pixels,
 } from "../definition";
+import { displayName } from "../display-name";
 import { Cancelled } from "../run";
-import { displayName } from "../stored-outputs";
 
 const channels = ["alpha", "red", "green", "blue"] as const;
 
