@@ -7,12 +7,11 @@ import { useConnection, useConnections } from "@/components/frame/connection/con
 import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { useRole, useWhyNot } from "@/components/frame/member-context";
 import { PageHeader } from "@/components/frame/page-header";
-import { type PickerProps, type PictureContext } from "@/components/run/form/controls/picture-api";
-import { createRunApi } from "@/components/run/run-actions";
-import { useRunKey } from "@/components/run/run-header";
+import { createPictureApi, type PickerProps, type PictureContext } from "@/components/run/form/controls/picture-api";
 import { Button, buttonStyle } from "@/components/ui/controls/button";
 import { CopyButton } from "@/components/ui/controls/copy-button";
 import { Select } from "@/components/ui/controls/fields";
+import { useRunKey } from "@/components/ui/hooks/page-keys";
 import { Link } from "@/components/ui/link";
 import { ofTab, persisted } from "@/lib/browser/persisted";
 import { initialOf, type Stamped, usePoll } from "@/lib/browser/poll/use-poll";
@@ -95,15 +94,15 @@ export function usePictures(app: string | undefined, canSend: boolean, connectio
   const id = connection?.id;
   const role = useRole();
   const seesAssets = hasFeature(connection, "assets") && (role === undefined || hasRole(role, "viewer"));
-  const ports = useMemo(() => createRunApi(connection), [connection]);
+  const pictures = useMemo(() => createPictureApi(connection?.id, hasFeature(connection, "contentLookup")), [connection]);
   return {
     connection: id,
     canSend,
     ownNames,
     isPlain: true,
-    listAssets: ports.listAssets,
+    listAssets: pictures.listAssets,
     storedName: async () => undefined,
-    sendPicture: ports.sendPicture,
+    sendPicture: pictures.sendPicture,
     ...(app !== undefined && {
       sourceOf: (value: string) => fileAddress(app, value, 512),
       masks: masksOf(app),

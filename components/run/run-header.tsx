@@ -5,7 +5,6 @@ import { PageHeader } from "@/components/frame/page-header";
 import { SaveWorkflow, storedText } from "@/components/graph/save-workflow";
 import { cn } from "@/components/ui/cn";
 import { Button, buttonStyle } from "@/components/ui/controls/button";
-import { usePageKey } from "@/components/ui/hooks/page-keys";
 import { Link } from "@/components/ui/link";
 import { saveFile } from "@/lib/browser/files/save-file";
 import { withQuery } from "@/lib/browser/urls";
@@ -181,13 +180,4 @@ function RunButton({ isSending, uploading, refusedBy, onRun, className }: RunBut
       {face}
     </Button>
   );
-}
-
-/** Ctrl Enter or ⌘ Enter, from any field. */
-export function useRunKey(onRun: () => void): void {
-  usePageKey((event) => {
-    if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey) || event.repeat) return;
-    event.preventDefault();
-    onRun();
-  });
 }

@@ -1,4 +1,5 @@
 import { useEffect, useEffectEvent, useId, useMemo, useState } from "react";
+import { useRunKey } from "@/components/ui/hooks/page-keys";
 import { withTexts } from "@/lib/contract/nodes/fill-texts";
 import { type CopiesAsk } from "./copies/copies-dialog";
 import { EXTRA_FIELD } from "./form/advanced-card";
@@ -6,7 +7,6 @@ import { checkGraph } from "./form/checks";
 import { focusProblem } from "./form/form-model";
 import { type useOpenForm } from "./form/use-open-form";
 import { type Run } from "./run-actions";
-import { useRunKey } from "./run-header";
 import { useNextSubmission } from "./submit/use-next-submission";
 import { useEditorFile } from "./workflow/editor-file";
 import { missingClasses } from "./workflow/faults";

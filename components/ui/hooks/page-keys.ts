@@ -18,6 +18,15 @@ export function usePageKey(onKey: (event: KeyboardEvent) => void, { isOn = true,
   }, [isOn, isFirst]);
 }
 
+/** Ctrl Enter or ⌘ Enter, from any field. */
+export function useRunKey(onRun: () => void): void {
+  usePageKey((event) => {
+    if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey) || event.repeat) return;
+    event.preventDefault();
+    onRun();
+  });
+}
+
 /** Each press of Esc closes one thing: the selection before the panel, and the newest first within a layer. */
 const escapeLayers = { selection: new Set<() => boolean>(), panel: new Set<() => boolean>() };
 const layersInOrder = [escapeLayers.selection, escapeLayers.panel];
