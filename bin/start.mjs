@@ -1,7 +1,8 @@
 // `npm start` runs the console, other scripts name their program. Builds what is missing, then becomes the program, in one process.
 import { ensureBuilt, ensureBundles, enterProject, load } from "./prepare.mjs";
 
-const [name = "console"] = process.argv.splice(2, 1);
+const isNamed = process.argv[2] !== undefined && !process.argv[2].startsWith("-");
+const [name] = isNamed ? process.argv.splice(2, 1) : ["console"];
 const needsPages = name === "console" || name === "build";
 if (name === "console") Object.assign(process.env, { NODE_ENV: "production", NEXT_TELEMETRY_DISABLED: "1" });
 

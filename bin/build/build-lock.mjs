@@ -22,8 +22,15 @@ export async function withBuildLock(root, work, say = (text) => process.stderr.w
     if (isFirst) say("Waiting for another start, which builds in this folder.\n");
     await wait(POLL_MS);
   }
-  const release = () => rmSync(folder, { recursive: true, force: true });
-  const renewing = setInterval(() => utimesSync(folder, new Date(), new Date()), RENEW_MS);
+  let isLost = false;
+  const release = () => void (isLost || rmSync(folder, { recursive: true, force: true }));
+  const renewing = setInterval(() => {
+    try {
+      utimesSync(folder, new Date(), new Date());
+    } catch {
+      isLost = true; // After a long sleep of the machine, another process has taken the lock over.
+    }
+  }, RENEW_MS);
   process.once("exit", release);
   try {
     return await work();

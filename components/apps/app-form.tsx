@@ -98,7 +98,7 @@ function AppField({ app, input, values, problems, picture, takesPaste, onChange,
         {...shared}
         {...(control.kind === "number" && { placeholder })}
         {...(control.kind === "seed" && { placeholder: placeholder ?? (isRequired ? undefined : t("everyRun")) })}
-        field={{ name: label, value, control: control.kind === "seed" ? seed : controlOf(control) }}
+        field={{ name: label, value, control: control.kind === "seed" ? seed : controlOf(control, usual) }}
         nodeTitle={label}
         picture={{
           ...picture,
@@ -145,7 +145,7 @@ function exampleOf({ control, example }: AppField): string | undefined {
 }
 
 /** The control of Run's form for this input. */
-export function controlOf(control: Exclude<AppControl, { kind: "seed" }>): Control {
+export function controlOf(control: Exclude<AppControl, { kind: "seed" }>, preset?: unknown): Control {
   switch (control.kind) {
     case "text":
       return { kind: control.isLong ? "long-text" : "text" };
@@ -153,7 +153,7 @@ export function controlOf(control: Exclude<AppControl, { kind: "seed" }>): Contr
       const { isWhole: integer, min, max, step } = control;
       const isSlider = control.isSlider && min !== undefined && max !== undefined;
       const limits = { ...(min !== undefined && { min }), ...(max !== undefined && { max }), ...(step && { step }) };
-      return { kind: "number", integer, ...limits, ...(isSlider && { isSlider }) };
+      return { kind: "number", integer, ...limits, ...(isSlider && { isSlider }), ...(typeof preset === "number" && { preset }) };
     }
     case "switch":
       return { kind: "switch" };

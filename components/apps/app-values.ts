@@ -1,14 +1,12 @@
 // The values in the fields of an app's form, and which of them are sent.
 // Guarantees: pure; judges as the server does, so that mistakes are shown before anything is sent.
 
-import { withQuery } from "@/lib/browser/urls";
 import { type AppField, type AppInputProblem, type AppValues } from "@/lib/contract/apps/app";
 import { type AppProblem, checkInputs, RANDOM } from "@/lib/contract/apps/fill";
 import { type Failure } from "@/lib/contract/failure";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { isObject, objectOf } from "@/lib/contract/json/json";
 import { own } from "@/lib/contract/json/own";
-import { addressValues, type Params, readAddress, type ValuesOf } from "@/lib/contract/params";
 
 /** An omitted input has its default. */
 export type FieldValues = Readonly<Record<string, unknown>>;
@@ -63,32 +61,4 @@ const codes = [
 /** Inputs that differ between these runs. */
 export function differing(inputs: readonly AppField[], runs: readonly (AppValues | undefined)[]): AppField[] {
   return inputs.filter(({ name }) => new Set(runs.map((run) => writeExactJson(own(run ?? {}, name) ?? null))).size > 1);
-}
-
-export const whoseApps = ["all", "mine", "team", "favourites"] as const;
-export const appsParams = {
-  q: { kind: "text", most: 200, usual: "" },
-  tag: { kind: "text", most: 40, usual: "" },
-  whose: { kind: "word", values: whoseApps, usual: "all" },
-} as const satisfies Params;
-export type AppsSearch = ValuesOf<typeof appsParams>;
-
-export const everyApp: AppsSearch = readAddress(appsParams, new URLSearchParams()).query;
-export const APPS_PAGE = 60;
-
-export function appsHref(search: AppsSearch, connection?: string): `/${string}` {
-  return withQuery("/apps", { ...addressValues(appsParams, search), connection });
-}
-
-export function appsApiPath(search: AppsSearch, connection: string | undefined): `/${string}` {
-  return withQuery("/api/apps", { ...addressValues(appsParams, search), limit: APPS_PAGE, connection });
-}
-
-/** A path below the app's own address, for pages and for the API. */
-export function appPath(id: string, ...below: readonly string[]): `/${string}` {
-  return `/apps/${[id, ...below].map(encodeURIComponent).join("/")}`;
-}
-
-export function appApi(id: string, ...below: readonly string[]): `/${string}` {
-  return `/api${appPath(id, ...below)}`;
 }

@@ -26,8 +26,7 @@ import { type AppCard, type AppsAnswer, type AppView } from "@/lib/contract/apps
 import { type Failure } from "@/lib/contract/failure";
 import { objectOf } from "@/lib/contract/json/json";
 import { type Result } from "@/lib/shared/result";
-import { appApi, appPath, appsApiPath, appsHref, type AppsSearch, everyApp, whoseApps } from "./app-values";
-import { useMore } from "./use-app-runs";
+import { appApi, appPath, appsApiPath, appsHref, type AppsSearch, everyApp, useMore, whoseApps } from "./apps-list";
 
 type AppsScreenProps = {
   search: AppsSearch;

@@ -9,7 +9,8 @@ import { callApi } from "@/lib/browser/api";
 import { usePoll } from "@/lib/browser/poll/use-poll";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { type AppField, type AppPreset } from "@/lib/contract/apps/app";
-import { appApi, type FieldValues, toSend, valuesFrom } from "./app-values";
+import { type FieldValues, toSend, valuesFrom } from "./app-values";
+import { appApi } from "./apps-list";
 
 type PresetsAnswer = { presets: AppPreset[] };
 const presetsIn = ({ presets }: PresetsAnswer) => presets;

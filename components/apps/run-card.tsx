@@ -17,7 +17,8 @@ import { apiPath, withQuery } from "@/lib/browser/urls";
 import { type AppField, type AppResult, type AppRun, type AppRunState, type AppValues, type AppView } from "@/lib/contract/apps/app";
 import { own } from "@/lib/contract/json/own";
 import { fileAddress } from "./app-files";
-import { appApi, differing } from "./app-values";
+import { differing } from "./app-values";
+import { appApi } from "./apps-list";
 import { RunError } from "./run-problems";
 
 const tones: Readonly<Record<AppRunState, Tone>> = {

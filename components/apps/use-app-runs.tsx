@@ -1,8 +1,5 @@
-import { useTranslations } from "next-intl";
-import { type ReactNode, useRef, useState } from "react";
+import { useRef, useState } from "react";
 import { useFollowCounts } from "@/components/frame/counts-context";
-import { FailureMessage } from "@/components/frame/failure/failure-message";
-import { Button } from "@/components/ui/controls/button";
 import { callApi } from "@/lib/browser/api";
 import { usePoll } from "@/lib/browser/poll/use-poll";
 import { type ApiFailure } from "@/lib/browser/read-failure";
@@ -12,7 +9,7 @@ import { IDEMPOTENCY_HEADER } from "@/lib/contract/workflow/submission";
 import { sleep } from "@/lib/shared/async";
 import { ok, type Result } from "@/lib/shared/result";
 import { newIdempotencyKey } from "@/lib/shared/text";
-import { appApi } from "./app-values";
+import { appApi, useMore } from "./apps-list";
 
 type RunsAnswer = { runs: AppRun[]; next?: string };
 type RunAnswer = { run: AppRun };
@@ -89,39 +86,4 @@ async function untilSent(path: `/${string}`, begun: RunAnswer): Promise<Result<R
     read = await callApi<RunAnswer>(`${path}/${read.value.run.id}`);
   }
   return read;
-}
-
-type More<T> = { path: string; items: readonly T[]; next?: string; isBusy?: boolean; failure?: ApiFailure };
-
-/** Loads the pages after a list's first page, and renders the button for it. `next`: where the first page ended. */
-export function useMore<Answer extends { next?: string }, T>(
-  path: `/${string}`,
-  next: string | undefined,
-  itemsIn: (answer: Answer) => readonly T[],
-): { items: readonly T[]; button: ReactNode } {
-  const t = useTranslations("apps");
-  const [known, setKnown] = useState<More<T>>({ path, items: [] });
-  const more: More<T> = known.path === path ? known : { path, items: [] };
-  const after = more.items.length > 0 ? more.next : next;
-  async function ask() {
-    if (after === undefined || more.isBusy) return;
-    setKnown({ ...more, isBusy: true, failure: undefined });
-    const address: `/${string}` = `${path}${path.includes("?") ? "&" : "?"}after=${encodeURIComponent(after)}`;
-    const answer = await callApi<Answer>(address);
-    setKnown((now) => {
-      if (now.path !== path) return now;
-      if (!answer.ok) return { ...now, isBusy: false, failure: answer.failure };
-      return { path, items: [...now.items, ...itemsIn(answer.value)], next: answer.value.next };
-    });
-  }
-  const button =
-    after === undefined ? null : (
-      <div className="flex flex-col items-center gap-2 px-4 pb-4">
-        {more.failure ? <FailureMessage failure={more.failure} onRetry={() => void ask()} /> : null}
-        <Button busy={more.isBusy} onClick={() => void ask()}>
-          {t("more")}
-        </Button>
-      </div>
-    );
-  return { items: more.items, button };
 }

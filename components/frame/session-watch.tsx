@@ -1,7 +1,7 @@
 "use client";
 
 import dynamic from "next/dynamic";
-import { createContext, type ReactNode, useContext, useEffect, useEffectEvent } from "react";
+import { createContext, type ReactNode, useContext, useEffect, useEffectEvent, useTransition } from "react";
 import { useSWRConfig } from "swr";
 import { useRouter } from "@/components/ui/link";
 import { onAnswer } from "@/lib/browser/api";
@@ -32,7 +32,7 @@ type SessionWatchProps = {
  * changes become possible or impossible.
  */
 export function SessionWatch({ memberId, role, children }: SessionWatchProps) {
-  const { value, refresh } = usePoll<SessionState, SessionState>(SESSION_PATH, { read: asIs, motion: () => "counting" });
+  const { value, atMs, refresh } = usePoll<SessionState, SessionState>(SESSION_PATH, { read: asIs, motion: () => "counting" });
   const lookAgain = useEffectEvent((status: number, path: string) => {
     if ((status === 401 || status === 403) && path !== SESSION_PATH) void refresh();
   });
@@ -40,9 +40,12 @@ export function SessionWatch({ memberId, role, children }: SessionWatchProps) {
   const router = useRouter();
   const canChange = useCanChange();
   const isOutdated = value?.state === "live" && value.canChange !== canChange;
+  const [isPending, startTransition] = useTransition();
+  const renderAgain = useEffectEvent(() => (isPending ? undefined : startTransition(() => router.refresh())));
+  // With each answer, as a refresh may fail.
   useEffect(() => {
-    if (isOutdated) router.refresh();
-  }, [isOutdated, router]);
+    if (isOutdated) renderAgain();
+  }, [isOutdated, atMs]);
   const { mutate } = useSWRConfig();
   // Embedded pages keep polling, because a refused request makes them fetch a new ticket.
   const isOver = value?.state === "ended" && memberId !== undefined;

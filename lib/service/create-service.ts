@@ -38,8 +38,8 @@ import { query } from "./store/database";
 import { createPeerRequests } from "./store/processes";
 import { createKeys, findUserByKey } from "./users/keys";
 
-/** Entries of some 500 bytes take 4 KiB each on a disk. */
-const CACHE_BYTES = 16 * 1024 ** 2;
+/** Entries of some 350 bytes take 4 KiB each on a disk: 128 MiB. */
+const CACHE_BYTES = 11 * 1024 ** 2;
 
 function serviceChores(parts: RetentionParts & PruneParts & { folders: Folders }): Chore[] {
   const trim: Chore = { name: "cache", everyMs: 300_000, round: keepNodeCache(parts.folders.nodeCache) };

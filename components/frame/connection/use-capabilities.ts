@@ -12,10 +12,11 @@ const nothing: ReadonlySet<Capability> = new Set();
 const useLost = create<Lost>(() => ({}));
 
 /** An act that a service refused as absent is no longer offered in this tab. */
-onAnswer(({ path, failure }) => {
+onAnswer(({ path, method, failure }) => {
+  if (method === "GET") return;
   const details = failure && lacksOperation(failure) && isObject(failure.details) ? failure.details : {};
   const capability = textOf(details.capability);
-  const connection = new URLSearchParams(path.split("?")[1]).get("connection");
+  const connection = new URL(path, "http://localhost").searchParams.get("connection");
   if (connection === null || capability === undefined || !isCapability(capability)) return;
   useLost.setState((all) => ({ [connection]: new Set([...(all[connection] ?? nothing), capability]) }));
 });

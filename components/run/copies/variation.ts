@@ -14,7 +14,23 @@ function toNumber(text: string): number | bigint | undefined {
 }
 
 /** Both ends are included where the steps meet them; the step's sign is ignored. At most `most` + 1 values. */
-function steps(from: number, to: number, step: number, most: number): number[] {
+function steps(from: Value, to: Value, step: Value, most: number): Value[] {
+  return [from, to, step].every(isWhole)
+    ? wholeSteps(BigInt(from), BigInt(to), BigInt(step), most)
+    : fractionSteps(Number(from), Number(to), Number(step), most);
+}
+
+type Value = number | bigint;
+const isWhole = (value: Value) => typeof value === "bigint" || Number.isInteger(value);
+
+/** Exact, as a seed may have twenty digits. */
+function wholeSteps(from: bigint, to: bigint, step: bigint, most: number): Value[] {
+  const size = to < from === step < 0n ? step : -step;
+  const count = Number((to - from) / size) + 1;
+  return Array.from({ length: Math.min(count, most + 1) }, (_, index) => toNumber(String(from + size * BigInt(index))) ?? from);
+}
+
+function fractionSteps(from: number, to: number, step: number, most: number): number[] {
   const size = to < from ? -Math.abs(step) : Math.abs(step);
   const count = Math.floor((to - from) / size + 1e-9) + 1;
   // Rounded, so that 0.1 and 0.2 are 0.3.
@@ -110,8 +126,8 @@ function read(field: FormField, way: Way, typed: Typed): Literal[] | VariationPr
     }
     case "range": {
       const [from, to, step] = [toNumber(typed.from), toNumber(typed.to), toNumber(typed.step)];
-      if (typeof from !== "number" || typeof to !== "number") return { why: "no_range" };
-      return typeof step !== "number" || step === 0 ? { why: "no_step" } : steps(from, to, step, MAX_COPIES);
+      if (from === undefined || to === undefined) return { why: "no_range" };
+      return step === undefined || Number(step) === 0 ? { why: "no_step" } : steps(from, to, step, MAX_COPIES);
     }
     case "list":
       return field.control.kind === "number" || field.control.kind === "color" ? numbersOf(typed.list) : textsOf(typed.list);

@@ -17,7 +17,7 @@ export type Control =
   | { kind: "unconnected"; type: string }
   | { kind: "text" }
   | { kind: "long-text" }
-  | { kind: "number"; integer: boolean; min?: Limit; max?: Limit; step?: number; isSlider?: boolean }
+  | { kind: "number"; integer: boolean; min?: Limit; max?: Limit; step?: number; isSlider?: boolean; preset?: number }
   /** A whole number, or `random`, which stands for a new one with every run. */
   | { kind: "seed"; random: string; label: string }
   | { kind: "switch" }

@@ -46,10 +46,9 @@ type Known = Result<boolean | undefined, Failure>;
 /** `dir`: a folder that may hold a file to learn from. */
 type How = { dir?: string; signal?: AbortSignal };
 
-/** Members who only see the jobs get what was learnt before: no probe is open to them. */
 export async function hasCapability(access: Access, capability: Capability, how: How = {}): Promise<Known> {
   const isOffered = access.composition.capabilities.knows(access.connection.id, capability);
-  if (isOffered !== undefined || !hasFeature(access.connection, "fullAccess")) return ok(isOffered);
+  if (isOffered !== undefined) return ok(isOffered);
   const row = capabilities[capability];
   if (row.with) return hasCapability(access, row.with, how);
   let last: Known = ok(undefined);
@@ -57,7 +56,9 @@ export async function hasCapability(access: Access, capability: Capability, how:
     last = await hasCapability(access, one, how);
     if (last.ok && last.value === true) return last;
   }
-  return row.probe ? probes[row.probe](access, how) : last;
+  // Members who only see the jobs may read the queue; the other probes are not open to them.
+  const mayProbe = row.probe === "queue" || hasFeature(access.connection, "fullAccess");
+  return row.probe && mayProbe ? probes[row.probe](access, how) : last;
 }
 
 const probes: Readonly<Record<Probe, (access: Access, how: How) => Promise<Known>>> = {

@@ -229,8 +229,9 @@ function roleOf({ role }: EmbedSession, member: Member, pages: EmbedSession["pag
 }
 
 function least<R extends Role>(one: Role, other: R): EmbedRole {
-  const least = weaker(one, other);
-  return roles.find((role): role is EmbedRole => role === least && role !== "owner") ?? "admin";
+  const lower = weaker(one, other);
+  // An unknown role, for example of a later version, gives the least rights.
+  return roles.find((role): role is EmbedRole => role === lower && role !== "owner") ?? (lower === "owner" ? "admin" : "runner");
 }
 
 export async function setEmbedLook({ store }: Parts<"store">, sessionId: string, look: EmbedLook): Promise<void> {

@@ -84,7 +84,7 @@ export function createConnectionStore(database: Database) {
 }
 
 export function toConnection<R extends Row<"connections">>(row: R): R & Connection {
-  const lacks = lacksOfDialect[row.dialect];
+  const lacks = row.dialect === "local" ? lacksOfDialect.local : lacksOfDialect.interface;
   return {
     ...row,
     status: checkOutcomes.find((outcome) => outcome === row.status) ?? "unknown",

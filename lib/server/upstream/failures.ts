@@ -107,7 +107,8 @@ export function callerWentAway(): Failure {
 /** `failure`: the service's own refusal, if it was asked. */
 export function absent({ capability, name }: Operation, failure?: Failure): Failure {
   const own = failure ?? { message: `This service does not have ${capability ?? name}.`, status: 501 };
-  return { ...own, code: "NOT_IMPLEMENTED", ...(capability !== undefined && { details: { capability } }) };
+  const details = failure && isObject(failure.details) ? failure.details : {};
+  return { ...own, code: "NOT_IMPLEMENTED", ...(capability !== undefined && { details: { ...details, capability } }) };
 }
 
 export function notAddressable(): Failure {

@@ -35,18 +35,22 @@ export async function stageStream(source: AsyncIterable<Uint8Array>, options: { 
         throw new ServiceError("FILE_TOO_LARGE", `The file is larger than the ${options.maxBytes} bytes that this service takes.`);
       yield chunk;
       if (digest.size() - syncedBytes < SYNC_EVERY_BYTES) continue;
+      await synced; // a failing disk ends the upload early
       syncedBytes = digest.size();
       const opened = (handle ??= await open(path, "r"));
       synced = synced.then(() => opened.datasync());
       synced.catch(() => undefined); // awaited below
     }
   }
+  const file = createWriteStream(path, { flags: "wx", mode: 0o600, highWaterMark: BATCH_BYTES, flush: true });
   try {
-    await pipeline(digested(), createWriteStream(path, { flags: "wx", mode: 0o600, highWaterMark: BATCH_BYTES, flush: true }));
+    await pipeline(digested(), file);
     await synced;
     if ((await stat(path)).size !== digest.size()) throw new ServiceError("INTERNAL", "The disk did not keep all bytes of the upload.");
     return { path, ...(await digest.finish()), dispose };
   } catch (error) {
+    // `pipeline` may reject before the file is created.
+    if (!file.closed) await new Promise<void>((resolve) => file.once("close", () => resolve()));
     await dispose();
     throw error;
   } finally {

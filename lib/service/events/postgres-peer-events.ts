@@ -69,7 +69,7 @@ const CHANNEL = "job events";
 const NOTICE_BYTES = MAX_NOTICE_BYTES - 300;
 const MAX_WAITING = 2000;
 const MAX_WAITING_BYTES = 16 * 1024 ** 2;
-const MAX_EXIF_BYTES = 4 * 1024 ** 2;
+const MAX_EVENT_BYTES = 4 * 1024 ** 2;
 const KEEP_MS = 10_000;
 const AGAIN_MS = 1000;
 
@@ -100,7 +100,7 @@ export function createPostgresPeerEvents(database: Database, processes: Processe
     if (!remoteListeners?.has(to.userId)) return;
     if (key !== undefined) drop(waiting.findIndex((one) => one.key === key));
     const bytes = message === undefined ? 0 : Buffer.byteLength(message);
-    if (bytes > MAX_EXIF_BYTES) missed.add(to.userId);
+    if (bytes > MAX_EVENT_BYTES) missed.add(to.userId);
     else {
       waiting.push({ to, message, key, bytes });
       waitingBytes += bytes;

@@ -285,13 +285,13 @@ export function BoxControl({ id, name, value, onChange, className: _, ...rest }:
 
 type SliderControlProps = ControlProps & { name: string; control: Extract<Control, { kind: "number" }> };
 
-/** A slider and a number field for the same number. While the field is empty, the slider shows its placeholder. */
+/** A slider and a number field for the same number. While the field is empty, the slider shows the preset. */
 export function SliderControl({
   name,
-  control: { integer, min = 0, max = 1, step = integer ? 1 : undefined },
+  control: { integer, min = 0, max = 1, step = integer ? 1 : undefined, preset },
   ...field
 }: SliderControlProps) {
-  const { value, placeholder, onChange } = field;
+  const { value, onChange } = field;
   return (
     <span className="flex items-center gap-3">
       <input
@@ -300,7 +300,7 @@ export function SliderControl({
         min={Number(min)}
         max={Number(max)}
         step={step ?? "any"}
-        value={Number(typeof value === "number" ? value : (placeholder ?? min))}
+        value={Number(typeof value === "number" ? value : (preset ?? min))}
         onChange={({ target }) => onChange(Number(target.value))}
         className="min-w-0 flex-1 accent-current"
       />

@@ -52,6 +52,7 @@ async function* listed(reader: Reader, jobs: readonly StoredJob[]): AsyncIterabl
     const results = await resultTexts(reader, seqs);
     const inputs = await extraDataTexts(reader, seqs);
     for (const job of some) {
+      if (!inputs.has(job.seq)) continue; // removed while the list is read
       const result = orEmpty(() => resultOf(job, results), undefined);
       const error = orEmpty(() => errorOf(job), {});
       const prompt = objectText({ priority: job.number, prompt_id: job.id }, { extra_data: inputs.get(job.seq)?.extra_data ?? "{}" });

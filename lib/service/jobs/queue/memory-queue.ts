@@ -4,8 +4,7 @@ import { BUILT_IN_RUNNER } from "@/lib/contract/runners/runners";
 import { type WaitingJob } from "../transitions";
 import { createSlots, type JobQueue, type QueueContext, waitingJobs } from "./job-queue";
 
-/** `cancelled`: skipped later, because removing each one would copy the whole line. */
-type Line = { seqs: number[]; head: number; cancelled: Set<number> };
+type Line = { seqs: number[]; head: number };
 type CanDo = (kind: string) => boolean;
 
 const anyKind: CanDo = () => true;
@@ -19,7 +18,7 @@ export function createFairQueue() {
   function lineOf(userId: number, kind: string): Line {
     const lines = waiting.get(userId) ?? new Map<string, Line>();
     waiting.set(userId, lines);
-    const line = lines.get(kind) ?? { seqs: [], head: 0, cancelled: new Set() };
+    const line = lines.get(kind) ?? { seqs: [], head: 0 };
     lines.set(kind, line);
     return line;
   }
@@ -30,19 +29,11 @@ export function createFairQueue() {
     if (lines?.size === 0) waiting.delete(userId);
   }
 
-  function headOf(line: Line): number | undefined {
-    for (; line.head < line.seqs.length; line.head++) {
-      const seq = line.seqs[line.head];
-      if (seq !== undefined && !line.cancelled.delete(seq)) return seq;
-    }
-    return undefined;
-  }
-
   function firstOf(userId: number, canDo: CanDo): WaitingJob | undefined {
     let first: WaitingJob | undefined;
     for (const [kind, line] of waiting.get(userId) ?? []) {
       if (!canDo(kind)) continue;
-      const seq = headOf(line);
+      const seq = line.seqs[line.head];
       if (seq === undefined) deleteLine(userId, kind);
       else if (first === undefined || seq < first.seq) first = { userId, seq, kind };
     }
@@ -93,7 +84,12 @@ export function createFairQueue() {
 
     /** They use no turn. */
     forget(userId: number, seqs: readonly number[]): void {
-      for (const line of waiting.get(userId)?.values() ?? []) for (const seq of seqs) line.cancelled.add(seq);
+      const gone = new Set(seqs);
+      for (const [kind, line] of [...(waiting.get(userId) ?? [])]) {
+        line.seqs = line.seqs.slice(line.head).filter((seq) => !gone.has(seq));
+        line.head = 0;
+        if (line.seqs.length === 0) deleteLine(userId, kind);
+      }
     },
   };
 }

@@ -101,14 +101,17 @@ export function createCanceller({ parts, running, queue, background, reportEnd }
       const oldest = pending.where("seq", "<=", last).orderBy("create_time").orderBy("id").limit(MAX_JOBS_PER_COMMIT);
       const done: string[] = [];
       // Continues after the last job, so that PostgreSQL doesn't scan cancelled rows again. A final pass finds jobs that were requeued.
-      for (let lastJob: Job | undefined, isOver = false; !isOver;) {
-        const cancelled = await cancelSome(lastJob ? oldest.where(isAfter(lastJob)) : oldest);
-        for (const { id } of cancelled) done.push(id);
-        await removeWaiting(userId, cancelled);
-        isOver = !lastJob && cancelled.length === 0;
-        lastJob = cancelled.at(-1);
+      try {
+        for (let lastJob: Job | undefined, isOver = false; !isOver;) {
+          const cancelled = await cancelSome(lastJob ? oldest.where(isAfter(lastJob)) : oldest);
+          for (const { id } of cancelled) done.push(id);
+          await removeWaiting(userId, cancelled);
+          isOver = !lastJob && cancelled.length === 0;
+          lastJob = cancelled.at(-1);
+        }
+      } finally {
+        if (done.length > 0) events.queueChanged(userId);
       }
-      if (done.length > 0) events.queueChanged(userId);
       return done;
     },
 

@@ -31,7 +31,14 @@ describe("a range", () => {
     expect(valuesOf(free, "range", { from: "0", to: "1000000", step: "1" })).toEqual({ why: "too_many", most: 1000 });
     expect(valuesOf(free, "range", { from: "0", to: "1", step: "0" })).toEqual({ why: "no_step" });
     expect(valuesOf(free, "range", { from: "0", to: "", step: "1" })).toEqual({ why: "no_range" });
-    expect(valuesOf(free, "range", { from: "18446744073709551613", to: "18446744073709551615", step: "1" })).toEqual({ why: "no_range" });
+  });
+
+  it("of whole numbers keeps every digit", () => {
+    const last = 18446744073709551615n;
+    expect(valuesOf(free, "range", { from: String(last - 2n), to: String(last), step: "1" })).toEqual([last - 2n, last - 1n, last]);
+    expect(valuesOf(free, "range", { from: "1125899906842002", to: "1125899906842001", step: "1" })).toEqual([
+      1125899906842002, 1125899906842001,
+    ]);
   });
 });
 
