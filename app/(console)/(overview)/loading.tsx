@@ -1,4 +1,4 @@
 import { OverviewSkeleton } from "@/components/overview/overview-screen";
-import { loadingPage } from "../loading-page";
+import { loadingPage } from "../loading-screen";
 
 export default loadingPage("overview", OverviewSkeleton);

@@ -1,4 +1,4 @@
 import { AppsSkeleton } from "@/components/apps/apps-skeleton";
-import { loadingPage } from "../loading-page";
+import { loadingPage } from "../loading-screen";
 
 export default loadingPage("apps", AppsSkeleton);

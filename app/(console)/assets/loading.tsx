@@ -1,4 +1,4 @@
 import { AssetsSkeleton } from "@/components/assets/assets-skeleton";
-import { loadingPage } from "../loading-page";
+import { loadingPage } from "../loading-screen";
 
 export default loadingPage("assets", AssetsSkeleton);

@@ -1,4 +1,4 @@
 import { FilesSkeleton } from "@/components/files/file-columns";
-import { loadingPage } from "../loading-page";
+import { loadingPage } from "../loading-screen";
 
 export default loadingPage("files", FilesSkeleton);

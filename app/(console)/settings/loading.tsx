@@ -1,4 +1,4 @@
 import { SettingsSkeleton } from "@/components/settings/settings-tabs";
-import { loadingPage } from "../loading-page";
+import { loadingPage } from "../loading-screen";
 
 export default loadingPage("settings", SettingsSkeleton);

@@ -171,10 +171,11 @@ async function open(context: Context, id: string | undefined, find: typeof findV
   });
 }
 
-/** Something that the service is known to lack is not requested again. */
+/** Something that the service is known to lack is not requested again, except cancelling: its outcome belongs to one download. */
 function refusalOfAbsent({ capabilities }: Composition, { id }: Connection, operation: Operation): Failure | undefined {
   const { capability } = operation;
-  return capability !== undefined && capabilities.knows(id, capability) === false ? absent(operation) : undefined;
+  if (capability === undefined || capability === "tasks.cancel") return undefined;
+  return capabilities.knows(id, capability) === false ? absent(operation) : undefined;
 }
 
 /** The right to see the jobs can be taken back at any moment. */

@@ -151,11 +151,9 @@ export async function cancelDownload(asked: AuthedContext): Promise<Result<Downl
   if (!found.ok) return found;
   const { row, access } = found.value;
   const { downloadTasks } = asked.composition.store;
-  // A refusal from memory says nothing about this task.
-  const isAsked = asked.composition.capabilities.knows(access.connection.id, "tasks.cancel") !== false;
   const result = await access.upstream.exchange(operations.cancelTask, { params: { task_id: row.taskId } });
   if (!result.ok) {
-    if (isAsked && lacksOperation(result.failure)) await downloadTasks.change(row.id, { canCancel: CANNOT });
+    if (lacksOperation(result.failure)) await downloadTasks.change(row.id, { canCancel: CANNOT });
     return failed(redactForBrowser(result.failure, access));
   }
   await downloadTasks.change(row.id, { checkedAt: 0 });

@@ -50,6 +50,27 @@ fs.openSync = (path, ...rest) => {
   paths.set(number, path);
   return number;
 };
+// What streams call.
+const { open: openFile, fsync } = fs;
+fs.open = (path, ...rest) => {
+  const done = rest.pop();
+  openFile(path, ...rest, (error, number) => {
+    if (!error) paths.set(number, path);
+    done(error, number);
+  });
+};
+for (const call of ["write", "writev"]) {
+  const real = fs[call];
+  fs[call] = (number, ...rest) => {
+    note("written", paths.get(number) ?? "");
+    return real(number, ...rest);
+  };
+}
+fs.fsync = (number, done) =>
+  fsync(number, (error) => {
+    if (!error) note("synced", paths.get(number) ?? "");
+    done(error);
+  });
 noteAfter(fs, "fsyncSync", ([number]) => ["synced", paths.get(number) ?? ""]);
 // The threads that run nodes write files too.
 const threads = createRequire(import.meta.url)("node:worker_threads");

@@ -15,7 +15,7 @@ describe("clearing a long history", () => {
   let database: Database;
   const open = async () => (database = await place.open());
   const ended = () => countJobs(database, 1, terminalStates);
-  const rows = () => database.rows(query.selectFrom("jobs").selectAll());
+  const rows = () => database.rows(query.selectFrom("jobs").selectAll().orderBy("seq"));
   const isMarked = async () =>
     (await database.row(query.selectFrom("users").select("id").where("history_cleared_until", "is not", null))) !== undefined;
 

@@ -1,4 +1,4 @@
-import { loadingPage } from "@/app/(console)/loading-page";
+import { loadingPage } from "@/app/(console)/loading-screen";
 import { AppSkeleton } from "@/components/apps/apps-skeleton";
 
 export default loadingPage("apps", AppSkeleton);
