@@ -18,7 +18,7 @@ import { type AppField, type AppFileAnswer, type AppPicture } from "@/lib/contra
 import { type AppProblem, isFileKind, problemOf } from "@/lib/contract/apps/fill";
 import { toImageValue } from "@/lib/contract/assets/file-refs";
 import { own } from "@/lib/contract/json/own";
-import { appApi } from "./apps-list";
+import { appApi } from "./apps-address";
 
 /** `input`: the input that gets the file, as each has its own kinds and limits. */
 export function sendAppFile(app: string, input: string): SendPicture {

@@ -31,7 +31,7 @@ import { OwnPictures } from "./app-files";
 import { AppForm, fieldId } from "./app-form";
 import { AppRuns, RESULTS } from "./app-runs";
 import { type FieldProblem, type FieldValues, problemsIn, problemsOf, toSend, usualValues, valuesFrom } from "./app-values";
-import { appApi, appPath } from "./apps-list";
+import { appApi, appPath } from "./apps-address";
 import { FavouriteButton } from "./apps-screen";
 import { OpenAppSkeleton } from "./apps-skeleton";
 import { Presets } from "./presets";

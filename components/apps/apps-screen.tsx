@@ -26,7 +26,8 @@ import { type AppCard, type AppsAnswer, type AppView } from "@/lib/contract/apps
 import { type Failure } from "@/lib/contract/failure";
 import { objectOf } from "@/lib/contract/json/json";
 import { type Result } from "@/lib/shared/result";
-import { appApi, appPath, appsApiPath, appsHref, type AppsSearch, everyApp, useMore, whoseApps } from "./apps-list";
+import { appApi, appPath, appsApiPath, appsHref, type AppsSearch, everyApp, whoseApps } from "./apps-address";
+import { useMore } from "./use-more";
 
 type AppsScreenProps = {
   search: AppsSearch;

@@ -10,7 +10,7 @@ import { usePoll } from "@/lib/browser/poll/use-poll";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { type AppField, type AppPreset } from "@/lib/contract/apps/app";
 import { type FieldValues, toSend, valuesFrom } from "./app-values";
-import { appApi } from "./apps-list";
+import { appApi } from "./apps-address";
 
 type PresetsAnswer = { presets: AppPreset[] };
 const presetsIn = ({ presets }: PresetsAnswer) => presets;

@@ -18,7 +18,7 @@ import { type AppField, type AppResult, type AppRun, type AppRunState, type AppV
 import { own } from "@/lib/contract/json/own";
 import { fileAddress } from "./app-files";
 import { differing } from "./app-values";
-import { appApi } from "./apps-list";
+import { appApi } from "./apps-address";
 import { RunError } from "./run-problems";
 
 const tones: Readonly<Record<AppRunState, Tone>> = {

@@ -9,7 +9,8 @@ import { IDEMPOTENCY_HEADER } from "@/lib/contract/workflow/submission";
 import { sleep } from "@/lib/shared/async";
 import { ok, type Result } from "@/lib/shared/result";
 import { newIdempotencyKey } from "@/lib/shared/text";
-import { appApi, useMore } from "./apps-list";
+import { appApi } from "./apps-address";
+import { useMore } from "./use-more";
 
 type RunsAnswer = { runs: AppRun[]; next?: string };
 type RunAnswer = { run: AppRun };

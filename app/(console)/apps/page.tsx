@@ -1,7 +1,7 @@
 import { type Metadata } from "next";
 import { getTranslations } from "next-intl/server";
 import { Suspense } from "react";
-import { APPS_PAGE, appsParams } from "@/components/apps/apps-list";
+import { APPS_PAGE, appsParams } from "@/components/apps/apps-address";
 import { AppsScreen } from "@/components/apps/apps-screen";
 import { AppsSkeleton } from "@/components/apps/apps-skeleton";
 import { IgnoredValues } from "@/components/frame/list/tool-bar";

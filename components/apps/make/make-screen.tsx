@@ -27,7 +27,7 @@ import { readTags } from "@/lib/shared/text";
 import { AppForm } from "../app-form";
 import { usePictures } from "../app-screen";
 import { usualValues } from "../app-values";
-import { appApi, appPath } from "../apps-list";
+import { appApi, appPath } from "../apps-address";
 import { OpenAppSkeleton } from "../apps-skeleton";
 import { AccessCard } from "./access-card";
 import { InputsCard, OutputsCard } from "./inputs-card";

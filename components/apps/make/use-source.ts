@@ -17,7 +17,7 @@ import { parseJson } from "@/lib/contract/json/parse-json";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
 import { drawingIn, isNameless } from "@/lib/contract/workflow/workflow-name";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { appApi } from "../apps-list";
+import { appApi } from "../apps-address";
 
 /** What is edited. `version`: that of the existing app. */
 export type Draft = { definition: AppDefinition; access: AppAccess; limits: AppLimits; version?: number };

@@ -12,7 +12,7 @@ import { usePoll } from "@/lib/browser/poll/use-poll";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { withQuery } from "@/lib/browser/urls";
 import { type AppVersionView, type AppView } from "@/lib/contract/apps/app";
-import { appApi, appPath } from "../apps-list";
+import { appApi, appPath } from "../apps-address";
 
 type VersionsAnswer = { versions: AppVersionView[] };
 const versionsIn = ({ versions }: VersionsAnswer) => versions;

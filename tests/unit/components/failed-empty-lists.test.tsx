@@ -3,7 +3,7 @@
 import { act, cleanup, screen } from "@testing-library/react";
 import { type ReactNode, Suspense } from "react";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { everyApp } from "@/components/apps/apps-list";
+import { everyApp } from "@/components/apps/apps-address";
 import { AppsScreen } from "@/components/apps/apps-screen";
 import { FilesScreen } from "@/components/files/files-screen";
 import { toFilesView } from "@/components/files/files-view";

@@ -4,36 +4,6 @@ import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { Button } from "@/components/ui/controls/button";
 import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";
-import { withQuery } from "@/lib/browser/urls";
-import { addressValues, type Params, readAddress, type ValuesOf } from "@/lib/contract/params";
-
-export const whoseApps = ["all", "mine", "team", "favourites"] as const;
-export const appsParams = {
-  q: { kind: "text", most: 200, usual: "" },
-  tag: { kind: "text", most: 40, usual: "" },
-  whose: { kind: "word", values: whoseApps, usual: "all" },
-} as const satisfies Params;
-export type AppsSearch = ValuesOf<typeof appsParams>;
-
-export const everyApp: AppsSearch = readAddress(appsParams, new URLSearchParams()).query;
-export const APPS_PAGE = 60;
-
-export function appsHref(search: AppsSearch, connection?: string): `/${string}` {
-  return withQuery("/apps", { ...addressValues(appsParams, search), connection });
-}
-
-export function appsApiPath(search: AppsSearch, connection: string | undefined): `/${string}` {
-  return withQuery("/api/apps", { ...addressValues(appsParams, search), limit: APPS_PAGE, connection });
-}
-
-/** A path below the app's own address, for pages and for the API. */
-export function appPath(id: string, ...below: readonly string[]): `/${string}` {
-  return `/apps/${[id, ...below].map(encodeURIComponent).join("/")}`;
-}
-
-export function appApi(id: string, ...below: readonly string[]): `/${string}` {
-  return `/api${appPath(id, ...below)}`;
-}
 
 type More<T> = { path: string; items: readonly T[]; next?: string; isBusy?: boolean; failure?: ApiFailure };
 
