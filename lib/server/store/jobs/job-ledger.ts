@@ -104,6 +104,7 @@ export function createJobLedgerStore(database: Database) {
         const known = await readKnown(trx, number, ids);
         const ofUnknown = notes.filter(({ jobId, memberId }) => !known.has(jobId) && memberId === undefined).map(({ jobId }) => jobId);
         const submitters = await submittersOf(trx, connectionId, ofUnknown);
+        const next = new Map<bigint, bigint>();
         const seen = { added: 0, left: 0, written: new Array<LedgerNote>() };
         for (const note of notes) {
           const before = known.get(note.jobId);
@@ -115,7 +116,7 @@ export function createJobLedgerStore(database: Database) {
           }
           const row = rowOf(after);
           const isNews = !before || before.createdMs !== after.createdMs || writeExactJson(rowOf(before)) !== writeExactJson(row);
-          const key = isNews ? await put(trx, number, before, after, row) : before.key;
+          const key = isNews ? await put(trx, number, before, after, { row, next }) : before.key;
           if (isNews)
             await noteUsage(trx, connectionId, {
               token: submitters.get(note.jobId)?.token,
@@ -248,7 +249,7 @@ async function put(
   number: number,
   before: KnownRow | undefined,
   after: Known,
-  row: ReturnType<typeof rowOf>,
+  { row, next }: { row: ReturnType<typeof rowOf>; next: Map<bigint, bigint> },
 ): Promise<bigint> {
   const body = indexed(after);
   if (before?.createdMs === after.createdMs) {
@@ -258,7 +259,7 @@ async function put(
     return before.key;
   }
   if (before) await trx.deleteFrom("ledgerJobs").where("key", "=", before.key).execute();
-  const key = await freeKey(trx, firstKey(number, after.createdMs));
+  const key = await freeKey(trx, firstKey(number, after.createdMs), next);
   await trx
     .insertInto("ledgerJobs")
     .values({ ...row, key, number, jobId: after.jobId })
@@ -267,12 +268,22 @@ async function put(
   return key;
 }
 
-/** Jobs of the same moment get neighbouring keys. */
-async function freeKey(trx: Kysely<Tables>, first: bigint): Promise<bigint> {
-  for (let key = first; ; key += 1n) {
-    const { rows } = await sql`SELECT 1 FROM ledger_jobs WHERE key = ${key}`.execute(trx);
-    if (rows.length === 0) return key;
-  }
+/** Jobs of the same moment get neighbouring keys. `next`: by first key, where this transaction continues. */
+async function freeKey(trx: Kysely<Tables>, first: bigint, next: Map<bigint, bigint>): Promise<bigint> {
+  const start = next.get(first) ?? first;
+  const taken = await sql`SELECT 1 FROM ledger_jobs WHERE key = ${start}`.execute(trx);
+  const key = taken.rows.length === 0 ? start : await keyAfter(trx, start);
+  next.set(first, key + 1n);
+  return key;
+}
+
+/** The first free key after a taken one. */
+async function keyAfter(trx: Kysely<Tables>, start: bigint): Promise<bigint> {
+  const { rows } = await sql<{ free: string }>`
+    SELECT CAST(key + 1 AS TEXT) AS free FROM ledger_jobs AS taken
+    WHERE key >= ${start} AND NOT EXISTS (SELECT 1 FROM ledger_jobs AS other WHERE other.key = taken.key + 1)
+    ORDER BY key LIMIT 1`.execute(trx);
+  return BigInt(rows[0]?.free ?? start);
 }
 
 async function countOf(database: Kysely<Tables>, number: number): Promise<number> {
