@@ -23,9 +23,9 @@ import { startTelemetry } from "./telemetry";
 const GRACE_MS = 10_000;
 const STOP_MS = 50_000;
 
-const LONGEST_CLIENT_ID = 200;
+const MAX_CLIENT_ID = 200;
 const TELL_EVERY_MS = 5000;
-const MOST_NAMED = 20;
+const MAX_NAMED = 20;
 
 const servedWithoutOperation = ["/api/health", "/api/openapi.json"];
 
@@ -126,7 +126,7 @@ async function copy({ settings }: ServiceEnv, dataDir: string, [option, to]: str
 }
 
 function name(hashes: readonly string[]): string {
-  return hashes.slice(0, MOST_NAMED).join(", ") + (hashes.length > MOST_NAMED ? " and others" : "");
+  return hashes.slice(0, MAX_NAMED).join(", ") + (hashes.length > MAX_NAMED ? " and others" : "");
 }
 
 async function serve(env: ServiceEnv, dataDir: string): Promise<void> {
@@ -183,7 +183,7 @@ async function admitTo(service: Service, request: IncomingMessage): Promise<Feed
   const header = request.headers["x-api-key"];
   const bearer = bearerIn(request.headers.authorization);
   const key = (typeof header === "string" ? header : (bearer ?? searchParams.get("token") ?? "")).trim();
-  const clientId = searchParams.get("clientId")?.slice(0, LONGEST_CLIENT_ID) || undefined;
+  const clientId = searchParams.get("clientId")?.slice(0, MAX_CLIENT_ID) || undefined;
   const user = await service.userOf(key);
   const message = "A valid API key is required: X-API-Key: KEY, Authorization: Bearer KEY, or ?token=KEY.";
   if (user === undefined) return { ok: false, refused: { status: 401, code: "UNAUTHORIZED", message } };

@@ -69,16 +69,16 @@ export function failureOf(name, output) {
   return { name, error: output.slice(Math.max(0, output.search(/^.*\bErrors?\b/m))) };
 }
 
-const MOST_FAILURES = 10;
+const MAX_FAILURES = 10;
 /** As many lines as fit on a page that shows the end of a run. */
-const MOST_LINES = 30;
+const MAX_LINES = 30;
 
 /** The beginning of each error, for the end of the output: the fewer errors, the longer each.
  * @param {readonly Failure[]} failures
  */
 export function beginnings(failures) {
-  const shown = failures.slice(0, MOST_FAILURES);
-  const lines = Math.min(15, Math.floor(MOST_LINES / shown.length) - 1);
+  const shown = failures.slice(0, MAX_FAILURES);
+  const lines = Math.min(15, Math.floor(MAX_LINES / shown.length) - 1);
   const text = shown.flatMap(({ name, error }) => [`FAILED  ${name}`, ...firstLines(error, lines).map((line) => `        ${line}`)]);
   const left = failures.length - shown.length;
   return [...text, ...(left > 0 ? [`        and ${left} more`] : [])].map((line) => `${line}\n`).join("");
@@ -92,7 +92,7 @@ export function notChecked(unchecked) {
   const countOf = (program) => unchecked.filter(({ missing }) => missing === program).length;
   const lines = programs.map((program) => `${countOf(program)} of the tests: ${program} is not here and could not be installed`);
   const others = unchecked.filter(({ missing }) => missing === undefined).map(({ name }) => name);
-  const left = others.splice(MOST_FAILURES).length;
+  const left = others.splice(MAX_FAILURES).length;
   return [...lines, ...others, ...(left > 0 ? [`and ${left} more`] : [])].map((line) => `NOT CHECKED  ${line}\n`).join("");
 }
 

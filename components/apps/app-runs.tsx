@@ -8,7 +8,7 @@ import { FileName } from "@/components/ui/cut";
 import { EmptyState } from "@/components/ui/empty-state";
 import { Skeleton } from "@/components/ui/skeleton";
 import { useViewing } from "@/components/viewer/use-viewing";
-import { MOST_COMPARED } from "@/components/viewer/use-viewing";
+import { MAX_COMPARED } from "@/components/viewer/use-viewing";
 import { type AppField, type AppValues, type AppView } from "@/lib/contract/apps/app";
 import { own } from "@/lib/contract/json/own";
 import { differing } from "./app-values";
@@ -38,7 +38,7 @@ export function AppRuns({ app, runs: { runs, poll, more }, onReuse }: AppRunsPro
     setMarked(ids);
     setComparing(true);
   };
-  const mark = (id: string) => setMarked(marked.includes(id) ? marked.filter((one) => one !== id) : [...marked, id].slice(-MOST_COMPARED));
+  const mark = (id: string) => setMarked(marked.includes(id) ? marked.filter((one) => one !== id) : [...marked, id].slice(-MAX_COMPARED));
   return (
     // On narrow screens at least as high as the window, so that a new run can be scrolled to the top before its results have arrived.
     <section

@@ -222,7 +222,7 @@ function Given({ app, inputs, run, before }: GivenProps) {
   );
 }
 
-const LONGEST_SHOWN = 300;
+const MAX_SHOWN = 300;
 
 export function ValueShown({ app, input: { control }, value }: { app: string; input: AppField; value: unknown }) {
   const t = useTranslations("apps.runs");
@@ -235,5 +235,5 @@ export function ValueShown({ app, input: { control }, value }: { app: string; in
   if (control.kind === "switch") return t(value === true ? "on" : "off");
   const choice = control.kind === "choice" ? control.choices.find((one) => one.value === value)?.label : undefined;
   const text = choice || String(value);
-  return text.length > LONGEST_SHOWN ? `${text.slice(0, LONGEST_SHOWN)}…` : text;
+  return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text;
 }

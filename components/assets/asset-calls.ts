@@ -41,7 +41,7 @@ export const requests = {
 };
 
 /** The most assets that the interface returns in one answer. */
-export const MOST_AT_ONCE = 500;
+export const MAX_AT_ONCE = 500;
 
 type Where = { query: AssetsQuery; connectionId: string | undefined };
 

@@ -14,7 +14,7 @@ import { isNotThere } from "@/lib/contract/failure";
 import { type AssetView, fileOfAsset } from "@/lib/contract/views/asset-view";
 
 /** Proxies in front of a console refuse longer addresses. */
-export const MOST_IN_RUN = 100;
+export const MAX_IN_RUN = 100;
 
 /** The name of jobs everywhere: enough of the id to tell them apart. */
 export function shortJob(jobId: string): string {

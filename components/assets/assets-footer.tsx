@@ -10,7 +10,7 @@ import { EmptyState } from "@/components/ui/empty-state";
 import { Link } from "@/components/ui/link";
 import { useNumber } from "@/components/ui/time/use-clock";
 import { type AssetsQuery } from "@/lib/contract/schemas/asset";
-import { MOST_AT_ONCE, useAssetRights } from "./asset-calls";
+import { MAX_AT_ONCE, useAssetRights } from "./asset-calls";
 import { type AssetsLook, isFiltered, unfiltered } from "./assets-address";
 import { type AssetAct, type Entry } from "./bulk/use-asset-bulk";
 import { type AssetsSource } from "./wall/chunk-store";
@@ -60,7 +60,7 @@ export function AssetsFooter({ source, hasMore, by, place, firstIndex, onBy, onJ
         className="mt-auto md:sticky md:bottom-0 md:z-20"
       >
         {buttons}
-        <PageControls offset={query.offset} limit={query.limit} total={total} most={MOST_AT_ONCE} onGo={place.go} />
+        <PageControls offset={query.offset} limit={query.limit} total={total} most={MAX_AT_ONCE} onGo={place.go} />
       </Paging>
     );
   }

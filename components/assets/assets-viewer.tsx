@@ -4,7 +4,7 @@ import useSWRImmutable from "swr/immutable";
 import { failureText } from "@/components/frame/failure/fault-owner";
 import { showToast } from "@/components/ui/toast-store";
 import { Compare } from "@/components/viewer/compare";
-import { MOST_COMPARED, type ReadWorkflow, type useViewing, type ViewerItem } from "@/components/viewer/use-viewing";
+import { MAX_COMPARED, type ReadWorkflow, type useViewing, type ViewerItem } from "@/components/viewer/use-viewing";
 import { Viewer } from "@/components/viewer/viewer";
 import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";
@@ -84,7 +84,7 @@ type AssetsCompareProps = {
 export function AssetsCompare({ named, find, connectionId, connection, onClose }: AssetsCompareProps) {
   const errors = useTranslations("errors");
   const t = useTranslations("viewer.comparing");
-  const ids = [...new Set(named.split(","))].slice(0, MOST_COMPARED);
+  const ids = [...new Set(named.split(","))].slice(0, MAX_COMPARED);
   const { data, mutate } = useSWRImmutable(
     connectionId === undefined ? null : ["assets.compared", connectionId, ...ids],
     () =>

@@ -18,7 +18,7 @@ import { apiPath } from "@/lib/browser/urls";
 import { type InvitationState } from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";
 import { object, oneOf } from "@/lib/contract/json/readers";
-import { SHORTEST_PASSWORD } from "@/lib/contract/people/sign-in";
+import { MIN_PASSWORD } from "@/lib/contract/people/sign-in";
 
 export function SetUpForm({ token }: { token: string }) {
   const t = useTranslations("auth.setUp");
@@ -37,7 +37,7 @@ export function SetUpForm({ token }: { token: string }) {
       <FormField label={t("email")} error={wrongIn("email")}>
         {(control) => <Input {...control} name="email" type="email" autoComplete="username" required />}
       </FormField>
-      <FormField label={t("password")} hint={t("passwordHint", { count: SHORTEST_PASSWORD })} error={wrongIn("password")}>
+      <FormField label={t("password")} hint={t("passwordHint", { count: MIN_PASSWORD })} error={wrongIn("password")}>
         {(control) => <NewPasswordInput {...control} />}
       </FormField>
       <Button type="submit" tone="primary" busy={isBusy}>
@@ -89,7 +89,7 @@ export function InvitationForm({ token, email, resets }: { token: string; email:
           {(control) => <Input {...control} name="name" autoComplete="name" required maxLength={100} />}
         </FormField>
       )}
-      <FormField label={t("password")} hint={t("passwordHint", { count: SHORTEST_PASSWORD })} error={wrongIn("password")}>
+      <FormField label={t("password")} hint={t("passwordHint", { count: MIN_PASSWORD })} error={wrongIn("password")}>
         {(control) => <NewPasswordInput {...control} />}
       </FormField>
       <Button type="submit" tone="primary" busy={isBusy}>
@@ -157,7 +157,7 @@ function useSignUp(path: `/api/${string}`, fields: readonly Field[], bodyOf: (da
   return {
     isBusy,
     failure: field ? undefined : failure,
-    wrongIn: (name: Field) => (field === name ? t(name, { count: SHORTEST_PASSWORD }) : undefined),
+    wrongIn: (name: Field) => (field === name ? t(name, { count: MIN_PASSWORD }) : undefined),
     onSubmit: (event: FormEvent<HTMLFormElement>) => void submit(event),
   };
 }

@@ -120,7 +120,7 @@ function useContentHeight(isOn: boolean, origins: readonly string[]): void {
 }
 
 const LOOK_MS = 2000;
-const MOST = 100;
+const MAX_COUNT = 100;
 
 /** Tells the host of each job submitted in this page, and of its end. */
 export function useHostJobs(origins: readonly string[]): void {
@@ -145,7 +145,7 @@ export function useHostJobs(origins: readonly string[]): void {
       const id = method === "POST" && /^\/api\/prompt(\?|$)/.test(path) ? textOf(objectOf(value)?.prompt_id) : undefined;
       if (id === undefined) return;
       tellHost(origins, { type: "job-submitted", id });
-      if (open.size >= MOST) return;
+      if (open.size >= MAX_COUNT) return;
       open.set(id, new URLSearchParams(path.split("?")[1]).get("connection") ?? connectionNow());
       timer ??= setTimeout(() => void look(), LOOK_MS);
     });

@@ -114,13 +114,13 @@ function inOrder({ sort, order }: FilesQuery) {
 
 export const fileSorts = ["name", "size", "modified"] as const;
 
-const LONGEST = 1000;
+const MAX_LENGTH = 1000;
 
 /** `dir` ends with a slash; "/" is the top. `all`: lists every file below the folder instead of its folders and own files. */
 export const filesParams = {
-  dir: { kind: "text", most: LONGEST, usual: TOP, read: (text) => [text, `${text}/`].find(isFolder) },
+  dir: { kind: "text", most: MAX_LENGTH, usual: TOP, read: (text) => [text, `${text}/`].find(isFolder) },
   all: { kind: "boolean", usual: false },
-  name: { kind: "text", most: LONGEST, usual: "" },
+  name: { kind: "text", most: MAX_LENGTH, usual: "" },
   sort: { kind: "word", values: fileSorts, usual: "name" },
   order: { kind: "word", values: ["asc", "desc"], usual: "asc" },
   offset: { kind: "integer", min: 0, max: 9_999_999, usual: 0 },

@@ -15,7 +15,7 @@ const COLLAPSED = 160;
 const smallest = { width: 60, height: 10 };
 const largest = { width: 3_000, height: 6_000 };
 const FARTHEST = 200_000;
-const MOST_GROUPS = 1_000;
+const MAX_GROUPS = 1_000;
 /** The depth of nested subgraphs, the same limit as in reading the file. */
 const DEEPEST = 50;
 
@@ -52,7 +52,7 @@ export function layoutEditorFile(file: EditorFile, inside: Inside, graph?: Graph
   const isLeftOut = (node: EditorNode) =>
     graph !== undefined && (isPlain(file, node) || isSwitch(node)) && !Object.hasOwn(graph, prefix + node.id);
   const all = net.nodes.map((node) => placed(file, node, prefix, isLeftOut(node)));
-  const groups = listOf(net.raw.groups).slice(0, MOST_GROUPS).flatMap(groupOf);
+  const groups = listOf(net.raw.groups).slice(0, MAX_GROUPS).flatMap(groupOf);
   const boxes = [...all, ...groups];
   const [left, top] = boxes.reduce(([x, y], box) => [Math.min(x, box.x), Math.min(y, box.y)], [Infinity, Infinity]);
   const moved = <T extends { x: number; y: number }>(box: T): T => ({ ...box, x: box.x - left, y: box.y - top });

@@ -217,14 +217,14 @@ type Lanes = {
 };
 
 /** The most lanes drawn; further links are plain curves that may cross nodes. */
-const MOST_LANES = 4_000;
+const MAX_LANES = 4_000;
 
 /** Links from one source share their lanes as far as their ways are the same. */
 function withLanes({ sources, targets }: Ends, layer: readonly number[]): Lanes {
   const count = layer.length;
   const levelOf = (node: number) => layer[node] ?? 0;
   const spans = targets.map((list, node) => list.reduce((most, target) => Math.max(most, levelOf(target) - levelOf(node) - 1), 0));
-  const isTooMany = spans.reduce((sum, span) => sum + span, 0) > MOST_LANES;
+  const isTooMany = spans.reduce((sum, span) => sum + span, 0) > MAX_LANES;
   if (isTooMany) return { ends: { sources, targets }, layer: [...layer], between: () => [] };
   const ends: Ends = { sources: layer.map(() => []), targets: layer.map(() => []) };
   const layers = [...layer];

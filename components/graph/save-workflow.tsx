@@ -58,7 +58,7 @@ export function SaveWorkflow({ isSmall = false, tone, size, ...form }: SaveWorkf
 }
 
 const formats = ["editor", "graph"] as const;
-const MOST_NAMED = 8;
+const MAX_NAMED = 8;
 
 type SaveFormProps = Pick<SaveWorkflowProps, "title" | "stored" | "onSaved" | "textOf" | "editor" | "connection"> & { onClose: () => void };
 type Saving = { path?: string; isBusy?: boolean; isTaken?: boolean; isEmpty?: boolean; failure?: ApiFailure };
@@ -157,7 +157,7 @@ function SaveForm({ title, stored, onSaved, textOf, editor, connection, onClose 
           ))}
           {isEditor && unplaced.length > 0 ? (
             <p role="status" className="text-sm text-wait">
-              {t("format.unplaced", { list: unplaced.slice(0, MOST_NAMED).join(", "), more: Math.max(0, unplaced.length - MOST_NAMED) })}
+              {t("format.unplaced", { list: unplaced.slice(0, MAX_NAMED).join(", "), more: Math.max(0, unplaced.length - MAX_NAMED) })}
             </p>
           ) : null}
         </fieldset>

@@ -12,7 +12,7 @@ import { isNotThere } from "@/lib/contract/failure";
 import { formatBytes } from "@/lib/shared/format";
 import { keepWork, type OpenSession, sessionOf, takeWork } from "./file/mask-session";
 import { type OpenMask, type OpenRefusal } from "./file/open-mask";
-import { LONGEST_EDGE, type MaskSource, MAX_PIXELS, MOST_BYTES } from "./file/picture-file";
+import { type MaskSource, MAX_BYTES, MAX_EDGE, MAX_PIXELS } from "./file/picture-file";
 import { MaskEditor, type MaskEditorProps } from "./mask-editor";
 
 type MaskOpeningProps = Omit<MaskEditorProps, "session" | "title" | "connection" | "note"> & {
@@ -150,9 +150,9 @@ function MaskRefused({ refusal, name, isListed, onRetry, onFile }: MaskRefusedPr
   const { why } = refusal;
   const text =
     why.reason === "bytes"
-      ? t("bytes", { name, size: formatBytes(why.bytes, locale), most: formatBytes(MOST_BYTES, locale) })
+      ? t("bytes", { name, size: formatBytes(why.bytes, locale), most: formatBytes(MAX_BYTES, locale) })
       : why.reason === "edge"
-        ? t("edge", { name, width: number(why.width), height: number(why.height), most: number(LONGEST_EDGE) })
+        ? t("edge", { name, width: number(why.width), height: number(why.height), most: number(MAX_EDGE) })
         : t("pixels", {
             name,
             width: number(why.width),

@@ -12,7 +12,7 @@ import { thumbnailUrl, withQuery } from "@/lib/browser/urls";
 import { hasFeature } from "@/lib/contract/connections";
 import { isAddressableId } from "@/lib/contract/params";
 import { kindOfName } from "@/lib/contract/views/outputs-view";
-import { MOST_PICTURES, type OverviewJob, type OverviewJobs } from "./overview-jobs";
+import { MAX_PICTURES, type OverviewJob, type OverviewJobs } from "./overview-jobs";
 import { Part, PartNote, pictureGrid, PicturesSkeleton, RowsSkeleton } from "./part";
 
 type JobPartProps = { poll: Poll<OverviewJobs> };
@@ -142,7 +142,7 @@ export function PicturesPart({ poll }: JobPartProps) {
       skeleton={<PicturesSkeleton />}
     >
       {({ jobs }) => {
-        const shown = jobs.flatMap(({ preview, ...job }) => (preview ? [{ ...job, preview }] : [])).slice(0, MOST_PICTURES);
+        const shown = jobs.flatMap(({ preview, ...job }) => (preview ? [{ ...job, preview }] : [])).slice(0, MAX_PICTURES);
         if (shown.length === 0) return <p className="text-ink-3">{t("pictures.none")}</p>;
         return (
           <ul className={pictureGrid}>

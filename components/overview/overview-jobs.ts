@@ -28,7 +28,7 @@ export const questions: Readonly<Record<Question, Pick<JobsQuery, "status" | "li
   failed: { status: ["failed"], limit: 4 },
   pictures: { status: ["completed"], limit: 24 },
 };
-export const MOST_PICTURES = 12;
+export const MAX_PICTURES = 12;
 
 export function jobsPath(question: Question, connection: string): `/${string}` {
   return withQuery("/api/jobs", { ...questions[question], connection });

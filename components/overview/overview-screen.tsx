@@ -31,20 +31,20 @@ import { PicturesSkeleton, RowsSkeleton } from "./part";
 import { RunsPart } from "./runs-part";
 import { Welcome } from "./welcome";
 
-const MOST_ACTS = 6;
+const MAX_ACTS = 6;
 const toEntries = ({ entries }: AuditPage) => entries;
 
 /** The newest entries of the audit log, for members who may read it. */
 function ActsPart() {
   const t = useTranslations("overview.acts");
   const { wordOf, triedOf } = useActWords();
-  const poll = usePoll(withQuery("/api/console/audit", { limit: MOST_ACTS }), { read: toEntries, motion: () => "background" });
+  const poll = usePoll(withQuery("/api/console/audit", { limit: MAX_ACTS }), { read: toEntries, motion: () => "background" });
   return (
     <Part
       title={t("title")}
       all={{ href: "/settings/audit", text: t("all") }}
       poll={poll}
-      skeleton={<RowsSkeleton rows={MOST_ACTS} />}
+      skeleton={<RowsSkeleton rows={MAX_ACTS} />}
       bodyClassName="p-0 min-h-[294px]"
     >
       {(entries) =>

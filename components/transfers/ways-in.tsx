@@ -94,7 +94,7 @@ export function WaysIn({ canAdd: mayAdd }: { canAdd: boolean }) {
 
 /** Longer than the pause between two drag events, half a second in some browsers; it also ends a drag that sends no final event. */
 const STILL_OVER_MS = 1_000;
-const LONGEST_TEXT = 100_000;
+const MAX_TEXT = 100_000;
 
 type Kind = "files" | "addresses";
 type WindowFiles = {
@@ -172,7 +172,7 @@ export function useWindowFiles({ isOn, onFiles, onAddress }: WindowFiles): Kind 
 /** Undefined if the text contains anything else. */
 function addressesIn(text: string): string | undefined {
   const lines = text
-    .slice(0, LONGEST_TEXT)
+    .slice(0, MAX_TEXT)
     .split("\n")
     .map((line) => line.trim())
     .filter((line) => line !== "");

@@ -90,7 +90,7 @@ export type ViewerItem = {
 };
 
 /** Side by side, more than these would be too small to judge. */
-export const MOST_COMPARED = 4;
+export const MAX_COMPARED = 4;
 
 /** Undefined: not known yet. */
 export type ItemAt = (index: number) => ViewerItem | undefined;

@@ -4,7 +4,7 @@ import { type KeyboardEvent, useRef, useState } from "react";
 import { useMayShare } from "@/components/frame/member-context";
 import { Skeleton } from "@/components/ui/skeleton";
 import { OtherMedia } from "./other-media";
-import { type ItemAt, MOST_COMPARED, type ViewerItem } from "./use-viewing";
+import { type ItemAt, MAX_COMPARED, type ViewerItem } from "./use-viewing";
 import { useSlideshow, ViewerBar, ViewerKeys } from "./viewer-bar";
 import { ViewerDialog } from "./viewer-dialog";
 import { ZoomedPicture } from "./zoomed-picture";
@@ -28,7 +28,7 @@ type ViewerProps = {
 const ShareDialog = dynamic(() => import("@/components/frame/share/share-dialog").then((module) => module.ShareDialog), { ssr: false });
 
 /** A larger file is not loaded ahead. */
-const MOST_AHEAD_BYTES = 32 * 1024 * 1024;
+const MAX_AHEAD_BYTES = 32 * 1024 * 1024;
 
 /** Shows one item in full, and the way to the next: arrows change the item, Space plays, C marks it, + and - zoom, ? lists all keys. */
 export function Viewer({ count, at, itemAt, onMove, onClose, onCompare, isCovered = false, canDownload = true, shareOn }: ViewerProps) {
@@ -50,7 +50,7 @@ export function Viewer({ count, at, itemAt, onMove, onClose, onCompare, isCovere
   const isMarked = item !== undefined && marked.some(({ id }) => id === item.id);
   const mark = () => {
     if (item?.kind !== "image" || !onCompare) return;
-    setMarked(isMarked ? marked.filter(({ id }) => id !== item.id) : [...marked, item].slice(-MOST_COMPARED));
+    setMarked(isMarked ? marked.filter(({ id }) => id !== item.id) : [...marked, item].slice(-MAX_COMPARED));
   };
   const keys: Record<string, (isRepeat: boolean) => void> = {
     ArrowLeft: (isRepeat) => turn(-1, isRepeat),
@@ -72,7 +72,7 @@ export function Viewer({ count, at, itemAt, onMove, onClose, onCompare, isCovere
     return true;
   };
   const next = itemAt(slideshow.isPlaying ? (at + 1) % count : at + 1);
-  const isNextAsked = isReady && next?.kind === "image" && (next.sizeBytes ?? 0) <= MOST_AHEAD_BYTES;
+  const isNextAsked = isReady && next?.kind === "image" && (next.sizeBytes ?? 0) <= MAX_AHEAD_BYTES;
   return (
     <ViewerDialog
       dialog={dialog}

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { type CheckOutcome, type ConnectionFeature, type Dialect } from "./connections";
 import { jobParams, searchParams } from "./jobs/job-list";
 import { roles } from "./people/roles";
-import { MAX_PASSWORD_LENGTH, type MemberMethods, SHORTEST_PASSWORD } from "./people/sign-in";
+import { MAX_PASSWORD_LENGTH, type MemberMethods, MIN_PASSWORD } from "./people/sign-in";
 import { type JobListItem, type JobsAnswer } from "./schemas/job";
 import { commaList, plainLine, querySchema, webAddress } from "./schemas/lenient";
 
@@ -92,7 +92,7 @@ export const runsByDayQuerySchema = z.object({ zone: z.string().min(1).max(100).
 export const stopBodySchema = z.object({ ids: z.array(z.string().min(1).max(200)).min(1).max(1000) });
 
 const nameSchema = plainLine(100);
-const passwordSchema = z.string().min(SHORTEST_PASSWORD, `must have at least ${SHORTEST_PASSWORD} characters`).max(MAX_PASSWORD_LENGTH);
+const passwordSchema = z.string().min(MIN_PASSWORD, `must have at least ${MIN_PASSWORD} characters`).max(MAX_PASSWORD_LENGTH);
 const emailSchema = z.string().trim().toLowerCase().max(254).pipe(z.email());
 
 export const setUpBodySchema = z.object({

@@ -48,7 +48,7 @@ export function isNotThere(failure: Pick<Failure, "code" | "status">): boolean {
   return failure.status === 404 || lacksOperation(failure);
 }
 
-const LONGEST_MESSAGE = 500;
+const MAX_MESSAGE = 500;
 
 /** A 429 whose code or message speaks of money, plan or a full queue is shown, and the request is not repeated. */
 const refusalCode = /QUEUE|TIER|BILLING|PAYMENT|SUBSCRIPTION|CREDIT|FUNDS|QUOTA|PLATFORM_REFUSED/i;
@@ -130,7 +130,7 @@ function plainText(value: unknown): string | undefined {
 
 function shortText(body: unknown): string | undefined {
   const text = plainText(body);
-  return text !== undefined && text.length <= LONGEST_MESSAGE ? text : undefined;
+  return text !== undefined && text.length <= MAX_MESSAGE ? text : undefined;
 }
 
 /** No service sends this code: the console uses it for a 429 that speaks of a full queue. */
@@ -145,7 +145,7 @@ function messageOfStatus(status: number): string {
 }
 
 function clip(message: string): string {
-  return message.length > LONGEST_MESSAGE ? `${message.slice(0, LONGEST_MESSAGE - 1)}…` : message;
+  return message.length > MAX_MESSAGE ? `${message.slice(0, MAX_MESSAGE - 1)}…` : message;
 }
 
 function notEmpty(value: unknown): unknown {

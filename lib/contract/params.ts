@@ -19,7 +19,7 @@ export type ValueOf<P extends Param> = {
 type Settled<P extends Params> = { [N in keyof P as P[N] extends { usual: string | number | boolean } ? N : never]: ValueOf<P[N]> };
 export type ValuesOf<P extends Params> = Settled<P> & { [N in Exclude<keyof P, keyof Settled<P>>]?: ValueOf<P[N]> };
 
-const LONGEST_IGNORED = 100;
+const MAX_IGNORED = 100;
 
 export function readAddress<const P extends Params>(params: P, search: URLSearchParams): { query: ValuesOf<P>; ignored: string[] };
 export function readAddress(params: Params, search: URLSearchParams): { query: unknown; ignored: string[] } {
@@ -27,7 +27,7 @@ export function readAddress(params: Params, search: URLSearchParams): { query: u
   const query = Object.entries(params).map(([name, param]) => {
     const text = search.getAll(name).join(",");
     const value = text === "" ? undefined : read(param, text);
-    if (text !== "" && value === undefined) ignored.push(`${name}=${text.slice(0, LONGEST_IGNORED)}`);
+    if (text !== "" && value === undefined) ignored.push(`${name}=${text.slice(0, MAX_IGNORED)}`);
     return [name, value ?? param.usual];
   });
   return { query: Object.fromEntries(query), ignored };

@@ -1,24 +1,24 @@
 import { z } from "zod";
 import { type FileKind } from "./views/outputs-view";
 
-export const MOST_SHARED = 100;
-const LONGEST_SHARE_MS = 365 * 24 * 60 * 60_000;
-const SHORTEST_SHARE_PASSWORD = 8;
+export const MAX_SHARED = 100;
+const MAX_SHARE_MS = 365 * 24 * 60 * 60_000;
+const MIN_SHARE_PASSWORD = 8;
 const MAX_PASSWORD_LENGTH = 200;
 const id = z.string().min(1).max(200);
 
 export const shareBodySchema = z
   .object({
     job: id.optional(),
-    assets: z.array(id).max(MOST_SHARED).default([]),
+    assets: z.array(id).max(MAX_SHARED).default([]),
     title: z
       .string()
       .trim()
       .max(120)
       .regex(/^\P{Cc}*$/u, "must be one line")
       .default(""),
-    expiresInMs: z.number().int().min(60_000).max(LONGEST_SHARE_MS),
-    password: z.string().min(SHORTEST_SHARE_PASSWORD).max(MAX_PASSWORD_LENGTH).optional(),
+    expiresInMs: z.number().int().min(60_000).max(MAX_SHARE_MS),
+    password: z.string().min(MIN_SHARE_PASSWORD).max(MAX_PASSWORD_LENGTH).optional(),
     keepsMetadata: z.boolean().default(false),
     showsMaker: z.boolean().default(false),
     showsWorkflow: z.boolean().default(false),

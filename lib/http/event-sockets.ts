@@ -48,8 +48,8 @@ const most = {
   perAddress: 256,
   waitingBytes: 8 * 1024 * 1024,
 };
-const MOST_SENT_BYTES = 64 * 1024;
-const MOST_SENT_MESSAGES = 1000;
+const MAX_SENT_BYTES = 64 * 1024;
+const MAX_SENT_MESSAGES = 1000;
 const PING_MS = 30_000;
 const CLOSE_MS = 1000;
 
@@ -59,7 +59,7 @@ type Options = { addressOf?: (request: IncomingMessage) => string; repeat?: Repe
 type Socket = { peer: WebSocket; owner: string; address: string; feed: Feed | undefined; answered: boolean; received: number };
 
 export function createEventSockets(admit: Admit, { addressOf = remoteAddress, repeat = repeatOnClock, limits }: Options = {}) {
-  const server = new WebSocketServer({ noServer: true, maxPayload: MOST_SENT_BYTES, perMessageDeflate: false, clientTracking: false });
+  const server = new WebSocketServer({ noServer: true, maxPayload: MAX_SENT_BYTES, perMessageDeflate: false, clientTracking: false });
   const sockets = new Set<Socket>();
   const bounds = { ...most, ...limits };
   let isClosing = false;
@@ -72,7 +72,7 @@ export function createEventSockets(admit: Admit, { addressOf = remoteAddress, re
   async function look(socket: Socket): Promise<void> {
     const { peer, feed } = socket;
     if (!socket.answered) return peer.terminate();
-    if (socket.received > MOST_SENT_MESSAGES) return end(peer, { code: feedEnds.notAllowed, reason: "Too many messages." });
+    if (socket.received > MAX_SENT_MESSAGES) return end(peer, { code: feedEnds.notAllowed, reason: "Too many messages." });
     socket.answered = false;
     socket.received = 0;
     peer.ping();

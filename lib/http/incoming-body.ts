@@ -2,7 +2,7 @@
 import { type ServerResponse } from "node:http";
 import { type Readable } from "node:stream";
 
-const MOST_WAITING_BYTES = 1024 * 1024;
+const MAX_WAITING_BYTES = 1024 * 1024;
 
 export function incomingBody(incoming: Readable, outgoing: Pick<ServerResponse, "headersSent">): AsyncIterable<Uint8Array> {
   return { [Symbol.asyncIterator]: () => startReading(incoming, outgoing) };
@@ -18,7 +18,7 @@ function startReading(incoming: Readable, outgoing: Pick<ServerResponse, "header
     if (outgoing.headersSent) return;
     waiting.push(chunk);
     bytes += chunk.byteLength;
-    if (bytes >= MOST_WAITING_BYTES) incoming.pause();
+    if (bytes >= MAX_WAITING_BYTES) incoming.pause();
     wake();
   };
   const end = (error?: Error) => {
@@ -40,7 +40,7 @@ function startReading(incoming: Readable, outgoing: Pick<ServerResponse, "header
         return { done: true, value: undefined };
       }
       bytes -= value.byteLength;
-      if (bytes < MOST_WAITING_BYTES / 2 && incoming.isPaused() && !over) incoming.resume();
+      if (bytes < MAX_WAITING_BYTES / 2 && incoming.isPaused() && !over) incoming.resume();
       return { done: false, value };
     },
   };

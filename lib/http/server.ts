@@ -19,7 +19,7 @@ type ConnectionBounds = {
 };
 
 /** Browsers send one request after another; a client that sends more than this ahead of the answers wants to fill the memory. */
-const MOST_WAITING = 16;
+const MAX_WAITING = 16;
 const MAX_CONNECTIONS = 8192;
 const USUAL_DESCRIPTORS = 1024;
 
@@ -82,7 +82,7 @@ function boundConnections(server: Server, bounds: ConnectionBounds) {
         if (!waiting) {
           waitingOn.set(socket, []);
           start();
-        } else if (waiting.length < MOST_WAITING) waiting.push(start);
+        } else if (waiting.length < MAX_WAITING) waiting.push(start);
         else socket.destroy();
       };
     },

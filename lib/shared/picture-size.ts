@@ -1,7 +1,7 @@
 // The displayed size of a picture from the first bytes of its file. Not a check of the file, since nothing after its header is read.
 
 const LEAST_BYTES = 30;
-const MOST_EXIF_BYTES = 65_536;
+const MAX_EXIF_BYTES = 65_536;
 /** For other kinds (HEIF, AVIF, TIFF) the library does not know how they are turned or cropped. */
 const known = new Set(["png", "jpg", "gif", "webp"]);
 
@@ -74,7 +74,7 @@ export function orientationIn(tiff: Uint8Array): number {
 
 /** The library looks for the Exif directory right after its head; a file may name another place. */
 function hidesOrientation(bytes: Uint8Array): boolean {
-  const text = new TextDecoder("latin1").decode(bytes.subarray(0, MOST_EXIF_BYTES));
+  const text = new TextDecoder("latin1").decode(bytes.subarray(0, MAX_EXIF_BYTES));
   const tiff = text.indexOf("Exif\0\0") + 6;
   if (tiff < 6 || tiff + 8 > bytes.length) return false;
   const view = new DataView(bytes.buffer, bytes.byteOffset + tiff, 8);

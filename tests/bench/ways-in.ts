@@ -10,7 +10,7 @@ import { type Desk, newFolder, startDesk } from "./processes";
 import { residentMiB } from "./service/memory";
 
 const MIB = 1024 ** 2;
-const LONGEST_MS = 60 * 60_000;
+const MAX_MS = 60 * 60_000;
 const EVERY_MS = 100;
 
 type Memory = { browser: number; desk: number };
@@ -127,7 +127,7 @@ async function throughTray(page: Page, path: string, ending: RegExp): Promise<{ 
     button.click();
     return at;
   });
-  await tray.getByText(/^1 (of 1 stored|already existed)/).waitFor({ timeout: LONGEST_MS });
+  await tray.getByText(/^1 (of 1 stored|already existed)/).waitFor({ timeout: MAX_MS });
   const endedMs = await page.evaluate(() => performance.now());
   const text = await tray.getByText(ending).innerText({ timeout: 5_000 });
   await tray.getByRole("button", { name: "Close" }).click();

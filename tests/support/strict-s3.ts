@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 const LEAST_PART = 5 * 1024 ** 2;
-const MOST_SKEW_MS = 15 * 60_000;
+const MAX_SKEW_MS = 15 * 60_000;
 
 type Part = { path: string; size: number; etag: string };
 type Stored = { parts: Part[]; size: number; etag: string; at: Date };
@@ -287,8 +287,8 @@ function requireSignature(request: IncomingMessage, url: URL, body: Buffer, stor
   const [id, ...scope] = credential.split("/");
   if (id !== accessKeyId) throw new S3Error("InvalidAccessKeyId", 403);
   const at = Date.parse(time.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/, "$1-$2-$3T$4:$5:$6Z"));
-  const lasts = isAddress ? Number(query.get("X-Amz-Expires")) * 1000 : MOST_SKEW_MS;
-  if (!(now - at <= lasts && at - now <= MOST_SKEW_MS)) throw new S3Error(isAddress ? "AccessDenied" : "RequestTimeTooSkewed", 403);
+  const lasts = isAddress ? Number(query.get("X-Amz-Expires")) * 1000 : MAX_SKEW_MS;
+  if (!(now - at <= lasts && at - now <= MAX_SKEW_MS)) throw new S3Error(isAddress ? "AccessDenied" : "RequestTimeTooSkewed", 403);
   const [date = "", region = "", service = "", end = ""] = scope;
   if (!time.startsWith(date) || service !== "s3" || end !== "aws4_request") throw new S3Error("AuthorizationHeaderMalformed", 400);
   const content = isAddress ? "UNSIGNED-PAYLOAD" : (headers["x-amz-content-sha256"]?.toString() ?? "");

@@ -8,7 +8,7 @@ import ts from "typescript";
 import { expect, test } from "vitest";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
-const MOST_COMBINATIONS = 4096;
+const MAX_COMBINATIONS = 4096;
 
 type Source = { name: string; tree: ts.SourceFile };
 
@@ -27,7 +27,7 @@ function visit(node: ts.Node, look: (node: ts.Node) => void): void {
 }
 
 const joined = (lists: string[][]) =>
-  lists.reduce((all, list) => all.flatMap((one) => list.map((other) => `${one} ${other}`)).slice(0, MOST_COMBINATIONS), [""]);
+  lists.reduce((all, list) => all.flatMap((one) => list.map((other) => `${one} ${other}`)).slice(0, MAX_COMBINATIONS), [""]);
 
 /** Every text that the expression can have, as far as it is written there; "" for parts from elsewhere. */
 function texts(node: ts.Expression): string[] {

@@ -26,9 +26,9 @@ export default async function RunPage({ searchParams }: Search) {
   );
 }
 
-const LONGEST_ID = 200;
+const MAX_ID = 200;
 /** As many as a person would look through; each one costs a request. */
-const MOST_ASSETS = 100;
+const MAX_ASSETS = 100;
 
 /**
  * ?job=ID (&without=secrets), ?file=workflows/x.json, ?carrier=ID, ?sample=NAME, ?app=ID, ?asset=ID or ?assets=ID,ID; anything else opens
@@ -41,9 +41,9 @@ function toArrival({ job, without, file, carrier, sample, app, asset, assets }: 
   if (isSample(sample)) return { sample };
   if (isId(app)) return { app };
   const ids = [asset, ...(typeof assets === "string" ? assets.split(",") : [])].filter(isId);
-  return ids.length > 0 ? { assets: [...new Set(ids)].slice(0, MOST_ASSETS) } : undefined;
+  return ids.length > 0 ? { assets: [...new Set(ids)].slice(0, MAX_ASSETS) } : undefined;
 }
 
 function isId(value: unknown): value is string {
-  return typeof value === "string" && value !== "" && value.length <= LONGEST_ID;
+  return typeof value === "string" && value !== "" && value.length <= MAX_ID;
 }

@@ -116,7 +116,7 @@ function placeOf(graph: Graph, catalogue: ObjectInfo | undefined, { node: id, in
   return node ? `${nodeName(node, own(catalogue, node.class_type)?.display_name)} · ${input}` : input;
 }
 
-const MOST_SHOWN = 60;
+const MAX_SHOWN = 60;
 const MAX_NAMES = 20;
 
 /** Removing the row would lose keyboard focus. */
@@ -154,7 +154,7 @@ function Others({ graph, catalogue, inputs, onAdd }: OthersProps) {
         className="my-2 w-full"
       />
       <ul aria-label={t("add")} className="flex max-h-72 flex-col overflow-y-auto">
-        {found.slice(0, MOST_SHOWN).map(({ node, input, title }) => {
+        {found.slice(0, MAX_SHOWN).map(({ node, input, title }) => {
           const draft = inputDraft(graph, { node, input }, catalogue, inputs);
           return (
             <li key={`${node} ${input}`} className="flex min-h-[34px] items-center gap-2">
@@ -180,7 +180,7 @@ function Others({ graph, catalogue, inputs, onAdd }: OthersProps) {
           );
         })}
       </ul>
-      {found.length > MOST_SHOWN ? <p className="text-sm text-ink-3">{t("more", { count: found.length - MOST_SHOWN })}</p> : null}
+      {found.length > MAX_SHOWN ? <p className="text-sm text-ink-3">{t("more", { count: found.length - MAX_SHOWN })}</p> : null}
     </details>
   );
 }

@@ -91,7 +91,7 @@ function pinOf(key: string): AppPin[] {
 type Workflow = AppDefinition & { version: number };
 type Read = { view: AppView; workflow: Workflow };
 
-const MOST_READS = 3;
+const MAX_READS = 3;
 
 /** Both of the same version: if the app is saved between the two reads, they are repeated. */
 async function readApp(app: string, reads = 1): Promise<Result<Read, ApiFailure>> {
@@ -102,7 +102,7 @@ async function readApp(app: string, reads = 1): Promise<Result<Read, ApiFailure>
   if (!view.ok) return view;
   if (!workflow.ok) return workflow;
   if (view.value.app.version === workflow.value.version) return ok({ view: view.value.app, workflow: workflow.value });
-  return reads < MOST_READS ? readApp(app, reads + 1) : failed({ code: "CONFLICT", message: "", status: 409 });
+  return reads < MAX_READS ? readApp(app, reads + 1) : failed({ code: "CONFLICT", message: "", status: 409 });
 }
 
 /** An existing app with its workflow: read afresh at each opening, and never while it is edited. */

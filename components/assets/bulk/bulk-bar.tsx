@@ -9,14 +9,14 @@ import { ConfirmDialog } from "@/components/ui/dialog";
 import { useCopy } from "@/components/ui/hooks/use-copy";
 import { Link } from "@/components/ui/link";
 import { showToast } from "@/components/ui/toast-store";
-import { MOST_COMPARED } from "@/components/viewer/use-viewing";
+import { MAX_COMPARED } from "@/components/viewer/use-viewing";
 import { callApi } from "@/lib/browser/api";
 import { saveFrom } from "@/lib/browser/files/save-file";
 import { apiPath, withQuery } from "@/lib/browser/urls";
 import { type ArchiveAnswer } from "@/lib/contract/console";
 import { type AssetRights } from "../asset-calls";
 import { AssetPicture } from "../asset-picture";
-import { assetFileUrl, assetLink, MOST_IN_RUN, runHref, useFileDownload, useHandsOutFiles } from "../asset-urls";
+import { assetFileUrl, assetLink, MAX_IN_RUN, runHref, useFileDownload, useHandsOutFiles } from "../asset-urls";
 import { assetsApiPath } from "../assets-address";
 import { TagsDialog } from "../tags-dialog";
 import {
@@ -24,7 +24,7 @@ import {
   type AssetAct,
   AssetLines,
   type Entry,
-  MOST_IN_ACT,
+  MAX_IN_ACT,
   type Selected,
   useAssetBulk,
   useAssetSummary,
@@ -33,7 +33,7 @@ import {
 const ShareDialog = dynamic(() => import("@/components/frame/share/share-dialog").then((module) => module.ShareDialog), { ssr: false });
 
 /** The largest number of files in one share. */
-const MOST_SHARED = 100;
+const MAX_SHARED = 100;
 
 type BulkBarProps = {
   selected: Selected;
@@ -117,15 +117,15 @@ export function BulkBar({
               {only || !hasFiles ? null : (
                 <SelectionButton onClick={() => void archive.download(selected)}>{t("downloadZip")}</SelectionButton>
               )}
-              {compared.length >= 2 && compared.length <= MOST_COMPARED ? (
+              {compared.length >= 2 && compared.length <= MAX_COMPARED ? (
                 <SelectionButton onClick={() => onCompare(compared.map(({ id }) => id))}>{t("compare")}</SelectionButton>
               ) : null}
-              {mayShare && rights.canTag && hasFiles && named && named.length <= MOST_SHARED ? (
+              {mayShare && rights.canTag && hasFiles && named && named.length <= MAX_SHARED ? (
                 <SelectionButton onClick={() => setSharing(named.map(({ id }) => id))}>{t("share")}</SelectionButton>
               ) : null}
               <SelectionButton onClick={() => copyThese("ids")}>{t("copyIds")}</SelectionButton>
               {named ? <SelectionButton onClick={() => copyThese("links")}>{t("copyLinks")}</SelectionButton> : null}
-              {rights.canTag && named && named.length <= MOST_IN_RUN ? (
+              {rights.canTag && named && named.length <= MAX_IN_RUN ? (
                 <Link
                   href={runHref(
                     named.map(({ id }) => id),
@@ -202,7 +202,7 @@ function BulkConfirm({ asked, connectionId, onClose, onConfirm }: BulkConfirmPro
   const total = selected.kind === "named" ? selected.assets.length : selected.total;
   const deletable = (selected.kind === "named" ? selected.assets : selected.seen).filter(({ immutable }) => !immutable);
   const fixed = selected.kind === "named" ? total - deletable.length : 0;
-  const count = Math.min(total - fixed, MOST_IN_ACT);
+  const count = Math.min(total - fixed, MAX_IN_ACT);
   const title = t(`${act.kind}.title`, { count, tags: act.kind === "delete" ? "" : act.tags.join(", ") });
   return (
     <ConfirmDialog isOpen title={title} tone={act.kind === "delete" ? "danger" : "primary"} onConfirm={onConfirm} onClose={onClose}>
@@ -221,7 +221,7 @@ function BulkConfirm({ asked, connectionId, onClose, onConfirm }: BulkConfirmPro
       ) : null}
       {act.kind === "delete" && !removesFiles ? <p className="mt-2">{t("onDisk")}</p> : null}
       {fixed > 0 ? <p className="mt-2">{t("fixed", { count: fixed })}</p> : null}
-      {total > MOST_IN_ACT ? <p className="mt-2">{t("bound", { most: MOST_IN_ACT, act: act.kind })}</p> : null}
+      {total > MAX_IN_ACT ? <p className="mt-2">{t("bound", { most: MAX_IN_ACT, act: act.kind })}</p> : null}
     </ConfirmDialog>
   );
 }

@@ -11,7 +11,7 @@ import { type ApiFailure } from "@/lib/browser/read-failure";
 import { lacksOperation } from "@/lib/contract/failure";
 import { type AssetsAnswer, type AssetsQuery } from "@/lib/contract/schemas/asset";
 import { type AssetView } from "@/lib/contract/views/asset-view";
-import { assetPath, type AssetRights, MOST_AT_ONCE, requests, type TagsAnswer } from "../asset-calls";
+import { assetPath, type AssetRights, MAX_AT_ONCE, requests, type TagsAnswer } from "../asset-calls";
 import { assetLink } from "../asset-urls";
 import { assetsApiPath, toAssetPage } from "../assets-address";
 
@@ -245,15 +245,15 @@ export function AssetLines({ bulk, connection, rights }: AssetLinesProps) {
 }
 
 /** The most assets in one act. */
-export const MOST_IN_ACT = 100_000;
+export const MAX_IN_ACT = 100_000;
 
 /** All assets of a query. There may be very many, so only what an act needs of each is kept. */
 function walkAssets(query: AssetsQuery, work: Work) {
-  const pathAt = (offset: number) => assetsApiPath({ ...query, limit: MOST_AT_ONCE, offset }, work.connection);
+  const pathAt = (offset: number) => assetsApiPath({ ...query, limit: MAX_AT_ONCE, offset }, work.connection);
   function read(answer: AssetsAnswer) {
     const { assets, total, hasMore } = toAssetPage(answer);
     const items = assets.map(({ id, name, immutable }): Meant => ({ id, name, immutable }));
     return { items, rows: assets.length, total, hasMore };
   }
-  return walkPages<AssetsAnswer, Meant>({ pathAt, read, most: MOST_IN_ACT }, work);
+  return walkPages<AssetsAnswer, Meant>({ pathAt, read, most: MAX_IN_ACT }, work);
 }

@@ -21,7 +21,7 @@ type Siblings = { shown: Sibling[]; isCut: boolean };
 type Known = { id: string; name: string; hash?: string };
 type JobSiblingsProps = { jobId: string; asset: Known; connectionId?: string; connection?: string };
 
-const MOST = 60;
+const MAX_COUNT = 60;
 
 /** The job's other outputs. If the service lists a job's assets, they are used; otherwise the job's own outputs are shown. */
 export function JobSiblings({ jobId, asset, connectionId, connection }: JobSiblingsProps) {
@@ -46,13 +46,13 @@ export function JobSiblings({ jobId, asset, connectionId, connection }: JobSibli
   if (!data) return <SiblingsSkeleton />;
   const own = data.shown.findIndex((sibling) => isSame(sibling, asset));
   const others = data.shown.filter((_, index) => index !== own);
-  const isCut = data.isCut || others.length > MOST;
+  const isCut = data.isCut || others.length > MAX_COUNT;
   if (others.length === 0) return <p className="text-ink-3">{t("none")}</p>;
   const job = withQuery(`/jobs/${encodeURIComponent(jobId)}`, { connection });
   return (
     <>
       <ul aria-label={t("label")} className="grid grid-cols-[repeat(auto-fill,minmax(72px,1fr))] gap-2">
-        {others.slice(0, MOST).map((sibling) => (
+        {others.slice(0, MAX_COUNT).map((sibling) => (
           <li key={sibling.key} className="min-w-0">
             <Link
               href={sibling.assetId ? assetHref(sibling.assetId, connection) : job}
@@ -116,9 +116,9 @@ function Plate({ kind, name }: Pick<Sibling, "kind" | "name">) {
 
 async function readSiblings(jobId: string, connection: string | undefined): Promise<Siblings> {
   const job = `/api/jobs/${encodeURIComponent(jobId)}` as const;
-  const listed = await callApi<{ assets: unknown[] }>(withQuery(`${job}/assets`, { limit: MOST + 2, connection }));
+  const listed = await callApi<{ assets: unknown[] }>(withQuery(`${job}/assets`, { limit: MAX_COUNT + 2, connection }));
   // One of them is the asset itself, so one more is requested than is shown.
-  const most = MOST + 1;
+  const most = MAX_COUNT + 1;
   if (listed.ok) {
     const { assets } = listed.value;
     return { shown: assets.slice(0, most).flatMap((asset) => ofAsset(asset, connection)), isCut: assets.length > most };

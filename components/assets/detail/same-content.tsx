@@ -72,7 +72,7 @@ type SameContentFound = { kind: "all" | "atLeast"; others: AssetView[] } | { kin
 export type ReadSorted = (place: { offset: number; limit: number }) => Promise<Result<AssetPage, ApiFailure>>;
 
 /** Above this number of assets of one size, not all are compared. */
-const MOST_COMPARED = 2_000;
+const MAX_COMPARED = 2_000;
 const PAGE = 500;
 
 const bySize = {
@@ -114,7 +114,7 @@ async function compare(asset: AssetView, read: ReadSorted, from: number, total: 
     compared += ofSize.length;
     const isPast = page.value.assets.length === 0 || page.value.assets.some(({ sizeBytes }) => (sizeBytes ?? 0) > (asset.sizeBytes ?? 0));
     if (isPast) break;
-    if (compared >= MOST_COMPARED) return ok({ kind: "atLeast", others: [...others.values()] });
+    if (compared >= MAX_COMPARED) return ok({ kind: "atLeast", others: [...others.values()] });
   }
   return ok({ kind: "all", others: [...others.values()] });
 }

@@ -1,5 +1,5 @@
 // The rows of a long list, read in chunks by offset for the part that stays in view.
-// Guarantees: at most MOST_CHUNKS chunks are kept, those nearest to the view; a request is aborted when its chunk leaves the view; a
+// Guarantees: at most MAX_CHUNKS chunks are kept, those nearest to the view; a request is aborted when its chunk leaves the view; a
 // refusal stays known until a person asks again, and never looks like the end of the list; rows that arrived at the top since the list was
 // first read do not shift the others (`lead`).
 // Must never: request a chunk that is already being read.
@@ -8,11 +8,11 @@ import { createStore } from "zustand/vanilla";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { type AssetView } from "@/lib/contract/views/asset-view";
 import { type Result } from "@/lib/shared/result";
-import { MOST_AT_ONCE } from "../asset-calls";
+import { MAX_AT_ONCE } from "../asset-calls";
 import { type AssetPage } from "../assets-address";
 
 export const CHUNK = 60;
-export const MOST_CHUNKS = 24;
+export const MAX_CHUNKS = 24;
 
 export type ReadPage = (place: { offset: number; limit: number }, signal: AbortSignal) => Promise<Result<AssetPage, ApiFailure>>;
 export type ChunkStore = ReturnType<typeof createChunkStore>;
@@ -83,7 +83,7 @@ export function createChunkStore(read: ReadPage, options: { leads: boolean }) {
   }
 
   function dropFar(middle: number) {
-    const far = [...chunks.keys()].sort((a, b) => Math.abs(a - middle) - Math.abs(b - middle)).slice(MOST_CHUNKS);
+    const far = [...chunks.keys()].sort((a, b) => Math.abs(a - middle) - Math.abs(b - middle)).slice(MAX_CHUNKS);
     for (const number of far) if (!isWanted(number)) chunks.delete(number);
   }
 
@@ -112,8 +112,8 @@ export function createChunkStore(read: ReadPage, options: { leads: boolean }) {
       const loaded = Array.from({ length: to - from }, (_, index) => at(from + index)).filter((asset) => asset !== undefined);
       if (loaded.length === to - from) return loaded;
       const found: AssetView[] = [];
-      for (let offset = from; offset < to; offset += MOST_AT_ONCE) {
-        const page = await readAt(offset, Math.min(MOST_AT_ONCE, to - offset), signal);
+      for (let offset = from; offset < to; offset += MAX_AT_ONCE) {
+        const page = await readAt(offset, Math.min(MAX_AT_ONCE, to - offset), signal);
         if (!page.ok || signal.aborted) break;
         found.push(...page.value.assets);
       }

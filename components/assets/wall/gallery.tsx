@@ -8,7 +8,7 @@ import { RubberBand } from "./rubber-band";
 import { type Picking, type usePicking } from "./use-picking";
 import { useTileKeys } from "./use-tile-keys";
 import { OffsetLabel, useWall, type Wall } from "./use-wall";
-import { GAP_X, MOST_TILES, plainLayout, type TileSize, type WallLayout, wallLayout } from "./wall-layout";
+import { GAP_X, MAX_TILES, plainLayout, type TileSize, type WallLayout, wallLayout } from "./wall-layout";
 import { standAt } from "./wall-scroll";
 
 export type WallProps = {
@@ -112,7 +112,7 @@ export function Gallery({
             const asset = source.at(index);
             const isCurrent = index === tabbed;
             // The focused tile keeps its element when its asset arrives.
-            if (!asset && !isCurrent) return <WaitingTile key={`waiting-${index % MOST_TILES}`} index={index} count={source.count} />;
+            if (!asset && !isCurrent) return <WaitingTile key={`waiting-${index % MAX_TILES}`} index={index} count={source.count} />;
             return (
               <AssetTile
                 key={index}

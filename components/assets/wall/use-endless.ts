@@ -13,7 +13,7 @@ import { type AssetsSource, CHUNK, type ChunkStore, createChunkStore } from "./c
 // The rows of the few lists viewed last, so that going back shows them at once.
 // Must never: keep anything on the server, where all members would share it.
 type Kept = { store: ChunkStore; atMs: number };
-const MOST = 3;
+const MAX_COUNT = 3;
 const stores = new Map<string, Kept>();
 
 function keptStore(key: string): Kept | undefined {
@@ -24,7 +24,7 @@ function keepStore(key: string, kept: Kept): void {
   if (typeof window === "undefined") return;
   stores.delete(key);
   stores.set(key, kept);
-  for (const oldest of [...stores.keys()].slice(0, -MOST)) stores.delete(oldest);
+  for (const oldest of [...stores.keys()].slice(0, -MAX_COUNT)) stores.delete(oldest);
 }
 
 type EndlessOptions = {

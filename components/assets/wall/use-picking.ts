@@ -27,7 +27,7 @@ export function usePicking(source: AssetsSource, question: string): Picking {
 // deselected during a read stay deselected.
 
 /** The most rows in one drag or one range, loaded or not. */
-const MOST_IN_RANGE = 10_000;
+const MAX_IN_RANGE = 10_000;
 
 /** Fewer are selected than were meant: beyond the limit of a range, refused by the service, or not on this page. */
 type Short = { why: "bound" | "unread" | "page"; count: number; meant: number };
@@ -78,7 +78,7 @@ function createPicker(store: SelectionStore, { onReading, onShort }: Reports) {
     const assets = (await source?.range(from, to, abort.signal)) ?? [];
     if (abort.signal.aborted) return;
     const count = assets.length;
-    if (count < meant) onShort({ why: count < to - from ? "unread" : count === MOST_IN_RANGE ? "bound" : "page", count, meant });
+    if (count < meant) onShort({ why: count < to - from ? "unread" : count === MAX_IN_RANGE ? "bound" : "page", count, meant });
     take(assets);
     stop();
   }
@@ -99,7 +99,7 @@ function createPicker(store: SelectionStore, { onReading, onShort }: Reports) {
       know([asset]);
       const isOn = !store.has(asset.id);
       if (store.isMatching() && !reading) {
-        const all = { from: 0, to: Math.min(source.count, MOST_IN_RANGE), meant: Math.max(source.count, source.total ?? 0) };
+        const all = { from: 0, to: Math.min(source.count, MAX_IN_RANGE), meant: Math.max(source.count, source.total ?? 0) };
         void read(all, (assets) => select(assets, new Set()));
       }
       reading?.byHand.set(asset.id, isOn);
@@ -161,7 +161,7 @@ function createPicker(store: SelectionStore, { onReading, onShort }: Reports) {
 /** Both included, and in either direction; the limit is counted from `anchor`. */
 function rangeBetween(anchor: number, index: number): Range {
   const meant = Math.abs(index - anchor) + 1;
-  const most = Math.min(meant, MOST_IN_RANGE);
+  const most = Math.min(meant, MAX_IN_RANGE);
   const from = index < anchor ? anchor + 1 - most : anchor;
   return { from, to: from + most, meant };
 }

@@ -1,11 +1,11 @@
 // The layout of a wall of tiles: columns, tile heights and row heights from the width, the screen and the chosen size. Pure arithmetic.
 // Guarantees: all rows have the same height, so that a position among a million tiles is one multiplication; a screenful plus a row above
-// and below never exceeds MOST_TILES, since tiles grow on screens that would show more.
+// and below never exceeds MAX_TILES, since tiles grow on screens that would show more.
 
 export const tileSizes = ["small", "medium", "large"] as const;
 export type TileSize = (typeof tileSizes)[number];
 
-export const MOST_TILES = 150;
+export const MAX_TILES = 150;
 export const GAP_X = 10;
 const GAP_Y = 8;
 const CAPTION_PX = 27;
@@ -25,7 +25,7 @@ export function wallLayout({ widthPx, screenPx, size }: { widthPx: number; scree
     const columns = Math.max(1, Math.floor((widthPx + GAP_X) / (shape.widthPx * scale + GAP_X)));
     const picturePx = Math.round(shape.picturePx * scale);
     const rowPx = picturePx + CAPTION_PX + GAP_Y;
-    if (columns === 1 || columns * rowsOf(screenPx, rowPx) <= MOST_TILES) return { columns, rowPx, picturePx };
+    if (columns === 1 || columns * rowsOf(screenPx, rowPx) <= MAX_TILES) return { columns, rowPx, picturePx };
   }
 }
 
@@ -55,7 +55,7 @@ export type View = {
 export function rowsAround({ atPx, screenPx, rowPx, columns, rows, isBare = false }: View): Rows {
   const first = Math.floor(atPx / rowPx);
   const last = Math.ceil((atPx + screenPx) / rowPx);
-  const spare = Math.floor(MOST_TILES / columns) - (last - first);
+  const spare = Math.floor(MAX_TILES / columns) - (last - first);
   const margin = isBare ? 0 : Math.max(1, Math.min(Math.floor(spare / 2), Math.ceil(screenPx / rowPx / 2)));
   const from = Math.min(Math.max(0, rows - 1), Math.max(0, first - margin));
   return { from, to: Math.min(rows, Math.max(from, last + margin)) };

@@ -193,25 +193,25 @@ export function createWallScroll<S extends Shape>(setDrawn: (drawn: Drawn<S>) =>
 }
 
 // Maps the page's scroll position to a position in a list of any length, and back. Browsers are inexact in pages of tens of millions of
-// pixels, so a page is at most LONGEST_PX tall. Small steps move pixel by pixel; a jump (scroll bar, End key) is proportional.
+// pixels, so a page is at most MAX_PX tall. Small steps move pixel by pixel; a jump (scroll bar, End key) is proportional.
 
-export const LONGEST_PX = 7_900_000;
+export const MAX_PX = 7_900_000;
 const PLAIN_PX = 2_000_000;
 
 /** The page's length for a list of `fullPx`. */
 export function pagePx(fullPx: number): number {
-  return Math.min(fullPx, LONGEST_PX);
+  return Math.min(fullPx, MAX_PX);
 }
 
 export function toFull(scrollPx: number, fullPx: number): number {
-  if (fullPx <= LONGEST_PX || scrollPx <= PLAIN_PX) return scrollPx;
-  if (scrollPx >= LONGEST_PX - PLAIN_PX) return fullPx - (LONGEST_PX - scrollPx);
+  if (fullPx <= MAX_PX || scrollPx <= PLAIN_PX) return scrollPx;
+  if (scrollPx >= MAX_PX - PLAIN_PX) return fullPx - (MAX_PX - scrollPx);
   return PLAIN_PX + (scrollPx - PLAIN_PX) * stretch(fullPx);
 }
 
 export function toScroll(atPx: number, fullPx: number): number {
-  if (fullPx <= LONGEST_PX || atPx <= PLAIN_PX) return atPx;
-  if (atPx >= fullPx - PLAIN_PX) return LONGEST_PX - (fullPx - atPx);
+  if (fullPx <= MAX_PX || atPx <= PLAIN_PX) return atPx;
+  if (atPx >= fullPx - PLAIN_PX) return MAX_PX - (fullPx - atPx);
   return PLAIN_PX + (atPx - PLAIN_PX) / stretch(fullPx);
 }
 
@@ -225,7 +225,7 @@ export function follow(before: Position, scrollPx: number, extent: { fullPx: num
 }
 
 function stretch(fullPx: number): number {
-  return (fullPx - 2 * PLAIN_PX) / (LONGEST_PX - 2 * PLAIN_PX);
+  return (fullPx - 2 * PLAIN_PX) / (MAX_PX - 2 * PLAIN_PX);
 }
 
 // Computes which rows are drawn, and where in the page.

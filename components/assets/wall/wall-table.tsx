@@ -21,7 +21,7 @@ import { type Motion } from "./motion";
 import { type Picking } from "./use-picking";
 import { useAllTilesKey } from "./use-tile-keys";
 import { OffsetLabel, useWall } from "./use-wall";
-import { MOST_TILES } from "./wall-layout";
+import { MAX_TILES } from "./wall-layout";
 import { standAt } from "./wall-scroll";
 
 type WallTableProps = WallProps & { place: ListState<AssetsQuery> };
@@ -108,11 +108,11 @@ function sortingOf({ query, go }: ListState<AssetsQuery>): Sorting {
 type AssetRow = { id: string; index: number; asset: AssetView | undefined };
 
 const rowOfAsset = new WeakMap<AssetView, AssetRow>();
-const waitingRows = Array.from({ length: MOST_TILES }, (_, at): AssetRow => ({ id: `waiting-${at}`, index: at, asset: undefined }));
+const waitingRows = Array.from({ length: MAX_TILES }, (_, at): AssetRow => ({ id: `waiting-${at}`, index: at, asset: undefined }));
 
 /** Returns the same row for the same asset at the same index, so that scrolling renders only new rows; rows still loading are all alike. */
 function assetRow(asset: AssetView | undefined, index: number): AssetRow {
-  if (!asset) return waitingRows[index % MOST_TILES] ?? { id: `at-${index}`, index, asset };
+  if (!asset) return waitingRows[index % MAX_TILES] ?? { id: `at-${index}`, index, asset };
   const known = rowOfAsset.get(asset);
   if (known?.index === index) return known;
   const row = { id: asset.id, index, asset };

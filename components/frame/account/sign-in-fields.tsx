@@ -2,7 +2,7 @@ import { useTranslations } from "next-intl";
 import { type ComponentProps, type ReactNode } from "react";
 import { Input } from "@/components/ui/controls/fields";
 import { FailureNotice } from "@/components/ui/empty-state";
-import { MAX_PASSWORD_LENGTH, type OidcRefusal, SHORTEST_PASSWORD } from "@/lib/contract/people/sign-in";
+import { MAX_PASSWORD_LENGTH, MIN_PASSWORD, type OidcRefusal } from "@/lib/contract/people/sign-in";
 
 /** Takes the attributes that its form field passes. */
 export function NewPasswordInput(control: ComponentProps<typeof Input>) {
@@ -13,7 +13,7 @@ export function NewPasswordInput(control: ComponentProps<typeof Input>) {
       type="password"
       autoComplete="new-password"
       required
-      minLength={SHORTEST_PASSWORD}
+      minLength={MIN_PASSWORD}
       maxLength={MAX_PASSWORD_LENGTH}
     />
   );

@@ -59,12 +59,12 @@ export function FailureMessage({ failure, about, onRetry, actions, className }: 
   );
 }
 
-const LONGEST_DETAILS = 300;
+const MAX_DETAILS = 300;
 
 /** Details of the failure, such as the wrong fields, on one line. */
 function detailsText(details: unknown): string | undefined {
   const text = wordsOf(details, 0);
-  return text.length > LONGEST_DETAILS ? `${text.slice(0, LONGEST_DETAILS - 1)}…` : text || undefined;
+  return text.length > MAX_DETAILS ? `${text.slice(0, MAX_DETAILS - 1)}…` : text || undefined;
 }
 
 function wordsOf(value: unknown, depth: number): string {

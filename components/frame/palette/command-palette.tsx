@@ -17,8 +17,8 @@ import { failureText } from "../failure/fault-owner";
 import { findItems, paletteGroups, type PaletteItem, usePaletteItems, wholeJobId } from "./use-palette-items";
 import { useFoundJobs, useRecentJobs, useSought, useSoughtJob } from "./use-recent-jobs";
 
-const SHORTEST = 2;
-const MOST = 6;
+const MIN_LENGTH = 2;
+const MAX_COUNT = 6;
 
 type SoughtAssets = { text: string; assets: readonly AssetView[]; failure?: ApiFailure };
 
@@ -27,8 +27,8 @@ function useSoughtAssets(typed: string): SoughtAssets | undefined {
   const seen = useSeenConnection();
   const connection = seen?.id;
   const text = typed.trim();
-  const isAsked = text.length >= SHORTEST && connection !== undefined && hasFeature(seen, "assets");
-  const query = { name_contains: text, include_public: true, sort: "created_at", order: "desc", limit: MOST, connection };
+  const isAsked = text.length >= MIN_LENGTH && connection !== undefined && hasFeature(seen, "assets");
+  const query = { name_contains: text, include_public: true, sort: "created_at", order: "desc", limit: MAX_COUNT, connection };
   return useSought<AssetsAnswer, SoughtAssets>(isAsked ? withQuery("/api/assets", query) : undefined, (result) =>
     result.ok
       ? { text, assets: result.value.assets.map(toAssetView) }
@@ -36,7 +36,7 @@ function useSoughtAssets(typed: string): SoughtAssets | undefined {
   );
 }
 
-const LONGEST_TEXT = 200;
+const MAX_TEXT = 200;
 
 /** Finds pages, jobs, workflows, samples, assets, connections and acts by typing: arrows move, Enter or a click runs the choice. */
 export function CommandPalette({ onClose }: { onClose: () => void }) {
@@ -100,7 +100,7 @@ export function CommandPalette({ onClose }: { onClose: () => void }) {
         aria-activedescendant={active ? `${list}-${active.key}` : undefined}
         placeholder={t("placeholder")}
         value={typed}
-        maxLength={LONGEST_TEXT}
+        maxLength={MAX_TEXT}
         autoComplete="off"
         autoCapitalize="none"
         spellCheck={false}

@@ -24,16 +24,16 @@ export function useRecentJobs(): readonly JobListItem[] {
   return jobs;
 }
 
-const SHORTEST = 2;
-const MOST_FOUND = 12;
+const MIN_LENGTH = 2;
+const MAX_FOUND = 12;
 export type FoundJobs = { text: string; jobs: readonly JobListItem[]; reach?: JobReach; failure?: ApiFailure };
 
 /** Jobs of any age, by words of their prompt, error, workflow name or person's name. */
 export function useFoundJobs(typed: string): FoundJobs | undefined {
   const connection = useSeenConnection()?.id;
   const text = typed.trim();
-  const isAsked = text.length >= SHORTEST && connection !== undefined;
-  const path = isAsked ? withQuery("/api/console/jobs/search", { text, limit: MOST_FOUND, connection }) : undefined;
+  const isAsked = text.length >= MIN_LENGTH && connection !== undefined;
+  const path = isAsked ? withQuery("/api/console/jobs/search", { text, limit: MAX_FOUND, connection }) : undefined;
   return useSought<JobSearchAnswer, FoundJobs>(path, (result) =>
     result.ok ? { text, jobs: result.value.jobs, reach: result.value.reach } : { text, jobs: [], failure: result.failure },
   );

@@ -19,8 +19,8 @@ const ends = { hour: HOUR_MS, day: 24 * HOUR_MS, week: 7 * 24 * HOUR_MS, month: 
 type End = keyof typeof ends;
 const endNames = ["hour", "day", "week", "month"] as const satisfies readonly End[];
 /** The same values as in the contract, of which only types reach the browser. */
-const SHORTEST_PASSWORD = 8;
-const LONGEST_TITLE = 120;
+const MIN_PASSWORD = 8;
+const MAX_TITLE = 120;
 
 export type ShareSubject = { job: string } | { assets: readonly string[] };
 type ShareDialogProps = { subject: ShareSubject; connectionId: string | undefined; onClose: () => void };
@@ -84,7 +84,7 @@ export function ShareDialog({ subject, connectionId, onClose }: ShareDialogProps
       <form id={form} method="post" onSubmit={(event) => void submit(event)} className="flex flex-col gap-3.5" autoComplete="off">
         <p>{t("text")}</p>
         <FormField label={t("name")} hint={t("nameHint")}>
-          {(control) => <Input {...control} name="title" maxLength={LONGEST_TITLE} autoComplete="off" autoFocus />}
+          {(control) => <Input {...control} name="title" maxLength={MAX_TITLE} autoComplete="off" autoFocus />}
         </FormField>
         <FormField label={t("expires")}>
           {(control) => (
@@ -99,7 +99,7 @@ export function ShareDialog({ subject, connectionId, onClose }: ShareDialogProps
         </FormField>
         <FormField label={t("password")} hint={t("passwordHint")}>
           {(control) => (
-            <Input {...control} name="password" type="password" minLength={SHORTEST_PASSWORD} maxLength={200} autoComplete="new-password" />
+            <Input {...control} name="password" type="password" minLength={MIN_PASSWORD} maxLength={200} autoComplete="new-password" />
           )}
         </FormField>
         <div className="flex flex-col gap-2">

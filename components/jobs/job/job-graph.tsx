@@ -139,7 +139,7 @@ export function JobTimeline({ facts: { job, timeline } }: { facts: JobFacts }) {
           <Line name={t("queued")} bar={waitBar} fill="fill-wait" fromMs={createdMs} toMs={startedMs} />
         ) : null}
         {timeline.map((node, index) =>
-          index >= MOST && node.state !== "failed" && node.state !== "stopped" && node.state !== "running" ? null : (
+          index >= MAX_COUNT && node.state !== "failed" && node.state !== "stopped" && node.state !== "running" ? null : (
             <Line
               key={node.nodeId}
               name={t("node", { id: node.nodeId, name: node.name })}
@@ -153,13 +153,13 @@ export function JobTimeline({ facts: { job, timeline } }: { facts: JobFacts }) {
           ),
         )}
       </ol>
-      {timeline.length > MOST ? <p className="pt-1 text-xs text-ink-3">{t("more", { count: timeline.length - MOST })}</p> : null}
+      {timeline.length > MAX_COUNT ? <p className="pt-1 text-xs text-ink-3">{t("more", { count: timeline.length - MAX_COUNT })}</p> : null}
     </Card>
   );
 }
 
 /** The graph's list holds all of them. */
-const MOST = 60;
+const MAX_COUNT = 60;
 const fills = { done: "fill-ok", cached: "fill-off", running: "fill-run", stopped: "fill-off", failed: "fill-bad", unreached: "fill-off" };
 
 type LineProps = { name: string; note?: string; isMuted?: boolean; bar?: Bar; fill: string; fromMs?: number; toMs?: number };

@@ -10,7 +10,7 @@ import { isAddressableId } from "@/lib/contract/params";
 import { type JobsAnswer } from "@/lib/contract/schemas/job";
 import { toJobView } from "@/lib/contract/views/job-view";
 
-const MOST = 20;
+const MAX_COUNT = 20;
 
 export type Run = { id: string; state: JobState; runMs?: number };
 
@@ -28,7 +28,7 @@ type JobRunsProps = { jobId: string; workflowId: string; connection?: string; li
 
 /** The newest runs of the same workflow. If the service does not answer, the rest of the page still works. */
 export function JobRuns({ jobId, workflowId, connection, linked }: JobRunsProps) {
-  const path = withQuery("/api/jobs", { workflow_id: workflowId, limit: MOST, connection });
+  const path = withQuery("/api/jobs", { workflow_id: workflowId, limit: MAX_COUNT, connection });
   const poll = usePoll(path, { read: toRuns, motion: once });
   return poll.value ? <RunBars runs={poll.value} jobId={jobId} linked={linked} /> : null;
 }

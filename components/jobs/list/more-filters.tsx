@@ -64,7 +64,7 @@ export function OutputFilter({ state }: { state: ListState }) {
 type Known = { id: string; name: string };
 type WorkflowPickerProps = { state: ListState; rows: readonly JobRow[]; connection: string | undefined; onClose: () => void };
 
-const MOST_SHOWN = 50;
+const MAX_SHOWN = 50;
 
 async function readKnown(path: `/${string}`): Promise<Known[]> {
   const result = await callApi<{ workflows: Known[] }>(path);
@@ -117,7 +117,7 @@ function WorkflowPicker({ state, rows, connection, onClose }: WorkflowPickerProp
         </FormField>
       </form>
       <ul className="mt-3 flex max-h-72 flex-col overflow-y-auto">
-        {found.slice(0, MOST_SHOWN).map(({ id, name }) => (
+        {found.slice(0, MAX_SHOWN).map(({ id, name }) => (
           <li key={id}>
             <button
               type="button"

@@ -16,12 +16,12 @@ import { fits, type KnownJob } from "../actions/end-jobs";
 import { JobLines } from "../actions/job-lines";
 import { type JobAct } from "../actions/use-job-work";
 import { type JobRow } from "../job-row";
-import { type Asked, type Bulk, type ChosenJobs, type Command, jobsWith, MOST_AT_ONCE, narrowedTo, useBulk } from "./use-bulk";
+import { type Asked, type Bulk, type ChosenJobs, type Command, jobsWith, MAX_AT_ONCE, narrowedTo, useBulk } from "./use-bulk";
 
 type ExportFormat = "csv" | "json";
 
 /** Proxies in front of a console refuse longer addresses. */
-const MOST_IDS_IN_ADDRESS = 150;
+const MAX_IDS_IN_ADDRESS = 150;
 
 /** `inputs`: additional columns. */
 type Saved = { connection: string | undefined; inputs: readonly InputId[] | undefined };
@@ -32,7 +32,7 @@ function exportHref(chosen: ChosenJobs, format: ExportFormat, { connection, inpu
     const { offset: _offset, limit: _limit, ...filters } = chosen.query;
     return apiPath(withQuery("/api/console/jobs/export", { ...filters, format, inputs, connection }));
   }
-  if (chosen.ids.length > MOST_IDS_IN_ADDRESS) return undefined;
+  if (chosen.ids.length > MAX_IDS_IN_ADDRESS) return undefined;
   return apiPath(withQuery("/api/console/jobs/export", { ids: chosen.ids, format, inputs, connection }));
 }
 
@@ -169,7 +169,7 @@ function BulkConfirm({ asked, onClose, onConfirm }: BulkConfirmProps) {
   const t = useTranslations("acts");
   if (!asked) return null;
   const { act, count } = asked;
-  const meant = count === undefined ? undefined : Math.min(count, MOST_AT_ONCE);
+  const meant = count === undefined ? undefined : Math.min(count, MAX_AT_ONCE);
   const title = meant === undefined ? t(`ask.${act}.all`) : t(`ask.${act}.title`, { count: meant });
   return (
     <ConfirmDialog
@@ -181,7 +181,7 @@ function BulkConfirm({ asked, onClose, onConfirm }: BulkConfirmProps) {
       onClose={onClose}
     >
       <p>{t(`ask.${act}.text`)}</p>
-      {count === undefined || count > MOST_AT_ONCE ? <p className="mt-2">{t("ask.bound", { most: MOST_AT_ONCE })}</p> : null}
+      {count === undefined || count > MAX_AT_ONCE ? <p className="mt-2">{t("ask.bound", { most: MAX_AT_ONCE })}</p> : null}
     </ConfirmDialog>
   );
 }

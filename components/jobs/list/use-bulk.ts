@@ -104,14 +104,14 @@ export function narrowedTo(act: JobAct, query: JobSearchQuery): JobSearchQuery |
 
 const PAGE = 1000;
 /** The most jobs in one action. */
-export const MOST_AT_ONCE = 10_000;
+export const MAX_AT_ONCE = 10_000;
 
 function walkJobs(query: JobSearchQuery, work: Work) {
   const pathAt = (offset: number) => listApiPath("jobs", { ...query, limit: PAGE, offset }, work.connection);
   const read = ({ jobs, pagination: { total, has_more: hasMore }, unreadable = 0 }: JobsAnswer) => {
     return { items: jobs.map(toJobRow), rows: jobs.length + unreadable, total, hasMore };
   };
-  return walkPages<JobsAnswer, KnownJob>({ pathAt, read, most: MOST_AT_ONCE }, work);
+  return walkPages<JobsAnswer, KnownJob>({ pathAt, read, most: MAX_AT_ONCE }, work);
 }
 
 /** How many jobs a query matches now; undefined where the service does not say. */

@@ -8,7 +8,7 @@ import { toJobView } from "@/lib/contract/views/job-view";
 import { type QueueList } from "../job-row";
 
 /** More workflows than a queue that people read row by row has. */
-const MOST_WORKFLOWS = 12;
+const MAX_WORKFLOWS = 12;
 const RUNS = 20;
 const AT_ONCE = 3;
 const FRESH_MS = 60_000;
@@ -16,7 +16,7 @@ const FRESH_MS = 60_000;
 const known = new Map<string, { atMs: number; times: RunTimes | undefined }>();
 
 async function readRunTimes(connection: string, workflowIds: readonly string[]): Promise<ReadonlyMap<string, RunTimes>> {
-  const ids = workflowIds.slice(0, MOST_WORKFLOWS);
+  const ids = workflowIds.slice(0, MAX_WORKFLOWS);
   for (let at = 0; at < ids.length; at += AT_ONCE) {
     await Promise.all(ids.slice(at, at + AT_ONCE).map((id) => keepFresh(connection, id)));
   }
@@ -49,7 +49,7 @@ export function useStarts(
   atMs: number | undefined,
 ): (id: string) => StartRange | undefined {
   const seen = new Set([...running, ...pending].flatMap(({ workflowId }) => workflowId ?? []));
-  const ids = pending.length > 0 ? [...seen].slice(0, MOST_WORKFLOWS) : [];
+  const ids = pending.length > 0 ? [...seen].slice(0, MAX_WORKFLOWS) : [];
   const { data: times } = useSWR(
     connection && ids.length > 0 ? ["run-times", connection, ...ids] : null,
     () => readRunTimes(connection ?? "", ids),

@@ -58,7 +58,7 @@ const PNG = [0x89, 0x50, 0x4e, 0x47];
 /** PNG colour types with an alpha channel: grey, and colour. */
 const WITH_ALPHA: readonly number[] = [4, 6];
 /** A PNG has few chunks before its pixels. */
-const MOST_PARTS = 1_000;
+const MAX_PARTS = 1_000;
 
 /**
  * Whether any pixel of a file may be transparent, by its header: a large photograph need not be decoded to learn that it holds no mask.
@@ -70,7 +70,7 @@ export async function mayBeClear(file: Blob): Promise<boolean> {
   if (PNG.some((byte, at) => head.getUint8(at) !== byte)) return true;
   if (WITH_ALPHA.includes(head.getUint8(25))) return true;
   let at = 8;
-  for (let part = 0; part < MOST_PARTS; part += 1) {
+  for (let part = 0; part < MAX_PARTS; part += 1) {
     const begin = await readBytes(file, at, 8);
     const name = letters(begin, 4, 4);
     if (name === "tRNS") return true;
@@ -85,7 +85,7 @@ export async function mayBeClear(file: Blob): Promise<boolean> {
 
 const PNG_SIGNATURE = 0x89504e47;
 /** Enough for the block's first directory, which has the orientation among its first entries. */
-const MOST_EXIF = 4_096;
+const MAX_EXIF = 4_096;
 
 /** Browsers show a WebP as it is stored, and rotate every other picture. */
 export async function isTurnedWebp(file: Blob): Promise<boolean> {
@@ -111,9 +111,9 @@ async function findExif(file: Blob): Promise<{ kind: "jpeg" | "webp" | "other"; 
 
 async function inPng(file: Blob): Promise<DataView | undefined> {
   let at = 8;
-  for (let part = 0; part < MOST_PARTS && at < file.size; part += 1) {
+  for (let part = 0; part < MAX_PARTS && at < file.size; part += 1) {
     const begin = await readBytes(file, at, 8);
-    if (letters(begin, 4, 4) === "eXIf") return readBytes(file, at + 8, MOST_EXIF);
+    if (letters(begin, 4, 4) === "eXIf") return readBytes(file, at + 8, MAX_EXIF);
     at += begin.getUint32(0) + 12;
   }
   return undefined;
@@ -121,12 +121,12 @@ async function inPng(file: Blob): Promise<DataView | undefined> {
 
 async function inJpeg(file: Blob): Promise<DataView | undefined> {
   let at = 2;
-  for (let part = 0; part < MOST_PARTS; part += 1) {
+  for (let part = 0; part < MAX_PARTS; part += 1) {
     const begin = await readBytes(file, at, 10);
     const marker = begin.getUint16(0);
     // From the scan marker on there are pixels.
     if (marker < 0xff01 || marker === 0xffda) return undefined;
-    if (marker === 0xffe1 && letters(begin, 4, 6) === "Exif\0\0") return readBytes(file, at + 10, MOST_EXIF);
+    if (marker === 0xffe1 && letters(begin, 4, 6) === "Exif\0\0") return readBytes(file, at + 10, MAX_EXIF);
     at += 2 + begin.getUint16(2);
   }
   return undefined;
@@ -134,9 +134,9 @@ async function inJpeg(file: Blob): Promise<DataView | undefined> {
 
 async function inWebp(file: Blob): Promise<DataView | undefined> {
   let at = 12;
-  for (let part = 0; part < MOST_PARTS && at < file.size; part += 1) {
+  for (let part = 0; part < MAX_PARTS && at < file.size; part += 1) {
     const begin = await readBytes(file, at, 14);
-    if (letters(begin, 0, 4) === "EXIF") return readBytes(file, at + 8 + (letters(begin, 8, 6) === "Exif\0\0" ? 6 : 0), MOST_EXIF);
+    if (letters(begin, 0, 4) === "EXIF") return readBytes(file, at + 8 + (letters(begin, 8, 6) === "Exif\0\0" ? 6 : 0), MAX_EXIF);
     const length = begin.getUint32(4, true);
     at += 8 + length + (length % 2);
   }

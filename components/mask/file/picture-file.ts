@@ -74,8 +74,8 @@ export function originalRef({ filename, subfolder = "", type }: FileName): strin
 
 // What a service accepts as a mask and as its original: checked before anything large is opened.
 
-export const MOST_BYTES = 50 * 1024 * 1024;
-export const LONGEST_EDGE = 16_384;
+export const MAX_BYTES = 50 * 1024 * 1024;
+export const MAX_EDGE = 16_384;
 export const MAX_PIXELS = 67_108_864;
 
 export type TooLarge =
@@ -85,9 +85,9 @@ export type TooLarge =
 
 /** Checks what is known; undefined if nothing known is too large. */
 export function tooLarge({ bytes, width, height }: { bytes?: number } & Partial<Size>): TooLarge | undefined {
-  if (bytes !== undefined && bytes > MOST_BYTES) return { reason: "bytes", bytes };
+  if (bytes !== undefined && bytes > MAX_BYTES) return { reason: "bytes", bytes };
   if (width === undefined || height === undefined) return undefined;
-  if (width > LONGEST_EDGE || height > LONGEST_EDGE) return { reason: "edge", width, height };
+  if (width > MAX_EDGE || height > MAX_EDGE) return { reason: "edge", width, height };
   return width * height > MAX_PIXELS ? { reason: "pixels", width, height } : undefined;
 }
 
@@ -132,7 +132,7 @@ async function readBody(answer: Response, announced: number, { stop, onProgress 
     const { value, done } = await reader.read();
     if (done) break;
     bytes += value.length;
-    if (bytes > MOST_BYTES) {
+    if (bytes > MAX_BYTES) {
       stop();
       return failed({ kind: "too-large", why: { reason: "bytes", bytes } });
     }
@@ -164,7 +164,7 @@ export type ShownPicture = {
 };
 
 /** A phone's browser handles this many pixels without errors; beyond it, the bitmap is scaled to `SCALED_EDGE`. */
-const MOST_WHOLE = 24_000_000;
+const MAX_WHOLE = 24_000_000;
 const SCALED_EDGE = 4_096;
 
 /** The size as shown; undefined if the browser cannot read it. An <img> reads only the header until it is drawn. */
@@ -180,7 +180,7 @@ export function naturalSize(file: Blob): Promise<Size | undefined> {
 
 /** Undefined if its pixels cannot be decoded, whatever its header says. */
 export async function showPicture(file: Blob, size: Size, isPreview = false): Promise<ShownPicture | undefined> {
-  const isWhole = isPreview || size.width * size.height <= MOST_WHOLE;
+  const isWhole = isPreview || size.width * size.height <= MAX_WHOLE;
   const scale = SCALED_EDGE / Math.max(size.width, size.height);
   const bitmap = await createImageBitmap(
     file,

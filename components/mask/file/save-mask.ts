@@ -11,7 +11,7 @@ import { toAssetView } from "@/lib/contract/views/asset-view";
 import { failed, type Result } from "@/lib/shared/result";
 import { type Coverage } from "../drawing/coverage";
 import { type Hold } from "./encode-png";
-import { addressOf, type MaskPlace, MOST_BYTES, originalRef } from "./picture-file";
+import { addressOf, type MaskPlace, MAX_BYTES, originalRef } from "./picture-file";
 
 export type SavedMask = {
   name: string;
@@ -51,7 +51,7 @@ export async function saveMask(
   } catch (error) {
     return failed(notPacked(error));
   }
-  if (file.size > MOST_BYTES) return failed({ kind: "too-heavy", bytes: file.size });
+  if (file.size > MAX_BYTES) return failed({ kind: "too-heavy", bytes: file.size });
   const bytes = file.size;
   const onProgress = (share: number) => onStep(share < 1 ? { kind: "sending", share, bytes } : { kind: "storing" });
   for (const [index, ref] of refs.entries()) {

@@ -10,7 +10,7 @@ import { ToneIcon } from "@/components/ui/status-badge";
 import { inOtherTab, viewUrl, withQuery } from "@/lib/browser/urls";
 import { formatBytes } from "@/lib/shared/format";
 import { type SaveState } from "../file/mask-session";
-import { MOST_BYTES } from "../file/picture-file";
+import { MAX_BYTES } from "../file/picture-file";
 import { findAsset, type SavedMask, type SaveFailure, type SaveStep } from "../file/save-mask";
 
 type SaveOutcomeProps = { state: SaveState; connection?: string; onAgain: () => void; onDismiss: () => void };
@@ -40,7 +40,7 @@ function Failed({ failure, onAgain, onDismiss }: FailedProps) {
           className="m-2"
           title={
             failure.kind === "too-heavy"
-              ? t("tooHeavy", { size: formatBytes(failure.bytes, locale), most: formatBytes(MOST_BYTES, locale) })
+              ? t("tooHeavy", { size: formatBytes(failure.bytes, locale), most: formatBytes(MAX_BYTES, locale) })
               : t("notPacked", { reason: failure.reason })
           }
           actions={again}

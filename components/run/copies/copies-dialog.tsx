@@ -42,7 +42,7 @@ type CopiesDialogProps = {
 };
 
 /** Above this number the person confirms the number first. */
-const MOST_UNASKED = 20;
+const MAX_UNASKED = 20;
 
 type Choosable = { node: FormNode; field: FormField };
 
@@ -100,7 +100,7 @@ function CopiesForm({ choosable, first, pendingImages, picture, hasRandomised, f
         event.preventDefault();
         if (!chosen || !variation.ok) return;
         const { values } = variation;
-        if (values.length > MOST_UNASKED && asked !== values) setAsked(values);
+        if (values.length > MAX_UNASKED && asked !== values) setAsked(values);
         else onStart({ nodeId: chosen.node.id, input: chosen.field.name, values });
       }}
     >

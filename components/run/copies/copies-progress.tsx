@@ -101,7 +101,7 @@ function Sending({ copy: { isBegun, outcome } }: { copy: Copy }) {
 // Guarantees: one request however many copies there are; a known state stays while requests fail; a job that had not ended counts as gone
 // when a whole list lacks it though the list was asked for after the job was accepted; requests end once all jobs have ended or are gone.
 
-const MOST_ROWS = 1000;
+const MAX_ROWS = 1000;
 /** Room for other runs of the same workflow between the copies. */
 const OTHERS = 50;
 
@@ -112,7 +112,7 @@ type Seen = { answer?: Answer; known: ReadonlySet<string>; jobs: CopyJobs };
 
 export function useCopyJobs(set: CopiesSet) {
   const ids = acceptedIds(set);
-  const limit = Math.min(MOST_ROWS, set.copies.length + OTHERS);
+  const limit = Math.min(MAX_ROWS, set.copies.length + OTHERS);
   const path =
     set.connection === undefined || ids.length === 0
       ? undefined

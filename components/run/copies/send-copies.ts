@@ -81,7 +81,7 @@ type Sender = Reports & {
 };
 
 /** After this many failures in a row, the rest is expected to fail in the same way. */
-const MOST_FAILING = 3;
+const MAX_FAILING = 3;
 
 export async function sendCopies(copies: readonly Planned[], sender: Sender): Promise<Ending> {
   let failing = 0;
@@ -99,7 +99,7 @@ export async function sendCopies(copies: readonly Planned[], sender: Sender): Pr
     if (isUnsent) return outcome.kind === "lost" ? { kind: "refused", failure: networkGone } : { kind: "stopped" };
     if (isForAll(outcome)) return { kind: "refused", failure: outcome.failure };
     failing += 1;
-    if (failing === MOST_FAILING) return { kind: "failing", failure: outcome.failure };
+    if (failing === MAX_FAILING) return { kind: "failing", failure: outcome.failure };
   }
   return { kind: "done" };
 }

@@ -46,7 +46,7 @@ export type FormNode = {
   fields: FormField[];
 };
 
-const LONGEST_LINE = 200;
+const MAX_LINE = 200;
 
 /**
  * Builds the form of one opened workflow. Controls are chosen once, from the graph as it was opened, so that a number field stays one
@@ -116,7 +116,7 @@ function presentControl({ node, name, value, spec }: Present, { graph, catalogue
   if (spec?.kind === "box" && isObject(value)) return { kind: "box" };
   if (typeof value === "object" && value !== null) return { kind: "fixed" };
   // A long text gets a large field, whatever the service calls it.
-  if (spec?.kind === "text" && typeof value === "string" && value.length > LONGEST_LINE) return { kind: "long-text" };
+  if (spec?.kind === "text" && typeof value === "string" && value.length > MAX_LINE) return { kind: "long-text" };
   // A checkbox can show only true and false.
   const isShown = spec?.kind !== "boolean" || typeof value === "boolean";
   if (spec && spec.kind !== "connection" && isShown) return specControl(spec);

@@ -119,7 +119,7 @@ type ProblemSentence =
     }
   | { key: "nameless"; values: Record<string, never> };
 
-const LONGEST_VALUE = 80;
+const MAX_VALUE = 80;
 const MAX_MESSAGE_LENGTH = 400;
 
 export function problemSentence({ type, message, details, extra }: Problem): ProblemSentence {
@@ -155,7 +155,7 @@ function shownLimit(limit: Limit): number | string {
 
 function shown(value: unknown): string {
   const text = typeof value === "string" ? value : value === undefined || value === null ? "" : writeExactJson(value);
-  return text.length > LONGEST_VALUE ? `${text.slice(0, LONGEST_VALUE - 1)}…` : text;
+  return text.length > MAX_VALUE ? `${text.slice(0, MAX_VALUE - 1)}…` : text;
 }
 
 type ProblemListProps = { id?: string; problems: readonly Problem[]; className?: string };

@@ -15,7 +15,7 @@ import { type StartedJob } from "./use-started-job";
 
 const OutputList = dynamic(() => import("@/components/viewer/output-list").then((module) => module.OutputList), { ssr: false });
 
-const LONGEST_REASON = 500;
+const MAX_REASON = 500;
 export const SHORT_ID = 8;
 
 /** Addresses of jobs that stay on the jobs' connection: the given one, otherwise the page's, which its address may name. */
@@ -114,7 +114,7 @@ export function FailedIn({ error: { nodeId, nodeType, type, message }, sent }: {
       <p className="font-semibold">
         {title === undefined ? t("standing.failed") : t("failedIn", { node: title, id: nodeId === undefined ? "" : `#${nodeId}` })}
       </p>
-      {reason ? <p className="line-clamp-3 font-mono text-sm break-words">{reason.slice(0, LONGEST_REASON)}</p> : null}
+      {reason ? <p className="line-clamp-3 font-mono text-sm break-words">{reason.slice(0, MAX_REASON)}</p> : null}
     </>
   );
 }

@@ -37,7 +37,7 @@ export function withEditorFile(extraData: JsonObject | undefined, graph: Graph, 
   return withSpellingsOf(extraData ?? {}, { ...extraData, extra_pnginfo: withFile });
 }
 
-const MOST_SHOWN = 12;
+const MAX_SHOWN = 12;
 
 /** How editor-only nodes were handled, and the problems that the form doesn't show at its fields. */
 export function EditorNote({ problems, notices }: EditorReport) {
@@ -82,7 +82,7 @@ function Problems({ problems: shown }: { problems: readonly EditorProblem[] }) {
     <section aria-label={t("title", { count: shown.length })} className="rounded-md border border-line bg-surface-2 px-3.5 py-3">
       <p className="font-medium">{t("title", { count: shown.length })}</p>
       <ul className="mt-1.5 flex flex-col gap-1 text-ink-2">
-        {shown.slice(0, MOST_SHOWN).map((problem, place) => (
+        {shown.slice(0, MAX_SHOWN).map((problem, place) => (
           <li key={place}>
             {"nodeId" in problem ? (
               <button
@@ -97,7 +97,7 @@ function Problems({ problems: shown }: { problems: readonly EditorProblem[] }) {
             )}
           </li>
         ))}
-        {shown.length > MOST_SHOWN ? <li>{t("more", { count: shown.length - MOST_SHOWN })}</li> : null}
+        {shown.length > MAX_SHOWN ? <li>{t("more", { count: shown.length - MAX_SHOWN })}</li> : null}
       </ul>
     </section>
   );

@@ -14,7 +14,7 @@ import { focusProblem, type FormNode } from "../form/form-model";
 import { placeProblems, ProblemList } from "../form/problems";
 import { type Faults, type MissingClass } from "./faults";
 
-const MOST_SHOWN = 12;
+const MAX_SHOWN = 12;
 
 type FaultsCardProps = {
   id?: string;
@@ -44,7 +44,7 @@ export function FaultsCard({ id, faults, missing, graph, form, onAnyway }: Fault
           <>
             {faults.isSure ? (
               <ul className="flex w-full flex-col gap-1">
-                {nodes.slice(0, MOST_SHOWN).map(({ node, problems }) => (
+                {nodes.slice(0, MAX_SHOWN).map(({ node, problems }) => (
                   <li key={node.id} className="flex flex-wrap gap-x-2">
                     <button
                       type="button"
@@ -56,7 +56,7 @@ export function FaultsCard({ id, faults, missing, graph, form, onAnyway }: Fault
                     <ProblemList problems={problems} />
                   </li>
                 ))}
-                {nodes.length > MOST_SHOWN ? <li>{t("more", { count: nodes.length - MOST_SHOWN })}</li> : null}
+                {nodes.length > MAX_SHOWN ? <li>{t("more", { count: nodes.length - MAX_SHOWN })}</li> : null}
               </ul>
             ) : null}
             {missing.length > 0 ? <MissingClasses missing={missing} graph={graph} /> : null}
@@ -98,9 +98,9 @@ function MissingClasses({ missing, graph }: { missing: readonly MissingClass[]; 
   );
 }
 
-const MOST_ASKED = 20;
+const MAX_ASKED = 20;
 const ASKED_AT_ONCE = 4;
-const LONGEST_WAIT_MS = 10_000;
+const MAX_WAIT_MS = 10_000;
 
 type Asked = { id: string; name: string; has: "all" | "some" | "unread" };
 
@@ -110,7 +110,7 @@ function WorksOn({ graph }: { graph: Graph }) {
   const here = useConnection();
   const others = useConnections()
     .filter((other) => other.id !== here?.id && hasFeature(other, "fullAccess"))
-    .slice(0, MOST_ASKED);
+    .slice(0, MAX_ASKED);
   const classes = [...new Set(Object.values(graph).map(({ class_type }) => class_type))].sort();
   const ids = others.map(({ id }) => id);
   const { data } = useSWR(ids.length > 0 ? ["run.works-on", ids, classes] : null, () => askEach(others, classes), {
@@ -155,7 +155,7 @@ async function ask(connection: string, classes: readonly string[]): Promise<Aske
   // One parameter per name, as names may contain commas.
   const names = classes.map((name) => `names=${encodeURIComponent(name)}`).join("&");
   const path = `${withQuery("/api/console/lacking-classes", { connection })}&${names}` as const;
-  const answer = await callApi<LackingClasses>(path, { signal: AbortSignal.timeout(LONGEST_WAIT_MS) });
+  const answer = await callApi<LackingClasses>(path, { signal: AbortSignal.timeout(MAX_WAIT_MS) });
   if (!answer.ok) return "unread";
   return answer.value.lacking.length === 0 ? "all" : "some";
 }

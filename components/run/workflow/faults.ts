@@ -14,7 +14,7 @@ import { drawingIn } from "@/lib/contract/workflow/workflow-name";
 export type Faults = { errors: NodeErrors; isSure: boolean };
 
 /** In a file with more loops than this, listing further ones does not help. */
-const MOST_LOOPS = 20;
+const MAX_LOOPS = 20;
 
 export function faultsOf(graph: Graph, catalogue: ObjectInfo | undefined): Faults | undefined {
   const shape = [...danglingFaults(graph), ...loopFaults(graph, catalogue)];
@@ -48,7 +48,7 @@ function danglingFaults(graph: Graph): Fault[] {
 function loopFaults(graph: Graph, catalogue: ObjectInfo | undefined): Fault[] {
   const faults = new Map<string, Fault>();
   let left = graph;
-  for (let round = 0; round < MOST_LOOPS; round++) {
+  for (let round = 0; round < MAX_LOOPS; round++) {
     const loop = findCycle(left)?.toReversed();
     const [first, last] = [loop?.[0], loop?.at(-1)];
     if (!loop || first === undefined || last === undefined) break;

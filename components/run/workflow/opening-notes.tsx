@@ -84,8 +84,8 @@ function useReason(reason: RefusalReason): string {
   }
 }
 
-const MOST_SHOWN = 4;
-const LONGEST_VALUE = 40;
+const MAX_SHOWN = 4;
+const MAX_VALUE = 40;
 const formats = ["run", "drawing"] as const;
 
 type FormatDialogProps = { file: OpenedFile | undefined; api: CatalogueApi; onChoose: (format: Format) => void; onClose: () => void };
@@ -148,10 +148,10 @@ function Differences({ file, api }: { file: OpenedFile; api: CatalogueApi }) {
     <section aria-label={t("differences")} className="mt-3">
       <p className="font-medium text-ink">{t("differences")}</p>
       <ul className="mt-1 flex list-disc flex-col gap-0.5 pl-4 break-words">
-        {values.slice(0, MOST_SHOWN).map(({ nodeId, title, input, run, drawing }) => (
+        {values.slice(0, MAX_SHOWN).map(({ nodeId, title, input, run, drawing }) => (
           <li key={`${nodeId} ${input}`}>{t("value", { nodeId, title, input, run, drawing })}</li>
         ))}
-        {values.length > MOST_SHOWN ? <li>{t("more", { count: values.length - MOST_SHOWN })}</li> : null}
+        {values.length > MAX_SHOWN ? <li>{t("more", { count: values.length - MAX_SHOWN })}</li> : null}
         {onlyRun > 0 ? <li>{t("onlyRun", { count: onlyRun })}</li> : null}
         {onlyDrawing > 0 ? <li>{t("onlyDrawing", { count: onlyDrawing })}</li> : null}
       </ul>
@@ -179,7 +179,7 @@ function shown(value: unknown): string {
 }
 
 function short(text: string): string {
-  return text.length > LONGEST_VALUE ? `${text.slice(0, LONGEST_VALUE - 1)}…` : text;
+  return text.length > MAX_VALUE ? `${text.slice(0, MAX_VALUE - 1)}…` : text;
 }
 
 function Unread({ reason }: { reason: RefusalReason }) {

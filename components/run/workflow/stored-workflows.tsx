@@ -14,7 +14,7 @@ import { type OpenedFile } from "./opened";
 import { pictureInputsOf } from "./pending-images-note";
 import { type WorkflowApi } from "./workflow-api";
 
-const MOST_SHOWN = 100;
+const MAX_SHOWN = 100;
 const MANY = 10;
 
 type StoredFile = Awaited<ReturnType<typeof readStoredFiles>>[number];
@@ -55,12 +55,12 @@ export function StoredFiles({ connection, listStored, onOpen }: StoredFilesProps
         {data && found.length === 0 ? <p className="text-ink-2">{t(search.trim() === "" ? "none" : "noneFound")}</p> : null}
         {found.length > 0 ? (
           <ul className="max-h-80 divide-y divide-line overflow-y-auto rounded-lg border border-line bg-surface">
-            {found.slice(0, MOST_SHOWN).map((file) => (
+            {found.slice(0, MAX_SHOWN).map((file) => (
               <StoredFileItem key={file.path} file={file} onOpen={onOpen} />
             ))}
           </ul>
         ) : null}
-        {found.length > MOST_SHOWN ? <p className="mt-1.5 text-ink-2">{t("more", { count: found.length - MOST_SHOWN })}</p> : null}
+        {found.length > MAX_SHOWN ? <p className="mt-1.5 text-ink-2">{t("more", { count: found.length - MAX_SHOWN })}</p> : null}
       </div>
     </section>
   );
@@ -91,7 +91,7 @@ function StoredFileItem({ file, onOpen }: { file: StoredFile; onOpen: StoredFile
 }
 
 /** At most this many job details are read, as each holds a whole graph. */
-const MOST_READ = 6;
+const MAX_READ = 6;
 
 type RecentWorkflow = { jobId: string; file: OpenedFile };
 
@@ -101,7 +101,7 @@ async function recentPictureWorkflows(api: WorkflowApi): Promise<Result<RecentWo
   const newest = new Map<string, string>();
   for (const { id, workflow_id: workflow = id } of answer.value.jobs) if (!newest.has(workflow)) newest.set(workflow, id);
   const found: RecentWorkflow[] = [];
-  for (const jobId of [...newest.values()].slice(0, MOST_READ)) {
+  for (const jobId of [...newest.values()].slice(0, MAX_READ)) {
     const opened = await openArrival({ job: jobId }, api);
     if (!opened.ok && opened.failure.reason.code === "unread") return failed(opened.failure.reason.failure);
     if (opened.ok && pictureInputsOf(opened.value).length > 0) found.push({ jobId, file: opened.value });

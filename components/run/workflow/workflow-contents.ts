@@ -21,8 +21,8 @@ import { type OpenWorkflow } from "./opened";
 // that they never overwrite what is typed later.
 
 const OURS = "lightdesk";
-const LONGEST = 1_000;
-const name = where(anyText, (text) => text.length <= LONGEST);
+const MAX_LENGTH = 1_000;
+const name = where(anyText, (text) => text.length <= MAX_LENGTH);
 const readOurs = object({ fileNames: map(object({ written: name, filled: name })) });
 
 /** The editor's drawing, with the names that differ between `sent` and `written`. */

@@ -7,13 +7,13 @@ import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { anyText, list, object, or, type Reader } from "@/lib/contract/json/readers";
 import { type BothFormats, fingerprint, type Format } from "./opened";
 
-const MOST_WORKFLOWS = 200;
-const MOST_INPUTS = 200;
+const MAX_WORKFLOWS = 200;
+const MAX_INPUTS = 200;
 
 type WorkflowMemory = { pinned: readonly string[]; randomised: readonly string[] };
 type Entry = readonly [id: string, memory: WorkflowMemory];
 
-const inputs = or(list(anyText, MOST_INPUTS), []);
+const inputs = or(list(anyText, MAX_INPUTS), []);
 const memory = object({ pinned: inputs, randomised: inputs });
 const entry: Reader<Entry> = (kept) => {
   const [id, its]: unknown[] = Array.isArray(kept) ? kept : [];
@@ -34,11 +34,11 @@ export function keepMemory(workflowId: string, memory: WorkflowMemory): void {
   const others = workflows.get().filter(([id]) => id !== workflowId);
   const isEmpty = memory.pinned.length + memory.randomised.length === 0;
   const all: Entry[] = isEmpty ? others : [...others, [workflowId, memory]];
-  workflows.set(all.slice(-MOST_WORKFLOWS));
+  workflows.set(all.slice(-MAX_WORKFLOWS));
 }
 
 function toggled(list: readonly string[], item: string): string[] {
-  return list.includes(item) ? list.filter((other) => other !== item) : [...list, item].slice(-MOST_INPUTS);
+  return list.includes(item) ? list.filter((other) => other !== item) : [...list, item].slice(-MAX_INPUTS);
 }
 
 export type InputSettings = {

@@ -24,7 +24,7 @@ import { type ApiFailure } from "@/lib/browser/read-failure";
 import { signIn } from "@/lib/browser/session";
 import { apiPath } from "@/lib/browser/urls";
 import { type MemberView, type SessionView } from "@/lib/contract/console";
-import { SHORTEST_PASSWORD, type SignInMethods } from "@/lib/contract/people/sign-in";
+import { MIN_PASSWORD, type SignInMethods } from "@/lib/contract/people/sign-in";
 import { SettingsTabs } from "../settings-tabs";
 import { MethodsCard, SessionsCard } from "./methods-card";
 
@@ -219,8 +219,8 @@ function PasswordForm({ email }: { email: string }) {
       <PresentPassword isWrong={faulty === "currentPassword"} />
       <FormField
         label={t("newPassword")}
-        hint={t("passwordHint", { count: SHORTEST_PASSWORD })}
-        error={faulty === "password" ? wrong("password", { count: SHORTEST_PASSWORD }) : undefined}
+        hint={t("passwordHint", { count: MIN_PASSWORD })}
+        error={faulty === "password" ? wrong("password", { count: MIN_PASSWORD }) : undefined}
       >
         {(control) => <NewPasswordInput {...control} />}
       </FormField>

@@ -147,7 +147,7 @@ export function useAddressChecks(addresses: readonly Address[], connection: stri
 
 // What a service reports about an address before it is downloaded. Pictures must be embedded in the response, so that nothing else is fetched.
 
-const MOST_SENTENCES = 5;
+const MAX_SENTENCES = 5;
 
 type SourceFacts = { name?: string; sizeBytes?: number; picture?: string; errors: string[]; warnings: string[] };
 type SourceCheck =
@@ -177,19 +177,19 @@ function toFacts(answer: unknown): SourceFacts {
     name: name ?? filename,
     ...(sizeBytes !== undefined && { sizeBytes }),
     ...(picture !== undefined && { picture }),
-    errors: validation?.is_valid === false ? (validation.errors?.slice(0, MOST_SENTENCES) ?? []) : [],
-    warnings: validation?.warnings?.slice(0, MOST_SENTENCES) ?? [],
+    errors: validation?.is_valid === false ? (validation.errors?.slice(0, MAX_SENTENCES) ?? []) : [],
+    warnings: validation?.warnings?.slice(0, MAX_SENTENCES) ?? [],
   };
 }
 
-// Addresses as typed, one per line, at most MOST_ADDRESSES; the service validates them again.
+// Addresses as typed, one per line, at most MAX_ADDRESSES; the service validates them again.
 
 type AddressFault = "none" | "scheme" | "host" | "credentials" | "long" | "twice";
 /** `shown` is without the query, which may hold a token. */
 export type Address = { url: string; shown: string; fault?: AddressFault };
 
-export const MOST_ADDRESSES = 100;
-const LONGEST = 4_000;
+export const MAX_ADDRESSES = 100;
+const MAX_LENGTH = 4_000;
 
 export function readAddresses(text: string): { addresses: Address[]; isCut: boolean } {
   const lines = text
@@ -197,16 +197,16 @@ export function readAddresses(text: string): { addresses: Address[]; isCut: bool
     .map((line) => line.trim())
     .filter((line) => line !== "");
   const seen = new Set<string>();
-  const addresses = lines.slice(0, MOST_ADDRESSES).map((url): Address => {
+  const addresses = lines.slice(0, MAX_ADDRESSES).map((url): Address => {
     const fault = seen.has(url) ? "twice" : faultOf(url);
     seen.add(url);
     return { url, shown: maskedAddress(url).slice(0, 300), ...(fault && { fault }) };
   });
-  return { addresses, isCut: lines.length > MOST_ADDRESSES };
+  return { addresses, isCut: lines.length > MAX_ADDRESSES };
 }
 
 function faultOf(text: string): AddressFault | undefined {
-  if (text.length > LONGEST) return "long";
+  if (text.length > MAX_LENGTH) return "long";
   if (!URL.canParse(text)) return "none";
   const { protocol, hostname, username, password } = new URL(text);
   if (hostname === "") return protocol === "http:" || protocol === "https:" ? "host" : "scheme";

@@ -13,7 +13,7 @@ import { lacksOperation } from "@/lib/contract/failure";
 import { ACT_HEADER } from "@/lib/shared/headers";
 import { newUuid } from "@/lib/shared/text";
 import { AboutForm, type DraftFaults, newDraft, readDraft, uploadHabits } from "../uploads/about-form";
-import { type Address, AddressLine, MOST_ADDRESSES, readAddresses, useAddressChecks } from "./address-line";
+import { type Address, AddressLine, MAX_ADDRESSES, readAddresses, useAddressChecks } from "./address-line";
 
 /** The same in every language. */
 const EXAMPLE = "https://huggingface.co/org/repo/resolve/main/model.safetensors";
@@ -96,7 +96,7 @@ export function UrlDialog({ connection, text, onText, onStarted, onClose }: UrlD
           if (!isBusy && good.length > 0) void start();
         }}
       >
-        <FormField label={t("addresses")} hint={t("hint")} error={isCut ? t("tooMany", { count: MOST_ADDRESSES }) : undefined}>
+        <FormField label={t("addresses")} hint={t("hint")} error={isCut ? t("tooMany", { count: MAX_ADDRESSES }) : undefined}>
           {(control) => (
             <Textarea
               {...control}

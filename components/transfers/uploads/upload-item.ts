@@ -121,7 +121,7 @@ export type WayRequest = { id: number } & (
 const alarm = object({ id: text, assetId: text, name: text, size: number, theirs: text, atMs: number }, { connection: text, ours: text });
 export type KeptAlarm = ReadBy<typeof alarm>;
 export const ALARMS_KEY = "lightdesk.uploads.alarms";
-const MOST = 100;
+const MAX_COUNT = 100;
 
 /** Always the same object, on the server too. */
 const noAlarms: readonly KeptAlarm[] = [];
@@ -131,7 +131,7 @@ export function createAlarmBook(keptIn: KeptIn = ofBrowser) {
   return {
     get: kept.get,
     subscribe: kept.subscribe,
-    add: (alarm: KeptAlarm) => void kept.set([...kept.get().filter(({ id }) => id !== alarm.id), alarm].slice(-MOST)),
+    add: (alarm: KeptAlarm) => void kept.set([...kept.get().filter(({ id }) => id !== alarm.id), alarm].slice(-MAX_COUNT)),
     remove(id: string): void {
       const before = kept.get();
       if (before.some((alarm) => alarm.id === id)) kept.set(before.filter((alarm) => alarm.id !== id));
@@ -140,7 +140,7 @@ export function createAlarmBook(keptIn: KeptIn = ofBrowser) {
 }
 
 function readAlarms(kept: unknown): readonly KeptAlarm[] {
-  return list(alarm)(kept)?.slice(-MOST) ?? noAlarms;
+  return list(alarm)(kept)?.slice(-MAX_COUNT) ?? noAlarms;
 }
 
 export function toKeptAlarm(item: UploadItem, atMs: number): KeptAlarm | undefined {

@@ -8,9 +8,9 @@ import { createLru } from "@/lib/shared/lru";
 type Lost = { address: string; back: () => void; missing: () => void };
 
 const FIRST_MS = 1_000;
-const LONGEST_MS = 8_000;
+const MAX_MS = 8_000;
 /** A missing picture may appear soon, as after a restart: it is requested this many times. */
-const MOST_MISSED = 4;
+const MAX_MISSED = 4;
 /** The console itself times out earlier. */
 const LIMIT_MS = 20_000;
 
@@ -30,7 +30,7 @@ export function watchLost(address: string, back: () => void): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const missing = () => {
     missed += 1;
-    if (missed < MOST_MISSED) timer = setTimeout(wait, FIRST_MS * 4 ** missed);
+    if (missed < MAX_MISSED) timer = setTimeout(wait, FIRST_MS * 4 ** missed);
   };
   const lost: Lost = { address, back, missing };
   const wait = () => {
@@ -55,7 +55,7 @@ async function askThrough(waiting: Set<Lost>): Promise<void> {
     if (!waiting.delete(lost)) continue;
     if (status === 0 || status === 429 || status >= 500) {
       waiting.add(lost);
-      await seenAfter(Math.min(LONGEST_MS, retryMs ?? FIRST_MS * 2 ** failed));
+      await seenAfter(Math.min(MAX_MS, retryMs ?? FIRST_MS * 2 ** failed));
       failed += 1;
       continue;
     }

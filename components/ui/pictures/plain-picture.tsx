@@ -64,9 +64,9 @@ function watch(image: HTMLImageElement): () => void {
 // not load.
 
 /** More than the six connections that a browser opens per host, so that it always has the next picture and can prefer visible ones. */
-const MOST = 24;
+const MAX_COUNT = 24;
 /** While none arrives, so that the page's own requests are answered. */
-const MOST_WHILE_NONE_COMES = 4;
+const MAX_WHILE_NONE_COMES = 4;
 const NONE_COMES_MS = 1_000;
 
 const underWay = new Set<HTMLImageElement>();
@@ -115,7 +115,7 @@ export function inTurn(image: HTMLImageElement, whileNear?: WhileNear): () => vo
   };
 }
 
-const most = () => (noneComes ? MOST_WHILE_NONE_COMES : MOST);
+const most = () => (noneComes ? MAX_WHILE_NONE_COMES : MAX_COUNT);
 
 function next(): void {
   for (const image of waiting) {
@@ -139,7 +139,7 @@ function askForFewer(): void {
   noneComes = underWay.size > 0;
   const later = [...waiting];
   waiting.clear();
-  for (const image of [...underWay].slice(MOST_WHILE_NONE_COMES)) {
+  for (const image of [...underWay].slice(MAX_WHILE_NONE_COMES)) {
     underWay.delete(image);
     takeAway(image);
     waiting.add(image);

@@ -80,7 +80,7 @@ function keysIn(meta: Uint8Array, { from, to }: Box): string[] {
 
 const [SEGMENT, CLUSTER, TAGS, TAG, SIMPLE_TAG, NAME, TEXT] = [0x18538067, 0x1f43b675, 0x1254c367, 0x7373, 0x67c8, 0x45a3, 0x4487];
 const DEEPEST = 8;
-const LONGEST_HEAD = 12;
+const MAX_HEAD = 12;
 
 function readElement(head: Uint8Array): { id: number; size?: number; headBytes: number } | undefined {
   const idBytes = Math.clz32(head[0] ?? 0) - 23;
@@ -96,7 +96,7 @@ function readElement(head: Uint8Array): { id: number; size?: number; headBytes: 
 
 export async function matroskaTexts(bytes: Bytes, found: Found): Promise<void> {
   for (let at = 0; at + 2 <= bytes.size && !found.isDone();) {
-    const element = readElement(await bytes.at(at, Math.min(LONGEST_HEAD, bytes.size - at)));
+    const element = readElement(await bytes.at(at, Math.min(MAX_HEAD, bytes.size - at)));
     if (!element) throw new Unreadable("damaged");
     const { id, size, headBytes } = element;
     at += headBytes;
@@ -111,7 +111,7 @@ export async function matroskaTexts(bytes: Bytes, found: Found): Promise<void> {
 function simpleTags(block: Uint8Array<ArrayBuffer>, found: Found, depth: number): void {
   let name = "";
   for (let at = 0; at + 2 <= block.length;) {
-    const element = readElement(block.subarray(at, at + LONGEST_HEAD));
+    const element = readElement(block.subarray(at, at + MAX_HEAD));
     if (element?.size === undefined) throw new Unreadable("damaged");
     const content = part(block, at + element.headBytes, at + element.headBytes + element.size);
     if (element.id === NAME) name = latin1(content.subarray(0, 80));

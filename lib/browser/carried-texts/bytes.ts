@@ -6,9 +6,9 @@ import { own } from "@/lib/contract/json/own";
 import { parseJson } from "@/lib/contract/json/parse-json";
 import { type ByteSource } from "../files/byte-source";
 
-const MOST_BYTES = 12_000_000;
-const MOST_READ = 96_000_000;
-const MOST_STEPS = 400_000;
+const MAX_BYTES = 12_000_000;
+const MAX_READ = 96_000_000;
+const MAX_STEPS = 400_000;
 const WINDOW = 16_384;
 
 /** `damaged`: the file claims parts that it does not have. `too_much`: it has more than is searched. */
@@ -21,7 +21,7 @@ export class Unreadable extends Error {
 export type Bytes = { size: number; at: (from: number, length: number) => Promise<Uint8Array<ArrayBuffer>> };
 
 export function boundedBytes({ size, read }: ByteSource): Bytes {
-  let [window, start, left, steps] = [new Uint8Array(), 0, MOST_READ, MOST_STEPS];
+  let [window, start, left, steps] = [new Uint8Array(), 0, MAX_READ, MAX_STEPS];
   return {
     size,
     async at(from, length) {
@@ -30,7 +30,7 @@ export function boundedBytes({ size, read }: ByteSource): Bytes {
       if (from < start || from + length > start + window.length) {
         const to = Math.min(size, from + Math.max(length, WINDOW));
         left -= to - from;
-        if (length > MOST_BYTES || left < 0) throw new Unreadable("too_much");
+        if (length > MAX_BYTES || left < 0) throw new Unreadable("too_much");
         [window, start] = [await read(from, to), from];
         if (window.length < length) throw new Unreadable("damaged");
       }
@@ -119,7 +119,7 @@ export async function unpacked(packed: Uint8Array<ArrayBuffer>): Promise<Uint8Ar
   let size = 0;
   for (let one = await next(); !one.done; one = await next()) {
     size += one.value.length;
-    if (size > MOST_BYTES) {
+    if (size > MAX_BYTES) {
       await reader.cancel();
       throw new Unreadable("too_much");
     }

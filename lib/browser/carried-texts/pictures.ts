@@ -1,7 +1,7 @@
 import { boxesIn, boxesOf } from "./audio-video";
 import { type Bytes, type Found, latin1, part, textOf, unpacked, Unreadable, viewOf } from "./bytes";
 
-const LONGEST_KEYWORD = 80;
+const MAX_KEYWORD = 80;
 
 export async function pngTexts(bytes: Bytes, found: Found): Promise<void> {
   for (let at = 8; at + 12 <= bytes.size && !found.isDone();) {
@@ -10,7 +10,7 @@ export async function pngTexts(bytes: Bytes, found: Found): Promise<void> {
     const type = latin1(head.subarray(4));
     if (type === "IEND") return;
     if (/^(tEXt|iTXt|zTXt|comf)$/.test(type)) {
-      const start = await bytes.at(at + 8, Math.min(length, LONGEST_KEYWORD));
+      const start = await bytes.at(at + 8, Math.min(length, MAX_KEYWORD));
       const keyword = latin1(start.subarray(0, Math.max(start.indexOf(0), 0)));
       if (found.wants(keyword)) found.add(keyword, textOf(await pngText(type, await bytes.at(at + 8, length))));
     }
@@ -71,7 +71,7 @@ function exifTexts(block: Uint8Array<ArrayBuffer>, found: Found): void {
     const [length, from] = [view.getUint32(entry + 4, isLittle), view.getUint32(entry + 8, isLittle)];
     if (!textTypes.has(view.getUint16(entry + 2, isLittle)) || length <= 4) continue;
     // Many entries may name the same bytes: only the keyword of each is read.
-    const [start = "", keyword = ""] = /^(\w+)\s*:/.exec(latin1(tiff.subarray(from, from + LONGEST_KEYWORD))) ?? [];
+    const [start = "", keyword = ""] = /^(\w+)\s*:/.exec(latin1(tiff.subarray(from, from + MAX_KEYWORD))) ?? [];
     if (start === "" || !found.wants(keyword)) continue;
     let end = from + length;
     while (end > from && end <= tiff.length && tiff[end - 1] === 0) end -= 1;

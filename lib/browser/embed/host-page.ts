@@ -4,8 +4,8 @@ import { embedPageOf, type EmbedTheme, embedThemes } from "@/lib/contract/embed/
 import { objectOf } from "@/lib/contract/json/json";
 import { type Language, languages } from "@/lib/shared/languages";
 
-const LONGEST_TICKET = 8000;
-const LONGEST_ADDRESS = 2000;
+const MAX_TICKET = 8000;
+const MAX_ADDRESS = 2000;
 
 export type HostMessage =
   | { type: "ticket"; ticket: string; theme?: EmbedTheme; language?: Language }
@@ -19,7 +19,7 @@ export type HostMessage =
 export type TicketMessage = Extract<HostMessage, { type: "ticket" }>;
 
 export function isEmbedAddress(to: unknown): to is `/${string}` {
-  if (typeof to !== "string" || to.length > LONGEST_ADDRESS || !/^\/(?![/\\])/.test(to)) return false;
+  if (typeof to !== "string" || to.length > MAX_ADDRESS || !/^\/(?![/\\])/.test(to)) return false;
   const { pathname } = new URL(`http://here/place${to}`);
   return pathname.startsWith("/place/") && embedPageOf(pathname.slice("/place".length)) !== undefined;
 }
@@ -34,7 +34,7 @@ function readMessage(data: unknown): HostMessage | undefined {
   const { type, ticket, to, follow } = message;
   const theme = embedThemes.find((name) => name === message.theme);
   const language = languages.find((name) => name === message.language);
-  if (type === "ticket" && typeof ticket === "string" && ticket !== "" && ticket.length <= LONGEST_TICKET)
+  if (type === "ticket" && typeof ticket === "string" && ticket !== "" && ticket.length <= MAX_TICKET)
     return { type, ticket, theme, language };
   if (type === "navigate" && isEmbedAddress(to)) return { type, to };
   if (type === "theme" && theme) return { type, theme };

@@ -59,7 +59,7 @@ export function bytesOfBlob(blob: Blob): ByteSource {
 }
 
 const FIRST_BYTES = 256 * 1024;
-const MOST_WITHOUT_RANGES = 24 * 1024 ** 2;
+const MAX_WITHOUT_RANGES = 24 * 1024 ** 2;
 
 export async function bytesAt(src: string): Promise<Result<ByteSource, ApiFailure>> {
   const first = await readFirstBytes(src, FIRST_BYTES);
@@ -67,7 +67,7 @@ export async function bytesAt(src: string): Promise<Result<ByteSource, ApiFailur
   const { bytes, isWhole, size } = first.value;
   if (isWhole) return ok(bytesOfBlob(new Blob([bytes])));
   if (size === undefined) {
-    const more = await readFirstBytes(src, MOST_WITHOUT_RANGES);
+    const more = await readFirstBytes(src, MAX_WITHOUT_RANGES);
     return more.ok ? ok(bytesOfBlob(new Blob([more.value.bytes]))) : more;
   }
   const read = async (from: number, to: number) => {

@@ -3,7 +3,7 @@
 export type NamedFile = { path: string; file: File };
 export type Dropped = { files: NamedFile[]; unreadable: number; leftOut: number; isCut: boolean };
 
-const MOST_FILES = 10_000;
+const MAX_FILES = 10_000;
 
 export function filesOfDrop(transfer: DataTransfer): Promise<Dropped> {
   const entries = [...transfer.items]
@@ -16,7 +16,7 @@ export function filesOfDrop(transfer: DataTransfer): Promise<Dropped> {
 export function filesOfInput(files: readonly File[]): Dropped {
   const named = files.map((file) => ({ path: file.webkitRelativePath || file.name, file }));
   const wanted = named.filter(({ path }) => !isOfSystem(path));
-  return { ...droppedOf(wanted.slice(0, MOST_FILES)), leftOut: named.length - wanted.length, isCut: wanted.length > MOST_FILES };
+  return { ...droppedOf(wanted.slice(0, MAX_FILES)), leftOut: named.length - wanted.length, isCut: wanted.length > MAX_FILES };
 }
 
 export function droppedOf(files: NamedFile[]): Dropped {
@@ -32,7 +32,7 @@ async function walk(entries: readonly FileSystemEntry[]): Promise<Dropped> {
   const found = droppedOf([]);
   const waiting = [...entries];
   for (let entry = waiting.shift(); entry; entry = waiting.shift()) {
-    if (found.files.length >= MOST_FILES) return { ...found, isCut: true };
+    if (found.files.length >= MAX_FILES) return { ...found, isCut: true };
     try {
       const path = entry.fullPath.replace(/^\/+/, "");
       if (isOfSystem(path)) found.leftOut += 1;
@@ -62,7 +62,7 @@ function fileOf(entry: FileSystemFileEntry): Promise<File> {
 async function childrenOf(folder: FileSystemDirectoryEntry): Promise<FileSystemEntry[]> {
   const reader = folder.createReader();
   const children: FileSystemEntry[] = [];
-  while (children.length <= MOST_FILES) {
+  while (children.length <= MAX_FILES) {
     const some = await new Promise<FileSystemEntry[]>((resolve, reject) => reader.readEntries(resolve, reject));
     if (some.length === 0) break;
     children.push(...some);

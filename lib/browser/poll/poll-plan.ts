@@ -7,7 +7,7 @@ export const IDLE_MS = 8_000;
 const COUNTING_MS = 3_000;
 const BACKGROUND_MS = 10_000;
 const SLOW_MS = 60_000;
-export const LONGEST_WAIT_MS = 10_000;
+export const MAX_WAIT_MS = 10_000;
 
 /**
  * The last three are for parts beside the page, such as a count in the navigation: `counting` while something moves, `background` while
@@ -34,7 +34,7 @@ export function nextPollMs(motion: Motion): number {
  * is kept. `tookMs`: how long the failed request took; it is subtracted, so that requests begin no further apart.
  */
 export function retryPollMs(failures: number, { retryAfterMs = 0, tookMs = 0 }: { retryAfterMs?: number; tookMs?: number } = {}): number {
-  const waitMs = Math.min(BUSY_MS * 2 ** Math.max(0, failures - 1), LONGEST_WAIT_MS - tookMs);
+  const waitMs = Math.min(BUSY_MS * 2 ** Math.max(0, failures - 1), MAX_WAIT_MS - tookMs);
   return Math.max(retryAfterMs, BUSY_MS, waitMs);
 }
 

@@ -139,7 +139,7 @@ function mustWait(cache: object, path: string): boolean {
   return wait !== undefined && wait.isNamed && wait.atMs > Date.now();
 }
 
-const SHORTEST_MS = 500;
+const MIN_MS = 500;
 
 export type Stamped<T> = { value: T; atMs: number };
 
@@ -186,8 +186,8 @@ export function usePoll<Answer, T>(
     revalidateOnMount: initial === undefined,
     revalidateIfStale: isAskedAnew,
     keepPreviousData: false,
-    dedupingInterval: SHORTEST_MS,
-    focusThrottleInterval: SHORTEST_MS,
+    dedupingInterval: MIN_MS,
+    focusThrottleInterval: MIN_MS,
     // Each answer has a moment of its own, so comparing a thousand rows would always find a difference.
     compare: (a, b) => a === b,
     // Coming back to the page, or online, does not shorten a wait that the service asked for; pressing "try again" does.

@@ -3,12 +3,12 @@
 import { createLimiter } from "@/lib/shared/async";
 
 const everywhere = /^image\/(png|jpeg|gif|webp|bmp)$/;
-const MOST_BYTES = 64 * 1024 ** 2;
+const MAX_BYTES = 64 * 1024 ** 2;
 const MAX_PIXELS = 64 * 1024 ** 2;
 const inTurn = createLimiter(1);
 
 export function canBeRead(file: File): Promise<boolean | undefined> {
-  if (!everywhere.test(file.type) || file.size > MOST_BYTES || typeof createImageBitmap !== "function") return Promise.resolve(undefined);
+  if (!everywhere.test(file.type) || file.size > MAX_BYTES || typeof createImageBitmap !== "function") return Promise.resolve(undefined);
   return inTurn(() => decoded(file));
 }
 

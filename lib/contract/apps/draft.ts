@@ -17,15 +17,15 @@ import { checkValue } from "./fill";
 export type AppPin = { node: string; input: string; shownAs?: string };
 type Beginning = { graph: Graph; editor?: Record<string, unknown>; title: string; pins?: readonly AppPin[]; outputs?: readonly string[] };
 
-const MOST_INPUTS = 100;
-const MOST_CHOICES = 1000;
+const MAX_INPUTS = 100;
+const MAX_CHOICES = 1000;
 const LARGEST_DEFAULT = 100_000;
 
 /** Without `pins` and `outputs`, uses those of the editor's App mode, if its file has one. */
 export function appDraft({ graph, editor, title, ...chosen }: Beginning, catalogue?: ObjectInfo): AppDefinition {
   const mode = editor && appModeOf(editor, catalogue);
   const inputs: AppInput[] = [];
-  for (const [pin, ...also] of (chosen.pins?.map((one) => [one]) ?? mode?.pins ?? []).slice(0, MOST_INPUTS)) {
+  for (const [pin, ...also] of (chosen.pins?.map((one) => [one]) ?? mode?.pins ?? []).slice(0, MAX_INPUTS)) {
     const input = pin && inputDraft(graph, pin, catalogue, inputs);
     // A key is never filled from another input: it is asked for separately.
     const others = also.filter(
@@ -155,7 +155,7 @@ function numberControl(name: string, { integer, min, max, step }: Extract<InputS
 function choiceControl(spec: Extract<InputSpec, { kind: "choice" }>, value: unknown): AppControl {
   if (spec.image) return { kind: "picture", hasMask: false };
   if (spec.media) return { kind: spec.media };
-  const known = spec.options.filter((option) => typeof option !== "string" || option.length <= 1000).slice(0, MOST_CHOICES);
+  const known = spec.options.filter((option) => typeof option !== "string" || option.length <= 1000).slice(0, MAX_CHOICES);
   if (known.length === 0 || (spec.isOpen && !known.some((option) => option === value))) return { kind: "text", isLong: false };
   return { kind: "choice", choices: known.map((option) => ({ value: option })) };
 }

@@ -7,7 +7,7 @@ import { type Graph } from "../schemas/graph";
 import { isSecretName } from "../secrets/mask-secrets";
 import { type AppControl, type AppField, type AppInput, type AppValue, type AppValues } from "./definition";
 
-const LONGEST_TEXT = 100_000;
+const MAX_TEXT = 100_000;
 export const RANDOM = "random";
 const LARGEST_SEED = 2 ** 32 - 1;
 
@@ -121,7 +121,7 @@ export function checkValue(input: AppField, value: unknown, random: () => number
     }
     default: {
       if (typeof value !== "string") return bad("wrong_type");
-      const most = control.kind === "text" ? LONGEST_TEXT : 1000;
+      const most = control.kind === "text" ? MAX_TEXT : 1000;
       return value.length <= most ? { ok: true, value } : bad("too_long", most);
     }
   }

@@ -5,7 +5,7 @@ import { toPlainLine } from "../plain-line";
 
 export type AuditThing = { id: string; name?: string };
 
-export const MOST_THINGS = 100;
+export const MAX_THINGS = 100;
 const HEAD = "items=";
 const OR_MORE = "or more";
 
@@ -18,7 +18,7 @@ export function writeThings(
   { count = things.length, isAtLeast = false }: ThingsCount = {},
 ): string | undefined {
   if (things.length === 0) return outcome;
-  const named = things.slice(0, MOST_THINGS).map(({ id, name }) => (name === undefined ? [id] : [id, name]));
+  const named = things.slice(0, MAX_THINGS).map(({ id, name }) => (name === undefined ? [id] : [id, name]));
   const more = count - named.length;
   // Made plain first, as the log does it: otherwise the stored text would not have the stated length.
   const text = toPlainLine(writeExactJson([...named, ...(isAtLeast ? [OR_MORE] : []), ...(more > 0 ? [more] : [])]));

@@ -33,7 +33,7 @@ export function isSameJson(one: unknown, other: unknown): boolean {
 
 const DEEPEST = 50;
 /** Many nodes of a graph may come from one box of a definition, and each is compared with all of its inputs. */
-const MOST_LOOKED = 200_000;
+const MAX_LOOKED = 200_000;
 
 /** The drawing may have more nodes: perhaps only a part of it was run, and nodes of some packs only say how others are linked. */
 export function readDrawingOf(drawing: unknown, graph: Graph): EditorFile | undefined {
@@ -45,7 +45,7 @@ export function readDrawingOf(drawing: unknown, graph: Graph): EditorFile | unde
     const box = boxOf(file, id);
     if (box === IN_GROUP) continue;
     looked += box?.node.inputs.length ?? 0;
-    if (!box || looked > MOST_LOOKED || !isDrawn({ file, graph, hasMore }, box, own(graph, id))) return undefined;
+    if (!box || looked > MAX_LOOKED || !isDrawn({ file, graph, hasMore }, box, own(graph, id))) return undefined;
   }
   return file;
 }

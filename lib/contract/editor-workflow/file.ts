@@ -160,13 +160,13 @@ function definitionsIn(file: JsonObject, depth = 0): JsonObject[] {
   return depth > 5 ? listed : listed.flatMap((one) => [one, ...definitionsIn(one, depth + 1)]);
 }
 
-const MOST_ID = 100_000_000;
+const MAX_ID = 100_000_000;
 
 /** An inner id that also occurs outside, or in an earlier definition, gets the next free number, as in the editor. */
 function uniqueIds<T extends Definition>(file: JsonObject, root: Net, definitions: readonly T[]): T[] {
   const used = new Set(root.nodes.flatMap(({ raw }) => numberOf(raw.id) ?? []));
   const given = numberOf(file.last_node_id) ?? numberOf(objectOf(file.state)?.lastNodeId) ?? 0;
-  let last = Number.isSafeInteger(given) && given < MOST_ID ? given : 0;
+  let last = Number.isSafeInteger(given) && given < MAX_ID ? given : 0;
   return definitions.map((definition) => {
     const renumbered = new Map<string, string>();
     const nodes = definition.nodes.map((node) => {
@@ -174,7 +174,7 @@ function uniqueIds<T extends Definition>(file: JsonObject, root: Net, definition
       if (typeof id !== "number") return node;
       if (!used.has(id)) {
         used.add(id);
-        if (Number.isSafeInteger(id) && id < MOST_ID) last = Math.max(last, id);
+        if (Number.isSafeInteger(id) && id < MAX_ID) last = Math.max(last, id);
         return node;
       }
       do last += 1;

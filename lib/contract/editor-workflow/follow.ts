@@ -20,7 +20,7 @@ const passesNothing: Source = { kind: "nothing", why: "bypass" };
 const unnamed: Slot = { name: "", type: "*", hasWidget: false };
 
 const DEEPEST = 200;
-const MOST_TRIED = 1_000;
+const MAX_TRIED = 1_000;
 
 /** `type`: of the input at the end, or of the last bypassed one. `isDirect`: only edges of subgraphs lie in between. */
 type Way = { type: string; isDirect: boolean; steps: number };
@@ -118,7 +118,7 @@ function bypassedTo(slots: readonly Slot[], output: number, type: string, outTyp
   const fitsBoth = (slot: Slot) => fits(slot.type, outType) && fits(slot.type, type);
   const same = slots[output];
   if (same && fitsBoth(same)) return output;
-  return placeByType(slots).get(type) ?? slots.slice(0, MOST_TRIED).findIndex(fitsBoth);
+  return placeByType(slots).get(type) ?? slots.slice(0, MAX_TRIED).findIndex(fitsBoth);
 }
 
 const placeByType = once((slots: readonly Slot[]) => new Map(slots.map(({ type }, at) => [type, at] as const).reverse()));

@@ -30,7 +30,7 @@ type Options = { fill?: Filling | false };
 
 const DEEPEST = 50;
 /** Definitions use one another, so a short file may expand to an endless graph. */
-const MOST_EXPANDED = 200_000;
+const MAX_EXPANDED = 200_000;
 const isDefinitionId = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 export function toApiWorkflow(editorJson: unknown, objectInfo: ObjectInfo, options: Options = {}): Converted {
@@ -60,13 +60,13 @@ export function convert(file: EditorFile, info: ObjectInfo, fill: Filling | fals
   }
 
   function opened({ scope, node }: Place): ReturnType<Following["inside"]> {
-    if (expanded > MOST_EXPANDED) return undefined;
+    if (expanded > MAX_EXPANDED) return undefined;
     const path = `${idIn(scope, node)}:`;
     const group = isGroupNode(node) ? expandGroupNode(node, file.groupNodes, info) : undefined;
     const definition: Definition | undefined = group?.definition ?? file.definitions.get(node.type);
     if (!definition || path.split(":").length > DEEPEST) return undefined;
     expanded += sizeOf(definition);
-    if (expanded > MOST_EXPANDED) return undefined;
+    if (expanded > MAX_EXPANDED) return undefined;
     const use = group?.use ?? node;
     return { definition, use, scope: { path, net: definition, use: { scope, node: use, definition } } };
   }
@@ -181,7 +181,7 @@ export function convert(file: EditorFile, info: ObjectInfo, fill: Filling | fals
   // If no other node is left, the missing classes explain why nothing can run.
   if (nodes.length > 0) notices.push(...lone.map(leftOut));
   else for (const place of lone) nodes.push([idIn(place.scope, place.node), sentNode(place)]);
-  if (visited > workflowLimits.nodes || expanded > MOST_EXPANDED) problems.push({ code: "too_many_nodes", most: workflowLimits.nodes });
+  if (visited > workflowLimits.nodes || expanded > MAX_EXPANDED) problems.push({ code: "too_many_nodes", most: workflowLimits.nodes });
   return { graph: Object.fromEntries(nodes), problems, notices, rawTexts, homes };
 }
 

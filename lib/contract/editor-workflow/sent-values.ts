@@ -46,8 +46,8 @@ export function sentValue(value: unknown, raw: unknown): unknown {
 }
 
 /** The editor's own limits, for classes that have none. */
-const [LEAST, MOST] = [0, 2048];
-const MOST_DIGITS = 100;
+const [LEAST, MAX_COUNT] = [0, 2048];
+const MAX_DIGITS = 100;
 
 /** A number as a PrimitiveNode writes it over a widget: within the class's limits and on its steps. Other values are returned unchanged. */
 export function onSteps(value: unknown, raw: unknown): unknown {
@@ -61,9 +61,9 @@ export function onSteps(value: unknown, raw: unknown): unknown {
     const offset = Number(min ?? LEAST) % size;
     return Math.round((bounded - offset) / size) * size + offset;
   }
-  const digits = Math.min(MOST_DIGITS, Math.max(0, -Math.floor(Math.log10(step ?? 0.5))));
+  const digits = Math.min(MAX_DIGITS, Math.max(0, -Math.floor(Math.log10(step ?? 0.5))));
   const part = number(round) || (digits > 0 ? 10 ** -digits : 0);
-  return part === 0 ? bounded : within(Number((Math.round(bounded / part) * part).toFixed(digits)), LEAST, MOST);
+  return part === 0 ? bounded : within(Number((Math.round(bounded / part) * part).toFixed(digits)), LEAST, MAX_COUNT);
 }
 
 export function defaultOf(raw: unknown): unknown {

@@ -264,7 +264,7 @@ function inputNames({ inputs }: GraphNode, known: NodeInfo | undefined, widgets:
 
 function outputsOf(known: NodeInfo | undefined, links: ReadonlyMap<number, number[]> | undefined): object[] {
   const listed = known?.output ?? [];
-  const most = Math.min(MOST_OUTPUTS, Math.max(listed.length, ...[...(links?.keys() ?? [])].map((slot) => slot + 1)));
+  const most = Math.min(MAX_OUTPUTS, Math.max(listed.length, ...[...(links?.keys() ?? [])].map((slot) => slot + 1)));
   return Array.from({ length: most }, (_, slot) => {
     const type = Array.isArray(listed[slot]) ? "COMBO" : String(listed[slot] ?? "*");
     const name = Array.isArray(known?.output_name) ? known.output_name[slot] : undefined;
@@ -272,7 +272,7 @@ function outputsOf(known: NodeInfo | undefined, links: ReadonlyMap<number, numbe
   });
 }
 
-const MOST_OUTPUTS = 1000;
+const MAX_OUTPUTS = 1000;
 
 function idOf(id: string): string | number {
   const number = Number(id);

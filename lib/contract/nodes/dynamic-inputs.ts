@@ -15,7 +15,7 @@ const template = object({}, { input: groups, prefix: anything, names: list(anyTe
 const option = object({ key: anyText }, { inputs: groups });
 
 const DEEPEST = 4;
-const MOST_GROWN = 100;
+const MAX_GROWN = 100;
 
 /** Also lists inputs that have no value yet: required ones, and the next free place of a list that a form can fill. */
 export function inputsOf(info: NodeInfo | undefined, values: Values): ClassInput[] {
@@ -87,9 +87,9 @@ function inputsIn(listed: readonly ClassInput[], values: Values, depth: number):
 }
 
 function grown({ name, raw, isRequired }: ClassInput, values: Values): ClassInput[] {
-  const { input, prefix, names, min = 0, max = MOST_GROWN } = template(settingsOf(raw).template) ?? {};
+  const { input, prefix, names, min = 0, max = MAX_GROWN } = template(settingsOf(raw).template) ?? {};
   const [each] = [...Object.values(input?.required ?? {}), ...Object.values(input?.optional ?? {})];
-  const most = Math.min(MOST_GROWN, max);
+  const most = Math.min(MAX_GROWN, max);
   const places = names ?? Array.from({ length: most }, (_, at) => `${String(prefix ?? "")}${at}`);
   const least = isRequired ? min : 0;
   const slots = places.map((place, at) => ({ name: `${name}.${place}`, raw: each, isRequired: at < least }));

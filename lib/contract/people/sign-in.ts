@@ -26,7 +26,7 @@ export type SignInChoices = { password: boolean; providers: OidcChoice[] };
 export type SignInMethods = { password: boolean; hasFixedAddress?: true; providers: (OidcChoice & { connected: boolean })[] };
 export type MemberMethods = { password: boolean; providers: string[] };
 
-export const SHORTEST_PASSWORD = 12;
+export const MIN_PASSWORD = 12;
 export const MAX_PASSWORD_LENGTH = 200;
 
 export const tokenLifetimes = [7, 30, 90, 365] as const;

@@ -22,8 +22,8 @@ import {
 const assetSortFields = ["name", "created_at", "updated_at", "size", "last_access_time"] as const;
 const hashPattern = /^(blake3|sha256):[0-9a-f]{64}$/;
 /** The most that any setting may allow; a service's own bound is below it. */
-const MOST_TAGS = 10_000;
-const MOST_METADATA_BYTES = 64 * 1024;
+const MAX_TAGS = 10_000;
+const MAX_METADATA_BYTES = 64 * 1024;
 /** For a name, a tag or a media type that is sent; answers of a service are read as they are. */
 const oneLine = (most: number) =>
   z
@@ -32,13 +32,13 @@ const oneLine = (most: number) =>
     .regex(/^\P{Cc}*$/u, "must hold no control characters")
     .regex(/^\P{Cs}*$/u, "must hold whole characters: half of a surrogate pair is none");
 const tagSchema = oneLine(200).min(1).regex(/\S/, "must not be blank");
-const tagsSchema = z.array(tagSchema).max(MOST_TAGS);
+const tagsSchema = z.array(tagSchema).max(MAX_TAGS);
 const idText = z.guid().toLowerCase();
 /** Bounded, since every item of a list carries it: large data belongs in a file. */
 const metadataSchema = onWire(
   freeForm.refine(
-    (metadata) => writeExactJson(metadata).length <= MOST_METADATA_BYTES,
-    `must be at most ${MOST_METADATA_BYTES} characters of JSON`,
+    (metadata) => writeExactJson(metadata).length <= MAX_METADATA_BYTES,
+    `must be at most ${MAX_METADATA_BYTES} characters of JSON`,
   ),
   { kind: "object" },
 );

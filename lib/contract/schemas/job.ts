@@ -130,11 +130,11 @@ export const cancelAnswerSchema = named("CancelledJob", reads(cancelAnswer, z.ob
 export const cancelsAnswerSchema = named("CancelledJobs", reads(cancelAnswer, z.object({ cancelled: z.array(z.guid()) })));
 
 /** The most that any setting may allow; a service's own bound is below it. */
-const MOST_IDS_PER_CALL = 100_000;
+const MAX_IDS_PER_CALL = 100_000;
 
 export const manageBodySchema = z
   .strictObject({
-    delete: maybe(z.array(z.string().max(200)).max(MOST_IDS_PER_CALL)),
+    delete: maybe(z.array(z.string().max(200)).max(MAX_IDS_PER_CALL)),
     clear: maybe(z.boolean()),
   })
   // A service that looked at `delete` first would leave the other entries.

@@ -12,7 +12,7 @@ export type SecretPlace =
   | { kind: "error" }
   | { kind: "output"; node_id: string };
 
-const MOST_PLACES = 50;
+const MAX_PLACES = 50;
 const DEEPEST = 100;
 const DRAWING = ["extra_pnginfo", "workflow"];
 
@@ -21,18 +21,18 @@ export function placesInWorkflow(workflow: unknown): SecretPlace[] {
   const places: SecretPlace[] = [];
   for (const [nodeId, node] of Object.entries(looseGraph(workflow) ?? {})) {
     for (const [input, value] of Object.entries(node.inputs ?? {})) {
-      if (places.length >= MOST_PLACES) return places;
+      if (places.length >= MAX_PLACES) return places;
       if (!isLink(value) && isMasked(value)) places.push({ kind: "input", node_id: nodeId, node: nodeName(node), input });
     }
   }
-  return [...places, ...placesInExtra(objectOf(objectOf(workflow)?.extra_data) ?? {})].slice(0, MOST_PLACES);
+  return [...places, ...placesInExtra(objectOf(objectOf(workflow)?.extra_data) ?? {})].slice(0, MAX_PLACES);
 }
 
 function placesInExtra(extraData: JsonObject): SecretPlace[] {
   const places: SecretPlace[] = [];
   const path: string[] = [];
   const walk = (value: unknown) => {
-    if (places.length >= MOST_PLACES || path.length > DEEPEST) return;
+    if (places.length >= MAX_PLACES || path.length > DEEPEST) return;
     const isWhole = typeof value === "string" || (path.length === DRAWING.length && DRAWING.every((name, at) => path[at] === name));
     if (isWhole && isMasked(value)) places.push({ kind: "extra", path: [...path] });
     else if (!isWhole && typeof value === "object" && value !== null) {
@@ -55,14 +55,14 @@ export function placesInJob(detail: unknown): SecretPlace[] {
     ...placesInWorkflow(job.workflow),
     ...(isMasked(job.execution_error) || isMasked(job.execution_status) ? [{ kind: "error" } as const] : []),
     ...outputs.flatMap(([nodeId, output]) => (isMasked(output) ? [{ kind: "output", node_id: nodeId } as const] : [])),
-  ].slice(0, MOST_PLACES);
+  ].slice(0, MAX_PLACES);
 }
 
 const known = oneOf(["input", "extra", "error", "output"]);
 const place = object({ kind: known }, { node_id: anyText, node: anyText, input: anyText, path: list(anyText, DEEPEST) });
 
 export function readPlaces(sent: unknown): SecretPlace[] {
-  return (list(place, MOST_PLACES)(sent) ?? []).flatMap(({ kind, node_id, node, input, path }): SecretPlace[] => {
+  return (list(place, MAX_PLACES)(sent) ?? []).flatMap(({ kind, node_id, node, input, path }): SecretPlace[] => {
     if (kind === "input") return node_id !== undefined && input !== undefined ? [{ kind, node_id, node: node ?? "", input }] : [];
     if (kind === "extra") return path ? [{ kind, path }] : [];
     if (kind === "output") return node_id !== undefined ? [{ kind, node_id }] : [];

@@ -39,17 +39,17 @@ export function maskText(text: string, literals: readonly string[] = []): string
 
 /** A pattern that is given more text at once may run out of stack. */
 export const WINDOW = 256 * 1024;
-const LONGEST_KEY = 8 * 1024;
+const MAX_KEY = 8 * 1024;
 
 /** Ends after a blank or a quote, so that no secret is cut in two; else after a character that no key has. */
 export function endOfWindow(text: string, from: number): number {
   const end = from + WINDOW;
   if (end >= text.length) return text.length;
-  const tail = text.slice(end - LONGEST_KEY, end);
+  const tail = text.slice(end - MAX_KEY, end);
   for (const outside of [/[\s"'<>]/g, /[^A-Za-z0-9_-]/g]) {
     const last = [...tail.matchAll(outside)].at(-1);
     if (last === undefined) continue;
-    const to = end - LONGEST_KEY + last.index + 1;
+    const to = end - MAX_KEY + last.index + 1;
     const lead = /bearer\s{1,100}$/i.exec(text.slice(Math.max(from, to - 200), to))?.[0].length ?? 0;
     return to - lead > from ? to - lead : to;
   }
@@ -69,7 +69,7 @@ function maskShapes(text: string): string {
 const platformPrefix = /(?<![A-Za-z0-9])comfyui-/gi;
 const unbroken = /[A-Za-z0-9]{16,}/g;
 const brokenOff = /[^A-Za-z0-9_-]/g;
-const MOST_BETWEEN = 40;
+const MAX_BETWEEN = 40;
 
 /** A prefix and, soon after it, an unbroken run of 16: "comfyui-impact-pack" is a package, not a key. Each run is looked for only once. */
 function maskPlatformKeys(text: string): string {
@@ -81,9 +81,9 @@ function maskPlatformKeys(text: string): string {
     const start = found.index + found[0].length;
     if (run === undefined || run.start < start) run = next(unbroken, text, start);
     if (run === undefined) break;
-    if (run.start - start > MOST_BETWEEN) {
+    if (run.start - start > MAX_BETWEEN) {
       // Any prefix before this point is too far from the run as well.
-      platformPrefix.lastIndex = Math.max(start, run.start - MOST_BETWEEN - found[0].length);
+      platformPrefix.lastIndex = Math.max(start, run.start - MAX_BETWEEN - found[0].length);
       continue;
     }
     if (/[^A-Za-z0-9_-]/.test(text.slice(start, run.start))) continue;
@@ -103,7 +103,7 @@ function next(pattern: RegExp, text: string, from: number): { start: number; end
 
 /** Each literal in every spelling that JSON, a URL or JSON inside a text may give it; texts too short to be a key are left out. */
 export function spellingsOf(literals: readonly string[]): string[] {
-  const usable = literals.filter((literal) => literal.length >= SHORTEST_LITERAL && !MASK.includes(literal));
+  const usable = literals.filter((literal) => literal.length >= MIN_LITERAL && !MASK.includes(literal));
   const spellings = usable.flatMap((literal) => [
     literal,
     encodeURIComponent(literal.replace(/\p{Surrogate}/gu, "")),
@@ -112,7 +112,7 @@ export function spellingsOf(literals: readonly string[]): string[] {
   return [...new Set(spellings)].sort((a, b) => b.length - a.length);
 }
 
-const SHORTEST_LITERAL = 6;
+const MIN_LITERAL = 6;
 
 const DEEPEST = 100;
 

@@ -13,7 +13,7 @@ export function isIdempotencyKey(text: string): boolean {
 
 /** The console's label for the job of a submission, as encodeURIComponent writes it. Like the key, it never reaches a service. */
 export const LABEL_HEADER = "x-lightdesk-label";
-const LONGEST_LABEL = 120;
+const MAX_LABEL = 120;
 
 /** The original job of a rerun, with its id encoded by encodeURIComponent. Never sent to a service either. */
 export const RERUN_HEADER = "x-lightdesk-rerun-of";
@@ -27,7 +27,7 @@ export function readRerun(header: string | null): string | undefined {
 /** One line, short enough for a list; undefined if it is blank. Cut before it is encoded, so that no letter is cut in half. */
 function toLabel(text: string): string | undefined {
   const line = text.replace(/[\p{Cc}\s]+/gu, " ").trim();
-  return Array.from(line).slice(0, LONGEST_LABEL).join("") || undefined;
+  return Array.from(line).slice(0, MAX_LABEL).join("") || undefined;
 }
 
 /** A label is only for people, so no job is refused for a bad one. */

@@ -26,7 +26,7 @@ import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Context } from "../auth/viewer";
 import { findConnection, openConnection } from "../connections/access";
 import { type AuthedContext } from "../context";
-import { MOST_APPS, type StoredApp } from "../store/apps/apps";
+import { MAX_APPS, type StoredApp } from "../store/apps/apps";
 import { askerOf, cardsFor, noApp } from "./open-app";
 
 type Reason = "workflow" | "otherVersion" | "damaged" | "other";
@@ -98,7 +98,7 @@ export async function createApp(asked: AuthedContext, connectionId: string | und
   const { store, now } = asked.composition;
   const { memberId, name: by } = viewer;
   const id = await store.apps.create({ ...app, connectionId: access.value.connection.id, memberId, by, now: now() });
-  if (id === undefined) return failed(refusal("CONFLICT", `A connection has at most ${MOST_APPS} apps.`));
+  if (id === undefined) return failed(refusal("CONFLICT", `A connection has at most ${MAX_APPS} apps.`));
   annotateAudit({ target: id });
   return again(asked, id);
 }

@@ -32,8 +32,8 @@ import { type StoredApp } from "../store/apps/apps";
 import { pictureSize } from "../thumbnails/resize";
 
 /** For a whole form, which is on this machine's disk for a moment. */
-const MOST_BYTES = 512 * 1024 ** 2;
-const LONGEST_FIELD = 512 * 1024;
+const MAX_BYTES = 512 * 1024 ** 2;
+const MAX_FIELD = 512 * 1024;
 
 export type TakenFile = { part: string; fileName: string; path: string; hash: string; bytes: number; pixels: number | undefined };
 export type TakenForm = { fields: ReadonlyMap<string, string>; files: readonly TakenFile[]; dispose(): Promise<void> };
@@ -56,7 +56,7 @@ export async function takeForm(composition: Composition, request: Request): Prom
     if (isFullDisk(error)) throw error;
     if (error instanceof TooLate)
       return failed(refusal("REQUEST_TIMEOUT", `No form data arrived for ${composition.env.service.requestTimeoutMs / 1000} s.`));
-    if (error instanceof TooLarge) return failed(refusal("FILE_TOO_LARGE", `The form is larger than ${MOST_BYTES} bytes.`));
+    if (error instanceof TooLarge) return failed(refusal("FILE_TOO_LARGE", `The form is larger than ${MAX_BYTES} bytes.`));
     return failed(refusal("TRUNCATED_UPLOAD", "The form ended before it was complete."));
   }
 }
@@ -126,7 +126,7 @@ async function* chunksOf({ env }: Parts<"env">, body: ReadableStream<Uint8Array>
       const next = await inTime(reader.read(), requestTimeoutMs);
       if (next.done) return;
       bytes += next.value.byteLength;
-      if (bytes > MOST_BYTES) throw new TooLarge();
+      if (bytes > MAX_BYTES) throw new TooLarge();
       yield next.value;
     }
   } finally {
@@ -146,7 +146,7 @@ function openParser(request: Request) {
     fields: 200,
     files: 50,
     parts: 250,
-    fieldSize: LONGEST_FIELD,
+    fieldSize: MAX_FIELD,
     fieldNameSize: 100,
     headerPairs: 100,
   };

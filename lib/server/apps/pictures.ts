@@ -17,7 +17,7 @@ import { type StoredApp } from "../store/apps/apps";
 import { isForm, problemOfFile, sendFile, sendMask, takeForm, type TakenFile, type TakenForm } from "./files";
 import { seesWorkflows } from "./open-app";
 
-const MOST_SHOWN = 60;
+const MAX_SHOWN = 60;
 
 export async function filesNotTheirs(context: Context, app: StoredApp, values: Readonly<Record<string, unknown>>): Promise<AppProblem[]> {
   const problems: AppProblem[] = [];
@@ -45,12 +45,12 @@ export async function mayName({ composition: { store }, viewer }: Context, app: 
 
 export async function listPictures({ composition: { store }, viewer }: Context, app: StoredApp): Promise<AppPicture[]> {
   const { appKeeps, appRuns } = store;
-  const given = await appKeeps.files(app.connectionId, viewer.memberId, MOST_SHOWN);
+  const given = await appKeeps.files(app.connectionId, viewer.memberId, MAX_SHOWN);
   const made: AppPicture[] = [];
   for await (const result of appRuns.made(app.connectionId, viewer.memberId, '"kind":"image"')) {
     const value = result.kind === "image" ? valueOf(result) : undefined;
     if (value !== undefined) made.push({ value, name: result.name, from: "made" });
-    if (made.length === MOST_SHOWN) break;
+    if (made.length === MAX_SHOWN) break;
   }
   const pictures: AppPicture[] = [
     ...examplesOf(app).map((value) => ({ value, name: toFileRef(value).filename, from: "example" as const })),

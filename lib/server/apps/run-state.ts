@@ -93,9 +93,9 @@ function sentenceOf(problem: AppInputProblem): string {
   return "code" in problem ? problemSentence(problem) : `${problem.label}: ${problem.message}`;
 }
 
-const MOST_RESULTS = 200;
-const LONGEST_TEXT = 20_000;
-const LONGEST_NODE = 500;
+const MAX_RESULTS = 200;
+const MAX_TEXT = 20_000;
+const MAX_NODE = 500;
 
 export function submissionKey(runId: string): string {
   return `app-${runId}`;
@@ -166,7 +166,7 @@ async function readLiveOutputs(access: Access, app: StoredApp, run: StoredRun, p
   const known = new Set(results.map(({ number }) => number));
   const fresh = numbered(resultsOf(chosen, outputs), results).filter(({ number }) => !known.has(number));
   return {
-    ...(fresh.length > 0 && { results: [...results, ...fresh].slice(0, MOST_RESULTS) }),
+    ...(fresh.length > 0 && { results: [...results, ...fresh].slice(0, MAX_RESULTS) }),
     ...(!progress && reported && { progress: progressOf(reported, Object.keys(graph).length) }),
   };
 }
@@ -193,7 +193,7 @@ function errorOf(definition: AppDefinition, { lateValidation, ...error }: JobErr
   if (refused) return refused;
   const { nodeId } = error;
   const message = errorLine({ ...error, nodeType: undefined, ...(lateValidation && { lateValidation }) });
-  return { message, ...(nodeId !== undefined && { node: nodeId.slice(0, LONGEST_NODE) }) };
+  return { message, ...(nodeId !== undefined && { node: nodeId.slice(0, MAX_NODE) }) };
 }
 
 /** For a run without a job: looks up its submission, which the console keeps. */
@@ -240,12 +240,12 @@ function resultsOf(outputs: AppDefinition["outputs"], given: Parameters<typeof l
     outputs.length === 0
       ? all.map((view) => ({ view, label: "" }))
       : outputs.flatMap(({ node, label }) => all.filter(({ nodeId }) => nodeId === node).map((view) => ({ view, label })));
-  return chosen.slice(0, MOST_RESULTS).map(({ view: { kind, name, file, text }, label }) => ({
+  return chosen.slice(0, MAX_RESULTS).map(({ view: { kind, name, file, text }, label }) => ({
     label,
     kind,
     name,
     ...(file && { file }),
-    ...(text !== undefined && { text: text.slice(0, LONGEST_TEXT) }),
+    ...(text !== undefined && { text: text.slice(0, MAX_TEXT) }),
   }));
 }
 

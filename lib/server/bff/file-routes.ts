@@ -161,7 +161,7 @@ function emptyIfTooLarge(answer: Result<Response, Failure>, access: Access): Res
   return ok(new Response(null, { status: 204, headers: { "cache-control": "private, no-cache", ...headers } }));
 }
 
-const LONGEST = 2000;
+const MAX_LENGTH = 2000;
 const PREFIX = "/api/userdata/";
 
 export function userdataRoute(operation: Operation): Handler {
@@ -218,7 +218,7 @@ function refusedFor(path: string): string | undefined {
   const names = path.split("/");
   if (names.includes("")) return "It contains an empty name.";
   if (names.includes(".") || names.includes("..")) return '"." and ".." are not names.';
-  if (path.length > LONGEST) return `It is longer than ${LONGEST} characters.`;
+  if (path.length > MAX_LENGTH) return `It is longer than ${MAX_LENGTH} characters.`;
   if (path.includes("\\")) return "It contains a backslash.";
   return /[\u0000-\u001f\u007f]/.test(path) ? "It contains a control character." : undefined;
 }

@@ -14,12 +14,12 @@ export type SeenAssets = {
 };
 
 const KEPT_MS = 60_000;
-const MOST = 5_000;
+const MAX_COUNT = 5_000;
 /** Signed addresses are long; an entry longer than this is not kept. */
-const MOST_CHARACTERS = 4_000;
+const MAX_CHARACTERS = 4_000;
 
 export function createSeenAssets(now: () => number): SeenAssets {
-  const seen = createLru<string, { source: PictureSource; atMs: number }>({ max: MOST });
+  const seen = createLru<string, { source: PictureSource; atMs: number }>({ max: MAX_COUNT });
   return {
     learn(reader, operation, answer) {
       if (operation.tells !== "assets") return;
@@ -36,7 +36,7 @@ export function createSeenAssets(now: () => number): SeenAssets {
           asset_hash: textOf(asset?.asset_hash),
         };
         const length = Object.values(source).reduce((sum, text = "") => sum + text.length, key.length);
-        if (length <= MOST_CHARACTERS) seen.set(key, { source, atMs: now() });
+        if (length <= MAX_CHARACTERS) seen.set(key, { source, atMs: now() });
       }
     },
     find(reader, id) {

@@ -16,11 +16,11 @@ import { readBytes } from "../upstream/streams";
 
 const KEPT_MS = 10 * 60_000;
 /** How long kept keys are used while new ones cannot be fetched. */
-const LONGEST_KEPT_MS = 60 * 60_000;
+const MAX_KEPT_MS = 60 * 60_000;
 const AGAIN_MS = 30_000;
 const FAILED_MS = 10_000;
 const TIMEOUT_MS = 5000;
-const MOST_BYTES = 64 * 1024;
+const MAX_BYTES = 64 * 1024;
 const MAX_HOSTS = 100;
 
 const jwksSchema = z.object({ keys: z.array(z.looseObject({ kty: z.string() })).max(100) });
@@ -48,8 +48,8 @@ export function createHostKeys({ ring, now, log, sendHere, sendForeign }: Option
     try {
       const signal = AbortSignal.timeout(TIMEOUT_MS);
       const answer = await send(new Request(url, { headers: { accept: "application/json" }, signal }));
-      const bytes = answer.status === 200 ? await readBytes(answer.body, MOST_BYTES, { signal }) : undefined;
-      if (!bytes) throw new KeysAway(`status ${answer.status}, or more than ${MOST_BYTES} bytes`);
+      const bytes = answer.status === 200 ? await readBytes(answer.body, MAX_BYTES, { signal }) : undefined;
+      if (!bytes) throw new KeysAway(`status ${answer.status}, or more than ${MAX_BYTES} bytes`);
       const { keys } = jwksSchema.parse(parseJson(new TextDecoder().decode(bytes)));
       return { keys: createLocalJWKSet({ keys }), atMs: now() };
     } catch (error) {
@@ -81,7 +81,7 @@ export function createHostKeys({ ring, now, log, sendHere, sendForeign }: Option
     try {
       return await ask(url);
     } catch (error) {
-      if (kept && keptMs < LONGEST_KEPT_MS) return kept;
+      if (kept && keptMs < MAX_KEPT_MS) return kept;
       throw error;
     }
   }

@@ -124,7 +124,7 @@ function seconds(ms: number | undefined): number | undefined {
 }
 
 /** A service whose pages never end must not fill a disk. */
-const MOST_JOBS = 1_000_000;
+const MAX_JOBS = 1_000_000;
 /** Each job is one more request to the service. */
 const MAX_WITH_INPUTS = 5_000;
 const JOBS_AT_ONCE = 4;
@@ -161,7 +161,7 @@ export async function exportJobs(
       if (!page.ok) return yield form.end({ count, total, inputs: inputs.length, failure: page.failure });
       const { jobs, isLast } = page.value;
       unreadable += page.value.unreadable;
-      const chosen = wanted ? jobs.filter(({ id }) => wanted.delete(id)) : jobs.slice(0, MOST_JOBS - count);
+      const chosen = wanted ? jobs.filter(({ id }) => wanted.delete(id)) : jobs.slice(0, MAX_JOBS - count);
       if (inputs.length > 0 && count + chosen.length > MAX_WITH_INPUTS)
         return yield form.end({ count, total, inputs: inputs.length, failure: tooManyWithInputs() });
       const some = inputs.length > 0 ? JOBS_AT_ONCE : PAGE;
@@ -173,7 +173,7 @@ export async function exportJobs(
       }
       if (isLast || wanted?.size === 0)
         return yield form.end({ count, total, inputs: inputs.length, failure: missing(wanted) ?? leftOut(unreadable) });
-      if (count >= MOST_JOBS) return yield form.end({ count, total, inputs: inputs.length, failure: tooMany() });
+      if (count >= MAX_JOBS) return yield form.end({ count, total, inputs: inputs.length, failure: tooMany() });
     }
   }
   async function* guarded(): AsyncGenerator<string, void> {
@@ -235,5 +235,5 @@ function leftOut(count: number): Failure | undefined {
 }
 
 function tooMany(): Failure {
-  return refusal("UNPROCESSABLE", `One file holds at most ${MOST_JOBS} jobs.`);
+  return refusal("UNPROCESSABLE", `One file holds at most ${MAX_JOBS} jobs.`);
 }

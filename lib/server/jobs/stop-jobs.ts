@@ -12,12 +12,12 @@ import { redactForBrowser } from "../answers/redact";
 import { type Access } from "../connections/access";
 import { type Upstream } from "../upstream/upstream";
 
-const MOST_RUNNING = 1000;
+const MAX_RUNNING = 1000;
 /** `silent`: unsure, because the service did not answer for long. */
 type Outcome = "stopped" | "stopping" | "over" | "not-alone" | "impossible" | "unsure" | "silent";
 
 export async function stopJobs(access: Access, ids: readonly string[], signal?: AbortSignal): Promise<Result<StopReceipt, Failure>> {
-  const query = { status: ["in_progress"], offset: 0, limit: MOST_RUNNING };
+  const query = { status: ["in_progress"], offset: 0, limit: MAX_RUNNING };
   const jobs = await access.upstream.call(operations.listJobs, { query, signal });
   if (!jobs.ok) return failed(redactForBrowser(jobs.failure, access));
   const running = new Set(jobs.value.jobs.map((job) => job.id));

@@ -12,7 +12,7 @@ import { createLedgerReader, type LedgerReader } from "./reader";
 /** So that a page's polls and its details are written together. */
 const WAIT_MS = 100;
 const AT_ONCE = 50;
-const MOST_WAITING = 50;
+const MAX_WAITING = 50;
 const STOPS_WITHIN_MS = 5000;
 
 /** `answers`: how many answers these notes are from. */
@@ -47,7 +47,7 @@ export function createLedger({ store, log, now, most }: Options): Ledger {
   const reader = createLedgerReader({ store, log, now, most, settled, lossesOf: (id) => losses.get(id) ?? 0 });
 
   function add(change: Change): void {
-    if (waiting.length >= MOST_WAITING && change.kind === "seen") return lost(change);
+    if (waiting.length >= MAX_WAITING && change.kind === "seen") return lost(change);
     waiting.push(change);
     timer ??= setTimeout(() => void settled(), WAIT_MS).unref();
   }

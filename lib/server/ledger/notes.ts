@@ -75,7 +75,7 @@ type Answered =
 
 type About = { sent?: unknown; memberId?: string; token?: string; atMs?: number };
 
-const LONGEST_TEXT = 500;
+const MAX_TEXT = 500;
 
 export function answeredOf(tells: Subject, value: unknown, { sent, memberId, token, atMs }: About = {}): Answered | undefined {
   if (tells === "jobs" && isJobs(value)) return { tells, value };
@@ -122,7 +122,7 @@ export function notesOf(answered: Answered): LedgerNote[] {
 function submitted({ jobId, sent, memberId, token, atMs }: Extract<Answered, { tells: "submission" }>): LedgerNote {
   const body = objectOf(sent);
   const pngInfo = objectOf(objectOf(body?.extra_data)?.extra_pnginfo);
-  const workflowId = textOf(objectOf(pngInfo?.workflow)?.id)?.slice(0, LONGEST_TEXT);
+  const workflowId = textOf(objectOf(pngInfo?.workflow)?.id)?.slice(0, MAX_TEXT);
   const item = { status: "pending", workflow_id: workflowId };
   return { jobId, item, createdMs: atMs, memberId, ...(token !== undefined && { token }), inputs: textsOf(body?.prompt) };
 }
@@ -134,8 +134,8 @@ function noteOf(job: JobListItem | JobDetail): LedgerNote {
     createdMs: toMilliseconds(job.create_time),
     kinds: preview ? kindsOf([preview]) : [],
     item: {
-      status: job.status.slice(0, LONGEST_TEXT),
-      workflow_id: job.workflow_id?.slice(0, LONGEST_TEXT),
+      status: job.status.slice(0, MAX_TEXT),
+      workflow_id: job.workflow_id?.slice(0, MAX_TEXT),
       outputs_count: job.outputs_count,
       execution_start_time: job.execution_start_time,
       execution_end_time: job.execution_end_time,
@@ -149,8 +149,8 @@ function noteOf(job: JobListItem | JobDetail): LedgerNote {
 function toListedPreview(preview: OutputView | undefined): JobListItem["preview_output"] {
   if (!preview?.file) return undefined;
   const { filename, subfolder, type } = preview.file;
-  if (filename.length > LONGEST_TEXT || subfolder.length > LONGEST_TEXT) return undefined;
-  return { filename, subfolder, type, nodeId: preview.nodeId, mediaType: preview.key, display_name: preview.name.slice(0, LONGEST_TEXT) };
+  if (filename.length > MAX_TEXT || subfolder.length > MAX_TEXT) return undefined;
+  return { filename, subfolder, type, nodeId: preview.nodeId, mediaType: preview.key, display_name: preview.name.slice(0, MAX_TEXT) };
 }
 
 function kindsOf(outputs: readonly OutputView[]): string[] {

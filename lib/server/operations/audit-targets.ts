@@ -2,7 +2,7 @@
 
 import "server-only";
 import { fileOfAddress, maskedAddress } from "@/lib/contract/assets/file-refs";
-import { type AuditThing, idsAnswered, idsAsked, MOST_THINGS, type ThingsCount } from "@/lib/contract/audit/audit-items";
+import { type AuditThing, idsAnswered, idsAsked, MAX_THINGS, type ThingsCount } from "@/lib/contract/audit/audit-items";
 import { type KnownJobState } from "@/lib/contract/jobs/job-list";
 import { objectOf, textOf } from "@/lib/contract/json/json";
 import { type Operation } from "@/lib/contract/operation";
@@ -48,7 +48,7 @@ function answeredThings(listed: readonly AuditThing[], answered: readonly string
   for (const { id } of both) left.delete(id);
   const isNamed = (id: string) => seenNames.find(access.connection.id, id) !== undefined;
   const [named, others] = [[...left].filter(isNamed), [...left].filter((id) => !isNamed(id))];
-  return [...both, ...actedOn([...named, ...others].slice(0, MOST_THINGS), access)].slice(0, MOST_THINGS);
+  return [...both, ...actedOn([...named, ...others].slice(0, MAX_THINGS), access)].slice(0, MAX_THINGS);
 }
 
 export function downloaded(source: string, fileName?: string): AuditThing {
@@ -57,7 +57,7 @@ export function downloaded(source: string, fileName?: string): AuditThing {
 
 /** The newest ones, as lists name them. If they cannot be listed, the act is still done. */
 async function toBeCleared(status: readonly KnownJobState[], access: Access, signal: AbortSignal | undefined): Promise<ActedOn> {
-  const query = { status, sort_by: "create_time", sort_order: "desc", offset: 0, limit: MOST_THINGS };
+  const query = { status, sort_by: "create_time", sort_order: "desc", offset: 0, limit: MAX_THINGS };
   const listed = await callForBrowser(operations.listJobs, access, { query, signal, limits: LOOK });
   if (!listed.ok) return { things: [] };
   const answer = listed.value.value;
@@ -69,7 +69,7 @@ async function toBeCleared(status: readonly KnownJobState[], access: Access, sig
       access,
     ),
     count: pagination.total ?? end,
-    isAtLeast: pagination.total === undefined && (isCut || (!isLast && (pagination.has_more === true || end >= MOST_THINGS))),
+    isAtLeast: pagination.total === undefined && (isCut || (!isLast && (pagination.has_more === true || end >= MAX_THINGS))),
   };
 }
 

@@ -108,7 +108,7 @@ async function store({ store: { submissions } }: Console, attempt: Attempt, outc
 /** How long the console remembers whether anything was sent with a key. */
 export const SUBMISSION_KEPT_MS = 24 * 60 * 60_000;
 /** The database may not notice at once that a console was cut off. */
-const LONGEST_WAIT_MS = 60_000;
+const MAX_WAIT_MS = 60_000;
 const LOOK_EVERY_MS = 250;
 /** Header of pages loaded before an upgrade. Such a page would look for its submission by it, find none, and send it again. */
 const OLDER_HEADER = "x-lightdesk-press";
@@ -168,7 +168,7 @@ async function findStoredOutcome(
   { composition: { store }, viewer: { memberId }, request: { signal } }: AuthedContext,
   key: string,
 ): Promise<KeptSubmission | undefined> {
-  const lateAt = performance.now() + LONGEST_WAIT_MS;
+  const lateAt = performance.now() + MAX_WAIT_MS;
   while ((await store.peers.isUnderWay(flightId(memberId, key))) && !signal.aborted && performance.now() < lateAt)
     await sleep(LOOK_EVERY_MS, { signal });
   return store.submissions.find({ memberId, key });

@@ -9,7 +9,7 @@ import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Context, type Viewer } from "../auth/viewer";
 import { type StoredView } from "../store/saved-views";
 
-const MOST_VIEWS = 100;
+const MAX_VIEWS = 100;
 type Saved = { screen: ViewScreen; name: string; query: string; team: boolean; isDefault: boolean };
 
 export async function listSavedViews({ composition: { store }, viewer }: Context, screen: ViewScreen): Promise<SavedView[]> {
@@ -29,8 +29,8 @@ export async function defaultView({ composition: { store }, viewer }: Context, s
 
 export async function createSavedView({ composition: { store, now }, viewer }: Context, body: Saved): Promise<Result<SavedView, Failure>> {
   if (body.team && !hasRole(viewer.role, "operator")) return failed(refusal("ROLE_TOO_LOW", "Only operators can make a view of the team."));
-  if ((await store.savedViews.listFor(viewer.memberId, body.screen)).length >= MOST_VIEWS) {
-    return failed(refusal("INVALID_BODY", `There are ${MOST_VIEWS} views already.`));
+  if ((await store.savedViews.listFor(viewer.memberId, body.screen)).length >= MAX_VIEWS) {
+    return failed(refusal("INVALID_BODY", `There are ${MAX_VIEWS} views already.`));
   }
   const { screen, name, query, team, isDefault } = body;
   const memberId = team ? undefined : viewer.memberId;

@@ -31,7 +31,7 @@ import { type UsageRange, type UsageSum } from "../store/jobs/job-usage";
 
 const HOUR_MS = 60 * 60_000;
 const DAY_MS = 24 * HOUR_MS;
-const MOST_DAYS = 366;
+const MAX_DAYS = 366;
 const DAYS_A_TURN = 3;
 
 type Counted = { runs: number; failed: number; runMs: number; untimed: number; outputs: number; uncounted: number } & {
@@ -86,8 +86,8 @@ function add(to: Counted, { word, jobs, runMs, untimed, outputs, uncounted, byte
 
 function rangeOf({ within, from, to }: UsageQuery, nowMs: number): { fromMs: number; toMs: number } {
   const toMs = to ?? nowMs + 1;
-  const fromMs = from ?? (to === undefined ? nowMs - within * HOUR_MS : toMs - MOST_DAYS * DAY_MS);
-  return { fromMs: Math.max(fromMs, toMs - MOST_DAYS * DAY_MS), toMs };
+  const fromMs = from ?? (to === undefined ? nowMs - within * HOUR_MS : toMs - MAX_DAYS * DAY_MS);
+  return { fromMs: Math.max(fromMs, toMs - MAX_DAYS * DAY_MS), toMs };
 }
 
 async function named(context: Context, all: readonly (Counted & Who)[]): Promise<UsageRow[]> {

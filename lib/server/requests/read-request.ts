@@ -14,7 +14,7 @@ import { type RouteContext } from "../context";
 import { callerWentAway } from "../upstream/failures";
 import { readBytes } from "../upstream/streams";
 
-const LONGEST_JSON = 16 * 1024 * 1024;
+const MAX_JSON = 16 * 1024 * 1024;
 /** People who are not signed in send only a name, an address, a password or a token. */
 export const MAX_VISITOR_BODY_BYTES = 64 * 1024;
 const DEEPEST_JSON = 100;
@@ -65,10 +65,7 @@ export function readOperationQuery(search: URLSearchParams, { query }: Operation
 type Sender = Pick<RouteContext, "composition" | "request">;
 
 /** The bytes as received, for bodies that are both sent on and read. */
-export async function readWhole(
-  { composition, request }: Sender,
-  longest = LONGEST_JSON,
-): Promise<Result<Uint8Array<ArrayBuffer>, Failure>> {
+export async function readWhole({ composition, request }: Sender, longest = MAX_JSON): Promise<Result<Uint8Array<ArrayBuffer>, Failure>> {
   const { requestTimeoutMs } = composition.env.service;
   // A body breaks off for one reason only: the sender went away.
   const reading = readBytes(request.body, longest).catch(() => "client-gone" as const);

@@ -8,7 +8,7 @@ import { type Failure, refusal } from "@/lib/contract/failure";
 import { operations } from "@/lib/contract/operations";
 import { toPlainLine } from "@/lib/contract/plain-line";
 import { maskText } from "@/lib/contract/secrets/secret-texts";
-import { type MadeShare, MOST_SHARED, type NotCleanableDetails, type shareBodySchema } from "@/lib/contract/share";
+import { type MadeShare, MAX_SHARED, type NotCleanableDetails, type shareBodySchema } from "@/lib/contract/share";
 import { toAssetView } from "@/lib/contract/views/asset-view";
 import { listOutputs, type OutputView } from "@/lib/contract/views/outputs-view";
 import { pictureSizeOf } from "@/lib/shared/picture-size";
@@ -26,7 +26,7 @@ import { bytesIn, hashOf, openOriginal, openUnchecked, Unreadable, validatorOf }
 type Body = z.output<typeof shareBodySchema>;
 
 const AT_ONCE = 6;
-const LONGEST_TEXT = 20_000;
+const MAX_TEXT = 20_000;
 
 const brokeOff: Failure = {
   code: "UPSTREAM_ERROR",
@@ -43,7 +43,7 @@ export async function makeShare(access: Access, body: Body, signal: AbortSignal)
     const details: NotCleanableDetails = { notCleanable: unclean.map(({ name }) => name) };
     return failed(refusal("UNPROCESSABLE", "Metadata cannot be removed from some of these files.", details));
   }
-  const left = chosen.value.filter((item) => !unclean.includes(item)).slice(0, MOST_SHARED);
+  const left = chosen.value.filter((item) => !unclean.includes(item)).slice(0, MAX_SHARED);
   if (left.length === 0) return failed(refusal("UNPROCESSABLE", "There is nothing to share."));
   const read = await inTurn(left, (item) => described(access, item, signal));
   if (read.includes("broke off")) return failed(brokeOff);
@@ -117,14 +117,14 @@ async function outputsOf(access: Access, id: string, signal: AbortSignal): Promi
 }
 
 function toItem({ file, name, kind, text }: OutputView, isByHash: boolean): ShareItem[] {
-  if (text !== undefined) return [{ text: text.slice(0, LONGEST_TEXT), name: "", kind: "text", isFixed: true }];
+  if (text !== undefined) return [{ text: text.slice(0, MAX_TEXT), name: "", kind: "text", isFixed: true }];
   if (!file || kind === "json") return [];
   const hash = isByHash ? /^([0-9a-f]{64})\./.exec(file.filename)?.[1] : undefined;
   return [{ file, name: maskText(name), kind, hash, isFixed: hash !== undefined }];
 }
 
 const HEAD_BYTES = 64 * 1024;
-const MOST_HASHED = 256 * 1024 ** 2;
+const MAX_HASHED = 256 * 1024 ** 2;
 
 /** Undefined if the file could not be read: nothing would distinguish it from a file that takes its place. */
 async function described(access: Access, item: ShareItem, signal: AbortSignal): Promise<ShareItem | undefined | "broke off"> {
@@ -162,7 +162,7 @@ async function hashed(access: Access, item: ShareItem, signal: AbortSignal): Pro
   for await (const bytes of bytesIn(opened.value)) {
     hasher.update(Buffer.from(bytes));
     size += bytes.byteLength;
-    if (size > MOST_HASHED) return { ...item, validator };
+    if (size > MAX_HASHED) return { ...item, validator };
   }
   return { ...item, validator, size, hash: hasher.digestBuffer().toString("hex") };
 }

@@ -96,7 +96,7 @@ const keptSchema = z.object({
 });
 /** Each of these reads a whole file to find what must be removed. */
 const LOOKING_AT_ONCE = 4;
-const MOST_WAITING = 40;
+const MAX_WAITING = 40;
 const looking = createLimiter(LOOKING_AT_ONCE);
 let lookingOrWaiting = 0;
 
@@ -155,7 +155,7 @@ async function cleaned(opened: OpenedShare, asked: Asked, { range, signal }: Wan
 async function piecesOf(opened: OpenedShare, asked: Asked, signal: AbortSignal): Promise<Result<Piece[], Failure>> {
   const kept = readKept(asked.pieces);
   if (kept) return ok(kept);
-  if (lookingOrWaiting >= LOOKING_AT_ONCE + MOST_WAITING) return failed(tooMany);
+  if (lookingOrWaiting >= LOOKING_AT_ONCE + MAX_WAITING) return failed(tooMany);
   lookingOrWaiting += 1;
   try {
     return await looking(() => look(opened, asked, signal));

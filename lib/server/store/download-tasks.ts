@@ -17,7 +17,7 @@ type NewDownload = Pick<StoredDownload, "id" | "connectionId" | "taskId" | "sour
   now: number;
 };
 
-const MOST_OF_A_CONNECTION = 200;
+const MAX_OF_A_CONNECTION = 200;
 const KEPT_MS = 7 * 24 * 60 * 60_000;
 
 export function createDownloadTaskStore(database: Database) {
@@ -38,8 +38,8 @@ export function createDownloadTaskStore(database: Database) {
       // Running downloads are the last to be deleted.
       .orderBy((order) => order.case().when("endedAt", "is", null).then(0).else(1).end())
       .orderBy("createdAt", "desc")
-      .offset(MOST_OF_A_CONNECTION)
-      .limit(MOST_OF_A_CONNECTION)
+      .offset(MAX_OF_A_CONNECTION)
+      .limit(MAX_OF_A_CONNECTION)
       .execute();
     const ids = beyond.map(({ id }) => id);
     if (ids.length > 0) await database.deleteFrom("downloadTasks").where("id", "in", ids).execute();
@@ -60,7 +60,7 @@ export function createDownloadTaskStore(database: Database) {
         .where("connectionId", "=", connectionId)
         .orderBy("downloadTasks.createdAt", "desc")
         .orderBy("downloadTasks.id")
-        .limit(MOST_OF_A_CONNECTION)
+        .limit(MAX_OF_A_CONNECTION)
         .execute();
     },
 

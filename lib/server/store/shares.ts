@@ -10,9 +10,9 @@ import { hashToken } from "./settings";
 import { type Row } from "./tables";
 
 const KEPT_MS = 90 * 24 * 60 * 60_000;
-const MOST_LISTED = 500;
+const MAX_LISTED = 500;
 /** Passwords that may be tried on one share within a quarter of an hour, from all addresses together. */
-const MOST_ATTEMPTS = 20;
+const MAX_ATTEMPTS = 20;
 const ATTEMPTS_MS = 15 * 60_000;
 
 const place = z.object({ filename: z.string(), subfolder: z.string(), type: z.string() });
@@ -123,7 +123,7 @@ export function createShareStore(database: Database) {
             .updateTable("shares")
             .set((where) => ({ attempts: where("attempts", "+", 1) }))
             .where("id", "=", id)
-            .where("attempts", "<", MOST_ATTEMPTS),
+            .where("attempts", "<", MAX_ATTEMPTS),
         );
       });
     },
@@ -141,7 +141,7 @@ export function createShareStore(database: Database) {
         .$if(memberId !== undefined, (query) => query.where("shares.memberId", "=", memberId ?? ""))
         .orderBy("shares.createdAt", "desc")
         .orderBy("shares.id")
-        .limit(MOST_LISTED)
+        .limit(MAX_LISTED)
         .execute();
       return rows.map((row) => ({ ...row, count: row.count ?? 0 }));
     },

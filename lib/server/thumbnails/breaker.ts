@@ -12,7 +12,7 @@ export type Breaker = {
 };
 
 /** As many as one tab requests at once. */
-const MOST_SILENT = 4;
+const MAX_SILENT = 4;
 const REST_MS = 5_000;
 const PROBE_MS = 2_000;
 
@@ -21,7 +21,7 @@ export function createBreaker(now: () => number): Breaker {
   return {
     enterMs(id) {
       const state = silent.get(id);
-      if (!state || state.inRow < MOST_SILENT) return 0;
+      if (!state || state.inRow < MAX_SILENT) return 0;
       const waitMs = state.untilMs - now();
       if (waitMs > 0) return waitMs;
       if (state.isProbed) return PROBE_MS;

@@ -81,7 +81,7 @@ type Opening = { subject: ThumbnailSubject; edge: number; isFixed: boolean; sign
 type Opened = { answer: Result<Response, Failure>; source?: PictureSource | undefined };
 
 /** No service resizes to more than this: for larger edges, the file itself is requested. */
-const MOST_SHRUNK = 1024;
+const MAX_SHRUNK = 1024;
 /** A service that cannot resize such a large picture may still deliver it; the console's own limits then decide. */
 const tooMuchToShrink: ReadonlySet<number> = new Set([400, 413, 415, 422]);
 /** The address may have been signed for a limited time, or the picture has moved: the asset is read again for its new address. */
@@ -120,7 +120,7 @@ export function fileOf({ asset_hash: hash, name }: PictureSource): FileSubject {
 
 async function view(access: Access, file: FileSubject, { edge, patience, signal }: Opening): Promise<Result<Response, Failure>> {
   const ask = (query: CallInput["query"]) => patience.ask((limits) => access.upstream.forward(operations.view, { query, signal, limits }));
-  if (edge <= MOST_SHRUNK) {
+  if (edge <= MAX_SHRUNK) {
     const answer = await ask({ ...file, res: edge });
     if (answer.ok || !tooMuchToShrink.has(answer.failure.status)) return answer;
   }

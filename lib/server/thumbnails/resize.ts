@@ -4,13 +4,13 @@ import "server-only";
 import sharp, { type Metadata } from "sharp";
 import { imageHeader, ImageTooLarge, MAX_DECODE_PIXELS, withImage } from "@/lib/shared/decode-image";
 
-const MOST_SECONDS = 15;
+const MAX_SECONDS = 15;
 
 /** `whole`: the whole picture. `fill`: for a box that crops, so that a banner or a column is not drawn from a strip of a few pixels. */
 export const thumbnailFits = ["whole", "fill"] as const;
 export type ThumbnailFit = (typeof thumbnailFits)[number];
 
-const LONGEST_RATIO = 2;
+const MAX_RATIO = 2;
 
 type Size = { width: number; height: number };
 type Made = {
@@ -40,17 +40,17 @@ export async function toThumbnail(bytes: Uint8Array, wanted: Wanted): Promise<Ma
 async function draw(bytes: Uint8Array, header: Metadata, { edge, fit = "whole", signal }: Wanted): Promise<Made | undefined> {
   const { width, height } = header.autoOrient;
   const [longer, shorter] = [Math.max(width, height), Math.min(width, height)];
-  const isCropped = fit === "fill" && longer > shorter * LONGEST_RATIO;
+  const isCropped = fit === "fill" && longer > shorter * MAX_RATIO;
   if (longer <= edge && !isCropped && isThumbnail(bytes, header, edge)) return { thumbnail: bytes };
   if (signal.aborted) return undefined;
   const box = isCropped ? cropped(width, height, edge) : { width: edge, height: edge, fit: "inside" as const };
   const thumbnail = await sharp(bytes, { limitInputPixels: MAX_DECODE_PIXELS, failOn: "error", pages: 1 })
-    .timeout({ seconds: MOST_SECONDS })
+    .timeout({ seconds: MAX_SECONDS })
     .autoOrient()
     .resize({ ...box, withoutEnlargement: true })
     .webp({ quality: 80, effort: 2 })
     .toBuffer();
-  const least = edge / LONGEST_RATIO;
+  const least = edge / MAX_RATIO;
   return { thumbnail, ...(isCropped && shorter < least && { wantedEdge: Math.ceil((least * longer) / Math.max(1, shorter)) }) };
 }
 
@@ -64,7 +64,7 @@ function isWholeWebp(bytes: Uint8Array): boolean {
 }
 
 function cropped(width: number, height: number, edge: number) {
-  const shorter = Math.min(width, height, Math.round(edge / LONGEST_RATIO));
-  const longer = shorter * LONGEST_RATIO;
+  const shorter = Math.min(width, height, Math.round(edge / MAX_RATIO));
+  const longer = shorter * MAX_RATIO;
   return { ...(width > height ? { width: longer, height: shorter } : { width: shorter, height: longer }), fit: "cover" as const };
 }

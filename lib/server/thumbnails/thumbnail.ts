@@ -29,7 +29,7 @@ import { type ThumbnailFit, toThumbnail } from "./resize";
 
 export const edges = [128, 256, 512, 1024] as const;
 
-const MOST_BYTES = 64 * 1024 ** 2;
+const MAX_BYTES = 64 * 1024 ** 2;
 const MADE_AT_ONCE = 16;
 /** One for each connection: a service that hangs does not delay other services' pictures. */
 const turnsOf = new Map<string, Limiter>();
@@ -134,7 +134,7 @@ async function shrink(access: Access, { patience, ...wanted }: Drawing, { answer
   const work = async () => {
     const read = await patience.read(
       (signal, onChunk) =>
-        readBytes(body, isSmall ? SMALL_BYTES : MOST_BYTES, { signal, onChunk }).then(ok, (error: unknown) =>
+        readBytes(body, isSmall ? SMALL_BYTES : MAX_BYTES, { signal, onChunk }).then(ok, (error: unknown) =>
           failed(unreachable(baseUrl, error)),
         ),
       { isForeign },

@@ -14,7 +14,7 @@ import { tooStrong } from "../auth/members";
 import { type Context } from "../auth/viewer";
 import { type Parts } from "../composition-type";
 import { usableConnections } from "../connections/access";
-import { MOST_TOKENS, type Token } from "../store/people/tokens";
+import { MAX_TOKENS, type Token } from "../store/people/tokens";
 
 const DAY_MS = 24 * 60 * 60_000;
 
@@ -104,4 +104,4 @@ function invalid(path: string, message: string): Failure {
 
 const adminOnly: Failure = { code: "ROLE_TOO_LOW", message: "This needs the role admin.", status: 403 };
 const noSuchToken: Failure = { code: "NOT_FOUND", message: "There is no such token.", status: 404 };
-const tooMany: Failure = { code: "CONFLICT", message: `You have ${MOST_TOKENS} tokens. Revoke one first.`, status: 409 };
+const tooMany: Failure = { code: "CONFLICT", message: `You have ${MAX_TOKENS} tokens. Revoke one first.`, status: 409 };

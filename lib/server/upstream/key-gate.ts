@@ -18,7 +18,7 @@ export type KeyGate = {
 
 /** Beginnings that many keys share, and package names too: they reveal nothing. */
 const sharedBeginning = /^(?:comfyui|sk|ld|hf|r8)[-_]/;
-const SHORTEST_CUT = 8;
+const MIN_CUT = 8;
 const LONG_TEXT = 1024 * 1024;
 /** An escaped slash or letter that needs no escape: such escapes hide a word from a search. */
 const needlessEscape = /\\(?:u00[2-7]|\/)/i;
@@ -31,7 +31,7 @@ export function keyGate(apiKey: string | undefined): KeyGate {
   // Computed when first needed: most requests pass few of their gates.
   let spelt: readonly string[] | undefined;
   const spellings = () => (spelt ??= everySpelling(apiKey));
-  const cut = (sharedBeginning.exec(apiKey)?.[0].length ?? 0) + SHORTEST_CUT;
+  const cut = (sharedBeginning.exec(apiKey)?.[0].length ?? 0) + MIN_CUT;
   const once = (text: string, spelling: string) => (text.includes(spelling) ? text.replaceAll(spelling, MASK) : text);
   return {
     async text(raw) {

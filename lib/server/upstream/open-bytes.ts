@@ -12,8 +12,8 @@ import { TooLargeAnswer } from "./read-body";
 import { type Send } from "./send";
 import { readBytes } from "./streams";
 
-const MOST_HOPS = 5;
-const LONGEST_REFUSAL = 64 * 1024;
+const MAX_HOPS = 5;
+const MAX_REFUSAL = 64 * 1024;
 
 export type OpenOptions = {
   baseUrl: string;
@@ -58,13 +58,13 @@ async function follow(options: OpenOptions, journey: Journey): Promise<Result<Re
     for (let hops = 0; answer.status >= 300 && answer.status < 400 && answer.status !== 304; hops += 1) {
       await answer.body?.cancel();
       const location = answer.headers.get("location");
-      if (hops === MOST_HOPS || location === null || !URL.canParse(location, url))
+      if (hops === MAX_HOPS || location === null || !URL.canParse(location, url))
         return failed(unreadable(options.baseUrl, answer.status, "it redirects to nowhere"));
       url = new URL(location, url);
       answer = await hop(options, url, input, deadline.signal);
     }
     if (answer.status < 400 || isRefusedRange(answer, input)) return ok(answer);
-    const body = await readBytes(answer.body, LONGEST_REFUSAL);
+    const body = await readBytes(answer.body, MAX_REFUSAL);
     const text = body ? await keyGate(options.apiKey).text(new TextDecoder().decode(body)) : "";
     return failed(refusal(answer, text, { operation, now: options.now() }));
   } catch (error) {

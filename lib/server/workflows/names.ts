@@ -10,7 +10,7 @@ import { type Composition, type Parts } from "../composition-type";
 import { indexOf } from "../upstream/answer-reader";
 import { classesIn } from "./seen-names";
 
-const LONGEST_ID = 200;
+const MAX_ID = 200;
 
 type From = { composition: Composition; connection: { id: string }; apiKey: string | undefined };
 
@@ -50,7 +50,7 @@ async function learn(
 ): Promise<void> {
   const id = textOf(workflowId);
   const name = given && maskText(given);
-  if (!id || !name || id.length > LONGEST_ID) return;
+  if (!id || !name || id.length > MAX_ID) return;
   try {
     await store.workflowNames.remember(connectionId, id, name);
   } catch (err) {

@@ -4,13 +4,13 @@ import "server-only";
 import { objectOf, textOf } from "@/lib/contract/json/json";
 import { createLru } from "@/lib/shared/lru";
 
-const MOST = 20_000;
-const LONGEST = 200;
+const MAX_COUNT = 20_000;
+const MAX_LENGTH = 200;
 
 export type SeenNames = ReturnType<typeof createSeenNames>;
 
 export function createSeenNames() {
-  const seen = createLru<string, string>({ max: MOST });
+  const seen = createLru<string, string>({ max: MAX_COUNT });
   return {
     /** Learns from an answer that contains jobs or assets, or is one of them. */
     learn(connectionId: string, answer: unknown): void {
@@ -20,8 +20,8 @@ export function createSeenNames() {
         const id = textOf(known?.id) ?? textOf(known?.prompt_id);
         const job = [textOf(known?.workflow_name), textOf(known?.job_label)].filter(Boolean).join(" · ");
         const name = job || textOf(known?.name);
-        if (id === undefined || id.length > LONGEST || !name) continue;
-        seen.set(`${connectionId}\n${id}`, name.slice(0, LONGEST));
+        if (id === undefined || id.length > MAX_LENGTH || !name) continue;
+        seen.set(`${connectionId}\n${id}`, name.slice(0, MAX_LENGTH));
       }
     },
     find: (connectionId: string, id: string): string | undefined => seen.get(`${connectionId}\n${id}`),
@@ -40,8 +40,8 @@ export function createClassNames() {
     learn(connectionId: string, classes: readonly ClassName[]): void {
       const names = namesByConnection.get(connectionId) ?? new Map<string, string>();
       for (const [className, name] of classes) {
-        if (name === "" || name === className || className.length > LONGEST) continue;
-        if (names.has(className) || names.size < MAX_CLASSES) names.set(className, name.slice(0, LONGEST));
+        if (name === "" || name === className || className.length > MAX_LENGTH) continue;
+        if (names.has(className) || names.size < MAX_CLASSES) names.set(className, name.slice(0, MAX_LENGTH));
       }
       namesByConnection.set(connectionId, names);
     },

@@ -4,8 +4,8 @@ import { isDeepStrictEqual } from "node:util";
 import { type Kysely, PostgresAdapter, type RawBuilder, sql } from "kysely";
 import { storable } from "../text";
 
-const MOST_ROWS = 500;
-const MOST_BYTES = 8 * 1024 ** 2;
+const MAX_ROWS = 500;
+const MAX_BYTES = 8 * 1024 ** 2;
 /** SQLite takes at most 32,766 values at a time. */
 const WRITTEN_AT_ONCE = 100;
 const MARK = "unfinished_copy";
@@ -94,11 +94,11 @@ async function lengthOfPiece<DB>(database: Kysely<DB>, table: Table, after: Row 
   const texts = table.columns.filter(({ kind }) => kind === "text").map(({ name }) => sql`coalesce(octet_length(${sql.ref(name)}), 0)`);
   const size = texts.length === 0 ? sql`0` : sql.join(texts, sql` + `);
   const { rows } = await sql<{ size: number }>`
-    SELECT ${size} AS size FROM ${sql.table(table.name)} WHERE ${table.where} AND ${beyond(table, after)} ${first(table, MOST_ROWS)}`.execute(
+    SELECT ${size} AS size FROM ${sql.table(table.name)} WHERE ${table.where} AND ${beyond(table, after)} ${first(table, MAX_ROWS)}`.execute(
     database,
   );
   let bytes = 0;
-  const tooMuch = rows.findIndex(({ size: more }) => (bytes += Number(more)) > MOST_BYTES);
+  const tooMuch = rows.findIndex(({ size: more }) => (bytes += Number(more)) > MAX_BYTES);
   return tooMuch === -1 ? rows.length : Math.max(1, tooMuch);
 }
 
@@ -124,7 +124,7 @@ async function put<DB>({ to, putBeside }: Copying<DB>, table: Table, piece: Row[
 async function removeGone<DB>(table: Table, { from, to }: Both<DB>): Promise<void> {
   const keys = { ...table, columns: table.key };
   for (let after: Row | undefined; ;) {
-    const piece = await read(to, keys, sql`${beyond(table, after)} ${first(table, MOST_ROWS)}`);
+    const piece = await read(to, keys, sql`${beyond(table, after)} ${first(table, MAX_ROWS)}`);
     const last = piece.at(-1);
     if (last === undefined) return;
     const left = await read(from, keys, anyOf(table, piece));

@@ -4,7 +4,7 @@ import { type Pool } from "pg";
 import { LEASE_SECONDS, type QueueLibrary } from "./queue-library";
 
 const SCHEMA = "graphile_worker";
-const MOST_ATTEMPTS = 3;
+const MAX_ATTEMPTS = 3;
 const POLL_MS = 1000;
 const silent = new Logger(() => () => undefined);
 
@@ -24,7 +24,7 @@ export function graphileWorker(kindsAs: "task" | "flag"): QueueLibrary {
       const flags = kindsAs === "flag" ? "ARRAY[kind]" : "NULL";
       await client.query(
         `SELECT ${SCHEMA}.add_jobs(array_agg((${task}, json_build_object('seq', seq), NULL,
-           timestamptz '2000-01-01' + turn * interval '1 microsecond', ${MOST_ATTEMPTS}, seq::text, 0, ${flags})::${SCHEMA}.job_spec))
+           timestamptz '2000-01-01' + turn * interval '1 microsecond', ${MAX_ATTEMPTS}, seq::text, 0, ${flags})::${SCHEMA}.job_spec))
          FROM unnest($1::int[], $2::bigint[], $3::text[]) AS entries (seq, turn, kind)`,
         [entries.map(({ seq }) => seq), entries.map(({ turn }) => turn), entries.map(({ kind }) => kind)],
       );

@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { createSharedLimit } from "@/lib/server/limits/attempt-limit";
-import { MOST_TOKENS } from "@/lib/server/store/people/tokens";
+import { MAX_TOKENS } from "@/lib/server/store/people/tokens";
 import { openStore, type Store } from "@/lib/server/store/store";
 import { ask, createDatabase, type OwnDatabase } from "@/tests/support/postgres-server";
 
@@ -99,8 +99,8 @@ test("of a member's tokens no more work than there may be, and a name is one tok
   });
   const same = await atOnce(6, (store) => store.tokens.create(token("same")));
   expect(same.filter((made) => typeof made === "object")).toHaveLength(1);
-  const many = await atOnce(MOST_TOKENS + 10, (store, index) => store.tokens.create(token(`t${index}`)));
-  expect(many.filter((made) => typeof made === "object")).toHaveLength(MOST_TOKENS - 1);
+  const many = await atOnce(MAX_TOKENS + 10, (store, index) => store.tokens.create(token(`t${index}`)));
+  expect(many.filter((made) => typeof made === "object")).toHaveLength(MAX_TOKENS - 1);
 });
 
 /** Moves the counted attempts back in time, as if this much time had passed. */

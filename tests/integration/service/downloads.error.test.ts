@@ -10,7 +10,7 @@ import { until } from "@/tests/support/until";
 import { begin, contentOf, download, outcome, reached, read } from "./downloads-support";
 import { record, string } from "./support";
 
-const MOST = 2_000_000;
+const MAX_COUNT = 2_000_000;
 
 describe("downloads from hostile sources", () => {
   let bench: ServiceBench;
@@ -29,7 +29,7 @@ describe("downloads from hostile sources", () => {
     answers["/not-named"] = `${other.url}/x`;
     bench = await startService({
       downloadHosts: ["huggingface.co", "localhost", "127.0.0.1", source.url],
-      maxDownloadBytes: MOST,
+      maxDownloadBytes: MAX_COUNT,
       requestTimeoutMs: 5000,
     });
     client = bench.client();
@@ -62,7 +62,7 @@ describe("downloads from hostile sources", () => {
     "/broken": (response) => response.writeHead(500).end(),
     "/teapot": (response) => response.writeHead(418).end(),
     "/part": (response) => response.writeHead(206, { "content-range": "bytes 0-3/4" }).end("fine"),
-    "/declares-much": (response) => response.writeHead(200, { "content-length": String(MOST + 1) }).write("x"),
+    "/declares-much": (response) => response.writeHead(200, { "content-length": String(MAX_COUNT + 1) }).write("x"),
     "/declares-beyond-counting": (response) => response.writeHead(200, { "content-length": "1000000000000000" }).write("some"),
     "/never-ends": pourForever,
     "/encoded": (response) => response.writeHead(200, { "content-encoding": "gzip" }).end(gzipSync("fine")),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { CHUNK, createChunkStore, MOST_CHUNKS, type ReadPage } from "@/components/assets/wall/chunk-store";
+import { CHUNK, createChunkStore, MAX_CHUNKS, type ReadPage } from "@/components/assets/wall/chunk-store";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { type AssetView } from "@/lib/contract/views/asset-view";
 import { failed, ok } from "@/lib/shared/result";
@@ -102,7 +102,7 @@ describe("the rows of a long list", () => {
       store.want(index, index + CHUNK);
       await rested(store, index);
     }
-    expect(store.loadedChunks()).toBeLessThanOrEqual(MOST_CHUNKS + 1);
+    expect(store.loadedChunks()).toBeLessThanOrEqual(MAX_CHUNKS + 1);
     expect(store.at(0)).toBeUndefined();
     expect(store.at(99 * CHUNK)?.id).toBe(`a${99 * CHUNK}`);
   });

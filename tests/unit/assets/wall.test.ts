@@ -2,8 +2,8 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createMotion, REST_MS } from "@/components/assets/wall/motion";
 import { tilesUnder } from "@/components/assets/wall/rubber-band";
-import { MOST_TILES, rowsAround, rowsAtOnce, tileSizes, wallLayout } from "@/components/assets/wall/wall-layout";
-import { follow, LONGEST_PX, pagePx, toFull, toScroll } from "@/components/assets/wall/wall-scroll";
+import { MAX_TILES, rowsAround, rowsAtOnce, tileSizes, wallLayout } from "@/components/assets/wall/wall-layout";
+import { follow, MAX_PX, pagePx, toFull, toScroll } from "@/components/assets/wall/wall-scroll";
 import { evenly } from "@/tests/support/evenly";
 import { until } from "@/tests/support/until";
 
@@ -21,7 +21,7 @@ describe("the layout of a wall", () => {
         const rows = Math.ceil(count / columns);
         const atPx = share * rows * rowPx;
         const { from, to } = rowsAround({ atPx, screenPx: screen.screenPx, rowPx, columns, rows, isBare });
-        expect((to - from) * columns).toBeLessThanOrEqual(Math.max(MOST_TILES, columns * (Math.ceil(screen.screenPx / rowPx) + 3)));
+        expect((to - from) * columns).toBeLessThanOrEqual(Math.max(MAX_TILES, columns * (Math.ceil(screen.screenPx / rowPx) + 3)));
         expect(to).toBeGreaterThanOrEqual(from);
         if (columns > 1) expect((to - from) * columns).toBeLessThanOrEqual(150);
         const first = Math.floor(Math.max(0, atPx) / rowPx);
@@ -80,7 +80,7 @@ describe("a list longer than any page", () => {
       fc.property(lists, evenly(0, 1), (fullPx, share) => {
         expect(pagePx(fullPx)).toBeLessThanOrEqual(8_000_000);
         const atPx = share * fullPx;
-        expect(toScroll(atPx, fullPx)).toBeLessThanOrEqual(LONGEST_PX);
+        expect(toScroll(atPx, fullPx)).toBeLessThanOrEqual(MAX_PX);
         expect(Math.abs(toFull(toScroll(atPx, fullPx), fullPx) - atPx)).toBeLessThan(1);
       }),
     );
@@ -88,7 +88,7 @@ describe("a list longer than any page", () => {
 
   it("ends where the page ends, and begins where it begins", () => {
     expect(toFull(0, 30_000_000)).toBe(0);
-    expect(toFull(LONGEST_PX, 30_000_000)).toBe(30_000_000);
+    expect(toFull(MAX_PX, 30_000_000)).toBe(30_000_000);
     expect(toFull(-103, 30_000_000)).toBe(-103);
   });
 

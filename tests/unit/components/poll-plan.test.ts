@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { BUSY_MS, freshnessOf, IDLE_MS, LONGEST_WAIT_MS, nextPollMs, retryPollMs } from "@/lib/browser/poll/poll-plan";
+import { BUSY_MS, freshnessOf, IDLE_MS, MAX_WAIT_MS, nextPollMs, retryPollMs } from "@/lib/browser/poll/poll-plan";
 
 describe("when a page asks again", () => {
   it("asks faster while something moves than while nothing does, and never again once nothing can change", () => {
@@ -13,12 +13,12 @@ describe("when a page asks again", () => {
   it("doubles its wait with each failure in a row, up to ten seconds", () => {
     const waits = [1, 2, 3, 4, 5, 6, 7, 20].map((failures) => retryPollMs(failures));
     expect(waits.slice(0, 3)).toEqual([BUSY_MS, BUSY_MS * 2, BUSY_MS * 4]);
-    expect(waits.at(-1)).toBe(LONGEST_WAIT_MS);
+    expect(waits.at(-1)).toBe(MAX_WAIT_MS);
     expect(waits).toEqual([...waits].sort((one, other) => one - other));
   });
 
   it("waits no longer from one asking to the next, however long the failure itself took", () => {
-    expect(retryPollMs(8, { tookMs: 5_000 })).toBe(LONGEST_WAIT_MS - 5_000);
+    expect(retryPollMs(8, { tookMs: 5_000 })).toBe(MAX_WAIT_MS - 5_000);
     expect(retryPollMs(8, { tookMs: 30_000 })).toBe(BUSY_MS);
   });
 

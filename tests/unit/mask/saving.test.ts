@@ -4,7 +4,7 @@ import sharp from "sharp";
 import { describe, expect, it, vi } from "vitest";
 import { type Coverage, emptyCoverage } from "@/components/mask/drawing/coverage";
 import { encodeMask } from "@/components/mask/file/encode-png";
-import { LONGEST_EDGE, MOST_BYTES, originalRef, sourceOfAsset, sourceOfFile, tooLarge } from "@/components/mask/file/picture-file";
+import { MAX_BYTES, MAX_EDGE, originalRef, sourceOfAsset, sourceOfFile, tooLarge } from "@/components/mask/file/picture-file";
 import { saveMask, type SavePorts, type SaveStep } from "@/components/mask/file/save-mask";
 import { encodeInWorker } from "@/components/mask/file/worker-client";
 import { toAssetView } from "@/lib/contract/views/asset-view";
@@ -96,9 +96,9 @@ describe("the name of the original", () => {
 describe("what is too large", () => {
   it("is judged by whatever is known of it", () => {
     expect(tooLarge({})).toBeUndefined();
-    expect(tooLarge({ bytes: MOST_BYTES, width: LONGEST_EDGE, height: 4096 })).toBeUndefined();
-    expect(tooLarge({ bytes: MOST_BYTES + 1 })).toEqual({ reason: "bytes", bytes: MOST_BYTES + 1 });
-    expect(tooLarge({ width: LONGEST_EDGE + 1, height: 1 })?.reason).toBe("edge");
+    expect(tooLarge({ bytes: MAX_BYTES, width: MAX_EDGE, height: 4096 })).toBeUndefined();
+    expect(tooLarge({ bytes: MAX_BYTES + 1 })).toEqual({ reason: "bytes", bytes: MAX_BYTES + 1 });
+    expect(tooLarge({ width: MAX_EDGE + 1, height: 1 })?.reason).toBe("edge");
     expect(tooLarge({ width: 8193, height: 8192 })?.reason).toBe("pixels");
   });
 });
@@ -172,8 +172,8 @@ describe("saving", () => {
 
   it("sends nothing that is too heavy, or could not be packed", async () => {
     const { asked, ports: none } = ports();
-    const heavy = { ...none, encode: async () => new Blob([new Uint8Array(MOST_BYTES + 1)]) };
-    expect(await saveMask(coverage, refs, heavy, options)).toEqual(failed({ kind: "too-heavy", bytes: MOST_BYTES + 1 }));
+    const heavy = { ...none, encode: async () => new Blob([new Uint8Array(MAX_BYTES + 1)]) };
+    expect(await saveMask(coverage, refs, heavy, options)).toEqual(failed({ kind: "too-heavy", bytes: MAX_BYTES + 1 }));
     const broken = { ...none, encode: () => Promise.reject(new Error("no memory")) };
     expect(await saveMask(coverage, refs, broken, options)).toEqual(failed({ kind: "not-packed", reason: "no memory" }));
     expect(asked).toEqual([]);

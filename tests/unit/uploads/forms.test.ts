@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { MOST_ADDRESSES, readAddresses } from "@/components/transfers/downloads/address-line";
+import { MAX_ADDRESSES, readAddresses } from "@/components/transfers/downloads/address-line";
 import { aboutFile, changesBetween, draftOf, mergeAbout, newDraft, readDraft } from "@/components/transfers/uploads/about-form";
 import { checkStored } from "@/components/transfers/uploads/carry";
 import { readHash } from "@/components/transfers/uploads/start-dialog";
@@ -103,8 +103,8 @@ describe("an address", () => {
   });
 
   it("is bounded in number, and shown without what may be a token", () => {
-    const many = readAddresses(Array.from({ length: MOST_ADDRESSES + 1 }, (_, at) => `https://a.example/${at}`).join("\n"));
-    expect([many.addresses.length, many.isCut]).toEqual([MOST_ADDRESSES, true]);
+    const many = readAddresses(Array.from({ length: MAX_ADDRESSES + 1 }, (_, at) => `https://a.example/${at}`).join("\n"));
+    expect([many.addresses.length, many.isCut]).toEqual([MAX_ADDRESSES, true]);
     expect(readAddresses("https://a.example/m?token=abc#x").addresses[0]?.shown).toBe("https://a.example/m?…");
     expect(maskedAddress("https://me:secret@a.example/m")).toBe("https://a.example/m");
     expect(maskedAddress("no address?token=abc")).toBe("no address");

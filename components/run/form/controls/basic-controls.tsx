@@ -199,15 +199,15 @@ function shownText(value: unknown): string {
   return value === MASK || value === undefined ? "" : String(value);
 }
 
-const MOST_ROWS = 14;
+const MAX_ROWS = 14;
 
 function linesOf(text: string): number {
-  return Math.min(MOST_ROWS, text.slice(0, 2000).split(/\r\n?|\n/).length);
+  return Math.min(MAX_ROWS, text.slice(0, 2000).split(/\r\n?|\n/).length);
 }
 
 /** Large enough for its text, but never the whole page; the corner can be dragged to enlarge it. */
 function rowsOf(text: string): number {
-  return Math.min(MOST_ROWS, Math.max(linesOf(text), Math.ceil(text.slice(0, 2000).length / 70)));
+  return Math.min(MAX_ROWS, Math.max(linesOf(text), Math.ceil(text.slice(0, 2000).length / 70)));
 }
 
 export function SwitchControl({ value, onChange, ...rest }: ControlProps) {

@@ -12,8 +12,8 @@ import { type Database, hasEffect } from "../database";
 import { dialectOf } from "../dialect";
 import { type Row, type Tables } from "../tables";
 
-const MOST_VERSIONS = 100;
-export const MOST_APPS = 2000;
+const MAX_VERSIONS = 100;
+export const MAX_APPS = 2000;
 
 export type Asker = { memberId: string; role: Role; isAdmin: boolean };
 export type StoredApp = StoredCard & { definition: AppDefinition; limits: AppLimits; members: string[]; roles: Role[] };
@@ -71,7 +71,7 @@ export function createAppStore(database: Database) {
     await trx
       .deleteFrom("appVersions")
       .where("appId", "=", id)
-      .where("number", "<=", version.number - MOST_VERSIONS)
+      .where("number", "<=", version.number - MAX_VERSIONS)
       .execute();
   }
 
@@ -102,7 +102,7 @@ export function createAppStore(database: Database) {
           .select(({ fn }) => fn.countAll<number>().as("count"))
           .where("connectionId", "=", app.connectionId)
           .executeTakeFirstOrThrow();
-        if (count >= MOST_APPS) return undefined;
+        if (count >= MAX_APPS) return undefined;
         await trx
           .insertInto("apps")
           .values({
@@ -147,7 +147,7 @@ export function createAppStore(database: Database) {
     },
 
     async tags(asker: Asker, connectionId: string): Promise<string[]> {
-      const rows = await cards(asker).where("connectionId", "=", connectionId).where("tags", "!=", "[]").limit(MOST_APPS).execute();
+      const rows = await cards(asker).where("connectionId", "=", connectionId).where("tags", "!=", "[]").limit(MAX_APPS).execute();
       return [...new Set(rows.flatMap((row) => toCard(row).tags))].sort().slice(0, 200);
     },
 

@@ -48,8 +48,8 @@ type NewRow = Omit<Row<"audit">, "id" | "hash">;
 type ActsPage = { acts: KeptEntry[][]; isOver: boolean };
 type LoggedPerson = { id: string; name: string; email?: string };
 
-const MOST_CHOICES = 500;
-const MOST_AT_ONCE = 100;
+const MAX_CHOICES = 500;
+const MAX_AT_ONCE = 100;
 /** Few, because an act may have a thousand entries, and a query blocks everything else. */
 const ACTS_AT_ONCE = 5;
 
@@ -153,7 +153,7 @@ export function createAuditStore(database: Database) {
   let last: Promise<unknown> = Promise.resolve();
   /** What comes in one turn of the event loop, or while a commit is under way, is written by one commit: each waits for the disk. */
   const writeWithOthers = async (row: NewRow): Promise<void> => {
-    if (!batch || batch.rows.length >= MOST_AT_ONCE) {
+    if (!batch || batch.rows.length >= MAX_AT_ONCE) {
       const rows: NewRow[] = [];
       const written = last
         .then(() => nextTurn())
@@ -181,7 +181,7 @@ export function createAuditStore(database: Database) {
       .selectFrom("audit")
       .select(["memberId", "memberName", "memberEmail"])
       .where("id", "in", last)
-      .limit(MOST_CHOICES)
+      .limit(MAX_CHOICES)
       .execute();
     return rows.map((row) => ({
       id: row.memberId ?? "",
@@ -250,7 +250,7 @@ export function createAuditStore(database: Database) {
     async choices(): Promise<{ members: LoggedPerson[]; actions: string[] }> {
       const [members, actions] = await Promise.all([
         lastNames(),
-        database.selectFrom("audit").select("action").distinct().orderBy("action").limit(MOST_CHOICES).execute(),
+        database.selectFrom("audit").select("action").distinct().orderBy("action").limit(MAX_CHOICES).execute(),
       ]);
       return { members, actions: actions.map(({ action }) => action) };
     },

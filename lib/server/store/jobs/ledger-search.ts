@@ -18,7 +18,7 @@ export type LedgerQuestion = Pick<JobsQuery, "status" | "workflow_id" | "output_
 
 /** If a word occurs in more names than this, only the first ones are considered. */
 const MAX_NAMES = 200;
-const MOST_PEOPLE = 500;
+const MAX_PEOPLE = 500;
 const MAX_EXCERPT = 200;
 const LAST_MS = Number.MAX_SAFE_INTEGER;
 const QUARTER_MS = sql.lit(15 * 60_000);
@@ -56,7 +56,7 @@ export function createLedgerSearch(database: Database) {
         FROM of WHERE id IS NOT NULL
       )
       SELECT of.id, coalesce(members.name, (SELECT member_name FROM audit WHERE member_id = of.id ORDER BY id DESC LIMIT 1)) AS name
-      FROM of LEFT JOIN members ON members.id = of.id WHERE of.id IS NOT NULL LIMIT ${sql.lit(MOST_PEOPLE)}`.execute(database);
+      FROM of LEFT JOIN members ON members.id = of.id WHERE of.id IS NOT NULL LIMIT ${sql.lit(MAX_PEOPLE)}`.execute(database);
     return rows
       .flatMap(({ id, name }) => (name === undefined ? [] : [{ id, name }]))
       .sort((one, other) => one.name.localeCompare(other.name));

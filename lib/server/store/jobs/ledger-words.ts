@@ -12,7 +12,7 @@ const FILLER = "\uE000";
 const RESERVED = /[\uE000\u{F0000}-\u{FFFFD}\p{Surrogate}\0]/gu;
 const FIRST_MARK = 0xf0000;
 const MARK_LETTERS = 0xfffd;
-const MOST_WORDS = 12;
+const MAX_WORDS = 12;
 const withoutSpaces =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}]+/gu;
 const shortWord = /(?<![\p{L}\p{N}])[\p{L}\p{N}]{1,2}(?![\p{L}\p{N}])/gu;
@@ -33,7 +33,7 @@ export function bodyOf(marks: readonly string[], texts: readonly string[]): stri
 /** The typed text as words; a text in quotation marks is one word. */
 export function wordsOf(text: string): string[] {
   const pieces = [...text.matchAll(/"([^"]*)"|([^\s"]+)/g)].map(([, quoted, plain]) => fold(quoted ?? plain ?? ""));
-  return [...new Set(pieces.filter((word) => /[\p{L}\p{N}]/u.test(word) || Array.from(word).length >= THREE))].slice(0, MOST_WORDS);
+  return [...new Set(pieces.filter((word) => /[\p{L}\p{N}]/u.test(word) || Array.from(word).length >= THREE))].slice(0, MAX_WORDS);
 }
 
 export function pieceOf(word: string): string {

@@ -10,7 +10,7 @@ import { type Identity, linkIdentity } from "./identities";
 import { insertMember, type Member, oneMemberAtATime, setPassword } from "./members";
 
 const KEPT_MS = 90 * 24 * 60 * 60_000;
-const MOST_LISTED = 200;
+const MAX_LISTED = 200;
 
 export type NewInvitation = {
   token: string;
@@ -62,7 +62,7 @@ export function createInvitationStore(database: Database) {
         .where("resetsMemberId", "is", null)
         .orderBy("expiresAt", "desc")
         .orderBy("id")
-        .limit(MOST_LISTED)
+        .limit(MAX_LISTED)
         .execute();
     },
 

@@ -13,7 +13,7 @@ export type EndCause = "ended" | "password" | "suspended" | "removed" | `role ${
 export type SessionLimits = { idleMs: number; longestMs: number };
 
 const USE_EVERY_MS = 60_000;
-const MOST_OF_A_MEMBER = 100;
+const MAX_OF_A_MEMBER = 100;
 
 export function createSessionStore(database: Database) {
   const found = database
@@ -46,7 +46,7 @@ export function createSessionStore(database: Database) {
           .select("id")
           .where("memberId", "=", memberId)
           .orderBy("usedAt", "desc")
-          .limit(MOST_OF_A_MEMBER - 1);
+          .limit(MAX_OF_A_MEMBER - 1);
         await transaction.deleteFrom("sessions").where("memberId", "=", memberId).where("id", "not in", newest).execute();
         await transaction.deleteFrom("sessions").where("memberId", "=", memberId).where("version", "<", session.version).execute();
         await transaction

@@ -17,9 +17,9 @@ export type Token = Omit<Row<"tokens">, "tokenHash" | "connections" | "operation
 };
 export type NewToken = Omit<Token, "id" | "lastUsedAt" | "revokedAt"> & { token: string };
 
-export const MOST_TOKENS = 50;
+export const MAX_TOKENS = 50;
 const KEPT_MS = 90 * 24 * 60 * 60_000;
-const MOST_LISTED = 1000;
+const MAX_LISTED = 1000;
 const USED_EVERY_MS = 60_000;
 
 export function createTokenStore(database: Database) {
@@ -44,7 +44,7 @@ export function createTokenStore(database: Database) {
           .where((where) => where.or([where("expiresAt", "is", null), where("expiresAt", ">", now)]))
           .execute();
         if (active.some(({ name }) => name === made.name)) return "taken";
-        if (active.length >= MOST_TOKENS) return "full";
+        if (active.length >= MAX_TOKENS) return "full";
         const { connectionIds, operations, ...columns } = made;
         await transaction
           .insertInto("tokens")
@@ -76,7 +76,7 @@ export function createTokenStore(database: Database) {
         .$if(memberId !== undefined, (query) => query.where("memberId", "=", memberId ?? ""))
         .orderBy("createdAt", "desc")
         .orderBy("id")
-        .limit(MOST_LISTED)
+        .limit(MAX_LISTED)
         .execute();
       return rows.map(toToken);
     },

@@ -8,7 +8,7 @@ import { mediaKindOf, type OutputFile } from "@/lib/contract/views/outputs-view"
 import { readBytes } from "../streams";
 import { isNoRoute, notThere, readLocal, translated, type Translation } from "./local-exchange";
 
-const LONGEST_REFUSAL = 64 * 1024;
+const MAX_REFUSAL = 64 * 1024;
 const folders = ["input", "output", "temp"];
 const times = ["created_at", "updated_at", "last_access_time"];
 const noZone = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?$/;
@@ -79,7 +79,7 @@ function fileOf(asset: Record<string, unknown>): OutputFile | undefined {
 
 /** Read once and passed on: of two readers, one that stops early would block the other. A refusal of any length stays a refusal. */
 async function refusedFilter(answer: Response): Promise<Response> {
-  const bytes = await readBytes(answer.body, LONGEST_REFUSAL);
+  const bytes = await readBytes(answer.body, MAX_REFUSAL);
   const text = bytes && new TextDecoder().decode(bytes);
   if (text?.includes("UNSUPPORTED_PARAM"))
     return translated({ code: "INVALID_QUERY", message: "A local server does not filter assets by metadata." }, 400);

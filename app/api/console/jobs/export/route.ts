@@ -8,16 +8,16 @@ import { exportJobs } from "@/lib/server/jobs/export-jobs";
 import { connectionIn, readJson, readQuery, searchOf } from "@/lib/server/requests/read-request";
 
 const guard = { action: "exportJobs", role: "viewer", connection: true } as const;
-const MOST_IDS = 1000;
+const MAX_IDS = 1000;
 const formatSchema = z.enum(["csv", "json"]).default("json");
 const idSchema = z.string().max(200);
 const inputsSchema = z.string().max(5000).transform(readInputIds);
-const ownSchema = z.object({ format: formatSchema, inputs: inputsSchema.optional(), ids: commaList(idSchema, MOST_IDS).optional() });
+const ownSchema = z.object({ format: formatSchema, inputs: inputsSchema.optional(), ids: commaList(idSchema, MAX_IDS).optional() });
 const bodyInputs = z
   .array(z.string().max(1000))
   .max(100)
   .transform((ids) => readInputIds(ids.join(",")));
-const bodySchema = z.object({ format: formatSchema, inputs: bodyInputs.optional(), ids: z.array(idSchema.min(1)).min(1).max(MOST_IDS) });
+const bodySchema = z.object({ format: formatSchema, inputs: bodyInputs.optional(), ids: z.array(idSchema.min(1)).min(1).max(MAX_IDS) });
 
 export const GET = guarded(guard, async ({ request, annotateAudit, ...context }) => {
   const search = searchOf(request);
