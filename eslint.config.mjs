@@ -1,3 +1,4 @@
+import { basename } from "node:path";
 import nextVitals from "eslint-config-next/core-web-vitals";
 import nextTs from "eslint-config-next/typescript";
 import importSort from "eslint-plugin-simple-import-sort";
@@ -19,14 +20,14 @@ const withoutBasePath = [
   `${loads} > JSXExpressionContainer > :matches(ConditionalExpression, LogicalExpression) > ${ownAddress}`,
 ].map((selector) => ({ selector, message: "Browsers need the base path here: apiPath of lib/browser/urls." }));
 const basePathTwice = [
-  "CallExpression[callee.name=/^(callApi|upload|usePoll)$/] > CallExpression[callee.name='apiPath'].arguments",
+  "CallExpression[callee.name=/^(callApi|upload|useLive|useOnce)$/] > CallExpression[callee.name='apiPath'].arguments",
   "CallExpression[callee.object.name='router'] > CallExpression[callee.name='apiPath'].arguments",
-  "JSXOpeningElement[name.name='Link'] > JSXAttribute[name.name='href'] CallExpression[callee.name='apiPath']",
+  "JSXOpeningElement[name.name=/^(Link|ButtonLink)$/] > JSXAttribute[name.name='href'] CallExpression[callee.name='apiPath']",
 ].map((selector) => ({ selector, message: "This puts the base path in front by itself: without apiPath." }));
 
 /**
- * Reports `object[key] = value` and the like where the key may come from outside: `__proto__` and `constructor` lead to prototypes. Lists,
- * typed arrays and constant keys are told apart by their declarations, without types: a rule with types takes ten times as long.
+ * Reports `object[key] = value` and the like where the key may be external: `__proto__` and `constructor` lead to prototypes. Lists, typed
+ * arrays and constant keys are recognised by their declarations, without types: a rule with types takes ten times as long.
  */
 const outsideKey = {
   create(context) {
@@ -95,18 +96,40 @@ const outsideKey = {
   },
 };
 
+/** Private words that say nothing about the value. Name the thing: cachedAssets, requestedIds, defaultColumns, MAX_BODY_BYTES. */
+const deniedNames = ["asked", "given", "heard", "known", "linked", "meant", "told", "usual", "wanted"];
+const deniedDeclarations = /^(held|kept|landed|most|usual[A-Z].*|(MOST|LONGEST)_.*)$/;
+const deniedFiles =
+  /(^|-)(asked|beside|heard|known|landed|ledger|linked|receipt|silence|soon|there|told|usual|wall|wanted|ways-in|where)(-|\.)/;
+const plainNames = {
+  create(context) {
+    const report = (node, name) => context.report({ node, message: `Name the thing instead of "${name}".` });
+    const check = (node) => deniedDeclarations.test(node.name) && report(node, node.name);
+    return {
+      Program: (node) => deniedFiles.test(basename(context.filename)) && report(node, basename(context.filename)),
+      "VariableDeclarator > Identifier.id": check,
+      ":function > Identifier": check,
+      "Property[shorthand=true] > Identifier.value": check,
+      "ArrayPattern > Identifier": check,
+      "TSPropertySignature > Identifier.key": check,
+    };
+  },
+};
+
 /** They compile each file once more to look for components: half of the time, also where nothing is rendered. */
 const reactRules = [...nextVitals, ...nextTs].flatMap(({ rules }) => Object.keys(rules ?? {})).filter((name) => /^(react|jsx)/.test(name));
-const withoutReact = ["bin/**", "lib/{contract,http,messages,server,service,shared}/**/*.ts", "tests/**/*.ts"];
+const withoutReact = ["bin/**", "lib/{contract,http,messages,server,service,shared}/**/*.ts", "tests/**"];
 
 const config = [
   { ignores: [".next*/**", "dist/**", "next-env.d.ts", "coverage/**", "test-results/**"] },
   ...nextVitals,
   ...nextTs,
   {
-    plugins: { lightdesk: { rules: { "outside-key": outsideKey } }, "simple-import-sort": importSort },
+    plugins: { lightdesk: { rules: { "outside-key": outsideKey, "plain-names": plainNames } }, "simple-import-sort": importSort },
     rules: {
       "lightdesk/outside-key": "error",
+      "lightdesk/plain-names": "error",
+      "id-denylist": ["error", ...deniedNames],
       "max-lines": ["error", { max: 300, skipBlankLines: true, skipComments: true }],
       "no-restricted-syntax": [
         "error",
@@ -148,6 +171,11 @@ const config = [
   },
   { files: withoutReact, rules: Object.fromEntries(reactRules.map((name) => [name, "off"])) },
   { files: ["tests/**"], rules: { "lightdesk/outside-key": "off" } },
+  // EmbedCheck.known is a field that other products read.
+  {
+    files: ["lib/contract/embed/embedding.ts", "app/api/embed/check/route.ts", "tests/unit/embed/element.test.tsx"],
+    rules: { "id-denylist": "off" },
+  },
   // Plain <img> with width and height, through one component: the optimiser does not serve private bytes.
   {
     files: ["components/ui/pictures/picture.tsx", "components/ui/pictures/plain-picture.tsx"],

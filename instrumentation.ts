@@ -3,16 +3,14 @@ export async function register(): Promise<void> {
   if (process.env.NEXT_RUNTIME === "nodejs") {
     const { composition } = await import("@/lib/server/composition");
     const { admitListener, maySeeReasons } = await import("@/lib/server/bff/admit-listener");
-    const { keepAdmission, keepReasonsCheck, keepStartFailure, keepVisitorRules } = await import("@/lib/server/running");
+    const { getProcessState } = await import("@/lib/server/running");
     const { visitorRules } = await import("@/lib/server/bff/visitor-rules");
     try {
       composition();
-      keepAdmission(admitListener);
-      keepReasonsCheck(maySeeReasons);
-      keepVisitorRules(visitorRules);
+      Object.assign(getProcessState(), { admitListener, maySeeReasons, visitorRules });
     } catch (error) {
       // The launcher says it in one sentence; thrown here, Next would print it three times with stacks.
-      keepStartFailure(error);
+      getProcessState().startFailure = error;
     }
   }
 }

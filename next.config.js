@@ -11,7 +11,7 @@ const securityHeaders = [
 /** Embedded pages are framed by the origins that their content policy names, which this older header cannot. */
 const unframed = [{ key: "X-Frame-Options", value: "DENY" }];
 
-/** The worker of embedded pages asks what they ask, of this origin alone. */
+/** The worker of embedded pages repeats their requests, to this origin alone. */
 const embedWorkerHeaders = [{ key: "Content-Security-Policy", value: "default-src 'none'; connect-src 'self'" }];
 
 /** Host pages of other origins load it. */
@@ -20,7 +20,7 @@ const elementHeaders = [
   { key: "Cross-Origin-Resource-Policy", value: "cross-origin" },
 ];
 
-/** Workers hash files and rewrite pictures: they compute, with WebAssembly too, and ask nobody for anything. */
+/** Workers hash files and rewrite pictures: they compute, with WebAssembly too, and make no requests. */
 const workerHeaders = [{ key: "Content-Security-Policy", value: "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'" }];
 
 /** As lib/server/env.ts reads it; bin/prepare.mjs and bin/console.ts hand it over. */
@@ -54,7 +54,7 @@ const config = {
     turbopackFileSystemCacheForBuild: false,
     // Nothing reads them: two thirds of a build's bytes.
     serverSourceMaps: false,
-    // Each page is loaded when it is first asked for: to load all of them was half of a start, and 65 MB that most consoles need later or never.
+    // Each page is loaded on first use: loading all of them took half of a start, and 65 MB that most consoles need later or never.
     preloadEntriesOnStart: false,
     // A request costs more than the bytes that two pages do not share.
     turbopackChunking: { priorityRoutes: [/^\/jobs$/], firstPageLoadPriority: 0.8 },

@@ -5,7 +5,7 @@
 import { type NextRequest, NextResponse } from "next/server";
 import { embedPageOf } from "@/lib/contract/embed/embed-pages";
 import { embedCookieRules, PAGE_HEADER, probeCookie } from "@/lib/server/cookies";
-import { runningComposition } from "@/lib/server/running";
+import { getProcessState } from "@/lib/server/running";
 import { embedAddressOf } from "@/lib/shared/console-paths";
 
 export async function proxy(request: NextRequest): Promise<NextResponse> {
@@ -13,12 +13,12 @@ export async function proxy(request: NextRequest): Promise<NextResponse> {
   return shown(request, "'none'", (headers) => NextResponse.next({ request: { headers } }));
 }
 
-/** Without a host that is configured, and beyond what hosts may show, there is nothing here: Next finds no page of that address. */
+/** Without a configured host, and beyond what hosts may show, the page does not exist: Next finds none at that address. */
 async function embedded(request: NextRequest): Promise<NextResponse> {
   const { pathname, searchParams } = request.nextUrl;
   const embed = embedAddressOf(pathname);
   const hostId = embed?.host ?? searchParams.get("host");
-  const host = hostId ? await runningComposition()?.store.embedHosts.get(hostId) : undefined;
+  const host = hostId ? await getProcessState().composition?.store.embedHosts.get(hostId) : undefined;
   const own = embed && /^\/(start|doctor)$/.exec(embed.rest)?.[0];
   return shown(request, host ? host.origins.join(" ") : "'none'", (headers) => {
     if (!host || !embed || (!own && embed.rest !== "/choose" && !embedPageOf(embed.rest)))
@@ -61,7 +61,7 @@ function contentPolicy(nonce: string, ancestors: string): string {
     "media-src 'self' blob:",
     "font-src 'self'",
     "connect-src 'self'",
-    // A worker has the policy that its own file comes with (next.config.js): WebAssembly runs there and in no page.
+    // A worker has the policy of its own file (next.config.js): WebAssembly runs there and in no page.
     "worker-src 'self'",
     "object-src 'none'",
     "base-uri 'none'",

@@ -13,19 +13,18 @@ function testFile(path: string): string {
   return path;
 }
 
-/** What needs PostgreSQL, and what the console and the service keep, once more there: `inject("postgres")` is the one server of a run. */
+/** What needs PostgreSQL, and the console's and service's store tests once more: `inject("postgres")` is the one server of a run. */
 const onPostgres = {
   include: [
     "tests/{integration,faults}/postgres/**/*.test.ts",
     ...[
-      ...["audit", "apps/apps.runs", "jobs/job-search", "jobs/usage"],
-      ...["people/members", "people/oidc", "people/sign-out", "people/tokens", "shares/shares", "shares/shares.closed"],
+      ...["audit", "apps/apps.runs", "jobs/job-search", "jobs/run-times", "jobs/usage"],
+      ...["people/members", "people/sign-out", "people/tokens", "shares/shares", "shares/shares.expired"],
     ].map((name) => testFile(`tests/integration/console/${name}.test.ts`)),
     ...[
-      ...["engine.moments", "history.clear", "runners.moved", "blob-leases", "sweep"],
-      ...["user.keys", "jobs.views", "jobs.list", "jobs.cancel", "queue.manage", "prompt.submit", "retention"],
-      ...["assets.change", "assets.create", "assets.search", "quota", "downloads.prune", "runners.fence", "runners.needs"],
-      ...["runners", "runners.draining", "runners.faults", "runners.queued", "runners.refused"],
+      ...["engine.moments", "blob-leases", "retention", "users", "jobs.views", "jobs.cancel", "queue.manage"],
+      ...["assets.change", "assets.create", "assets.search"],
+      ...["runners", "runners.faults", "runners.queued", "runners.refused"],
     ].map((name) => testFile(`tests/integration/service/${name}.test.ts`)),
     testFile("tests/contract/core.contract.test.ts"),
   ],
@@ -37,7 +36,7 @@ const installed = testFile("tests/integration/operations/installed.test.ts");
 const screens = {
   environment: "jsdom",
   include: ["tests/**/*.test.tsx"],
-  setupFiles: ["tests/support/own-page.ts", "tests/support/mock-navigation.ts"],
+  setupFiles: ["tests/support/own-page.ts", "tests/support/mock-navigation.ts", "tests/support/mock-live.ts"],
 };
 
 /** Faults wait for processes and time limits, which is no matter as long as others compute; else the largest file first. */
@@ -58,8 +57,8 @@ export default defineConfig({
     maxWorkers: availableParallelism() + 2,
     sequence: { sequencer: WaitingFirst },
     setupFiles: ["tests/support/own-modules.ts", "tests/support/fail-on-console-error.ts"],
-    // next-auth and next-intl import next's entry points without extensions: they must pass through the bundler's resolver.
-    // swr keeps answers: it is loaded anew for each file, as our own modules are.
+    // next-auth and next-intl import next's entry points without extensions: they must pass through the bundler's resolver. swr caches
+    // answers: it is loaded again for each file, as our own modules are.
     server: { deps: { inline: ["next-auth", "next-intl", "swr"] } },
     // A bound on what hangs, not on how fast a machine is: these start processes, and a busy machine starts them slowly.
     testTimeout: 60_000,

@@ -7,7 +7,7 @@ import { getLocale } from "next-intl/server";
 import { type ReactNode } from "react";
 import { preload } from "react-dom";
 import { Theme } from "@/components/frame/look/theme";
-import { embedLook, pickMessages, productHere } from "@/lib/server/i18n/messages";
+import { embedAppearance, pickMessages, productHere } from "@/lib/server/i18n/messages";
 
 export async function generateMetadata(): Promise<Metadata> {
   const product = await productHere();
@@ -32,7 +32,7 @@ export default async function RootLayout({ children }: { children: ReactNode }) 
       <body>
         <script nonce={nonce} suppressHydrationWarning dangerouslySetInnerHTML={{ __html: readNumbers }} />
         <NextIntlClientProvider messages={await pickMessages("common", "errors", "frame")}>
-          <Theme nonce={nonce} embedded={(await embedLook()).theme}>
+          <Theme nonce={nonce} embedded={(await embedAppearance()).theme}>
             {children}
           </Theme>
         </NextIntlClientProvider>

@@ -1,12 +1,10 @@
-import { type Metadata } from "next";
 import { getTranslations } from "next-intl/server";
 import { buttonStyle } from "@/components/ui/controls/button";
 import { WholePageNote } from "@/components/ui/empty-state";
 import { apiPath } from "@/lib/browser/urls";
+import { pageTitle } from "@/lib/server/i18n/messages";
 
-export async function generateMetadata(): Promise<Metadata> {
-  return { title: (await getTranslations("frame.notFound"))("tab") };
-}
+export const generateMetadata = pageTitle("frame.notFound.tab");
 
 export default async function NotFound() {
   const t = await getTranslations("frame.notFound");

@@ -1,30 +1,34 @@
-// `npm run backup -- TO [--with-keys]` backs the data folder up while console and service run. A second run takes over what has not
-// changed. Ends with 0 if everything is in it, 1 if there is no new backup, 2 if files had been lost on the service's disk before.
+// `npm run backup -- TO [--with-keys]`: a repeated run is incremental. Exit codes: 0 complete, 1 no backup, 2 files of the service missing.
 import { backUp } from "@/lib/server/backup/backup";
 import { versionIn } from "@/lib/server/backup/manifest";
 import { readEnv } from "@/lib/server/env";
 import { createProgress, describeBackup, fail, readBackupArguments, runCommand } from "./command";
 
 runCommand(async () => {
-  const asked = readBackupArguments(["--with-keys"]);
-  if (!asked) return fail("Usage: npm run backup -- TO [--with-keys]");
-  const { place, options } = asked;
+  const args = readBackupArguments(["--with-keys"]);
+  if (!args) return fail("Usage: npm run backup -- TO [--with-keys]");
+  const { folder, options } = args;
   const env = readEnv();
   const withKeys = options.includes("--with-keys");
-  const manifest = await backUp({ env, place, withKeys, version: versionIn(env.root), now: Date.now(), say: createProgress() });
+  const manifest = await backUp({
+    env,
+    folder,
+    withKeys,
+    version: versionIn(env.root),
+    now: Date.now(),
+    logProgress: createProgress(),
+  });
   process.stdout.write(`${describeBackup(manifest)}\n`);
   if (manifest.service?.blobs.elsewhere)
-    process.stdout.write(
-      "The service's files are in the bucket that LIGHTDESK_BLOBS names, and not in it: keep them by the bucket's own means.\n",
-    );
+    process.stdout.write("The service's files are in the bucket of LIGHTDESK_BLOBS, not in the backup. Back up the bucket separately.\n");
   const needed = manifest.console?.keys ?? [];
   if (needed.length > 0 && !withKeys)
     process.stdout.write(
-      `The keys ${needed.join(", ")} are not in it: keep the key ring apart, nothing that is sealed opens without it.\n`,
+      `The backup does not contain the keys ${needed.join(", ")}. Store the key ring separately: sealed secrets can't be opened without it.\n`,
     );
-  if (withKeys) process.stdout.write("The key ring is in it: whoever can read the backup can open every stored API key.\n");
+  if (withKeys) process.stdout.write("The backup contains the key ring: anyone who can read it can open every stored API key.\n");
   const lost = manifest.service?.blobs.lost ?? [];
   if (lost.length === 0) return;
-  process.stderr.write(`Files missing or damaged on the service's disk and not in it: ${lost.length}, such as ${lost[0]}.\n`);
+  process.stderr.write(`${lost.length} files are missing or damaged on the service's disk and not in the backup, such as ${lost[0]}.\n`);
   process.exitCode = 2;
 });

@@ -10,7 +10,7 @@ if (isOfService) await runBundled("tests/bench/service/main.ts", "bench-service"
 else {
   await ensureBuilt(sources, "");
   await runBundled("tests/bench/main.ts", "bench", {
-    "bench-queue": "tests/bench/queue/main.ts",
+    "bench-proxy": "tests/bench/bare-proxy.ts",
     "bench-runners": "tests/bench/cluster/runners.ts",
   });
 }

@@ -1,4 +1,4 @@
-// The browser of the browser tests: an installed one, else Debian's package, else Playwright's download.
+// Finds a browser for the browser tests: installed, Debian's package, or Playwright's download.
 import { existsSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { run } from "./run.mjs";
@@ -7,7 +7,7 @@ const withoutWindows = "chromium-headless-shell";
 const whole = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome"];
 const elsewhere = ["/Applications/Google Chrome.app/Contents/MacOS/Google Chrome", "/Applications/Chromium.app/Contents/MacOS/Chromium"];
 
-/** Needed in containers; also keeps the browser from contacting its maker. */
+/** Needed in containers, and stops the browser from phoning home. */
 export const browserFlags = [
   "--no-sandbox",
   "--disable-gpu",
@@ -18,7 +18,7 @@ export const browserFlags = [
   "--disable-sync",
 ];
 
-/** The path of a full browser on this machine, or undefined: then Playwright looks for its own. LIGHTDESK_BROWSER names one. */
+/** LIGHTDESK_BROWSER overrides the search. Undefined: Playwright uses its own browser. */
 export function findBrowser(env = process.env) {
   return env.LIGHTDESK_BROWSER || find([...whole, withoutWindows], env);
 }
@@ -58,7 +58,6 @@ export async function findOrInstall(name, from) {
   return find([name], env);
 }
 
-/** Only as root on Debian, where checks run unattended. The caller looks whether the program is there afterwards. */
 async function installByApt(name) {
   if (process.getuid?.() !== 0 || !existsSync("/usr/bin/apt-get")) return;
   const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
@@ -70,7 +69,6 @@ async function installByApt(name) {
   await install();
 }
 
-/** Some systems ship a `chromium` that only points to an app store. */
 async function starts(browser) {
   return browser !== undefined && (await run(browser, ["--version"])).code === 0;
 }

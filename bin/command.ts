@@ -1,4 +1,4 @@
-// What the commands on a data folder share. An error is written to stderr and ends the command with code 1; the console may run meanwhile.
+// Shared by the commands on a data folder. Errors go to stderr with exit code 1.
 import { resolve } from "node:path";
 import { requireStores } from "@/lib/server/backup/backup";
 import { type Manifest } from "@/lib/server/backup/manifest";
@@ -24,7 +24,7 @@ export function onStore(work: (store: Store, env: Env) => Promise<void>): void {
   runCommand(async () => {
     const env = readEnv();
     if (env.databaseUrl === undefined && !hasStore(env.dataDir))
-      return fail(`LIGHTDESK_DATA_DIR must be the data folder of a console; ${env.dataDir} holds none.`);
+      return fail(`LIGHTDESK_DATA_DIR must be the data folder of a console (${env.dataDir} is not).`);
     await requireStores(env);
     const store = openStore(env.dataDir, env.databaseUrl);
     try {
@@ -35,17 +35,17 @@ export function onStore(work: (store: Store, env: Env) => Promise<void>): void {
   });
 }
 
-/** npm changes into the project's folder; a relative path means the folder of the caller. */
+/** Relative paths are resolved from the caller's folder; npm changes into the project's folder. */
 export function resolveFromCaller(path: string): string {
   return resolve(process.env.INIT_CWD ?? ".", path);
 }
 
-export function readBackupArguments(known: readonly string[]): { place: string; options: string[] } | undefined {
+export function readBackupArguments(allowedOptions: readonly string[]): { folder: string; options: string[] } | undefined {
   const words = process.argv.slice(2);
   const options = words.filter((word) => word.startsWith("--"));
-  const [place, ...more] = words.filter((word) => !word.startsWith("--"));
-  if (place === undefined || more.length > 0 || options.some((option) => !known.includes(option))) return undefined;
-  return { place: resolveFromCaller(place), options };
+  const [folder, ...more] = words.filter((word) => !word.startsWith("--"));
+  if (folder === undefined || more.length > 0 || options.some((option) => !allowedOptions.includes(option))) return undefined;
+  return { folder: resolveFromCaller(folder), options };
 }
 
 export function createProgress(): (text: string) => void {

@@ -1,4 +1,4 @@
-// The console's HTTP server around Next, run as dist/console.mjs: it owns the sockets, so that a stop can let requests in flight end.
+// The console's HTTP server around Next. It owns the sockets, so that shutdown can drain requests.
 import { readFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { createRequire } from "node:module";
@@ -16,7 +16,7 @@ import { isSecure } from "@/lib/server/cookies";
 import { consoleUrl, type Env, readEnv, unknownSettings } from "@/lib/server/env";
 import { holdDataFolder, tellSeen } from "@/lib/server/installation";
 import { ADDRESS_HEADER, createAttemptLimit } from "@/lib/server/limits/attempt-limit";
-import { keptAdmission, keptReasonsCheck, keptVisitorRules, runningComposition, waitForComposition } from "@/lib/server/running";
+import { getProcessState, waitForComposition } from "@/lib/server/running";
 import { takeVouched } from "@/lib/server/sign-in-settings";
 import { addressReader, isProxy } from "@/lib/server/trusted-proxies";
 import { createYieldQueue } from "@/lib/shared/async";
@@ -29,7 +29,7 @@ import { startTelemetry } from "./telemetry";
 const GRACE_MS = 10_000;
 const YEAR_SECONDS = 31_536_000;
 const STOP_MS = 50_000;
-/** Per address, which a whole office may share. Members are not counted. */
+/** Per address, which a whole office may share. Members don't count. */
 const VISITOR_BURST = 240;
 const VISITOR_REFILL_MS = 250;
 const noFile = { status: 404, code: "NOT_FOUND", message: "There is no such file." };
@@ -38,52 +38,53 @@ const INSTRUMENTATION_MS = 120_000;
 type Handle = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
 async function main(): Promise<void> {
-  const asked = readEnv();
+  const settings = readEnv();
   for (const warning of unknownSettings()) process.stderr.write(`${warning}\n`);
-  if (asked.databaseUrl === undefined) holdDataFolder(asked.dataDir);
-  await startTelemetry(asked.service, "lightdesk");
+  if (settings.databaseUrl === undefined) holdDataFolder(settings.dataDir);
+  await startTelemetry(settings.service, "lightdesk");
   let handle: Handle = async (request, response) => stillStarting(request, response);
-  const { requestTimeoutMs: patienceMs, connectionsPerAddress } = asked.service;
-  const { basePath } = asked;
-  const bounds = { patienceMs, isProxy: (address: string) => isProxy(address, asked.proxies), connectionsPerAddress, basePath };
+  const { requestTimeoutMs: patienceMs, connectionsPerAddress } = settings.service;
+  const { basePath } = settings;
+  const bounds = { patienceMs, isProxy: (address: string) => isProxy(address, settings.proxies), connectionsPerAddress, basePath };
   const isPage = (path: string) => !isApi(path);
   const embedPaths = createEmbedPaths();
-  const judgeMethod = judgeMethods(JSON.parse(readFileSync(join(asked.root, "dist/routes.json"), "utf8")));
-  const addressOf = addressReader(asked.proxies, () => runningComposition()?.log);
-  const sockets = createEventSockets((request) => admit(request, asked, addressOf(request)), { addressOf });
+  const judgeMethod = judgeMethods(JSON.parse(readFileSync(join(settings.root, "dist/routes.json"), "utf8")));
+  const addressOf = addressReader(settings.proxies, () => getProcessState().composition?.log);
+  const sockets = createEventSockets((request) => admit(request, settings, addressOf(request)), { addressOf });
   const upgrades = { "/ws": sockets.handler, "/api/ws": sockets.handler };
-  const nameOf = nameOwnRequests(asked);
-  const server = createHttpServer({ ...bounds, hosts: hostsOf(asked), isPage, upgrades, nameOf }, (request, response) =>
+  const nameOf = nameOwnRequests(settings);
+  const server = createHttpServer({ ...bounds, hosts: hostsOf(settings), isPage, upgrades, nameOf }, (request, response) =>
     embedPaths.answerAt(request, () => answerRequest(request, response)),
   );
   const answersOperator = operatorRoutes({
-    token: asked.service.metricsToken,
-    readiness: () => runningComposition()?.readiness,
-    maySeeReasons: async (request) => (await keptReasonsCheck()?.(request)) ?? false,
+    token: settings.service.metricsToken,
+    readiness: () => getProcessState().composition?.readiness,
+    maySeeReasons: async (request) => (await getProcessState().maySeeReasons?.(request)) ?? false,
   });
   const answerRequest = (request: IncomingMessage, response: ServerResponse): void => {
-    tellSeen(request, response, { authSecret: runningComposition()?.authSecret, addressOf, nowMs: Date.now() });
+    tellSeen(request, response, { authSecret: getProcessState().composition?.authSecret, addressOf, nowMs: Date.now() });
     if (answersOperator(request, response)) return;
-    const refused = judgeEncoding(request) ?? judgeMethod(request) ?? takeVouched(request, asked.proxySignIn);
+    const refused = judgeEncoding(request) ?? judgeMethod(request) ?? takeVouched(request, settings.proxySignIn);
     if (refused) return refuse(request, response, refused);
     request.url = keepDots(request.url ?? "/");
-    // Below a base path the host serves others too, and their protocol is not the console's to decide.
-    if (isSecure(asked.publicUrl) && basePath === "") response.setHeader("strict-transport-security", `max-age=${YEAR_SECONDS}`);
+    // Below a base path, the host also serves other products.
+    if (isSecure(settings.publicUrl) && basePath === "") response.setHeader("strict-transport-security", `max-age=${YEAR_SECONDS}`);
     request.headers[ADDRESS_HEADER] = addressOf(request);
     handle(request, response).catch((error: unknown) => {
-      process.stderr.write(`a request broke: ${explain(error)}\n`);
+      process.stderr.write(`request failed: ${explain(error)}\n`);
       response.destroy();
     });
   };
   stopOnSignals(async () => {
     sockets.close();
+    getProcessState().composition?.live.stop();
     await server.close(GRACE_MS);
-    await runningComposition()?.stop();
+    await getProcessState().composition?.stop();
     await telemetry().traces?.stop();
   }, STOP_MS);
-  const port = await server.listen(asked.port, asked.host);
-  const env = { ...asked, port };
-  // Next with its settings, next-auth and the composition read these variables; all must see the same values.
+  const port = await server.listen(settings.port, settings.host);
+  const env = { ...settings, port };
+  // Next, next-auth and the composition read these variables.
   process.env.LIGHTDESK_BASE_PATH = basePath;
   process.env.PORT = String(port);
   process.env.LIGHTDESK_DATA_DIR = env.dataDir;
@@ -91,12 +92,12 @@ async function main(): Promise<void> {
   process.env.NEXT_MANUAL_SIG_HANDLE = "1";
 
   const { default: next } = await import("next");
-  // Next prints how long it took to read its settings, unless they were read before; a start prints only its addresses.
+  // Loaded first, because Next would otherwise print how long loading took.
   const require = createRequire(import.meta.url);
   const { default: loadConfig }: { default: typeof nextLoadConfig } = require("next/dist/server/config");
   await loadConfig(PHASE_PRODUCTION_SERVER, env.root);
-  // Next puts its own upgrade handler, which keeps sockets, on the server it is given: it gets one that never listens.
-  // Next's proxy always calls this machine "localhost": with another name, a rewrite would go out as a request.
+  // Next installs an upgrade handler on its server, so it gets one that never listens.
+  // Next's proxy calls this machine "localhost"; another name would turn a rewrite into a request.
   const app = next({ dev: false, dir: env.root, hostname: "localhost", port, httpServer: createServer() });
   await app.prepare();
   const current = await waitForComposition(INSTRUMENTATION_MS);
@@ -113,14 +114,14 @@ async function main(): Promise<void> {
     take: (request: IncomingMessage) => visitorLimit.take(nameOfClient(request)),
     giveBack: (request: IncomingMessage) => visitorLimit.giveBack(nameOfClient(request)),
   };
-  const gate = createVisitorGate({ rules: keptVisitorRules, render, limit });
+  const gate = createVisitorGate({ rules: () => getProcessState().visitorRules, render, limit });
   const isFile = publicFiles(env.root, buildFolder(env));
   const [healthTurn, fileTurn] = [createYieldQueue(), createYieldQueue()];
   handle = async (request, response) => {
     const { url = "/" } = request;
     const isHealth = /^\/api\/health(\?|$)/.test(url) && /^(GET|HEAD)$/.test(request.method ?? "");
     const isBuilt = isFile(url);
-    // Neither is limited. Each handles one request per event loop turn, so that pages get served during a flood.
+    // Not rate limited. One request per event loop turn keeps pages responsive during a flood.
     if (isHealth) await healthTurn();
     else if (isBuilt) await fileTurn();
     if (response.destroyed) return;
@@ -142,7 +143,7 @@ async function admit(request: IncomingMessage, env: Env, address: string): Promi
   const refused = takeVouched(request, env.proxySignIn);
   if (refused) return { ok: false, refused };
   request.headers[ADDRESS_HEADER] = address;
-  const admitListener = keptAdmission();
+  const { admitListener } = getProcessState();
   return admitListener ? admitListener(request) : { ok: false, refused: { status: 503, ...starting } };
 }
 
@@ -159,10 +160,9 @@ function explain(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const code = "code" in error ? error.code : undefined;
   if (code === "BAD_SETTING") return error.message;
-  if (code === "EADDRINUSE")
-    return `PORT must be a free port: something listens on it already, perhaps another Lightdesk (${error.message}).`;
+  if (code === "EADDRINUSE") return `PORT must be a free port (${error.message}). Another Lightdesk may be running.`;
   if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND") return `HOST must be an address of this machine (${error.message}).`;
-  // Plain errors and those with a code were written for readers; all others are faults of the program.
+  // Plain errors and errors with a code have readable messages; others get a stack trace.
   return error.name === "Error" || code !== undefined ? error.message : (error.stack ?? error.message);
 }
 

@@ -1,5 +1,4 @@
-// `npm run copy-store -- --to postgres://…` copies the stores of the data folder into an empty database, `--to sqlite:FOLDER` those of
-// DATABASE_URL into a folder. Stop every console and service first. Run it again after an interruption.
+// Copies the stores between SQLite and PostgreSQL. Stop every console and service first. Can be run again after an interruption.
 import { mkdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { copyStores } from "@/lib/server/backup/backup";
@@ -19,36 +18,36 @@ async function main(): Promise<void> {
   if (url !== undefined) return toPostgres(env, url);
 }
 
-const say = (progress: string) => void process.stdout.write(`${progress}\n`);
+const logProgress = (progress: string) => void process.stdout.write(`${progress}\n`);
 
 async function toPostgres({ dataDir, databaseUrl }: Env, url: string): Promise<void> {
   const { tables, rows } = await copyStores({
     from: { dataDir },
     to: { url },
     isMoved: databaseUrl !== undefined && isSame(databaseUrl, url),
-    say,
+    logProgress,
   });
-  if (tables === 0) return fail(`LIGHTDESK_DATA_DIR must be the data folder of a console or a service; ${dataDir} holds none.`);
-  say(`${rows} rows of ${tables} tables copied, and compared row by row. Files stay in ${dataDir}: start with that folder and with DATABASE_URL.
-The key ring is not among the rows: give every console the keys of the file encryption-keys as LIGHTDESK_ENCRYPTION_KEYS.`);
+  if (tables === 0) return fail(`LIGHTDESK_DATA_DIR must be the data folder of a console or a service (${dataDir} is not).`);
+  logProgress(`Copied and compared ${rows} rows of ${tables} tables. Files stay in ${dataDir}: start with that folder and with DATABASE_URL.
+The key ring is not copied: set LIGHTDESK_ENCRYPTION_KEYS of every console to the keys in the file encryption-keys.`);
 }
 
-function isSame(one: string, other: string): boolean {
+function isSame(value: string, other: string): boolean {
   const placeOf = (url: string) => {
     const { hostname, port, pathname } = new URL(url);
     return [hostname, port || "5432", pathname].join();
   };
-  return placeOf(one) === placeOf(other);
+  return placeOf(value) === placeOf(other);
 }
 
 async function toFolder({ dataDir, databaseUrl }: Env, folder: string): Promise<void> {
-  if (databaseUrl === undefined) return fail("DATABASE_URL must say which store is to be copied into the folder.");
+  if (databaseUrl === undefined) return fail("DATABASE_URL must name the database to copy into the folder.");
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const { tables, rows } = await copyStores({ from: { url: databaseUrl }, to: { dataDir: folder }, say });
-  if (tables === 0) return fail("DATABASE_URL leads to a database without a console and without a service.");
-  say(`${rows} rows of ${tables} tables copied, and compared row by row. Start without DATABASE_URL.`);
+  const { tables, rows } = await copyStores({ from: { url: databaseUrl }, to: { dataDir: folder }, logProgress });
+  if (tables === 0) return fail("The database of DATABASE_URL contains no console and no service.");
+  logProgress(`Copied and compared ${rows} rows of ${tables} tables. Start without DATABASE_URL.`);
   if (folder === resolve(dataDir)) return;
-  say(`Before that, put the keys into ${folder} as the file encryption-keys, or keep LIGHTDESK_ENCRYPTION_KEYS; and move the folders
+  logProgress(`Before that, put the keys into ${folder} as the file encryption-keys, or keep LIGHTDESK_ENCRYPTION_KEYS; and move the folders
 blobs and downloads from ${join(dataDir, "service")} to ${join(folder, "service")}.`);
 }
 

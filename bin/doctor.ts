@@ -1,4 +1,4 @@
-// `npm run doctor [-- --json]`: checks the installation, also beside a running console. Ends with 1 if something is wrong.
+// `npm run doctor [-- --json]`: checks the installation, also while a console runs. Exit code 1 if a check fails.
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { versionIn } from "@/lib/server/backup/manifest";
 import { type Finding, noted, passed, wrong } from "@/lib/server/doctor/findings";

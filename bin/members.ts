@@ -1,4 +1,4 @@
-// `npm run members -- reset-link EMAIL`: prints a link for a member who forgot the password. It works once within a day.
+// `npm run members -- reset-link EMAIL`: prints a password reset link, valid once within a day.
 import { randomBytes } from "node:crypto";
 import { composeReset } from "@/lib/server/auth/reset-link";
 import { fail, onStore } from "./command";

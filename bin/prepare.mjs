@@ -1,4 +1,4 @@
-// What must exist before our programs run. Plain Node only, since a fresh clone has no packages. Messages go to stderr.
+// Installs and builds what a start needs. Plain Node only, since a fresh clone has no packages.
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
@@ -22,7 +22,6 @@ export function checkNode(version = process.versions.node) {
   throw new Error(`Lightdesk needs Node ${oldestNode.join(".")} or later; this is ${version}.`);
 }
 
-/** Relative settings are resolved from the folder of the caller. */
 export function enterProject() {
   const dataDir = process.env.LIGHTDESK_DATA_DIR?.trim();
   if (dataDir && !dataDir.startsWith("~")) process.env.LIGHTDESK_DATA_DIR = resolve(dataDir);
@@ -33,37 +32,36 @@ export function enterProject() {
 export async function ensureBundles({ withDevelopment = false } = {}) {
   checkNode();
   if (!isInstalled(root, withDevelopment)) await withBuildLock(root, () => ensureInstalled(root, withDevelopment));
-  const wanted = fingerprint(root);
-  await madeOnce(bundles, wanted, async () => {
+  const expectedStamp = fingerprint(root);
+  await madeOnce(bundles, expectedStamp, async () => {
     const { bundle } = await import("./build/bundle.mjs");
     await bundle();
   });
-  return wanted;
+  return expectedStamp;
 }
 
-/** The pages for the sources with that fingerprint, and for the base path of the settings unless another one is given. */
-export async function ensureBuilt(wanted, givenBasePath) {
-  // All settings are checked before the build: a wrong PORT is reported at once, not after a minute.
+export async function ensureBuilt(expectedStamp, givenBasePath) {
+  // Checks all settings before the build, to report a wrong PORT at once.
   const basePath = givenBasePath ?? (await load("settings")).readEnv().basePath;
   const folder = buildFolder({ basePath });
-  await madeOnce({ folder, stamp: `${folder}/.lightdesk-built` }, wanted + basePath, () => buildPages(folder, basePath));
+  await madeOnce({ folder, stamp: `${folder}/.lightdesk-built` }, expectedStamp + basePath, () => buildPages(folder, basePath));
 }
 
 export function load(name) {
   return import(pathToFileURL(join(root, `dist/${name}.mjs`)).href);
 }
 
-/** The stamp is removed before the work and written after it: half a build never counts. */
-async function madeOnce({ folder, stamp }, wanted, make) {
+/** The stamp is written last, so that a partial build never counts. */
+async function madeOnce({ folder, stamp }, expectedStamp, make) {
   const file = join(root, stamp);
-  const isMade = () => existsSync(file) && readFileSync(file, "utf8") === wanted;
+  const isMade = () => existsSync(file) && readFileSync(file, "utf8") === expectedStamp;
   if (isMade()) return;
   await withBuildLock(root, async () => {
     if (isMade()) return;
     rmSync(file, { force: true });
     await make();
     mkdirSync(join(root, folder), { recursive: true });
-    writeFileSync(file, wanted);
+    writeFileSync(file, expectedStamp);
   });
 }
 
@@ -81,7 +79,7 @@ async function buildPages(folder, basePath) {
 const pack = promisify(brotliCompress);
 const LEAST_BYTES = 1000;
 
-/** V8 reads this in a first line, and compiles the functions off the main thread while the file loads. */
+/** In the first line, makes V8 compile functions off the main thread. */
 const USED_AT_ONCE = "//# allFunctionsCalledOnLoad\n";
 
 /** @param {string} build the folder of `next build` */

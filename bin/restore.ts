@@ -1,23 +1,23 @@
-// `npm run restore -- FROM`: makes the empty or missing data folder from a backup; with `--check` it only reads every byte of the backup.
+// `npm run restore -- FROM`: restores a backup into an empty data folder; `--check` only verifies the backup.
 import { checkBackup, restore } from "@/lib/server/backup/backup";
 import { readEnv } from "@/lib/server/env";
 import { createProgress, describeBackup, fail, readBackupArguments, runCommand } from "./command";
 
 runCommand(async () => {
-  const asked = readBackupArguments(["--check"]);
-  if (!asked) return fail("Usage: npm run restore -- FROM [--check]");
-  const { place, options } = asked;
+  const args = readBackupArguments(["--check"]);
+  if (!args) return fail("Usage: npm run restore -- FROM [--check]");
+  const { folder, options } = args;
   if (options.includes("--check")) {
-    process.stdout.write(`${describeBackup(await checkBackup({ place, say: createProgress() }))}\nEvery byte is as it was.\n`);
+    process.stdout.write(`${describeBackup(await checkBackup({ folder, logProgress: createProgress() }))}\nEvery file is intact.\n`);
     return;
   }
   const env = readEnv();
-  const { manifest, missing } = await restore({ env, place, say: createProgress() });
+  const { manifest, missing } = await restore({ env, folder, logProgress: createProgress() });
   process.stdout.write(
-    `${describeBackup(manifest)}\nRestored into ${env.dataDir}${env.databaseUrl === undefined ? "" : ", and the databases into that of DATABASE_URL"}.\n`,
+    `${describeBackup(manifest)}\nRestored into ${env.dataDir}${env.databaseUrl === undefined ? "" : ", with the databases in DATABASE_URL"}.\n`,
   );
   if (missing.length > 0)
     process.stdout.write(
-      `The keys ${missing.join(", ")} are needed: give them in LIGHTDESK_ENCRYPTION_KEYS, or put the file encryption-keys there, before the first start.\n`,
+      `Before the first start, set the keys ${missing.join(", ")} in LIGHTDESK_ENCRYPTION_KEYS, or put the file encryption-keys there.\n`,
     );
 });

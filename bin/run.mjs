@@ -1,14 +1,10 @@
-// Runs a child process, and stops it when this process is stopped, so that no half-finished install or build goes on.
+// Runs a child process, and stops it together with this process.
 import { spawn } from "node:child_process";
 import { constants, setPriority } from "node:os";
 
 /**
- * Resolves with the exit code (128 + n after signal n) and everything that was written to stdout and stderr, in order.
- * `givesWay`: runs at low priority.
- * @param {string} command
- * @param {readonly string[]} args
- * @param {{ cwd?: string, env?: NodeJS.ProcessEnv, inherit?: boolean, givesWay?: boolean }} [options]
- * @returns {Promise<{ code: number, output: string }>}
+ * Resolves with the exit code (128 + n after signal n) and the output. `givesWay`: runs at low priority.
+ * @type {(command: string, args: readonly string[], options?: { cwd?: string, env?: NodeJS.ProcessEnv, inherit?: boolean, givesWay?: boolean }) => Promise<{ code: number, output: string }>}
  */
 export function run(command, args, { cwd, env = process.env, inherit = false, givesWay = false } = {}) {
   return new Promise((resolve) => {

@@ -1,4 +1,4 @@
-// The stand-alone service, run as dist/service.mjs in the project's folder, and its commands (`usage`), which work while it runs.
+// The stand-alone service, and its commands (`usage`), which work while it runs.
 import { type IncomingMessage } from "node:http";
 import { join } from "node:path";
 import { getRequestListener, RequestError } from "@hono/node-server";
@@ -19,7 +19,7 @@ import { type FeedAdmission } from "@/lib/shared/http-types";
 import { telemetry } from "@/lib/shared/telemetry";
 import { startTelemetry } from "./telemetry";
 
-/** How long jobs and requests may finish before the stop. Below the 30 seconds after which most supervisors kill. */
+/** Below the 30 seconds after which most supervisors kill a process. */
 const GRACE_MS = 10_000;
 const STOP_MS = 50_000;
 
@@ -57,17 +57,17 @@ async function runCommand(keys: ServiceKeys, words: string[]): Promise<void> {
   const [room, verb, first, second] = words;
   if (room === "keys" && verb === "create" && first === "--user" && second) {
     const { key, prefix } = await keys.createKey(second);
-    print(`A new key for ${second}, listed as ${prefix}. It is shown this once:`);
+    print(`Key ${prefix} for ${second}, shown only once:`);
     print(key);
   } else if (room === "keys" && verb === "list") {
-    for (const one of await keys.listKeys()) {
-      const since = new Date(one.createdAtMs).toISOString();
+    for (const keyListing of await keys.listKeys()) {
+      const since = new Date(keyListing.createdAtMs).toISOString();
       print(
-        `${one.prefix}  ${one.userName} (${one.userStatus})  created ${since}${one.revokedAtMs ? `  revoked ${new Date(one.revokedAtMs).toISOString()}` : ""}`,
+        `${keyListing.prefix}  ${keyListing.userName} (${keyListing.userStatus})  created ${since}${keyListing.revokedAtMs ? `  revoked ${new Date(keyListing.revokedAtMs).toISOString()}` : ""}`,
       );
     }
   } else if (room === "keys" && verb === "revoke" && first) {
-    if (!(await keys.revokeKey(first))) return fail(`No living key has the prefix ${first}. See: keys list`);
+    if (!(await keys.revokeKey(first))) return fail(`No active key has the prefix ${first}. See: keys list`);
     print(`Revoked ${first}.`);
   } else if (room === "users" && verb === "set-status" && first && (second === "active" || second === "waitlisted")) {
     if (!(await keys.setUserStatus(first, second))) return fail(`There is no user ${first}.`);
@@ -117,11 +117,9 @@ async function copy({ settings }: ServiceEnv, dataDir: string, [option, to]: str
     process.stderr.write(`${done} of ${all} files\n`);
   };
   const { files, copied, missing, damaged, todo } = await copyBlobs({ dataDir, settings, to, log, onProgress });
-  process.stdout.write(
-    `${files} files, ${copied} of them copied now, the others were there. Each was read there and compared by its hash.\n`,
-  );
-  if (missing.length > 0) fail(`${missing.length} files are missing where they were: ${name(missing)}`);
-  if (damaged.length > 0) fail(`${damaged.length} files are missing or differ where they were copied to: ${name(damaged)}`);
+  process.stdout.write(`${files} files, ${copied} copied now; the others existed. Every copy was verified by its hash.\n`);
+  if (missing.length > 0) fail(`${missing.length} files are missing at the source: ${name(missing)}`);
+  if (damaged.length > 0) fail(`${damaged.length} files are missing or damaged at the target: ${name(damaged)}`);
   if (todo !== undefined) fail(todo);
 }
 
@@ -159,12 +157,12 @@ async function serve(env: ServiceEnv, dataDir: string): Promise<void> {
   stopOnSignals(async () => {
     sockets.close();
     await server.close(GRACE_MS);
-    // A failed start has nothing to stop, and is reported below.
+    // A failed start is reported below.
     await starting.catch(() => undefined);
     await service.stop();
     await telemetry().traces?.stop();
   }, STOP_MS);
-  // The port first: a second start on it learns that it is taken without waiting for locks and sweeps.
+  // Listens first, so that a second start fails at once, before it waits for locks and sweeps.
   const port = await server.listen(env.port, env.host);
   starting = service.start();
   await starting;
@@ -172,12 +170,12 @@ async function serve(env: ServiceEnv, dataDir: string): Promise<void> {
   process.stdout.write(`Service: ${env.publicUrl ?? `http://${host.includes(":") ? `[${host}]` : host}:${port}`}\n`);
 }
 
-/** Clients of the family leave out /api. An unknown path is not reported as such before the key was checked. */
+/** ComfyUI clients leave out /api. The key is checked before a path is reported as unknown. */
 function withApi(path: string): string {
   return path.startsWith("/") && !/^\/api(\/|\?|$)/.test(path) ? `/api${path}` : path;
 }
 
-/** Browsers cannot send a header with a WebSocket, so the interface allows the key in the address. */
+/** Browsers can't send headers with a WebSocket, so the key may be in the URL. */
 async function admitTo(service: Service, request: IncomingMessage): Promise<FeedAdmission> {
   const { searchParams } = new URL(request.url ?? "", "http://localhost");
   const header = request.headers["x-api-key"];
@@ -190,7 +188,7 @@ async function admitTo(service: Service, request: IncomingMessage): Promise<Feed
   return { ok: true, owner: user, open: ({ send }) => service.listen(key, clientId, send) };
 }
 
-/** For an address that makes no standard Request, such as one with a backslash in its path. */
+/** For URLs that Request rejects, such as a backslash in the path. */
 function refuseUnread(error: unknown): Response {
   const [status, code, message] =
     error instanceof RequestError
@@ -206,6 +204,6 @@ function fail(message: string): void {
 
 main().catch((error: unknown) => {
   const inUse = error instanceof Error && "code" in error && error.code === "EADDRINUSE";
-  fail(inUse ? "PORT must be a free port: another process listens there." : error instanceof Error ? error.message : String(error));
+  fail(inUse ? "PORT must be a free port (another process uses it)." : error instanceof Error ? error.message : String(error));
   process.exit(1);
 });

@@ -38,7 +38,6 @@ function withDetails(folder) {
   return detailed.includes(folder) ? [folder, ...foldersOf(folder)] : [folder];
 }
 
-/** Import specifiers of a file, resolved to paths of the project without an extension; packages stay as they are. */
 function importsOf(path, text) {
   return [...text.matchAll(/(?:\bfrom|\bimport|\bimport\()\s*"([^"]+)"/g)].map(([, name]) =>
     name.startsWith("@/") ? name.slice(2) : name.startsWith(".") ? join(dirname(path), name) : name,

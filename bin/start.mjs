@@ -1,4 +1,4 @@
-// `npm start` runs the console, other scripts name their program. Builds what is missing, then becomes the program, in one process.
+// Builds what is missing, then runs the program in the same process. `npm start` runs the console.
 import { ensureBuilt, ensureBundles, enterProject, load } from "./prepare.mjs";
 
 const isNamed = process.argv[2] !== undefined && !process.argv[2].startsWith("-");
@@ -14,7 +14,6 @@ try {
   const isBadSetting = error.code === "BAD_SETTING";
   process.stderr.write(`${isBadSetting ? error.message : (error.stack ?? error)}\n`);
   if (isBadSetting) {
-    // The name of the missing setting may be misspelled.
     const { unknownSettings } = await load("settings");
     for (const warning of unknownSettings()) process.stderr.write(`${warning}\n`);
   }

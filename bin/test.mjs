@@ -1,4 +1,4 @@
-// `npm test [-- NAMES]`: runs the checks, and ends with the beginning of each error, what was not checked, and `N passed, N failed`.
+// `npm test [-- NAMES]`: runs the checks, and prints errors, skipped tests and `N passed, N failed`.
 import { mkdirSync, rmSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { ensureBrowser } from "./browser.mjs";
@@ -21,10 +21,8 @@ const vitest = (result, project) =>
 const storeTests = [
   "tests/unit/shared/sqlite.test.ts",
   "tests/unit/server/written-notes.test.ts",
-  ...["audit", "backup", "saved-views", "jobs/job-ledger"].map((name) => `tests/integration/console/${name}.test.ts`),
-  ...["database.commit", "assets.change", "assets.search", "history.clear", "jobs.list", "queue.manage"].map(
-    (name) => `tests/integration/service/${name}.test.ts`,
-  ),
+  ...["audit", "backup", "saved-views", "jobs/job-search"].map((name) => `tests/integration/console/${name}.test.ts`),
+  ...["database.commit", "assets.search", "queue.manage"].map((name) => `tests/integration/service/${name}.test.ts`),
 ];
 
 /** The other tested versions in README.md. */
@@ -35,11 +33,8 @@ const onNode = (version) => ({
   read: (code) => readVitest(code, `test-results/node-${version}.json`),
 });
 
-/**
- * @typedef {import("./checks/test-results.mjs").Results} Results
- * @typedef {{ name: string, command: string[], env?: Record<string, string>, after?: string[], waits?: boolean, givesWay?: boolean }} Check
- * @type {(Check & { read?: (code: number) => Results })[]}
- */
+/** @typedef {import("./checks/test-results.mjs").Results} Results */
+/** @type {{ name: string, command: string[], env?: Record<string, string>, after?: string[], waits?: boolean, givesWay?: boolean, read?: (code: number) => Results }[]} */
 const checks = [
   { name: "build", command: [node, "bin/start.mjs", "build"] },
   { name: "first load", command: [node, "bin/checks/first-load.mjs", "--check"], after: ["build"] },
@@ -50,7 +45,6 @@ const checks = [
     waits: true,
     read: (code) => readVitest(code, "test-results/tests.json"),
   },
-  // For tests that would otherwise build while others run; runs beside tests that do not need it.
   { name: "build below a path", command: [node, "bin/start.mjs", "build"], env: { LIGHTDESK_BASE_PATH: "/desk" }, after: ["build"] },
   // Makes PageProps<"/jobs"> known. A build writes next-env.d.ts too; the last writer decides the folder of the types.
   { name: "types of routes", command: tool("next/dist/bin/next", "typegen"), after: ["build", "build below a path"] },
@@ -69,14 +63,15 @@ const checks = [
   },
   onNode("22.23.3"),
   onNode("24.21.0"),
+  { name: "commits", command: [node, "bin/checks/commit-subjects.mjs"] },
   { name: "lint", command: tool("eslint/bin/eslint.js", ".", "--max-warnings", "0"), givesWay: true },
-  { name: "types", command: tool("typescript/bin/tsc", "--noEmit", "-p", "."), after: ["types of routes"], givesWay: true },
+  { name: "types", command: tool("typescript-native/bin/tsc", "--noEmit", "-p", "."), after: ["types of routes"], givesWay: true },
   { name: "format", command: tool("prettier/bin/prettier.cjs", "--check", "."), givesWay: true },
   { name: "dead code", command: tool("knip/bin/knip.js"), givesWay: true },
 ];
 
 const began = performance.now();
-const asked = process.argv.slice(2);
+const requestedChecks = process.argv.slice(2);
 const totals = { passed: 0, failed: 0 };
 const failures = [];
 const unchecked = [];
@@ -86,7 +81,7 @@ try {
   await ensureBundles({ withDevelopment: true });
   rmSync("test-results", { recursive: true, force: true });
   mkdirSync("test-results");
-  const chosen = checks.filter(({ name }) => asked.length === 0 || asked.some((word) => name.includes(word)));
+  const chosen = checks.filter(({ name }) => requestedChecks.length === 0 || requestedChecks.some((word) => name.includes(word)));
   process.env.TMPDIR = makeTestFolder();
   // Installed while other checks compute.
   const browser = chosen.some(({ name }) => name === "browser") ? ensureBrowser() : Promise.resolve();
@@ -123,7 +118,7 @@ async function runAll(chosen, browser) {
 async function runOne({ name, command: [file, ...args], env, givesWay, read }, browser) {
   if (name === "browser") await browser;
   const started = performance.now();
-  // Ignores a base path in the caller's environment: checks use the build without one.
+  // Checks use the build without a base path.
   const settings = { ...process.env, LIGHTDESK_BASE_PATH: "", ...env, NEXT_TELEMETRY_DISABLED: "1", FORCE_COLOR: "0" };
   const { code, output } = await run(file, args, { env: settings, givesWay });
   const { passed, failed, failures: own, unchecked: left } = read?.(code) ?? readByItself(code);

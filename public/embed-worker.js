@@ -1,6 +1,6 @@
-// For embedded pages in browsers that keep no cookie there: adds the session's bearer to what the frame asks for, pages and pictures too.
-// Guarantees: a bearer goes to this origin only, below the address of its own session, and lies in memory alone: this worker's, and that of
-// the pages it asks when the browser has stopped it in between.
+// For embedded pages in browsers that store no cookie there: adds the session's bearer to the frame's requests, pages and pictures too.
+// Guarantees: a bearer is sent to this origin only, below the address of its own session, and kept in memory alone: this worker's, and that
+// of the pages it asks when the browser has stopped it in between.
 const ASK_MS = 1000;
 const bearers = new Map();
 const placeOf = (url) =>
@@ -32,12 +32,12 @@ async function answer(request, place) {
   return fetch(new Request(request, { headers, mode: "same-origin", credentials: "same-origin" }));
 }
 
-/** Stopped and started again, it knows nothing; the pages of the session do. One that has none says so: nobody waits for it. */
+/** A restarted worker has lost the bearer; the session's pages have it. A page without one replies so, and nothing waits for it. */
 async function askPages(place) {
   const pages = (await self.clients.matchAll({ type: "window", includeUncontrolled: true })).filter(
     ({ url }) => placeOf(new URL(url)) === place,
   );
-  const asked = pages.map(
+  const replies = pages.map(
     (page) =>
       new Promise((resolve) => {
         const { port1, port2 } = new MessageChannel();
@@ -45,6 +45,6 @@ async function askPages(place) {
         page.postMessage({ kind: "ask" }, [port2]);
       }),
   );
-  const given = Promise.any(asked.map((one) => one.then((bearer) => bearer ?? Promise.reject()))).catch(() => undefined);
-  return Promise.race([given, new Promise((resolve) => setTimeout(resolve, ASK_MS))]);
+  const bearer = Promise.any(replies.map((one) => one.then((reply) => reply ?? Promise.reject()))).catch(() => undefined);
+  return Promise.race([bearer, new Promise((resolve) => setTimeout(resolve, ASK_MS))]);
 }

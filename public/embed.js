@@ -1,6 +1,6 @@
-// <lightdesk-embed>: pages of a Lightdesk console inside another page. Without dependencies; docs/embedding.md says how to use it.
-// Guarantees: a ticket goes to the console's own origin by postMessage, and stands in no address and in no HTML; messages count only from
-// that frame and that origin.
+// <lightdesk-embed>: pages of a Lightdesk console inside another page. Without dependencies; see docs/embedding.md.
+// Guarantees: a ticket is sent to the console's own origin by postMessage, and is in no address and no HTML; messages count only from that
+// frame and that origin.
 (() => {
   const SILENT_MS = 5000;
   const own = document.currentScript?.src ?? "";
@@ -12,7 +12,7 @@
     passed: "in order",
     getTicket: ["Ticket function", "Set getTicket on the element: an async function that answers a new ticket of your server."],
     console: ["Console", "No answer from {0}. Check src, that the console runs, and that connect-src and frame-src of this page allow it."],
-    known: ["Host", "The console has no host with this id. Copy it from Settings, Embedding."],
+    host: ["Host", "The console has no host with this id. Copy it from Settings, Embedding."],
     framing: ["Framing", "Add {0} to the origins of this host in Settings, Embedding."],
     frame: ["Frame", "The console's page did not load here. A proxy may add X-Frame-Options or a policy of its own: remove it for /embed."],
     ticket: ["Ticket", "{0}"],
@@ -32,7 +32,7 @@
     passed: "正常",
     getTicket: ["票据函数", "请在元素上设置 getTicket：一个返回您服务器新票据的异步函数。"],
     console: ["控制台", "{0} 没有应答。请检查 src、控制台是否在运行，以及本页的 connect-src 和 frame-src 是否允许它。"],
-    known: ["宿主", "控制台没有此 id 的宿主页面。请从“设置 → 嵌入”中复制。"],
+    host: ["宿主", "控制台没有此 id 的宿主页面。请从“设置 → 嵌入”中复制。"],
     framing: ["嵌入许可", "请在“设置 → 嵌入”中把 {0} 加入此宿主的来源。"],
     frame: ["框架", "控制台的页面没有在此加载。代理可能添加了 X-Frame-Options 或自己的策略：请对 /embed 去掉它。"],
     ticket: ["票据", "{0}"],
@@ -60,7 +60,7 @@
     #root = this.attachShadow({ mode: "open" });
     #frame = undefined;
     #silence = undefined;
-    #heard = false;
+    #hasMessage = false;
     #ready = false;
     #problem = undefined;
     #begun = undefined;
@@ -89,11 +89,11 @@
     navigate(page) {
       this.#send({ type: "navigate", to: addressOf(page) });
     }
-    /** The person chooses an asset; the event "asset-chosen" tells which. */
+    /** The person chooses an asset; the event "asset-chosen" contains it. */
     chooseAsset() {
       this.#send({ type: "choose-asset" });
     }
-    /** Whoever signs out of the host page signs out here too. */
+    /** Signing out of the host page signs out here too. */
     end() {
       this.#send({ type: "end" });
     }
@@ -122,22 +122,22 @@
     }
 
     #begin() {
-      const given = this.getAttribute("src") ?? own.replace(/\/embed\.js(\?.*)?$/, "");
+      const source = this.getAttribute("src") ?? own.replace(/\/embed\.js(\?.*)?$/, "");
       const host = this.getAttribute("host");
-      if (!host || !URL.canParse(given, location.href)) return;
-      const { origin, pathname } = new URL(given, location.href);
+      if (!host || !URL.canParse(source, location.href)) return;
+      const { origin, pathname } = new URL(source, location.href);
       const base = pathname.replace(/\/+$/, "");
       const slot = [...crypto.getRandomValues(new Uint8Array(12))].map((byte) => (byte % 36).toString(36)).join("");
       this.#begun = { origin, base: origin + base, host };
-      this.#heard = false;
+      this.#hasMessage = false;
       this.#ready = false;
       this.#problem = undefined;
       const words = wordsOf(this.language ?? document.documentElement.lang);
       const frame = document.createElement("iframe");
       const to = addressOf(this.page ?? "overview");
       const { theme, language } = this;
-      const asked = new URLSearchParams({ from: to, origin: location.origin, ...(theme && { theme }), ...(language && { language }) });
-      frame.src = `${origin}${base}/embed/${encodeURIComponent(host)}/${slot}/${to === "/doctor" ? "doctor" : "start"}?${asked}`;
+      const query = new URLSearchParams({ from: to, origin: location.origin, ...(theme && { theme }), ...(language && { language }) });
+      frame.src = `${origin}${base}/embed/${encodeURIComponent(host)}/${slot}/${to === "/doctor" ? "doctor" : "start"}?${query}`;
       frame.title = this.title || this.getAttribute("product") || words.page;
       frame.allow = "camera; clipboard-write; fullscreen";
       frame.referrerPolicy = "no-referrer";
@@ -157,7 +157,7 @@
       if (!this.#frame || source !== this.#frame.contentWindow || origin !== this.#begun.origin) return;
       if (typeof data !== "object" || data === null || data.lightdesk !== 1 || typeof data.type !== "string") return;
       const { type, lightdesk: _version, ...detail } = data;
-      this.#heard = true;
+      this.#hasMessage = true;
       if (type === "want-ticket") return void this.#handOver();
       if (type === "height") {
         if (this.getAttribute("height") === "auto" && Number.isFinite(detail.height))
@@ -186,7 +186,7 @@
       }
     }
 
-    /** Nothing came up: each line is in order, or says the one thing to change. */
+    /** The page did not load: each line passes, or names the one thing to change. */
     async #examine() {
       const words = wordsOf(this.language ?? document.documentElement.lang);
       const { base, host } = this.#begun;
@@ -196,13 +196,13 @@
         return isPassed;
       };
       line("getTicket", typeof this.getTicket === "function");
-      const asked = new URLSearchParams({ host, origin: location.origin });
-      const check = await fetch(`${base}/api/embed/check?${asked}`, { credentials: "omit" }).then(
+      const query = new URLSearchParams({ host, origin: location.origin });
+      const check = await fetch(`${base}/api/embed/check?${query}`, { credentials: "omit" }).then(
         (answer) => (answer.ok ? answer.json() : undefined),
         () => undefined,
       );
-      if (line("console", check !== undefined, base) && line("known", check.known) && line("framing", check.framing, location.origin)) {
-        line("frame", this.#heard);
+      if (line("console", check !== undefined, base) && line("host", check.known) && line("framing", check.framing, location.origin)) {
+        line("frame", this.#hasMessage);
         const ticket = await readTicket(this.getTicket, words, `/embed/${host}`);
         line("ticket", ticket.problem === undefined, ticket.problem);
         const off = ticket.iat === undefined ? 0 : Math.round(ticket.iat - check.now / 1000);

@@ -4,10 +4,8 @@ import { useTranslations } from "next-intl";
 import { Button } from "@/components/ui/controls/button";
 import { FailureNotice } from "@/components/ui/empty-state";
 
-type PageErrorProps = { error: Error & { digest?: string }; reset: () => void };
-
-/** The server sends no message of its own errors, only a reference into its log. Part of every page's first load. */
-export default function PageError({ error: { digest }, reset }: PageErrorProps) {
+/** The server sends no error messages, only a digest that refers to its log. Keep it small: every page loads it. */
+export default function PageError({ error: { digest }, reset }: { error: Error & { digest?: string }; reset: () => void }) {
   const t = useTranslations("frame.broken");
   const common = useTranslations("common");
   return (

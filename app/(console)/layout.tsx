@@ -1,10 +1,10 @@
 import { type ReactNode } from "react";
 import { EmbedShell } from "@/components/embed/embed-shell";
-import { KnownConnection } from "@/components/frame/connection/known-connection";
+import { ConnectionGuard } from "@/components/frame/connection/connection-guard";
 import { MayShare } from "@/components/frame/member-context";
 import { ReadOnlyNotice } from "@/components/frame/read-only-notice";
 import { Shell } from "@/components/frame/shell";
-import { WaysIn } from "@/components/transfers/ways-in";
+import { UploadSources } from "@/components/transfers/add-assets";
 import { signOutAt } from "@/lib/server/auth/viewer";
 import { openPage } from "@/lib/server/bff/open-page";
 import { getFrame } from "@/lib/server/connections/views";
@@ -19,10 +19,10 @@ export default async function ConsoleLayout({ children }: { children: ReactNode 
   const content = (
     <>
       {readOnly ? <ReadOnlyNotice readOnly={readOnly} /> : null}
-      <KnownConnection>{children}</KnownConnection>
+      <ConnectionGuard>{children}</ConnectionGuard>
     </>
   );
-  const beside = <WaysIn canAdd={viewer.can("operator")} />;
+  const uploadSources = <UploadSources canAdd={viewer.can("operator")} />;
   if (viewer.credential.kind === "embed") {
     return (
       <EmbedShell
@@ -33,7 +33,7 @@ export default async function ConsoleLayout({ children }: { children: ReactNode 
         canChange={!readOnly}
       >
         {content}
-        {beside}
+        {uploadSources}
       </EmbedShell>
     );
   }
@@ -47,7 +47,7 @@ export default async function ConsoleLayout({ children }: { children: ReactNode 
       currentId={connection?.id}
     >
       <MayShare value={viewer.can("operator") && viewer.credential.kind === "session" && sharesAreOn(composition)}>{content}</MayShare>
-      {beside}
+      {uploadSources}
     </Shell>
   );
 }

@@ -1,3 +1,10 @@
+import { withQuery } from "@/lib/browser/urls";
+import { type ViewScreen } from "@/lib/contract/console";
+import { decodePercent } from "@/lib/contract/plain-line";
+import { type Context } from "@/lib/server/auth/viewer";
+import { redirectInConsole } from "@/lib/server/bff/open-page";
+import { defaultView } from "@/lib/server/queries/saved-views";
+
 export type SearchParams = Record<string, string | string[] | undefined>;
 
 /** A name that occurs several times is a list. */
@@ -5,9 +12,15 @@ export function toSearchParams(params: SearchParams): URLSearchParams {
   return new URLSearchParams(Object.entries(params).flatMap(([name, value = ""]) => [[name, [value].flat().join(",")]]));
 }
 
-/** The address does not say which list is meant, so the member's default view may decide. */
-export function isBareAddress(params: SearchParams): boolean {
-  return Object.keys(params).every((name) => name === "connection");
+/** Redirects a bare address to the member's default view. Returns "all" if links must name the view "all" to skip the default. */
+export async function openDefaultView(context: Context, screen: ViewScreen, params: SearchParams): Promise<"all" | undefined> {
+  const view = await defaultView(context, screen);
+  const isBare = Object.keys(params).every((name) => name === "connection");
+  if (view && view.query !== "" && isBare) {
+    const connection = textParam(params, "connection");
+    redirectInConsole(withQuery(`/${screen}`, { ...Object.fromEntries(new URLSearchParams(view.query)), connection }));
+  }
+  return view && "all";
 }
 
 export function textParam(params: SearchParams, name: string): string | undefined {
@@ -17,9 +30,5 @@ export function textParam(params: SearchParams, name: string): string | undefine
 
 /** Decodes a segment of the path; one that is badly encoded is used as it is, and will not be found. */
 export function pathParam(segment: string): string {
-  try {
-    return decodeURIComponent(segment);
-  } catch {
-    return segment;
-  }
+  return decodePercent(segment) ?? segment;
 }

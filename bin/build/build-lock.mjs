@@ -1,25 +1,18 @@
-// Lets one process at a time install and build in this folder. Plain Node only: nothing may be installed yet.
+// Serializes installs and builds in this folder. Plain Node only: no packages are installed yet.
 import { mkdirSync, renameSync, rmSync, statSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 
 const POLL_MS = 300;
 const RENEW_MS = 2_000;
-/** A lock that was not renewed for this long belongs to a process that was killed. */
+/** A lock that was not renewed for this long is stale. */
 const STALE_MS = 20_000;
 
-/**
- * Runs `work` while no other process builds below `root`.
- * @template T
- * @param {string} root
- * @param {() => Promise<T>} work
- * @param {(text: string) => void} say
- * @returns {Promise<T>}
- */
-export async function withBuildLock(root, work, say = (text) => process.stderr.write(text)) {
+/** @type {<T>(root: string, work: () => Promise<T>, say?: (text: string) => void) => Promise<T>} */
+export async function withBuildLock(root, work, logProgress = (text) => process.stderr.write(text)) {
   const folder = join(root, ".next-lock");
   for (let isFirst = true; !take(folder); isFirst = false) {
-    if (isFirst) say("Waiting for another start, which builds in this folder.\n");
+    if (isFirst) logProgress("Waiting for another process that builds in this folder.\n");
     await wait(POLL_MS);
   }
   let isLost = false;
@@ -28,7 +21,7 @@ export async function withBuildLock(root, work, say = (text) => process.stderr.w
     try {
       utimesSync(folder, new Date(), new Date());
     } catch {
-      isLost = true; // After a long sleep of the machine, another process has taken the lock over.
+      isLost = true; // another process took the lock over while the machine slept
     }
   }, RENEW_MS);
   process.once("exit", release);
@@ -52,7 +45,7 @@ function take(folder) {
   }
 }
 
-/** Moves the lock away first: if two processes find it stale, the slower one must not remove the new lock. */
+/** Moves the lock away first, so that a slower process doesn't remove the new lock. */
 function removeStale(folder) {
   const away = `${folder}-${process.pid}`;
   try {

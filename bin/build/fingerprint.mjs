@@ -14,7 +14,6 @@ const withoutEffect = new Set([
   "playwright.config.ts",
 ]);
 
-/** @param {string} root */
 export function fingerprint(root) {
   const hash = createHash("sha256");
   hash.update(JSON.stringify([process.platform, process.arch]));

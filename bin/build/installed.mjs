@@ -6,13 +6,11 @@ import { run } from "../run.mjs";
 
 const stampOf = (root) => join(root, "node_modules/.lightdesk-installed");
 
-/** @param {string} root @param {boolean} withDevelopment */
 export function isInstalled(root, withDevelopment) {
   const stamp = readText(stampOf(root));
   return stamp === stampText(root, true) || (!withDevelopment && stamp === stampText(root, false));
 }
 
-/** @param {string} root @param {boolean} withDevelopment */
 export async function ensureInstalled(root, withDevelopment) {
   if (isInstalled(root, withDevelopment)) return;
   const record = readPackages(join(root, "node_modules/.package-lock.json"));

@@ -1,14 +1,13 @@
-// The folder for files of tests: in memory if there is room, else the system's temporary folder.
+// Chooses the folder for test files: in memory if possible, otherwise the system's temporary folder.
 import { spawnSync } from "node:child_process";
 import { accessSync, chmodSync, constants, mkdtempSync, readdirSync, rmSync, statfsSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** Several times what the tests store at once. */
 const ROOM_BYTES = 6 * 1024 ** 3;
 const NAME = /^lightdesk-tests-(\d+)-/;
 
-/** Removed when this process ends; if it was killed, when the next one begins. */
+/** Removed when this process ends, or when the next one starts. */
 export function makeTestFolder(memory = "/dev/shm", roomBytes = ROOM_BYTES) {
   if (!isWritable(memory)) return tmpdir();
   removeLeft(memory);
@@ -50,7 +49,6 @@ function roomIn(folder) {
   return Math.min(bavail * bsize, process.availableMemory());
 }
 
-/** In containers, this folder often cannot run programs. */
 function runsPrograms(folder) {
   const program = join(folder, "program");
   writeFileSync(program, "#!/bin/sh\n", { mode: 0o755 });

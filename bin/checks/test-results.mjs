@@ -2,17 +2,11 @@ import { existsSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 
-/**
- * @typedef {{ name: string, error: string }} Failure
- * @typedef {{ name: string, missing?: string }} Unchecked a test that was not run, and the program that it lacked
- * @typedef {{ passed: number, failed: number, failures: Failure[], unchecked: Unchecked[] }} Results
- */
+/** @typedef {{ name: string, error: string }} Failure */
+/** @typedef {{ name: string, missing?: string }} Unchecked a skipped test, and the program it needs */
+/** @typedef {{ passed: number, failed: number, failures: Failure[], unchecked: Unchecked[] }} Results */
 
-/**
- * @param {number} code with which vitest ended
- * @param {string} path of the report that it wrote as JSON
- * @returns {Results}
- */
+/** @param {number} code the exit code @param {string} path the JSON report @returns {Results} */
 export function readVitest(code, path) {
   const report = readJson(path);
   const files = report?.testResults ?? [];
@@ -30,11 +24,7 @@ export function readVitest(code, path) {
   return { ...counted(code, report?.numPassedTests ?? 0, report?.numFailedTests ?? 0), failures, unchecked };
 }
 
-/**
- * @param {number} code with which Playwright ended
- * @param {string} path of the report that it wrote as JSON
- * @returns {Results}
- */
+/** @param {number} code the exit code @param {string} path the JSON report @returns {Results} */
 export function readPlaywright(code, path) {
   const { config, suites = [], errors = [], stats } = readJson(path) ?? {};
   const runs = suites.flatMap((suite) => runsOf(suite, fromHere(join(config.rootDir, suite.file))));
@@ -60,22 +50,15 @@ function runsOf({ specs = [], suites = [] }, file) {
   return [...own, ...suites.flatMap((suite) => runsOf(suite, file))];
 }
 
-/** For a check without tests, or a runner whose report gives no reason: its output is the error, from the first line that mentions one.
- * @param {string} name
- * @param {string} output
- * @returns {Failure}
- */
+/** For checks without a report: the output from the first error on. @param {string} name @param {string} output @returns {Failure} */
 export function failureOf(name, output) {
   return { name, error: output.slice(Math.max(0, output.search(/^.*\bErrors?\b/m))) };
 }
 
 const MAX_FAILURES = 10;
-/** As many lines as fit on a page that shows the end of a run. */
 const MAX_LINES = 30;
 
-/** The beginning of each error, for the end of the output: the fewer errors, the longer each.
- * @param {readonly Failure[]} failures
- */
+/** The first lines of each error. @param {readonly Failure[]} failures */
 export function beginnings(failures) {
   const shown = failures.slice(0, MAX_FAILURES);
   const lines = Math.min(15, Math.floor(MAX_LINES / shown.length) - 1);
@@ -84,9 +67,7 @@ export function beginnings(failures) {
   return [...text, ...(left > 0 ? [`        and ${left} more`] : [])].map((line) => `${line}\n`).join("");
 }
 
-/** A line for each missing program, and one for each test that was not run for another reason.
- * @param {readonly Unchecked[]} unchecked
- */
+/** One line per missing program, and one per test that was skipped for another reason. @param {readonly Unchecked[]} unchecked */
 export function notChecked(unchecked) {
   const programs = [...new Set(unchecked.flatMap(({ missing }) => missing ?? []))];
   const countOf = (program) => unchecked.filter(({ missing }) => missing === program).length;
@@ -96,15 +77,15 @@ export function notChecked(unchecked) {
   return [...lines, ...others, ...(left > 0 ? [`and ${left} more`] : [])].map((line) => `NOT CHECKED  ${line}\n`).join("");
 }
 
-function firstLines(error, most) {
+function firstLines(error, maxLines) {
   const lines = stripVTControlCharacters(error).split("\n");
   return lines
     .filter((line) => line.trim() !== "")
-    .slice(0, most)
+    .slice(0, maxLines)
     .map((line) => line.slice(0, 240));
 }
 
-/** A runner that ends badly without a failed test (a file that does not load, no report at all) counts as one failure. */
+/** A failed run without a failed test (a file that does not load, no report) counts as one failure. */
 function counted(code, passed, failed) {
   return { passed, failed: code !== 0 && failed === 0 ? 1 : failed };
 }

@@ -58,7 +58,7 @@ type AppFieldProps = Omit<AppFormProps, "inputs"> & { input: AppField; takesPast
 function AppField({ app, input, values, problems, picture, takesPaste, onChange, onRunning }: AppFieldProps) {
   const t = useTranslations("apps.form");
   const problemText = useProblemText();
-  const { name, label, help, control, isRequired, default: usual } = input;
+  const { name, label, help, control, isRequired, default: defaultValue } = input;
   const example = exampleOf(input);
   const id = fieldId(name);
   const value = own(values, name);
@@ -72,7 +72,7 @@ function AppField({ app, input, values, problems, picture, takesPaste, onChange,
     ...(wrong.length > 0 && { "aria-invalid": true as const }),
   };
   // The value that is sent while the field is empty.
-  const placeholder = isRequired || usual === undefined ? undefined : String(usual);
+  const placeholder = isRequired || defaultValue === undefined ? undefined : String(defaultValue);
   const seed: Control = { kind: "seed", random: RANDOM, label: t("everyRun") };
   const isFile = isFileKind(control.kind);
   const words = (
@@ -98,13 +98,13 @@ function AppField({ app, input, values, problems, picture, takesPaste, onChange,
         {...shared}
         {...(control.kind === "number" && { placeholder })}
         {...(control.kind === "seed" && { placeholder: placeholder ?? (isRequired ? undefined : t("everyRun")) })}
-        field={{ name: label, value, control: control.kind === "seed" ? seed : controlOf(control, usual) }}
+        field={{ name: label, value, control: control.kind === "seed" ? seed : controlOf(control, defaultValue) }}
         nodeTitle={label}
         picture={{
           ...picture,
           ...(app !== undefined && { sendPicture: sendAppFile(app, name) }),
           saysWhy: (failure) => problemsIn(failure, [input])?.map(problemText).join(" "),
-          ...(!isRequired && value !== usual && { onRemove: () => onChange(name, undefined) }),
+          ...(!isRequired && value !== defaultValue && { onRemove: () => onChange(name, undefined) }),
         }}
         takesPaste={takesPaste}
         onRunning={(isRunning) => onRunning(name, isRunning)}
@@ -144,7 +144,6 @@ function exampleOf({ control, example }: AppField): string | undefined {
   return choice || String(example);
 }
 
-/** The control of Run's form for this input. */
 export function controlOf(control: Exclude<AppControl, { kind: "seed" }>, preset?: unknown): Control {
   switch (control.kind) {
     case "text":

@@ -4,11 +4,9 @@ import { useTranslations } from "next-intl";
 import { useState } from "react";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { Button } from "@/components/ui/controls/button";
-import { FileName } from "@/components/ui/cut";
 import { EmptyState } from "@/components/ui/empty-state";
-import { Skeleton } from "@/components/ui/skeleton";
-import { useViewing } from "@/components/viewer/use-viewing";
-import { MAX_COMPARED } from "@/components/viewer/use-viewing";
+import { LoadingBlocks } from "@/components/ui/skeleton";
+import { MAX_COMPARED, useViewing } from "@/components/viewer/use-viewing";
 import { type AppField, type AppValues, type AppView } from "@/lib/contract/apps/app";
 import { own } from "@/lib/contract/json/own";
 import { differing } from "./app-values";
@@ -16,6 +14,9 @@ import { RunCard, type Shown, toShown, ValueShown } from "./run-card";
 import { type useAppRuns } from "./use-app-runs";
 
 const Viewer = dynamic(() => import("@/components/viewer/viewer").then((module) => module.Viewer), { ssr: false });
+const DifferenceTable = dynamic(() => import("@/components/viewer/input-differences").then((module) => module.DifferenceTable), {
+  ssr: false,
+});
 const Compare = dynamic(() => import("@/components/viewer/compare").then((module) => module.Compare), { ssr: false });
 
 export const RESULTS = "results";
@@ -23,7 +24,7 @@ export const RESULTS = "results";
 type AppRunsProps = { app: AppView; runs: ReturnType<typeof useAppRuns>; onReuse: (inputs: AppValues) => void };
 
 /** Results as they arrive, newest first: they can be viewed in full, compared, downloaded, and run again with changes. */
-export function AppRuns({ app, runs: { runs, poll, more }, onReuse }: AppRunsProps) {
+export function AppRuns({ app, runs: { runs, live, more }, onReuse }: AppRunsProps) {
   const t = useTranslations("apps.runs");
   const { inputs } = app;
   const [marked, setMarked] = useState<readonly string[]>([]);
@@ -38,7 +39,8 @@ export function AppRuns({ app, runs: { runs, poll, more }, onReuse }: AppRunsPro
     setMarked(ids);
     setComparing(true);
   };
-  const mark = (id: string) => setMarked(marked.includes(id) ? marked.filter((one) => one !== id) : [...marked, id].slice(-MAX_COMPARED));
+  const mark = (id: string) =>
+    setMarked(marked.includes(id) ? marked.filter((value) => value !== id) : [...marked, id].slice(-MAX_COMPARED));
   return (
     // On narrow screens at least as high as the window, so that a new run can be scrolled to the top before its results have arrived.
     <section
@@ -46,7 +48,7 @@ export function AppRuns({ app, runs: { runs, poll, more }, onReuse }: AppRunsPro
       aria-label={t("title")}
       className="flex min-w-0 scroll-mt-[116px] flex-col gap-3.5 max-lg:min-h-[calc(100dvh-165px)]"
     >
-      {poll.failure ? <FailureMessage failure={poll.failure} onRetry={() => void poll.refresh()} /> : null}
+      {live.failure ? <FailureMessage failure={live.failure} onRetry={() => void live.refresh()} /> : null}
       {chosen.length > 0 ? (
         <div className="sticky top-[60px] z-10 flex flex-wrap items-center gap-2 rounded-lg border border-line bg-surface px-3 py-2 shadow-sm">
           <span className="min-w-0 flex-1">{t("marked", { count: chosen.length })}</span>
@@ -59,12 +61,8 @@ export function AppRuns({ app, runs: { runs, poll, more }, onReuse }: AppRunsPro
           </Button>
         </div>
       ) : null}
-      {poll.value === undefined && !poll.failure ? (
-        <div role="status" aria-label={t("loading")}>
-          <Skeleton className="h-[300px] rounded-lg" />
-        </div>
-      ) : null}
-      {poll.value && runs.length === 0 ? (
+      {live.value === undefined && !live.failure ? <LoadingBlocks label={t("loading")} blocks={["h-[300px] rounded-lg"]} /> : null}
+      {live.value && runs.length === 0 ? (
         <div className="rounded-lg border border-dashed border-control">
           <EmptyState title={t("none")} text={t("noneText")} />
         </div>
@@ -79,7 +77,7 @@ export function AppRuns({ app, runs: { runs, poll, more }, onReuse }: AppRunsPro
           onMark={mark}
           onOpen={(id) => viewing.open(pictures.findIndex(({ item }) => item.id === id))}
           onReuse={onReuse}
-          onChanged={poll.refresh}
+          onChanged={live.refresh}
         />
       ))}
       {more}
@@ -117,33 +115,15 @@ function Differences({ app, inputs, chosen }: { app: string; inputs: readonly Ap
       {inputs.length === 0 ? (
         <p className="text-ink-2">{t("same")}</p>
       ) : (
-        <table className="w-full text-left">
-          <caption className="sr-only">{t("differences")}</caption>
-          <thead>
-            <tr>
-              <td />
-              {chosen.map(({ item }, index) => (
-                <th key={item.id} scope="col" className="max-w-60 py-1 pr-4 font-medium break-words">
-                  {index + 1} · <FileName name={item.name} />
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {inputs.map((input) => (
-              <tr key={input.name} className="border-t border-line align-top">
-                <th scope="row" className="py-1 pr-4 font-normal text-ink-2">
-                  {input.label}
-                </th>
-                {chosen.map(({ run, item }) => (
-                  <td key={item.id} className="max-w-60 py-1 pr-4 break-words">
-                    <ValueShown app={app} input={input} value={own(run.inputs, input.name)} />
-                  </td>
-                ))}
-              </tr>
-            ))}
-          </tbody>
-        </table>
+        <DifferenceTable
+          items={chosen.map(({ item }) => item)}
+          caption={t("differences")}
+          rows={inputs.map((input) => ({
+            key: input.name,
+            header: input.label,
+            cells: chosen.map(({ run }) => <ValueShown key={run.id} app={app} input={input} value={own(run.inputs, input.name)} />),
+          }))}
+        />
       )}
     </section>
   );

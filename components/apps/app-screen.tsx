@@ -3,18 +3,19 @@
 import { Play } from "lucide-react";
 import { useTranslations } from "next-intl";
 import { use, useMemo, useState, useSyncExternalStore } from "react";
-import { useConnection, useConnections } from "@/components/frame/connection/connection-context";
+import { useConnection, useConnectionParam, useConnections } from "@/components/frame/connection/connection-context";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { useRole, useWhyNot } from "@/components/frame/member-context";
 import { PageHeader } from "@/components/frame/page-header";
+import { ContentSkeleton } from "@/components/frame/page-skeleton";
 import { createPictureApi, type PickerProps, type PictureContext } from "@/components/run/form/controls/picture-api";
-import { Button, buttonStyle } from "@/components/ui/controls/button";
+import { Button } from "@/components/ui/controls/button";
 import { CopyButton } from "@/components/ui/controls/copy-button";
-import { Select } from "@/components/ui/controls/fields";
+import { Options, Select } from "@/components/ui/controls/fields";
 import { useRunKey } from "@/components/ui/hooks/page-keys";
-import { Link } from "@/components/ui/link";
+import { ButtonLink, Link } from "@/components/ui/link";
+import { initialOf, type Stamped, useLive } from "@/lib/browser/live/use-live";
 import { ofTab, persisted } from "@/lib/browser/persisted";
-import { initialOf, type Stamped, usePoll } from "@/lib/browser/poll/use-poll";
 import { apiPath, withQuery } from "@/lib/browser/urls";
 import { type AppField, type AppView } from "@/lib/contract/apps/app";
 import { isFileKind, RANDOM } from "@/lib/contract/apps/fill";
@@ -26,31 +27,29 @@ import { own } from "@/lib/contract/json/own";
 import { parseJson } from "@/lib/contract/json/parse-json";
 import { hasRole } from "@/lib/contract/people/roles";
 import { type Result } from "@/lib/shared/result";
-import { fileAddress, filesGone, masksOf } from "./app-files";
-import { OwnPictures } from "./app-files";
+import { fileAddress, filesGone, masksOf, OwnPictures } from "./app-files";
 import { AppForm, fieldId } from "./app-form";
 import { AppRuns, RESULTS } from "./app-runs";
-import { type FieldProblem, type FieldValues, problemsIn, problemsOf, toSend, usualValues, valuesFrom } from "./app-values";
+import { defaultValues, type FieldProblem, type FieldValues, problemsIn, problemsOf, toSend, valuesFrom } from "./app-values";
 import { appApi, appPath } from "./apps-address";
 import { FavouriteButton } from "./apps-screen";
-import { OpenAppSkeleton } from "./apps-skeleton";
 import { Presets } from "./presets";
 import { RunRefusal } from "./run-problems";
 import { useAppRuns } from "./use-app-runs";
 
 type AppAnswer = { app: AppView };
-type AppScreenProps = { id: string; linked?: string; app: Promise<Result<Stamped<AppView>, Failure>> };
+type AppScreenProps = { id: string; app: Promise<Result<Stamped<AppView>, Failure>> };
 
 const appIn = ({ app }: AppAnswer) => app;
-const slowly = () => "slow" as const;
 
-export function AppScreen({ id, linked, app }: AppScreenProps) {
+export function AppScreen({ id, app }: AppScreenProps) {
+  const connectionParam = useConnectionParam();
   const t = useTranslations("apps");
   const first = use(app);
-  const poll = usePoll(appApi(id), { ...initialOf(first), read: appIn, motion: slowly });
-  const view = poll.value;
+  const live = useLive(appApi(id), { ...initialOf(first), read: appIn });
+  const view = live.value;
   const trail = (
-    <Link href={withQuery("/apps", { connection: linked })} className="hover:text-ink max-sm:hidden">
+    <Link href={withQuery("/apps", { connection: connectionParam })} className="hover:text-ink max-sm:hidden">
       {t("title")} /
     </Link>
   );
@@ -62,26 +61,21 @@ export function AppScreen({ id, linked, app }: AppScreenProps) {
       >
         {view ? (
           <>
-            <FavouriteButton app={view} onChanged={poll.refresh} />
+            <FavouriteButton app={view} onChanged={live.refresh} />
             {view.canSeeWorkflow ? (
-              <Link
-                href={withQuery("/run", { app: id, connection: linked })}
-                className={buttonStyle({ tone: "quiet", className: "max-sm:hidden" })}
-              >
+              <ButtonLink href={withQuery("/run", { app: id, connection: connectionParam })} tone="quiet" className="max-sm:hidden">
                 {t("showWorkflow")}
-              </Link>
+              </ButtonLink>
             ) : null}
             {view.canEdit ? (
-              <Link href={withQuery(appPath(id, "edit"), { connection: linked })} className={buttonStyle()}>
-                {t("edit")}
-              </Link>
+              <ButtonLink href={withQuery(appPath(id, "edit"), { connection: connectionParam })}>{t("edit")}</ButtonLink>
             ) : null}
           </>
         ) : null}
       </PageHeader>
-      {view || poll.failure ? null : <OpenAppSkeleton />}
-      {poll.failure ? <FailureMessage failure={poll.failure} onRetry={() => void poll.refresh()} className="m-4 md:mx-5" /> : null}
-      {view ? <OpenApp app={view} onRun={poll.refresh} /> : null}
+      {view || live.failure ? null : <ContentSkeleton layout="split" />}
+      {live.failure ? <FailureMessage failure={live.failure} onRetry={() => void live.refresh()} className="m-4 md:mx-5" /> : null}
+      {view ? <OpenApp app={view} onRun={live.refresh} /> : null}
     </>
   );
 }
@@ -108,13 +102,13 @@ export function usePictures(app: string | undefined, canSend: boolean, connectio
       masks: masksOf(app),
       ...(!seesAssets && { picker: (props: PickerProps) => <OwnPictures app={app} {...props} /> }),
     }),
-    onNamed: (sentAs, name) => setOwnNames((known) => ({ ...known, [sentAs]: name })),
+    onNamed: (sentAs, name) => setOwnNames((ownNames) => ({ ...ownNames, [sentAs]: name })),
   };
 }
 
 const times = [1, 2, 4, 8] as const;
 const MAX_STORED_CHARACTERS = 1_000_000;
-const readTyped = (kept: unknown): FieldValues => objectOf(kept) ?? {};
+const readTyped = (storedValue: unknown): FieldValues => objectOf(storedValue) ?? {};
 /** What the server renders, used until the page has hydrated. */
 const none: FieldValues = {};
 const nothingTyped = () => none;
@@ -129,7 +123,7 @@ function OpenApp({ app, onRun }: { app: AppView; onRun: () => Promise<void> }) {
   );
   const typed = useSyncExternalStore(stored.subscribe, stored.get, nothingTyped);
   // What was typed stays if the app gets a new version meanwhile.
-  const values = { ...usualValues(inputs), ...typed };
+  const values = { ...defaultValues(inputs), ...typed };
   const [problems, setProblems] = useState<readonly FieldProblem[]>([]);
   const [uploading, setUploading] = useState<readonly string[]>([]);
   const [count, setCount] = useState(1);
@@ -138,24 +132,24 @@ function OpenApp({ app, onRun }: { app: AppView; onRun: () => Promise<void> }) {
   const draws = inputs.some(({ name, control }) => control.kind === "seed" && values[name] === RANDOM);
   const isBusy = runs.isSending || uploading.length > 0;
 
-  function tell(found: readonly FieldProblem[]) {
-    setProblems(found);
-    const [first] = found;
+  function showProblems(fieldProblems: readonly FieldProblem[]) {
+    setProblems(fieldProblems);
+    const [first] = fieldProblems;
     const field = first && document.getElementById(fieldId(first.input));
     field?.focus({ preventScroll: true });
     field?.scrollIntoView?.({ block: "center" });
   }
   async function run(isAgain = false) {
     if (!canRun || isBusy) return;
-    const found = problemsOf(inputs, values);
-    if (found.length > 0) return tell(found);
+    const appProblems = problemsOf(inputs, values);
+    if (appProblems.length > 0) return showProblems(appProblems);
     setProblems([]);
-    const given = toSend(inputs, values);
-    const failure = await (isAgain ? runs.again(given) : runs.send(given, draws ? count : 1));
+    const inputsToSend = toSend(inputs, values);
+    const failure = await (isAgain ? runs.again(inputsToSend) : runs.send(inputsToSend, draws ? count : 1));
     const refused = failure && problemsIn(failure, inputs);
     if (refused) {
       runs.forget();
-      tell(refused);
+      showProblems(refused);
     }
     // Scrolls to the new run, the first of them: on a phone the runs are below the form, and elsewhere they may be scrolled.
     else if (!failure) document.getElementById(RESULTS)?.scrollIntoView?.({ block: "start" });
@@ -166,7 +160,7 @@ function OpenApp({ app, onRun }: { app: AppView; onRun: () => Promise<void> }) {
     setProblems([]);
     const gone = await filesGone(id, inputs, next);
     const stillFilledIn = gone.filter(({ input }) => own(stored.get(), input) === own(next, input));
-    setProblems((now) => [...now.filter(({ input }) => !stillFilledIn.some((one) => one.input === input)), ...stillFilledIn]);
+    setProblems((now) => [...now.filter(({ input }) => !stillFilledIn.some((appProblem) => appProblem.input === input)), ...stillFilledIn]);
   }
   useRunKey(() => void run());
   return (
@@ -199,7 +193,7 @@ function OpenApp({ app, onRun }: { app: AppView; onRun: () => Promise<void> }) {
               stored.set({ ...stored.get(), [name]: value });
               setProblems((now) => now.filter(({ input }) => input !== name));
             }}
-            onRunning={(name, isRunning) => setUploading((now) => [...now.filter((one) => one !== name), ...(isRunning ? [name] : [])])}
+            onRunning={(name, isRunning) => setUploading((now) => [...now.filter((value) => value !== name), ...(isRunning ? [name] : [])])}
           />
           {inputs.length === 0 ? <p className="text-ink-2">{t("form.noInputs")}</p> : null}
           {runs.failure ? <RunRefusal app={app} failure={runs.failure} onRetry={() => void run(true)} /> : null}
@@ -215,11 +209,7 @@ function OpenApp({ app, onRun }: { app: AppView; onRun: () => Promise<void> }) {
                 </Button>
                 {draws ? (
                   <Select aria-label={t("form.times")} value={count} onChange={({ target }) => setCount(Number(target.value))}>
-                    {times.map((many) => (
-                      <option key={many} value={many}>
-                        {t("form.count", { many })}
-                      </option>
-                    ))}
+                    <Options of={times.map((many) => [many, t("form.count", { many })])} />
                   </Select>
                 ) : null}
               </>
@@ -230,7 +220,7 @@ function OpenApp({ app, onRun }: { app: AppView; onRun: () => Promise<void> }) {
         </form>
         <AppOperation app={app} />
       </div>
-      <AppRuns app={app} runs={runs} onReuse={(kept) => void fill(valuesFrom(inputs, kept))} />
+      <AppRuns app={app} runs={runs} onReuse={(runValues) => void fill(valuesFrom(inputs, runValues))} />
     </div>
   );
 }
@@ -260,22 +250,24 @@ function AppOperation({ app: { id, inputs } }: { app: AppView }) {
 export function curlLine(address: string, inputs: readonly AppField[]): string {
   const key = '-H "Authorization: Bearer $LIGHTDESK_TOKEN"';
   const quoted = (text: string) => `'${text.replaceAll("'", String.raw`'\''`)}'`;
-  const wanted = inputs.filter(({ isRequired, example, default: usual }) => isRequired || example !== undefined || usual !== undefined);
-  const hasFiles = wanted.some(({ control }) => isFileKind(control.kind));
+  const shownInputs = inputs.filter(
+    ({ isRequired, example, default: defaultValue }) => isRequired || example !== undefined || defaultValue !== undefined,
+  );
+  const hasFiles = shownInputs.some(({ control }) => isFileKind(control.kind));
   if (hasFiles) {
-    const parts = wanted.map((input) =>
+    const parts = shownInputs.map((input) =>
       isFileKind(input.control.kind)
         ? `-F ${quoted(`${input.name}=@${input.name}`)}`
         : `--form-string ${quoted(`${input.name}=${String(valueOf(input))}`)}`,
     );
     return ["curl", key, ...parts, quoted(address)].join(" ");
   }
-  const body = writeExactJson({ inputs: Object.fromEntries(wanted.map((input) => [input.name, valueOf(input)])) });
+  const body = writeExactJson({ inputs: Object.fromEntries(shownInputs.map((input) => [input.name, valueOf(input)])) });
   return ["curl", key, "-H 'Content-Type: application/json'", "-d", quoted(body), quoted(address)].join(" ");
 }
 
-function valueOf({ example, default: usual, control }: AppField): unknown {
-  if (example !== undefined || usual !== undefined) return example ?? usual;
+function valueOf({ example, default: defaultValue, control }: AppField): unknown {
+  if (example !== undefined || defaultValue !== undefined) return example ?? defaultValue;
   switch (control.kind) {
     case "switch":
       return false;

@@ -8,24 +8,23 @@ import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { isObject, objectOf } from "@/lib/contract/json/json";
 import { own } from "@/lib/contract/json/own";
 
-/** An omitted input has its default. */
 export type FieldValues = Readonly<Record<string, unknown>>;
 
-export function usualValues(inputs: readonly AppField[]): FieldValues {
+export function defaultValues(inputs: readonly AppField[]): FieldValues {
   return Object.fromEntries(
-    inputs.map(({ name, control, default: usual }) => [name, usual ?? (control.kind === "seed" ? RANDOM : undefined)]),
+    inputs.map(({ name, control, default: defaultValue }) => [name, defaultValue ?? (control.kind === "seed" ? RANDOM : undefined)]),
   );
 }
 
 /** The values of an earlier run or a preset; an input that did not exist then gets its default. */
-export function valuesFrom(inputs: readonly AppField[], kept: AppValues): FieldValues {
-  const usual = usualValues(inputs);
-  return Object.fromEntries(inputs.map(({ name }) => [name, own(kept, name) ?? usual[name]]));
+export function valuesFrom(inputs: readonly AppField[], runValues: AppValues): FieldValues {
+  const defaults = defaultValues(inputs);
+  return Object.fromEntries(inputs.map(({ name }) => [name, own(runValues, name) ?? defaults[name]]));
 }
 
 export function toSend(inputs: readonly AppField[], values: FieldValues): Record<string, unknown> {
-  const given = inputs.filter(({ name }) => own(values, name) !== undefined);
-  return Object.fromEntries(given.map(({ name }) => [name, own(values, name)]));
+  const filledInputs = inputs.filter(({ name }) => own(values, name) !== undefined);
+  return Object.fromEntries(filledInputs.map(({ name }) => [name, own(values, name)]));
 }
 
 export function problemsOf(inputs: readonly AppField[], values: FieldValues): AppProblem[] {
@@ -39,18 +38,18 @@ export type FieldProblem = AppProblem | (Exclude<AppInputProblem, AppProblem> & 
 /** The inputs that the server calls wrong; undefined where it refused for another reason. */
 export function problemsIn({ details }: Failure, inputs: readonly AppField[]): FieldProblem[] | undefined {
   const sent: unknown[] = isObject(details) && Array.isArray(details.problems) ? details.problems : [];
-  const found = sent.flatMap((one): FieldProblem[] => {
-    const problem = objectOf(one);
+  const fieldProblems = sent.flatMap((item): FieldProblem[] => {
+    const problem = objectOf(item);
     const input = inputs.find(({ name }) => name === problem?.input);
     if (!problem || !input) return [];
     const { name, label, control } = input;
-    const code = codes.find((one) => one === problem.code);
+    const code = codes.find((code) => code === problem.code);
     const { limit } = problem;
     const isLimit = typeof limit === "number" || typeof limit === "bigint";
     if (code) return [{ input: name, label, control: control.kind, code, ...(isLimit && { limit }) }];
     return typeof problem.message === "string" ? [{ input: name, label, code: "message", message: problem.message }] : [];
   });
-  return found.length > 0 ? found : undefined;
+  return fieldProblems.length > 0 ? fieldProblems : undefined;
 }
 
 const codes = [
@@ -58,7 +57,6 @@ const codes = [
   ...(["unknown_input", "not_yours", "file_too_large", "too_many_pixels", "unreadable_file", "not_taken"] as const),
 ];
 
-/** Inputs that differ between these runs. */
 export function differing(inputs: readonly AppField[], runs: readonly (AppValues | undefined)[]): AppField[] {
   return inputs.filter(({ name }) => new Set(runs.map((run) => writeExactJson(own(run ?? {}, name) ?? null))).size > 1);
 }

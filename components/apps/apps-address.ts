@@ -3,21 +3,21 @@ import { addressValues, type Params, readAddress, type ValuesOf } from "@/lib/co
 
 export const whoseApps = ["all", "mine", "team", "favourites"] as const;
 export const appsParams = {
-  q: { kind: "text", most: 200, usual: "" },
-  tag: { kind: "text", most: 40, usual: "" },
-  whose: { kind: "word", values: whoseApps, usual: "all" },
+  q: { kind: "text", maxLength: 200, default: "" },
+  tag: { kind: "text", maxLength: 40, default: "" },
+  whose: { kind: "word", values: whoseApps, default: "all" },
 } as const satisfies Params;
 export type AppsSearch = ValuesOf<typeof appsParams>;
 
 export const everyApp: AppsSearch = readAddress(appsParams, new URLSearchParams()).query;
-export const APPS_PAGE = 60;
+export const APPS_PAGE_SIZE = 60;
 
 export function appsHref(search: AppsSearch, connection?: string): `/${string}` {
   return withQuery("/apps", { ...addressValues(appsParams, search), connection });
 }
 
 export function appsApiPath(search: AppsSearch, connection: string | undefined): `/${string}` {
-  return withQuery("/api/apps", { ...addressValues(appsParams, search), limit: APPS_PAGE, connection });
+  return withQuery("/api/apps", { ...addressValues(appsParams, search), limit: APPS_PAGE_SIZE, connection });
 }
 
 /** A path below the app's own address, for pages and for the API. */

@@ -3,23 +3,21 @@
 import { AppWindow, Star } from "lucide-react";
 import { useTranslations } from "next-intl";
 import { type ReactNode, use, useRef, useState } from "react";
-import { useConnection } from "@/components/frame/connection/connection-context";
+import { useConnection, useConnectionParam } from "@/components/frame/connection/connection-context";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { failureText } from "@/components/frame/failure/fault-owner";
 import { ToolBar } from "@/components/frame/list/tool-bar";
 import { PageHeader } from "@/components/frame/page-header";
 import { cn } from "@/components/ui/cn";
-import { Button, buttonStyle } from "@/components/ui/controls/button";
-import { chipStyle } from "@/components/ui/controls/button";
-import { SearchField } from "@/components/ui/controls/fields";
-import { Select } from "@/components/ui/controls/fields";
+import { Button, chipStyle } from "@/components/ui/controls/button";
+import { SearchField, Select } from "@/components/ui/controls/fields";
 import { Dialog } from "@/components/ui/dialog";
 import { EmptyState } from "@/components/ui/empty-state";
-import { Link, useRouter } from "@/components/ui/link";
+import { ButtonLink, Link, useRouter } from "@/components/ui/link";
 import { Picture } from "@/components/ui/pictures/picture";
 import { showToast } from "@/components/ui/toast-store";
 import { callApi } from "@/lib/browser/api";
-import { initialOf, type Stamped, usePoll } from "@/lib/browser/poll/use-poll";
+import { initialOf, type Stamped, useLive } from "@/lib/browser/live/use-live";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { apiPath, withQuery } from "@/lib/browser/urls";
 import { type AppCard, type AppsAnswer, type AppView } from "@/lib/contract/apps/app";
@@ -31,25 +29,23 @@ import { useMore } from "./use-more";
 
 type AppsScreenProps = {
   search: AppsSearch;
-  /** `?connection=` of the page's address, if present. */
-  linked?: string;
-  canMake: boolean;
+  canCreate: boolean;
   apps: Promise<Result<Stamped<AppsAnswer>, Failure>>;
 };
 
-const asIs = (answer: AppsAnswer) => answer;
-const slowly = () => "background" as const;
+const asIs = (appsAnswer: AppsAnswer) => appsAnswer;
 const appsIn = ({ apps }: AppsAnswer) => apps;
 
-export function AppsScreen({ search, linked, canMake, apps }: AppsScreenProps) {
+export function AppsScreen({ search, canCreate, apps }: AppsScreenProps) {
+  const connectionParam = useConnectionParam();
   const t = useTranslations("apps");
   const router = useRouter();
   const first = use(apps);
   const path = appsApiPath(search, useConnection()?.id);
-  const poll = usePoll(path, { ...initialOf(first), read: asIs, motion: slowly });
-  const more = useMore(path, poll.value?.next, appsIn);
-  const go = (change: Partial<AppsSearch>) => router.push(appsHref({ ...search, ...change }, linked), { scroll: false });
-  const shown = [...(poll.value?.apps ?? []), ...more.items];
+  const live = useLive(path, { ...initialOf(first), read: asIs });
+  const more = useMore(path, live.value?.next, appsIn);
+  const go = (change: Partial<AppsSearch>) => router.push(appsHref({ ...search, ...change }, connectionParam), { scroll: false });
+  const appCards = [...(live.value?.apps ?? []), ...more.items];
   const isSearched = appsHref(search) !== appsHref(everyApp);
   return (
     <>
@@ -68,12 +64,12 @@ export function AppsScreen({ search, linked, canMake, apps }: AppsScreenProps) {
           </div>
         }
       >
-        {canMake ? (
+        {canCreate ? (
           <>
-            <ImportApp linked={linked} />
-            <Link href={withQuery("/run", { connection: linked })} title={t("newHint")} className={buttonStyle({ tone: "primary" })}>
+            <ImportApp />
+            <ButtonLink href={withQuery("/run", { connection: connectionParam })} title={t("newHint")} tone="primary">
               {t("new")}
-            </Link>
+            </ButtonLink>
           </>
         ) : null}
       </PageHeader>
@@ -81,7 +77,7 @@ export function AppsScreen({ search, linked, canMake, apps }: AppsScreenProps) {
         {whoseApps.map((whose) => (
           <Link
             key={whose}
-            href={appsHref({ ...search, whose }, linked)}
+            href={appsHref({ ...search, whose }, connectionParam)}
             prefetch={false}
             aria-current={whose === search.whose ? "true" : undefined}
             className={chipStyle(whose === search.whose)}
@@ -89,43 +85,36 @@ export function AppsScreen({ search, linked, canMake, apps }: AppsScreenProps) {
             {t(`whose.${whose}`)}
           </Link>
         ))}
-        {poll.value && (poll.value.tags.length > 0 || search.tag) ? (
+        {live.value && (live.value.tags.length > 0 || search.tag) ? (
           <Select aria-label={t("tag")} value={search.tag} onChange={({ target }) => go({ tag: target.value })} className="ml-auto">
             <option value="">{t("everyTag")}</option>
-            {[...new Set([...poll.value.tags, ...(search.tag ? [search.tag] : [])])].map((tag) => (
+            {[...new Set([...live.value.tags, ...(search.tag ? [search.tag] : [])])].map((tag) => (
               <option key={tag}>{tag}</option>
             ))}
           </Select>
         ) : null}
       </ToolBar>
-      {poll.failure ? <FailureMessage failure={poll.failure} onRetry={() => void poll.refresh()} className="m-4 md:mx-5" /> : null}
-      {shown.length > 0 ? (
+      {live.failure ? <FailureMessage failure={live.failure} onRetry={() => void live.refresh()} className="m-4 md:mx-5" /> : null}
+      {appCards.length > 0 ? (
         <ul className="grid grid-cols-1 gap-3 p-4 sm:grid-cols-2 md:px-5 lg:grid-cols-3 2xl:grid-cols-4">
-          {shown.map((app, index) => (
-            <Card key={app.id} app={app} linked={linked} eager={index < 4} onChanged={poll.refresh} />
+          {appCards.map((app, index) => (
+            <Card key={app.id} app={app} eager={index < 4} onChanged={live.refresh} />
           ))}
         </ul>
       ) : null}
       {more.button}
-      {poll.value && shown.length === 0 && !poll.failure ? (
+      {live.value && appCards.length === 0 && !live.failure ? (
         isSearched ? (
-          <EmptyState
-            title={t("noneFound")}
-            action={
-              <Link href={appsHref(everyApp, linked)} className={buttonStyle()}>
-                {t("clear")}
-              </Link>
-            }
-          />
+          <EmptyState title={t("noneFound")} action={<ButtonLink href={appsHref(everyApp, connectionParam)}>{t("clear")}</ButtonLink>} />
         ) : (
           <EmptyState
             title={t("none")}
-            text={t(canMake ? "noneText" : "noneForYou")}
+            text={t(canCreate ? "noneText" : "noneForYou")}
             action={
-              canMake ? (
-                <Link href={withQuery("/run", { connection: linked })} className={buttonStyle({ tone: "primary" })}>
+              canCreate ? (
+                <ButtonLink href={withQuery("/run", { connection: connectionParam })} tone="primary">
                   {t("openRun")}
-                </Link>
+                </ButtonLink>
               ) : undefined
             }
           />
@@ -135,12 +124,13 @@ export function AppsScreen({ search, linked, canMake, apps }: AppsScreenProps) {
   );
 }
 
-type CardProps = { app: AppCard; linked?: string; eager: boolean; onChanged: () => Promise<void> };
+type CardProps = { app: AppCard; eager: boolean; onChanged: () => Promise<void> };
 
-function Card({ app, linked, eager, onChanged }: CardProps) {
+function Card({ app, eager, onChanged }: CardProps) {
+  const connectionParam = useConnectionParam();
   const t = useTranslations("apps");
   const { id, title, text, tags, hasCover, maker, access } = app;
-  const href = withQuery(appPath(id), { connection: linked });
+  const href = withQuery(appPath(id), { connection: connectionParam });
   return (
     <li className="relative flex min-w-0 flex-col overflow-hidden rounded-lg border border-line bg-surface transition-colors duration-100 hover:border-control">
       <Link href={href} className="flex flex-1 flex-col focus-visible:-outline-offset-2">
@@ -181,21 +171,21 @@ type FavouriteButtonProps = { app: Pick<AppCard, "id" | "title" | "isFavourite">
 export function FavouriteButton({ app: { id, title, isFavourite }, onChanged, className }: FavouriteButtonProps) {
   const t = useTranslations("apps");
   const errors = useTranslations("errors");
-  const [wanted, setWanted] = useState<boolean>();
-  const isOn = wanted ?? isFavourite;
+  const [pendingFavourite, setPendingFavourite] = useState<boolean>();
+  const isOn = pendingFavourite ?? isFavourite;
   const label = t(isOn ? "unfavour" : "favour", { title });
   async function toggle() {
-    setWanted(!isOn);
-    const done = await callApi(appApi(id, "favourite"), { method: isOn ? "DELETE" : "PUT" });
-    if (!done.ok) showToast({ tone: "bad", text: failureText(errors, done.failure) });
+    setPendingFavourite(!isOn);
+    const result = await callApi(appApi(id, "favourite"), { method: isOn ? "DELETE" : "PUT" });
+    if (!result.ok) showToast({ tone: "bad", text: failureText(errors, result.failure) });
     await onChanged();
-    setWanted(undefined);
+    setPendingFavourite(undefined);
   }
   return (
     <Button
       tone="quiet"
       size="icon"
-      busy={wanted !== undefined}
+      busy={pendingFavourite !== undefined}
       aria-label={label}
       title={label}
       aria-pressed={isOn}
@@ -208,9 +198,9 @@ export function FavouriteButton({ app: { id, title, isFavourite }, onChanged, cl
 }
 
 /** Imports the file of an exported app. Its bytes are sent unchanged; the server reports what is wrong with them. */
-function ImportApp({ linked }: { linked?: string }) {
+function ImportApp() {
+  const connectionParam = useConnectionParam();
   const t = useTranslations("apps");
-  const common = useTranslations("common");
   const router = useRouter();
   const connection = useConnection()?.id;
   const input = useRef<HTMLInputElement>(null);
@@ -218,14 +208,14 @@ function ImportApp({ linked }: { linked?: string }) {
   const [refused, setRefused] = useState<{ name: string; failure: ApiFailure }>();
   async function send(file: File) {
     setBusy(true);
-    const done = await callApi<{ app: AppView }>(withQuery("/api/apps/import", { connection }), {
+    const result = await callApi<{ app: AppView }>(withQuery("/api/apps/import", { connection }), {
       method: "POST",
       body: file,
       headers: { "content-type": "application/json" },
     });
     setBusy(false);
-    if (done.ok) router.push(withQuery(appPath(done.value.app.id), { connection: linked }));
-    else setRefused({ name: file.name, failure: done.failure });
+    if (result.ok) router.push(withQuery(appPath(result.value.app.id), { connection: connectionParam }));
+    else setRefused({ name: file.name, failure: result.failure });
   }
   return (
     <>
@@ -244,12 +234,7 @@ function ImportApp({ linked }: { linked?: string }) {
           target.value = "";
         }}
       />
-      <Dialog
-        isOpen={refused !== undefined}
-        onClose={() => setRefused(undefined)}
-        title={t("importFailed")}
-        actions={<Button onClick={() => setRefused(undefined)}>{common("close")}</Button>}
-      >
+      <Dialog isOpen={refused !== undefined} onClose={() => setRefused(undefined)} title={t("importFailed")} actions="close">
         {refused ? <WhyNot {...refused} /> : null}
       </Dialog>
     </>
@@ -259,8 +244,8 @@ function ImportApp({ linked }: { linked?: string }) {
 /** For a wrong file: what it is, and what to choose instead. Other failures are shown as everywhere. */
 function WhyNot({ name, failure }: { name: string; failure: ApiFailure }) {
   const t = useTranslations("apps");
-  const given = failure.code === "INVALID_JSON" ? "other" : objectOf(failure.details)?.reason;
-  const reason = reasons.find((one) => one === given);
+  const reasonCode = failure.code === "INVALID_JSON" ? "other" : objectOf(failure.details)?.reason;
+  const reason = reasons.find((reason) => reason === reasonCode);
   if (reason === undefined) return <FailureMessage failure={failure} about={t("importAbout")} />;
   return <p className="break-words">{t(`importReason.${reason}`, { name })}</p>;
 }

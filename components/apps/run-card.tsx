@@ -4,7 +4,7 @@ import { useState } from "react";
 import { failureText } from "@/components/frame/failure/fault-owner";
 import { cn } from "@/components/ui/cn";
 import { Button, buttonStyle } from "@/components/ui/controls/button";
-import { Link } from "@/components/ui/link";
+import { ButtonLink } from "@/components/ui/link";
 import { Picture } from "@/components/ui/pictures/picture";
 import { ProgressBar } from "@/components/ui/skeleton";
 import { StatusBadge, type Tone } from "@/components/ui/status-badge";
@@ -13,9 +13,10 @@ import { showToast } from "@/components/ui/toast-store";
 import { OutputMedia } from "@/components/viewer/output-media";
 import { type ViewerItem } from "@/components/viewer/use-viewing";
 import { callApi } from "@/lib/browser/api";
-import { apiPath, withQuery } from "@/lib/browser/urls";
+import { apiPath, jobHref } from "@/lib/browser/urls";
 import { type AppField, type AppResult, type AppRun, type AppRunState, type AppValues, type AppView } from "@/lib/contract/apps/app";
 import { own } from "@/lib/contract/json/own";
+import { cutText } from "@/lib/contract/plain-line";
 import { fileAddress } from "./app-files";
 import { differing } from "./app-values";
 import { appApi } from "./apps-address";
@@ -48,7 +49,6 @@ export function toShown(run: AppRun, result: AppResult): Shown[] {
   ];
 }
 
-/** The server gives paths that begin with /api. */
 function addressOf(path: string): string {
   return apiPath(`/${path.replace(/^\/+/, "")}`);
 }
@@ -64,7 +64,6 @@ type RunCardProps = {
   onChanged: () => Promise<void>;
 };
 
-/** One run: its progress, its results, and its inputs. */
 export function RunCard({ app, run, before, marked, onMark, onOpen, onReuse, onChanged }: RunCardProps) {
   const t = useTranslations("apps.runs");
   const errors = useTranslations("errors");
@@ -74,8 +73,8 @@ export function RunCard({ app, run, before, marked, onMark, onOpen, onReuse, onC
   const others = results.filter((result) => toShown(run, result).length === 0);
   async function cancel() {
     setEnding(true);
-    const done = await callApi(appApi(app.id, "runs", id, "cancel"), { method: "POST" });
-    if (!done.ok) showToast({ tone: "bad", text: failureText(errors, done.failure) });
+    const result = await callApi(appApi(app.id, "runs", id, "cancel"), { method: "POST" });
+    if (!result.ok) showToast({ tone: "bad", text: failureText(errors, result.failure) });
     await onChanged();
     setEnding(false);
   }
@@ -94,12 +93,9 @@ export function RunCard({ app, run, before, marked, onMark, onOpen, onReuse, onC
             </Button>
           ) : null}
           {jobId === undefined ? null : (
-            <Link
-              href={withQuery(`/jobs/${encodeURIComponent(jobId)}`, { connection: app.connectionId })}
-              className={buttonStyle({ size: "small", tone: "quiet" })}
-            >
+            <ButtonLink href={jobHref(jobId, app.connectionId)} size="small" tone="quiet">
               {t("openJob")}
-            </Link>
+            </ButtonLink>
           )}
           <Button size="small" onClick={() => onReuse(inputs)}>
             {t("reuse")}
@@ -174,7 +170,7 @@ export function RunCard({ app, run, before, marked, onMark, onOpen, onReuse, onC
           </ul>
         ) : null}
         {state === "completed" && results.length === 0 ? <p className="text-ink-2">{t("noResults")}</p> : null}
-        <Given app={app.id} inputs={app.inputs} run={run} before={before} />
+        <RunInputs app={app.id} inputs={app.inputs} run={run} before={before} />
       </div>
     </article>
   );
@@ -191,17 +187,15 @@ function Progress({ value, step }: { value: number; step: AppRun["step"] }) {
   );
 }
 
-type GivenProps = { app: string; inputs: readonly AppField[]; run: AppRun; before: AppRun | undefined };
-
 /** The run's inputs: those changed since the run before it are shown, the rest unfolds on a click. */
-function Given({ app, inputs, run, before }: GivenProps) {
+function RunInputs({ app, inputs, run, before }: { app: string; inputs: readonly AppField[]; run: AppRun; before: AppRun | undefined }) {
   const t = useTranslations("apps.runs");
-  const given = inputs.filter(({ name }) => own(run.inputs, name) !== undefined);
-  const changed = before ? differing(given, [run.inputs, before.inputs]) : [];
-  if (given.length === 0) return null;
-  const list = (shown: readonly AppField[]) => (
+  const filledInputs = inputs.filter(({ name }) => own(run.inputs, name) !== undefined);
+  const changed = before ? differing(filledInputs, [run.inputs, before.inputs]) : [];
+  if (filledInputs.length === 0) return null;
+  const list = (appFields: readonly AppField[]) => (
     <dl className="grid grid-cols-[minmax(80px,max-content)_minmax(0,1fr)] gap-x-3 gap-y-1">
-      {shown.map((input) => (
+      {appFields.map((input) => (
         <div key={input.name} className="contents">
           <dt className="max-w-40 truncate text-ink-3">{input.label}</dt>
           <dd className="min-w-0 break-words">
@@ -213,10 +207,10 @@ function Given({ app, inputs, run, before }: GivenProps) {
   );
   return (
     <div className="flex flex-col gap-1.5 text-sm">
-      {changed.length > 0 && changed.length < given.length ? list(changed) : null}
+      {changed.length > 0 && changed.length < filledInputs.length ? list(changed) : null}
       <details>
         <summary className="cursor-pointer text-ink-3 hover:text-ink">{t("given")}</summary>
-        <div className="pt-1.5">{list(given)}</div>
+        <div className="pt-1.5">{list(filledInputs)}</div>
       </details>
     </div>
   );
@@ -233,7 +227,6 @@ export function ValueShown({ app, input: { control }, value }: { app: string; in
     );
   if (control.kind === "video" || control.kind === "audio") return t("aFile");
   if (control.kind === "switch") return t(value === true ? "on" : "off");
-  const choice = control.kind === "choice" ? control.choices.find((one) => one.value === value)?.label : undefined;
-  const text = choice || String(value);
-  return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text;
+  const choice = control.kind === "choice" ? control.choices.find((choice) => choice.value === value)?.label : undefined;
+  return cutText(choice || String(value), MAX_SHOWN);
 }

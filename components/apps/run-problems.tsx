@@ -2,10 +2,10 @@ import { useLocale, useTranslations } from "next-intl";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { useRunsAppsOnly } from "@/components/frame/member-context";
 import { hashOfNode } from "@/components/run/form/form-model";
-import { Button, buttonStyle } from "@/components/ui/controls/button";
+import { Button } from "@/components/ui/controls/button";
 import { FailureNotice } from "@/components/ui/empty-state";
-import { Link } from "@/components/ui/link";
-import { useClock } from "@/components/ui/time/use-clock";
+import { ButtonLink, Link } from "@/components/ui/link";
+import { useTimeFormat } from "@/components/ui/time/use-time-format";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { withQuery } from "@/lib/browser/urls";
 import { type AppRun, type AppView } from "@/lib/contract/apps/app";
@@ -37,14 +37,16 @@ export function RunError({ app, run: { state, error, jobId } }: { app: AppView; 
     const refused = app.canSeeWorkflow
       ? t("refused.workflowTextOwn")
       : t("refused.workflowText", { maker: app.maker?.name ?? t("refused.noMaker") });
-    const problems = (error?.problems ?? []).map((one) => problemText("code" in one ? one : { ...one, code: "message" }));
+    const problems = (error?.problems ?? []).map((appInputProblem) =>
+      problemText("code" in appInputProblem ? appInputProblem : { ...appInputProblem, code: "message" }),
+    );
     const lines = code === "inputs" ? problems : [code === "workflow" ? refused : error?.message];
     const { node } = error ?? {};
     return (
       <div className="flex flex-col gap-1">
         <ul role="alert" className="break-words text-bad">
-          {lines.map((one) => (
-            <li key={one}>{one}</li>
+          {lines.map((line) => (
+            <li key={line}>{line}</li>
           ))}
         </ul>
         {state === "unknown" ? <p className="text-ink-2">{t("runs.unknownText")}</p> : null}
@@ -63,21 +65,19 @@ export function RunError({ app, run: { state, error, jobId } }: { app: AppView; 
   return state === "unknown" ? <p className="text-ink-2">{t("runs.unknownText")}</p> : null;
 }
 
-type RunRefusalProps = { app: AppView; failure: ApiFailure; onRetry: () => void };
-
 /** Why a run was not started, for the person at the form: a limit of the app, its workflow, or its service. */
-export function RunRefusal({ app, failure, onRetry }: RunRefusalProps) {
+export function RunRefusal({ app, failure, onRetry }: { app: AppView; failure: ApiFailure; onRetry: () => void }) {
   const t = useTranslations("apps.refused");
   const common = useTranslations("common");
-  const clock = useClock();
+  const clock = useTimeFormat();
   const runsAppsOnly = useRunsAppsOnly();
-  const { limit, most, again, reason, node } = objectOf(failure.details) ?? {};
+  const { limit, most: max, again, reason, node } = objectOf(failure.details) ?? {};
   const retry = <Button onClick={onRetry}>{common("retry")}</Button>;
-  if (limit === "atOnce") return <FailureNotice title={t("atOnce", { most: Number(most) })} next={t("atOnceText")} actions={retry} />;
+  if (limit === "atOnce") return <FailureNotice title={t("atOnce", { max: Number(max) })} next={t("atOnceText")} actions={retry} />;
   if (limit === "runsPerDay")
     return (
       <FailureNotice
-        title={t("runsPerDay", { most: Number(most) })}
+        title={t("runsPerDay", { max: Number(max) })}
         next={t("runsPerDayText", { time: clock(Number(again), "until") ?? "" })}
       />
     );
@@ -109,8 +109,8 @@ function NodeLink({ app, node }: { app: AppView; node: string | undefined }) {
   const t = useTranslations("apps");
   const address = withQuery("/run", { app: app.id, connection: app.connectionId });
   return (
-    <Link href={node === undefined ? address : `${address}${hashOfNode(node)}`} className={buttonStyle()}>
+    <ButtonLink href={node === undefined ? address : `${address}${hashOfNode(node)}`}>
       {t(node === undefined ? "showWorkflow" : "form.showNode")}
-    </Link>
+    </ButtonLink>
   );
 }

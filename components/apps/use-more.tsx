@@ -11,21 +11,21 @@ type More<T> = { path: string; items: readonly T[]; next?: string; isBusy?: bool
 export function useMore<Answer extends { next?: string }, T>(
   path: `/${string}`,
   next: string | undefined,
-  itemsIn: (answer: Answer) => readonly T[],
+  itemsIn: (response: Answer) => readonly T[],
 ): { items: readonly T[]; button: ReactNode } {
   const t = useTranslations("apps");
-  const [known, setKnown] = useState<More<T>>({ path, items: [] });
-  const more: More<T> = known.path === path ? known : { path, items: [] };
+  const [pages, setPages] = useState<More<T>>({ path, items: [] });
+  const more: More<T> = pages.path === path ? pages : { path, items: [] };
   const after = more.items.length > 0 ? more.next : next;
   async function ask() {
     if (after === undefined || more.isBusy) return;
-    setKnown({ ...more, isBusy: true, failure: undefined });
+    setPages({ ...more, isBusy: true, failure: undefined });
     const address: `/${string}` = `${path}${path.includes("?") ? "&" : "?"}after=${encodeURIComponent(after)}`;
-    const answer = await callApi<Answer>(address);
-    setKnown((now) => {
+    const result = await callApi<Answer>(address);
+    setPages((now) => {
       if (now.path !== path) return now;
-      if (!answer.ok) return { ...now, isBusy: false, failure: answer.failure };
-      return { path, items: [...now.items, ...itemsIn(answer.value)], next: answer.value.next };
+      if (!result.ok) return { ...now, isBusy: false, failure: result.failure };
+      return { path, items: [...now.items, ...itemsIn(result.value)], next: result.value.next };
     });
   }
   const button =

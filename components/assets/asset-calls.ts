@@ -2,7 +2,7 @@
 
 import { useCapabilities } from "@/components/frame/connection/use-capabilities";
 import { callApi, type CallInit } from "@/lib/browser/api";
-import { type Stamped, usePoll } from "@/lib/browser/poll/use-poll";
+import { type Stamped, useLive } from "@/lib/browser/live/use-live";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { withQuery } from "@/lib/browser/urls";
 import { type Failure } from "@/lib/contract/failure";
@@ -41,7 +41,7 @@ export const requests = {
 };
 
 /** The most assets that the interface returns in one answer. */
-export const MAX_AT_ONCE = 500;
+export const MAX_PAGE_SIZE = 500;
 
 type Where = { query: AssetsQuery; connectionId: string | undefined };
 
@@ -55,7 +55,6 @@ export async function readAssets(
 }
 
 const read = (asset: Asset) => toAssetDetail(asset);
-const rarely = () => "background" as const;
 
 type UseAsset = {
   id: string;
@@ -66,12 +65,12 @@ type UseAsset = {
   listed?: AssetView;
 };
 
-/** One asset, polled. */
+/** One asset, kept current. */
 export function useAsset({ id, connectionId, initial, initialFailure, listed }: UseAsset) {
   const path = connectionId ? assetPath(id, connectionId) : undefined;
-  const poll = usePoll(path, { initial, initialFailure, read, motion: rarely });
-  const asset: AssetDetail | undefined = poll.value ?? (listed && { ...listed, others: {} });
-  return { ...poll, asset };
+  const live = useLive(path, { initial, initialFailure, read });
+  const asset: AssetDetail | undefined = live.value ?? (listed && { ...listed, others: {} });
+  return { ...live, asset };
 }
 
 export type AssetRights = {
@@ -88,6 +87,6 @@ const changes: readonly AssetChange[] = ["tags.remove", "assets.edit", "assets.d
 export function useAssetRights(connectionId: string | undefined, canChange: boolean): AssetRights {
   const { has, failure } = useCapabilities(canChange ? connectionId : undefined, changes);
   const lacksSome = changes.some((change) => has(change) === false);
-  const why = !canChange ? "role" : lacksSome ? "service" : failure ? "unsure" : undefined;
-  return { can: (change) => canChange && has(change) === true, canTag: canChange, why };
+  const reason = !canChange ? "role" : lacksSome ? "service" : failure ? "unsure" : undefined;
+  return { can: (change) => canChange && has(change) === true, canTag: canChange, why: reason };
 }

@@ -1,12 +1,12 @@
 import { X } from "lucide-react";
 import { useTranslations } from "next-intl";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
-import { Button, buttonStyle } from "@/components/ui/controls/button";
-import { FileName } from "@/components/ui/cut";
+import { IconButton } from "@/components/ui/controls/button";
 import { EmptyState } from "@/components/ui/empty-state";
 import { useEscape } from "@/components/ui/hooks/page-keys";
-import { Link } from "@/components/ui/link";
-import { Skeleton } from "@/components/ui/skeleton";
+import { ButtonLink } from "@/components/ui/link";
+import { LoadingBlocks } from "@/components/ui/skeleton";
+import { FileName } from "@/components/ui/truncated";
 import { type AssetView } from "@/lib/contract/views/asset-view";
 import { useAsset, useAssetRights } from "./asset-calls";
 import { assetHref } from "./asset-urls";
@@ -29,9 +29,10 @@ type AssetPanelProps = {
   onDeleted: (id: string) => void;
 };
 
-/** Beside the wall, which keeps its place and its keys: arrows move to the next picture, and the panel follows. */
+/** Next to the gallery, which keeps its scroll position and its keys: arrows move to the next picture, and the panel follows. */
 export function AssetPanel({ id, listed, connectionId, connection, canChange, onClose, onPatch, onDeleted }: AssetPanelProps) {
   const t = useTranslations("assets.panel");
+  const assets = useTranslations("assets");
   const { asset, failure, refresh, patch } = useAsset({ id, connectionId, listed });
   const rights = useAssetRights(connectionId, canChange);
   const edits = useAssetEdits({
@@ -44,22 +45,17 @@ export function AssetPanel({ id, listed, connectionId, connection, canChange, on
     onDone: () => void refresh(),
     onDeleted,
   });
-  useEscape("panel", () => {
-    onClose();
-    return true;
-  });
+  useEscape("panel", onClose);
   return (
     <aside
       aria-label={t("label", { name: asset?.name ?? id })}
       className="sticky top-[calc(52px+var(--tool-bar))] z-10 h-[calc(100*var(--dvh)-52px-var(--tool-bar))] w-[320px] shrink-0 overflow-y-auto border-l border-line bg-surface p-4"
     >
       <div className="mb-2.5 flex items-center justify-end gap-2">
-        <Link href={assetHref(id, connection)} className={buttonStyle({ tone: "quiet", size: "small", className: "mr-auto -ml-2" })}>
+        <ButtonLink href={assetHref(id, connection)} tone="quiet" size="small" className="mr-auto -ml-2">
           {t("openPage")}
-        </Link>
-        <Button tone="quiet" size="icon" aria-label={t("close")} title={`${t("close")} (Esc)`} onClick={onClose}>
-          <X aria-hidden="true" className="size-4" />
-        </Button>
+        </ButtonLink>
+        <IconButton icon={X} label={t("close")} tone="quiet" title={`${t("close")} (Esc)`} onClick={onClose} />
       </div>
       {failure && failure.code !== "NOT_FOUND" ? (
         <FailureMessage failure={failure} onRetry={() => void refresh()} className="mb-3" />
@@ -85,19 +81,9 @@ export function AssetPanel({ id, listed, connectionId, connection, canChange, on
           <AssetFacts asset={asset} connectionId={connectionId} connection={connection} />
         </div>
       ) : null}
-      {!asset && !failure ? <PanelSkeleton /> : null}
+      {!asset && !failure ? (
+        <LoadingBlocks label={assets("loading")} blocks={["aspect-[4/3] w-full", "h-5 w-40", "h-7 w-24 rounded-full", "h-36 w-full"]} />
+      ) : null}
     </aside>
-  );
-}
-
-function PanelSkeleton() {
-  const t = useTranslations("assets");
-  return (
-    <div role="status" aria-label={t("loading")} className="flex flex-col gap-3">
-      <Skeleton className="aspect-[4/3] w-full" />
-      <Skeleton className="h-5 w-40" />
-      <Skeleton className="h-7 w-24 rounded-full" />
-      <Skeleton className="h-36 w-full" />
-    </div>
   );
 }

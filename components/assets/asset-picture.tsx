@@ -7,7 +7,7 @@ import { type ThumbnailEdge } from "@/lib/browser/urls";
 import { type AssetView } from "@/lib/contract/views/asset-view";
 import { type FileKind, kindOfName, mediaKindOf } from "@/lib/contract/views/outputs-view";
 import { pictureUrl } from "./asset-urls";
-import { type Motion } from "./wall/motion";
+import { type Motion } from "./gallery/motion";
 
 type AssetPictureProps = {
   asset: AssetView;
@@ -15,7 +15,7 @@ type AssetPictureProps = {
   edge: ThumbnailEdge;
   alt: string;
   /** False: only the box is drawn, until the person stops scrolling. */
-  isAsked?: boolean;
+  isRequested?: boolean;
   /** Too small for text. */
   isPlain?: boolean;
   eager?: boolean;
@@ -28,14 +28,24 @@ const mustBeReadable = /\.(png|jpe?g|webp|gif)$/i;
 const doubled = { 128: 256, 256: 512, 512: 1024, 1024: 1024 } as const;
 
 /** The preview, or a placeholder of the same size that names the kind of file. Nothing is requested where no picture can exist. */
-export function AssetPicture({ asset, connection, edge, alt, isAsked = true, isPlain = false, eager, fit, className }: AssetPictureProps) {
+export function AssetPicture({
+  asset,
+  connection,
+  edge,
+  alt,
+  isRequested = true,
+  isPlain = false,
+  eager,
+  fit,
+  className,
+}: AssetPictureProps) {
   const mayHavePreview = asset.kind === "image" || asset.kind === "video" || asset.previewUrl !== undefined;
   const kind = extensionOf(asset) ?? <KindName kind={asset.kind} />;
   const plate = { kind: asset.kind, words: kind, alt, isPlain };
   const urlOf = (size: ThumbnailEdge) => pictureUrl(asset, size, { connection, fit: fit === "contain" ? undefined : "fill" });
   return (
     <span className={cn("relative block aspect-[4/3] w-full", className)}>
-      {mayHavePreview && isAsked ? (
+      {mayHavePreview && isRequested ? (
         <Picture
           src={urlOf(edge)}
           srcSet={edge < 1024 ? `${urlOf(edge)} 1x, ${urlOf(doubled[edge])} 2x` : undefined}
@@ -48,7 +58,7 @@ export function AssetPicture({ asset, connection, edge, alt, isAsked = true, isP
           className="absolute inset-0 size-full"
         />
       ) : null}
-      {mayHavePreview && !isAsked ? <span className="absolute inset-0 rounded-sm bg-sunken" /> : null}
+      {mayHavePreview && !isRequested ? <span className="absolute inset-0 rounded-sm bg-sunken" /> : null}
       {mayHavePreview ? null : <Plate {...plate} />}
       {mayHavePreview && asset.kind !== "image" && !isPlain ? (
         <span className="absolute right-1.5 bottom-1.5 flex [.plate+&]:hidden items-center gap-1 rounded-sm bg-ink/85 px-1.5 py-0.5 text-xs text-bg">
@@ -105,15 +115,15 @@ type TilePictureProps = {
 
 /** Loaded when its tile has stayed in view; a tile that is scrolled past loads nothing. */
 export function TilePicture({ asset, connectionId, edge, fit, motion, isEarly, isPlain, className }: TilePictureProps) {
-  const [isAsked, setAsked] = useState(isEarly);
-  useEffect(() => (isAsked ? undefined : motion.onRest(() => setAsked(true))), [isAsked, motion]);
+  const [isRequested, setRequested] = useState(isEarly);
+  useEffect(() => (isRequested ? undefined : motion.onRest(() => setRequested(true))), [isRequested, motion]);
   return (
     <AssetPicture
       asset={asset}
       connection={connectionId}
       edge={edge}
       alt=""
-      isAsked={isAsked}
+      isRequested={isRequested}
       isPlain={isPlain}
       eager
       fit={fit}

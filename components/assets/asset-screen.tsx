@@ -7,22 +7,18 @@ import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { Freshness } from "@/components/frame/list/tool-bar";
 import { PageHeader } from "@/components/frame/page-header";
 import { Card } from "@/components/ui/card";
-import { buttonStyle } from "@/components/ui/controls/button";
 import { EmptyState } from "@/components/ui/empty-state";
-import { Link } from "@/components/ui/link";
-import { initialOf, type Stamped } from "@/lib/browser/poll/use-poll";
-import { withQuery } from "@/lib/browser/urls";
+import { ButtonLink, Link } from "@/components/ui/link";
+import { initialOf, type Stamped } from "@/lib/browser/live/use-live";
+import { shortId, withQuery } from "@/lib/browser/urls";
 import { type Failure } from "@/lib/contract/failure";
 import { type AssetDetail } from "@/lib/contract/views/asset-view";
 import { type Result } from "@/lib/shared/result";
-import { useAsset } from "./asset-calls";
-import { useAssetRights } from "./asset-calls";
+import { useAsset, useAssetRights } from "./asset-calls";
 import { AssetActions } from "./detail/asset-actions";
 import { AssetFacts } from "./detail/asset-facts";
-import { AssetPreview } from "./detail/asset-preview";
-import { AssetSummary } from "./detail/asset-preview";
-import { AssetTags } from "./detail/asset-tags";
-import { useAssetEdits } from "./detail/asset-tags";
+import { AssetPreview, AssetSummary } from "./detail/asset-preview";
+import { AssetTags, useAssetEdits } from "./detail/asset-tags";
 import { JobSiblings } from "./detail/job-siblings";
 
 type AssetScreenProps = {
@@ -36,16 +32,16 @@ export function AssetScreen({ assetId, connection, canChange, asset: reading }: 
   const t = useTranslations("assets");
   const first = use(reading);
   const connectionId = useConnection()?.id;
-  const poll = useAsset({ id: assetId, connectionId, ...initialOf(first) });
-  const { failure, refresh } = poll;
+  const live = useAsset({ id: assetId, connectionId, ...initialOf(first) });
+  const { failure, refresh } = live;
   const [isDeleted, setDeleted] = useState(false);
   const isGone = isDeleted || failure?.code === "NOT_FOUND";
-  const asset = isDeleted ? undefined : poll.asset;
+  const asset = isDeleted ? undefined : live.asset;
   const rights = useAssetRights(connectionId, canChange);
   const edits = useAssetEdits({
     asset,
     connectionId,
-    onPatch: (change) => poll.patch(change),
+    onPatch: (change) => live.patch(change),
     onDone: () => void refresh(),
     onDeleted: () => setDeleted(true),
   });
@@ -58,19 +54,15 @@ export function AssetScreen({ assetId, connection, canChange, asset: reading }: 
             {t("title")} /
           </Link>
         }
-        title={<span className="break-all">{asset?.name ?? assetId.slice(0, 8)}</span>}
+        title={<span className="break-all">{asset?.name ?? shortId(assetId)}</span>}
       >
-        {asset ? <Freshness atMs={poll.atMs} everyMs={poll.everyMs} isFailing={failure !== undefined} /> : null}
+        {asset ? <Freshness atMs={live.atMs} isFailing={failure !== undefined} /> : null}
       </PageHeader>
       {isGone ? (
         <EmptyState
           title={t(isDeleted ? "page.deleted" : "page.missing")}
           text={t(isDeleted ? "page.deletedText" : "page.missingText")}
-          action={
-            <Link href={list} className={buttonStyle()}>
-              {t("page.back")}
-            </Link>
-          }
+          action={<ButtonLink href={list}>{t("page.back")}</ButtonLink>}
         />
       ) : null}
       {failure && !isGone ? <FailureMessage failure={failure} onRetry={() => void refresh()} className="mx-4 mt-4 md:mx-5" /> : null}

@@ -16,11 +16,6 @@ import { type AssetView, fileOfAsset } from "@/lib/contract/views/asset-view";
 /** Proxies in front of a console refuse longer addresses. */
 export const MAX_IN_RUN = 100;
 
-/** The name of jobs everywhere: enough of the id to tell them apart. */
-export function shortJob(jobId: string): string {
-  return jobId.slice(0, 8);
-}
-
 /** Its page. The address names the connection, as otherwise a link sent to a colleague could open another service's list. */
 export function assetHref(id: string, connection?: string): `/${string}` {
   return withQuery(`/assets/${encodeURIComponent(id)}`, { connection });
@@ -61,8 +56,7 @@ export function assetFileUrl(asset: Pick<AssetView, "file" | "hash" | "name" | "
 }
 
 /**
- * Whether this service hands out files. A service with only the core interface is asked for one file, once per tab;
- * all others are known to hand out files.
+ * Whether this service serves files. A service with only the core interface is checked with one file, once per tab; all others serve files.
  */
 export function useHandsOutFiles(connectionId: string | undefined, file: string | undefined): boolean {
   const isCore = useCapabilities(connectionId, ["tags.list"]).has("tags.list") === false;
@@ -89,10 +83,10 @@ export function useFileDownload(): (url: string, name: string) => Promise<void> 
 async function firstByteFailure(url: string) {
   const stop = new AbortController();
   try {
-    const answer = await fetch(url, { headers: { range: "bytes=0-0" }, signal: stop.signal });
+    const response = await fetch(url, { headers: { range: "bytes=0-0" }, signal: stop.signal });
     // An empty file has no first byte (416).
-    if (answer.ok || answer.status === 416) return undefined;
-    return readFailure(answer.status, answer.headers.get("retry-after"), await answer.text());
+    if (response.ok || response.status === 416) return undefined;
+    return readFailure(response.status, response.headers.get("retry-after"), await response.text());
   } catch (cause) {
     return failureOfThrown(cause);
   } finally {

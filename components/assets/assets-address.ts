@@ -3,7 +3,7 @@ import { MASK_LAYER_TAG } from "@/lib/contract/assets/file-refs";
 import { addressValues, type Params, readAddress, type ValuesOf } from "@/lib/contract/params";
 import { type AssetsAnswer, type AssetsQuery } from "@/lib/contract/schemas/asset";
 import { type AssetView, toAssetView } from "@/lib/contract/views/asset-view";
-import { tileSizes } from "./wall/wall-layout";
+import { tileSizes } from "./gallery/gallery-layout";
 
 /** Tiles take more room than rows of text, so a page has fewer; 60 fills five columns by twelve rows. */
 export const PAGE_SIZE = 60;
@@ -33,7 +33,7 @@ export const sortings = [
 ] as const satisfies readonly { key: string; sort: AssetsQuery["sort"]; order: AssetsQuery["order"] }[];
 
 /** What the page's links keep besides the query. */
-type AssetsPlace = {
+type AssetsLocation = {
   look?: AssetsLook;
   connection?: string;
   /** A member with a default view reaches the bare list by `view=all`; any other address names its own filters. */
@@ -42,7 +42,7 @@ type AssetsPlace = {
 };
 
 /** The page's own address for a query; defaults are left out, so that the same view always has the same address. */
-export function assetsHref(query: AssetsQuery, place: AssetsPlace = {}): `/${string}` {
+export function assetsHref(query: AssetsQuery, assetsLocation: AssetsLocation = {}): `/${string}` {
   const search = {
     name_contains: query.name_contains,
     include_tags: query.include_tags,
@@ -54,10 +54,15 @@ export function assetsHref(query: AssetsQuery, place: AssetsPlace = {}): `/${str
     order: query.order === "desc" ? undefined : query.order,
     limit: query.limit === PAGE_SIZE ? undefined : query.limit,
     offset: query.offset === 0 ? undefined : query.offset,
-    ...addressValues(lookParams, place.look ?? usualLook),
+    ...addressValues(lookParams, assetsLocation.look ?? DEFAULT_LOOK),
   };
   const isBare = Object.values(search).every((value) => value === undefined || (Array.isArray(value) && value.length === 0));
-  return withQuery("/assets", { ...search, view: isBare ? place.view : undefined, connection: place.connection, asset: place.asset });
+  return withQuery("/assets", {
+    ...search,
+    view: isBare ? assetsLocation.view : undefined,
+    connection: assetsLocation.connection,
+    asset: assetsLocation.asset,
+  });
 }
 
 /** The address of a saved view. */
@@ -122,14 +127,14 @@ export const unfiltered = {
 // The gallery's look: tiles or table, tile size, cropping, paging. The address leaves defaults out.
 
 export const lookParams = {
-  look: { kind: "word", values: ["gallery", "table"], usual: "gallery" },
-  size: { kind: "word", values: tileSizes, usual: "medium" },
-  fit: { kind: "word", values: ["fill", "whole"], usual: "fill" },
-  by: { kind: "word", values: ["endless", "pages"], usual: "endless" },
+  look: { kind: "word", values: ["gallery", "table"], default: "gallery" },
+  size: { kind: "word", values: tileSizes, default: "medium" },
+  fit: { kind: "word", values: ["fill", "whole"], default: "fill" },
+  by: { kind: "word", values: ["endless", "pages"], default: "endless" },
 } as const satisfies Params;
 export type AssetsLook = ValuesOf<typeof lookParams>;
 
-export const usualLook: AssetsLook = readAddress(lookParams, new URLSearchParams()).query;
+const DEFAULT_LOOK: AssetsLook = readAddress(lookParams, new URLSearchParams()).query;
 
 export type AssetPage = { assets: AssetView[]; total?: number; hasMore?: boolean; unreadable?: number };
 

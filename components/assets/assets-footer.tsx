@@ -2,19 +2,19 @@ import dynamic from "next/dynamic";
 import { useTranslations } from "next-intl";
 import { useMemo, useState } from "react";
 import { PageControls, Paging } from "@/components/data-table/paging";
-import { useChosen } from "@/components/data-table/selection/selection";
-import { type ListState } from "@/components/frame/list/use-list-state";
-import { Button, buttonStyle } from "@/components/ui/controls/button";
+import { useSelectionValue } from "@/components/data-table/selection/selection";
+import { type ListState, useListQuery } from "@/components/frame/list/list-state";
+import { Button } from "@/components/ui/controls/button";
 import { Input } from "@/components/ui/controls/fields";
 import { EmptyState } from "@/components/ui/empty-state";
-import { Link } from "@/components/ui/link";
-import { useNumber } from "@/components/ui/time/use-clock";
+import { ButtonLink } from "@/components/ui/link";
+import { useNumberFormat } from "@/components/ui/time/use-time-format";
 import { type AssetsQuery } from "@/lib/contract/schemas/asset";
-import { MAX_AT_ONCE, useAssetRights } from "./asset-calls";
+import { MAX_PAGE_SIZE, useAssetRights } from "./asset-calls";
 import { type AssetsLook, isFiltered, unfiltered } from "./assets-address";
 import { type AssetAct, type Entry } from "./bulk/use-asset-bulk";
-import { type AssetsSource } from "./wall/chunk-store";
-import { type Picking } from "./wall/use-picking";
+import { type AssetsSource } from "./gallery/chunk-store";
+import { type Picking } from "./gallery/use-picking";
 
 type AssetsFooterProps = {
   source: AssetsSource;
@@ -35,8 +35,8 @@ const bar =
 /** The position in the list, and ways to another part of it: page by page, or one long list with a jump. */
 export function AssetsFooter({ source, hasMore, by, place, firstIndex, onBy, onJump, onSelectAll }: AssetsFooterProps) {
   const t = useTranslations("assets.foot");
-  const number = useNumber();
-  const { query } = place;
+  const number = useNumberFormat();
+  const query = useListQuery(place);
   const { count, total } = source;
   const buttons = (
     <>
@@ -60,7 +60,7 @@ export function AssetsFooter({ source, hasMore, by, place, firstIndex, onBy, onJ
         className="mt-auto md:sticky md:bottom-0 md:z-20"
       >
         {buttons}
-        <PageControls offset={query.offset} limit={query.limit} total={total} most={MAX_AT_ONCE} onGo={place.go} />
+        <PageControls offset={query.offset} limit={query.limit} total={total} maxLimit={MAX_PAGE_SIZE} onGo={place.go} />
       </Paging>
     );
   }
@@ -79,8 +79,8 @@ export function AssetsFooter({ source, hasMore, by, place, firstIndex, onBy, onJ
         className="flex items-center gap-1.5 whitespace-nowrap"
         onSubmit={(event) => {
           event.preventDefault();
-          const wanted = Number(String(new FormData(event.currentTarget).get("place")).replaceAll(/\D/g, ""));
-          if (wanted > 0) onJump(Math.min(count, wanted) - 1);
+          const position = Number(String(new FormData(event.currentTarget).get("place")).replaceAll(/\D/g, ""));
+          if (position > 0) onJump(Math.min(count, position) - 1);
         }}
       >
         <label className="flex items-center gap-1.5">
@@ -95,15 +95,11 @@ export function AssetsFooter({ source, hasMore, by, place, firstIndex, onBy, onJ
   );
 }
 
-type AssetsEmptyProps = { place: Pick<ListState<AssetsQuery>, "query" | "hrefOf">; canChange: boolean };
-
-export function AssetsEmpty({ place: { query, hrefOf }, canChange }: AssetsEmptyProps) {
+export function AssetsEmpty({ place, canChange }: { place: ListState<AssetsQuery>; canChange: boolean }) {
+  const query = useListQuery(place);
+  const { hrefOf } = place;
   const t = useTranslations("assets");
-  const action = (href: string, label: string) => (
-    <Link href={href} className={buttonStyle()}>
-      {label}
-    </Link>
-  );
+  const action = (href: string, label: string) => <ButtonLink href={href}>{label}</ButtonLink>;
   if (query.offset > 0)
     return (
       <EmptyState title={t("empty.pastEnd")} text={t("empty.pastEndText")} action={action(hrefOf({ offset: 0 }), t("empty.firstPage"))} />
@@ -125,14 +121,14 @@ type AssetsSelectedProps = {
   connectionId?: string;
   connection?: string;
   canChange: boolean;
-  onDone: (act: AssetAct, entries: readonly Entry[]) => void;
+  onDone: (assetAct: AssetAct, entries: readonly Entry[]) => void;
   onCompare: (ids: readonly string[]) => void;
 };
 
-/** Mounted with the first selection; it then stays mounted, as it shows the receipt of what was done. */
+/** Mounted with the first selection; it then stays mounted, as it shows the result of what was done. */
 export function AssetsSelected(props: AssetsSelectedProps) {
   const { store } = props.picking;
-  const isAny = useChosen(store, () => store.ids().size > 0);
+  const isAny = useSelectionValue(store, () => store.ids().size > 0);
   const [wasAny, setWasAny] = useState(false);
   if (isAny && !wasAny) setWasAny(true);
   return wasAny ? <Selected {...props} /> : null;
@@ -142,8 +138,8 @@ export function AssetsSelected(props: AssetsSelectedProps) {
 function Selected({ picking, query, total, connectionId, connection, canChange, onDone, onCompare }: AssetsSelectedProps) {
   const rights = useAssetRights(connectionId, canChange);
   const { store, chosen } = picking;
-  const ids = useChosen(store, store.ids);
-  const isMatching = useChosen(store, store.isMatching);
+  const ids = useSelectionValue(store, store.ids);
+  const isMatching = useSelectionValue(store, store.isMatching);
   const selected = useMemo(
     () =>
       isMatching
@@ -161,7 +157,7 @@ function Selected({ picking, query, total, connectionId, connection, canChange, 
       onDone={onDone}
       onCompare={onCompare}
       onClear={store.clear}
-      onBack={store.add}
+      onRestored={store.add}
       isReading={picking.isReading}
       total={total}
       onAll={isMore && !isMatching ? picking.all : undefined}

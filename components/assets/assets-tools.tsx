@@ -3,14 +3,14 @@ import dynamic from "next/dynamic";
 import { useSearchParams } from "next/navigation";
 import { useTranslations } from "next-intl";
 import { useCallback, useMemo, useRef, useState } from "react";
-import { useConnection, useFeature } from "@/components/frame/connection/connection-context";
+import { useConnection, useConnectionParam, useFeature } from "@/components/frame/connection/connection-context";
 import { filterButton, FilterRow } from "@/components/frame/list/filters-panel";
 import { ClearFilters, FiltersPopover } from "@/components/frame/list/filters-popover";
-import { type ListState } from "@/components/frame/list/use-list-state";
-import { openWayIn, waysOf } from "@/components/frame/ways-in";
+import { type ListState, useListQuery } from "@/components/frame/list/list-state";
+import { openUploadSource, uploadSourcesOf } from "@/components/frame/upload-sources";
 import { cn } from "@/components/ui/cn";
-import { Button, chipStyle } from "@/components/ui/controls/button";
-import { Checkbox, SearchField, Select } from "@/components/ui/controls/fields";
+import { Button, chipStyle, IconButton } from "@/components/ui/controls/button";
+import { CheckField, Options, SearchField, Select } from "@/components/ui/controls/fields";
 import { Menu } from "@/components/ui/controls/menu";
 import { Link } from "@/components/ui/link";
 import { addressValues, readAddress } from "@/lib/contract/params";
@@ -29,7 +29,7 @@ import {
   withNextTagState,
 } from "./assets-address";
 import { readFilter } from "./filter/metadata-rows";
-import { tileSizes } from "./wall/wall-layout";
+import { tileSizes } from "./gallery/gallery-layout";
 
 const ViewsDialog = dynamic(() => import("@/components/frame/list/views-dialog").then((module) => module.ViewsDialog), { ssr: false });
 
@@ -39,13 +39,14 @@ type AssetsToolsProps = {
   onLook: (change: Partial<AssetsLook>) => void;
   /** Absent where there are no assets. */
   onView: (() => void) | undefined;
-  linked: string | undefined;
   canShare: boolean;
 };
 
 /** The view's own tools, on the right of the tool bar. */
-export function AssetsTools({ place, look, onLook, onView, linked, canShare }: AssetsToolsProps) {
+export function AssetsTools({ place, look, onLook, onView, canShare }: AssetsToolsProps) {
+  const connectionParam = useConnectionParam();
   const t = useTranslations("assets");
+  const query = useListQuery(place);
   const [isOpen, setOpen] = useState(false);
   const isGallery = look.look === "gallery";
   const pressed = (isOn: boolean) => (isOn ? "border-ink bg-off-soft" : undefined);
@@ -53,33 +54,23 @@ export function AssetsTools({ place, look, onLook, onView, linked, canShare }: A
     <>
       <SortSelect place={place} />
       <Button aria-haspopup="dialog" onClick={() => setOpen(true)}>
-        {t("views.open")} <span aria-hidden="true">▾</span>
+        {useTranslations("savedViews")("open")} <span aria-hidden="true">▾</span>
       </Button>
-      {onView ? (
-        <Button size="icon" aria-label={t("look.view")} title={t("look.view")} onClick={onView}>
-          <Expand aria-hidden="true" className="size-4" />
-        </Button>
-      ) : null}
-      <Button
-        size="icon"
-        aria-label={t("look.gallery")}
-        title={t("look.gallery")}
+      {onView ? <IconButton icon={Expand} label={t("look.view")} onClick={onView} /> : null}
+      <IconButton
+        icon={Grid2x2}
+        label={t("look.gallery")}
         aria-pressed={isGallery}
         onClick={() => onLook({ look: "gallery" })}
         className={pressed(isGallery)}
-      >
-        <Grid2x2 aria-hidden="true" className="size-4" />
-      </Button>
-      <Button
-        size="icon"
-        aria-label={t("look.table")}
-        title={t("look.table")}
+      />
+      <IconButton
+        icon={List}
+        label={t("look.table")}
         aria-pressed={!isGallery}
         onClick={() => onLook({ look: "table" })}
         className={pressed(!isGallery)}
-      >
-        <List aria-hidden="true" className="size-4" />
-      </Button>
+      />
       {isGallery ? (
         <>
           <input
@@ -94,23 +85,20 @@ export function AssetsTools({ place, look, onLook, onView, linked, canShare }: A
             onChange={({ currentTarget }) => onLook({ size: tileSizes[Number(currentTarget.value)] ?? "medium" })}
             className="w-[72px] shrink-0"
           />
-          <Button
-            size="icon"
-            aria-label={t("look.whole")}
-            title={t("look.whole")}
+          <IconButton
+            icon={look.fit === "whole" ? Maximize : Minimize}
+            label={t("look.whole")}
             aria-pressed={look.fit === "whole"}
             onClick={() => onLook({ fit: look.fit === "whole" ? "fill" : "whole" })}
             className={pressed(look.fit === "whole")}
-          >
-            {look.fit === "whole" ? <Maximize aria-hidden="true" className="size-4" /> : <Minimize aria-hidden="true" className="size-4" />}
-          </Button>
+          />
         </>
       ) : null}
       {isOpen ? (
         <ViewsDialog
           screen="assets"
-          query={assetsHref({ ...place.query, offset: 0 }, { look }).split("?")[1] ?? ""}
-          hrefOf={(query) => viewHref(query, linked)}
+          query={assetsHref({ ...query, offset: 0 }, { look }).split("?")[1] ?? ""}
+          hrefOf={(saved) => viewHref(saved, connectionParam)}
           canShare={canShare}
           onClose={() => setOpen(false)}
         />
@@ -120,7 +108,8 @@ export function AssetsTools({ place, look, onLook, onView, linked, canShare }: A
 }
 
 /** All five fields, in both directions, under everyday names. */
-function SortSelect({ place: { query, go } }: { place: ListState<AssetsQuery> }) {
+function SortSelect({ place }: { place: ListState<AssetsQuery> }) {
+  const query = useListQuery(place);
   const t = useTranslations("assets");
   const sorting = sortings.find(({ sort, order }) => sort === query.sort && order === query.order);
   return (
@@ -128,26 +117,26 @@ function SortSelect({ place: { query, go } }: { place: ListState<AssetsQuery> })
       aria-label={t("filter.sort")}
       value={sorting?.key ?? ""}
       onChange={({ currentTarget }) => {
-        const chosen = sortings.find(({ key }) => key === currentTarget.value);
-        if (chosen) go({ sort: chosen.sort, order: chosen.order });
+        const sorting = sortings.find(({ key }) => key === currentTarget.value);
+        if (sorting) place.go({ sort: sorting.sort, order: sorting.order });
       }}
       className="max-w-[126px] shrink-0 border-transparent bg-transparent text-ink-3 max-sm:text-[13px]"
     >
-      {sortings.map(({ key }) => (
-        <option key={key} value={key}>
-          {t(`sort.${key}`)}
-        </option>
-      ))}
+      <Options of={sortings.map(({ key }) => [key, t(`sort.${key}`)])} />
     </Select>
   );
 }
 
 /** Every way to bring bytes into the service, behind one button. */
-export function WaysInMenu() {
+export function UploadMenu() {
   const t = useTranslations("frame.ways");
-  const ways = waysOf(useConnection());
+  const sources = uploadSourcesOf(useConnection());
   return (
-    <Menu tone="primary" label={t("label")} items={ways.map((way) => ({ key: way, label: t(way), onSelect: () => openWayIn(way) }))} />
+    <Menu
+      tone="primary"
+      label={t("label")}
+      items={sources.map((source) => ({ key: source, label: t(source), onSelect: () => openUploadSource(source) }))}
+    />
   );
 }
 
@@ -185,7 +174,8 @@ export function AssetsFilters({ place, connectionId, seenTags }: AssetsFiltersPr
   // If the address has a filter that the connection does not offer, it is still shown and can be removed.
   const canFilter = useFeature("metadataFilter");
   const [open, setOpen] = useState<"tags" | "metadata">();
-  const { query, hrefOf, go } = place;
+  const query = useListQuery(place);
+  const { hrefOf, go } = place;
   const conditions = readFilter(query.metadata_filter).length;
   const close = () => setOpen(undefined);
   const more = useRef<HTMLButtonElement>(null);
@@ -197,7 +187,7 @@ export function AssetsFilters({ place, connectionId, seenTags }: AssetsFiltersPr
         text={query.name_contains ?? ""}
         maxLength={500}
         className="w-[150px] shrink-0 max-sm:w-[176px] 2xl:w-[220px]"
-        onSearch={(name) => go({ name_contains: name || undefined })}
+        onSearch={(name) => go({ name_contains: name || undefined }, true)}
       />
       <div className="-my-1 -mr-2 -ml-1 flex min-w-0 items-center gap-2 overflow-x-auto mask-r-from-[calc(100%-12px)] py-1 pr-3 pl-1 empty:hidden max-md:contents">
         {shownTags(query).map((tag) => {
@@ -248,10 +238,11 @@ export function AssetsFilters({ place, connectionId, seenTags }: AssetsFiltersPr
             </button>
           </FilterRow>
         ) : null}
-        <label className="flex items-center gap-2">
-          <Checkbox checked={query.include_public} onChange={() => go({ include_public: !query.include_public })} />
-          {t("filter.shared")}
-        </label>
+        <CheckField
+          label={t("filter.shared")}
+          checked={query.include_public}
+          onChange={() => go({ include_public: !query.include_public })}
+        />
         {open === "metadata" ? (
           <MetadataDialog filter={query.metadata_filter} onFilter={(metadata_filter) => go({ metadata_filter })} onClose={close} />
         ) : null}

@@ -8,14 +8,14 @@ import { MAX_COMPARED, type ReadWorkflow, type useViewing, type ViewerItem } fro
 import { Viewer } from "@/components/viewer/viewer";
 import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";
-import { withQuery } from "@/lib/browser/urls";
+import { shortId, withQuery } from "@/lib/browser/urls";
 import { type Asset } from "@/lib/contract/schemas/asset";
 import { type JobDetail } from "@/lib/contract/schemas/job";
 import { type AssetView, toAssetView } from "@/lib/contract/views/asset-view";
 import { ok, type Result } from "@/lib/shared/result";
 import { assetPath, useAsset } from "./asset-calls";
-import { assetFileUrl, assetHref, pictureUrl, shortJob, useHandsOutFiles } from "./asset-urls";
-import { type AssetsSource } from "./wall/chunk-store";
+import { assetFileUrl, assetHref, pictureUrl, useHandsOutFiles } from "./asset-urls";
+import { type AssetsSource } from "./gallery/chunk-store";
 
 type Where = { connectionId?: string; connection?: string };
 type AssetsViewerProps = Where & {
@@ -90,17 +90,17 @@ export function AssetsCompare({ named, find, connectionId, connection, onClose }
     () =>
       Promise.all(
         ids.map(async (id): Promise<Result<AssetView, ApiFailure>> => {
-          const known = find(id);
-          return known ? ok(known) : await readAsset(id, connectionId);
+          const asset = find(id);
+          return asset ? ok(asset) : await readAsset(id, connectionId);
         }),
       ),
     // Reopening must not reuse an earlier answer, which may be a failure.
     { dedupingInterval: 0 },
   );
-  const found = data?.flatMap((read) => (read.ok ? [read.value] : []));
-  const [failure] = data?.flatMap((read) => (read.ok ? [] : [read.failure])) ?? [];
-  const lost = failure && found ? ids.length - found.length : 0;
-  const isPossible = found === undefined || found.length > 1;
+  const assets = data?.flatMap((result) => (result.ok ? [result.value] : []));
+  const [failure] = data?.flatMap((result) => (result.ok ? [] : [result.failure])) ?? [];
+  const lost = failure && assets ? ids.length - assets.length : 0;
+  const isPossible = assets === undefined || assets.length > 1;
   useEffect(() => {
     if (failure) showToast({ tone: "bad", text: `${t("lost", { count: lost })} ${failureText(errors, failure)}` });
     if (!isPossible) onClose();
@@ -110,8 +110,8 @@ export function AssetsCompare({ named, find, connectionId, connection, onClose }
     // Drops a failed answer, so that opening it again asks again.
     if (hasFailed) return () => void mutate(undefined, { revalidate: false });
   }, [hasFailed, mutate]);
-  if (!found || !isPossible) return null;
-  const items = found.map((asset) => toViewerItem(asset, { connectionId, connection }));
+  if (!assets || !isPossible) return null;
+  const items = assets.map((asset) => toViewerItem(asset, { connectionId, connection }));
   return <Compare items={items} readWorkflow={workflowsOf(connectionId)} onClose={onClose} />;
 }
 
@@ -138,6 +138,6 @@ function toViewerItem(asset: AssetView, { connectionId, connection }: { connecti
     height: asset.height,
     sizeBytes: asset.sizeBytes,
     href: assetHref(asset.id, connection),
-    ...(asset.jobId !== undefined && { jobId: asset.jobId, note: shortJob(asset.jobId) }),
+    ...(asset.jobId !== undefined && { jobId: asset.jobId, note: shortId(asset.jobId) }),
   };
 }

@@ -2,9 +2,9 @@ import { X } from "lucide-react";
 import { useTranslations } from "next-intl";
 import { useId, useState } from "react";
 import { onlyTag, useTags } from "@/components/frame/tags/tags-input";
-import { Button, chipStyle } from "@/components/ui/controls/button";
+import { chipStyle } from "@/components/ui/controls/button";
 import { Input } from "@/components/ui/controls/fields";
-import { Dialog, DialogFoot } from "@/components/ui/dialog";
+import { Dialog, FormFoot } from "@/components/ui/dialog";
 import { isComposing } from "@/components/ui/hooks/page-keys";
 import { readTags } from "@/lib/shared/text";
 
@@ -25,24 +25,23 @@ const OFFERED = 12;
 /** Chooses one or more tags, typed or from the existing ones. */
 export function TagsDialog({ title, label, connectionId, seen, isClosed = false, onTags, onClose }: TagsDialogProps) {
   const t = useTranslations("assets.tags");
-  const common = useTranslations("common");
   const [tags, setTags] = useState<string[]>([]);
   const [typed, setTyped] = useState("");
   const id = useId();
-  const wanted = typed.trim();
-  const { tags: listed } = useTags(isClosed ? undefined : connectionId, wanted.includes(",") ? "" : wanted);
-  const known = [...new Set([...seen, ...listed.map(({ name }) => name)])].filter((tag) => !tags.includes(tag));
-  const offered = known.filter((tag) => tag.toLowerCase().includes(wanted.toLowerCase())).slice(0, OFFERED);
+  const search = typed.trim();
+  const { tags: listed } = useTags(isClosed ? undefined : connectionId, search.includes(",") ? "" : search);
+  const otherTags = [...new Set([...seen, ...listed.map(({ name }) => name)])].filter((tag) => !tags.includes(tag));
+  const offered = otherTags.filter((tag) => tag.toLowerCase().includes(search.toLowerCase())).slice(0, OFFERED);
   // An existing tag, set elsewhere, may contain a comma.
-  const meant = known.includes(wanted) ? [wanted] : readTags(wanted);
-  const only = onlyTag(wanted, offered);
+  const typedTags = otherTags.includes(search) ? [search] : readTags(search);
+  const only = onlyTag(search, offered);
   // With a comma after it, the typed text is a complete tag, even if it is a part of another.
-  const typedOut = wanted.includes(",");
+  const typedOut = search.includes(",");
   const take = (taken: readonly string[]) => {
     setTags([...tags.filter((other) => !taken.includes(other)), ...taken]);
     setTyped("");
   };
-  const all = [...new Set([...tags, ...meant])];
+  const all = [...new Set([...tags, ...typedTags])];
   return (
     <Dialog isOpen onClose={onClose} title={title}>
       <form
@@ -76,9 +75,9 @@ export function TagsDialog({ title, label, connectionId, seen, isClosed = false,
           onChange={({ currentTarget }) => setTyped(currentTarget.value)}
           onKeyDown={(event) => {
             // A second Enter, with nothing typed, submits; during composition (IME) Enter is left to the keyboard.
-            if (event.key !== "Enter" || isComposing(event.nativeEvent) || wanted === "") return;
+            if (event.key !== "Enter" || isComposing(event.nativeEvent) || search === "") return;
             event.preventDefault();
-            take(typedOut || !only ? meant : [only]);
+            take(typedOut || !only ? typedTags : [only]);
           }}
         />
         {offered.length > 0 ? (
@@ -92,12 +91,7 @@ export function TagsDialog({ title, label, connectionId, seen, isClosed = false,
             ))}
           </ul>
         ) : null}
-        <DialogFoot>
-          <Button onClick={onClose}>{common("cancel")}</Button>
-          <Button type="submit" tone="primary" aria-disabled={all.length === 0 || undefined}>
-            {title}
-          </Button>
-        </DialogFoot>
+        <FormFoot onClose={onClose} aria-disabled={all.length === 0 || undefined} label={title} />
       </form>
     </Dialog>
   );

@@ -5,9 +5,7 @@ import { LanguageSwitch } from "@/components/frame/look/language-switch";
 import { ThemeSwitch } from "@/components/frame/look/theme";
 import { tellConfirmed } from "@/lib/browser/confirm";
 
-type AuthShellProps = { product: string; title: string; text?: ReactNode; children: ReactNode };
-
-export function AuthShell({ product, title, text, children }: AuthShellProps) {
+export function AuthShell({ product, title, text, children }: { product: string; title: string; text?: ReactNode; children: ReactNode }) {
   return (
     <div className="flex min-h-dvh flex-col">
       <header className="flex items-center justify-between px-5 py-3">

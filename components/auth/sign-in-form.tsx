@@ -4,9 +4,7 @@ import { useTranslations } from "next-intl";
 import { type FormEvent, useState } from "react";
 import { ProviderRefusal, type ProviderRefusalReason } from "@/components/frame/account/sign-in-fields";
 import { Button } from "@/components/ui/controls/button";
-import { Input } from "@/components/ui/controls/fields";
-import { fieldText } from "@/components/ui/controls/form-field";
-import { FormField } from "@/components/ui/controls/form-field";
+import { fieldText, InputField } from "@/components/ui/controls/form-field";
 import { FailureNotice } from "@/components/ui/empty-state";
 import { returnPath, signIn, signInAt, type SignInOutcome } from "@/lib/browser/session";
 import { apiPath } from "@/lib/browser/urls";
@@ -32,12 +30,8 @@ export function SignInForm() {
   return (
     <form method="post" onSubmit={(event) => void submit(event)} className="flex flex-col gap-4">
       {refusal ? <FailureNotice title={t(`${refusal}.title`)} next={t(`${refusal}.next`)} /> : null}
-      <FormField label={t("email")}>
-        {(control) => <Input {...control} name="email" type="email" autoComplete="username" required />}
-      </FormField>
-      <FormField label={t("password")}>
-        {(control) => <Input {...control} name="password" type="password" autoComplete="current-password" required />}
-      </FormField>
+      <InputField label={t("email")} name="email" type="email" autoComplete="username" required />
+      <InputField label={t("password")} name="password" type="password" autoComplete="current-password" required />
       <Button type="submit" tone="primary" busy={isBusy}>
         {isBusy ? t("busy") : t("submit")}
       </Button>
@@ -80,7 +74,6 @@ export function ProviderButtons({ providers, token }: ProviderButtonsProps) {
   );
 }
 
-/** The line between the providers and the password form. */
 export function OrPassword() {
   const t = useTranslations("auth.provider");
   return (

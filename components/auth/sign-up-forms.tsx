@@ -5,12 +5,10 @@ import { type FormEvent, useState } from "react";
 import { NewPasswordInput } from "@/components/frame/account/sign-in-fields";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { faultyField } from "@/components/frame/failure/fault-owner";
-import { Button, buttonStyle } from "@/components/ui/controls/button";
-import { Input } from "@/components/ui/controls/fields";
-import { fieldText } from "@/components/ui/controls/form-field";
-import { FormField } from "@/components/ui/controls/form-field";
+import { Button } from "@/components/ui/controls/button";
+import { fieldText, FormField, InputField } from "@/components/ui/controls/form-field";
 import { FailureNotice } from "@/components/ui/empty-state";
-import { Link } from "@/components/ui/link";
+import { ButtonLink } from "@/components/ui/link";
 import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { signIn } from "@/lib/browser/session";
@@ -31,12 +29,8 @@ export function SetUpForm({ token }: { token: string }) {
   return (
     <form method="post" onSubmit={onSubmit} className="flex flex-col gap-4">
       {failure ? <SetUpRefusal failure={failure} /> : null}
-      <FormField label={t("name")} error={wrongIn("name")}>
-        {(control) => <Input {...control} name="name" autoComplete="name" required maxLength={100} />}
-      </FormField>
-      <FormField label={t("email")} error={wrongIn("email")}>
-        {(control) => <Input {...control} name="email" type="email" autoComplete="username" required />}
-      </FormField>
+      <InputField label={t("name")} error={wrongIn("name")} name="name" autoComplete="name" required maxLength={100} />
+      <InputField label={t("email")} error={wrongIn("email")} name="email" type="email" autoComplete="username" required />
       <FormField label={t("password")} hint={t("passwordHint", { count: MIN_PASSWORD })} error={wrongIn("password")}>
         {(control) => <NewPasswordInput {...control} />}
       </FormField>
@@ -54,15 +48,7 @@ function SetUpRefusal({ failure }: { failure: ApiFailure }) {
   if (!isSpent) return <FailureMessage failure={failure} />;
   const key = failure.code === "CONFLICT" ? "taken" : "spent";
   return (
-    <FailureNotice
-      title={t(`${key}.title`)}
-      next={t(`${key}.text`)}
-      actions={
-        <Link href="/sign-in" className={buttonStyle()}>
-          {t("toSignIn")}
-        </Link>
-      }
-    />
+    <FailureNotice title={t(`${key}.title`)} next={t(`${key}.text`)} actions={<ButtonLink href="/sign-in">{t("toSignIn")}</ButtonLink>} />
   );
 }
 
@@ -81,14 +67,8 @@ export function InvitationForm({ token, email, resets }: { token: string; email:
   return (
     <form method="post" onSubmit={onSubmit} className="flex flex-col gap-4">
       {reason ? <InvitationRefusal reason={reason} /> : failure ? <FailureMessage failure={failure} /> : null}
-      <FormField label={t("email")}>
-        {(control) => <Input {...control} name="email" type="email" autoComplete="username" readOnly value={email} className="bg-sunken" />}
-      </FormField>
-      {resets ? null : (
-        <FormField label={t("name")} error={wrongIn("name")}>
-          {(control) => <Input {...control} name="name" autoComplete="name" required maxLength={100} />}
-        </FormField>
-      )}
+      <InputField label={t("email")} name="email" type="email" autoComplete="username" readOnly value={email} className="bg-sunken" />
+      {resets ? null : <InputField label={t("name")} error={wrongIn("name")} name="name" autoComplete="name" required maxLength={100} />}
       <FormField label={t("password")} hint={t("passwordHint", { count: MIN_PASSWORD })} error={wrongIn("password")}>
         {(control) => <NewPasswordInput {...control} />}
       </FormField>
@@ -99,18 +79,13 @@ export function InvitationForm({ token, email, resets }: { token: string; email:
   );
 }
 
-/** Why this link cannot be used, and who can make a new one. */
 export function InvitationRefusal({ reason }: { reason: InvitationReason }) {
   const t = useTranslations("auth.invitation");
   return (
     <FailureNotice
       title={t(`${reason}.title`)}
       next={t(`${reason}.text`)}
-      actions={
-        <Link href="/sign-in" className={buttonStyle()}>
-          {t("toSignIn")}
-        </Link>
-      }
+      actions={<ButtonLink href="/sign-in">{t("toSignIn")}</ButtonLink>}
     />
   );
 }
@@ -120,7 +95,7 @@ type InvitationReason = (typeof spent)[number] | "taken" | "noToken";
 
 const refused = object({ invitation: oneOf(spent) });
 
-/** What a refusal says about the link itself; undefined for failures that have nothing to do with it. */
+/** What a refusal says about the link; undefined for unrelated failures. */
 export function invitationReason({ code, details }: Failure): InvitationReason | undefined {
   if (code === "CONFLICT") return "taken";
   return refused(details)?.invitation;

@@ -2,13 +2,13 @@
 // Jobs (React's production build in jsdom, medians of five pairs of runs on a busy machine): the library's rows and cells take 1.5 times as
 // long to render (1.25 to 1.7), and twice as long when an answer changes one row (1.4 to 2.8), since each cell is a component. Its
 // virtualiser is 10.4 kB gzip against 2.1 kB here, leaves no text for the browser's own search, and Jobs has no kB to spare. The selection
-// is shared with the wall of assets, and also covers all matching rows on other pages.
+// is shared with the gallery, and also covers all matching rows on other pages.
 
 import { type ColumnDef, type RowData, useTable } from "@tanstack/react-table";
 import { memo, type MouseEvent, type RefObject, useCallback, useMemo, useRef, useState, useSyncExternalStore } from "react";
 import { cn } from "@/components/ui/cn";
 import { isFreeKey, usePageKey } from "@/components/ui/hooks/page-keys";
-import { drawnColumns, type Features, features, type Sizing, type Sorting } from "./table-columns";
+import { type Features, features, type Sizing, type Sorting, toCellColumns } from "./table-columns";
 import { drawRow, type RowLook, type RowMarks, TableHead } from "./table-rows";
 import { type Grouped, groupRows, type RowGroup, type RowWindow, useRowWindow } from "./use-row-window";
 
@@ -16,7 +16,7 @@ type RowsOfProps<Row extends RowData> = {
   group: RowGroup<Row>;
   rowWindow: RowWindow;
   look: RowLook<Row>;
-  lightText: (row: Row) => string;
+  placeholderText: (row: Row) => string;
   /** Where the list's rows begin in a longer one. */
   listFirst: number;
 };
@@ -24,7 +24,7 @@ type RowsOfProps<Row extends RowData> = {
 /** A group of rows: complete near the screen, plain text elsewhere, in the same height. */
 const RowsOf = memo(RowsOfView) as typeof RowsOfView;
 
-function RowsOfView<Row extends RowData>({ group, rowWindow, look, lightText, listFirst }: RowsOfProps<Row>) {
+function RowsOfView<Row extends RowData>({ group, rowWindow, look, placeholderText, listFirst }: RowsOfProps<Row>) {
   const { key, first, offset, rows } = group;
   const subscribe = useCallback((listener: () => void) => rowWindow.subscribe(key, listener), [rowWindow, key]);
   const span = useSyncExternalStore(
@@ -41,25 +41,25 @@ function RowsOfView<Row extends RowData>({ group, rowWindow, look, lightText, li
       role={isLong ? (from < to ? "rowgroup" : "none") : undefined}
       style={isLong ? { height: heightOf(rows.length) } : undefined}
     >
-      {from > 0 ? <LightRows rows={rows.slice(0, from)} lightText={lightText} /> : null}
+      {from > 0 ? <PlaceholderRows rows={rows.slice(0, from)} placeholderText={placeholderText} /> : null}
       {rows.slice(from, to).map((row, at) => drawRow(row, look, listFirst + first + from + at))}
-      {to < rows.length ? <LightRows rows={rows.slice(to)} lightText={lightText} /> : null}
+      {to < rows.length ? <PlaceholderRows rows={rows.slice(to)} placeholderText={placeholderText} /> : null}
     </tbody>
   );
 }
 
 const heightOf = (count: number) => `calc(var(--row-height) * ${count})`;
 
-type LightRowsProps<Row> = { rows: readonly Row[]; lightText: (row: Row) => string };
+type PlaceholderRowsProps<Row> = { rows: readonly Row[]; placeholderText: (row: Row) => string };
 
 /** Plain text replaces the rows during fast scrolling, and serves the browser's own search. The stylesheet skips text far from view. */
-function LightRows<Row>({ rows, lightText }: LightRowsProps<Row>) {
+function PlaceholderRows<Row>({ rows, placeholderText }: PlaceholderRowsProps<Row>) {
   return (
     <tr role="none" className="light-rows">
       {/* A single cell: a column span would show columns again, empty, that a narrow screen hides. */}
       <td role="none" className="whole-cell">
         <div aria-hidden="true" style={{ height: heightOf(rows.length) }}>
-          {rows.map(lightText).join("\n")}
+          {rows.map(placeholderText).join("\n")}
         </div>
       </td>
     </tr>
@@ -77,10 +77,9 @@ type DataTableProps<Row extends RowData> = {
   isSelected?: (row: Row) => boolean;
   /** Replaces `isSelected` in long lists: a row whose mark changes renders itself, without the table. */
   marks?: RowMarks;
-  /** An act on this row is in progress. */
   isBusy?: (row: Row) => boolean;
   /** The text of a row. If given, rows far from view are rendered as text alone: fast, and still found by the browser's own search. */
-  lightText?: (row: Row) => string;
+  placeholderText?: (row: Row) => string;
   /** `rows` are a part of a longer list, whose other rows are not here at all. */
   part?: { first: number; total: number };
   /** A click anywhere in the rows, with any button; one listener for all rows. */
@@ -95,34 +94,34 @@ type DataTableProps<Row extends RowData> = {
 
 const noRows: never[] = [];
 
-/** Rows keep their identity over polls (`rowId`), so that a new answer changes cells but never scroll or focus. */
+/** Rows keep their identity over answers (`rowId`), so that a new answer changes cells but never scroll or focus. */
 export function DataTable<Row extends RowData>(props: DataTableProps<Row>) {
-  const { caption, columns, rows, rowId, isSelected, marks, isBusy, lightText, part, onClick, sorting, sizing } = props;
+  const { caption, columns, rows, rowId, isSelected, marks, isBusy, placeholderText, part, onClick, sorting, sizing } = props;
   const element = useRef<HTMLTableElement>(null);
   useRowKeys(element);
   // The library gets no rows: they are made where they are rendered.
   const table = useTable<Features, Row>({ features, columns, data: noRows, getRowId: rowId });
-  const isLong = lightText !== undefined && props.isFixed === true;
+  const isLong = placeholderText !== undefined && props.isFixed === true;
   const leaves = table.getAllLeafColumns();
   const widths = sizing?.widths;
-  const drawn = useMemo(() => drawnColumns(table, leaves, isLong, widths), [table, leaves, isLong, widths]);
-  const isPart = part !== undefined || lightText !== undefined;
+  const cellColumns = useMemo(() => toCellColumns(table, leaves, isLong, widths), [table, leaves, isLong, widths]);
+  const isPart = part !== undefined || placeholderText !== undefined;
   const look = useMemo(
-    () => ({ rowId, drawn, isBusy, isSelected, marks, isLong, isPart }),
-    [rowId, drawn, isBusy, isSelected, marks, isLong, isPart],
+    () => ({ rowId, cellColumns, isBusy, isSelected, marks, isLong, isPart }),
+    [rowId, cellColumns, isBusy, isSelected, marks, isLong, isPart],
   );
   const listFirst = part?.first ?? 0;
   return (
     <table
       ref={element}
       role={isLong ? "table" : undefined}
-      aria-rowcount={part ? part.total + 1 : lightText ? rows.length + 1 : undefined}
+      aria-rowcount={part ? part.total + 1 : placeholderText ? rows.length + 1 : undefined}
       onClick={onClick}
       onAuxClick={onClick}
       className={cn(
         "data-table",
         isLong ? "long-rows" : props.isFixed && "fixed-columns",
-        lightText && "grouped-rows",
+        placeholderText && "grouped-rows",
         hasWidths(sizing) && "cut-cells",
         props.isCompact && "compact-rows",
         onClick && "pressable",
@@ -131,8 +130,8 @@ export function DataTable<Row extends RowData>(props: DataTableProps<Row>) {
     >
       <caption className="sr-only">{caption}</caption>
       <TableHead table={table} sorting={sorting} sizing={sizing} isLong={isLong} />
-      {lightText ? (
-        <GroupedBody element={element} rows={rows} look={look} listFirst={listFirst} lightText={lightText} />
+      {placeholderText ? (
+        <GroupedBody element={element} rows={rows} look={look} listFirst={listFirst} placeholderText={placeholderText} />
       ) : (
         <PlainBody rows={rows} look={look} listFirst={listFirst} />
       )}
@@ -157,15 +156,15 @@ function PlainBody<Row extends RowData>({ rows, look, listFirst }: TableBodyProp
 
 type GroupedBodyProps<Row extends RowData> = TableBodyProps<Row> & {
   element: RefObject<HTMLTableElement | null>;
-  lightText: (row: Row) => string;
+  placeholderText: (row: Row) => string;
 };
 
 /** Rows near the screen are complete, the others plain text. Scrolling renders groups of rows and nothing else of the page. */
-function GroupedBody<Row extends RowData>({ element, rows, look, listFirst, lightText }: GroupedBodyProps<Row>) {
+function GroupedBody<Row extends RowData>({ element, rows, look, listFirst, placeholderText }: GroupedBodyProps<Row>) {
   const grouped = useGrouped(rows, look.rowId);
   const rowWindow = useRowWindow(element, grouped);
   return grouped.groups.map((group) => (
-    <RowsOf key={group.key} group={group} rowWindow={rowWindow} look={look} lightText={lightText} listFirst={listFirst} />
+    <RowsOf key={group.key} group={group} rowWindow={rowWindow} look={look} placeholderText={placeholderText} listFirst={listFirst} />
   ));
 }
 
@@ -215,13 +214,12 @@ function beside(rows: readonly HTMLElement[], here: number, by: 1 | -1): HTMLEle
   return placeOf(next) === 0 || placeOf(next) === placeOf(rows[here]) + by ? next : undefined;
 }
 
-/** The keys begin at the scroll position. */
 function firstInView(rows: readonly HTMLElement[]): number {
   const at = rows.findIndex((row) => row.getBoundingClientRect().top >= 0);
   return Math.max(0, at);
 }
 
-function choose(row: HTMLElement | undefined, wanted?: boolean): void {
+function choose(row: HTMLElement | undefined, isSelected?: boolean): void {
   const box = row?.querySelector<HTMLInputElement>('input[type="checkbox"]');
-  if (box && (wanted === undefined || box.checked !== wanted)) box.click();
+  if (box && (isSelected === undefined || box.checked !== isSelected)) box.click();
 }

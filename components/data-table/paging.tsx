@@ -2,14 +2,13 @@ import { useTranslations } from "next-intl";
 import { type ReactNode } from "react";
 import { cn } from "@/components/ui/cn";
 import { buttonStyle } from "@/components/ui/controls/button";
-import { Input, Select } from "@/components/ui/controls/fields";
+import { Input, Options, Select } from "@/components/ui/controls/fields";
 import { Link } from "@/components/ui/link";
-import { useNumber } from "@/components/ui/time/use-clock";
+import { useNumberFormat } from "@/components/ui/time/use-time-format";
 
 type PagingProps = {
   offset: number;
   limit: number;
-  /** Rows on this page. */
   count: number;
   total?: number;
   hasMore?: boolean;
@@ -24,7 +23,7 @@ type PagingProps = {
 /** Real links, so that a page of the list can be reloaded, sent and opened in a new tab. */
 export function Paging({ offset, limit, count, total, hasMore, nextOffset, hrefOf, children, className }: PagingProps) {
   const t = useTranslations("common.paging");
-  const number = useNumber();
+  const number = useNumberFormat();
   const { from, to, previous, next } = pageRange({ offset, limit, count, total, hasMore, nextOffset });
   const words = { from: number(from), to: number(to), total: number(total ?? 0) };
   const range = () => {
@@ -78,17 +77,17 @@ type PageControlsProps = {
   limit: number;
   total?: number;
   /** The most rows that the service returns in one answer. */
-  most?: number;
+  maxLimit?: number;
   onGo: (change: { offset: number; limit?: number }) => void;
 };
 
 /** The number of rows per page, and a jump to any page. When the size changes, the first visible row stays on the page. */
-export function PageControls({ offset, limit, total, most = 1000, onGo }: PageControlsProps) {
+export function PageControls({ offset, limit, total, maxLimit = 1000, onGo }: PageControlsProps) {
   const t = useTranslations("common.paging");
-  const number = useNumber();
+  const number = useNumberFormat();
   const page = Math.floor(offset / limit) + 1;
   const pages = total === undefined ? undefined : Math.max(1, Math.ceil(total / limit));
-  const choices = [...new Set([...sizes.filter((size) => size <= most), limit])].sort((a, b) => a - b);
+  const choices = [...new Set([...sizes.filter((size) => size <= maxLimit), limit])].sort((a, b) => a - b);
   return (
     <>
       <Select
@@ -98,19 +97,15 @@ export function PageControls({ offset, limit, total, most = 1000, onGo }: PageCo
           onGo({ limit: Number(value), offset: Math.floor(offset / Number(value)) * Number(value) })
         }
       >
-        {choices.map((size) => (
-          <option key={size} value={size}>
-            {t("perPage", { count: size })}
-          </option>
-        ))}
+        <Options of={choices.map((size) => [size, t("perPage", { count: size })])} />
       </Select>
       {pages !== undefined && pages > 1 ? (
         <form
           className="flex items-center gap-1.5 whitespace-nowrap"
           onSubmit={(event) => {
             event.preventDefault();
-            const wanted = Number(new FormData(event.currentTarget).get("page"));
-            if (Number.isInteger(wanted)) onGo({ offset: (Math.min(pages, Math.max(1, wanted)) - 1) * limit });
+            const pageNumber = Number(new FormData(event.currentTarget).get("page"));
+            if (Number.isInteger(pageNumber)) onGo({ offset: (Math.min(pages, Math.max(1, pageNumber)) - 1) * limit });
           }}
         >
           <Input

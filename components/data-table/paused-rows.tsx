@@ -45,10 +45,10 @@ export function pauseRows<Row extends Named>(
   isGrown = true,
 ): { rows: Row[]; newCount: number } {
   const latestById = new Map(latest.map((row) => [row.id, row]));
-  const known = new Set(shown.map(({ id }) => id));
-  const lastKnown = latest.findLastIndex(({ id }) => known.has(id));
-  if (lastKnown < 0 && !isGrown) return { rows: [...latest], newCount: 0 };
-  const followers = lastKnown < 0 ? [] : latest.slice(lastKnown + 1);
+  const shownIds = new Set(shown.map(({ id }) => id));
+  const lastShownIndex = latest.findLastIndex(({ id }) => shownIds.has(id));
+  if (lastShownIndex < 0 && !isGrown) return { rows: [...latest], newCount: 0 };
+  const followers = lastShownIndex < 0 ? [] : latest.slice(lastShownIndex + 1);
   const newCount = latest.length - followers.length - shown.filter(({ id }) => latestById.has(id)).length;
   const firstPushedOff = shown.findLastIndex(({ id }) => latestById.has(id)) + 1;
   const canPush = followers.length === 0 && newCount > 0 && latest.length >= shown.length;
@@ -58,9 +58,9 @@ export function pauseRows<Row extends Named>(
 
 /** An unchanged row is the same object as before, and an unchanged list the same list, so that nothing renders again. */
 export function shareRows<Row extends Named>(before: Row[], after: Row[]): Row[] {
-  const known = new Map(before.map((row) => [row.id, row]));
+  const rowsById = new Map(before.map((row) => [row.id, row]));
   const shared = after.map((row) => {
-    const last = known.get(row.id);
+    const last = rowsById.get(row.id);
     return last && (last === row || hasSameFields(last, row)) ? last : row;
   });
   return shared.length === before.length && shared.every((row, at) => row === before[at]) ? before : shared;
@@ -75,8 +75,7 @@ function sameValue(a: unknown, b: unknown): boolean {
   return a === b || (typeof a === "object" && typeof b === "object" && a !== null && b !== null && hasSameFields(a, b));
 }
 
-// Whether the page is at its top. The scroll position is read when it changes, not when it is asked for: reading it during rendering would
-// force a layout of the page.
+// Whether the page is at its top. Updated on scroll: reading it during rendering would force a layout.
 
 const TOP_PX = 40;
 
@@ -109,7 +108,6 @@ type NewRowsProps = {
   count: number;
   /** "12 new jobs" */
   text: string;
-  /** On a later page: opens the first page. */
   onFirstPage?: () => void;
 };
 

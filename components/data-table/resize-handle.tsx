@@ -48,7 +48,7 @@ export function ResizeHandle({ id, px, sizing }: { id: string; px: number | unde
       aria-valuemin={NARROWEST_PX}
       aria-valuemax={WIDEST_PX}
       aria-valuenow={px ?? NARROWEST_PX}
-      aria-valuetext={px === undefined ? sizing.usual : `${px} px`}
+      aria-valuetext={px === undefined ? sizing.defaultWidth : `${px} px`}
       onPointerDown={drag}
       onKeyDown={press}
       className="resize-handle max-md:hidden"

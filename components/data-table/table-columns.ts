@@ -13,20 +13,18 @@ import {
 import { type CSSProperties, type ReactNode } from "react";
 import { cn } from "@/components/ui/cn";
 
-/** How a column looks, independent of its content. */
-export type ColumnLook = {
+export type ColumnStyle = {
   align?: "end";
   /** Tailwind classes of the header, which sets the column's width. */
   width?: string;
   /** Tailwind classes of header and cells: from which screen width on the column is shown. */
-  shown?: string;
+  visibility?: string;
   /** The header is for screen readers only. */
   hiddenHeader?: true;
-  /** Its width follows from its content and cannot be changed. */
-  isRigid?: true;
+  isFixedWidth?: true;
 };
 
-const columnMeta: ColumnLook = {};
+const columnMeta: ColumnStyle = {};
 
 /** Only used features are in the bundle: the service sorts, filters and pages. */
 export const features = tableFeatures({ columnMeta });
@@ -39,68 +37,67 @@ export function columnsFor<Row extends RowData>() {
 /** By column: its present sort direction, if any, and what a click on its header does. */
 export type Sorting = Readonly<Record<string, { direction?: "asc" | "desc"; onSort: () => void }>>;
 
-/** Widths set by a person, in pixels; `label` names a column's handle, `usual` is read out for a column without a set width. */
+/** Widths set by a person, in pixels; `label` names a column's handle, `defaultWidth` is read out for a column without a set width. */
 export type Sizing = {
   widths: Readonly<Record<string, number>>;
   onResize: (id: string, px: number) => void;
   label: (id: string) => string;
-  usual: string;
+  defaultWidth: string;
 };
 
 /** The common style of cells is in the stylesheet, under the table's class; this adds only what differs by column. */
-export function headCellStyle(look: ColumnLook | undefined, isLong = false): string | undefined {
-  return cn(look?.align, look?.shown, widthOf(look, isLong)) || undefined;
+export function headCellStyle(columnStyle: ColumnStyle | undefined, isLong = false): string | undefined {
+  return cn(columnStyle?.align, columnStyle?.visibility, widthOf(columnStyle, isLong)) || undefined;
 }
 
-export function bodyCellStyle(look: ColumnLook | undefined, isLong = false): string | undefined {
-  return cn(look?.align, look?.shown, isLong && widthOf(look, isLong)) || undefined;
+function bodyCellStyle(columnStyle: ColumnStyle | undefined, isLong = false): string | undefined {
+  return cn(columnStyle?.align, columnStyle?.visibility, isLong && widthOf(columnStyle, isLong)) || undefined;
 }
 
-function widthOf(look: ColumnLook | undefined, isLong: boolean): string | undefined {
-  if (!isLong) return look?.width;
-  return cn(look?.width ?? "takes-rest", look?.isRigid && "grow-0");
+function widthOf(columnStyle: ColumnStyle | undefined, isLong: boolean): string | undefined {
+  if (!isLong) return columnStyle?.width;
+  return cn(columnStyle?.width ?? "takes-rest", columnStyle?.isFixedWidth && "grow-0");
 }
 
 /** A column's part of each of its cells, computed once for all of them. */
-type DrawnColumn<Row extends RowData> = {
+type CellColumn<Row extends RowData> = {
   id: string;
-  draw: (row: ModelRow<Features, Row>) => ReactNode;
+  renderCell: (row: ModelRow<Features, Row>) => ReactNode;
   className: string | undefined;
   style: CSSProperties | undefined;
 };
-export type Drawn<Row extends RowData> = {
-  columns: readonly DrawnColumn<Row>[];
+export type CellColumns<Row extends RowData> = {
+  columns: readonly CellColumn<Row>[];
   modelOf: (row: Row, id: string) => ModelRow<Features, Row>;
 };
 
 /** `isLong`: cells have widths of their own and do not take them from the header. */
-export function drawnColumns<Row extends RowData>(
+export function toCellColumns<Row extends RowData>(
   table: ReactTable<Features, Row>,
   columns: readonly Column<Features, Row, unknown>[],
   isLong: boolean,
   widths: Sizing["widths"] | undefined,
-): Drawn<Row> {
+): CellColumns<Row> {
   return {
     modelOf: (row, id) => constructRow(table, id, row, 0, 0),
     columns: columns.map((column) => {
-      const { cell: draw, meta } = column.columnDef;
+      const { cell, meta } = column.columnDef;
       return {
         id: column.id,
-        draw: (row) => (typeof draw === "function" ? draw(contextOf(table, column, row)) : draw),
+        renderCell: (row) => (typeof cell === "function" ? cell(cellContext(table, column, row)) : cell),
         className: bodyCellStyle(meta, isLong),
-        style: isLong ? ownWidth(widths?.[column.id]) : undefined,
+        style: isLong ? widthStyle(widths?.[column.id]) : undefined,
       };
     }),
   };
 }
 
-/** A width set by a person neither grows nor shrinks. */
-export function ownWidth(px: number | undefined): CSSProperties | undefined {
+export function widthStyle(px: number | undefined): CSSProperties | undefined {
   return px === undefined ? undefined : { width: px, flex: "none" };
 }
 
 /** What the library passes to a cell. Its cell object is created only when read: creating them all would be a good part of a row's work. */
-function contextOf<Row extends RowData>(
+function cellContext<Row extends RowData>(
   table: ReactTable<Features, Row>,
   column: Column<Features, Row, unknown>,
   row: ModelRow<Features, Row>,

@@ -2,7 +2,7 @@ import { type Header, type ReactTable, type RowData } from "@tanstack/react-tabl
 import dynamic from "next/dynamic";
 import { memo, type ReactNode, useId, useMemo, useSyncExternalStore } from "react";
 import { useHydrated } from "@/components/ui/time/use-now";
-import { type Drawn, type Features, headCellStyle, ownWidth, type Sizing, type Sorting } from "./table-columns";
+import { type CellColumns, type Features, headCellStyle, type Sizing, type Sorting, widthStyle } from "./table-columns";
 
 // Loaded once the page works, as nothing can be dragged before. The list also works without handles.
 const noHandle = () => () => null;
@@ -47,7 +47,7 @@ function HeadCell<Row extends RowData>({ header, sort, sizing, isLong, children 
   const px = sizing?.widths[header.id];
   // Otherwise the handle's width would be read out as a part of the column's name.
   const nameId = useId();
-  const isSized = sizing !== undefined && !look?.isRigid;
+  const isSized = sizing !== undefined && !look?.isFixedWidth;
   const isHydrated = useHydrated();
   return (
     <th
@@ -56,7 +56,7 @@ function HeadCell<Row extends RowData>({ header, sort, sizing, isLong, children 
       aria-labelledby={isSized ? nameId : undefined}
       aria-sort={sort?.direction && ariaSort[sort.direction]}
       role={isLong ? "columnheader" : undefined}
-      style={ownWidth(px)}
+      style={widthStyle(px)}
       className={headCellStyle(look, isLong)}
     >
       {sort ? (
@@ -74,14 +74,12 @@ function HeadCell<Row extends RowData>({ header, sort, sizing, isLong, children 
   );
 }
 
-/** Which rows are marked, outside React's state. */
 export type RowMarks = { subscribe: (listener: () => void) => () => void; has: (id: string) => boolean };
 
 /** What all rows of a table have in common. */
 export type RowLook<Row extends RowData> = {
   rowId: (row: Row) => string;
-  /** Makes the cells: when it changes, the row renders again. */
-  drawn: Drawn<Row>;
+  cellColumns: CellColumns<Row>;
   isBusy: ((row: Row) => boolean) | undefined;
   isSelected: ((row: Row) => boolean) | undefined;
   marks: RowMarks | undefined;
@@ -93,7 +91,7 @@ export type RowLook<Row extends RowData> = {
 
 /** A function and not a component, so that a row is one component, not two. */
 export function drawRow<Row extends RowData>(row: Row, look: RowLook<Row>, index: number): ReactNode {
-  const { rowId, drawn, isBusy, isSelected, marks, isLong, isPart } = look;
+  const { rowId, cellColumns, isBusy, isSelected, marks, isLong, isPart } = look;
   const id = rowId(row);
   return (
     <TableRow
@@ -101,7 +99,7 @@ export function drawRow<Row extends RowData>(row: Row, look: RowLook<Row>, index
       row={row}
       id={id}
       index={isPart ? index : undefined}
-      drawn={drawn}
+      cellColumns={cellColumns}
       isBusy={isBusy?.(row) ?? false}
       isSelected={isSelected?.(row) ?? false}
       marks={marks}
@@ -114,27 +112,27 @@ type TableRowProps<Row extends RowData> = {
   row: Row;
   id: string;
   index: number | undefined;
-  drawn: Drawn<Row>;
+  cellColumns: CellColumns<Row>;
   isBusy: boolean;
   isSelected: boolean;
   marks: RowMarks | undefined;
   isLong: boolean;
 };
 
-/** Renders again only when its content changes: a poll that changes one of a thousand rows renders one. */
+/** Renders again only when its content changes: an answer that changes one of a thousand rows renders one. */
 const TableRow = memo(TableRowView) as typeof TableRowView;
 
-function TableRowView<Row extends RowData>({ row, id, index, drawn, isBusy, isSelected, marks, isLong }: TableRowProps<Row>) {
+function TableRowView<Row extends RowData>({ row, id, index, cellColumns, isBusy, isSelected, marks, isLong }: TableRowProps<Row>) {
   const isMarked = useSyncExternalStore(marks?.subscribe ?? never, () => marks?.has(id) ?? false, no);
   // A changed mark renders the row's edge, not its cells. Cells are called, not mounted: a component each would be half of a row's work.
   const cells = useMemo(() => {
-    const model = drawn.modelOf(row, id);
-    return drawn.columns.map(({ id: column, draw, className, style }) => (
+    const model = cellColumns.modelOf(row, id);
+    return cellColumns.columns.map(({ id: column, renderCell, className, style }) => (
       <td key={column} role={isLong ? "cell" : undefined} className={className} style={style}>
-        {draw(model)}
+        {renderCell(model)}
       </td>
     ));
-  }, [drawn, row, id, isLong]);
+  }, [cellColumns, row, id, isLong]);
   return (
     <tr
       data-row={id}

@@ -4,45 +4,6 @@ import { flushSync } from "react-dom";
 /** Rows are laid out and painted in groups: a new row causes work for its own group only. */
 export const GROUP = 10;
 
-// Whether rows wait during fast scrolling: nothing can be read then, and on a slow machine every row made costs frames that
-// show the list moving. Passing rows show their text, and are completed once the list slows down.
-// Nothing waits while frames still come in time.
-
-/** Rows per second; at a higher speed a screenful passes in half a second. */
-const FLYING = 40;
-/** More than one frame at sixty per second has been missed. */
-const LATE_MS = 25;
-/** A wheel moves the list in steps: it counts as slow only after this long. */
-const SETTLED_MS = 120;
-/** Frames further apart do not belong to one movement. */
-const APART_MS = 500;
-
-function createFlight() {
-  let last: { atMs: number; place: number } | undefined;
-  let flewAtMs = -Infinity;
-  let isBurdened = false;
-  let hasMade = false;
-  return {
-    /** Called once per frame with the position in the list at the screen's upper edge, in rows and fractions: whether rows wait. */
-    isOn(atMs: number, place: number): boolean {
-      const gapMs = last ? atMs - last.atMs : APART_MS;
-      const isOneMove = gapMs > 0 && gapMs < APART_MS;
-      if (isOneMove && last && (Math.abs(place - last.place) * 1000) / gapMs > FLYING) flewAtMs = atMs;
-      last = { atMs, place };
-      const isFlying = atMs - flewAtMs < SETTLED_MS;
-      isBurdened = isFlying && (isBurdened || (hasMade && isOneMove && gapMs > LATE_MS));
-      hasMade = false;
-      return isBurdened;
-    },
-    /** Rows were made in this frame: the next one shows what they cost. */
-    made(): void {
-      hasMade = true;
-    },
-  };
-}
-
-type Flight = ReturnType<typeof createFlight>;
-
 /** Rendered by the server: more than a tall screen holds. */
 const FIRST_ROWS = 30;
 /** The time for making rows in a frame: the browser needs as much again to lay them out and paint them. */
@@ -53,14 +14,13 @@ const URGENT_SHARE_MS = 8;
 /** Renders the rows near the screen, as many per frame as the machine can without missing the next one. */
 export function useRowWindow<Row>(table: RefObject<HTMLTableElement | null>, grouped: Grouped<Row>): RowWindow {
   const [rowWindow] = useState(() => createRowWindow(FIRST_ROWS / GROUP));
-  const [flight] = useState(createFlight);
   useEffect(() => {
     let frame = 0;
     const mustStay = (key: number) => document.activeElement?.closest("tbody")?.dataset.group === String(key);
-    const look = (atMs: number) => {
+    const look = () => {
       frame = 0;
       const view = viewOf(table.current, grouped);
-      if (view && (flight.isOn(atMs, view.exact) || work(rowWindow, view, mustStay, flight))) ask();
+      if (view && work(rowWindow, view, mustStay)) ask();
     };
     const ask = () => {
       frame ||= requestAnimationFrame(look);
@@ -73,27 +33,26 @@ export function useRowWindow<Row>(table: RefObject<HTMLTableElement | null>, gro
       window.removeEventListener("scroll", ask);
       window.removeEventListener("resize", ask);
     };
-  }, [table, grouped, rowWindow, flight]);
+  }, [table, grouped, rowWindow]);
   return rowWindow;
 }
 
 /** A frame's share of the work; returns whether there may be more. Groups are dropped only when no row has to be made. */
-function work(rowWindow: RowWindow, view: View, mustStay: (key: number) => boolean, flight: Flight): boolean {
+function work(rowWindow: RowWindow, view: View, mustStay: (key: number) => boolean): boolean {
   const untilMs = performance.now() + (rowWindow.isCut(view) ? URGENT_SHARE_MS : SHARE_MS);
   let made = 0;
   // One at a time: on a slow machine two take longer than a frame.
   const make = () => flushSync(() => rowWindow.makeOne(view));
   while ((made === 0 || performance.now() < untilMs) && make()) made += 1;
-  if (made > 0) flight.made();
   return made > 0 || rowWindow.dropOne(view, mustStay);
 }
 
-function viewOf<Row>(table: HTMLTableElement | null, { rows, base, groups }: Grouped<Row>): (View & { exact: number }) | undefined {
+function viewOf<Row>(table: HTMLTableElement | null, { rows, base, groups }: Grouped<Row>): View | undefined {
   const top = table?.tBodies[0]?.getBoundingClientRect().top;
   const bottom = table?.tBodies[groups.length - 1]?.getBoundingClientRect().bottom;
   if (top === undefined || bottom === undefined || bottom <= top) return undefined;
   const rowPx = (bottom - top) / rows.length;
-  return { ...viewAt({ top, rowPx, screenPx: window.innerHeight, count: rows.length, base }), exact: -top / rowPx };
+  return viewAt({ top, rowPx, screenPx: window.innerHeight, count: rows.length, base });
 }
 
 type Seen = { top: number; rowPx: number; screenPx: number; count: number; base: number };
@@ -107,17 +66,13 @@ export function viewAt({ top, rowPx, screenPx, count, base }: Seen): View {
 // The complete rows are outside React's state: a new row renders only its group. Visible rows come first, then near ones, one at a time, so
 // that the caller can stop within its share of the frame.
 
-/** Positions on the endless line on which rows keep theirs. */
 export type View = {
-  /** The first and the last visible row. */
   from: number;
   to: number;
-  /** The first and the last row of the list. */
   first: number;
   last: number;
 };
 
-/** The complete rows of a group, by their index in it. */
 type Span = { from: number; to: number };
 
 export type RowWindow = ReturnType<typeof createRowWindow>;
@@ -212,12 +167,12 @@ const noGroups: Grouped<never> = { rows: [], base: 0, groups: [] };
 /** Unchanged rows give the same groups, so that an answer that changes one row of a thousand renders one group. */
 export function groupRows<Row>(rows: readonly Row[], idOf: (row: Row) => string, before: Grouped<Row> = noGroups): Grouped<Row> {
   const base = baseOf(rows, idOf, before);
-  const known = new Map(before.groups.map((group) => [group.key, group]));
+  const groupsByKey = new Map(before.groups.map((group) => [group.key, group]));
   const groups: RowGroup<Row>[] = [];
   for (let from = 0; from < rows.length;) {
     const key = Math.floor((base + from) / GROUP);
     const to = Math.min(rows.length, (key + 1) * GROUP - base);
-    const last = known.get(key);
+    const last = groupsByKey.get(key);
     const mine = rows.slice(from, to);
     const isSame = last?.rows.length === mine.length && last.rows.every((row, at) => row === mine[at]);
     groups.push(isSame && last.first === from ? last : { key, first: from, offset: base + from - key * GROUP, rows: mine });

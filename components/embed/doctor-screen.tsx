@@ -12,18 +12,16 @@ import { withQuery } from "@/lib/browser/urls";
 import { type EmbedCheck } from "@/lib/contract/embed/embedding";
 import { embedAddressOf } from "@/lib/shared/console-paths";
 
-type DoctorScreenProps = { origins: readonly string[]; origin: string };
-
 /** The requirements of an embedded page, line by line: each is met, or names the one thing to change. */
-export function DoctorScreen({ origins, origin }: DoctorScreenProps) {
+export function DoctorScreen({ origins, origin }: { origins: readonly string[]; origin: string }) {
   const t = useTranslations("embedding.doctor");
   const [lines, setLines] = useState<readonly DoctorLine[]>([]);
   const [isDone, setDone] = useState(false);
   useEffect(() => shareBearer(), []);
   useEffect(() => {
     const stopping = new AbortController();
-    const tell = (line: DoctorLine) => setLines((all) => [...all.filter(({ of }) => of !== line.of), line]);
-    void examine({ origins, origin, signal: stopping.signal }, tell).then(() => setDone(!stopping.signal.aborted));
+    const addLine = (line: DoctorLine) => setLines((all) => [...all.filter(({ of }) => of !== line.of), line]);
+    void examine({ origins, origin, signal: stopping.signal }, addLine).then(() => setDone(!stopping.signal.aborted));
     return () => {
       stopping.abort();
       setLines([]);
@@ -71,28 +69,28 @@ const TICKET_MS = 10_000;
 
 type Examined = { origins: readonly string[]; origin: string; signal: AbortSignal };
 
-async function examine({ origins, origin, signal }: Examined, tell: (line: DoctorLine) => void): Promise<void> {
-  const say = (of: DoctorLine["of"], passed: boolean | undefined, value?: string) => {
-    if (!signal.aborted) tell({ of, is: passed === undefined ? "skipped" : passed ? "passed" : "failed", value });
+async function examine({ origins, origin, signal }: Examined, addLine: (line: DoctorLine) => void): Promise<void> {
+  const report = (of: DoctorLine["of"], passed: boolean | undefined, value?: string) => {
+    if (!signal.aborted) addLine({ of, is: passed === undefined ? "skipped" : passed ? "passed" : "failed", value });
   };
   const host = embedAddressOf(window.location.pathname)?.host ?? "";
   const check = await callApi<EmbedCheck>(withQuery("/api/embed/check", { host, origin }), { cache: "no-store" });
-  say("host", check.ok && check.value.known, host);
+  report("host", check.ok && check.value.known, host);
   if (!check.ok || !check.value.known) return;
-  say("origin", origin === "" ? undefined : check.value.framing, origin);
-  say("headers", ...(await headersFor(origins)));
+  report("origin", origin === "" ? undefined : check.value.framing, origin);
+  report("headers", ...(await headersFor(origins)));
   const around = isFramed() ? (window.location.ancestorOrigins?.[0] ?? origin) : undefined;
-  say("framing", around === undefined ? undefined : origins.includes(around), around);
-  say("cookie", check.value.cookie);
-  say("storage", check.value.cookie || (isFramed() && "serviceWorker" in navigator && (await hasWorker())));
+  report("framing", around === undefined ? undefined : origins.includes(around), around);
+  report("cookie", check.value.cookie);
+  report("storage", check.value.cookie || (isFramed() && "serviceWorker" in navigator && (await hasWorker())));
   const offMs = Date.now() - check.value.now;
-  say("clock", Math.abs(offMs) < SLACK_MS, String(Math.round(offMs / 1000)));
-  if (!isFramed()) return say("ticket", undefined);
+  report("clock", Math.abs(offMs) < SLACK_MS, String(Math.round(offMs / 1000)));
+  if (!isFramed()) return report("ticket", undefined);
   const ticket = await askTicket(origins, signal);
-  if (!ticket || signal.aborted) return say("ticket", false, "none");
-  const begun = await beginSession(ticket.message, ticket.origin);
-  say("ticket", begun.ok, begun.ok ? undefined : begun.reason);
-  if (begun.ok) await endEmbedSession();
+  if (!ticket || signal.aborted) return report("ticket", false, "none");
+  const sessionResult = await beginSession(ticket.message, ticket.origin);
+  report("ticket", sessionResult.ok, sessionResult.ok ? undefined : sessionResult.reason);
+  if (sessionResult.ok) await endEmbedSession();
 }
 
 /** The headers as they arrived in the browser, including changes by a proxy. */
@@ -101,7 +99,7 @@ async function headersFor(origins: readonly string[]): Promise<[passed: boolean,
     const { headers } = await fetch(window.location.href, { cache: "no-store" });
     const [policy = "", older] = [headers.get("content-security-policy") ?? "", headers.get("x-frame-options")];
     const ancestors = /frame-ancestors ([^;]*)/.exec(policy)?.[1]?.split(" ") ?? [];
-    return [older === null && origins.every((one) => ancestors.includes(one)), older === null ? policy : `X-Frame-Options: ${older}`];
+    return [older === null && origins.every((value) => ancestors.includes(value)), older === null ? policy : `X-Frame-Options: ${older}`];
   } catch {
     return [false, ""];
   }
@@ -121,10 +119,10 @@ function askTicket(origins: readonly string[], signal: AbortSignal): Promise<{ m
       else if (message.type === "no-ticket") done(undefined);
     });
     const timer = setTimeout(() => done(undefined), TICKET_MS);
-    const done = (found: { message: TicketMessage; origin: string } | undefined) => {
+    const done = (match: { message: TicketMessage; origin: string } | undefined) => {
       clearTimeout(timer);
       stop();
-      resolve(found);
+      resolve(match);
     };
     signal.addEventListener("abort", () => done(undefined));
     tellHost(origins, { type: "want-ticket" });

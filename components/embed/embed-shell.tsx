@@ -7,8 +7,8 @@ import { SessionWatch } from "@/components/frame/session-watch";
 import { Toasts } from "@/components/ui/toasts";
 import { type ConnectionView } from "@/lib/contract/console";
 import { type Role } from "@/lib/contract/people/roles";
-import { EmbeddedTalk } from "./embedded-talk";
 import { type EmbeddedSession } from "./host-bridge";
+import { HostMessages } from "./host-messages";
 
 type EmbedShellProps = {
   role: Role;
@@ -30,7 +30,7 @@ export function EmbedShell({ role, session, connections, currentId, canChange, c
           </main>
         </CountsProvider>
         <Toasts />
-        <EmbeddedTalk session={session} />
+        <HostMessages session={session} />
       </ConnectionProvider>
     </MemberProvider>
   );

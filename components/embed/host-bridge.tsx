@@ -3,23 +3,26 @@ import { useTranslations } from "next-intl";
 import { useEffect, useEffectEvent, useRef, useState } from "react";
 import { useSWRConfig } from "swr";
 import { useConnection } from "@/components/frame/connection/connection-context";
+import { failureText } from "@/components/frame/failure/fault-owner";
+import { followJobs } from "@/components/frame/follow-jobs";
 import { turnEmbedTheme } from "@/components/frame/look/theme";
 import { usePathname, useRouter } from "@/components/ui/link";
 import { showToast } from "@/components/ui/toast-store";
 import { callApi, onAnswer } from "@/lib/browser/api";
 import { beginSession, type Begun, endEmbedSession, keepsMemory, shareBearer } from "@/lib/browser/embed/embed-session";
 import { type EndReason, type HostMessage, onHostMessage, tellHost, type TicketMessage } from "@/lib/browser/embed/host-page";
+import { saveFile } from "@/lib/browser/files/save-file";
+import { restartLive } from "@/lib/browser/live/use-live";
 import { ofTab, persisted } from "@/lib/browser/persisted";
+import { readFailure } from "@/lib/browser/read-answer";
+import { failureOfThrown, isFailure } from "@/lib/browser/read-failure";
 import { apiPath, withQuery } from "@/lib/browser/urls";
-import { type EmbedLook } from "@/lib/contract/embed/embed-pages";
-import { isTerminalWord, toJobState } from "@/lib/contract/jobs/job-list";
-import { objectOf, textOf } from "@/lib/contract/json/json";
-import { useDownloads } from "./use-downloads";
+import { type EmbedAppearance } from "@/lib/contract/embed/embed-pages";
+import { embedAddressOf } from "@/lib/shared/console-paths";
 
 /** An element as high as the window would grow the page each time the host grows the window to the page's height. */
 const STEADY = "8px";
-/** Kept across the reload that follows a change of rights. */
-const changedRights = () => persisted("lightdesk.rights-changed", (kept) => kept === true, ofTab);
+const changedRights = () => persisted("lightdesk.rights-changed", (storedValue) => storedValue === true, ofTab);
 
 /** `leftMs`: the session's remaining time when the page was rendered. */
 export type EmbeddedSession = { origin: string; leftMs: number };
@@ -42,14 +45,17 @@ export function HostBridge({ session: { origin, leftMs } }: { session: EmbeddedS
     const { lang: language, dataset } = document.documentElement;
     window.location.replace(apiPath(withQuery("/start", { ended: reason, language, theme: dataset.theme })));
   }
-  function goOn(isSame: boolean) {
-    if (isSame) return void mutate(() => true);
+  function resume(isSame: boolean) {
+    if (isSame) {
+      void restartLive();
+      return void mutate(() => true);
+    }
     tellHost(origins, { type: "session-ended", reason: "changed" });
     changedRights().set(true);
     window.location.reload();
   }
   const renewal = useRef<Renewal>(undefined);
-  const renewed = useEffectEvent(goOn);
+  const renewed = useEffectEvent(resume);
   const ended = useEffectEvent(leave);
   useEffect(() => {
     const started = startRenewal(leftMs, {
@@ -61,10 +67,10 @@ export function HostBridge({ session: { origin, leftMs } }: { session: EmbeddedS
     renewal.current = started;
     return () => started.stop();
   }, [leftMs, origin, origins]);
-  async function look(change: EmbedLook) {
+  async function look(change: EmbedAppearance) {
     if (change.theme) turnEmbedTheme(change.theme);
-    const kept = await callApi("/api/embed/session", { method: "PATCH", json: change });
-    if (kept.ok && change.language) router.refresh();
+    const saved = await callApi("/api/embed/session", { method: "PATCH", json: change });
+    if (saved.ok && change.language) router.refresh();
   }
   const receive = useEffectEvent((message: HostMessage) => {
     if (message.type === "navigate") router.push(message.to);
@@ -97,21 +103,21 @@ export function HostBridge({ session: { origin, leftMs } }: { session: EmbeddedS
   return null;
 }
 
-/** Reports the page's height to the host at each change, if the host asked for it. */
+/** Reports the page's height to the host at each change, on request. */
 function useContentHeight(isOn: boolean, origins: readonly string[]): void {
   useEffect(() => {
     const content = document.getElementById("content");
     if (!isOn || !content) return;
     document.documentElement.style.setProperty("--dvh", STEADY);
     let sentHeight = 0;
-    const tell = () => {
+    const notify = () => {
       const height = Math.ceil(content.getBoundingClientRect().height);
       if (height !== sentHeight) tellHost(origins, { type: "height", height });
       sentHeight = height;
     };
-    const watching = new ResizeObserver(tell);
+    const watching = new ResizeObserver(notify);
     watching.observe(content);
-    tell();
+    notify();
     return () => {
       watching.disconnect();
       document.documentElement.style.removeProperty("--dvh");
@@ -119,48 +125,60 @@ function useContentHeight(isOn: boolean, origins: readonly string[]): void {
   }, [isOn, origins]);
 }
 
-const LOOK_MS = 2000;
-const MAX_COUNT = 100;
-
-/** Tells the host of each job submitted in this page, and of its end. */
+/** Reports each job submitted in this page to the host, and its end; runs of apps are not reported. */
 export function useHostJobs(origins: readonly string[]): void {
   const connection = useConnection()?.id;
-  const connectionNow = useEffectEvent(() => connection);
-  useEffect(() => {
-    const open = new Map<string, string | undefined>();
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    async function look() {
-      for (const [id, of] of [...open]) {
-        const answer = await callApi<unknown>(withQuery(`/api/job/${encodeURIComponent(id)}/status`, { connection: of }));
-        const word = answer.ok ? textOf(objectOf(answer.value)?.status) : undefined;
-        // The end of a job that no longer exists will never be reported.
-        if (!answer.ok && answer.failure.status === 404) open.delete(id);
-        if (word === undefined || !isTerminalWord(word)) continue;
-        open.delete(id);
-        tellHost(origins, { type: "job-ended", id, status: toJobState(word) });
-      }
-      timer = open.size > 0 ? setTimeout(() => void look(), LOOK_MS) : undefined;
-    }
-    const stop = onAnswer(({ path, method, value }) => {
-      const id = method === "POST" && /^\/api\/prompt(\?|$)/.test(path) ? textOf(objectOf(value)?.prompt_id) : undefined;
-      if (id === undefined) return;
-      tellHost(origins, { type: "job-submitted", id });
-      if (open.size >= MAX_COUNT) return;
-      open.set(id, new URLSearchParams(path.split("?")[1]).get("connection") ?? connectionNow());
-      timer ??= setTimeout(() => void look(), LOOK_MS);
-    });
-    return () => {
-      stop();
-      clearTimeout(timer);
-    };
-  }, [origins]);
+  const currentConnection = useEffectEvent(() => connection);
+  useEffect(
+    () =>
+      followJobs({
+        currentConnection: () => currentConnection(),
+        onSubmitted: ({ id, app }) => app === undefined && tellHost(origins, { type: "job-submitted", id }),
+        onEnded({ id, app }, status) {
+          // The state of a removed job is unknown.
+          if (app === undefined && status !== "unknown") tellHost(origins, { type: "job-ended", id, status });
+        },
+      }),
+    [origins],
+  );
 }
 
-// Renews the session of an embedded page: asks the host for the next ticket before the session ends, or at once when the console says
-// that it has ended. A refused ticket ends the session; if the host or the console does not or cannot answer, it is asked again until the
-// session's time is over. Must never: accept a ticket that it did not ask for.
+/** The browser would request a download outside the frame, without the page's cookie and token, so the page fetches the file itself. */
+function useDownloads(): void {
+  const errors = useTranslations("errors");
+  const save = useEffectEvent(async (href: string, name: string) => {
+    try {
+      const response = await fetch(href);
+      if (!response.ok) throw readFailure(response.status, response.headers.get("retry-after"), await response.text());
+      saveFile(name || nameIn(response.headers.get("content-disposition") ?? ""), await response.blob());
+    } catch (thrown) {
+      const failure = isFailure(thrown) ? thrown : failureOfThrown(thrown);
+      showToast({ tone: "bad", text: failureText(errors, failure) });
+    }
+  });
+  useEffect(() => {
+    const onClick = (event: MouseEvent) => {
+      const link = event.target instanceof Element ? event.target.closest("a[download]") : null;
+      if (event.defaultPrevented || !(link instanceof HTMLAnchorElement) || !embedAddressOf(link.pathname)) return;
+      event.preventDefault();
+      void save(link.href, link.download);
+    };
+    document.addEventListener("click", onClick);
+    return () => document.removeEventListener("click", onClick);
+  }, []);
+}
 
-/** A session is renewed this long before its end. */
+/** The file name from the console's header, which has it twice: in ASCII for simple programs, and in full. */
+function nameIn(disposition: string): string {
+  const [, whole] = /filename\*=UTF-8''([^;]+)/i.exec(disposition) ?? [];
+  const [, plain] = /filename="([^"]*)"/i.exec(disposition) ?? [];
+  return whole === undefined ? (plain ?? "") : decodeURIComponent(whole);
+}
+
+// Renews the session of an embedded page: requests the next ticket before the session ends, or at once when the console reports its end. A
+// refused ticket ends the session; if the host or the console does not respond, it retries until the session expires.
+// Must never: accept a ticket that was not requested.
+
 const EARLY_MS = 3 * 60_000;
 const AGAIN_MS = 20_000;
 
@@ -175,7 +193,7 @@ type Renewal = { receive(ticket: TicketMessage): Promise<void>; stop(): void };
 export function startRenewal(leftMs: number, { ask, begin, onRenewed, onEnded }: Asks): Renewal {
   let endMs = Date.now() + leftMs;
   let timer: ReturnType<typeof setTimeout> | undefined;
-  let isAsked = false;
+  let isRequested = false;
   let isOver = false;
 
   function plan(waitMs: number): void {
@@ -184,7 +202,7 @@ export function startRenewal(leftMs: number, { ask, begin, onRenewed, onEnded }:
   }
   function renew(): void {
     if (Date.now() >= endMs) return end("expired");
-    isAsked = true;
+    isRequested = true;
     ask();
     plan(Math.min(AGAIN_MS, endMs - Date.now()));
   }
@@ -195,7 +213,7 @@ export function startRenewal(leftMs: number, { ask, begin, onRenewed, onEnded }:
     onEnded(reason);
   }
   const stopListening = onAnswer(({ path, status }) => {
-    if (status !== 401 || isAsked || path === "/api/embed/tickets") return;
+    if (status !== 401 || isRequested || path === "/api/embed/tickets") return;
     // The host may still give another ticket: the member's role may have changed.
     endMs = Math.min(endMs, Date.now() + AGAIN_MS);
     renew();
@@ -203,15 +221,15 @@ export function startRenewal(leftMs: number, { ask, begin, onRenewed, onEnded }:
   plan(leftMs - EARLY_MS);
   return {
     async receive(ticket) {
-      if (!isAsked) return;
-      isAsked = false;
-      const begun = await begin(ticket);
+      if (!isRequested) return;
+      isRequested = false;
+      const sessionResult = await begin(ticket);
       if (isOver) return;
-      if (begun.ok) {
-        endMs = Date.now() + begun.leftMs;
-        plan(begun.leftMs - EARLY_MS);
-        onRenewed(begun.isSame);
-      } else if (begun.reason !== "unreachable" && begun.reason !== "console") end("refused");
+      if (sessionResult.ok) {
+        endMs = Date.now() + sessionResult.leftMs;
+        plan(sessionResult.leftMs - EARLY_MS);
+        onRenewed(sessionResult.isSame);
+      } else if (sessionResult.reason !== "unreachable" && sessionResult.reason !== "console") end("refused");
     },
     stop() {
       isOver = true;

@@ -17,11 +17,10 @@ import {
 } from "@/lib/browser/embed/host-page";
 import { apiPath, outsidePath } from "@/lib/browser/urls";
 
-type StartScreenProps = { origins: readonly string[]; from: string; ended: EndReason | undefined };
 type Problem = "no-ticket" | "ticket" | "unreachable" | "console" | "storage" | "unknown-host";
 
 /** Asks the host page for a ticket, starts a session with it and opens the page. Shows nothing unless something is wrong. */
-export function StartScreen({ origins, from, ended }: StartScreenProps) {
+export function StartScreen({ origins, from, ended }: { origins: readonly string[]; from: string; ended: EndReason | undefined }) {
   const t = useTranslations("embedding.start");
   const isAlone = useHydrated() && !isFramed();
   const [problem, setProblem] = useState<Problem>();
@@ -37,8 +36,8 @@ export function StartScreen({ origins, from, ended }: StartScreenProps) {
     if (message.type === "no-ticket") return fail("no-ticket");
     if (message.type !== "ticket" || isTaken.current) return;
     isTaken.current = true;
-    const begun = await beginSession(message, origin);
-    if (!begun.ok) return fail(begun.reason);
+    const sessionResult = await beginSession(message, origin);
+    if (!sessionResult.ok) return fail(sessionResult.reason);
     // A full page load, so that everything after it belongs to this session.
     window.location.replace(apiPath(to));
   });

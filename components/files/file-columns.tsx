@@ -1,17 +1,12 @@
 "use client";
 
 import { FileJson, FileText, Folder } from "lucide-react";
-import { useTranslations } from "next-intl";
-import { SelectAllRows, SelectRow } from "@/components/data-table/selection/selection";
-import { type SelectionStore } from "@/components/data-table/selection/selection";
-import { type ColumnLook, columnsFor } from "@/components/data-table/table-columns";
-import { TableSkeleton } from "@/components/data-table/table-skeleton";
-import { ToolBar } from "@/components/frame/list/tool-bar";
-import { PageHeader } from "@/components/frame/page-header";
-import { FileName } from "@/components/ui/cut";
+import { type useTranslations } from "next-intl";
+import { SelectAllRows, type SelectionStore, SelectRow } from "@/components/data-table/selection/selection";
+import { columnsFor, type ColumnStyle } from "@/components/data-table/table-columns";
 import { Link } from "@/components/ui/link";
-import { Skeleton } from "@/components/ui/skeleton";
 import { RelativeTime } from "@/components/ui/time/relative-time";
+import { FileName } from "@/components/ui/truncated";
 import { formatBytes } from "@/lib/shared/format";
 import { type FileRow } from "./files-view";
 
@@ -32,7 +27,7 @@ export function fileColumns({ t, locale, canChange, canRemove, hrefOf, count, se
   const columns = column.columns([
     column.display({
       id: "select",
-      meta: fileLooks.select,
+      meta: fileColumnStyles.select,
       header: () => (canRemove ? <SelectAllRows label={t("selectAll", { count })} store={selection} isEmpty={count === 0} /> : null),
       cell: ({ row: { original } }) =>
         canRemove && original.files > 0 ? (
@@ -41,7 +36,7 @@ export function fileColumns({ t, locale, canChange, canRemove, hrefOf, count, se
     }),
     column.accessor("name", {
       header: t("column.name"),
-      meta: fileLooks.name,
+      meta: fileColumnStyles.name,
       cell: ({ row: { original } }) => (
         <span className="flex min-w-0 items-center gap-2.5">
           <Sign row={original} />
@@ -60,7 +55,7 @@ export function fileColumns({ t, locale, canChange, canRemove, hrefOf, count, se
     column.accessor("bytes", {
       id: "size",
       header: t("column.size"),
-      meta: fileLooks.size,
+      meta: fileColumnStyles.size,
       cell: ({ getValue }) => {
         const bytes = getValue();
         return <span className="text-ink-2">{bytes === undefined ? t("nothing") : formatBytes(bytes, locale)}</span>;
@@ -69,7 +64,7 @@ export function fileColumns({ t, locale, canChange, canRemove, hrefOf, count, se
     column.accessor("modifiedMs", {
       id: "modified",
       header: t("column.modified"),
-      meta: fileLooks.modified,
+      meta: fileColumnStyles.modified,
       cell: ({ getValue }) => {
         const ms = getValue();
         return ms === undefined ? t("nothing") : <RelativeTime ms={ms} className="relative text-ink-2" />;
@@ -84,31 +79,9 @@ function Sign({ row: { kind, name } }: { row: FileRow }) {
   return <Icon aria-hidden="true" className="size-4 shrink-0 text-ink-3" />;
 }
 
-/** The columns of the files: shared by the table and its skeleton. */
-const fileLooks = {
+const fileColumnStyles = {
   select: { width: "w-[40px]" },
-  name: { shown: "max-w-0" },
-  size: { width: "w-[110px]", shown: "max-sm:pr-4", align: "end" },
-  modified: { width: "w-[130px]", shown: "max-sm:hidden", align: "end" },
-} as const satisfies Record<string, ColumnLook>;
-
-export function FilesSkeleton() {
-  const t = useTranslations("files");
-  return (
-    <>
-      <PageHeader title={t("title")} />
-      <ToolBar label={t("filters")}>
-        <Skeleton className="h-[30px] w-52" />
-      </ToolBar>
-      <TableSkeleton
-        label={t("loading")}
-        columns={[
-          { look: fileLooks.select, width: "none" },
-          { look: fileLooks.name, width: "long" },
-          { look: fileLooks.size, width: "short" },
-          { look: fileLooks.modified, width: "short" },
-        ]}
-      />
-    </>
-  );
-}
+  name: { visibility: "max-w-0" },
+  size: { width: "w-[110px]", visibility: "max-sm:pr-4", align: "end" },
+  modified: { width: "w-[130px]", visibility: "max-sm:hidden", align: "end" },
+} as const satisfies Record<string, ColumnStyle>;

@@ -4,10 +4,9 @@ import { useStore } from "zustand";
 import { createStore } from "zustand/vanilla";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { Button } from "@/components/ui/controls/button";
-import { Input } from "@/components/ui/controls/fields";
-import { FormField } from "@/components/ui/controls/form-field";
-import { Dialog, DialogFoot } from "@/components/ui/dialog";
-import { useFilePick } from "@/components/ui/hooks/use-file-pick";
+import { InputField } from "@/components/ui/controls/form-field";
+import { Dialog, DialogFoot, FormFoot } from "@/components/ui/dialog";
+import { useFilePicker } from "@/components/ui/hooks/use-file-picker";
 import { callApi } from "@/lib/browser/api";
 import { type Dropped, filesOfInput } from "@/lib/browser/files/dropped-files";
 import { type ApiFailure } from "@/lib/browser/read-failure";
@@ -25,7 +24,6 @@ export function useNewFolders(connection: string | undefined) {
   return {
     paths: made.map(({ path }) => path),
     make: (path: string) => madeStore.setState([...madeStore.getState(), { connection, path }], true),
-    /** The folder has files now, or is about to. */
     forget: (path: string) =>
       madeStore.setState(
         madeStore.getState().filter((each) => each.connection !== connection || each.path !== path),
@@ -55,8 +53,8 @@ function NewFolderForm({ onName, onFiles, onClose }: NewFolderProps & { onClose:
   const t = useTranslations("files.newFolder");
   const [typed, setTyped] = useState("");
   const name = toFolderName(typed);
-  const pick = useFilePick({
-    isMany: true,
+  const pick = useFilePicker({
+    isMultiple: true,
     onFiles(files) {
       if (name === undefined) return;
       onClose();
@@ -71,9 +69,14 @@ function NewFolderForm({ onName, onFiles, onClose }: NewFolderProps & { onClose:
   }
   return (
     <form onSubmit={create} autoComplete="off">
-      <FormField label={t("name")} hint={t("hint")} error={typed.trim() !== "" && name === undefined ? t("odd") : undefined}>
-        {(control) => <Input {...control} value={typed} onChange={(event) => setTyped(event.currentTarget.value)} autoFocus />}
-      </FormField>
+      <InputField
+        label={t("name")}
+        hint={t("hint")}
+        error={typed.trim() !== "" && name === undefined ? t("odd") : undefined}
+        value={typed}
+        onChange={(event) => setTyped(event.currentTarget.value)}
+        autoFocus
+      />
       {pick.input}
       <DialogFoot>
         <Button onClick={onClose}>{t("cancel")}</Button>
@@ -130,30 +133,26 @@ function MoveForm({ path, connection, onMoved, onClose }: MoveFileProps & { onCl
   }
   return (
     <form onSubmit={(event) => void submit(event)} autoComplete="off">
-      <FormField
+      <InputField
         label={t("to")}
         hint={t("hint")}
         error={isTaken ? t("taken") : typed.trim() !== "" && to === undefined ? t("odd") : undefined}
-      >
-        {(control) => (
-          <Input
-            {...control}
-            value={typed}
-            autoFocus
-            onChange={(event) => {
-              setTyped(event.currentTarget.value);
-              setTaken(false);
-            }}
-          />
-        )}
-      </FormField>
+        value={typed}
+        autoFocus
+        onChange={(event) => {
+          setTyped(event.currentTarget.value);
+          setTaken(false);
+        }}
+      />
       {failure ? <FailureMessage failure={failure} className="mt-3" /> : null}
-      <DialogFoot>
-        <Button onClick={onClose}>{t("cancel")}</Button>
-        <Button type="submit" tone={isTaken ? "danger" : "primary"} busy={isBusy} disabled={to === undefined || to === path}>
-          {t(isTaken ? "replace" : "send")}
-        </Button>
-      </DialogFoot>
+      <FormFoot
+        onClose={onClose}
+        keep={t("cancel")}
+        tone={isTaken ? "danger" : "primary"}
+        busy={isBusy}
+        disabled={to === undefined || to === path}
+        label={t(isTaken ? "replace" : "send")}
+      />
     </form>
   );
 }

@@ -2,15 +2,16 @@ import { X } from "lucide-react";
 import { useLocale, useTranslations } from "next-intl";
 import { useEffect, useRef, useState } from "react";
 import useSWR from "swr";
+import { useConnectionParam } from "@/components/frame/connection/connection-context";
 import { type useCapabilities } from "@/components/frame/connection/use-capabilities";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
-import { Button, buttonStyle } from "@/components/ui/controls/button";
+import { Button, buttonStyle, IconButton } from "@/components/ui/controls/button";
 import { CopyableId, CopyButton } from "@/components/ui/controls/copy-button";
-import { FileName } from "@/components/ui/cut";
 import { useEscape } from "@/components/ui/hooks/page-keys";
-import { Link } from "@/components/ui/link";
-import { Skeleton } from "@/components/ui/skeleton";
+import { ButtonLink } from "@/components/ui/link";
+import { LoadingBlocks } from "@/components/ui/skeleton";
 import { RelativeTime } from "@/components/ui/time/relative-time";
+import { FileName } from "@/components/ui/truncated";
 import { announceAnswer } from "@/lib/browser/api";
 import { readFirstBytes } from "@/lib/browser/files/byte-source";
 import { type ApiFailure } from "@/lib/browser/read-failure";
@@ -27,7 +28,6 @@ type FilePanelProps = {
   /** Absent where the file is not on this page of the list. */
   row: FileRow | undefined;
   connection: string | undefined;
-  linked: string | undefined;
   canChange: boolean;
   abilities: ReturnType<typeof useCapabilities>;
   onClose: () => void;
@@ -35,16 +35,13 @@ type FilePanelProps = {
   onMoved: (to: string) => void;
 };
 
-/** Beside the list on wide screens, over it on narrow ones. */
-export function FilePanel({ path, row, connection, linked, canChange, abilities, onClose, onRemove, onMoved }: FilePanelProps) {
+export function FilePanel({ path, row, connection, canChange, abilities, onClose, onRemove, onMoved }: FilePanelProps) {
+  const connectionParam = useConnectionParam();
   const t = useTranslations("files.panel");
   const locale = useLocale();
   const name = path.slice(path.lastIndexOf("/") + 1);
   const panel = useRef<HTMLElement>(null);
-  useEscape("panel", () => {
-    onClose();
-    return true;
-  });
+  useEscape("panel", onClose);
   useEffect(() => {
     if (window.matchMedia?.("(max-width: 1023px)").matches) panel.current?.focus({ preventScroll: true });
   }, [path]);
@@ -63,9 +60,7 @@ export function FilePanel({ path, row, connection, linked, canChange, abilities,
         <h2 className="min-w-0 flex-1 text-lg font-semibold break-words">
           <FileName name={name} />
         </h2>
-        <Button tone="quiet" size="icon" aria-label={t("close")} title={t("close")} onClick={onClose}>
-          <X aria-hidden="true" className="size-4" />
-        </Button>
+        <IconButton icon={X} label={t("close")} tone="quiet" onClick={onClose} />
       </div>
       <div className="flex flex-col gap-1 text-ink-2">
         <CopyableId id={path} />
@@ -80,9 +75,9 @@ export function FilePanel({ path, row, connection, linked, canChange, abilities,
       {hasActs ? (
         <div className="flex flex-wrap gap-2">
           {canChange && mayCarryWorkflow(name) ? (
-            <Link href={withQuery("/run", { file: path, connection: linked })} className={buttonStyle({ tone: "primary" })}>
+            <ButtonLink href={withQuery("/run", { file: path, connection: connectionParam })} tone="primary">
               {t("run")}
-            </Link>
+            </ButtonLink>
           ) : null}
           <a href={apiPath(fileApiPath(path, { connection }))} download={name} className={buttonStyle()}>
             {t("download")}
@@ -112,7 +107,7 @@ type ContentProps = Pick<FilePanelProps, "path" | "row" | "connection" | "abilit
 function Content({ path, row, connection, abilities, onGone }: ContentProps) {
   const t = useTranslations("files.content");
   if (row?.bytes === 0) return <p className="text-ink-2">{t("empty")}</p>;
-  if (abilities.isAsking) return <ContentSkeleton />;
+  if (abilities.isAsking) return <LoadingBlocks label={t("loading")} blocks={["h-48 w-full"]} />;
   const isRead = abilities.has("userdata.read") === true;
   // If someone else changes or removes the file, the list gets another size or time for it, or no entry.
   const version = row ? `${row.bytes} ${row.modifiedMs}` : "";
@@ -143,7 +138,7 @@ function FileContent({ path, connection, version, isRead, onGone }: FileContentP
   const { data, error, mutate } = useSWR<TextOfFile, ApiFailure>(["files.text", connection, path, version], read, options);
   if (error?.status === 404) return <p className="text-ink-2">{t(isRead ? "gone" : "goneOrKept")}</p>;
   if (error) return <FailureMessage failure={error} onRetry={() => void mutate()} />;
-  if (!data) return <ContentSkeleton />;
+  if (!data) return <LoadingBlocks label={t("loading")} blocks={["h-48 w-full"]} />;
   if (data.kind === "bytes") return <p className="text-ink-2">{t("bytes")}</p>;
   if (data.text === "") return <p className="text-ink-2">{t("empty")}</p>;
   return (
@@ -163,15 +158,6 @@ function FileContent({ path, connection, version, isRead, onGone }: FileContentP
   );
 }
 
-function ContentSkeleton() {
-  const t = useTranslations("files.content");
-  return (
-    <div role="status" aria-label={t("loading")}>
-      <Skeleton className="h-48 w-full" />
-    </div>
-  );
-}
-
 // Reads at most a quarter of a megabyte of a stored file, if it is text. Never throws.
 
 export const MAX_TEXT_BYTES = 256 * 1024;
@@ -180,10 +166,10 @@ type TextOfFile = { kind: "text"; text: string; isWhole: boolean } | { kind: "by
 
 export async function readText(path: string, connection: string | undefined): Promise<Result<TextOfFile, ApiFailure>> {
   const address = fileApiPath(path, { connection });
-  const read = await readFirstBytes(apiPath(address), MAX_TEXT_BYTES);
-  if (read.ok) return ok(toText(read.value.bytes, read.value.isWhole));
-  announceAnswer({ path: address, method: "GET", status: read.failure.status, failure: read.failure });
-  return read;
+  const firstBytesResult = await readFirstBytes(apiPath(address), MAX_TEXT_BYTES);
+  if (firstBytesResult.ok) return ok(toText(firstBytesResult.value.bytes, firstBytesResult.value.isWhole));
+  announceAnswer({ path: address, method: "GET", status: firstBytesResult.failure.status, failure: firstBytesResult.failure });
+  return firstBytesResult;
 }
 
 /** Text contains no NUL and is valid UTF-8; a character cut in two at the limit is allowed. */

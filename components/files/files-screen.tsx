@@ -2,23 +2,21 @@
 
 import { useLocale, useTranslations } from "next-intl";
 import { use, useMemo } from "react";
-import { LowerEdge } from "@/components/data-table/bulk/work-line";
-import { SelectionBar } from "@/components/data-table/bulk/work-line";
+import { LowerEdge, SelectionBar } from "@/components/data-table/bulk/work-line";
 import { DataTable } from "@/components/data-table/data-table";
 import { Paging } from "@/components/data-table/paging";
 import { useSelection } from "@/components/data-table/selection/selection";
-import { useConnection } from "@/components/frame/connection/connection-context";
+import { useConnection, useConnectionParam } from "@/components/frame/connection/connection-context";
 import { useCapabilities } from "@/components/frame/connection/use-capabilities";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
-import { UnreadableRows } from "@/components/frame/list/tool-bar";
-import { Freshness } from "@/components/frame/list/tool-bar";
+import { Freshness, UnreadableRows } from "@/components/frame/list/tool-bar";
 import { PageHeader } from "@/components/frame/page-header";
 import { cn } from "@/components/ui/cn";
 import { Button } from "@/components/ui/controls/button";
 import { useDropTarget } from "@/components/ui/hooks/use-drop-target";
 import { useRouter } from "@/components/ui/link";
 import { type Dropped, filesOfDrop } from "@/lib/browser/files/dropped-files";
-import { initialOf, type Stamped, usePoll } from "@/lib/browser/poll/use-poll";
+import { initialOf, type Stamped, useLive } from "@/lib/browser/live/use-live";
 import { type Capability } from "@/lib/contract/capabilities";
 import { type Failure } from "@/lib/contract/failure";
 import { type UserdataFile } from "@/lib/contract/operations/files";
@@ -26,35 +24,38 @@ import { type Result } from "@/lib/shared/result";
 import { fileColumns } from "./file-columns";
 import { NewFolder, useNewFolders } from "./file-dialogs";
 import { FilePanel } from "./file-panel";
-import { PendingRemovals, RefusedFiles, RemovalReceipt } from "./file-removals";
-import { useFileRemoval } from "./file-removals";
+import { RemovalLines, useFileRemoval } from "./file-removals";
 import { useFileIntake } from "./file-uploads";
-import { FilesEmpty } from "./files-tool-bar";
-import { FilesToolBar } from "./files-tool-bar";
-import { PickFiles } from "./files-tool-bar";
-import { Trail } from "./files-tool-bar";
-import { crumbsOf, within } from "./files-view";
-import { filesHref, fileSorts, type FilesQuery, ROWS, viewApiPath } from "./files-view";
-import { type FileRow, type FilesView, toFilesView, withNewFolders } from "./files-view";
+import { FilesEmpty, FilesToolBar, PickFiles, Trail } from "./files-tool-bar";
+import {
+  crumbsOf,
+  type FileRow,
+  filesHref,
+  fileSorts,
+  type FilesQuery,
+  type FilesView,
+  ROWS,
+  toFilesView,
+  viewApiPath,
+  within,
+  withNewFolders,
+} from "./files-view";
 import { UploadsList } from "./uploads-list";
 
 const fileAbilities: readonly Capability[] = ["userdata.read", "userdata.delete", "userdata.move"];
 
 type FilesScreenProps = {
   query: FilesQuery;
-  /** `?connection=` of the address, if present. */
-  linked?: string;
-  /** The path of the file in the panel. */
   opened?: string;
   canChange: boolean;
   files: Promise<Result<Stamped<FilesView>, Failure>>;
 };
 
 const rowId = (row: FileRow) => row.path;
-const still = () => "still" as const;
 const noRows: readonly FileRow[] = [];
 
-export function FilesScreen({ query, linked, opened, canChange, files }: FilesScreenProps) {
+export function FilesScreen({ query, opened, canChange, files }: FilesScreenProps) {
+  const connectionParam = useConnectionParam();
   const t = useTranslations("files");
   const locale = useLocale();
   const router = useRouter();
@@ -65,19 +66,19 @@ export function FilesScreen({ query, linked, opened, canChange, files }: FilesSc
     () => (listed: UserdataFile[]) => toFilesView(listed, { dir, all, name, sort, order, offset }),
     [dir, all, name, sort, order, offset],
   );
-  const poll = usePoll(connection ? viewApiPath(query, connection) : undefined, { ...initialOf(first), read, motion: still });
-  const view = poll.value;
+  const live = useLive(connection ? viewApiPath(query, connection) : undefined, { ...initialOf(first), read });
+  const view = live.value;
   const newFolders = useNewFolders(connection);
   const rows = view ? withNewFolders(view.rows, query, newFolders.paths) : noRows;
   // An empty list that can no longer be read shows no numbers.
-  const counted = poll.failure && rows.length === 0 ? undefined : view;
+  const counted = live.failure && rows.length === 0 ? undefined : view;
   const hasFiles = view !== undefined && view.files > 0;
   const abilities = useCapabilities(hasFiles ? connection : undefined, fileAbilities, query.dir);
   const selection = useSelection(rows.filter(({ files }) => files > 0).map(rowId));
-  const removal = useFileRemoval({ connection, refresh: poll.refresh });
-  const { uploads, addTo } = useFileIntake({ connection, refresh: poll.refresh });
+  const removal = useFileRemoval({ connection, refresh: live.refresh });
+  const { uploads, addTo } = useFileIntake({ connection, refresh: live.refresh });
   const go = (change: Partial<FilesQuery>, file?: string) =>
-    router.push(filesHref({ ...query, offset: 0, ...change }, { connection: linked, file }), { scroll: false });
+    router.push(filesHref({ ...query, offset: 0, ...change }, { connection: connectionParam, file }), { scroll: false });
   const open = (dir: string) => go({ dir, name: "" });
   const inNew = (name: string) => `${within(query.dir, name)}/`;
   const addIn = (dir: string, dropped: Dropped) => {
@@ -97,8 +98,8 @@ export function FilesScreen({ query, linked, opened, canChange, files }: FilesSc
     selection: selection.store,
     hrefOf: ({ kind, path }) =>
       kind === "folder"
-        ? filesHref({ ...query, dir: path, name: "", offset: 0 }, { connection: linked })
-        : filesHref(query, { connection: linked, file: path }),
+        ? filesHref({ ...query, dir: path, name: "", offset: 0 }, { connection: connectionParam })
+        : filesHref(query, { connection: connectionParam, file: path }),
   });
   const direction = (sort: FilesQuery["sort"]) => (query.sort === sort ? query.order : undefined);
   const sorting = Object.fromEntries(
@@ -107,7 +108,7 @@ export function FilesScreen({ query, linked, opened, canChange, files }: FilesSc
       { direction: direction(sort), onSort: () => go({ sort, order: direction(sort) === "asc" ? "desc" : "asc" }) },
     ]),
   );
-  const chosen = rows.filter(({ path }) => selection.ids.includes(path) && !removal.busy.has(path));
+  const chosen = rows.filter(({ path }) => selection.ids.includes(path) && !removal.isBusy(path));
   const chosenFiles = chosen.reduce((sum, row) => sum + row.files, 0);
   return (
     <div
@@ -119,12 +120,12 @@ export function FilesScreen({ query, linked, opened, canChange, files }: FilesSc
           <Trail
             title={t("title")}
             crumbs={crumbsOf(query.dir)}
-            hrefOf={(dir) => filesHref({ ...query, dir, name: "", offset: 0 }, { connection: linked })}
+            hrefOf={(dir) => filesHref({ ...query, dir, name: "", offset: 0 }, { connection: connectionParam })}
           />
         }
         count={counted?.files}
       >
-        <Freshness atMs={poll.atMs} everyMs={poll.everyMs} isFailing={poll.failure !== undefined} />
+        <Freshness atMs={live.atMs} isFailing={live.failure !== undefined} />
         {canChange ? (
           <NewFolder
             onName={(name) => {
@@ -139,14 +140,10 @@ export function FilesScreen({ query, linked, opened, canChange, files }: FilesSc
         ) : null}
         {canChange ? <PickFiles onFiles={add} /> : null}
       </PageHeader>
-      <FilesToolBar query={query} onChange={go} bytes={counted?.bytes}>
-        <RemovalReceipt removal={removal} />
-      </FilesToolBar>
-      <RefusedFiles removal={removal} />
+      <FilesToolBar query={query} onChange={go} bytes={counted?.bytes} />
       <UploadsList uploads={uploads} />
       {abilities.isRefused("userdata.delete") ? <p className="px-4 py-2 text-ink-2 md:px-5">{t("noRemove")}</p> : null}
-      {removal.state.kind === "unread" ? <FailureMessage failure={removal.state.failure} className="m-4 md:mx-5" /> : null}
-      {poll.failure ? <FailureMessage failure={poll.failure} onRetry={() => void poll.refresh()} className="m-4 md:mx-5" /> : null}
+      {live.failure ? <FailureMessage failure={live.failure} onRetry={() => void live.refresh()} className="m-4 md:mx-5" /> : null}
       <UnreadableRows count={view?.unreadable} />
       <div className="flex flex-1">
         <div className="flex min-w-0 flex-1 flex-col">
@@ -159,10 +156,10 @@ export function FilesScreen({ query, linked, opened, canChange, files }: FilesSc
               sorting={sorting}
               isSelected={(row) => row.path === opened}
               marks={selection.store}
-              isBusy={(row) => removal.busy.has(row.path)}
+              isBusy={(row) => removal.isBusy(row.path)}
             />
           ) : null}
-          {view && rows.length === 0 && !poll.failure && !view.unreadable ? (
+          {view && rows.length === 0 && !live.failure && !view.unreadable ? (
             <FilesEmpty
               query={query}
               hasFiles={view.files > 0}
@@ -175,13 +172,13 @@ export function FilesScreen({ query, linked, opened, canChange, files }: FilesSc
             />
           ) : null}
           <LowerEdge>
-            <PendingRemovals removal={removal} />
+            <RemovalLines removal={removal} />
             <SelectionBar count={selection.ids.length} onClear={selection.store.clear}>
               {abilities.has("userdata.delete") ? (
                 <Button
                   size="small"
                   onClick={() => {
-                    removal.remove(chosen.map(rowId));
+                    void removal.remove(chosen.map(rowId));
                     selection.store.clear();
                   }}
                 >
@@ -196,7 +193,7 @@ export function FilesScreen({ query, linked, opened, canChange, files }: FilesSc
               limit={ROWS}
               count={rows.length}
               total={view.total}
-              hrefOf={(offset) => filesHref({ ...query, offset }, { connection: linked })}
+              hrefOf={(offset) => filesHref({ ...query, offset }, { connection: connectionParam })}
               className="mt-auto md:sticky md:bottom-0 md:z-20"
             />
           ) : null}
@@ -206,17 +203,16 @@ export function FilesScreen({ query, linked, opened, canChange, files }: FilesSc
             path={opened}
             row={rows.find(({ path }) => path === opened)}
             connection={connection}
-            linked={linked}
             canChange={canChange}
             abilities={abilities}
-            onClose={() => router.push(filesHref(query, { connection: linked }), { scroll: false })}
+            onClose={() => router.push(filesHref(query, { connection: connectionParam }), { scroll: false })}
             onRemove={() => {
-              removal.remove([opened]);
-              router.push(filesHref(query, { connection: linked }), { scroll: false });
+              void removal.remove([opened]);
+              router.push(filesHref(query, { connection: connectionParam }), { scroll: false });
             }}
             onMoved={(to) => {
-              void poll.refresh();
-              router.push(filesHref(query, { connection: linked, file: to }), { scroll: false });
+              void live.refresh();
+              router.push(filesHref(query, { connection: connectionParam, file: to }), { scroll: false });
             }}
           />
         ) : null}

@@ -1,13 +1,13 @@
 import { useLocale, useTranslations } from "next-intl";
-import { Fragment, type ReactNode, useRef, useState } from "react";
+import { Fragment, useRef, useState } from "react";
 import { flushSync } from "react-dom";
 import { ToolBar } from "@/components/frame/list/tool-bar";
 import { Button, chipStyle } from "@/components/ui/controls/button";
 import { SearchField } from "@/components/ui/controls/fields";
-import { FileName } from "@/components/ui/cut";
 import { EmptyState } from "@/components/ui/empty-state";
-import { useFilePick } from "@/components/ui/hooks/use-file-pick";
+import { useFilePicker } from "@/components/ui/hooks/use-file-picker";
 import { Link } from "@/components/ui/link";
+import { FileName } from "@/components/ui/truncated";
 import { type Dropped, filesOfInput } from "@/lib/browser/files/dropped-files";
 import { TOP } from "@/lib/contract/assets/file-refs";
 import { formatBytes } from "@/lib/shared/format";
@@ -15,13 +15,11 @@ import { type Crumb, type FilesQuery } from "./files-view";
 
 type FilesToolBarProps = {
   query: FilesQuery;
-  /** The total size below the folder. */
   bytes: number | undefined;
   onChange: (change: Partial<FilesQuery>) => void;
-  children?: ReactNode;
 };
 
-export function FilesToolBar({ query, bytes, onChange, children }: FilesToolBarProps) {
+export function FilesToolBar({ query, bytes, onChange }: FilesToolBarProps) {
   const t = useTranslations("files");
   const locale = useLocale();
   return (
@@ -37,17 +35,15 @@ export function FilesToolBar({ query, bytes, onChange, children }: FilesToolBarP
         {t("all")}
       </button>
       {bytes === undefined ? null : <span className="shrink-0 text-ink-3">{t("size", { size: formatBytes(bytes, locale) })}</span>}
-      {children}
     </ToolBar>
   );
 }
 
-/** Picks files, or a whole folder with its content. */
 export function PickFiles({ onFiles }: { onFiles: (picked: Dropped) => void }) {
   const t = useTranslations("files.upload");
   const take = (picked: File[]) => onFiles(filesOfInput(picked));
-  const files = useFilePick({ isMany: true, testId: "user-files", onFiles: take });
-  const folder = useFilePick({ isFolder: true, testId: "user-folder", onFiles: take });
+  const files = useFilePicker({ isMultiple: true, testId: "user-files", onFiles: take });
+  const folder = useFilePicker({ isFolder: true, testId: "user-folder", onFiles: take });
   return (
     <>
       <Button className="max-sm:hidden" onClick={folder.open}>
@@ -62,14 +58,12 @@ export function PickFiles({ onFiles }: { onFiles: (picked: Dropped) => void }) {
   );
 }
 
-type TrailProps = { title: string; crumbs: readonly Crumb[]; hrefOf: (dir: string) => string };
-
-/** Of a deep path the last folders are shown, as they tell best where one is. */
+/** Shows the last folders of a deep path, which identify it best. */
 const SHOWN = 2;
 const way = "rounded-sm font-normal text-ink-2 hover:text-ink";
 
 /** The path of the list: each folder on the way is a link; if there are many, a button shows the rest. */
-export function Trail({ title, crumbs, hrefOf }: TrailProps) {
+export function Trail({ title, crumbs, hrefOf }: { title: string; crumbs: readonly Crumb[]; hrefOf: (dir: string) => string }) {
   const t = useTranslations("files");
   const [isWhole, setWhole] = useState(false);
   const first = useRef<HTMLAnchorElement>(null);
@@ -123,7 +117,6 @@ const WORKFLOWS = "workflows/";
 type FilesEmptyProps = {
   query: FilesQuery;
   hasFiles: boolean;
-  /** Matching files in its subfolders. */
   below?: number;
   canChange: boolean;
   onOpen: (dir: string) => void;
@@ -135,7 +128,7 @@ type FilesEmptyProps = {
 /** An empty folder does not exist: it is created with its first file, and this says so. */
 export function FilesEmpty({ query, hasFiles, below = 0, canChange, onOpen, onClear, onAll, onFiles }: FilesEmptyProps) {
   const upload = useTranslations("files.upload");
-  const pick = useFilePick({ isMany: true, onFiles: (files) => onFiles(filesOfInput(files)) });
+  const pick = useFilePicker({ isMultiple: true, onFiles: (files) => onFiles(filesOfInput(files)) });
   const t = useTranslations("files.empty");
   if (below > 0) return <EmptyState title={t("elsewhere")} action={<Button onClick={onAll}>{t("below", { count: below })}</Button>} />;
   if (hasFiles || query.name !== "") {

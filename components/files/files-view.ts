@@ -8,13 +8,10 @@ import { toMilliseconds } from "@/lib/contract/times";
 
 export type FileRow = {
   kind: "file" | "folder";
-  /** From the top; a folder's path ends with a slash. */
   path: string;
-  /** Within the folder that is shown. */
   name: string;
   bytes: number | undefined;
   modifiedMs: number | undefined;
-  /** Files inside a folder, at any depth. */
   files: number;
 };
 
@@ -22,19 +19,16 @@ export type FilesView = {
   rows: readonly FileRow[];
   /** Matching rows, on all pages. */
   total: number;
-  /** Files below the folder, regardless of filters. */
   files: number;
   bytes: number;
-  /** Files whose name matches, including those in subfolders. */
   below: number;
-  /** The number of unreadable entries. */
   unreadable: number;
 };
 
 export function toFilesView(listed: readonly UserdataFile[], query: FilesQuery): FilesView {
   const files = fromTop(listed, query.dir).map((file) => toRow(file, query.dir));
-  const wanted = folded(query.name.trim());
-  const matches = ({ name }: FileRow) => folded(name).includes(wanted);
+  const nameSearch = folded(query.name.trim());
+  const matches = ({ name }: FileRow) => folded(name).includes(nameSearch);
   const rows = (query.all ? files : withFolders(files, query.dir)).filter(matches);
   rows.sort(inOrder(query));
   return {
@@ -43,7 +37,7 @@ export function toFilesView(listed: readonly UserdataFile[], query: FilesQuery):
     files: files.length,
     bytes: files.reduce((sum, { bytes }) => sum + (bytes ?? 0), 0),
     unreadable: skippedIn(listed),
-    below: query.all || wanted === "" ? 0 : files.filter(matches).length,
+    below: query.all || nameSearch === "" ? 0 : files.filter(matches).length,
   };
 }
 
@@ -92,8 +86,8 @@ function withFolders(files: readonly FileRow[], dir: string): FileRow[] {
 /** Names that look the same compare equal, however a service encodes them. */
 const folded = (name: string) => name.normalize("NFC").toLowerCase();
 
-function newer(one: number | undefined, other: number | undefined): number | undefined {
-  return one === undefined || other === undefined ? (one ?? other) : Math.max(one, other);
+function newer(value: number | undefined, other: number | undefined): number | undefined {
+  return value === undefined || other === undefined ? (value ?? other) : Math.max(value, other);
 }
 
 const byName = new Intl.Collator("en", { numeric: true, sensitivity: "base" });
@@ -101,14 +95,14 @@ const byName = new Intl.Collator("en", { numeric: true, sensitivity: "base" });
 /** Folders first; equal rows by path, so that the order is total. */
 function inOrder({ sort, order }: FilesQuery) {
   const sign = order === "asc" ? 1 : -1;
-  const compare = (one: FileRow, other: FileRow): number => {
-    if (sort === "size") return (one.bytes ?? -1) - (other.bytes ?? -1);
-    if (sort === "modified") return (one.modifiedMs ?? -1) - (other.modifiedMs ?? -1);
-    return byName.compare(one.name, other.name);
+  const compare = (file: FileRow, other: FileRow): number => {
+    if (sort === "size") return (file.bytes ?? -1) - (other.bytes ?? -1);
+    if (sort === "modified") return (file.modifiedMs ?? -1) - (other.modifiedMs ?? -1);
+    return byName.compare(file.name, other.name);
   };
-  return (one: FileRow, other: FileRow): number => {
-    if (one.kind !== other.kind) return one.kind === "folder" ? -1 : 1;
-    return sign * compare(one, other) || (one.path < other.path ? -1 : 1);
+  return (file: FileRow, other: FileRow): number => {
+    if (file.kind !== other.kind) return file.kind === "folder" ? -1 : 1;
+    return sign * compare(file, other) || (file.path < other.path ? -1 : 1);
   };
 }
 
@@ -118,12 +112,12 @@ const MAX_LENGTH = 1000;
 
 /** `dir` ends with a slash; "/" is the top. `all`: lists every file below the folder instead of its folders and own files. */
 export const filesParams = {
-  dir: { kind: "text", most: MAX_LENGTH, usual: TOP, read: (text) => [text, `${text}/`].find(isFolder) },
-  all: { kind: "boolean", usual: false },
-  name: { kind: "text", most: MAX_LENGTH, usual: "" },
-  sort: { kind: "word", values: fileSorts, usual: "name" },
-  order: { kind: "word", values: ["asc", "desc"], usual: "asc" },
-  offset: { kind: "integer", min: 0, max: 9_999_999, usual: 0 },
+  dir: { kind: "text", maxLength: MAX_LENGTH, default: TOP, read: (text) => [text, `${text}/`].find(isFolder) },
+  all: { kind: "boolean", default: false },
+  name: { kind: "text", maxLength: MAX_LENGTH, default: "" },
+  sort: { kind: "word", values: fileSorts, default: "name" },
+  order: { kind: "word", values: ["asc", "desc"], default: "asc" },
+  offset: { kind: "integer", min: 0, max: 9_999_999, default: 0 },
 } as const satisfies Params;
 export type FilesQuery = ValuesOf<typeof filesParams>;
 
@@ -145,7 +139,7 @@ export function listApiPath(dir: string, connection: string): `/${string}` {
   return withQuery("/api/userdata", { dir, recurse: true, full_info: true, connection });
 }
 
-/** The poll key of one view of the listing: the part after # tells two views of one folder apart and is never sent. */
+/** The cache key of one view of the listing: the part after # distinguishes two views of one folder and is never sent. */
 export function viewApiPath(query: FilesQuery, connection: string): `/${string}` {
   return `${listApiPath(query.dir, connection)}#${writeExactJson(query)}`;
 }

@@ -4,38 +4,29 @@ import { useState, useSyncExternalStore } from "react";
 import { failureText } from "@/components/frame/failure/fault-owner";
 import { cn } from "@/components/ui/cn";
 import { Button } from "@/components/ui/controls/button";
-import { Checkbox } from "@/components/ui/controls/fields";
-import { FileName } from "@/components/ui/cut";
-import { Dialog } from "@/components/ui/dialog";
+import { CheckField } from "@/components/ui/controls/fields";
+import { ConfirmDialog } from "@/components/ui/dialog";
 import { useCloseWarning } from "@/components/ui/hooks/use-close-warning";
 import { ProgressBar } from "@/components/ui/skeleton";
-import { type Tone, ToneIcon } from "@/components/ui/status-badge";
+import { type Tone, ToneIcon, toneInk } from "@/components/ui/status-badge";
+import { FileName } from "@/components/ui/truncated";
 import { type Answer, type FileUpload, type FileUploads, isLeft, isUnderWay } from "./file-uploads";
 
 const tones: Record<FileUpload["state"], Tone> = {
   waiting: "off",
   sending: "run",
-  asked: "wait",
+  conflict: "wait",
   stored: "ok",
-  kept: "off",
+  skipped: "off",
   failed: "bad",
   stopped: "off",
-};
-const ink: Record<FileUpload["state"], string> = {
-  waiting: "text-off",
-  sending: "text-run",
-  asked: "text-wait",
-  stored: "text-ok",
-  kept: "text-off",
-  failed: "text-bad",
-  stopped: "text-off",
 };
 const SHOWN = 50;
 const nothing: readonly FileUpload[] = [];
 
-function urgency(one: FileUpload): number {
-  if (one.state === "asked" || isLeft(one)) return 0;
-  return isUnderWay(one) ? (one.state === "sending" ? 1 : 2) : 3;
+function urgency(fileUpload: FileUpload): number {
+  if (fileUpload.state === "conflict" || isLeft(fileUpload)) return 0;
+  return isUnderWay(fileUpload) ? (fileUpload.state === "sending" ? 1 : 2) : 3;
 }
 
 /** The uploads, below the tool bar: newest last, those with a question or a failure first. */
@@ -45,8 +36,8 @@ export function UploadsList({ uploads }: { uploads: FileUploads }) {
   const isOver = !all.some(isUnderWay);
   useCloseWarning(!isOver);
   if (all.length === 0) return null;
-  const shown = [...all].sort((one, other) => urgency(one) - urgency(other)).slice(0, SHOWN);
-  const done = all.filter(({ state }) => state === "stored" || state === "kept").length;
+  const fileUploads = [...all].sort((fileUpload, other) => urgency(fileUpload) - urgency(other)).slice(0, SHOWN);
+  const done = all.filter(({ state }) => state === "stored" || state === "skipped").length;
   const left = all.filter(isLeft).length;
   return (
     <section aria-label={t("label")} className="border-b border-line bg-surface px-4 py-2.5 md:px-5">
@@ -64,7 +55,7 @@ export function UploadsList({ uploads }: { uploads: FileUploads }) {
         </Button>
       </div>
       <ul tabIndex={0} aria-label={t("label")} className="mt-1.5 max-h-52 overflow-y-auto">
-        {shown.map((upload) => (
+        {fileUploads.map((upload) => (
           <UploadLine key={upload.key} upload={upload} uploads={uploads} />
         ))}
       </ul>
@@ -81,7 +72,7 @@ function UploadLine({ upload, uploads }: { upload: FileUpload; uploads: FileUplo
   const share = state === "sending" ? upload.share : undefined;
   return (
     <li className={cn("flex min-h-7 items-center gap-2", failure && "max-lg:py-1")}>
-      <span className={ink[state]}>
+      <span className={toneInk[tones[state]]}>
         <ToneIcon tone={tones[state]} />
       </span>
       <span className={cn("flex min-w-0 flex-1 items-center gap-2", failure && "max-lg:flex-col max-lg:items-start max-lg:gap-0")}>
@@ -110,58 +101,54 @@ function UploadLine({ upload, uploads }: { upload: FileUpload; uploads: FileUplo
   );
 }
 
-type ReplaceDialogProps = { all: readonly FileUpload[]; uploads: FileUploads };
-
 /** Asks about one file after the other; one answer can apply to its whole batch. Closing it postpones the open batches until a click. */
-function ReplaceDialog({ all, uploads }: ReplaceDialogProps) {
+function ReplaceDialog({ all, uploads }: { all: readonly FileUpload[]; uploads: FileUploads }) {
   const t = useTranslations("files.replace");
   const [isForAll, setForAll] = useState(false);
-  // Batches to ask about later: their other files also become `asked`, and each would open the dialog again.
+  // Batches to ask about later: their other files also get the state `conflict`, and each would open the dialog again.
   const [later, setLater] = useState<ReadonlySet<number>>(new Set());
-  const asked = all.filter(({ state }) => state === "asked");
-  const open = asked.filter(({ batch }) => !later.has(batch));
-  // The file being asked about stays the same, even if another one turns out to exist meanwhile.
+  const conflicts = all.filter(({ state }) => state === "conflict");
+  const open = conflicts.filter(({ batch }) => !later.has(batch));
+  // The dialog keeps its file even if another conflict appears meanwhile.
   const [key, setKey] = useState<number>();
-  const file = open.find((one) => one.key === key) ?? open[0];
+  const file = open.find((fileUpload) => fileUpload.key === key) ?? open[0];
   if (file?.key !== key) {
     setKey(file?.key);
     setForAll(false);
   }
-  const others = all.filter((one) => one.batch === file?.batch && one.key !== file.key && isUnderWay(one));
-  function say(answer: Answer) {
-    if (file) uploads.answer(file.key, answer, isForAll);
+  const others = all.filter((fileUpload) => fileUpload.batch === file?.batch && fileUpload.key !== file.key && isUnderWay(fileUpload));
+  function reply(text: Answer) {
+    if (file) uploads.answer(file.key, text, isForAll);
   }
   return (
     <>
-      {asked.some(({ batch }) => later.has(batch)) ? (
+      {conflicts.some(({ batch }) => later.has(batch)) ? (
         <Button size="small" className="mt-1.5" onClick={() => setLater(new Set())}>
-          {t("ask", { count: asked.length })}
+          {t("ask", { count: conflicts.length })}
         </Button>
       ) : null}
-      <Dialog
+      <ConfirmDialog
         isOpen={file !== undefined}
         onClose={() => {
-          // Without a file the dialog closed by itself, as nothing was left to ask.
+          // Without a file the dialog closed by itself, as no conflict was left.
           if (file) setLater((before) => new Set([...before, ...open.map(({ batch }) => batch)]));
         }}
         title={t("title", { path: file?.path ?? "" })}
-        actions={
-          <>
-            <Button onClick={() => say("keep")}>{t("keep")}</Button>
-            <Button tone="danger" onClick={() => say("replace")}>
-              {t(isForAll ? "replaceAll" : "replace")}
-            </Button>
-          </>
-        }
+        keep={t("keep")}
+        onKeep={() => reply("keep")}
+        label={t(isForAll ? "replaceAll" : "replace")}
+        onConfirm={() => reply("replace")}
       >
         <p>{t("text")}</p>
         {others.length > 0 ? (
-          <label className="mt-3 flex items-center gap-2 text-ink">
-            <Checkbox checked={isForAll} onChange={(event) => setForAll(event.currentTarget.checked)} />
-            {t("all", { count: asked.filter(({ batch }) => batch === file?.batch).length })}
-          </label>
+          <CheckField
+            label={t("all", { count: conflicts.filter(({ batch }) => batch === file?.batch).length })}
+            className="mt-3 text-ink"
+            checked={isForAll}
+            onChange={(event) => setForAll(event.currentTarget.checked)}
+          />
         ) : null}
-      </Dialog>
+      </ConfirmDialog>
     </>
   );
 }

@@ -10,7 +10,6 @@ type Word = Parameters<ReturnType<typeof useTranslations<"frame">>>[0];
  */
 type Destination = { href: `/${string}`; label: Word; short?: Word; letter?: string; icon: LucideIcon; isAbove?: true };
 
-/** The existing pages, in the order in which people need them. */
 const destinations: readonly Destination[] = [
   { href: "/", label: "overview", icon: LayoutDashboard },
   { href: "/jobs", label: "jobs", letter: "j", icon: ListChecks },

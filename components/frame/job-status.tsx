@@ -1,6 +1,8 @@
 import { useTranslations } from "next-intl";
 import { type ReactNode } from "react";
 import { StatusBadge, type Tone } from "@/components/ui/status-badge";
+import { useClampedNow } from "@/components/ui/time/relative-time";
+import { type ExpectedRun, expectedShare, timeLeft, toSpan } from "@/lib/contract/jobs/expected-run";
 import { type JobState, toJobState } from "@/lib/contract/jobs/job-list";
 import { type RunningNode } from "@/lib/contract/views/job-view";
 
@@ -25,4 +27,16 @@ export function statusBadge(t: ReturnType<typeof useTranslations<"frame.states">
 
 export function formatRunningNode(t: ReturnType<typeof useTranslations<"common.runningNode">>, { node, step, steps }: RunningNode): string {
   return step === undefined || steps === undefined ? t("node", { node }) : t("nodeStep", { node, step, steps });
+}
+
+/** `value`: the share of nodes that have ended. */
+type Run = { startedMs?: number; expected?: ExpectedRun; value?: number };
+
+/** A running job's progress by the expected duration, otherwise by nodes; and the time left, if it can be estimated. */
+export function useRunProgress({ startedMs, expected, value }: Run): { share?: number; left?: string } {
+  const t = useTranslations("common");
+  const nowMs = useClampedNow();
+  if (!expected || startedMs === undefined) return { share: value };
+  const range = timeLeft(expected, nowMs - startedMs);
+  return { share: expectedShare(expected, nowMs - startedMs), left: range ? t("timeLeft", toSpan(range)) : t("longerThanUsual") };
 }

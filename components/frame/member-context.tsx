@@ -28,7 +28,7 @@ export function useRunsAppsOnly(): boolean {
   return role !== undefined && !hasRole(role, "viewer");
 }
 
-/** False while the console is read-only, whatever the role. */
+/** False while the console is read-only, for any role. */
 export function useCanChange(): boolean {
   return useContext(Current)?.canChange ?? true;
 }

@@ -3,12 +3,12 @@
 import { useTranslations } from "next-intl";
 import { cn } from "@/components/ui/cn";
 import { Link, usePathname, useRouter } from "@/components/ui/link";
-import { useNumber } from "@/components/ui/time/use-clock";
+import { useNumberFormat } from "@/components/ui/time/use-time-format";
 import { showToast } from "@/components/ui/toast-store";
 import { callApi } from "@/lib/browser/api";
 import { CONSOLE_UNREACHABLE } from "@/lib/browser/read-failure";
 import { withQuery } from "@/lib/browser/urls";
-import { useConnection, useLinkedConnection } from "./connection/connection-context";
+import { useConnection, useConnectionParam } from "./connection/connection-context";
 import { useCounts } from "./counts-context";
 import { destinationsOf, isWithin } from "./destinations";
 import { useRunsAppsOnly } from "./member-context";
@@ -17,18 +17,18 @@ import { useRunsAppsOnly } from "./member-context";
 export function Navigation() {
   const t = useTranslations("frame");
   const pathname = usePathname();
-  const connection = useLinkedConnection();
-  const shown = destinationsOf(useConnection(), useRunsAppsOnly());
+  const connection = useConnectionParam();
+  const destinations = destinationsOf(useConnection(), useRunsAppsOnly());
   const stay = useStayWhenAway();
   const { jobs, running, pending } = useCounts();
-  const number = useNumber();
+  const number = useNumberFormat();
   const counts: Partial<Record<string, number>> = {
     jobs,
     queue: running === undefined || pending === undefined ? undefined : running + pending,
   };
   return (
     <ul className="flex flex-col gap-0.5">
-      {shown.map(({ href, label }) => {
+      {destinations.map(({ href, label }) => {
         const isHere = isWithin(pathname, href);
         const count = counts[label];
         return (
@@ -52,16 +52,15 @@ export function Navigation() {
   );
 }
 
-/** The bottom bar on narrow screens. */
 export function BottomNavigation() {
   const t = useTranslations("frame");
   const pathname = usePathname();
-  const connection = useLinkedConnection();
-  const shown = destinationsOf(useConnection(), useRunsAppsOnly()).filter(({ isAbove }) => !isAbove);
+  const connection = useConnectionParam();
+  const destinations = destinationsOf(useConnection(), useRunsAppsOnly()).filter(({ isAbove }) => !isAbove);
   const stay = useStayWhenAway();
   return (
     <ul className="grid auto-cols-fr grid-flow-col">
-      {shown.map(({ href, label, short = label, icon: Icon }) => {
+      {destinations.map(({ href, label, short = label, icon: Icon }) => {
         const isHere = isWithin(pathname, href);
         return (
           <li key={href}>

@@ -5,7 +5,6 @@ import { useTranslations } from "next-intl";
 import { RelativeTime } from "@/components/ui/time/relative-time";
 import { type ReadOnlyView } from "@/lib/contract/console";
 
-/** At the top of every page: says why nothing can be changed. */
 export function ReadOnlyNotice({ readOnly: { since, by, note } }: { readOnly: ReadOnlyView }) {
   const t = useTranslations("frame.readOnly");
   return (

@@ -7,7 +7,6 @@ import { type EndedSession } from "@/lib/contract/console";
 /** `isLive`: the session is valid, but the page was rendered for another role or member. */
 export type Notice = (EndedSession & { isLive?: true }) | { cause: "other"; isLive: true };
 
-/** Why the page's session ended or changed, and what to do. */
 export function SessionNotice({ notice, isEmbedded }: { notice: Notice; isEmbedded: boolean }) {
   const t = useTranslations("frame.session");
   const roleName = useTranslations("frame.member.role");

@@ -5,7 +5,8 @@ import { createContext, type ReactNode, useContext, useEffect, useEffectEvent, u
 import { useSWRConfig } from "swr";
 import { useRouter } from "@/components/ui/link";
 import { onAnswer } from "@/lib/browser/api";
-import { SESSION_PATH, setSessionEnded, usePoll } from "@/lib/browser/poll/use-poll";
+import { setSessionEnded } from "@/lib/browser/live/live-state";
+import { restartLive, SESSION_PATH, useLive } from "@/lib/browser/live/use-live";
 import { type SessionState } from "@/lib/contract/console";
 import { type Role } from "@/lib/contract/people/roles";
 import { useCanChange } from "./member-context";
@@ -13,12 +14,17 @@ import { type Notice } from "./session-notice";
 
 const SessionNotice = dynamic(() => import("./session-notice").then((module) => module.SessionNotice), { ssr: false });
 
+const OwnJobs = dynamic(() => import("./own-jobs").then((module) => module.OwnJobs), { ssr: false });
+
 const Watched = createContext(false);
 
 /** Whether a banner already shows that the session has ended, so that other parts of the page need not. */
 export function useIsSessionWatched(): boolean {
   return useContext(Watched);
 }
+
+/** How often an ended session is read, as a sign-in in another tab brings it back, and an outdated page rendered. */
+const REPEAT_MS = 3_000;
 
 type SessionWatchProps = {
   /** Undefined on embedded pages: the host page identifies the user. */
@@ -32,7 +38,7 @@ type SessionWatchProps = {
  * changes become possible or impossible.
  */
 export function SessionWatch({ memberId, role, children }: SessionWatchProps) {
-  const { value, atMs, refresh } = usePoll<SessionState, SessionState>(SESSION_PATH, { read: asIs, motion: () => "counting" });
+  const { value, refresh } = useLive<SessionState, SessionState>(SESSION_PATH, { read: asIs });
   const lookAgain = useEffectEvent((status: number, path: string) => {
     if ((status === 401 || status === 403) && path !== SESSION_PATH) void refresh();
   });
@@ -42,16 +48,28 @@ export function SessionWatch({ memberId, role, children }: SessionWatchProps) {
   const isOutdated = value?.state === "live" && value.canChange !== canChange;
   const [isPending, startTransition] = useTransition();
   const renderAgain = useEffectEvent(() => (isPending ? undefined : startTransition(() => router.refresh())));
-  // With each answer, as a refresh may fail.
+  // Repeated, as a refresh may fail.
   useEffect(() => {
-    if (isOutdated) renderAgain();
-  }, [isOutdated, atMs]);
+    if (!isOutdated) return;
+    renderAgain();
+    const timer = setInterval(renderAgain, REPEAT_MS);
+    return () => clearInterval(timer);
+  }, [isOutdated]);
   const { mutate } = useSWRConfig();
-  // Embedded pages keep polling, because a refused request makes them fetch a new ticket.
-  const isOver = value?.state === "ended" && memberId !== undefined;
+  const hasEnded = value?.state === "ended";
+  // Embedded pages keep asking, because a refused request makes them fetch a new ticket.
+  const isOver = hasEnded && memberId !== undefined;
   useEffect(() => {
-    if (setSessionEnded(isOver)) void mutate(() => true);
+    if (!setSessionEnded(isOver)) return;
+    void mutate(() => true);
+    void restartLive();
   }, [isOver, mutate]);
+  const readAgain = useEffectEvent(() => void refresh());
+  useEffect(() => {
+    if (!hasEnded) return;
+    const timer = setInterval(readAgain, REPEAT_MS);
+    return () => clearInterval(timer);
+  }, [hasEnded]);
   useEffect(() => () => void setSessionEnded(false), []);
   const notice = value && noticeOf(value, { memberId, role });
   return (
@@ -62,6 +80,7 @@ export function SessionWatch({ memberId, role, children }: SessionWatchProps) {
         </div>
       ) : null}
       {children}
+      {memberId === undefined ? null : <OwnJobs />}
     </Watched>
   );
 }

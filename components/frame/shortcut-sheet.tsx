@@ -1,5 +1,4 @@
 import { useTranslations } from "next-intl";
-import { Button } from "@/components/ui/controls/button";
 import { Dialog, KeyList } from "@/components/ui/dialog";
 import { useConnection } from "./connection/connection-context";
 import { destinationsOf } from "./destinations";
@@ -24,13 +23,12 @@ const keys = [
 
 export function ShortcutSheet({ onClose }: { onClose: () => void }) {
   const t = useTranslations("frame.keys");
-  const common = useTranslations("common");
   const page = useTranslations("frame");
   const pages = destinationsOf(useConnection(), useRunsAppsOnly()).flatMap(({ letter, label }) =>
     letter === undefined ? [] : [{ keys: ["g", letter], text: t("goTo", { page: page(label) }) }],
   );
   return (
-    <Dialog isOpen onClose={onClose} title={t("title")} actions={<Button onClick={onClose}>{common("close")}</Button>}>
+    <Dialog isOpen onClose={onClose} title={t("title")} actions="close">
       <KeyList rows={[...keys.map(({ act, shown }) => ({ keys: shown, text: t(act) })), ...pages]} className="gap-y-2" />
     </Dialog>
   );

@@ -5,7 +5,7 @@ import { useEffect } from "react";
 import { isFreeKey, useKeySequence, usePageKey } from "@/components/ui/hooks/page-keys";
 import { useRouter } from "@/components/ui/link";
 import { withQuery } from "@/lib/browser/urls";
-import { useConnection, useLinkedConnection } from "./connection/connection-context";
+import { useConnection, useConnectionParam } from "./connection/connection-context";
 import { destinationsOf } from "./destinations";
 import { FILTERS } from "./list/tool-bar";
 import { useRunsAppsOnly } from "./member-context";
@@ -21,7 +21,7 @@ const CommandPalette = dynamic(() => import("./palette/command-palette").then((m
 export function Shortcuts() {
   const overlay = useOverlay();
   const router = useRouter();
-  const connection = useLinkedConnection();
+  const connection = useConnectionParam();
   const destinations = destinationsOf(useConnection(), useRunsAppsOnly());
   useKeySequence("g", (key) => {
     const destination = destinations.find(({ letter }) => letter === key);

@@ -7,7 +7,6 @@ import { createStore } from "zustand/vanilla";
 
 /** A list that is read again for each of many files would never finish reading. */
 const GATHER_MS = 400;
-/** How many announcements there were. */
 const word = createStore(() => 0);
 
 export function tellStored(): void {
@@ -18,11 +17,11 @@ export function useStoredAssets(onStored: () => void): void {
   const notify = useEffectEvent(onStored);
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout> | undefined;
-    const tell = () => {
+    const notifyListeners = () => {
       timer = undefined;
       notify();
     };
-    const forget = word.subscribe(() => void (timer ??= setTimeout(tell, GATHER_MS)));
+    const forget = word.subscribe(() => void (timer ??= setTimeout(notifyListeners, GATHER_MS)));
     return () => {
       forget();
       clearTimeout(timer);

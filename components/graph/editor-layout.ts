@@ -1,5 +1,5 @@
-// The editor's own drawing of a workflow: its positions, sizes, colours and groups, one subgraph at a time.
-// Guarantees: pure; bounded, whatever the file holds; a node without a readable position is at the origin. Ids are those of the graph.
+// The editor's own drawing of a workflow: positions, sizes, colours and groups, one subgraph at a time.
+// Guarantees: pure; bounded for any file; a node without a readable position is at the origin. Ids are those of the graph.
 
 import { isPlain } from "@/lib/contract/editor-workflow/drawing";
 import { type EditorFile, type EditorNode, listOf, type Net, netAt } from "@/lib/contract/editor-workflow/file";
@@ -33,7 +33,6 @@ export function boxOf(file: EditorFile, nodeId: string): { inside: Inside; id: s
   return undefined;
 }
 
-/** The title of each subgraph node on the way. */
 export function namesOf(file: EditorFile, inside: Inside): string[] {
   return inside.map((id, at) => {
     const use = netAt(file, inside.slice(0, at))?.nodes.find((node) => node.id === id);
@@ -61,8 +60,8 @@ export function layoutEditorFile(file: EditorFile, inside: Inside, graph?: Graph
     nodes,
     groups: groups.map(moved),
     edges: edgesOf(net, prefix, nodes),
-    width: boxes.reduce((most, { x, width }) => Math.max(most, x + width - left), 0),
-    height: boxes.reduce((most, { y, height }) => Math.max(most, y + height - top), 0),
+    width: boxes.reduce((maxX, { x, width }) => Math.max(maxX, x + width - left), 0),
+    height: boxes.reduce((maxY, { y, height }) => Math.max(maxY, y + height - top), 0),
     isUpright: false,
   };
 }
@@ -117,10 +116,12 @@ function groupOf(value: unknown): PlacedGroup[] {
 function edgesOf(net: Net, prefix: string, nodes: ReadonlyMap<string, PlacedNode>): GraphEdge[] {
   return net.nodes.flatMap((node) =>
     node.inputs.flatMap(({ link, name }, slot): GraphEdge[] => {
-      const found = net.links.get(link ?? "");
-      const [from, to] = [found && nodes.get(prefix + found.origin), nodes.get(prefix + node.id)];
-      if (!found || !from || !to) return [];
-      return [{ source: from.id, target: to.id, input: name, via: [], at: { from: slotAt(from, found.originSlot), to: slotAt(to, slot) } }];
+      const editorLink = net.links.get(link ?? "");
+      const [from, to] = [editorLink && nodes.get(prefix + editorLink.origin), nodes.get(prefix + node.id)];
+      if (!editorLink || !from || !to) return [];
+      return [
+        { source: from.id, target: to.id, input: name, via: [], at: { from: slotAt(from, editorLink.originSlot), to: slotAt(to, slot) } },
+      ];
     }),
   );
 }
@@ -129,14 +130,14 @@ function slotAt({ height, look }: PlacedNode, slot: number): number {
   return look?.kind === "reroute" || height <= HEAD ? height / 2 : Math.min(height - 6, HEAD + (slot + 0.5) * SLOT);
 }
 
-function pair(value: unknown, usual: readonly [number, number]): readonly [number, number] {
+function pair(value: unknown, fallback: readonly [number, number]): readonly [number, number] {
   const keyed: JsonObject = objectOf(value) ?? {};
   const [first, second] = Array.isArray(value) ? listOf(value) : [keyed["0"], keyed["1"]];
-  return [numberOf(first) ?? usual[0], numberOf(second) ?? usual[1]];
+  return [numberOf(first) ?? fallback[0], numberOf(second) ?? fallback[1]];
 }
 
-function bounded(value: number, least: number, most: number): number {
-  return Math.min(most, Math.max(least, value));
+function bounded(value: number, least: number, max: number): number {
+  return Math.min(max, Math.max(least, value));
 }
 
 /** A file may contain any text as a colour, so only hexadecimal colours get into the page. */

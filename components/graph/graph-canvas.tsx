@@ -1,14 +1,14 @@
 import { useTranslations } from "next-intl";
 import { memo, type MouseEvent, type PointerEvent, useMemo, useState } from "react";
 import { cn } from "@/components/ui/cn";
-import { ToneIcon } from "@/components/ui/status-badge";
+import { ToneIcon, toneInk } from "@/components/ui/status-badge";
 import { Duration, RunningDuration } from "@/components/ui/time/relative-time";
 import { own } from "@/lib/contract/json/own";
 import { type Graph, type GraphNode } from "@/lib/contract/schemas/graph";
 import { nodeName } from "@/lib/contract/workflow/graph";
 import { boxesPath, edgesPath, type GraphLayout, nodeSize, type PlacedGroup, type PlacedNode } from "./graph-layout";
-import { gistOf, literalsOf, type NodeMark, type NodeMarks, toneOfState } from "./node-words";
-import { type useViewport } from "./use-viewport";
+import { gistOf, literalsOf, type NodeMark, type NodeMarks, toneOfState } from "./node-search";
+import { type useViewport } from "./viewport";
 import { COMFORTABLE, isInView, nodeAt, READABLE } from "./viewport";
 
 type GraphCanvasProps = {
@@ -27,7 +27,6 @@ type GraphCanvasProps = {
 /** In screen pixels, for titles of a graph that is too small for other text. */
 const TITLE_PX = 11;
 
-/** Only visible nodes are elements of the page. */
 export function GraphCanvas({ graph, layout, marks, viewport, selected, found, onSelect, isHidden, className }: GraphCanvasProps) {
   const t = useTranslations("graph");
   const { frame, view, size, handlers, placeOf } = viewport;
@@ -77,7 +76,7 @@ export function GraphCanvas({ graph, layout, marks, viewport, selected, found, o
         setPointed(undefined);
       }}
       className={cn(
-        "relative cursor-grab touch-none overflow-hidden bg-[radial-gradient(var(--line)_1px,transparent_1px)] [background-size:18px_18px] select-none active:cursor-grabbing",
+        "relative cursor-grab touch-none overflow-hidden bg-[radial-gradient(var(--color-line)_1px,transparent_1px)] [background-size:18px_18px] select-none active:cursor-grabbing",
         className,
       )}
     >
@@ -203,7 +202,6 @@ const edgeOfTone = {
   off: "",
   unknown: "",
 } as const;
-const inkOfTone = { ok: "text-ok", run: "text-run", wait: "text-wait", bad: "text-bad", off: "text-off", unknown: "text-ink-2" } as const;
 
 const ROW = 18;
 
@@ -294,7 +292,7 @@ export function MarkWord({ mark }: { mark: NodeMark }) {
   const tone = toneOfState[mark.state];
   const { fromMs, toMs } = mark;
   return (
-    <span className={cn("inline-flex shrink-0 items-center gap-1 [&>svg]:size-[1em]", inkOfTone[tone])}>
+    <span className={cn("inline-flex shrink-0 items-center gap-1 [&>svg]:size-[1em]", toneInk[tone])}>
       <ToneIcon tone={tone} />
       {t(mark.state)}
       {fromMs === undefined || mark.state === "cached" || mark.state === "unreached" ? null : (

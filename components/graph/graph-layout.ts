@@ -4,12 +4,12 @@ import { linksOf } from "@/lib/contract/workflow/graph";
 /** In units of the drawing; a unit is a pixel at 1:1. */
 export const nodeSize = { width: 168, height: 46 } as const;
 /**
- * Distances from layer to layer, and from node to node within one. A layer with more than `most` nodes is folded into several, as five
+ * Distances from layer to layer, and from node to node within one. A layer with more than `maxNodes` nodes is folded into several, as five
  * thousand loose nodes would be one long line.
  */
 const pitches = {
-  flat: { layer: nodeSize.width + 64, node: nodeSize.height + 26, extent: nodeSize.width, breadth: nodeSize.height, most: 72 },
-  upright: { layer: nodeSize.height + 46, node: nodeSize.width + 26, extent: nodeSize.height, breadth: nodeSize.width, most: 12 },
+  flat: { layer: nodeSize.width + 64, node: nodeSize.height + 26, extent: nodeSize.width, breadth: nodeSize.height, maxNodes: 72 },
+  upright: { layer: nodeSize.height + 46, node: nodeSize.width + 26, extent: nodeSize.height, breadth: nodeSize.width, maxNodes: 12 },
 } as const;
 /** The distance from a lane to its neighbour, half of it on each side. */
 const LANE = 16;
@@ -24,7 +24,6 @@ type NodeLook = {
   mode?: "muted" | "bypassed" | "leftOut";
   color?: string;
   text?: string;
-  /** The number of nodes inside. */
   count?: number;
 };
 export type PlacedGroup = { title: string; x: number; y: number; width: number; height: number; color?: string };
@@ -68,7 +67,7 @@ export function layoutGraph(graph: Graph, isUpright = false): GraphLayout {
       direct.targets[from]?.push(to);
     }
   }
-  const { ends, layer, between } = withLanes(direct, foldedLayers(layersOf(direct), direct, pitch.most));
+  const { ends, layer, between } = withLanes(direct, foldedLayers(layersOf(direct), direct, pitch.maxNodes));
   const isNode = (item: number) => item < ids.length;
   const columns = columnsOf(layer, ends);
   const places = placesOf(columns, ends, (item) => (isNode(item) ? pitch.node : LANE));
@@ -77,9 +76,9 @@ export function layoutGraph(graph: Graph, isUpright = false): GraphLayout {
     (least, [first = 0]) => Math.min(least, (places[first] ?? 0) - half(first)),
     places.length > 0 ? Infinity : 0,
   );
-  const breadth = columns.reduce((most, column) => {
+  const breadth = columns.reduce((maxBreadth, column) => {
     const last = column.at(-1) ?? 0;
-    return Math.max(most, (places[last] ?? 0) + half(last) - least);
+    return Math.max(maxBreadth, (places[last] ?? 0) + half(last) - least);
   }, 0);
   const at = (along: number, across: number) => (isUpright ? { x: across, y: along } : { x: along, y: across });
   const nodes = new Map<string, PlacedNode>();
@@ -126,9 +125,9 @@ function layersOf({ sources, targets }: Ends): number[] {
 }
 
 /** Splits a layer with too many nodes into several, one behind the other. */
-function foldedLayers(layer: readonly number[], ends: Ends, most: number): number[] {
+function foldedLayers(layer: readonly number[], ends: Ends, maxNodes: number): number[] {
   const columns = columnsOf(layer, ends).flatMap((nodes) => {
-    const parts = Math.max(1, Math.ceil(nodes.length / most));
+    const parts = Math.max(1, Math.ceil(nodes.length / maxNodes));
     const size = Math.ceil(nodes.length / parts);
     return Array.from({ length: parts }, (_, part) => nodes.slice(part * size, (part + 1) * size));
   });
@@ -137,7 +136,6 @@ function foldedLayers(layer: readonly number[], ends: Ends, most: number): numbe
   return folded;
 }
 
-/** The items of each layer, in their order there. */
 function columnsOf(layer: readonly number[], ends: Ends): number[][] {
   const columns: number[][] = [];
   layer.forEach((at, node) => (columns[at] ??= []).push(node));
@@ -156,7 +154,7 @@ function sortByNeighbours(layers: number[][], { sources, targets }: Ends): void 
     const order = sweep % 2 === 0 ? layers : layers.toReversed();
     for (const nodes of order) {
       const middle = new Map(nodes.map((node) => [node, meanOf(neighbours[node] ?? [], rank) ?? rank[node] ?? 0]));
-      nodes.sort((one, other) => (middle.get(one) ?? 0) - (middle.get(other) ?? 0) || (rank[one] ?? 0) - (rank[other] ?? 0));
+      nodes.sort((node, other) => (middle.get(node) ?? 0) - (middle.get(other) ?? 0) || (rank[node] ?? 0) - (rank[other] ?? 0));
       note(nodes);
     }
   }
@@ -173,8 +171,8 @@ function placesOf(columns: readonly number[][], { sources, targets }: Ends, room
   for (let sweep = 0; sweep < SWEEPS; sweep++) {
     const neighbours = sweep % 2 === 0 ? sources : targets;
     for (const column of sweep % 2 === 0 ? columns : columns.toReversed()) {
-      const wanted = column.map((item) => meanOf(neighbours[item] ?? [], places) ?? places[item] ?? 0);
-      spread(wanted, stepsOf.get(column) ?? []).forEach((across, index) => (places[column[index] ?? 0] = across));
+      const targets = column.map((item) => meanOf(neighbours[item] ?? [], places) ?? places[item] ?? 0);
+      spread(targets, stepsOf.get(column) ?? []).forEach((across, index) => (places[column[index] ?? 0] = across));
     }
   }
   return places;
@@ -187,9 +185,9 @@ function stepsIn(column: readonly number[], roomOf: (item: number) => number): n
 }
 
 /** The positions nearest to the wanted ones that keep these distances: neighbours that would collide share their middle. */
-function spread(wanted: readonly number[], steps: readonly number[]): number[] {
+function spread(targets: readonly number[], steps: readonly number[]): number[] {
   const blocks: { sum: number; size: number }[] = [];
-  wanted.forEach((across, index) => {
+  targets.forEach((across, index) => {
     let block = { sum: across - (steps[index] ?? 0), size: 1 };
     for (let last = blocks.at(-1); last && last.sum / last.size >= block.sum / block.size; last = blocks.at(-1)) {
       block = { sum: last.sum + block.sum, size: last.size + block.size };
@@ -210,7 +208,6 @@ export type Ends = { sources: number[][]; targets: number[][] };
 /** Paths of long links through the layers between: each lane is placed in its layer like a narrow node, so that no link crosses a node. */
 type Lanes = {
   ends: Ends;
-  /** The layer of every node, followed by those of every lane. */
   layer: number[];
   /** The lanes that a link from one node to another passes, in order. */
   between: (source: number, target: number) => readonly number[];
@@ -223,7 +220,7 @@ const MAX_LANES = 4_000;
 function withLanes({ sources, targets }: Ends, layer: readonly number[]): Lanes {
   const count = layer.length;
   const levelOf = (node: number) => layer[node] ?? 0;
-  const spans = targets.map((list, node) => list.reduce((most, target) => Math.max(most, levelOf(target) - levelOf(node) - 1), 0));
+  const spans = targets.map((list, node) => list.reduce((maxSpan, target) => Math.max(maxSpan, levelOf(target) - levelOf(node) - 1), 0));
   const isTooMany = spans.reduce((sum, span) => sum + span, 0) > MAX_LANES;
   if (isTooMany) return { ends: { sources, targets }, layer: [...layer], between: () => [] };
   const ends: Ends = { sources: layer.map(() => []), targets: layer.map(() => []) };

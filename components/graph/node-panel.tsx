@@ -2,13 +2,13 @@ import { X } from "lucide-react";
 import { useTranslations } from "next-intl";
 import { useState } from "react";
 import { cn } from "@/components/ui/cn";
-import { Button } from "@/components/ui/controls/button";
+import { Button, IconButton } from "@/components/ui/controls/button";
 import { CopyButton } from "@/components/ui/controls/copy-button";
 import { own } from "@/lib/contract/json/own";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { nodeName } from "@/lib/contract/workflow/graph";
 import { MarkWord } from "./graph-canvas";
-import { gistOf, inputsOf, type NodeInput, type NodeMark, type NodeMarks, takersOf } from "./node-words";
+import { gistOf, inputsOf, type NodeInput, type NodeMark, type NodeMarks, takersOf } from "./node-search";
 
 type NodePanelProps = { graph: Graph; id: string; mark?: NodeMark; onSelect: (id: string) => void; onClose: () => void };
 
@@ -28,9 +28,7 @@ export function NodePanel({ graph, id, mark, onSelect, onClose }: NodePanelProps
         <h3 className="min-w-0 flex-1 font-semibold break-words">
           {nodeName(node)} <span className="font-normal text-ink-3">#{id}</span>
         </h3>
-        <Button tone="quiet" size="icon" aria-label={t("closeNode")} onClick={onClose} className="-my-1">
-          <X aria-hidden="true" className="size-4" />
-        </Button>
+        <IconButton icon={X} label={t("closeNode")} tone="quiet" onClick={onClose} className="-my-1" />
       </div>
       <p className="flex flex-wrap items-center gap-x-3 gap-y-1">
         <span className="font-mono text-sm break-all text-ink-2">{node.class_type}</span>
@@ -96,7 +94,7 @@ function NodeLink({ id, graph, onSelect }: { id: string; graph: Graph; onSelect:
   );
 }
 
-const AT_ONCE = 100;
+const PAGE_SIZE = 100;
 
 type NodeListProps = {
   graph: Graph;
@@ -110,11 +108,11 @@ type NodeListProps = {
 /** The drawing as a list, for keyboards and screen readers: the same nodes, marks and panel. */
 export function NodeList({ graph, ids, marks, selected, onSelect, className }: NodeListProps) {
   const t = useTranslations("graph");
-  const [most, setMost] = useState(AT_ONCE);
+  const [limit, setLimit] = useState(PAGE_SIZE);
   return (
     <div className={cn("overflow-auto", className)}>
       <ul aria-label={t("list")} className="flex flex-col py-1">
-        {ids.slice(0, most).map((id) => {
+        {ids.slice(0, limit).map((id) => {
           const node = own(graph, id);
           const mark = marks.get(id);
           if (!node) return null;
@@ -136,9 +134,9 @@ export function NodeList({ graph, ids, marks, selected, onSelect, className }: N
           );
         })}
       </ul>
-      {ids.length > most ? (
-        <Button onClick={() => setMost(most + AT_ONCE)} className="mx-3.5 mb-3">
-          {t("showMore", { count: ids.length - most })}
+      {ids.length > limit ? (
+        <Button onClick={() => setLimit(limit + PAGE_SIZE)} className="mx-3.5 mb-3">
+          {t("showMore", { count: ids.length - limit })}
         </Button>
       ) : null}
     </div>

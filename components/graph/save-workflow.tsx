@@ -4,7 +4,7 @@ import { useEffect, useEffectEvent, useId, useState } from "react";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { Button, type ButtonProps } from "@/components/ui/controls/button";
 import { Input } from "@/components/ui/controls/fields";
-import { Dialog, DialogFoot } from "@/components/ui/dialog";
+import { Dialog, FormFoot } from "@/components/ui/dialog";
 import { showToast } from "@/components/ui/toast-store";
 import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";
@@ -16,7 +16,6 @@ import { MASK } from "@/lib/contract/secrets/secret-texts";
 import { unwrapWorkflow } from "@/lib/contract/workflow/read-workflow";
 
 type SaveWorkflowProps = {
-  /** The workflow's title: the suggested file name. */
   title: string;
   /** Where it is stored already: suggested unchanged. */
   stored?: string;
@@ -32,8 +31,8 @@ type SaveWorkflowProps = {
   size?: ButtonProps["size"];
 };
 
-/** `isUsual`: it was opened in this format. `isAsItWas`: it goes into its own file. `unplaced`: nodes and inputs without a place there. */
-type EditorFormat = { isUsual: boolean; isAsItWas: boolean; write: () => Promise<{ text: string; unplaced: readonly string[] }> };
+/** `isDefault`: it was opened in this format. `isOriginalFile`: it is saved into its own file. `unplaced`: nodes and inputs missing there. */
+type EditorFormat = { isDefault: boolean; isOriginalFile: boolean; write: () => Promise<{ text: string; unplaced: readonly string[] }> };
 
 /** Saves into the folder workflows of the user data on the service; an existing file is replaced only after a second click. */
 export function SaveWorkflow({ isSmall = false, tone, size, ...form }: SaveWorkflowProps) {
@@ -69,9 +68,9 @@ function SaveForm({ title, stored, onSaved, textOf, editor, connection, onClose 
   const [saving, setSaving] = useState<Saving>({});
   // Computed once, when the dialog opens: looking for masked values reads the whole text.
   const [isMasked] = useState(() => textOf()?.includes(MASK) ?? false);
-  const [isEditor, setEditor] = useState(editor?.isUsual ?? false);
+  const [isEditor, setEditor] = useState(editor?.isDefault ?? false);
   const [unplaced, setUnplaced] = useState<readonly string[]>([]);
-  const tell = useEffectEvent(
+  const notify = useEffectEvent(
     () =>
       void editor?.write().then(
         (written) => setUnplaced(written.unplaced),
@@ -79,7 +78,7 @@ function SaveForm({ title, stored, onSaved, textOf, editor, connection, onClose 
       ),
   );
   useEffect(() => {
-    if (isEditor) tell();
+    if (isEditor) notify();
   }, [isEditor]);
   const id = useId();
   const path = storedPath(name);
@@ -150,7 +149,7 @@ function SaveForm({ title, stored, onSaved, textOf, editor, connection, onClose 
               <span>
                 {t(`format.${format}`)}
                 <span id={`${id}-${format}`} className="block text-sm text-ink-2">
-                  {t(format === "editor" ? (editor.isAsItWas ? "format.asItWas" : "format.laidOut") : "format.graphNote")}
+                  {t(format === "editor" ? (editor.isOriginalFile ? "format.asItWas" : "format.laidOut") : "format.graphNote")}
                 </span>
               </span>
             </label>
@@ -173,18 +172,21 @@ function SaveForm({ title, stored, onSaved, textOf, editor, connection, onClose 
         </p>
       ) : null}
       {saving.failure ? <FailureMessage failure={saving.failure} /> : null}
-      <DialogFoot>
-        <Button onClick={onClose}>{t("cancel")}</Button>
-        <Button type="submit" tone={isTaken ? "danger" : "primary"} busy={saving.isBusy} disabled={path === undefined}>
-          {t(isTaken ? "replace" : "act")}
-        </Button>
-      </DialogFoot>
+      <FormFoot
+        onClose={onClose}
+        keep={t("cancel")}
+        tone={isTaken ? "danger" : "primary"}
+        busy={saving.isBusy}
+        disabled={path === undefined}
+        label={t(isTaken ? "replace" : "act")}
+      />
     </form>
   );
 }
 
-// A workflow as it is stored: the bare graph, which every program of the family opens, or together with the data that came with it.
-// Guarantees: readWorkflow gives the same graph back; digits of whole numbers are kept. Must never: store a partner's key.
+// A workflow as it is stored: the bare graph, which every client of the interface opens, or with its extra data.
+// Guarantees: readWorkflow returns the same graph; digits of whole numbers are kept.
+// Must never: store a partner's key.
 
 const WORKFLOWS = "workflows/";
 const MAX_NAME_LENGTH = 200;
@@ -227,7 +229,7 @@ export function fileNameOf(title: string): string {
 }
 
 /** File systems count bytes, and most scripts need several per letter. */
-function cutToBytes(text: string, most: number): string {
+function cutToBytes(text: string, maxBytes: number): string {
   const bytes = new TextEncoder().encode(text);
-  return bytes.length <= most ? text : new TextDecoder().decode(bytes.subarray(0, most)).replace(/\uFFFD+$/, "");
+  return bytes.length <= maxBytes ? text : new TextDecoder().decode(bytes.subarray(0, maxBytes)).replace(/\uFFFD+$/, "");
 }

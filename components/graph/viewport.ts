@@ -1,4 +1,5 @@
-import { fitted, type Point, type Size, type Viewport } from "@/components/ui/hooks/use-pan-zoom";
+import { useCallback } from "react";
+import { fitted, type Point, type Size, usePanZoom, type Viewport } from "@/components/ui/hooks/use-pan-zoom";
 import { type GraphLayout, type PlacedNode } from "./graph-layout";
 
 const MARGIN = 24;
@@ -10,6 +11,20 @@ const START_SCALE = 0.85;
 export const READABLE = 0.35;
 /** The number of windows compared to find the one with the most nodes. */
 const MAX_WINDOWS = 400;
+
+/** Until a person moves it, the drawing shows all nodes if readable, otherwise the node that needs attention, or its beginning. */
+export function useViewport(layout: GraphLayout, calling?: string) {
+  const start = useCallback((size: Size) => started(layout, size, calling), [layout, calling]);
+  const panZoom = usePanZoom({ content: layout, start });
+  const { view, size, move } = panZoom;
+  return {
+    ...panZoom,
+    /** Does not move a node that is readable already. */
+    reveal: (node: PlacedNode) => {
+      if (!isReadable(node, view, size)) move(centredOn(node, view, size));
+    },
+  };
+}
 
 /** Everything if readable. Otherwise the node that needs attention, or the beginning, or the densest part of a file's graph. */
 export function started(layout: Omit<GraphLayout, "edges">, size: Size, calling: string | undefined): Viewport {
@@ -43,14 +58,12 @@ function firstOf(nodes: Iterable<PlacedNode>, isUpright: boolean): PlacedNode | 
   return best;
 }
 
-/** The whole node is visible and readable. */
 export function isReadable(node: PlacedNode, { x, y, scale }: Viewport, size: Size): boolean {
   const [left, top] = [node.x * scale + x, node.y * scale + y];
   const isInside = left >= 0 && top >= 0 && left + node.width * scale <= size.width && top + node.height * scale <= size.height;
   return isInside && scale >= READABLE;
 }
 
-/** Puts a node in the middle, at a readable scale. */
 export function centredOn(node: PlacedNode, { scale }: Viewport, size: Size): Viewport {
   return at(centreOf(node), Math.max(scale, 0.8), size);
 }
@@ -66,7 +79,7 @@ function centreOf({ x, y, width, height }: PlacedNode): Point {
 /** The centre of the nodes in the window that contains the most of them. Each window has a node at its upper left. */
 function fullestPart(nodes: readonly PlacedNode[], size: Size): Point {
   const [width, height] = [(size.width - 2 * MARGIN) / READABLE, (size.height - 2 * MARGIN) / READABLE];
-  const sorted = nodes.toSorted((one, other) => one.x - other.x || one.y - other.y);
+  const sorted = nodes.toSorted((node, other) => node.x - other.x || node.y - other.y);
   const every = Math.ceil(sorted.length / MAX_WINDOWS);
   let best = sorted.slice(0, 1);
   for (const { x, y } of sorted.filter((_, place) => place % every === 0)) {
@@ -86,7 +99,6 @@ export function isInView(node: PlacedNode, { x, y, scale }: Viewport, size: Size
   return left < size.width && top < size.height && left + node.width * scale > 0 && top + node.height * scale > 0;
 }
 
-/** The node under a pixel. */
 export function nodeAt(nodes: Iterable<PlacedNode>, { x, y, scale }: Viewport, at: Point): PlacedNode | undefined {
   const [unitX, unitY] = [(at.x - x) / scale, (at.y - y) / scale];
   for (const node of nodes) {

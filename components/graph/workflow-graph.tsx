@@ -3,7 +3,7 @@ import { useTranslations } from "next-intl";
 import { type FormEvent, useMemo, useState } from "react";
 import { Card } from "@/components/ui/card";
 import { cn } from "@/components/ui/cn";
-import { Button } from "@/components/ui/controls/button";
+import { Button, IconButton } from "@/components/ui/controls/button";
 import { Input } from "@/components/ui/controls/fields";
 import { useMedia } from "@/components/ui/hooks/use-media";
 import { readDrawingOf } from "@/lib/contract/editor-workflow/drawing";
@@ -15,15 +15,15 @@ import { GraphCanvas } from "./graph-canvas";
 import { GraphJson } from "./graph-json";
 import { type GraphLayout, layoutGraph } from "./graph-layout";
 import { NodeList, NodePanel } from "./node-panel";
-import { callingNode, type NodeMark, type NodeMarks, searchNodes, tellingMost } from "./node-words";
+import { callingNode, type NodeMark, type NodeMarks, searchNodes, tellingMost } from "./node-search";
 import { SaveWorkflow } from "./save-workflow";
-import { useViewport } from "./use-viewport";
+import { useViewport } from "./viewport";
 
 const PHONE = "(max-width: 639px)";
 
 const faces = ["drawing", "list", "json"] as const;
 
-/** A node that is asked for from outside the graph; `serial` tells two clicks on the same link apart. */
+/** A node requested from outside the graph; `serial` distinguishes two clicks on the same link. */
 export type NodeAsk = { id: string; serial: number };
 
 type WorkflowGraphProps = {
@@ -74,8 +74,7 @@ export function WorkflowGraph({ graph, marks, json, fileName, ask, beside, shape
     viewport.fit();
   }
   const [followed, setFollowed] = useState(selected);
-  /** The node to bring into view. */
-  const [wanted, setWanted] = useState<string>();
+  const [targetId, setTargetId] = useState<string>();
   const [words, setWords] = useState("");
   const [answered, setAnswered] = useState<number>();
   const found = useMemo(() => searchNodes(graph, words), [graph, words]);
@@ -87,19 +86,19 @@ export function WorkflowGraph({ graph, marks, json, fileName, ask, beside, shape
 
   function show(id: string) {
     select(id);
-    setWanted(id);
+    setTargetId(id);
   }
   if (beside && selected !== followed) {
     setFollowed(selected);
-    setWanted(selected);
+    setTargetId(selected);
   }
-  if (wanted !== undefined && viewport.size.width > 0) {
-    const box = file && boxOf(file, wanted);
-    const place = layout.nodes.get(box?.id ?? wanted);
+  if (targetId !== undefined && viewport.size.width > 0) {
+    const box = file && boxOf(file, targetId);
+    const node = layout.nodes.get(box?.id ?? targetId);
     // The node is in another subgraph, which is drawn first.
-    if (box && !place) setInside(box.inside);
-    else setWanted(undefined);
-    if (place) viewport.reveal(place);
+    if (box && !node) setInside(box.inside);
+    else setTargetId(undefined);
+    if (node) viewport.reveal(node);
   }
   // The frame must have its size before a node can be centred in it.
   if (ask && ask.serial !== answered && viewport.size.width > 0) {
@@ -153,12 +152,8 @@ export function WorkflowGraph({ graph, marks, json, fileName, ask, beside, shape
           </span>
           {face === "drawing" ? (
             <span className="ml-auto flex items-center gap-1">
-              <Button size="icon" tone="quiet" aria-label={t("zoomOut")} onClick={viewport.zoomOut}>
-                <Minus aria-hidden="true" className="size-4" />
-              </Button>
-              <Button size="icon" tone="quiet" aria-label={t("zoomIn")} onClick={viewport.zoomIn}>
-                <Plus aria-hidden="true" className="size-4" />
-              </Button>
+              <IconButton icon={Minus} label={t("zoomOut")} tone="quiet" onClick={viewport.zoomOut} />
+              <IconButton icon={Plus} label={t("zoomIn")} tone="quiet" onClick={viewport.zoomIn} />
               <Button size="small" tone="quiet" aria-label={t("actualSize")} onClick={viewport.actualSize}>
                 1:1
               </Button>

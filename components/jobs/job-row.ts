@@ -1,4 +1,5 @@
-import { type JobReach, type JobSearchAnswer, type QueueView } from "@/lib/contract/console";
+import { type JobReach, type QueueView } from "@/lib/contract/console";
+import { type ExpectedRun } from "@/lib/contract/jobs/expected-run";
 import { type JobState } from "@/lib/contract/jobs/job-list";
 import { type JobWaits } from "@/lib/contract/runners/runners";
 import { type HistoryAnswer, type JobDetail, type JobListItem, type JobsAnswer, type SearchMatch } from "@/lib/contract/schemas/job";
@@ -6,10 +7,9 @@ import { errorLine, jobOfEntry, previewOf, type RunningNode, runningNode, toJobV
 import { type OutputFile, type OutputView } from "@/lib/contract/views/outputs-view";
 import { workflowName } from "@/lib/contract/workflow/workflow-name";
 
-/** A job as every list shows it, from any answer. It is sent to the browser with every page, so it holds only this. */
+/** A job as lists show it, from any response. Each page sends its rows to the browser, so add fields sparingly. */
 export type JobRow = {
   id: string;
-  /** The state in the service's words. */
   word: string;
   state: JobState;
   createdMs?: number;
@@ -21,27 +21,27 @@ export type JobRow = {
   excerpt?: string;
   /** Where the search terms occur. */
   match?: SearchMatch;
-  /** Tells a copy of a run from the others. */
   label?: string;
-  /** The member who submitted it here. */
   by?: string;
-  /** The name of the token that submitted the job. */
   token?: string;
   /** 0 to 1 */
   progress?: number;
+  expected?: ExpectedRun;
   runningNode?: RunningNode;
   error?: string;
   outputs?: number;
   preview?: OutputFile;
+  /** While it runs: the version of its newest preview picture. */
+  livePreview?: number;
   /** Selects the icon that is shown without a picture. */
   previewKind?: "video" | "audio";
-  /** Its place in the queue: 1 is next. A running job has none. */
+  /** Position in the queue: 1 is next. Undefined for running jobs. */
   position?: number;
   /** Why the job waits although a slot may be free. */
   waits?: JobWaits;
 };
 
-/** `isCut`: the service has older jobs. `unreadable`: rows of unknown shape. `reach`: for rows found in the ledger. */
+/** `isCut`: the service has older jobs. `unreadable`: rows of unknown shape. `reach`: for rows found in the job index. */
 export type JobsView = {
   rows: JobRow[];
   total?: number;
@@ -53,21 +53,23 @@ export type JobsView = {
   reach?: JobReach;
 };
 
-export function toJobsView(answer: JobsAnswer & { reach?: JobReach }): JobsView {
+/** Accepts any list of jobs, or the history as the service reports it. */
+export function toJobsView(response: (JobsAnswer & { reach?: JobReach }) | HistoryAnswer): JobsView {
+  if (!isJobsAnswer(response)) return toHistoryView(response);
   return {
-    rows: answer.jobs.map(toJobRow),
-    total: answer.pagination.total,
-    hasMore: answer.pagination.has_more,
-    isCut: answer.is_cut,
-    unreadable: answer.unreadable,
-    reach: answer.reach,
+    rows: response.jobs.map(toJobRow),
+    total: response.pagination.total,
+    hasMore: response.pagination.has_more,
+    isCut: response.is_cut,
+    unreadable: response.unreadable,
+    reach: response.reach,
   };
 }
 
-/** Absent fields are left out, which saves kilobytes for a hundred rows. */
+/** Omits undefined fields, which saves kilobytes for a hundred rows. */
 export function toJobRow(job: JobListItem | JobDetail): JobRow {
-  const { id, word, state, createdAtMs, startedAtMs, endedAtMs, progress, error, outputsCount, preview, waits } = toJobView(job);
-  const line = error && errorLine(error);
+  const { id, word, state, createdAtMs, startedAtMs, endedAtMs, progress, expected, error, outputsCount, preview, waits } = toJobView(job);
+  const errorText = error && errorLine(error);
   const node = runningNode(progress);
   return {
     id,
@@ -83,46 +85,43 @@ export function toJobRow(job: JobListItem | JobDetail): JobRow {
     ...(job.submitted_by && { by: job.submitted_by }),
     ...(job.submitted_token && { token: job.submitted_token }),
     ...(progress?.value !== undefined && { progress: progress.value }),
+    ...(expected && { expected }),
     ...(node && { runningNode: node }),
-    ...(line && { error: line }),
+    ...(errorText && { error: errorText }),
     ...(outputsCount !== undefined && { outputs: outputsCount }),
-    ...previewPart(preview),
+    ...previewFields(preview),
+    ...(progress?.previewVersion !== undefined && { livePreview: progress.previewVersion }),
     ...(waits && { waits }),
   };
 }
 
-function previewPart(preview: OutputView | undefined): Pick<JobRow, "preview" | "previewKind"> {
+function previewFields(preview: OutputView | undefined): Pick<JobRow, "preview" | "previewKind"> {
   if (!preview?.file) return {};
   const { file, kind } = preview;
   return { preview: file, ...((kind === "video" || kind === "audio") && { previewKind: kind }) };
 }
 
-/** The history as the service reports it, or the ended jobs that a search found. */
-export function toHistoryView(answer: HistoryAnswer | JobSearchAnswer): JobsView {
-  if (isFound(answer)) return toJobsView(answer);
-  const rows = answer.history.map((entry) => {
+function toHistoryView(response: HistoryAnswer): JobsView {
+  const rows = response.history.map((entry) => {
     const { job, files } = jobOfEntry(entry);
-    return { ...toJobRow(job), outputs: files.length, ...previewPart(previewOf(files)) };
+    return { ...toJobRow(job), outputs: files.length, ...previewFields(previewOf(files)) };
   });
-  return { rows, unreadable: answer.unreadable, nextOffset: answer.next_offset };
+  return { rows, unreadable: response.unreadable, nextOffset: response.next_offset };
 }
 
-const isFound = (answer: HistoryAnswer | JobSearchAnswer): answer is JobSearchAnswer => Array.isArray(answer.jobs);
+const isJobsAnswer = (response: JobsAnswer | HistoryAnswer): response is JobsAnswer => Array.isArray(response.jobs);
 
 export type QueueList = {
   running: JobRow[];
   pending: JobRow[];
-  /** May be more than are listed. */
   pendingTotal: number;
-  /** The service reports no order of its own, so the order of submission is shown. */
-  isBySubmission: boolean;
-  /** Running jobs can be stopped. */
+  /** True if the service reports no order: jobs are then sorted by submission. */
+  isSortedBySubmission: boolean;
   canStop: boolean;
-  /** The number of jobs of unknown shape. */
   unreadable?: number;
 };
 
-/** Waiting jobs are in the service's order, where it reports one. */
+/** Keeps the service's order of waiting jobs, if it reports one. */
 export function toQueueList({ running, pending, source, canStop, total, unreadable }: QueueView): QueueList {
   const waiting = pending.map((job) => ({
     ...toJobRow(job),
@@ -132,12 +131,12 @@ export function toQueueList({ running, pending, source, canStop, total, unreadab
     running: running.map(toJobRow).sort(bySubmission),
     pending: source === "queue" ? waiting : waiting.sort(bySubmission).map((row, index) => ({ ...row, position: index + 1 })),
     pendingTotal: Math.max(pending.length, (total ?? 0) - running.length),
-    isBySubmission: source === "jobs",
+    isSortedBySubmission: source === "jobs",
     canStop,
     ...(unreadable && { unreadable }),
   };
 }
 
-function bySubmission(one: JobRow, other: JobRow): number {
-  return (one.createdMs ?? 0) - (other.createdMs ?? 0);
+function bySubmission(job: JobRow, other: JobRow): number {
+  return (job.createdMs ?? 0) - (other.createdMs ?? 0);
 }

@@ -4,8 +4,8 @@ import { useState } from "react";
 import { createPortal } from "react-dom";
 import { Button } from "@/components/ui/controls/button";
 import { type FileName } from "@/lib/browser/urls";
-import { type MaskPlace } from "./file/picture-file";
-import { type SavedMask } from "./file/save-mask";
+import { type SavedMask } from "./file/mask-session";
+import { type MaskTarget } from "./file/picture-file";
 
 const MaskDialog = dynamic(() => import("./mask-dialog").then((module) => module.MaskDialog), { ssr: false });
 
@@ -13,7 +13,7 @@ type MaskButtonProps = {
   file: Required<FileName>;
   title: string;
   connection?: string;
-  place?: MaskPlace;
+  place?: MaskTarget;
   onSaved: (saved: SavedMask) => void;
 };
 

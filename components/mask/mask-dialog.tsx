@@ -4,9 +4,9 @@ import { useFeature } from "@/components/frame/connection/connection-context";
 import { Button } from "@/components/ui/controls/button";
 import { showToast } from "@/components/ui/toast-store";
 import { type FileName } from "@/lib/browser/urls";
+import { type SavedMask, sendMask } from "./file/mask-session";
 import { openMask } from "./file/open-mask";
-import { type MaskPlace, sourceOfFile } from "./file/picture-file";
-import { type SavedMask, sendMask } from "./file/save-mask";
+import { type MaskTarget, sourceOfFile } from "./file/picture-file";
 import { encodeInWorker } from "./file/worker-client";
 import { MaskOpening } from "./mask-opening";
 
@@ -15,7 +15,7 @@ type MaskDialogProps = {
   file: Required<FileName>;
   title: string;
   connection?: string;
-  place?: MaskPlace;
+  place?: MaskTarget;
   /** Gets the masked picture, which the input names from then on. */
   onSaved: (saved: SavedMask) => void;
   onClose: () => void;
@@ -54,7 +54,7 @@ export function MaskDialog({ file, title, connection, place, onSaved, onClose }:
         wayBack={<Button onClick={onClose}>{common("close")}</Button>}
         onClose={onClose}
         onSaved={onSaved}
-        onKept={() => showToast({ tone: "wait", text: t("kept.toast", { name: title }) })}
+        onStored={() => showToast({ tone: "wait", text: t("kept.toast", { name: title }) })}
       />
     </dialog>
   );

@@ -1,21 +1,22 @@
 import { useTranslations } from "next-intl";
-import { type ReactNode, useEffect, useRef, useState, useSyncExternalStore } from "react";
+import { useTheme } from "next-themes";
+import { type ReactNode, type RefObject, useEffect, useId, useRef, useState, useSyncExternalStore } from "react";
 import { useWhyNot } from "@/components/frame/member-context";
 import { PageHeader } from "@/components/frame/page-header";
+import { cn } from "@/components/ui/cn";
 import { Button } from "@/components/ui/controls/button";
 import { useCloseWarning } from "@/components/ui/hooks/use-close-warning";
 import { rectangle } from "./drawing/areas";
-import { type OpenSession, stepOf, useSave } from "./file/mask-session";
-import { type SavedMask, type SavePorts } from "./file/save-mask";
+import { type OpenSession, type SavedMask, type SavePorts, stepOf, useSave } from "./file/mask-session";
 import { type Command } from "./input/keys";
 import { KeyDialog, StatusBar, ToolRail } from "./screen/editor-bars";
-import { MaskCanvas } from "./screen/mask-canvas";
-import { createPainter } from "./screen/painter";
+import { createPainter, type Painter } from "./screen/painter";
 import { SaveOutcome, Saving } from "./screen/save-outcome";
-import { createSettingsStore } from "./screen/settings";
+import { createSettingsStore, rgbOf, type Settings } from "./screen/settings";
 import { SettingsPanel } from "./screen/settings-panel";
-import { useEditorKeys } from "./screen/use-input";
-import { createViewStore } from "./screen/view-store";
+import { createSurface, type Surface } from "./screen/surface";
+import { useEditorKeys, useHands } from "./screen/use-input";
+import { createViewStore, type ViewStore, watchRatio } from "./screen/view-store";
 
 export type MaskEditorProps = {
   session: OpenSession;
@@ -25,9 +26,9 @@ export type MaskEditorProps = {
   connection?: string;
   canSave: boolean;
   ports: SavePorts;
-  /** Shown once above the drawing: where its initial mask came from. */
+  /** Shown once above the drawing: the origin of its initial mask. */
   note?: string;
-  /** The caller that asked for a mask gets it; otherwise a receipt shows what was saved. */
+  /** A caller that requested a mask receives it; otherwise a result shows what was saved. */
   onSaved?: (saved: SavedMask) => void;
   onClose?: () => void;
 };
@@ -54,7 +55,7 @@ export function MaskEditor({ session, title, trail, connection, canSave, ports, 
   useCloseWarning(state.isUnsaved);
 
   function perform(command: Command): boolean {
-    if (command.do === "letGo") {
+    if (command.do === "release") {
       const had = painter.drop() || painter.cursor() !== undefined;
       painter.hideCursor();
       return had;
@@ -82,7 +83,7 @@ export function MaskEditor({ session, title, trail, connection, canSave, ports, 
     keys: () => setKeysOpen(true),
     press: () => undefined,
     stick: painter.stick,
-    letGo: () => undefined,
+    release: () => undefined,
   };
   const isSpaceDown = useEditorKeys({ root, frame, painter, onCommand: perform });
   const step = stepOf(saving.state);
@@ -151,6 +152,93 @@ export function MaskEditor({ session, title, trail, connection, canSave, ports, 
         />
       </div>
       <KeyDialog isOpen={areKeysOpen} onClose={() => setKeysOpen(false)} />
+    </div>
+  );
+}
+
+type MaskCanvasProps = {
+  frame: RefObject<HTMLDivElement | null>;
+  title: string;
+  session: OpenSession;
+  views: ViewStore;
+  painter: Painter;
+  settings: Settings;
+  wantsPan: () => boolean;
+};
+
+/** The drawing area. The canvases only show the drawing; the bar below describes it in words. */
+function MaskCanvas({ frame, title, session, views, painter, settings, wantsPan }: MaskCanvasProps) {
+  const t = useTranslations("masks");
+  const help = useId();
+  const picture = useRef<HTMLCanvasElement>(null);
+  const mask = useRef<HTMLCanvasElement>(null);
+  const marks = useRef<HTMLCanvasElement>(null);
+  const surface = useRef<Surface>(undefined);
+  const hands = useHands({ frame, painter, views, wantsPan });
+  const { look, colour, opacity, isShown, tool } = settings;
+  const isDark = useTheme().resolvedTheme === "dark";
+
+  useEffect(() => {
+    const element = frame.current;
+    if (!element || !picture.current || !mask.current || !marks.current) return;
+    const made = createSurface(
+      { picture: picture.current, mask: mask.current, marks: marks.current },
+      session.drawing,
+      views,
+      session.opened.picture,
+    );
+    surface.current = made;
+    const fit = () => views.resize({ width: element.clientWidth, height: element.clientHeight });
+    fit();
+    const observer = typeof ResizeObserver === "undefined" ? undefined : new ResizeObserver(fit);
+    observer?.observe(element);
+    const stopRatio = watchRatio(fit);
+    const stopMarks = painter.subscribe(() => made?.setMarks(painter.marks()));
+    return () => {
+      stopMarks();
+      stopRatio();
+      observer?.disconnect();
+      made?.close();
+      surface.current = undefined;
+    };
+  }, [frame, session, views, painter]);
+
+  useEffect(() => surface.current?.setMarks(painter.marks()), [painter, settings]);
+  useEffect(() => {
+    if (look === "overlay") surface.current?.setLook({ kind: "overlay", colour: rgbOf[colour] });
+    else if (look === "mask") surface.current?.setLook({ kind: "mask" });
+    else surface.current?.setLook({ kind: "result", board: isDark ? [36, 56] : [255, 222] });
+  }, [session, look, colour, isDark]);
+
+  return (
+    <div
+      ref={frame}
+      role="application"
+      tabIndex={0}
+      aria-label={t("canvas", { name: title })}
+      aria-describedby={help}
+      {...hands}
+      onFocus={({ currentTarget }) => {
+        // Keyboard users need to see where they would draw.
+        if (currentTarget.matches(":focus-visible")) painter.showCursor();
+      }}
+      onBlur={painter.hideCursor}
+      className={cn(
+        "relative min-h-0 min-w-0 flex-1 touch-none overflow-hidden bg-sunken outline-offset-[-2px] select-none",
+        tool === "hand" ? "cursor-grab" : tool === "brush" || tool === "eraser" ? "cursor-none" : "cursor-crosshair",
+      )}
+    >
+      <span id={help} className="sr-only">
+        {t("canvasHelp")}
+      </span>
+      <canvas ref={picture} aria-hidden="true" className="absolute inset-0 size-full" />
+      <canvas
+        ref={mask}
+        aria-hidden="true"
+        style={{ opacity: look === "overlay" ? opacity : 1 }}
+        className={cn("absolute inset-0 size-full", !isShown && "invisible")}
+      />
+      <canvas ref={marks} aria-hidden="true" className="absolute inset-0 size-full" />
     </div>
   );
 }

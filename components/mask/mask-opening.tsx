@@ -4,9 +4,9 @@ import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { PageHeader } from "@/components/frame/page-header";
 import { Button } from "@/components/ui/controls/button";
 import { EmptyState } from "@/components/ui/empty-state";
-import { useFilePick } from "@/components/ui/hooks/use-file-pick";
+import { useFilePicker } from "@/components/ui/hooks/use-file-picker";
 import { ProgressBar } from "@/components/ui/skeleton";
-import { useNumber } from "@/components/ui/time/use-clock";
+import { useNumberFormat } from "@/components/ui/time/use-time-format";
 import { showToast } from "@/components/ui/toast-store";
 import { isNotThere } from "@/lib/contract/failure";
 import { formatBytes } from "@/lib/shared/format";
@@ -21,7 +21,7 @@ type MaskOpeningProps = Omit<MaskEditorProps, "session" | "title" | "connection"
   /** The actions offered with a refusal. */
   wayBack?: ReactNode;
   /** Called when the editor closes with unsaved changes; the drawing is kept in this tab. */
-  onKept?: () => void;
+  onStored?: () => void;
 };
 
 type State =
@@ -30,34 +30,34 @@ type State =
   | { kind: "open"; session: OpenSession; isFound: boolean };
 
 /** Loads the picture, or restores the unsaved drawing. */
-export function MaskOpening({ source, open, wayBack, onKept, ...editor }: MaskOpeningProps) {
+export function MaskOpening({ source, open, wayBack, onStored, ...editor }: MaskOpeningProps) {
   const t = useTranslations("masks");
   const [state, setState] = useState<State>({ kind: "opening" });
   const [attempt, setAttempt] = useState<{ file?: File }>({});
   const session = useRef<OpenSession>(undefined);
   const load = useEffectEvent(async (signal: AbortSignal): Promise<State | undefined> => {
-    const found = takeWork(source.key);
-    if (found) {
-      session.current = found;
-      return { kind: "open", session: found, isFound: true };
+    const openSession = takeWork(source.key);
+    if (openSession) {
+      session.current = openSession;
+      return { kind: "open", session: openSession, isFound: true };
     }
     const onProgress = (share: number) => setState((now) => (now.kind === "opening" ? { kind: "opening", share } : now));
-    const opened = await open(source, { signal, onProgress, file: attempt.file });
+    const result = await open(source, { signal, onProgress, file: attempt.file });
     if (signal.aborted) {
-      if (opened.ok) opened.value.picture?.close();
+      if (result.ok) result.value.picture?.close();
       return undefined;
     }
-    if (!opened.ok) return { kind: "refused", refusal: opened.failure };
-    session.current = sessionOf(opened.value);
+    if (!result.ok) return { kind: "refused", refusal: result.failure };
+    session.current = sessionOf(result.value);
     return { kind: "open", session: session.current, isFound: false };
   });
   const end = useEffectEvent((key: string) => {
-    const ended = session.current;
+    const openSession = session.current;
     session.current = undefined;
-    ended?.drawing.end();
-    if (!ended?.drawing.state().isUnsaved) return ended?.opened.picture?.close();
-    const lost = keepWork(key, { session: ended, name: source.title });
-    onKept?.();
+    openSession?.drawing.end();
+    if (!openSession?.drawing.state().isUnsaved) return openSession?.opened.picture?.close();
+    const lost = keepWork(key, { session: openSession, name: source.title });
+    onStored?.();
     for (const name of lost) showToast({ tone: "bad", text: t("kept.lost", { name }) });
   });
   useEffect(() => {
@@ -127,7 +127,7 @@ type MaskRefusedProps = {
 function MaskRefused({ refusal, name, isListed, onRetry, onFile }: MaskRefusedProps) {
   const t = useTranslations("masks.refused");
   const locale = useLocale();
-  const number = useNumber();
+  const number = useNumberFormat();
   const pick = <PickOriginal onFile={onFile} />;
   if (refusal.kind === "failed") {
     if (!isNotThere(refusal.failure)) return <FailureMessage failure={refusal.failure} onRetry={onRetry} className="m-4 md:mx-5" />;
@@ -140,7 +140,7 @@ function MaskRefused({ refusal, name, isListed, onRetry, onFile }: MaskRefusedPr
     );
   }
   if (refusal.kind === "other-file") {
-    const text = t("otherFileText", { size: formatBytes(refusal.bytes, locale), wanted: formatBytes(refusal.wanted, locale) });
+    const text = t("otherFileText", { size: formatBytes(refusal.bytes, locale), expected: formatBytes(refusal.expectedBytes, locale) });
     return <EmptyState title={t("otherFile")} text={text} action={pick} />;
   }
   if (refusal.kind === "not-picture") return <EmptyState title={t("notPicture")} text={t("notPictureText")} />;
@@ -150,15 +150,15 @@ function MaskRefused({ refusal, name, isListed, onRetry, onFile }: MaskRefusedPr
   const { why } = refusal;
   const text =
     why.reason === "bytes"
-      ? t("bytes", { name, size: formatBytes(why.bytes, locale), most: formatBytes(MAX_BYTES, locale) })
+      ? t("bytes", { name, size: formatBytes(why.bytes, locale), max: formatBytes(MAX_BYTES, locale) })
       : why.reason === "edge"
-        ? t("edge", { name, width: number(why.width), height: number(why.height), most: number(MAX_EDGE) })
+        ? t("edge", { name, width: number(why.width), height: number(why.height), max: number(MAX_EDGE) })
         : t("pixels", {
             name,
             width: number(why.width),
             height: number(why.height),
             count: number(Math.round((why.width * why.height) / 1e6)),
-            most: number(Math.floor(MAX_PIXELS / 1e6)),
+            max: number(Math.floor(MAX_PIXELS / 1e6)),
           });
   return <EmptyState title={t("tooLarge")} text={text} />;
 }
@@ -166,7 +166,7 @@ function MaskRefused({ refusal, name, isListed, onRetry, onFile }: MaskRefusedPr
 /** Picks the same file from this computer. */
 function PickOriginal({ onFile }: { onFile: (file: File) => void }) {
   const t = useTranslations("masks.refused");
-  const { input, open } = useFilePick({ accept: "image/*", testId: "mask-original", onFiles: ([file]) => file && onFile(file) });
+  const { input, open } = useFilePicker({ accept: "image/*", testId: "mask-original", onFiles: ([file]) => file && onFile(file) });
   return (
     <>
       <Button onClick={open}>{t("pick")}</Button>

@@ -5,17 +5,16 @@ import { use, useState } from "react";
 import { useConnection, useFeature } from "@/components/frame/connection/connection-context";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { PageHeader } from "@/components/frame/page-header";
-import { buttonStyle } from "@/components/ui/controls/button";
 import { EmptyState } from "@/components/ui/empty-state";
-import { Link, useRouter } from "@/components/ui/link";
+import { ButtonLink, Link, useRouter } from "@/components/ui/link";
 import { showToast } from "@/components/ui/toast-store";
-import { withQuery } from "@/lib/browser/urls";
+import { shortId, withQuery } from "@/lib/browser/urls";
 import { type Failure } from "@/lib/contract/failure";
 import { type AssetView } from "@/lib/contract/views/asset-view";
 import { type Result } from "@/lib/shared/result";
+import { sendMask } from "./file/mask-session";
 import { openMask } from "./file/open-mask";
 import { sourceOfAsset } from "./file/picture-file";
-import { sendMask } from "./file/save-mask";
 import { encodeInWorker } from "./file/worker-client";
 import { MaskOpening } from "./mask-opening";
 
@@ -45,16 +44,12 @@ export function MaskScreen({ assetId, connection, canSave, asset: reading }: Mas
   if (!asset.ok) {
     return (
       <>
-        <PageHeader trail={trail} title={assetId.slice(0, 8)} />
+        <PageHeader trail={trail} title={shortId(assetId)} />
         {asset.failure.code === "NOT_FOUND" ? (
           <EmptyState
             title={assets("page.missing")}
             text={assets("page.missingText")}
-            action={
-              <Link href={withQuery("/assets", { connection })} className={buttonStyle()}>
-                {assets("page.back")}
-              </Link>
-            }
+            action={<ButtonLink href={withQuery("/assets", { connection })}>{assets("page.back")}</ButtonLink>}
           />
         ) : (
           <FailureMessage failure={asset.failure} onRetry={() => router.refresh()} className="mx-4 mt-4 md:mx-5" />
@@ -70,12 +65,8 @@ export function MaskScreen({ assetId, connection, canSave, asset: reading }: Mas
       ports={ports}
       canSave={canSave}
       trail={trail}
-      wayBack={
-        <Link href={page} className={buttonStyle()}>
-          {t("refused.back")}
-        </Link>
-      }
-      onKept={() =>
+      wayBack={<ButtonLink href={page}>{t("refused.back")}</ButtonLink>}
+      onStored={() =>
         showToast({
           tone: "wait",
           text: t("kept.toast", { name: source.title }),

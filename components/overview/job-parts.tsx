@@ -1,33 +1,32 @@
 import { useTranslations } from "next-intl";
 import { type ReactNode } from "react";
-import { useConnection, useLinkedConnection } from "@/components/frame/connection/connection-context";
+import { useConnection, useConnectionParam } from "@/components/frame/connection/connection-context";
 import { useCounts } from "@/components/frame/counts-context";
-import { formatRunningNode, JobStatus } from "@/components/frame/job-status";
+import { formatRunningNode, JobStatus, useRunProgress } from "@/components/frame/job-status";
 import { DisabledLink, Link } from "@/components/ui/link";
 import { Picture } from "@/components/ui/pictures/picture";
 import { ProgressBar } from "@/components/ui/skeleton";
 import { RelativeTime, RunningDuration } from "@/components/ui/time/relative-time";
-import { type Poll } from "@/lib/browser/poll/use-poll";
-import { thumbnailUrl, withQuery } from "@/lib/browser/urls";
+import { type Live } from "@/lib/browser/live/use-live";
+import { jobHref, shortId, thumbnailUrl, withQuery } from "@/lib/browser/urls";
 import { hasFeature } from "@/lib/contract/connections";
 import { isAddressableId } from "@/lib/contract/params";
 import { kindOfName } from "@/lib/contract/views/outputs-view";
 import { MAX_PICTURES, type OverviewJob, type OverviewJobs } from "./overview-jobs";
 import { Part, PartNote, pictureGrid, PicturesSkeleton, RowsSkeleton } from "./part";
 
-type JobPartProps = { poll: Poll<OverviewJobs> };
+type JobPartProps = { live: Live<OverviewJobs> };
 
-export function RunningPart({ poll }: JobPartProps) {
+export function RunningPart({ live }: JobPartProps) {
   const t = useTranslations("overview");
-  const nodes = useTranslations("common.runningNode");
-  const linked = useLinkedConnection();
+  const connectionParam = useConnectionParam();
   const { pending } = useCounts();
   return (
     <Part
       title={t("running.title")}
       note={pending === undefined ? undefined : t("running.waiting", { count: pending })}
-      all={{ href: withQuery("/queue", { connection: linked }), text: t("running.all") }}
-      poll={poll}
+      all={{ href: withQuery("/queue", { connection: connectionParam }), text: t("running.all") }}
+      live={live}
       skeleton={<RowsSkeleton rows={2} />}
       bodyClassName="p-0 min-h-[98px] lg:min-h-[196px]"
     >
@@ -38,19 +37,7 @@ export function RunningPart({ poll }: JobPartProps) {
           <>
             <ul>
               {jobs.map((job) => (
-                <JobLine key={job.id} job={job} under={job.runningNode && formatRunningNode(nodes, job.runningNode)}>
-                  {job.progress === undefined ? (
-                    <JobStatus word={job.word} />
-                  ) : (
-                    <span className="inline-flex items-center gap-2 text-ink-2">
-                      <ProgressBar value={job.progress} label={t("running.progress", { name: job.name ?? t("unnamed") })} />
-                      <span className="w-9 text-right tabular-nums">{t("running.percent", { value: Math.round(job.progress * 100) })}</span>
-                    </span>
-                  )}
-                  <span className="w-16 text-right whitespace-nowrap text-ink-3 tabular-nums">
-                    {job.startedMs === undefined ? null : <RunningDuration fromMs={job.startedMs} />}
-                  </span>
-                </JobLine>
+                <RunningLine key={job.id} job={job} />
               ))}
             </ul>
             {total > jobs.length ? <PartNote>{t("running.more", { count: total - jobs.length })}</PartNote> : null}
@@ -61,14 +48,36 @@ export function RunningPart({ poll }: JobPartProps) {
   );
 }
 
-export function FailedPart({ poll }: JobPartProps) {
+function RunningLine({ job }: { job: OverviewJob }) {
   const t = useTranslations("overview");
-  const linked = useLinkedConnection();
+  const nodes = useTranslations("common.runningNode");
+  const { share, left } = useRunProgress({ value: job.progress, expected: job.expected, startedMs: job.startedMs });
+  const node = job.runningNode && formatRunningNode(nodes, job.runningNode);
+  return (
+    <JobLine job={job} under={[left, node].filter(Boolean).join(" · ")}>
+      {share === undefined ? (
+        <JobStatus word={job.word} />
+      ) : (
+        <span className="inline-flex items-center gap-2 text-ink-2">
+          <ProgressBar value={share} label={t("running.progress", { name: job.name ?? t("unnamed") })} className="max-sm:w-9" />
+          <span className="w-9 text-right tabular-nums">{t("running.percent", { value: Math.round(share * 100) })}</span>
+        </span>
+      )}
+      <span className="w-16 text-right whitespace-nowrap text-ink-3 tabular-nums">
+        {job.startedMs === undefined ? null : <RunningDuration fromMs={job.startedMs} />}
+      </span>
+    </JobLine>
+  );
+}
+
+export function FailedPart({ live }: JobPartProps) {
+  const t = useTranslations("overview");
+  const connectionParam = useConnectionParam();
   return (
     <Part
       title={t("failed.title")}
-      all={{ href: withQuery("/jobs", { status: "failed", connection: linked }), text: t("failed.all") }}
-      poll={poll}
+      all={{ href: withQuery("/jobs", { status: "failed", connection: connectionParam }), text: t("failed.all") }}
+      live={live}
       skeleton={<RowsSkeleton rows={4} />}
       bodyClassName="p-0 min-h-[98px] lg:min-h-[196px]"
     >
@@ -91,9 +100,9 @@ export function FailedPart({ poll }: JobPartProps) {
 
 function JobLink({ id, className, children }: { id: string; className: string; children: ReactNode }) {
   const t = useTranslations("common");
-  const linked = useLinkedConnection();
+  const connectionParam = useConnectionParam();
   return isAddressableId(id) ? (
-    <Link href={withQuery(`/jobs/${encodeURIComponent(id)}`, { connection: linked })} prefetch={false} className={className}>
+    <Link href={jobHref(id, connectionParam)} prefetch={false} className={className}>
       {children}
     </Link>
   ) : (
@@ -103,9 +112,7 @@ function JobLink({ id, className, children }: { id: string; className: string; c
   );
 }
 
-type JobLineProps = { job: OverviewJob; under?: string; children: ReactNode };
-
-function JobLine({ job: { id, name }, under, children }: JobLineProps) {
+function JobLine({ job: { id, name }, under, children }: { job: OverviewJob; under?: string; children: ReactNode }) {
   const t = useTranslations("overview");
   return (
     <li data-job={id} className="flex min-h-[49px] items-center gap-3 border-b border-line px-3.5 py-1 last:border-b-0">
@@ -115,7 +122,7 @@ function JobLine({ job: { id, name }, under, children }: JobLineProps) {
             {name ?? t("unnamed")}
           </JobLink>
           <span title={id} className="shrink-0 font-mono text-sm text-ink-3 max-sm:hidden">
-            {id.slice(0, 8)}
+            {shortId(id)}
           </span>
         </span>
         {under ? (
@@ -129,16 +136,20 @@ function JobLine({ job: { id, name }, under, children }: JobLineProps) {
   );
 }
 
-export function PicturesPart({ poll }: JobPartProps) {
+export function PicturesPart({ live }: JobPartProps) {
   const t = useTranslations("overview");
-  const linked = useLinkedConnection();
+  const connectionParam = useConnectionParam();
   const current = useConnection();
   const connection = current?.id;
   return (
     <Part
       title={t("pictures.title")}
-      all={!hasFeature(current, "assets") ? undefined : { href: withQuery("/assets", { connection: linked }), text: t("pictures.all") }}
-      poll={poll}
+      all={
+        !hasFeature(current, "assets")
+          ? undefined
+          : { href: withQuery("/assets", { connection: connectionParam }), text: t("pictures.all") }
+      }
+      live={live}
       skeleton={<PicturesSkeleton />}
     >
       {({ jobs }) => {

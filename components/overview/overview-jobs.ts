@@ -1,4 +1,5 @@
 import { withQuery } from "@/lib/browser/urls";
+import { type ExpectedRun } from "@/lib/contract/jobs/expected-run";
 import { type Runner } from "@/lib/contract/runners/runners";
 import { type JobsAnswer, type JobsQuery } from "@/lib/contract/schemas/job";
 import { errorLine, type RunningNode, runningNode, toJobView } from "@/lib/contract/views/job-view";
@@ -12,6 +13,7 @@ export type OverviewJob = {
   name?: string;
   /** 0 to 1 */
   progress?: number;
+  expected?: ExpectedRun;
   runningNode?: RunningNode;
   startedMs?: number;
   endedMs?: number;
@@ -36,7 +38,7 @@ export function jobsPath(question: Question, connection: string): `/${string}` {
 
 export function toOverviewJobs({ jobs, pagination, unreadable }: JobsAnswer): OverviewJobs {
   const listed = jobs.map((job): OverviewJob => {
-    const { id, word, progress, startedAtMs, endedAtMs, createdAtMs, error, preview } = toJobView(job);
+    const { id, word, progress, expected, startedAtMs, endedAtMs, createdAtMs, error, preview } = toJobView(job);
     const own = job.workflow_id ? workflowName(job) : undefined;
     const name = [own === undefined || isNameless(own) ? (job.prompt_excerpt ?? own) : own, job.job_label].filter(Boolean).join(" · ");
     const endedMs = endedAtMs ?? createdAtMs;
@@ -46,6 +48,7 @@ export function toOverviewJobs({ jobs, pagination, unreadable }: JobsAnswer): Ov
       word,
       ...(name !== "" && { name }),
       ...(progress?.value !== undefined && { progress: progress.value }),
+      ...(expected && { expected }),
       ...(node && { runningNode: node }),
       ...(startedAtMs !== undefined && { startedMs: startedAtMs }),
       ...(endedMs !== undefined && { endedMs }),
@@ -56,7 +59,7 @@ export function toOverviewJobs({ jobs, pagination, unreadable }: JobsAnswer): Ov
   return { jobs: listed, ...(pagination.total !== undefined && { total: pagination.total }), ...(unreadable && { unreadable }) };
 }
 
-/** Runners that accept no jobs although they were not paused. Used by the page and by its polls. */
+/** Runners that accept no jobs although they were not paused. Used by the page and its live updates. */
 export function unavailableRunners({ runners }: { runners: Runner[] }): Runner[] {
   return runners.filter(({ state }) => state === "set_aside" || state === "unreachable");
 }

@@ -7,17 +7,17 @@ import { Button } from "@/components/ui/controls/button";
 import { Link } from "@/components/ui/link";
 import { Skeleton } from "@/components/ui/skeleton";
 import { ToneIcon } from "@/components/ui/status-badge";
-import { KnownUntil } from "@/components/ui/time/relative-time";
-import { habitsOf } from "@/components/ui/time/use-clock";
+import { ClampedClock } from "@/components/ui/time/relative-time";
 import { useHydrated } from "@/components/ui/time/use-now";
-import { type Poll } from "@/lib/browser/poll/use-poll";
+import { regionalLocale } from "@/components/ui/time/use-time-format";
+import { type Live } from "@/lib/browser/live/use-live";
 
 type PartProps<T> = {
   title: string;
   note?: ReactNode;
   /** The page with all of it, if there is one. */
   all?: { href: `/${string}`; text: string };
-  poll: Poll<T>;
+  live: Live<T>;
   skeleton: ReactNode;
   bodyClassName?: string;
   className?: string;
@@ -28,8 +28,8 @@ type PartProps<T> = {
 export const PageFailure = createContext<string | undefined>(undefined);
 
 /** One part of the overview: it loads, fails and ages on its own, and keeps its last value. */
-export function Part<T>({ title, note, all, poll, skeleton, bodyClassName, className, children }: PartProps<T>) {
-  const { value, failure } = poll;
+export function Part<T>({ title, note, all, live, skeleton, bodyClassName, className, children }: PartProps<T>) {
+  const { value, failure } = live;
   return (
     <Card
       title={title}
@@ -38,7 +38,7 @@ export function Part<T>({ title, note, all, poll, skeleton, bodyClassName, class
       bodyClassName={bodyClassName}
       actions={
         <>
-          {value !== undefined && failure ? <Freshness atMs={poll.atMs} everyMs={poll.everyMs} isFailing /> : null}
+          {value !== undefined && failure ? <Freshness atMs={live.atMs} isFailing /> : null}
           {all ? (
             <Link href={all.href} className="text-accent underline-offset-2 hover:underline">
               {all.text}
@@ -49,18 +49,18 @@ export function Part<T>({ title, note, all, poll, skeleton, bodyClassName, class
     >
       {value === undefined ? (
         failure ? (
-          <PartFailure poll={poll} failure={failure} />
+          <PartFailure live={live} failure={failure} />
         ) : (
           skeleton
         )
       ) : (
-        <KnownUntil value={failure && poll.atMs}>{children(value)}</KnownUntil>
+        <ClampedClock value={failure && live.atMs}>{children(value)}</ClampedClock>
       )}
     </Card>
   );
 }
 
-function PartFailure<T>({ poll, failure }: { poll: Poll<T>; failure: NonNullable<Poll<T>["failure"]> }) {
+function PartFailure<T>({ live, failure }: { live: Live<T>; failure: NonNullable<Live<T>["failure"]> }) {
   const t = useTranslations("overview");
   const ofPage = use(PageFailure);
   const errors = useTranslations("errors");
@@ -74,7 +74,7 @@ function PartFailure<T>({ poll, failure }: { poll: Poll<T>; failure: NonNullable
       </span>
       <div className="flex min-w-0 flex-col items-start gap-2">
         <p>{text}</p>
-        <Button size="small" busy={poll.isAsking} onClick={() => void poll.refresh()}>
+        <Button size="small" busy={live.isAsking} onClick={() => void live.refresh()}>
           {t("retry")}
         </Button>
       </div>
@@ -82,7 +82,6 @@ function PartFailure<T>({ poll, failure }: { poll: Poll<T>; failure: NonNullable
   );
 }
 
-/** Says in the part's own words that there is nothing. */
 export function PartNote({ children }: { children: ReactNode }) {
   return <p className="p-3.5 text-ink-3">{children}</p>;
 }
@@ -102,7 +101,6 @@ export function RowsSkeleton({ rows }: { rows: number }) {
   );
 }
 
-/** One row on a wide screen. */
 export function PicturesSkeleton() {
   return (
     <ul className={pictureGrid}>
@@ -119,7 +117,7 @@ export function PicturesSkeleton() {
 export function useDayName(): (day: string) => string {
   const locale = useLocale();
   // The server does not know the reader's date format.
-  const format = new Intl.DateTimeFormat(useHydrated() ? habitsOf(locale) : locale, {
+  const format = new Intl.DateTimeFormat(useHydrated() ? regionalLocale(locale) : locale, {
     weekday: "short",
     day: "numeric",
     month: "short",

@@ -1,46 +1,45 @@
-import dynamic from "next/dynamic";
 import { useTranslations } from "next-intl";
-import { useRef } from "react";
-import { useConnection, useLinkedConnection } from "@/components/frame/connection/connection-context";
+import { useRef, useState } from "react";
+import { useConnection, useConnectionParam } from "@/components/frame/connection/connection-context";
+import { cn } from "@/components/ui/cn";
 import { useNear } from "@/components/ui/hooks/use-media";
 import { Skeleton } from "@/components/ui/skeleton";
-import { browserZone, chosenZone, useClock } from "@/components/ui/time/use-clock";
-import { usePoll } from "@/lib/browser/poll/use-poll";
+import { browserTimeZone, selectedTimeZone, useNumberFormat, useTimeFormat } from "@/components/ui/time/use-time-format";
+import { useLive } from "@/lib/browser/live/use-live";
 import { withQuery } from "@/lib/browser/urls";
 import { type RunsByDay, type RunsOfDay } from "@/lib/contract/console";
 import { Part, useDayName } from "./part";
 
-/** The chart's library loads when the chart comes near the visible part. */
-const RunsChart = dynamic(() => import("./runs-chart").then((module) => module.RunsChart), {
-  ssr: false,
-  loading: () => <Skeleton className="h-[200px] w-full" />,
-});
-
-const outcomes = ["completed", "failed", "cancelled", "other"] as const;
+const outcomes = [
+  { name: "completed", ink: "bg-ok" },
+  { name: "failed", ink: "bg-bad" },
+  { name: "cancelled", ink: "bg-control" },
+  { name: "other", ink: "bg-run" },
+] as const;
 const isUnread = (runs: RunsOfDay) => runs.isUnread === true;
 const same = (runs: RunsByDay) => runs;
 
 /** How many jobs were submitted on each of the last days, as bars and as a table. */
 export function RunsPart({ className }: { className?: string }) {
   const t = useTranslations("overview.runs");
-  const place = useRef<HTMLDivElement>(null);
-  const isNear = useNear(place);
+  const container = useRef<HTMLDivElement>(null);
+  const isNear = useNear(container);
   const connection = useConnection()?.id;
-  const linked = useLinkedConnection();
-  const clock = useClock();
-  const zone = isNear ? (chosenZone() ?? browserZone()) : undefined;
+  const connectionParam = useConnectionParam();
+  const clock = useTimeFormat();
+  const zone = isNear ? (selectedTimeZone() ?? browserTimeZone()) : undefined;
   const path = connection && zone ? withQuery("/api/console/runs-by-day", { zone, connection }) : undefined;
-  const poll = usePoll(path, { read: same, motion: ({ days }) => (days.some(isUnread) ? "counting" : "slow") });
-  const runs = poll.value;
+  const live = useLive(path, { read: same });
+  const runs = live.value;
   const cut = runs && runs.sinceMs !== undefined ? t("cut", { jobs: runs.jobs, time: clock(runs.sinceMs, "until") ?? "" }) : undefined;
   const period = runs?.days.some(isUnread) ? t("reading", { jobs: runs.jobs }) : cut;
   return (
-    <div ref={place} className={className}>
+    <div ref={container} className={className}>
       <Part
         title={t("title")}
         note={runs && (period ?? t("period", { days: runs.days.length, jobs: runs.jobs }))}
-        all={{ href: withQuery("/jobs", { connection: linked }), text: useTranslations("frame")("jobs") }}
-        poll={poll}
+        all={{ href: withQuery("/jobs", { connection: connectionParam }), text: useTranslations("frame")("jobs") }}
+        live={live}
         skeleton={<Skeleton className="h-[200px] w-full" />}
         className="h-full"
         bodyClassName="min-h-[294px]"
@@ -60,9 +59,68 @@ export function RunsPart({ className }: { className?: string }) {
   );
 }
 
+/** A date below every fourth day, counted from the last, fits in narrow windows. */
+const DAYS_PER_DATE = 4;
+
+/** Stacked bars, one per day. The table below has the same numbers, so screen readers skip the chart. */
+function RunsChart({ days }: Pick<RunsByDay, "days">) {
+  const t = useTranslations("overview.runs");
+  const toDayName = useDayName();
+  const number = useNumberFormat();
+  const [pointed, setPointed] = useState<string>();
+  const max = Math.max(1, ...days.map((runs) => outcomes.reduce((sum, { name }) => sum + runs[name], 0)));
+  const runsOfDay = days.find(({ day }) => day === pointed);
+  const toLine = ({ day, isUnread: unread, ...counts }: RunsOfDay) =>
+    unread ? t("unreadLine", { day: toDayName(day) }) : t("line", { ...counts, day: toDayName(day) });
+  return (
+    <div aria-hidden="true" data-testid="runs-chart">
+      <div className="flex gap-2 text-xs text-ink-3 tabular-nums" onPointerLeave={() => setPointed(undefined)}>
+        <span className="-mt-1.5">{number(max)}</span>
+        <div className="flex min-w-0 flex-1 pb-6">
+          {days.map((runs, index) => (
+            <div
+              key={runs.day}
+              onPointerEnter={() => setPointed(runs.day)}
+              className="relative flex h-[176px] flex-1 flex-col-reverse items-center border-y border-line hover:bg-sunken"
+            >
+              {isUnread(runs) ? (
+                <span className="size-full bg-[repeating-linear-gradient(135deg,var(--color-line)_0_3px,transparent_3px_7px)]" />
+              ) : (
+                outcomes.map(({ name, ink }) => (
+                  <span key={name} style={{ height: `${(runs[name] / max) * 100}%` }} className={cn("w-[70%] max-w-10", ink)} />
+                ))
+              )}
+              {(days.length - 1 - index) % DAYS_PER_DATE === 0 ? (
+                <span
+                  className={cn(
+                    "absolute top-full pt-1.5 whitespace-nowrap",
+                    index === days.length - 1 ? "right-0" : "left-1/2 -translate-x-1/2",
+                  )}
+                >
+                  {toDayName(runs.day)}
+                </span>
+              ) : null}
+            </div>
+          ))}
+        </div>
+      </div>
+      <p className="mt-1 flex min-h-5 flex-wrap gap-x-3 text-sm text-ink-2 max-sm:min-h-10">
+        {runsOfDay
+          ? toLine(runsOfDay)
+          : outcomes.map(({ name, ink }) => (
+              <span key={name} className="inline-flex items-center gap-1.5">
+                <span className={cn("size-2 rounded-sm", ink)} />
+                {t(name)}
+              </span>
+            ))}
+      </p>
+    </div>
+  );
+}
+
 function RunsTable({ days }: Pick<RunsByDay, "days">) {
   const t = useTranslations("overview.runs");
-  const nameOf = useDayName();
+  const toDayName = useDayName();
   return (
     <details className="mt-2">
       <summary className="w-fit cursor-pointer text-ink-2 hover:text-ink">{t("table")}</summary>
@@ -73,9 +131,9 @@ function RunsTable({ days }: Pick<RunsByDay, "days">) {
             <th scope="col" className="py-1 text-left font-normal">
               {t("day")}
             </th>
-            {outcomes.map((outcome) => (
-              <th key={outcome} scope="col" className="py-1 pl-2 font-normal">
-                {t(outcome)}
+            {outcomes.map(({ name }) => (
+              <th key={name} scope="col" className="py-1 pl-2 font-normal">
+                {t(name)}
               </th>
             ))}
           </tr>
@@ -84,16 +142,16 @@ function RunsTable({ days }: Pick<RunsByDay, "days">) {
           {days.toReversed().map((runs) => (
             <tr key={runs.day} data-day={runs.day} className="border-b border-line last:border-b-0">
               <th scope="row" className="py-1 text-left font-normal whitespace-nowrap">
-                {nameOf(runs.day)}
+                {toDayName(runs.day)}
               </th>
               {isUnread(runs) ? (
                 <td colSpan={outcomes.length} className="py-1 pl-2 text-ink-3">
                   {t("unread")}
                 </td>
               ) : (
-                outcomes.map((outcome) => (
-                  <td key={outcome} className="py-1 pl-2">
-                    {runs[outcome]}
+                outcomes.map(({ name }) => (
+                  <td key={name} className="py-1 pl-2">
+                    {runs[name]}
                   </td>
                 ))
               )}

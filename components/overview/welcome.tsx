@@ -1,27 +1,25 @@
 import { FileJson2, type LucideIcon, Plug, UserPlus } from "lucide-react";
 import { useTranslations } from "next-intl";
 import { type ReactNode } from "react";
-import { useConnection, useLinkedConnection } from "@/components/frame/connection/connection-context";
+import { useConnection, useConnectionParam } from "@/components/frame/connection/connection-context";
 import { useWhyNot } from "@/components/frame/member-context";
 import { SampleCards } from "@/components/frame/samples/sample-cards";
 import { requestRun, type SampleName, samples } from "@/components/frame/samples/samples";
 import { cn } from "@/components/ui/cn";
-import { Button, buttonStyle } from "@/components/ui/controls/button";
+import { Button } from "@/components/ui/controls/button";
 import { useDropTarget } from "@/components/ui/hooks/use-drop-target";
-import { useFilePick } from "@/components/ui/hooks/use-file-pick";
-import { Link, useRouter } from "@/components/ui/link";
+import { useFilePicker } from "@/components/ui/hooks/use-file-picker";
+import { ButtonLink, useRouter } from "@/components/ui/link";
 import { withQuery } from "@/lib/browser/urls";
 
-type WelcomeProps = { canRun: boolean; canManage: boolean };
-
 /** Shown before anything has run: what this is, and every way to the first picture. */
-export function Welcome({ canRun, canManage }: WelcomeProps) {
+export function Welcome({ canRun, canManage }: { canRun: boolean; canManage: boolean }) {
   const t = useTranslations("overview.welcome");
   const whyNot = useWhyNot();
   const router = useRouter();
   const connection = useConnection();
-  const linked = useLinkedConnection();
-  const toRun = (values: { sample?: SampleName } = {}) => router.push(withQuery("/run", { ...values, connection: linked }));
+  const connectionParam = useConnectionParam();
+  const toRun = (values: { sample?: SampleName } = {}) => router.push(withQuery("/run", { ...values, connection: connectionParam }));
   return (
     <div className="mx-auto flex w-full max-w-[1120px] flex-col gap-5 px-4 py-6 md:px-5">
       <div>
@@ -54,15 +52,11 @@ export function Welcome({ canRun, canManage }: WelcomeProps) {
           }}
         />
         <Step icon={Plug} title={t("connect.title")} text={t("connect.text")}>
-          <Link href="/settings" className={buttonStyle()}>
-            {t("connect.action")}
-          </Link>
+          <ButtonLink href="/settings">{t("connect.action")}</ButtonLink>
         </Step>
         {canManage ? (
           <Step icon={UserPlus} title={t("invite.title")} text={t("invite.text")}>
-            <Link href="/settings/members?invite=1" className={buttonStyle()}>
-              {t("invite.action")}
-            </Link>
+            <ButtonLink href="/settings/members?invite=1">{t("invite.action")}</ButtonLink>
           </Step>
         ) : null}
       </div>
@@ -72,7 +66,7 @@ export function Welcome({ canRun, canManage }: WelcomeProps) {
 
 function OwnWorkflow({ canRun, onFiles }: { canRun: boolean; onFiles: (files: File[]) => void }) {
   const t = useTranslations("overview.welcome.own");
-  const { input, open } = useFilePick({
+  const { input, open } = useFilePicker({
     accept: ".json,application/json,image/*",
     testId: "own-workflow",
     onFiles: (files) => files.length > 0 && onFiles(files),

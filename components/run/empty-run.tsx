@@ -8,10 +8,10 @@ import { cn } from "@/components/ui/cn";
 import { Button } from "@/components/ui/controls/button";
 import { Textarea } from "@/components/ui/controls/form-field";
 import { Dialog } from "@/components/ui/dialog";
-import { useFilePick } from "@/components/ui/hooks/use-file-pick";
+import { useFilePicker } from "@/components/ui/hooks/use-file-picker";
 import { Skeleton } from "@/components/ui/skeleton";
 import { SendingNote } from "./form/controls/media-control";
-import { type Refusal } from "./workflow/opened";
+import { type Refusal } from "./workflow/opened-workflow";
 
 type EmptyRunProps = {
   connectionName?: string;
@@ -32,7 +32,7 @@ const WORKFLOW_FILES = ".json,application/json,image/*,video/*,audio/*,.mkv,.fla
 /** Shown while no workflow is open: what the page is for, and every way to open one. */
 export function EmptyRun({ connectionName, isOver, note, recent, stored, onFiles, onText, onSample, onRunSample }: EmptyRunProps) {
   const t = useTranslations("run.empty");
-  const { input, open } = useFilePick({ accept: WORKFLOW_FILES, testId: "workflow-file", onFiles });
+  const { input, open } = useFilePicker({ accept: WORKFLOW_FILES, testId: "workflow-file", onFiles });
   const offered = (
     <section aria-labelledby="samples">
       <h2 id="samples" className="font-semibold">
@@ -108,13 +108,12 @@ function PasteField({ onText }: { onText: (text: string) => void }) {
   );
 }
 
-export type WaysIn = Omit<ComponentProps<typeof EmptyRun>, "note" | "recent">;
+export type OpenActions = Omit<ComponentProps<typeof EmptyRun>, "note" | "recent">;
 
 type OpenAnotherProps = {
   serial: number;
   refusal?: Refusal;
-  ways: WaysIn;
-  /** Cancels what was chosen and is still being loaded. */
+  ways: OpenActions;
   onStop: () => void;
 };
 
@@ -122,23 +121,23 @@ type OpenAnotherProps = {
 export function OpenAnother({ serial, refusal, ways, onStop }: OpenAnotherProps) {
   const t = useTranslations("run.open");
   const common = useTranslations("common");
-  const [asked, setAsked] = useState<{ serial: number; refusal?: Refusal }>();
+  const [formatQuestion, setFormatQuestion] = useState<{ serial: number; refusal?: Refusal }>();
   // Reset, not only hidden: the dialog would open again once the refusal is dismissed.
-  if (asked && (asked.serial !== serial || asked.refusal !== refusal)) setAsked(undefined);
+  if (formatQuestion && (formatQuestion.serial !== serial || formatQuestion.refusal !== refusal)) setFormatQuestion(undefined);
   function cancel() {
     // The dialog also reports a close that an opening or a refusal caused.
-    if (!asked) return;
-    setAsked(undefined);
+    if (!formatQuestion) return;
+    setFormatQuestion(undefined);
     onStop();
   }
   return (
     <>
-      <Button title={t("another")} onClick={() => setAsked({ serial, refusal })}>
+      <Button title={t("another")} onClick={() => setFormatQuestion({ serial, refusal })}>
         <FolderOpen aria-hidden="true" className="size-4 lg:hidden" />
         <span className="max-lg:sr-only">{t("another")}</span>
       </Button>
       <Dialog
-        isOpen={asked !== undefined}
+        isOpen={formatQuestion !== undefined}
         onClose={cancel}
         title={t("anotherTitle")}
         className="w-[min(960px,calc(100vw-32px))]"
@@ -150,10 +149,8 @@ export function OpenAnother({ serial, refusal, ways, onStop }: OpenAnotherProps)
   );
 }
 
-type OpeningRunProps = { picture?: { name: string; share: number }; onStop?: () => void };
-
 /** A form of three nodes in its real size, with its drawing where both fit, shown while the first file loads. `picture`: what is sent first. */
-export function OpeningRun({ picture, onStop }: OpeningRunProps) {
+export function OpeningRun({ picture, onStop }: { picture?: { name: string; share: number }; onStop?: () => void }) {
   const t = useTranslations("run");
   return (
     <>
@@ -163,7 +160,11 @@ export function OpeningRun({ picture, onStop }: OpeningRunProps) {
           <SendingNote {...picture} onStop={onStop} />
         </div>
       ) : null}
-      <div role="status" aria-label={t("loading")} className="grid gap-3.5 px-4 py-4 md:px-5 xl:grid-cols-[46fr_54fr]">
+      <div
+        role="status"
+        aria-label={useTranslations("common")("loading")}
+        className="grid gap-3.5 px-4 py-4 md:px-5 xl:grid-cols-[46fr_54fr]"
+      >
         <Skeleton className="h-[calc(100*var(--dvh)-84px)] rounded-lg max-xl:hidden" />
         <div className="flex flex-col gap-3.5">
           <Skeleton className="h-[210px] rounded-lg" />

@@ -6,7 +6,7 @@ import { own } from "@/lib/contract/json/own";
 import { AdvancedCard } from "./form/advanced-card";
 import { focusProblem } from "./form/form-model";
 import { NodeCard, PinnedCard } from "./form/node-card";
-import { type Run, type RunApi, type RunPlace } from "./run-actions";
+import { type Run, type RunApi, type RunContext } from "./run-actions";
 import { RunNotes, RunPast } from "./run-notes";
 import { type Sender } from "./use-open-run";
 import { EditorNote } from "./workflow/editor-file";
@@ -18,7 +18,7 @@ type OpenFormProps = {
   run: Run;
   opened: NonNullable<Run["state"]["opened"]>;
   newestJobs: RunApi["newestJobs"];
-  place: RunPlace;
+  place: RunContext;
   sender: Sender;
   followedNode: string | undefined;
   note: ReactNode;
@@ -67,7 +67,7 @@ export function OpenForm({ run, opened, newestJobs, place, sender, followedNode,
             focusProblem({ nodeId: input.nodeId, field: input.name });
           }}
           onCopies={({ nodeId, name }) => {
-            for (const one of pendingImages.pictures) onNamed(one.value, one.name);
+            for (const picture of pendingImages.pictures) onNamed(picture.value, picture.name);
             sender.askCopies({ nodeId, name, values: pendingImages.pictures.map(({ value }) => value) });
           }}
           onElsewhere={run.close}

@@ -4,11 +4,11 @@ import { cn } from "@/components/ui/cn";
 import { CopiesDialog } from "./copies/copies-dialog";
 import { isSendingCopies } from "./copies/copies-state";
 import { changesOf } from "./copies/send-copies";
-import { type WaysIn } from "./empty-run";
+import { type OpenActions } from "./empty-run";
 import { SentTexts } from "./form/node-card";
 import { useFollowedNode, useOpenForm } from "./form/use-open-form";
 import { OpenForm } from "./open-form";
-import { type Run, type RunApi, type RunPlace } from "./run-actions";
+import { type Run, type RunApi, type RunContext } from "./run-actions";
 import { RunBar, RunHeader } from "./run-header";
 import { RunJob, ViewerNote } from "./run-notes";
 import { RunGraph, RunSplit, TabTitle, useDrawing } from "./run-split";
@@ -18,8 +18,8 @@ type OpenRunProps = {
   run: Run;
   opened: NonNullable<Run["state"]["opened"]>;
   api: RunApi;
-  place: RunPlace;
-  ways: WaysIn;
+  place: RunContext;
+  ways: OpenActions;
   note: ReactNode;
 };
 

@@ -15,11 +15,11 @@ import {
   type Attempt,
   createSubmitApi,
   forgetAttempt,
-  keepReceipts,
-  keptReceipts,
   noteAttempt,
+  readSubmittedJobs,
   type RunOutcome,
   sendAttempt,
+  storeSubmittedJobs,
   type SubmitApi,
 } from "./submit/attempt";
 import { toSubmission } from "./submit/submission";
@@ -38,10 +38,9 @@ export function createRunApi(target: Partial<Target> = {}): RunApi {
   return { ...pictures, ...createSubmitApi(id), ...createWorkflowApi(id, embedded, pictures) };
 }
 
-export type RunPlace = { id?: string; canRun: boolean };
+export type RunContext = { id?: string; canRun: boolean };
 export type Run = ReturnType<typeof useRun>;
 
-/** The page's state, and everything that it can do. */
 export function useRun(store: RunStore, api: RunApi, memberId: string, connection: string | undefined) {
   const state = useSyncExternalStore(store.subscribe, store.get, () => emptyRun);
   const actions = useMemo(() => createRunActions(store, api, memberId, connection), [store, api, memberId, connection]);
@@ -52,13 +51,13 @@ function createRunActions(store: RunStore, api: RunApi, memberId: string, connec
   const { get, subscribe: _subscribe, ...changes } = store;
   const context = { memberId, ...(connection !== undefined && { connection }) };
   const opening = createOpenActions(store, api, connection);
-  const saveReceipts = () => keepReceipts(ofTab, memberId, get().receipts);
+  const saveSubmittedJobs = () => storeSubmittedJobs(ofTab, memberId, get().submittedJobs);
 
   function finish(serial: number, attempt: Attempt, outcome: RunOutcome) {
     // An attempt with an unknown outcome stays noted, so that a reload asks about it again.
     if (outcome.kind !== "unknown") forgetAttempt(ofTab);
     store.finishSending({ serial, attempt, outcome, atMs: Date.now() });
-    saveReceipts();
+    saveSubmittedJobs();
   }
   /** Sends the open workflow once: a second call while the first is being sent does nothing. */
   async function run(fallbackName: string, filled: (graph: Graph) => Graph = (graph) => graph, inFile?: InEditorFile) {
@@ -78,22 +77,21 @@ function createRunActions(store: RunStore, api: RunApi, memberId: string, connec
     run,
     /** Opens a sample and runs it as it is. */
     runSample: (sample: SampleName) => opening.openSampleToRun(sample, () => run(sample)),
-    /** Asks what became of an attempt whose outcome is unknown; sends nothing. */
+    /** Looks up the outcome of an unknown attempt; sends nothing. */
     async askAfter(attempt: Attempt) {
       const { opened, isSending } = get();
       if (isSending) return;
       store.startSending();
       finish(opened?.serial ?? 0, attempt, await askAfter(api, attempt));
     },
-    /** After a reload: restores the stored receipts. */
-    recall: () => store.restoreReceipts(keptReceipts(ofTab, memberId)),
-    cancelReceipts(jobIds: readonly string[]) {
-      store.cancelReceipts(jobIds);
-      saveReceipts();
+    recall: () => store.restoreSubmittedJobs(readSubmittedJobs(ofTab, memberId)),
+    cancelSubmittedJobs(jobIds: readonly string[]) {
+      store.cancelSubmittedJobs(jobIds);
+      saveSubmittedJobs();
     },
-    dismissReceipt(jobId: string) {
-      store.dismissReceipt(jobId);
-      saveReceipts();
+    dismissSubmittedJob(jobId: string) {
+      store.dismissSubmittedJob(jobId);
+      saveSubmittedJobs();
     },
     clearSubmitError() {
       forgetAttempt(ofTab);

@@ -1,17 +1,17 @@
 import { AppWindow, CopyPlus, Download, Play, X } from "lucide-react";
 import { useTranslations } from "next-intl";
-import { useLinkedConnection } from "@/components/frame/connection/connection-context";
+import { useConnectionParam } from "@/components/frame/connection/connection-context";
 import { PageHeader } from "@/components/frame/page-header";
 import { SaveWorkflow, storedText } from "@/components/graph/save-workflow";
 import { cn } from "@/components/ui/cn";
-import { Button, buttonStyle } from "@/components/ui/controls/button";
-import { Link } from "@/components/ui/link";
+import { Button, buttonStyle, IconButton } from "@/components/ui/controls/button";
+import { ButtonLink } from "@/components/ui/link";
 import { saveFile } from "@/lib/browser/files/save-file";
 import { withQuery } from "@/lib/browser/urls";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
-import { OpenAnother, type WaysIn } from "./empty-run";
+import { type OpenActions, OpenAnother } from "./empty-run";
 import { editorText, type InEditorFile, withEditorFile } from "./workflow/editor-file";
-import { type OpenWorkflow, type Refusal } from "./workflow/opened";
+import { type OpenWorkflow, type Refusal } from "./workflow/opened-workflow";
 
 type RunHeaderProps = {
   opened: OpenWorkflow;
@@ -24,7 +24,7 @@ type RunHeaderProps = {
   info: ObjectInfo | undefined;
   inFile: InEditorFile | undefined;
   refusal?: Refusal;
-  ways: WaysIn;
+  ways: OpenActions;
   onStop: () => void;
   onDrawn: () => void;
   onSaved: (path: string) => void;
@@ -37,14 +37,14 @@ export function RunHeader(props: RunHeaderProps) {
     props;
   const t = useTranslations("run");
   const { inFile, info } = props;
-  const isUsual = opened.rawTexts !== undefined;
-  const editor = info && { isUsual, isAsItWas: inFile !== undefined, write: () => editorText(opened, info, inFile) };
+  const isDefault = opened.rawTexts !== undefined;
+  const editor = info && { isDefault, isOriginalFile: inFile !== undefined, write: () => editorText(opened, info, inFile) };
   const graphText = () => storedText(opened.graph, withEditorFile(opened.extraData, opened.graph, inFile));
   async function download() {
-    const text = editor?.isUsual ? (await editor.write()).text : graphText();
+    const text = editor?.isDefault ? (await editor.write()).text : graphText();
     saveFile(`${name}.json`, new Blob([text], { type: "application/json" }));
   }
-  const linked = useLinkedConnection();
+  const connectionParam = useConnectionParam();
   return (
     <PageHeader
       trail={<span className="max-sm:hidden">{t("title")} /</span>}
@@ -65,14 +65,15 @@ export function RunHeader(props: RunHeaderProps) {
       </Button>
       <OpenAnother serial={opened.serial} refusal={refusal} ways={ways} onStop={onStop} />
       {canRun ? (
-        <Link
-          href={withQuery("/apps/new", { connection: linked })}
+        <ButtonLink
+          href={withQuery("/apps/new", { connection: connectionParam })}
           title={t("open.makeApp")}
-          className={buttonStyle({ tone: "quiet", className: "max-2xl:size-[30px] max-2xl:p-0" })}
+          tone="quiet"
+          className="max-2xl:size-[30px] max-2xl:p-0"
         >
           <AppWindow aria-hidden="true" className="size-4" />
           <span className="max-2xl:sr-only">{t("open.makeApp")}</span>
-        </Link>
+        </ButtonLink>
       ) : null}
       {canRun ? (
         <SaveWorkflow
@@ -86,13 +87,9 @@ export function RunHeader(props: RunHeaderProps) {
           editor={editor}
         />
       ) : (
-        <Button tone="quiet" size="icon" aria-label={t("open.download")} title={t("open.download")} onClick={() => void download()}>
-          <Download aria-hidden="true" className="size-4" />
-        </Button>
+        <IconButton icon={Download} label={t("open.download")} tone="quiet" onClick={() => void download()} />
       )}
-      <Button tone="quiet" size="icon" aria-label={t("open.close")} title={t("open.close")} onClick={onClose}>
-        <X aria-hidden="true" className="size-4" />
-      </Button>
+      <IconButton icon={X} label={t("open.close")} tone="quiet" onClick={onClose} />
       {canRun ? <CopiesButton button={button} onClick={onCopies} className="max-md:hidden" /> : null}
       <RunButton {...button} className="max-md:hidden" />
     </PageHeader>
@@ -114,7 +111,7 @@ export function RunBar({ canRun, button, onCopies }: Pick<RunHeaderProps, "canRu
 
 type CopiesButtonProps = { button: RunButtonProps; onClick: () => void; className?: string };
 
-/** Whatever keeps one job from being sent also keeps copies from being sent, and is explained in the same place. */
+/** A problem that blocks one job also blocks copies, and is explained in the same place. */
 function CopiesButton({ button: { refusedBy, isSending, uploading }, onClick, className }: CopiesButtonProps) {
   const t = useTranslations("run.copies");
   const face = (

@@ -2,14 +2,14 @@ import { useTranslations } from "next-intl";
 import { type ReactNode, useEffect, useMemo, useRef, useState } from "react";
 import { useConnection } from "@/components/frame/connection/connection-context";
 import { useWhyNot } from "@/components/frame/member-context";
-import { titledBy } from "@/components/graph/node-words";
+import { titledBy } from "@/components/graph/node-search";
 import { Button } from "@/components/ui/controls/button";
 import { RelativeTime } from "@/components/ui/time/relative-time";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
 import { CopiesAside, CopiesCard, type CopiesWork } from "./copies/copies-card";
 import { type PlacedProblems } from "./form/problems";
 import { type Run, type RunApi } from "./run-actions";
-import { JobLink } from "./submit/job-parts";
+import { JobLink } from "./submit/job-link";
 import { NewestJob } from "./submit/started-job";
 import { SubmitErrorNote } from "./submit/submit-error-note";
 
@@ -34,7 +34,7 @@ export function RunNotes({ run, canRun, placed, newestJobs, onAnyway }: RunNotes
   return (
     <>
       {submitError ? (
-        <ComesIntoView key={run.state.attention} isWanted={placed.first === undefined}>
+        <ComesIntoView key={run.state.attention} isNeeded={placed.first === undefined}>
           <SubmitErrorNote
             submitError={submitError}
             placed={placed}
@@ -44,7 +44,7 @@ export function RunNotes({ run, canRun, placed, newestJobs, onAnyway }: RunNotes
           />
         </ComesIntoView>
       ) : null}
-      {copies ? <CopiesPlace key={copies.id} set={copies} opened={opened?.workflowId} canRun={canRun} work={run.copies} /> : null}
+      {copies ? <CopiesSection key={copies.id} set={copies} opened={opened?.workflowId} canRun={canRun} work={run.copies} /> : null}
     </>
   );
 }
@@ -53,28 +53,28 @@ export function RunNotes({ run, canRun, placed, newestJobs, onAnyway }: RunNotes
 export function RunJob({ run, catalogue }: { run: Run; catalogue?: ObjectInfo }) {
   const t = useTranslations("run");
   const { opened } = run.state;
-  const receipt = shownReceipt(run.state, useConnection()?.id);
+  const submittedJob = shownSubmittedJob(run.state, useConnection()?.id);
   // After a reload the sent graph is unknown; the open workflow has the same node names.
-  const graph = receipt && opened ? (opened.sent ?? opened.graph) : undefined;
-  const sent = useMemo(() => (graph ? titledBy(graph, catalogue) : undefined), [graph, catalogue]);
+  const graph = submittedJob && opened ? (opened.sent ?? opened.graph) : undefined;
+  const memo = useMemo(() => (graph ? titledBy(graph, catalogue) : undefined), [graph, catalogue]);
   return (
     <NewestJob
-      receipt={receipt}
+      submittedJob={submittedJob}
       fallbackName={t("pasted")}
-      sent={sent}
-      onCancelled={run.cancelReceipts}
-      onDismiss={run.dismissReceipt}
-      {...(opened && { onTakeOut: (places) => run.leaveOutSecrets(opened.serial, places) })}
+      sent={memo}
+      onCancelled={run.cancelSubmittedJobs}
+      onDismiss={run.dismissSubmittedJob}
+      {...(opened && { onRemoveSecrets: (secretPlaces) => run.leaveOutSecrets(opened.serial, secretPlaces) })}
     />
   );
 }
 
 /** Run can be pressed anywhere on the page, so the note at the top is scrolled to and focused. */
-function ComesIntoView({ isWanted, children }: { isWanted: boolean; children: ReactNode }) {
+function ComesIntoView({ isNeeded, children }: { isNeeded: boolean; children: ReactNode }) {
   const box = useRef<HTMLDivElement>(null);
-  const wanted = useRef(isWanted);
+  const focusOnMount = useRef(isNeeded);
   useEffect(() => {
-    if (!wanted.current) return;
+    if (!focusOnMount.current) return;
     box.current?.focus({ preventScroll: true });
     box.current?.scrollIntoView?.({ block: "nearest" });
   }, []);
@@ -85,19 +85,20 @@ function ComesIntoView({ isWanted, children }: { isWanted: boolean; children: Re
   );
 }
 
-type CopiesPlaceProps = { set: NonNullable<Run["state"]["copies"]>; opened: string | undefined; canRun: boolean; work: CopiesWork };
+type CopiesSectionProps = { set: NonNullable<Run["state"]["copies"]>; opened: string | undefined; canRun: boolean; work: CopiesWork };
 
 /** The full card beside the workflow they are copies of; one line beside another workflow or on another connection. */
-function CopiesPlace({ set, opened, canRun, work }: CopiesPlaceProps) {
+function CopiesSection({ set, opened, canRun, work }: CopiesSectionProps) {
   const t = useTranslations("run");
   const connection = useConnection()?.id;
-  const [isAsked, setAsked] = useState(false);
+  const [isRequested, setRequested] = useState(false);
   const isElsewhere = set.connection !== connection;
   const isOther = opened !== undefined && opened !== set.workflowId;
   const shared = { set, fallbackName: t("pasted"), work };
-  if (isElsewhere || (isOther && !isAsked)) return <CopiesAside {...shared} isElsewhere={isElsewhere} onShow={() => setAsked(true)} />;
+  if (isElsewhere || (isOther && !isRequested))
+    return <CopiesAside {...shared} isElsewhere={isElsewhere} onShow={() => setRequested(true)} />;
   return (
-    <ComesIntoView isWanted={set.ending === undefined}>
+    <ComesIntoView isNeeded={set.ending === undefined}>
       <CopiesCard {...shared} canRun={canRun} />
     </ComesIntoView>
   );
@@ -114,12 +115,11 @@ export function ViewerNote({ id }: { id?: string }) {
   );
 }
 
-/** Below the form: the way back, and the jobs started before. */
 export function RunPast({ run }: { run: Run }) {
   const t = useTranslations("run");
   const connection = useConnection()?.id;
-  const shown = shownReceipt(run.state, connection);
-  const earlier = run.state.receipts.filter((receipt) => receipt !== shown);
+  const shown = shownSubmittedJob(run.state, connection);
+  const earlier = run.state.submittedJobs.filter((submittedJob) => submittedJob !== shown);
   return (
     <>
       <WayBack run={run} />
@@ -154,9 +154,9 @@ export function WayBack({ run }: { run: Run }) {
 }
 
 /** The newest job, if its card belongs here: not beside another workflow or an error, and only on a connection where it can be followed. */
-function shownReceipt(state: Run["state"], connection: string | undefined) {
-  const { submitError, refusal, isSending, opened, receipts } = state;
-  const [newest] = receipts;
+function shownSubmittedJob(state: Run["state"], connection: string | undefined) {
+  const { submitError, refusal, isSending, opened, submittedJobs } = state;
+  const [newest] = submittedJobs;
   if (!newest || newest.isDismissed || submitError || refusal || isSending) return undefined;
   if (opened && opened.workflowId !== newest.workflowId) return undefined;
   return newest.connection === undefined || newest.connection === connection ? newest : undefined;

@@ -5,7 +5,7 @@ import { lazy, Suspense, useMemo } from "react";
 import { useConnection } from "@/components/frame/connection/connection-context";
 import { PageHeader } from "@/components/frame/page-header";
 import { showToast } from "@/components/ui/toast-store";
-import { EmptyRun, OpeningRun, type WaysIn } from "./empty-run";
+import { EmptyRun, type OpenActions, OpeningRun } from "./empty-run";
 import { createRunApi, type Run, type RunApi, useRun } from "./run-actions";
 import { RunJob, RunNotes, ViewerNote, WayBack } from "./run-notes";
 import { type RunStore, tabRun } from "./run-store";
@@ -23,33 +23,33 @@ const placedNowhere = { byNode: {}, strays: [], nodeCount: 0 };
 type RunScreenProps = {
   canRun: boolean;
   memberId: string;
-  arrival?: Parameters<Run["openArrival"]>[0];
+  source?: Parameters<Run["openRunSource"]>[0];
   store?: RunStore;
   api?: RunApi;
 };
 
-export function RunScreen({ canRun, memberId, arrival, store = tabRun, api: given }: RunScreenProps) {
+export function RunScreen({ canRun, memberId, source, store = tabRun, api: providedApi }: RunScreenProps) {
   const t = useTranslations("run");
   const connection = useConnection();
   const id = connection?.id;
   const sampleTitle = useTranslations("frame.samples");
-  const api = useMemo(() => ({ ...(given ?? createRunApi(connection)), sampleTitle }), [given, connection, sampleTitle]);
+  const api = useMemo(() => ({ ...(providedApi ?? createRunApi(connection)), sampleTitle }), [providedApi, connection, sampleTitle]);
   const run = useRun(store, api, memberId, id);
   const openFiles = (files: readonly File[]) =>
     void run.openFiles(files, canRun).then((placed) => {
       if (placed) showToast({ tone: "ok", text: t("pendingImages.inSample", { name: placed.picture.name }) });
     });
-  const isOver = useRunPage({ run, store, memberId, connection: id, arrival, canRun, onFiles: openFiles });
-  const { refusal, opened, pendingImages, asked } = run.state;
+  const isOver = useRunPage({ run, store, memberId, connection: id, source, canRun, onFiles: openFiles });
+  const { refusal, opened, pendingImages, formatQuestion } = run.state;
   const question = (
     <FormatDialog
-      file={asked}
+      file={formatQuestion}
       api={api}
-      onChoose={(format) => asked && void run.openFormat(asked, format)}
-      onClose={() => asked && run.askFormat(undefined)}
+      onChoose={(format) => formatQuestion && void run.openFormat(formatQuestion, format)}
+      onClose={() => formatQuestion && run.askFormat(undefined)}
     />
   );
-  const note = refusal ? <RefusalNote refusal={refusal} keepsOpen={opened !== undefined} onRead={run.dismissRefusal} /> : null;
+  const element = refusal ? <RefusalNote refusal={refusal} keepsOpen={opened !== undefined} onRead={run.dismissRefusal} /> : null;
 
   function reportPlaced(placed: Placed | undefined) {
     if (!placed) return;
@@ -60,14 +60,14 @@ export function RunScreen({ canRun, memberId, arrival, store = tabRun, api: give
     });
   }
 
-  const ways: WaysIn = {
+  const ways: OpenActions = {
     connectionName: connection?.name,
     isOver,
     onFiles: openFiles,
     onText: run.openText,
     onSample: async (name) => reportPlaced(await run.openSample(name)),
     onRunSample: canRun ? run.runSample : undefined,
-    stored: <StoredFiles connection={id} listStored={api.listStored} onOpen={(file) => void run.openArrival({ file })} />,
+    stored: <StoredFiles connection={id} listStored={api.listStored} onOpen={(file) => void run.openRunSource({ file })} />,
   };
   if (run.state.arriving?.isSeen) {
     return <OpeningRun picture={run.state.arriving.picture} onStop={run.stopArriving} />;
@@ -75,7 +75,7 @@ export function RunScreen({ canRun, memberId, arrival, store = tabRun, api: give
   if (opened) {
     return (
       <Suspense fallback={<OpeningRun />}>
-        <OpenRun run={run} opened={opened} api={api} place={{ id, canRun }} ways={ways} note={note} />
+        <OpenRun run={run} opened={opened} api={api} place={{ id, canRun }} ways={ways} note={element} />
         {question}
       </Suspense>
     );
@@ -88,7 +88,7 @@ export function RunScreen({ canRun, memberId, arrival, store = tabRun, api: give
         {...ways}
         note={
           <>
-            {note}
+            {element}
             {pendingImages ? (
               <PendingImagesNote pendingImages={pendingImages} connection={id} onDismiss={() => run.setPendingImages(undefined)} />
             ) : null}

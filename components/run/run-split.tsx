@@ -11,7 +11,7 @@ import {
   useRef,
   useState,
 } from "react";
-import { type NodeMark, type NodeMarks, titledBy } from "@/components/graph/node-words";
+import { type NodeMark, type NodeMarks, titledBy } from "@/components/graph/node-search";
 import { cn } from "@/components/ui/cn";
 import { useMedia } from "@/components/ui/hooks/use-media";
 import { Skeleton } from "@/components/ui/skeleton";
@@ -19,22 +19,24 @@ import { persisted } from "@/lib/browser/persisted";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
 import { drawingIn } from "@/lib/contract/workflow/workflow-name";
 import { hasErrors, type NodeProblems, type PlacedProblems } from "./form/problems";
-import { type OpenWorkflow } from "./workflow/opened";
+import { type OpenWorkflow } from "./workflow/opened-workflow";
 
 // The share of the page that the drawing takes beside the form, remembered in this browser.
 // Guarantees: the share always leaves room for both sides.
-const shares = { least: 25, most: 65, usual: 46, step: 3 } as const;
+const shares = { least: 25, max: 65, default: 46, step: 3 } as const;
 
 function bounded(share: number): number {
-  return Math.min(shares.most, Math.max(shares.least, Math.round(share)));
+  return Math.min(shares.max, Math.max(shares.least, Math.round(share)));
 }
 
-const keptShare = persisted("lightdesk.run.split", (kept) => (typeof kept === "number" ? bounded(kept) : shares.usual));
+const storedShare = persisted("lightdesk.run.split", (storedValue) =>
+  typeof storedValue === "number" ? bounded(storedValue) : shares.default,
+);
 
 /** From this width on, the drawing and the form fit side by side. */
 const ROOM_FOR_BOTH = "(min-width: 1280px)";
 
-/** Whether the drawing is shown: from the start where both fit side by side; otherwise it replaces the form only when asked for. */
+/** Whether the drawing is shown: from the start where both fit side by side; otherwise it replaces the form on request. */
 export function useDrawing(attention: number) {
   const isWide = useMedia(ROOM_FOR_BOTH);
   const [drawn, setDrawn] = useState({ wide: true, narrow: false });
@@ -62,7 +64,7 @@ type RunSplitProps = {
 /** The drawing stays in view while the form scrolls; the divider between them moves by pointer and by arrow keys. */
 export function RunSplit({ isWide, graph, foot, className, children }: RunSplitProps) {
   const t = useTranslations("run.split");
-  const [share, setShare] = useState(() => (isWide ? keptShare.get() : shares.usual));
+  const [share, setShare] = useState(() => (isWide ? storedShare.get() : shares.default));
   const isBeside = isWide && graph !== undefined;
   const footStyle = { display: "contents", "--form-width": isBeside ? `calc((100% - 11px) * ${(100 - share) / 100})` : "100%" };
   return (
@@ -105,14 +107,14 @@ function Divider({ share, onShare }: { share: number; onShare: (share: number) =
     ArrowLeft: share - shares.step,
     ArrowRight: share + shares.step,
     Home: shares.least,
-    End: shares.most,
+    End: shares.max,
   };
   function onKeyDown(event: KeyboardEvent) {
     const to = moves[event.key];
     if (to === undefined) return;
     event.preventDefault();
     onShare(bounded(to));
-    keptShare.set(bounded(to));
+    storedShare.set(bounded(to));
   }
   return (
     <div
@@ -122,15 +124,15 @@ function Divider({ share, onShare }: { share: number; onShare: (share: number) =
       aria-label={t("divider")}
       aria-orientation="vertical"
       aria-valuemin={shares.least}
-      aria-valuemax={shares.most}
+      aria-valuemax={shares.max}
       aria-valuenow={share}
       onKeyDown={onKeyDown}
       onPointerDown={(event) => event.currentTarget.setPointerCapture(event.pointerId)}
       onPointerMove={(event) => (event.currentTarget.hasPointerCapture(event.pointerId) ? drag(event) : undefined)}
-      onPointerUp={() => keptShare.set(share)}
+      onPointerUp={() => storedShare.set(share)}
       onDoubleClick={() => {
-        onShare(shares.usual);
-        keptShare.set(shares.usual);
+        onShare(shares.default);
+        storedShare.set(shares.default);
       }}
       className="group sticky top-[52px] grid h-[calc(100*var(--dvh)-52px)] cursor-col-resize touch-none place-items-center"
     >
@@ -156,13 +158,13 @@ type RunGraphProps = {
 
 /** The workflow drawn beside its form; nodes that need a correction are marked. It follows typing at low priority. */
 export function RunGraph({ opened: { graph, original, extraData }, name, catalogue, placed, selected, onSelect }: RunGraphProps) {
-  const drawn = useDeferredValue(graph);
-  const titled = useMemo(() => titledBy(drawn, catalogue), [drawn, catalogue]);
+  const deferredValue = useDeferredValue(graph);
+  const titled = useMemo(() => titledBy(deferredValue, catalogue), [deferredValue, catalogue]);
   const marks = useMemo<NodeMarks>(
     () => new Map(Object.entries(placed.byNode).flatMap(([id, one]) => (hasErrors(one) ? [[id, markOf(one)]] : []))),
     [placed],
   );
-  const json = useMemo(() => ({ prompt: drawn, ...(extraData && { extra_data: extraData }) }), [drawn, extraData]);
+  const json = useMemo(() => ({ prompt: deferredValue, ...(extraData && { extra_data: extraData }) }), [deferredValue, extraData]);
   return (
     <Graph
       graph={titled}

@@ -16,7 +16,7 @@ import { type SecretPlace } from "@/lib/contract/secrets/secret-places";
 import { type CopiesAct, copiesReducer, type CopiesSet } from "./copies/copies-state";
 import { type Checked } from "./form/checks";
 import { withInput } from "./form/form-model";
-import { type Attempt, MAX_RECEIPTS, type Receipt, type RunOutcome } from "./submit/attempt";
+import { type Attempt, MAX_SUBMITTED_JOBS, type RunOutcome, type SubmittedJob } from "./submit/attempt";
 import {
   type Advanced,
   type Draft,
@@ -26,12 +26,12 @@ import {
   type OpenWorkflow,
   type PendingImages,
   type Refusal,
-} from "./workflow/opened";
+} from "./workflow/opened-workflow";
 import { withoutSecrets } from "./workflow/workflow-contents";
 
 export type SubmitError = { kind: Exclude<RunOutcome["kind"], "accepted">; failure: Failure; attempt?: Attempt };
 
-/** `turn` tells two openings apart. `isSeen`: shown in place of the open workflow. `picture`: what is sent first, with its progress. */
+/** `turn` distinguishes two openings. `isSeen`: shown in place of the open workflow. `picture`: sent first, with its progress. */
 export type Arriving = { turn: string; isSeen: boolean; picture?: { name: string; share: number } };
 
 type RunState = {
@@ -39,17 +39,15 @@ type RunState = {
   /** What the newest opening replaced, with everything that was typed into it. */
   before?: OpenWorkflow;
   refusal?: Refusal;
-  /** The workflow that is being loaded and opens next. */
   arriving?: Arriving;
-  /** A file with both formats, read as `run`, while the person is asked which format to open. */
-  asked?: OpenedFile;
+  /** A file with both formats, read as `run`, until the person chooses a format. */
+  formatQuestion?: OpenedFile;
   /** Pictures that wait until it is clear which input takes them. */
   pendingImages?: PendingImages;
   copies?: CopiesSet;
   errors: NodeErrors;
   submitError?: SubmitError;
-  /** Newest first. */
-  receipts: readonly Receipt[];
+  submittedJobs: readonly SubmittedJob[];
   isSending: boolean;
   /** The graph that is being sent while `isSending`. */
   inFlight?: Graph;
@@ -59,7 +57,7 @@ type RunState = {
   attention: number;
 };
 
-export const emptyRun: RunState = { errors: {}, receipts: [], isSending: false, uploading: [], attention: 0 };
+export const emptyRun: RunState = { errors: {}, submittedJobs: [], isSending: false, uploading: [], attention: 0 };
 
 /** `serial`: of the workflow that was open when it was sent. */
 export type Answer = { serial: number; outcome: RunOutcome; attempt?: Attempt; atMs: number };
@@ -70,11 +68,14 @@ export function createRunStore() {
   const { getState: get, setState, subscribe } = createStore<RunState>(() => emptyRun);
   const update = (change: (state: RunState) => RunState) => setState(change, true);
   const merge = (change: Partial<RunState>) => update((state) => ({ ...state, ...change }));
-  /** Does nothing once another workflow is open. */
-  const updateOpened = (serial: number, change: (opened: OpenWorkflow, state: RunState) => Partial<RunState>) =>
+  const updateOpened = (serial: number, change: (openWorkflow: OpenWorkflow, state: RunState) => Partial<RunState>) =>
     update((state) => (state.opened?.serial === serial ? { ...state, ...change(state.opened, state) } : state));
-  const updateReceipts = (jobIds: readonly string[], change: Partial<Receipt>) =>
-    merge({ receipts: get().receipts.map((one) => (jobIds.includes(one.jobId) ? { ...one, ...change } : one)) });
+  const updateSubmittedJobs = (jobIds: readonly string[], change: Partial<SubmittedJob>) =>
+    merge({
+      submittedJobs: get().submittedJobs.map((submittedJob) =>
+        jobIds.includes(submittedJob.jobId) ? { ...submittedJob, ...change } : submittedJob,
+      ),
+    });
 
   return {
     get,
@@ -89,12 +90,11 @@ export function createRunStore() {
         ...(errors && pointingAt(state, errors)),
       }));
     },
-    /** After a reload. */
     restore(draft: Draft) {
       update((state) => (state.opened ? state : { ...calm(state), opened: restored(draft, nextSerial(state)) }));
     },
-    setArriving: (arriving: Arriving | undefined) => merge({ refusal: undefined, asked: undefined, arriving }),
-    askFormat: (asked: OpenedFile | undefined) => merge({ refusal: undefined, arriving: undefined, asked }),
+    setArriving: (arriving: Arriving | undefined) => merge({ refusal: undefined, formatQuestion: undefined, arriving }),
+    askFormat: (formatQuestion: OpenedFile | undefined) => merge({ refusal: undefined, arriving: undefined, formatQuestion }),
     refuse: (refusal: Refusal) => merge({ refusal, arriving: undefined }),
     dismissRefusal: () => merge({ refusal: undefined }),
     goBack() {
@@ -109,34 +109,35 @@ export function createRunStore() {
     // A change of the open workflow.
     /** With a catalogue, a chosen value may add inputs of its own. */
     edit(serial: number, { nodeId, name, value }: Edit, catalogue?: ObjectInfo) {
-      updateOpened(serial, (opened, state) => {
-        const changed = withInput(opened.graph, nodeId, name, value);
-        const graph = changed === opened.graph ? changed : (withChoice(opened.graph, nodeId, { name, value }, catalogue) ?? changed);
-        if (graph === opened.graph) return state;
+      updateOpened(serial, (openWorkflow, state) => {
+        const changed = withInput(openWorkflow.graph, nodeId, name, value);
+        const graph =
+          changed === openWorkflow.graph ? changed : (withChoice(openWorkflow.graph, nodeId, { name, value }, catalogue) ?? changed);
+        if (graph === openWorkflow.graph) return state;
         const errors = withoutField(state.errors, nodeId, name);
-        return { opened: { ...opened, graph, isEdited: true }, errors, submitError: afterEdit(state.submitError, errors) };
+        return { opened: { ...openWorkflow, graph, isEdited: true }, errors, submitError: afterEdit(state.submitError, errors) };
       });
     },
     setAdvanced(serial: number, advanced: Advanced) {
-      updateOpened(serial, (opened, { submitError, errors }) => ({
-        opened: { ...opened, advanced },
+      updateOpened(serial, (openWorkflow, { submitError, errors }) => ({
+        opened: { ...openWorkflow, advanced },
         submitError: afterEdit(submitError, errors),
       }));
     },
     /** Takes the keys and tokens out that the newest job was sent with. */
-    leaveOutSecrets: (serial: number, places: readonly SecretPlace[]) =>
-      updateOpened(serial, (opened) => ({ opened: withoutSecrets(opened, places) })),
+    leaveOutSecrets: (serial: number, secretPlaces: readonly SecretPlace[]) =>
+      updateOpened(serial, (openWorkflow) => ({ opened: withoutSecrets(openWorkflow, secretPlaces) })),
     setStored(serial: number, path: string, graph: Graph) {
-      updateOpened(serial, (opened) => {
-        const isEdited = opened.isEdited && opened.graph !== graph;
-        return { opened: { ...opened, stored: path, name: nameOfFile(path), isEdited } };
+      updateOpened(serial, (openWorkflow) => {
+        const isEdited = openWorkflow.isEdited && openWorkflow.graph !== graph;
+        return { opened: { ...openWorkflow, stored: path, name: nameOfFile(path), isEdited } };
       });
     },
     nameFile: (serial: number, value: string, name: string) =>
-      updateOpened(serial, (opened) => ({ opened: { ...opened, ownNames: { ...opened.ownNames, [value]: name } } })),
+      updateOpened(serial, (openWorkflow) => ({ opened: { ...openWorkflow, ownNames: { ...openWorkflow.ownNames, [value]: name } } })),
     setUploading(serial: number, key: string, isRunning: boolean) {
       updateOpened(serial, (_opened, { uploading }) => {
-        const others = uploading.filter((one) => one !== key);
+        const others = uploading.filter((value) => value !== key);
         return { uploading: isRunning ? [...others, key] : others };
       });
     },
@@ -151,19 +152,18 @@ export function createRunStore() {
 
     // What was sent, and what became of it.
     startSending: () => merge({ isSending: true, inFlight: get().opened?.graph, submitError: undefined, errors: {} }),
-    finishSending: (answer: Answer) => update((state) => answered(state, answer)),
-    /** After a reload. */
-    restoreReceipts(receipts: readonly Receipt[]) {
-      if (get().receipts.length === 0) merge({ receipts });
+    finishSending: (response: Answer) => update((state) => answered(state, response)),
+    restoreSubmittedJobs(submittedJobs: readonly SubmittedJob[]) {
+      if (get().submittedJobs.length === 0) merge({ submittedJobs });
     },
-    cancelReceipts: (jobIds: readonly string[]) => updateReceipts(jobIds, { isCancelled: true }),
-    dismissReceipt: (jobId: string) => updateReceipts([jobId], { isDismissed: true }),
+    cancelSubmittedJobs: (jobIds: readonly string[]) => updateSubmittedJobs(jobIds, { isCancelled: true }),
+    dismissSubmittedJob: (jobId: string) => updateSubmittedJobs([jobId], { isDismissed: true }),
     clearSubmitError: () => merge({ submitError: undefined }),
-    changeCopies(act: CopiesAct) {
+    changeCopies(copiesAct: CopiesAct) {
       const { copies, opened } = get();
       // The graph is sent by its copies, so leaving the page loses nothing of it.
-      const isSent = act.act === "begun" && opened;
-      merge({ copies: copiesReducer(copies, act), ...(isSent && { opened: { ...opened, sent: opened.graph } }) });
+      const isSent = copiesAct.act === "begun" && opened;
+      merge({ copies: copiesReducer(copies, copiesAct), ...(isSent && { opened: { ...opened, sent: opened.graph } }) });
     },
   };
 }
@@ -172,14 +172,21 @@ export const tabRun = createRunStore();
 
 /** Drops everything that belongs to the workflow open until now. */
 function calm(state: RunState): RunState {
-  return { ...state, refusal: undefined, errors: {}, submitError: undefined, uploading: [], arriving: undefined, asked: undefined };
+  return {
+    ...state,
+    refusal: undefined,
+    errors: {},
+    submitError: undefined,
+    uploading: [],
+    arriving: undefined,
+    formatQuestion: undefined,
+  };
 }
 
 function nextSerial(state: RunState): number {
   return Math.max(state.opened?.serial ?? 0, state.before?.serial ?? 0) + 1;
 }
 
-/** The file with what was typed into it before the reload. */
 function restored({ file, inputs: typed, ownNames }: Draft, serial: number): OpenWorkflow {
   const original = file.graph;
   const changed = Object.entries(typed).flatMap(([id, inputs]) => {
@@ -206,25 +213,30 @@ function withoutField(errors: NodeErrors, nodeId: string, name: string): NodeErr
   return left.length === 0 ? others : { ...others, [nodeId]: { ...entry, errors: left } };
 }
 
-function answered(state: RunState, answer: Answer): RunState {
-  const { serial, outcome, attempt } = answer;
+function answered(state: RunState, response: Answer): RunState {
+  const { serial, outcome, attempt } = response;
   const isCurrent = state.opened?.serial === serial;
   const next = { ...state, isSending: false, inFlight: undefined };
   if (outcome.kind !== "accepted") {
     const submitError = { kind: outcome.kind, failure: outcome.failure, ...(attempt && { attempt }) };
     return { ...next, submitError, ...(outcome.kind === "invalid" && isCurrent && pointingAt(state, outcome.errors)) };
   }
-  const receipt = receiptOf(state, answer, outcome);
-  const receipts = [receipt, ...state.receipts].slice(0, MAX_RECEIPTS);
-  const opened = isCurrent && state.opened ? { ...state.opened, sent: state.inFlight } : state.opened;
-  return { ...next, opened, receipts, ...(isCurrent && receipt.nodesRefused > 0 && pointingAt(state, outcome.errors)) };
+  const submittedJob = toSubmittedJob(state, response, outcome);
+  const submittedJobs = [submittedJob, ...state.submittedJobs].slice(0, MAX_SUBMITTED_JOBS);
+  const openWorkflow = isCurrent && state.opened ? { ...state.opened, sent: state.inFlight } : state.opened;
+  return {
+    ...next,
+    opened: openWorkflow,
+    submittedJobs,
+    ...(isCurrent && submittedJob.nodesRefused > 0 && pointingAt(state, outcome.errors)),
+  };
 }
 
 function pointingAt({ attention }: RunState, errors: NodeErrors): Pick<RunState, "errors" | "attention"> {
   return { errors, attention: attention + 1 };
 }
 
-function receiptOf(state: RunState, { attempt, atMs }: Answer, accepted: Extract<RunOutcome, { kind: "accepted" }>): Receipt {
+function toSubmittedJob(state: RunState, { attempt, atMs }: Answer, accepted: Extract<RunOutcome, { kind: "accepted" }>): SubmittedJob {
   return {
     jobId: accepted.jobId,
     name: attempt?.name ?? state.opened?.name ?? "",

@@ -10,7 +10,7 @@ import { type Run } from "./run-actions";
 import { useNextSubmission } from "./submit/use-next-submission";
 import { useEditorFile } from "./workflow/editor-file";
 import { missingClasses } from "./workflow/faults";
-import { type OpenWorkflow } from "./workflow/opened";
+import { type OpenWorkflow } from "./workflow/opened-workflow";
 import { readExtra } from "./workflow/workflow-contents";
 
 type OpenForm = ReturnType<typeof useOpenForm>;
@@ -38,9 +38,9 @@ export function useOpenRun({ run, opened, fields, name, canRun, showForm }: Open
       document.getElementById(EXTRA_FIELD)?.focus();
       return false;
     }
-    const found = checkGraph(graph, info);
-    if (found && (found.isSure || !isAnyway)) run.reportProblems(serial, found);
-    return !found || (!found.isSure && isAnyway);
+    const checked = checkGraph(graph, info);
+    if (checked && (checked.isSure || !isAnyway)) run.reportProblems(serial, checked);
+    return !checked || (!checked.isSure && isAnyway);
   }
   function send(isAnyway = false) {
     if (!isReady(isAnyway)) return;

@@ -1,7 +1,6 @@
-// What the Run page does beside what is shown: it restores what a reload interrupted, opens what the address names, and takes files and texts.
+// The Run page's background work: restores what a reload interrupted, opens what the address names, and accepts files and texts.
 
 import { useEffect, useEffectEvent, useRef, useState } from "react";
-import { useFollowCounts } from "@/components/frame/counts-context";
 import { takeRunRequest } from "@/components/frame/samples/samples";
 import { askToStay } from "@/components/ui/hooks/use-close-warning";
 import { ofTab } from "@/lib/browser/persisted";
@@ -9,30 +8,30 @@ import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type Run } from "./run-actions";
 import { type RunStore } from "./run-store";
 import { type Attempt, notedAttempt } from "./submit/attempt";
-import { type Arrival } from "./workflow/arrivals";
 import { forgetDraft, keepDraft, readDraft } from "./workflow/draft";
-import { isUnsent } from "./workflow/opened";
+import { isUnsent } from "./workflow/opened-workflow";
+import { type RunSource } from "./workflow/run-sources";
 
 type RunPage = {
   run: Run;
   store: RunStore;
   memberId: string;
   connection: string | undefined;
-  arrival: Arrival | undefined;
+  source: RunSource | undefined;
   canRun: boolean;
   onFiles: (files: readonly File[]) => void;
 };
 
 /** Returns whether files are dragged over the page. */
-export function useRunPage({ run, store, memberId, connection, arrival, canRun, onFiles }: RunPage): boolean {
-  const { opened, receipts, copies } = run.state;
+export function useRunPage({ run, store, memberId, connection, source, canRun, onFiles }: RunPage): boolean {
+  const { opened } = run.state;
   useDraft(store, memberId);
-  useArrival(arrival, (wanted) => void run.openArrival(wanted));
+  useRunSource(source, (newSource) => void run.openRunSource(newSource));
   const takeOver = useEffectEvent(() => {
     const request = takeRunRequest();
     if (!request) return;
     if ("files" in request) onFiles(request.files);
-    else void (canRun ? run.runSample(request.sample) : run.openArrival(request));
+    else void (canRun ? run.runSample(request.sample) : run.openRunSource(request));
   });
   useEffect(() => takeOver(), []);
   useNotedAttempt(store, memberId, (attempt) => void run.askAfter(attempt));
@@ -42,12 +41,11 @@ export function useRunPage({ run, store, memberId, connection, arrival, canRun, 
     void run.copies.recall();
   });
   useEffect(() => recall(), []);
-  useFollowCounts(`${receipts[0]?.jobId ?? ""} ${copies?.id} ${copies?.ending?.kind}`);
   useTopOnOpening(opened?.serial);
   const isReadElsewhere = opened?.readFor !== undefined && connection !== undefined && opened.readFor !== connection && !opened.isEdited;
-  const readAnew = useEffectEvent(() => void run.readAnew());
+  const reread = useEffectEvent(() => void run.reread());
   useEffect(() => {
-    if (isReadElsewhere) readAnew();
+    if (isReadElsewhere) reread();
   }, [isReadElsewhere, connection]);
   return useDroppedFiles({ onFiles, onText: (text) => void run.openText(text) });
 }
@@ -126,24 +124,22 @@ function useNotedAttempt(store: RunStore, memberId: string, onFound: (attempt: A
 const names = ["job", "file", "carrier", "sample", "app", "asset", "assets", "without"] as const;
 
 /** Opens once what the address names; the address then becomes /run, so that a reload restores what was typed and not the job again. */
-function useArrival(arrival: Arrival | undefined, open: (arrival: Arrival) => void): void {
+function useRunSource(source: RunSource | undefined, open: (source: RunSource) => void): void {
   const arrived = useEffectEvent(() => {
     const search = new URLSearchParams(window.location.search);
-    if (!arrival || !names.some((name) => search.has(name))) return;
+    if (!source || !names.some((name) => search.has(name))) return;
     for (const name of names) search.delete(name);
     // A connection in the address is kept: what was opened from it runs there.
     const { pathname, hash } = window.location;
     window.history.replaceState(null, "", `${pathname}${search.size === 0 ? "" : `?${search}`}${hash}`);
-    open(arrival);
+    open(source);
   });
-  const key = writeExactJson(arrival);
+  const key = writeExactJson(source);
   useEffect(() => arrived(), [key]);
 }
 
-type Dropped = { onFiles: (files: File[]) => void; onText: (text: string) => void };
-
 /** Takes files dropped and texts pasted anywhere on the page; true while files are dragged over it. A focused field keeps its own paste. */
-function useDroppedFiles({ onFiles, onText }: Dropped): boolean {
+function useDroppedFiles({ onFiles, onText }: { onFiles: (files: File[]) => void; onText: (text: string) => void }): boolean {
   const [isOver, setOver] = useState(false);
   const takeFiles = useEffectEvent(onFiles);
   const takeText = useEffectEvent(onText);

@@ -1,27 +1,18 @@
 import { useTranslations } from "next-intl";
-import { type ReactNode, useState } from "react";
+import { type ReactNode } from "react";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { faultyField } from "@/components/frame/failure/fault-owner";
 import { Card } from "@/components/ui/card";
 import { Button } from "@/components/ui/controls/button";
-import { Select } from "@/components/ui/controls/fields";
-import { FormField } from "@/components/ui/controls/form-field";
+import { CopyField } from "@/components/ui/controls/copy-button";
+import { SelectField } from "@/components/ui/controls/form-field";
 import { type ApiFailure } from "@/lib/browser/read-failure";
-import { type Result } from "@/lib/shared/result";
+import { useRequests } from "@/lib/browser/use-read";
 
-/** Sends a form's requests. `field` is the one that the last failure is about. */
+/** The requests of a form. `field` is the one that the last failure is about. */
 export function useResourceForm<Field extends string, Act extends string = "save">(fields: readonly Field[]) {
-  const [busyWith, setBusyWith] = useState<Act>();
-  const [failure, setFailure] = useState<ApiFailure>();
-  async function send<T>(act: NoInfer<Act>, request: Promise<Result<T, ApiFailure>>): Promise<Result<T, ApiFailure>> {
-    setBusyWith(act);
-    setFailure(undefined);
-    const result = await request;
-    setBusyWith(undefined);
-    if (!result.ok) setFailure(result.failure);
-    return result;
-  }
-  return { busyWith, failure, field: failure && faultyField(failure, fields), send };
+  const { failure, ...requests } = useRequests<Act>();
+  return { ...requests, failure, field: failure && faultyField(failure, fields) };
 }
 
 type ResourceFormProps = {
@@ -95,21 +86,36 @@ type ChoiceFieldProps<T extends string> = {
 
 export function ChoiceField<T extends string>({ label, hint, error, value, options, onChoose, isRequired, children }: ChoiceFieldProps<T>) {
   return (
-    <FormField label={label} hint={hint} error={error}>
-      {(control) => (
-        <Select
-          {...control}
-          value={value}
-          required={isRequired}
-          onChange={({ target }) => onChoose(options.find((option) => option === target.value) ?? value)}
-        >
-          {options.map((option) => (
-            <option key={option} value={option} disabled={isRequired && option === "" && value !== ""}>
-              {children(option)}
-            </option>
-          ))}
-        </Select>
-      )}
-    </FormField>
+    <SelectField
+      label={label}
+      hint={hint}
+      error={error}
+      value={value}
+      required={isRequired}
+      onChange={({ target }) => onChoose(options.find((option) => option === target.value) ?? value)}
+    >
+      {options.map((option) => (
+        <option key={option} value={option} disabled={isRequired && option === "" && value !== ""}>
+          {children(option)}
+        </option>
+      ))}
+    </SelectField>
+  );
+}
+
+type NewSecretProps = { words: "embedding" | "webhooks"; name: string; secret: string | undefined; onClose: () => void };
+
+/** Shown until it is closed, and never again. */
+export function NewSecret({ words, name, secret = "", onClose }: NewSecretProps) {
+  const t = useTranslations(`${words}.secret`);
+  return (
+    <Card title={t("title", { name })}>
+      <div role="status" className="flex max-w-[620px] flex-col gap-3">
+        <CopyField label={t("label")} hint={t("text")} text={secret} copyLabel={t("copy")} />
+        <div>
+          <Button onClick={onClose}>{t("done")}</Button>
+        </div>
+      </div>
+    </Card>
   );
 }

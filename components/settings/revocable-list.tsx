@@ -7,7 +7,7 @@ import { ConfirmDialog } from "@/components/ui/dialog";
 import { useRouter } from "@/components/ui/link";
 import { showToast } from "@/components/ui/toast-store";
 import { callApi } from "@/lib/browser/api";
-import { type ApiFailure } from "@/lib/browser/read-failure";
+import { useRequests } from "@/lib/browser/use-read";
 
 type Revocable = { id: string; name: string };
 type RevocableListProps<T extends Revocable> = {
@@ -34,21 +34,16 @@ export function RevocableList<T extends Revocable>(props: RevocableListProps<T>)
   const settings = useTranslations("settings");
   const router = useRouter();
   const [leaving, setLeaving] = useState<T>();
-  const [busyWith, setBusyWith] = useState<string>();
-  const [failure, setFailure] = useState<ApiFailure>();
+  const { busyWith, failure, send } = useRequests<string>();
   const open = items.filter(isOpen);
   const past = items.filter((item) => !isOpen(item));
 
   async function revoke({ id, name }: T) {
     setLeaving(undefined);
-    setBusyWith(id);
-    setFailure(undefined);
-    const done = await callApi(`${path}/${encodeURIComponent(id)}`, { method: "DELETE" });
-    setBusyWith(undefined);
-    if (done.ok) showToast({ tone: "off", text: t("revoked", { name }) });
-    else setFailure(done.failure);
+    const result = await send(id, callApi(`${path}/${encodeURIComponent(id)}`, { method: "DELETE" }));
+    if (result.ok) showToast({ tone: "off", text: t("revoked", { name }) });
     // It may have been used or revoked meanwhile.
-    if (done.ok || done.failure.code !== "UNAUTHORIZED") router.refresh();
+    if (result.ok || result.failure.code !== "UNAUTHORIZED") router.refresh();
   }
 
   const rowOf = (item: T) => {
@@ -115,12 +110,12 @@ type RemovalDialogProps<T> = {
   children: ReactNode;
 };
 
-export function RemovalDialog<T extends { name: string }>({ leaving, title: asked, onRemove, onClose, children }: RemovalDialogProps<T>) {
+export function RemovalDialog<T extends { name: string }>({ leaving, title: title, onRemove, onClose, children }: RemovalDialogProps<T>) {
   const t = useTranslations("settings");
   return (
     <ConfirmDialog
       isOpen={leaving !== undefined}
-      title={asked ?? t("removeTitle", { name: leaving?.name ?? "" })}
+      title={title ?? t("removeTitle", { name: leaving?.name ?? "" })}
       onConfirm={() => leaving && onRemove(leaving)}
       onClose={onClose}
     >

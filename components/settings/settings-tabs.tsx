@@ -1,12 +1,13 @@
 "use client";
 
 import { useTranslations } from "next-intl";
+import { type ReactNode } from "react";
 import { useRunsAppsOnly } from "@/components/frame/member-context";
-import { PageSkeleton } from "@/components/frame/page-header";
-import { Card } from "@/components/ui/card";
+import { PageHeader } from "@/components/frame/page-header";
+import { PageSkeleton } from "@/components/frame/page-skeleton";
+import { cn } from "@/components/ui/cn";
 import { chipStyle } from "@/components/ui/controls/button";
 import { Link, usePathname } from "@/components/ui/link";
-import { Skeleton } from "@/components/ui/skeleton";
 import { isEmbedded } from "@/lib/browser/urls";
 import { embedPageOf } from "@/lib/contract/embed/embed-pages";
 
@@ -17,6 +18,7 @@ const parts = [
   { part: "usage", href: "/settings/usage" },
   { part: "runners", href: "/settings/runners" },
   { part: "embedding", href: "/settings/embedding" },
+  { part: "webhooks", href: "/settings/webhooks" },
   { part: "audit", href: "/settings/audit" },
   { part: "tokens", href: "/settings/tokens" },
   { part: "account", href: "/settings/account" },
@@ -31,7 +33,7 @@ function showCurrent(row: HTMLElement | null): void {
 type SettingsPart = (typeof parts)[number]["part"];
 
 /** Each part has its own address, so that Back, reload and a middle click work as everywhere. */
-export function SettingsTabs({ current }: { current: SettingsPart }) {
+function SettingsTabs({ current }: { current: SettingsPart }) {
   const t = useTranslations("settings.tabs");
   const runsAppsOnly = useRunsAppsOnly();
   const open = runsAppsOnly ? parts.filter(({ part }) => part === "tokens" || part === "account") : parts;
@@ -51,23 +53,22 @@ export function SettingsTabs({ current }: { current: SettingsPart }) {
   );
 }
 
+type SettingsPageProps = { current: SettingsPart; tools?: ReactNode; isWide?: boolean; children: ReactNode };
+
+export function SettingsPage({ current, tools, isWide = false, children }: SettingsPageProps) {
+  const t = useTranslations("settings");
+  return (
+    <>
+      <PageHeader title={t("title")}>{tools}</PageHeader>
+      <SettingsTabs current={current} />
+      <div className={cn("flex w-full flex-col gap-3.5 p-4 md:px-5", isWide ? "max-w-[1080px] min-w-0" : "max-w-[860px]")}>{children}</div>
+    </>
+  );
+}
+
 /** One for every part: it finds the part by the page's address. */
 export function SettingsSkeleton() {
-  const t = useTranslations("settings");
   const path = usePathname();
   const part = parts.find(({ href }) => href === path)?.part ?? "connections";
-  return (
-    <PageSkeleton
-      title={t("title")}
-      label={t("loading")}
-      tools={<SettingsTabs current={part} />}
-      className="w-full max-w-[860px] p-4 md:px-5"
-    >
-      <Card title={t(`tabs.${part}`)} bodyClassName="flex flex-col gap-2">
-        <Skeleton className="h-5 w-48" />
-        <Skeleton className="h-4 w-72" />
-        <Skeleton className="h-4 w-40" />
-      </Card>
-    </PageSkeleton>
-  );
+  return <PageSkeleton page="settings" tools={<SettingsTabs current={part} />} layout="card" />;
 }

@@ -1,17 +1,15 @@
 "use client";
 
 import { useTranslations } from "next-intl";
-import { PageHeader } from "@/components/frame/page-header";
 import { EmptyState } from "@/components/ui/empty-state";
-import { StatusBadge } from "@/components/ui/status-badge";
-import { type Tone } from "@/components/ui/status-badge";
-import { useClock } from "@/components/ui/time/use-clock";
+import { StatusBadge, type Tone } from "@/components/ui/status-badge";
 import { useReadingFrom, useRenderedMs } from "@/components/ui/time/use-now";
+import { useTimeFormat } from "@/components/ui/time/use-time-format";
 import { type Role } from "@/lib/contract/people/roles";
 import { type ShareState, type ShareView } from "@/lib/contract/share";
 import { expiresSoon } from "@/lib/contract/times";
 import { RevocableList } from "./revocable-list";
-import { SettingsTabs } from "./settings-tabs";
+import { SettingsPage } from "./settings-tabs";
 
 const tones: Readonly<Record<ShareState | "soon", Tone>> = { open: "ok", soon: "wait", expired: "off", revoked: "off", closed: "wait" };
 
@@ -20,42 +18,37 @@ type SharesScreenProps = { role: Role; shares?: readonly ShareView[]; isOn: bool
 
 export function SharesScreen({ role, shares, isOn }: SharesScreenProps) {
   const t = useTranslations("sharing.list");
-  const settings = useTranslations("settings");
   const roleName = useTranslations("frame.member.role");
-  const clock = useClock();
+  const clock = useTimeFormat();
   const aboutShare = useAboutShare();
   return (
-    <>
-      <PageHeader title={settings("title")} />
-      <SettingsTabs current="shares" />
-      <div className="flex w-full max-w-[860px] flex-col gap-3.5 p-4 md:px-5">
-        {shares && !isOn ? <p className="text-ink-2">{t("off")}</p> : null}
-        {shares ? (
-          <RevocableList
-            words="sharing.list"
-            path="/api/console/shares"
-            title={t("title")}
-            items={shares.map((share) => ({
-              ...share,
-              name: share.title || t("untitled", { made: clock(share.createdAt, "until") ?? "" }),
-            }))}
-            about={(share) => aboutShare(share).join(" · ")}
-            isOpen={({ state }) => state === "open" || state === "closed"}
-            none={<EmptyState title={t("none")} text={t("noneText")} />}
-            row={(share) => <Share share={share} name={share.name} about={aboutShare(share)} />}
-          />
-        ) : (
-          <p className="text-ink-2">{t("notYours", { role: roleName(role) })}</p>
-        )}
-      </div>
-    </>
+    <SettingsPage current="shares">
+      {shares && !isOn ? <p className="text-ink-2">{t("off")}</p> : null}
+      {shares ? (
+        <RevocableList
+          words="sharing.list"
+          path="/api/console/shares"
+          title={t("title")}
+          items={shares.map((share) => ({
+            ...share,
+            name: share.title || t("untitled", { made: clock(share.createdAt, "until") ?? "" }),
+          }))}
+          about={(share) => aboutShare(share).join(" · ")}
+          isOpen={({ state }) => state === "open" || state === "closed"}
+          none={<EmptyState title={t("none")} text={t("noneText")} />}
+          row={(share) => <Share share={share} name={share.name} about={aboutShare(share)} />}
+        />
+      ) : (
+        <p className="text-ink-2">{t("notYours", { role: roleName(role) })}</p>
+      )}
+    </SettingsPage>
   );
 }
 
 /** Distinguishes shares with the same title. */
 function useAboutShare(): (share: ShareView) => string[] {
   const t = useTranslations("sharing.list");
-  const clock = useClock();
+  const clock = useTimeFormat();
   return ({ count, ofJob, connection, isOwn, maker, hasPassword, keepsMetadata, showsWorkflow, createdAt }) => {
     const made = clock(createdAt, "until");
     return [
@@ -72,7 +65,7 @@ function useAboutShare(): (share: ShareView) => string[] {
 
 function Share({ share, name, about }: { share: ShareView; name: string; about: readonly string[] }) {
   const t = useTranslations("sharing.list");
-  const clock = useClock();
+  const clock = useTimeFormat();
   const { expiresAt, views, downloads } = share;
   const until = clock(expiresAt, "until");
   const isSoon = useReadingFrom(useRenderedMs(), (nowMs) => share.state === "open" && expiresSoon(share, nowMs));

@@ -2,22 +2,20 @@ import { Box, FileDown } from "lucide-react";
 import { useLocale, useTranslations } from "next-intl";
 import { cn } from "@/components/ui/cn";
 import { buttonStyle } from "@/components/ui/controls/button";
-import { FileName } from "@/components/ui/cut";
+import { FileName } from "@/components/ui/truncated";
 import { apiPath } from "@/lib/browser/urls";
 import { type SharedItem as Item } from "@/lib/contract/share";
 import { formatBytes } from "@/lib/shared/format";
 
-type SharedItemProps = { token: string; item: Item; isAlone: boolean };
-
-/** One file of a share: preview, name and download. Works without script. */
-export function SharedItem({ token, item, isAlone }: SharedItemProps) {
+/** One file of a share: preview, name and download. Works without JavaScript. */
+export function SharedItem({ token, item, isOnlyItem }: { token: string; item: Item; isOnlyItem: boolean }) {
   const t = useTranslations("sharing.page");
   const locale = useLocale();
   const { number, name, size, hash, text } = item;
   const src = apiPath(`/api/share/${token}/${number}`);
   return (
     <figure className="flex min-w-0 flex-col overflow-hidden rounded-xl border border-line bg-surface">
-      <Shown item={item} src={src} isAlone={isAlone} />
+      <ItemPreview item={item} src={src} isOnlyItem={isOnlyItem} />
       <figcaption className="mt-auto flex flex-col gap-2 p-3">
         {text === undefined ? (
           <div className="flex items-center gap-3">
@@ -48,7 +46,7 @@ export function SharedItem({ token, item, isAlone }: SharedItemProps) {
   );
 }
 
-function Shown({ item, src, isAlone }: { item: Item; src: string; isAlone: boolean }) {
+function ItemPreview({ item, src, isOnlyItem }: { item: Item; src: string; isOnlyItem: boolean }) {
   const t = useTranslations("sharing.page");
   const { name, kind, width, height, text } = item;
   if (text !== undefined) {
@@ -66,20 +64,20 @@ function Shown({ item, src, isAlone }: { item: Item; src: string; isAlone: boole
     const hasSize = width !== undefined && height !== undefined;
     return (
       <a href={src} aria-label={t("open", { name })} className="block bg-sunken">
-        {/* eslint-disable-next-line @next/next/no-img-element -- the optimiser would be one more way to the file, past the share */}
+        {/* eslint-disable-next-line @next/next/no-img-element -- next/image would serve the file without checking the share */}
         <img
           src={`${src}/1024`}
           srcSet={`${src}/512 512w, ${src}/1024 1024w`}
-          sizes={isAlone ? "(min-width: 800px) 768px, 100vw" : "(min-width: 1024px) 352px, (min-width: 640px) 50vw, 100vw"}
+          sizes={isOnlyItem ? "(min-width: 800px) 768px, 100vw" : "(min-width: 1024px) 352px, (min-width: 640px) 50vw, 100vw"}
           alt={name}
           loading="lazy"
           {...(hasSize && { width, height })}
-          className={cn("w-full object-contain", hasSize ? "h-auto" : "aspect-[4/3]", isAlone ? "max-h-[80dvh]" : "max-h-[640px]")}
+          className={cn("w-full object-contain", hasSize ? "h-auto" : "aspect-[4/3]", isOnlyItem ? "max-h-[80dvh]" : "max-h-[640px]")}
         />
       </a>
     );
   }
-  // Starts slightly after 0: some phones show no frame of a video before it plays, unless it is opened at a position.
+  // Some phones show no frame before a video plays, unless its URL contains a start time.
   if (kind === "video")
     return (
       <video
@@ -88,7 +86,7 @@ function Shown({ item, src, isAlone }: { item: Item; src: string; isAlone: boole
         playsInline
         preload="metadata"
         aria-label={name}
-        className={cn("max-h-[80dvh] w-full bg-sunken", isAlone ? "" : "aspect-video")}
+        className={cn("max-h-[80dvh] w-full bg-sunken", isOnlyItem ? "" : "aspect-video")}
       />
     );
   if (kind === "audio") return <audio src={src} controls preload="metadata" aria-label={name} className="w-full p-3" />;

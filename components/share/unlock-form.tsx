@@ -2,8 +2,7 @@
 
 import { type FormEvent, useState } from "react";
 import { Button } from "@/components/ui/controls/button";
-import { Input } from "@/components/ui/controls/fields";
-import { FormField } from "@/components/ui/controls/form-field";
+import { InputField } from "@/components/ui/controls/form-field";
 import { apiPath } from "@/lib/browser/urls";
 
 type Words = Record<"password" | "enter" | "entering" | "wrong" | "tries" | "unreached", string>;
@@ -28,11 +27,17 @@ export function UnlockForm({ token, words }: { token: string; words: Words }) {
 
   return (
     <form method="post" onSubmit={(event) => void submit(event)} className="flex flex-col gap-3.5">
-      <FormField label={words.password} error={fault ? <span role="alert">{words[fault]}</span> : undefined}>
-        {(control) => (
-          <Input {...control} name="password" type="password" required maxLength={200} autoComplete="off" autoFocus className="h-11" />
-        )}
-      </FormField>
+      <InputField
+        label={words.password}
+        error={fault ? <span role="alert">{words[fault]}</span> : undefined}
+        name="password"
+        type="password"
+        required
+        maxLength={200}
+        autoComplete="off"
+        autoFocus
+        className="h-11"
+      />
       <Button type="submit" tone="primary" busy={isBusy} className="h-11">
         {isBusy ? words.entering : words.enter}
       </Button>

@@ -1,23 +1,22 @@
 import { ChevronDown, ChevronUp, X } from "lucide-react";
 import { useTranslations } from "next-intl";
-import { type ReactNode, useState } from "react";
-import { Button } from "@/components/ui/controls/button";
+import { useState } from "react";
+import { Button, IconButton } from "@/components/ui/controls/button";
 import { Menu } from "@/components/ui/controls/menu";
 import { ProgressBar } from "@/components/ui/skeleton";
+import { type UploadQueue } from "@/lib/browser/uploads/upload-queue";
 import { DownloadList, type Downloads } from "./downloads/download-list";
-import { uploadHabits, usualHabits } from "./uploads/about-form";
+import { DEFAULT_UPLOAD_PREFERENCES, uploadPreferences } from "./uploads/asset-fields-form";
 import { tabUploads } from "./uploads/tab-uploads";
-import { isAlarm, type KeptAlarm } from "./uploads/upload-item";
-import { AlarmList, UploadList } from "./uploads/upload-list";
-import { filterItems, type Tally, tallyOf, type UploadFilter, type UploadQueue } from "./uploads/upload-state";
+import { isAlarm, type UploadItem } from "./uploads/upload-item";
+import { UploadList } from "./uploads/upload-list";
+import { filterItems, type Tally, tallyOf, type UploadFilter } from "./uploads/upload-state";
 
 const filters = ["all", "unfinished", "problems", "noPictures", "stored"] as const satisfies readonly UploadFilter[];
 export type TrayView = "uploads" | "downloads";
 
 type UploadTrayProps = {
-  queue: UploadQueue;
-  /** Alarms of earlier visits. */
-  alarms: readonly KeptAlarm[];
+  queue: UploadQueue<UploadItem>;
   downloads: Downloads;
   connection?: string;
   canAdd: boolean;
@@ -31,18 +30,18 @@ type UploadTrayProps = {
 };
 
 /** All transfers, shown over every page; collapsed it is one line. */
-export function UploadTray({ queue, alarms: earlier, downloads, connection, canAdd, view, isFolded, ...on }: UploadTrayProps) {
+export function UploadTray({ queue, downloads, connection, canAdd, view, isFolded, ...on }: UploadTrayProps) {
   const t = useTranslations("uploads.tray");
   const [filter, setFilter] = useState<UploadFilter>("all");
   const tally = tallyOf(queue.items);
-  const alarms = queue.items.filter(isAlarm).length + earlier.length;
+  const alarms = queue.items.filter(isAlarm).length;
   const tasks = downloads.list?.tasks.length ?? 0;
   const underWay = downloads.list?.underWay ?? 0;
   const hasBoth = tally.all > 0 && tasks > 0;
-  const shown = tally.all === 0 && tasks > 0 ? "downloads" : tasks === 0 ? "uploads" : view;
+  const tray = tally.all === 0 && tasks > 0 ? "downloads" : tasks === 0 ? "uploads" : view;
   const isAtRest = tally.unfinished === 0;
   // Failures and alarms stay visible until a person deals with them.
-  const canClose = isAtRest && tally.problems === 0 && earlier.length === 0;
+  const canClose = isAtRest && tally.problems === 0;
   return (
     <section
       aria-label={t("label")}
@@ -52,23 +51,20 @@ export function UploadTray({ queue, alarms: earlier, downloads, connection, canA
       <div className="flex min-h-11 items-center gap-2 px-3 py-1.5">
         <div className="min-w-0 flex-1">
           <p role="status" className="truncate font-semibold">
-            <Summary shown={shown} tally={tally} isPaused={queue.isPaused} underWay={underWay} />
+            <Summary shown={tray} tally={tally} isPaused={queue.isPaused} underWay={underWay} />
           </p>
-          {shown === "uploads" && tally.all > 0 && !isAtRest ? (
+          {tray === "uploads" && tally.all > 0 && !isAtRest ? (
             <ProgressBar value={tally.share} label={t("progress")} className="mt-1 block w-full" />
           ) : null}
         </div>
-        {shown === "uploads" && tally.all > 0 && !isFolded ? (
-          <AllActs queue={queue} tally={tally} onDescribeAll={on.onDescribeAll} />
-        ) : null}
-        <IconButton label={t(isFolded ? "unfold" : "fold")} onClick={() => on.onFold(!isFolded)}>
-          {isFolded ? <ChevronUp aria-hidden="true" className="size-4" /> : <ChevronDown aria-hidden="true" className="size-4" />}
-        </IconButton>
-        {canClose ? (
-          <IconButton label={t("close")} onClick={on.onClose}>
-            <X aria-hidden="true" className="size-4" />
-          </IconButton>
-        ) : null}
+        {tray === "uploads" && tally.all > 0 && !isFolded ? <AllActs queue={queue} tally={tally} onDescribeAll={on.onDescribeAll} /> : null}
+        <IconButton
+          tone="quiet"
+          icon={isFolded ? ChevronUp : ChevronDown}
+          label={t(isFolded ? "unfold" : "fold")}
+          onClick={() => on.onFold(!isFolded)}
+        />
+        {canClose ? <IconButton tone="quiet" icon={X} label={t("close")} onClick={on.onClose} /> : null}
       </div>
       {alarms > 0 ? (
         <p role="alert" className="border-t border-line bg-bad-soft px-3 py-1.5 font-medium text-bad">
@@ -77,7 +73,6 @@ export function UploadTray({ queue, alarms: earlier, downloads, connection, canA
       ) : null}
       {isFolded ? null : (
         <div className="border-t border-line">
-          <AlarmList alarms={earlier} />
           {hasBoth ? (
             <Choices
               label={t("label")}
@@ -85,18 +80,18 @@ export function UploadTray({ queue, alarms: earlier, downloads, connection, canA
                 { key: "uploads", text: `${t("uploads")} ${tally.all}` },
                 { key: "downloads", text: `${t("downloads")} ${tasks}` },
               ]}
-              chosen={shown}
+              chosen={tray}
               onChoose={on.onView}
             />
           ) : null}
-          {shown === "uploads" && tally.all > 0 ? (
+          {tray === "uploads" && tally.all > 0 ? (
             <>
               <FilterChoice tally={tally} filter={filter} onFilter={setFilter} />
               <UploadList items={filterItems(queue.items, filter)} onDetails={on.onDetails} />
             </>
           ) : null}
-          {shown === "downloads" ? <DownloadList downloads={downloads} connection={connection} canAdd={canAdd} /> : null}
-          {tally.all === 0 && tasks === 0 && earlier.length === 0 ? (
+          {tray === "downloads" ? <DownloadList downloads={downloads} connection={connection} canAdd={canAdd} /> : null}
+          {tally.all === 0 && tasks === 0 ? (
             <div className="px-3 py-5 text-center">
               <p className="font-semibold">{t("empty")}</p>
               <p className="text-ink-2">{t("emptyText")}</p>
@@ -108,15 +103,15 @@ export function UploadTray({ queue, alarms: earlier, downloads, connection, canA
   );
 }
 
-type SummaryProps = { shown: TrayView; tally: Tally; isPaused: boolean; underWay: number };
-
-function Summary({ shown, tally, isPaused, underWay }: SummaryProps) {
+function Summary({ shown, tally, isPaused, underWay }: { shown: TrayView; tally: Tally; isPaused: boolean; underWay: number }) {
   const t = useTranslations("uploads.tray");
   if (shown === "downloads") return `${t("downloads")}${underWay > 0 ? ` · ${t("underWay", { count: underWay })}` : ""}`;
   if (tally.all === 0) return t("label");
-  const isAllKnown = tally.known === tally.all;
-  const parts = [isAllKnown ? t("allKnown", { count: tally.known }) : t("summary", { stored: tally.stored, all: tally.all })];
-  if (tally.known > 0 && !isAllKnown) parts.push(t("known", { count: tally.known }));
+  const isAllDeduplicated = tally.deduplicated === tally.all;
+  const parts = [
+    isAllDeduplicated ? t("allDeduplicated", { count: tally.deduplicated }) : t("summary", { stored: tally.stored, all: tally.all }),
+  ];
+  if (tally.deduplicated > 0 && !isAllDeduplicated) parts.push(t("deduplicated", { count: tally.deduplicated }));
   if (tally.underWay > 0) parts.push(t("underWay", { count: tally.underWay }));
   else if (isPaused) parts.push(t("allPaused"));
   if (tally.problems > 0) parts.push(t("problems", { count: tally.problems }));
@@ -124,7 +119,7 @@ function Summary({ shown, tally, isPaused, underWay }: SummaryProps) {
   return parts.join(" · ");
 }
 
-function AllActs({ queue, tally, onDescribeAll }: { queue: UploadQueue; tally: Tally; onDescribeAll: () => void }) {
+function AllActs({ queue, tally, onDescribeAll }: { queue: UploadQueue<UploadItem>; tally: Tally; onDescribeAll: () => void }) {
   const t = useTranslations("uploads.tray");
   const canPause = !queue.isPaused && tally.unfinished > 0;
   const canResume = queue.isPaused || tally.paused > 0;
@@ -145,7 +140,7 @@ function AllActs({ queue, tally, onDescribeAll }: { queue: UploadQueue; tally: T
         act("editAll", onDescribeAll),
         ...(tally.stored > 0 ? [act("clear", tabUploads.clear)] : []),
         ...(tally.unfinished > 0 ? [act("cancelAll", tabUploads.cancelAll)] : []),
-        ...(uploadHabits.get().ask ? [] : [act("ask", () => uploadHabits.set(usualHabits))]),
+        ...(uploadPreferences.get().ask ? [] : [act("ask", () => uploadPreferences.set(DEFAULT_UPLOAD_PREFERENCES))]),
       ]}
     />
   );
@@ -182,13 +177,5 @@ function Choices<K extends string>({ label, choices, chosen, onChoose }: Choices
         </Button>
       ))}
     </div>
-  );
-}
-
-function IconButton({ label, onClick, children }: { label: string; onClick: () => void; children: ReactNode }) {
-  return (
-    <Button tone="quiet" size="small-icon" aria-label={label} title={label} onClick={onClick}>
-      {children}
-    </Button>
   );
 }

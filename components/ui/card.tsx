@@ -28,7 +28,6 @@ export function Card({ title, note, actions, children, className, bodyClassName 
   );
 }
 
-/** A row of a <dl> in two columns. */
 export function Fact({ name, children }: { name: string; children: ReactNode }) {
   return (
     <>

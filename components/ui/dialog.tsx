@@ -1,7 +1,7 @@
 import { useTranslations } from "next-intl";
 import { Fragment, type ReactNode, useEffect, useId, useRef } from "react";
 import { cn } from "./cn";
-import { Button } from "./controls/button";
+import { Button, type ButtonProps } from "./controls/button";
 
 type DialogProps = {
   isOpen: boolean;
@@ -9,7 +9,8 @@ type DialogProps = {
   /** Names the object and the number: "Cancel 7 pending jobs". */
   title: ReactNode;
   children?: ReactNode;
-  actions?: ReactNode;
+  /** "close": only a button that closes it. */
+  actions?: ReactNode | "close";
   className?: string;
 };
 
@@ -18,6 +19,7 @@ export function Dialog({ isOpen, onClose, title, children, actions, className }:
   const dialog = useRef<HTMLDialogElement>(null);
   const isBeside = useRef(false);
   const id = useId();
+  const buttons = actions === "close" ? <CloseButton onClose={onClose} /> : actions;
   useEffect(() => {
     const element = dialog.current;
     if (!element) return;
@@ -55,33 +57,57 @@ export function Dialog({ isOpen, onClose, title, children, actions, className }:
               {children}
             </div>
           ) : null}
-          {actions ? <div className="flex shrink-0 flex-wrap justify-end gap-2 px-4 pt-2 pb-4">{actions}</div> : null}
+          {buttons ? <div className="flex shrink-0 flex-wrap justify-end gap-2 px-4 pt-2 pb-4">{buttons}</div> : null}
         </div>
       ) : null}
     </dialog>
   );
 }
 
+function CloseButton({ onClose }: { onClose: () => void }) {
+  return <Button onClick={onClose}>{useTranslations("common")("close")}</Button>;
+}
+
 type ConfirmDialogProps = Omit<DialogProps, "actions"> & {
-  /** The confirming button's label; by default the title. */
   label?: ReactNode;
   /** The other button's label; by default "Cancel". */
   keep?: ReactNode;
+  /** What the other button does; by default it closes the dialog. */
+  onKeep?: () => void;
   tone?: "danger" | "primary";
   isBusy?: boolean;
-  onConfirm: () => void;
+  isDisabled?: boolean;
+  /** The id of the form in the dialog that the button submits. */
+  form?: string;
+  onConfirm?: () => void;
 };
 
-/** Asks before an act, with the act's own words on the button. */
-export function ConfirmDialog({ label, keep, tone = "danger", isBusy, onConfirm, ...dialog }: ConfirmDialogProps) {
+export function ConfirmDialog({
+  label,
+  keep,
+  onKeep,
+  tone = "danger",
+  isBusy,
+  isDisabled,
+  form,
+  onConfirm,
+  ...dialog
+}: ConfirmDialogProps) {
   const common = useTranslations("common");
   return (
     <Dialog
       {...dialog}
       actions={
         <>
-          <Button onClick={dialog.onClose}>{keep ?? common("cancel")}</Button>
-          <Button tone={tone} busy={isBusy} onClick={onConfirm}>
+          <Button onClick={onKeep ?? dialog.onClose}>{keep ?? common("cancel")}</Button>
+          <Button
+            type={form === undefined ? "button" : "submit"}
+            form={form}
+            tone={tone}
+            busy={isBusy}
+            disabled={isDisabled}
+            onClick={onConfirm}
+          >
             {label ?? dialog.title}
           </Button>
         </>
@@ -96,6 +122,25 @@ export function DialogFoot({ children }: { children: ReactNode }) {
     <div data-dialog-foot className="sticky bottom-0 -mx-4 flex flex-wrap justify-end gap-2 bg-surface px-4 pt-3 pb-4">
       {children}
     </div>
+  );
+}
+
+type FormFootProps = Omit<ButtonProps, "children"> & {
+  label: ReactNode;
+  onClose: () => void;
+  /** By default "Cancel". */ keep?: ReactNode;
+};
+
+/** The button that submits a form in a dialog, and the one that closes it. */
+export function FormFoot({ label, onClose, keep, ...submit }: FormFootProps) {
+  const common = useTranslations("common");
+  return (
+    <DialogFoot>
+      <Button onClick={onClose}>{keep ?? common("cancel")}</Button>
+      <Button tone="primary" {...submit} type="submit">
+        {label}
+      </Button>
+    </DialogFoot>
   );
 }
 

@@ -3,10 +3,8 @@ import { cn } from "./cn";
 import { ToneIcon } from "./status-badge";
 
 type EmptyStateProps = {
-  /** What the page or list is for. */
   title: ReactNode;
   text?: ReactNode;
-  /** The one next step. */
   action?: ReactNode;
 };
 
@@ -20,7 +18,6 @@ export function EmptyState({ title, text, action }: EmptyStateProps) {
   );
 }
 
-/** Replaces a page: its title is the page's heading. */
 export function WholePageNote({ title, text, action }: { title: string; text: string; action?: ReactNode }) {
   return (
     <div className="grid min-h-[calc(60*var(--dvh))] place-items-center">
@@ -39,11 +36,8 @@ export function WholePageNote({ title, text, action }: { title: string; text: st
 
 type FailureNoticeProps = {
   title: ReactNode;
-  /** What or who caused it, in two or three words. */
   cause?: ReactNode;
-  /** The one thing to do. */
   next?: ReactNode;
-  /** The other side's message, verbatim. */
   detail?: ReactNode;
   actions?: ReactNode;
   className?: string;

@@ -1,9 +1,12 @@
 "use client";
 
+import { type VariantProps } from "class-variance-authority";
 import NextLink from "next/link";
 import { usePathname as useWholePathname, useRouter as useNextRouter } from "next/navigation";
 import { type ComponentProps, type ReactNode, useMemo, useState } from "react";
 import { embedAddressOf, embedPath, inEmbedPath } from "@/lib/shared/console-paths";
+import { cn } from "./cn";
+import { buttonStyle } from "./controls/button";
 
 type LinkProps = Omit<ComponentProps<typeof NextLink>, "prefetch"> & {
   /** Never prefetches: for one of many links side by side, or one that only changes the present page. */
@@ -30,10 +33,12 @@ export function Link({ href, prefetch, onPointerEnter, onFocus, ...props }: Link
   );
 }
 
-type DisabledLinkProps = { reason: string; className?: string; children: ReactNode };
+/** Looks like a button. */
+export function ButtonLink({ tone, size, className, ...link }: LinkProps & VariantProps<typeof buttonStyle>) {
+  return <Link {...link} className={cn(buttonStyle({ tone, size }), className)} />;
+}
 
-/** Not a link, but focusable. Hovering shows the reason. */
-export function DisabledLink({ reason, className, children }: DisabledLinkProps) {
+export function DisabledLink({ reason, className, children }: { reason: string; className?: string; children: ReactNode }) {
   return (
     <span role="link" aria-disabled="true" tabIndex={0} title={reason} className={className}>
       {children}
@@ -58,9 +63,8 @@ export function useRouter(): ReturnType<typeof useNextRouter> {
   );
 }
 
-/** The page's address within the console, also when embedded. */
 export function usePathname(): string {
-  const whole = useWholePathname();
-  const found = embedAddressOf(whole ?? "");
-  return found ? found.rest || "/" : whole;
+  const wholePathname = useWholePathname();
+  const match = embedAddressOf(wholePathname ?? "");
+  return match ? match.rest || "/" : wholePathname;
 }

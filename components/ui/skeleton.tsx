@@ -5,6 +5,19 @@ export function Skeleton({ className }: { className?: string }) {
   return <span aria-hidden="true" className={cn("skeleton block animate-pulse bg-off-soft", className)} />;
 }
 
+type LoadingBlocksProps = { label: string; blocks: readonly string[]; className?: string };
+
+/** Announces that something is loading, with a grey block of each of these sizes. */
+export function LoadingBlocks({ label, blocks, className = "flex flex-col gap-3" }: LoadingBlocksProps) {
+  return (
+    <div role="status" aria-label={label} className={className}>
+      {blocks.map((block, index) => (
+        <Skeleton key={index} className={block} />
+      ))}
+    </div>
+  );
+}
+
 type ProgressBarProps = {
   /** 0 to 1; anything outside is clipped. */
   value: number;

@@ -5,15 +5,13 @@ type StatusBadgeProps = {
   tone: Tone;
   /** The state in words, as an icon or a colour alone is not accessible. */
   word: string;
-  /** The explanation, shown on hover. */
   title?: string;
-  className?: string;
 };
 
 /** A function without state, so that a long list may call it instead of mounting it. */
-export function StatusBadge({ tone, word, title, className }: StatusBadgeProps) {
+export function StatusBadge({ tone, word, title }: StatusBadgeProps) {
   return (
-    <span title={title} data-tone={tone} className={cn("status", toneStyle[tone], className)}>
+    <span title={title} data-tone={tone} className={cn("status", toneStyle[tone])}>
       {ToneIcon({ tone })}
       {word}
     </span>
@@ -31,6 +29,15 @@ export const toneStyle: Readonly<Record<Tone, string>> = {
   bad: "bg-bad-soft text-bad",
   off: "bg-off-soft text-off",
   unknown: "bg-off-soft text-ink-2",
+};
+
+export const toneInk: Readonly<Record<Tone, string>> = {
+  ok: "text-ok",
+  run: "text-run",
+  wait: "text-wait",
+  bad: "text-bad",
+  off: "text-off",
+  unknown: "text-ink-2",
 };
 
 export const toneDot: Readonly<Record<Tone, string>> = {

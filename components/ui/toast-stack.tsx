@@ -17,7 +17,7 @@ function freeBottom(stack: HTMLElement): number {
   const beside = marked.filter((box) => box.height > 0 && box.left < right && box.right > left);
   let bottom = EDGE_PX;
   // From bottom to top: each step may reach the next element.
-  for (const { top, bottom: end } of beside.sort((one, other) => other.bottom - one.bottom)) {
+  for (const { top, bottom: end } of beside.sort((item, other) => other.bottom - item.bottom)) {
     const lower = window.innerHeight - bottom;
     if (top < lower && end > lower - height) bottom = window.innerHeight - top + GAP_PX;
   }

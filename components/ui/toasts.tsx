@@ -2,7 +2,7 @@
 
 import dynamic from "next/dynamic";
 import { useStore } from "zustand";
-import { useAtFirstMove } from "./hooks/use-at-first-move";
+import { useOnFirstInteraction } from "./hooks/use-on-first-interaction";
 import { toastStore } from "./toast-store";
 
 const loadStack = () =>
@@ -21,6 +21,6 @@ function PlainToasts() {
 /** Used once, in the frame. The region exists before the first message, as otherwise a screen reader would not announce it. */
 export function Toasts() {
   const isAny = useStore(toastStore, (toasts) => toasts.length > 0);
-  useAtFirstMove(loadStack);
+  useOnFirstInteraction(loadStack);
   return <div role="status">{isAny ? <ToastStack /> : null}</div>;
 }

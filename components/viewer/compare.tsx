@@ -2,10 +2,10 @@ import { X } from "lucide-react";
 import { useTranslations } from "next-intl";
 import { type ReactNode, useRef, useState, useSyncExternalStore } from "react";
 import { cn } from "@/components/ui/cn";
-import { Button } from "@/components/ui/controls/button";
-import { FileName } from "@/components/ui/cut";
+import { Button, IconButton } from "@/components/ui/controls/button";
 import { pictureScales, type Size, usePanZoom, type Viewport } from "@/components/ui/hooks/use-pan-zoom";
 import { whileShown } from "@/components/ui/pictures/picture";
+import { FileName } from "@/components/ui/truncated";
 import { shownPictureUrl } from "@/lib/browser/urls";
 import { InputDifferences } from "./input-differences";
 import { type ReadWorkflow, type ViewerItem } from "./use-viewing";
@@ -34,9 +34,7 @@ export function Compare({ items, readWorkflow, children, onClose }: CompareProps
             {t("slider")}
           </Button>
         ) : null}
-        <Button size="icon" aria-label={t("close")} title={t("close")} onClick={() => dialog.current?.close()}>
-          <X aria-hidden="true" className="size-4" />
-        </Button>
+        <IconButton icon={X} label={t("close")} onClick={() => dialog.current?.close()} />
       </div>
       <ComparePictures items={items} isSlider={isSlider && items.length === 2} />
       {readWorkflow ? <InputDifferences items={items} readWorkflow={readWorkflow} /> : children}
@@ -82,7 +80,7 @@ function ComparePictures({ items, isSlider }: { items: readonly ViewerItem[]; is
               clip={isSlider ? clipOf(index) : undefined}
               isCaptionRight={isSlider && index === 1}
               onSize={(size) => {
-                setSizes((known) => ({ ...known, [item.id]: size }));
+                setSizes((sizes) => ({ ...sizes, [item.id]: size }));
                 if (size !== "broken") noteSize(item.src, size);
               }}
             />
@@ -108,7 +106,10 @@ function onResize(listener: () => void): () => void {
 }
 
 function largest(sizes: readonly Size[]): Size {
-  return sizes.reduce((most, one) => (one.width * one.height > most.width * most.height ? one : most), { width: 0, height: 0 });
+  return sizes.reduce((largest, size) => (size.width * size.height > largest.width * largest.height ? size : largest), {
+    width: 0,
+    height: 0,
+  });
 }
 
 type ComparePaneProps = {
@@ -126,7 +127,6 @@ type ComparePaneProps = {
   onSize: (size: Size | "broken") => void;
 };
 
-/** One of the pictures that move together. */
 function ComparePane({ item, number, own, content, view, clip, isCaptionRight = false, onSize }: ComparePaneProps) {
   const t = useTranslations("viewer");
   const isThere = own !== undefined && own !== "broken";
@@ -181,10 +181,8 @@ function drawnIn(content: Size, own: Size | undefined): Size & { x: number; y: n
 
 const KEY_STEP = 0.02;
 
-type CompareSliderProps = { share: number; onShare: (share: number) => void };
-
 /** Sets where the first picture ends: by dragging the line itself, or with the slider at the bottom, which also takes keys. */
-function CompareSlider({ share, onShare }: CompareSliderProps) {
+function CompareSlider({ share, onShare }: { share: number; onShare: (share: number) => void }) {
   const t = useTranslations("viewer.comparing");
   const field = useRef<HTMLDivElement>(null);
   const place = (clientX: number) => {

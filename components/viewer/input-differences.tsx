@@ -1,9 +1,11 @@
 import { useTranslations } from "next-intl";
+import { type ReactNode } from "react";
 import useSWRImmutable from "swr/immutable";
 import { failureText } from "@/components/frame/failure/fault-owner";
+import { cn } from "@/components/ui/cn";
 import { Button } from "@/components/ui/controls/button";
-import { FileName } from "@/components/ui/cut";
-import { Skeleton } from "@/components/ui/skeleton";
+import { LoadingBlocks } from "@/components/ui/skeleton";
+import { FileName } from "@/components/ui/truncated";
 import { inputDifferences } from "@/lib/contract/jobs/job-inputs";
 import { type ReadWorkflow, type ViewerItem } from "./use-viewing";
 
@@ -14,22 +16,16 @@ export function InputDifferences({ items, readWorkflow }: { items: readonly View
   const { data, mutate, isValidating } = useSWRImmutable(["viewer.workflows", ...items.map(({ id }) => id)], () =>
     Promise.all(items.map(async ({ jobId }) => (jobId === undefined ? undefined : await readWorkflow(jobId)))),
   );
-  if (!data) {
-    return (
-      <div role="status" aria-label={t("loading")} className="shrink-0 border-t border-line p-4">
-        <Skeleton className="h-4 w-72" />
-      </div>
-    );
-  }
-  const { differences, isCut } = inputDifferences(data.map((read) => (read?.ok ? read.value : undefined)));
+  if (!data) return <LoadingBlocks label={t("loading")} blocks={["h-4 w-72"]} className="shrink-0 border-t border-line p-4" />;
+  const { differences, isCut } = inputDifferences(data.map((result) => (result?.ok ? result.value : undefined)));
   const unknown = items.flatMap((_, index) => {
-    const read = data[index];
+    const result = data[index];
     const at = index + 1;
-    if (read === undefined) return [t("noJob", { at })];
-    if (read.ok) return [];
-    return [read.failure.status === 404 ? t("jobGone", { at }) : t("jobUnread", { at, why: failureText(errors, read.failure) })];
+    if (result === undefined) return [t("noJob", { at })];
+    if (result.ok) return [];
+    return [result.failure.status === 404 ? t("jobGone", { at }) : t("jobUnread", { at, why: failureText(errors, result.failure) })];
   });
-  const canRetry = data.some((read) => read !== undefined && !read.ok && read.failure.status !== 404);
+  const canRetry = data.some((result) => result !== undefined && !result.ok && result.failure.status !== 404);
   const [job] = items.map(({ jobId }) => jobId);
   const isOneJob = job !== undefined && items.every(({ jobId }) => jobId === job);
   return (
@@ -48,37 +44,70 @@ export function InputDifferences({ items, readWorkflow }: { items: readonly View
         <p className="text-ink-2">{t(isOneJob ? "oneJob" : "same")}</p>
       ) : null}
       {differences.length > 0 ? (
-        <table className="w-full text-left">
-          <caption className="sr-only">{t("differences")}</caption>
-          <thead className="text-ink-3">
-            <tr>
-              <th scope="col" className="pr-4 font-normal">
-                {t("input")}
-              </th>
-              {items.map(({ id, name }, index) => (
-                <th key={id} scope="col" title={name} className="max-w-60 truncate pr-4 font-normal">
-                  {index + 1} · <FileName name={name} />
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {differences.map(({ nodeId, node, input, values }) => (
-              <tr key={`${nodeId} ${input}`} className="border-t border-line align-top">
-                <th scope="row" className="py-1 pr-4 font-normal whitespace-nowrap text-ink-2">
-                  {node} <span className="text-ink-3">{nodeId}</span> · {input}
-                </th>
-                {values.map((value, index) => (
-                  <td key={index} className="max-w-60 py-1 pr-4 font-mono text-sm break-words">
-                    {value ?? t("nothing")}
-                  </td>
-                ))}
-              </tr>
-            ))}
-          </tbody>
-        </table>
+        <DifferenceTable
+          items={items}
+          caption={t("differences")}
+          corner={t("input")}
+          rows={differences.map(({ nodeId, node, input, values }) => ({
+            key: `${nodeId} ${input}`,
+            header: (
+              <span className="whitespace-nowrap">
+                {node} <span className="text-ink-3">{nodeId}</span> · {input}
+              </span>
+            ),
+            cells: values.map((value) => value ?? t("nothing")),
+          }))}
+          cellClassName="font-mono text-sm"
+        />
       ) : null}
       {isCut ? <p className="text-sm text-ink-3">{t("cut")}</p> : null}
     </section>
+  );
+}
+
+type DifferenceTableProps = {
+  /** The columns: the compared pictures. */
+  items: readonly Pick<ViewerItem, "id" | "name">[];
+  caption: string;
+  corner?: string;
+  rows: readonly { key: string; header: ReactNode; cells: readonly ReactNode[] }[];
+  cellClassName?: string;
+};
+
+export function DifferenceTable({ items, caption, corner, rows, cellClassName }: DifferenceTableProps) {
+  return (
+    <table className="w-full text-left">
+      <caption className="sr-only">{caption}</caption>
+      <thead className="text-ink-3">
+        <tr>
+          {corner === undefined ? (
+            <td className="pr-4" />
+          ) : (
+            <th scope="col" className="pr-4 font-normal">
+              {corner}
+            </th>
+          )}
+          {items.map(({ id, name }, index) => (
+            <th key={id} scope="col" title={name} className="max-w-60 truncate pr-4 font-normal">
+              {index + 1} · <FileName name={name} />
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map(({ key, header, cells }) => (
+          <tr key={key} className="border-t border-line align-top">
+            <th scope="row" className="py-1 pr-4 font-normal text-ink-2">
+              {header}
+            </th>
+            {cells.map((cell, index) => (
+              <td key={index} className={cn("max-w-60 py-1 pr-4 break-words", cellClassName)}>
+                {cell}
+              </td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
   );
 }

@@ -1,8 +1,8 @@
 import { useLocale, useTranslations } from "next-intl";
 import { type KeyboardEvent, type ReactNode, useEffect, useEffectEvent, useRef, useState } from "react";
 import { buttonStyle } from "@/components/ui/controls/button";
-import { FileName } from "@/components/ui/cut";
-import { Link } from "@/components/ui/link";
+import { ButtonLink } from "@/components/ui/link";
+import { FileName } from "@/components/ui/truncated";
 import { formatBytes } from "@/lib/shared/format";
 import { type ViewerItem } from "./use-viewing";
 
@@ -67,11 +67,7 @@ function Named({ item, canDownload, children }: { item: ViewerItem; canDownload:
       {item.sizeBytes === undefined ? null : <p>{formatBytes(item.sizeBytes, locale)}</p>}
       <p>{children}</p>
       <span className="flex flex-wrap justify-center gap-2">
-        {item.href ? (
-          <Link href={item.href} className={buttonStyle()}>
-            {t("openPage")}
-          </Link>
-        ) : null}
+        {item.href ? <ButtonLink href={item.href}>{t("openPage")}</ButtonLink> : null}
         {canDownload ? (
           <a href={item.src} download={item.name} aria-label={t("download", { name: item.name })} className={buttonStyle()}>
             {t("downloadShort")}

@@ -1,8 +1,8 @@
 import dynamic from "next/dynamic";
 import { useTranslations } from "next-intl";
 import { cn } from "@/components/ui/cn";
-import { FileName } from "@/components/ui/cut";
 import { Picture } from "@/components/ui/pictures/picture";
+import { FileName } from "@/components/ui/truncated";
 import { thumbnailUrl, viewUrl } from "@/lib/browser/urls";
 import { type OutputView } from "@/lib/contract/views/outputs-view";
 import { OutputMedia } from "./output-media";

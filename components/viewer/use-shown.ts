@@ -41,7 +41,7 @@ export function useShown(name: string): Shown {
   const note = useCallback(
     (next: string) => {
       setValue(next);
-      window.history.replaceState(keptState(), "", addressWith(name, next));
+      window.history.replaceState(historyState(), "", addressWith(name, next));
     },
     [name],
   );
@@ -59,7 +59,7 @@ function markOfEntry(): unknown {
 }
 
 /** To be passed on by code that changes the address of the current history entry. */
-export function keptState(): Record<string, unknown> | null {
+export function historyState(): Record<string, unknown> | null {
   const mark = markOfEntry();
   return mark === undefined ? null : { [MARK]: mark };
 }

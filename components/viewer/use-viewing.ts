@@ -10,7 +10,6 @@ type ViewingOptions = {
   idAt: (index: number) => string | undefined;
   /** The viewer has stayed at this one, and the address names it. */
   onRest?: (index: number) => void;
-  /** Gets the index of the one shown last. */
   onClosed?: (index: number) => void;
 };
 
@@ -22,8 +21,8 @@ export function useViewing({ indexOf, idAt, onRest, onClosed }: ViewingOptions) 
   const shown = useShown("show");
   const { value, note } = shown;
   const [moved, setMoved] = useState<number>();
-  const found = value === undefined ? -1 : indexOf(value);
-  const at = value === undefined ? undefined : (moved ?? (found < 0 ? undefined : found));
+  const match = value === undefined ? -1 : indexOf(value);
+  const at = value === undefined ? undefined : (moved ?? (match < 0 ? undefined : match));
   const id = at === undefined ? value : idAt(at);
   const last = useRef<number>(undefined);
 
@@ -68,7 +67,6 @@ export function useViewing({ indexOf, idAt, onRest, onClosed }: ViewingOptions) 
   };
 }
 
-/** One item that is viewed in full. */
 export type ViewerItem = {
   id: string;
   name: string;
@@ -81,15 +79,11 @@ export type ViewerItem = {
   width?: number;
   height?: number;
   sizeBytes?: number;
-  /** Shown beside the name, for example the node that made it. */
   note?: string;
-  /** The item's page. */
   href?: string;
-  /** The job whose inputs are compared. */
   jobId?: string;
 };
 
-/** Side by side, more than these would be too small to judge. */
 export const MAX_COMPARED = 4;
 
 /** Undefined: not known yet. */

@@ -1,11 +1,11 @@
 import { ChevronLeft, ChevronRight, Columns2, Download, Keyboard, Pause, Play, Share2, X } from "lucide-react";
 import { useTranslations } from "next-intl";
 import { useEffect, useEffectEvent, useState } from "react";
-import { Button, buttonStyle } from "@/components/ui/controls/button";
-import { Select } from "@/components/ui/controls/fields";
-import { FileName } from "@/components/ui/cut";
+import { Button, buttonStyle, IconButton } from "@/components/ui/controls/button";
+import { Options, Select } from "@/components/ui/controls/fields";
 import { Dialog, KeyList } from "@/components/ui/dialog";
 import { Link } from "@/components/ui/link";
+import { FileName } from "@/components/ui/truncated";
 import { type ViewerItem } from "./use-viewing";
 
 type ViewerBarProps = {
@@ -23,7 +23,6 @@ type ViewerBarProps = {
   onClose: () => void;
 };
 
-/** The item's name, its position, and the actions for it. */
 export function ViewerBar({ item, at, count, slideshow, marking, canDownload, onShare, onTurn, onKeys, onClose }: ViewerBarProps) {
   const t = useTranslations("viewer");
   const play = t(slideshow.isPlaying ? "pause" : "play");
@@ -43,40 +42,32 @@ export function ViewerBar({ item, at, count, slideshow, marking, canDownload, on
         {t("place", { at: at + 1, count })}
       </span>
       <div className="flex flex-wrap items-center gap-2 max-sm:order-last max-sm:w-full">
-        <Button
-          size="icon"
-          aria-label={t("previous")}
+        <IconButton
+          icon={ChevronLeft}
+          label={t("previous")}
           title={`${t("previous")} (←)`}
           aria-disabled={at === 0 || undefined}
           onClick={() => onTurn(-1)}
-        >
-          <ChevronLeft aria-hidden="true" className="size-4" />
-        </Button>
-        <Button
-          size="icon"
-          aria-label={t("next")}
+        />
+        <IconButton
+          icon={ChevronRight}
+          label={t("next")}
           title={`${t("next")} (→)`}
           aria-disabled={at + 1 >= count || undefined}
           onClick={() => onTurn(1)}
-        >
-          <ChevronRight aria-hidden="true" className="size-4" />
-        </Button>
+        />
         {count > 1 ? (
           <>
-            <Button size="icon" aria-label={play} title={play} onClick={slideshow.toggle}>
-              {slideshow.isPlaying ? <Pause aria-hidden="true" className="size-4" /> : <Play aria-hidden="true" className="size-4" />}
-            </Button>
+            <IconButton icon={slideshow.isPlaying ? Pause : Play} label={play} onClick={slideshow.toggle} />
             <Select
               aria-label={t("seconds")}
               value={slideshow.seconds}
-              onChange={({ currentTarget: { value } }) => slideshow.setSeconds(slideSeconds.find((one) => String(one) === value) ?? 4)}
+              onChange={({ currentTarget: { value } }) =>
+                slideshow.setSeconds(slideSeconds.find((slideSecond) => String(slideSecond) === value) ?? 4)
+              }
               className="max-sm:hidden"
             >
-              {slideSeconds.map((seconds) => (
-                <option key={seconds} value={seconds}>
-                  {t("each", { seconds })}
-                </option>
-              ))}
+              <Options of={slideSeconds.map((seconds) => [seconds, t("each", { seconds })])} />
             </Select>
           </>
         ) : null}
@@ -102,23 +93,10 @@ export function ViewerBar({ item, at, count, slideshow, marking, canDownload, on
             <Download aria-hidden="true" className="size-4" />
           </a>
         ) : null}
-        {onShare ? (
-          <Button
-            size="icon"
-            aria-label={t("share", { name: item?.name ?? "" })}
-            title={t("share", { name: item?.name ?? "" })}
-            onClick={onShare}
-          >
-            <Share2 aria-hidden="true" className="size-4" />
-          </Button>
-        ) : null}
-        <Button size="icon" aria-label={t("keys.title")} title={`${t("keys.title")} (?)`} onClick={onKeys} className="max-sm:hidden">
-          <Keyboard aria-hidden="true" className="size-4" />
-        </Button>
+        {onShare ? <IconButton icon={Share2} label={t("share", { name: item?.name ?? "" })} onClick={onShare} /> : null}
+        <IconButton icon={Keyboard} label={t("keys.title")} title={`${t("keys.title")} (?)`} onClick={onKeys} className="max-sm:hidden" />
       </div>
-      <Button size="icon" aria-label={t("close")} title={`${t("close")} (Esc)`} onClick={onClose}>
-        <X aria-hidden="true" className="size-4" />
-      </Button>
+      <IconButton icon={X} label={t("close")} title={`${t("close")} (Esc)`} onClick={onClose} />
     </div>
   );
 }
@@ -136,14 +114,11 @@ const keys = [
   { act: "keys", shown: ["?"] },
 ] as const;
 
-type ViewerKeysProps = { isOpen: boolean; canCompare: boolean; onClose: () => void };
-
-export function ViewerKeys({ isOpen, canCompare, onClose }: ViewerKeysProps) {
+export function ViewerKeys({ isOpen, canCompare, onClose }: { isOpen: boolean; canCompare: boolean; onClose: () => void }) {
   const t = useTranslations("viewer.keys");
-  const common = useTranslations("common");
   const here = keys.filter(({ act }) => act !== "mark" || canCompare);
   return (
-    <Dialog isOpen={isOpen} onClose={onClose} title={t("title")} actions={<Button onClick={onClose}>{common("close")}</Button>}>
+    <Dialog isOpen={isOpen} onClose={onClose} title={t("title")} actions="close">
       <KeyList rows={here.map(({ act, shown }) => ({ keys: shown, text: t(act) }))} className="gap-y-2" />
     </Dialog>
   );
@@ -153,7 +128,6 @@ const slideSeconds = [2, 4, 8, 15] as const;
 type SlideSeconds = (typeof slideSeconds)[number];
 
 type SlideshowOptions = {
-  /** The shown item has loaded: a slide's time begins then. */
   isReady: boolean;
   at: number;
   count: number;

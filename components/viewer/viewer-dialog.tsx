@@ -6,7 +6,6 @@ type ViewerDialogProps = {
   onClose: () => void;
   /** Keys that no element inside has handled or needs. */
   onKey?: (event: KeyboardEvent) => void;
-  /** Another dialog is open over it. */
   isCovered?: boolean;
   children: ReactNode;
 };

@@ -15,9 +15,7 @@ type ViewerProps = {
   itemAt: ItemAt;
   onMove: (at: number) => void;
   onClose: () => void;
-  /** If present, pictures can be marked and compared. */
   onCompare?: (ids: readonly string[]) => void;
-  /** Another layer is over it, and the slideshow waits. */
   isCovered?: boolean;
   /** False where the service hands out no files. */
   canDownload?: boolean;
@@ -72,7 +70,7 @@ export function Viewer({ count, at, itemAt, onMove, onClose, onCompare, isCovere
     return true;
   };
   const next = itemAt(slideshow.isPlaying ? (at + 1) % count : at + 1);
-  const isNextAsked = isReady && next?.kind === "image" && (next.sizeBytes ?? 0) <= MAX_AHEAD_BYTES;
+  const preloadsNext = isReady && next?.kind === "image" && (next.sizeBytes ?? 0) <= MAX_AHEAD_BYTES;
   return (
     <ViewerDialog
       dialog={dialog}
@@ -107,7 +105,7 @@ export function Viewer({ count, at, itemAt, onMove, onClose, onCompare, isCovere
         <Coming onKey={onKey} />
       )}
       {/* Loads the next item while this one is shown. */}
-      {isNextAsked ? <link rel="prefetch" as="image" href={next.src} /> : null}
+      {preloadsNext ? <link rel="prefetch" as="image" href={next.src} /> : null}
       {shared === undefined ? null : (
         <ShareDialog subject={{ assets: [shared] }} connectionId={shareOn} onClose={() => setShared(undefined)} />
       )}
@@ -140,7 +138,7 @@ function Shown({ item, isPassing, canDownload, onReady, onTurn, onKey }: ShownPr
       src={src}
       alt={name}
       poster={poster}
-      known={item}
+      initialSize={item}
       isPassing={isPassing}
       onReady={onReady}
       onSwipe={onTurn}

@@ -3,20 +3,17 @@ import { useTranslations } from "next-intl";
 import { type KeyboardEvent, type PointerEvent, useEffect, useEffectEvent, useRef, useState } from "react";
 import { create } from "zustand";
 import { cn } from "@/components/ui/cn";
-import { Button } from "@/components/ui/controls/button";
+import { Button, IconButton } from "@/components/ui/controls/button";
 import { pictureScales, type Size, usePanZoom } from "@/components/ui/hooks/use-pan-zoom";
 import { useLostReason, whileShown } from "@/components/ui/pictures/picture";
 import { Skeleton } from "@/components/ui/skeleton";
-import { useNumber } from "@/components/ui/time/use-clock";
+import { useNumberFormat } from "@/components/ui/time/use-time-format";
 import { shownPictureUrl } from "@/lib/browser/urls";
 
-/** Shorter moves are an unsteady finger. */
 const LEAST = 56;
 
-type SwipeOptions = { isOn: boolean; onSwipe: ((by: 1 | -1) => void) | undefined };
-
 /** One finger swiping over a picture that cannot be panned goes to the next or previous one. A second finger cancels the swipe. */
-function useSwipe({ isOn, onSwipe }: SwipeOptions) {
+function useSwipe({ isOn, onSwipe }: { isOn: boolean; onSwipe: ((by: 1 | -1) => void) | undefined }) {
   const from = useRef<{ x: number; y: number }>(undefined);
   const [by, setBy] = useState(0);
   const end = () => {
@@ -24,7 +21,6 @@ function useSwipe({ isOn, onSwipe }: SwipeOptions) {
     setBy(0);
   };
   return {
-    /** How far the finger has moved it. */
     by,
     down({ pointerType, isPrimary, clientX: x, clientY: y }: PointerEvent) {
       end();
@@ -53,12 +49,11 @@ type ZoomedPictureProps = {
   /** A smaller version, shown until the whole one has loaded. */
   poster?: string;
   /** The size of the whole one, if known before it loads. */
-  known?: Partial<Size>;
+  initialSize?: Partial<Size>;
   /** On a page, a finger scrolls the page while the whole picture is visible; in the window, it moves the picture. */
   place: "page" | "window";
   /** It may only be passed by: its bytes are requested once the person stays. */
   isPassing?: boolean;
-  /** It has loaded, or failed to. */
   onReady?: () => void;
   /** Its bytes cannot be loaded, or are no picture. Without this callback, a sentence is shown in its place. */
   onBroken?: () => void;
@@ -68,17 +63,16 @@ type ZoomedPictureProps = {
   onKey?: (event: KeyboardEvent) => boolean;
 };
 
-/** A key held down passes about thirty items per second. */
 const STAYS_MS = 120;
 
 /** In its natural pixels, fitted until a person zooms. */
-export function ZoomedPicture({ src, alt, poster, known, place, isPassing = false, ...on }: ZoomedPictureProps) {
+export function ZoomedPicture({ src, alt, poster, initialSize, place, isPassing = false, ...on }: ZoomedPictureProps) {
   const { onReady, onBroken, onSwipe, onKey } = on;
   const t = useTranslations("viewer");
   const image = useRef<HTMLImageElement>(null);
   const [size, setSize] = useState<Size>({ width: 0, height: 0 });
   const [isBroken, setBroken] = useState(false);
-  const [isAsked, setAsked] = useState(!isPassing);
+  const [isRequested, setRequested] = useState(!isPassing);
   const zoom = usePanZoom({ content: size, scales: pictureScales, margin: 0 });
   const { frame, view, handlers, isFitted } = zoom;
   const swipe = useSwipe({ isOn: isFitted, onSwipe });
@@ -104,10 +98,10 @@ export function ZoomedPicture({ src, alt, poster, known, place, isPassing = fals
     return whileShown(image.current);
   }, []);
   useEffect(() => {
-    if (isAsked) return;
-    const timer = setTimeout(() => setAsked(true), STAYS_MS);
+    if (isRequested) return;
+    const timer = setTimeout(() => setRequested(true), STAYS_MS);
     return () => clearTimeout(timer);
-  }, [isAsked]);
+  }, [isRequested]);
   useEffect(() => {
     if (isInWindow) frame.current?.focus();
   }, [frame, isInWindow]);
@@ -143,11 +137,11 @@ export function ZoomedPicture({ src, alt, poster, known, place, isPassing = fals
           isInWindow || !isFitted ? "touch-none" : "touch-pan-y",
         )}
       >
-        {isThere ? null : <StandIn poster={poster} size={known} lost={isBroken ? shownPictureUrl(src) : undefined} />}
+        {isThere ? null : <StandIn poster={poster} size={initialSize} lost={isBroken ? shownPictureUrl(src) : undefined} />}
         {/* eslint-disable-next-line @next/next/no-img-element -- the private bytes themselves, in their own size, which no optimiser may see */}
         <img
           ref={image}
-          src={isAsked ? shownPictureUrl(src) : undefined}
+          src={isRequested ? shownPictureUrl(src) : undefined}
           alt={alt}
           draggable={false}
           decoding="async"
@@ -178,17 +172,15 @@ export function ZoomedPicture({ src, alt, poster, known, place, isPassing = fals
 
 type ZoomBarProps = {
   zoom: ReturnType<typeof usePanZoom>;
-  /** There is something to zoom. */
   isThere: boolean;
   /** The size of the single picture, in its own pixels. */
   size?: Size;
   className?: string;
 };
 
-/** Buttons for what the keys do, and the current zoom. */
 export function ZoomBar({ zoom, size, isThere, className }: ZoomBarProps) {
   const t = useTranslations("viewer");
-  const number = useNumber();
+  const number = useNumberFormat();
   const { view, isFitted } = zoom;
   return (
     <div className={cn("flex flex-wrap items-center gap-2", className)}>
@@ -198,12 +190,8 @@ export function ZoomBar({ zoom, size, isThere, className }: ZoomBarProps) {
       <Button aria-pressed={view.scale === 1} title={`${t("pixels")} (1)`} onClick={zoom.actualSize}>
         {t("pixels")}
       </Button>
-      <Button size="icon" aria-label={t("zoomOut")} title={`${t("zoomOut")} (-)`} onClick={zoom.zoomOut}>
-        <Minus aria-hidden="true" className="size-4" />
-      </Button>
-      <Button size="icon" aria-label={t("zoomIn")} title={`${t("zoomIn")} (+)`} onClick={zoom.zoomIn}>
-        <Plus aria-hidden="true" className="size-4" />
-      </Button>
+      <IconButton icon={Minus} label={t("zoomOut")} title={`${t("zoomOut")} (-)`} onClick={zoom.zoomOut} />
+      <IconButton icon={Plus} label={t("zoomIn")} title={`${t("zoomIn")} (+)`} onClick={zoom.zoomIn} />
       <span role="status" className="min-w-12 text-ink-3 tabular-nums">
         {isThere ? t("at", { percent: number(Math.round(view.scale * 100)) }) : ""}
       </span>
@@ -265,8 +253,8 @@ const MAX_COUNT = 1000;
 
 export function noteSize(src: string, size: Size): void {
   const sizes = useSizes.getState();
-  const known = sizes.get(src);
-  if (known?.width === size.width && known.height === size.height) return;
+  const storedSize = sizes.get(src);
+  if (storedSize?.width === size.width && storedSize.height === size.height) return;
   useSizes.setState(new Map([...[...sizes].slice(-MAX_COUNT + 1), [src, size]]), true);
 }
 

@@ -1,17 +1,17 @@
-// A host page of Lightdesk, whole: `npm install jose`, then
-//   LIGHTDESK=http://127.0.0.1:3000 LIGHTDESK_HOST=… LIGHTDESK_SECRET=… node docs/examples/embed-host.mjs
-// The id and the secret are those that Settings, Embedding shows; the origin there is the address that this prints.
+// A complete host page of Lightdesk. Outside a checkout, run `npm install jose` first.
+//   LIGHTDESK=http://127.0.0.1:3000 LIGHTDESK_HOST=ID LIGHTDESK_SECRET=SECRET node docs/examples/embed-host.mjs
+// Settings, Embedding shows the id and the secret. Add the printed URL as an origin of the host page.
 import { randomUUID } from "node:crypto";
 import { createServer } from "node:http";
 import { SignJWT } from "jose";
 
 const { LIGHTDESK = "http://127.0.0.1:3000", LIGHTDESK_HOST = "", LIGHTDESK_SECRET = "", PORT = "4000" } = process.env;
 if (!LIGHTDESK_HOST || !LIGHTDESK_SECRET) {
-  console.error("Set LIGHTDESK_HOST and LIGHTDESK_SECRET: Settings, Embedding shows both.");
+  console.error("Set LIGHTDESK_HOST and LIGHTDESK_SECRET. Settings, Embedding shows both.");
   process.exit(1);
 }
 
-/** Who is signed in here. A real host reads its own session; this one takes everybody for the same member. */
+/** Replace this with your session lookup. The example signs everyone in as one member. */
 const signedIn = { email: process.env.MEMBER ?? "ada@example.com" };
 
 function ticketFor({ email }, origin) {
@@ -49,7 +49,6 @@ const page = `<!doctype html>
 </html>`;
 
 createServer(async ({ method, url }, response) => {
-  // A ticket is for whoever is signed in on this page, and for nobody who comes from elsewhere.
   if (method === "POST" && url === "/ticket") return response.end(await ticketFor(signedIn, origin));
   response.writeHead(url === "/" ? 200 : 404, { "content-type": "text/html" }).end(url === "/" ? page : "");
 }).listen(Number(PORT), "127.0.0.1", function () {

@@ -20,6 +20,7 @@ async function callOnce<T>(path: `/${string}`, init: CallInit): Promise<Result<T
   const sent = new Headers(headers);
   sent.set("accept", "application/json");
   if (json !== undefined) sent.set("content-type", "application/json");
+  const startedMs = Date.now();
   try {
     // Begun with the first request, and not awaited before it: a page that is left still sends what it holds.
     const reader = import("./read-answer");
@@ -37,6 +38,7 @@ async function callOnce<T>(path: `/${string}`, init: CallInit): Promise<Result<T
       path,
       method: rest.method ?? "GET",
       status,
+      startedMs,
       ...(result.ok ? { value: result.value } : { failure: result.failure }),
     });
     return result;
@@ -45,14 +47,14 @@ async function callOnce<T>(path: `/${string}`, init: CallInit): Promise<Result<T
   }
 }
 
-/** An answer of the console's API, for the host of an embedded page and the watch of its session. */
-type Answer = { path: string; method: string; status: number; value?: unknown; failure?: ApiFailure };
-type Listener = (answer: Answer) => void;
+/** An answer of the console's API, for the host of an embedded page, the watch of its session, and live updates. */
+export type Answer = { path: string; method: string; status: number; startedMs?: number; value?: unknown; failure?: ApiFailure };
+type Listener = (response: Answer) => void;
 
 const listeners = new Set<Listener>();
 
-export function announceAnswer(answer: Answer): void {
-  for (const listener of listeners) listener(answer);
+export function announceAnswer(response: Answer): void {
+  for (const listener of listeners) listener(response);
 }
 
 export function onAnswer(listener: Listener): () => void {

@@ -1,11 +1,11 @@
 // Confirms that the member is at the keyboard. The page asks once for all waiting calls. Never holds the password.
 
-type Ask = (answer: (isConfirmed: boolean) => void) => void;
+type ConfirmationHandler = (answer: (isConfirmed: boolean) => void) => void;
 
-let ask: Ask | undefined;
-let asked: Promise<boolean> | undefined;
+let ask: ConfirmationHandler | undefined;
+let confirmation: Promise<boolean> | undefined;
 
-export function onConfirmationAsked(asks: Ask): () => void {
+export function onConfirmationRequest(asks: ConfirmationHandler): () => void {
   ask = asks;
   return () => {
     if (ask === asks) ask = undefined;
@@ -16,10 +16,10 @@ export function onConfirmationAsked(asks: Ask): () => void {
 export function confirmIdentity(): Promise<boolean> {
   if (!ask) return Promise.resolve(false);
   const asks = ask;
-  asked ??= new Promise<boolean>(asks).finally(() => {
-    asked = undefined;
+  confirmation ??= new Promise<boolean>(asks).finally(() => {
+    confirmation = undefined;
   });
-  return asked;
+  return confirmation;
 }
 
 const CHANNEL = "lightdesk.confirmed";

@@ -2,11 +2,11 @@ import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { embedPath } from "@/lib/shared/console-paths";
 
 /** A function, since a browser that forbids its storage throws as soon as it is accessed. */
-export type KeptIn = () => Pick<Storage, "getItem" | "setItem" | "removeItem">;
-export const ofTab: KeptIn = () => window.sessionStorage;
-export const ofBrowser: KeptIn = () => window.localStorage;
+export type BrowserStorage = () => Pick<Storage, "getItem" | "setItem" | "removeItem">;
+export const ofTab: BrowserStorage = () => window.sessionStorage;
+const ofBrowser: BrowserStorage = () => window.localStorage;
 
-/** Once true, nothing more is kept in the tab, not even by code that writes as the page goes. */
+/** Once true, the tab stores nothing more, not even on unload. */
 let isTabLeft = false;
 
 function forgetOfTab(): void {
@@ -24,7 +24,8 @@ export function forgetPerson(): void {
 }
 
 export function keepTo(memberId: string): void {
-  const whose = (storage: KeptIn) => persisted("lightdesk.member", (kept) => (typeof kept === "string" ? kept : undefined), storage);
+  const whose = (storage: BrowserStorage) =>
+    persisted("lightdesk.member", (storedValue) => (typeof storedValue === "string" ? storedValue : undefined), storage);
   const [tab, browser] = [whose(ofTab), whose(ofBrowser)];
   try {
     if (tab.get() !== undefined && tab.get() !== memberId) forgetOfTab();
@@ -38,7 +39,8 @@ export function keepTo(memberId: string): void {
   browser.set(memberId);
 }
 
-const ofOne = ["lightdesk.uploads.alarms", "lightdesk.run.workflows"];
+/** The last one is no longer written. */
+const ofOne = ["lightdesk.run.workflows", "lightdesk.notifications", "lightdesk.uploads.alarms"];
 
 export type Persisted<T> = {
   get: () => T;
@@ -55,19 +57,19 @@ type PersistedOptions = {
 
 export function persisted<T>(
   name: string,
-  read: (kept: unknown) => T,
-  keptIn: KeptIn = ofBrowser,
+  read: (storedValue: unknown) => T,
+  area: BrowserStorage = ofBrowser,
   { maxCharacters = Infinity, parse = parsePlainJson }: PersistedOptions = {},
 ): Persisted<T> {
   const listeners = new Set<() => void>();
   const here = embedPath();
   const key = here === "" ? name : `${here} ${name}`;
-  const storage = here === "" ? keptIn : ofTab;
-  let unkept: string | null | undefined;
+  const storage = here === "" ? area : ofTab;
+  let unstored: string | null | undefined;
   let last: { text: string | null; value: T } | undefined;
 
   function text(): string | null {
-    if (unkept !== undefined) return unkept;
+    if (unstored !== undefined) return unstored;
     try {
       return storage().getItem(key);
     } catch {
@@ -75,17 +77,17 @@ export function persisted<T>(
     }
   }
   function become(next: string | null): boolean {
-    unkept = next;
+    unstored = next;
     if (isTabLeft && storage === ofTab && next !== null) return false;
     try {
       if (next === null) storage().removeItem(key);
       else if (next.length <= maxCharacters) storage().setItem(key, next);
-      if (next === null || next.length <= maxCharacters) unkept = undefined;
+      if (next === null || next.length <= maxCharacters) unstored = undefined;
     } catch {
       // The storage is full or forbidden.
     }
     for (const notify of listeners) notify();
-    return unkept === undefined;
+    return unstored === undefined;
   }
   return {
     get() {

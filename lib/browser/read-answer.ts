@@ -23,7 +23,7 @@ export function readAnswer<T>(response: Response, body: string): Result<T, ApiFa
 export function readFailure(status: number, retryAfter: string | null, body: string): ApiFailure {
   const headers = { get: (name: string) => (name === "retry-after" ? retryAfter : null) };
   if (isObject(parseJson(body))) return parseFailure({ status, headers }, body);
-  // A proxy in front of the console may answer with a page of its own, whose words mean nothing here.
+  // A proxy in front of the console may answer with its own page, which is ignored.
   const failure = parseFailure({ status, headers }, "");
   return { ...failure, code: status < 500 ? failure.code : status >= 502 && status <= 504 ? CONSOLE_UNREACHABLE : "INTERNAL", message: "" };
 }

@@ -39,7 +39,7 @@ export async function signInAt(
   return failed(code === "UPSTREAM_UNREACHABLE" ? "away" : "broken");
 }
 
-/** Where to go after signing out; the session at the provider may have to be ended there. Undefined: the session goes on. */
+/** Where to go after signing out; the session at the provider may have to be ended there. Undefined: the session continues. */
 export async function signOut(): Promise<string | undefined> {
   const token = await readCsrfToken();
   if (token === undefined) return undefined;

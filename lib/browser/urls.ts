@@ -1,7 +1,7 @@
 // Addresses that a browser asks for, built in one place.
-// Guarantees: every value is encoded; `apiPath` puts the base path, with which the application was built, in front exactly once.
+// Every value is encoded; `apiPath` puts the base path, with which the application was built, in front exactly once.
 // An embedded page requests URLs under its session path (lib/shared/console-paths.ts).
-// Must never: name another host. The browser speaks only to the console.
+// Never name another host. The browser speaks only to the console.
 
 import { embedPath } from "@/lib/shared/console-paths";
 
@@ -41,6 +41,16 @@ export function withQuery(path: `/${string}`, values: QueryValues): `/${string}`
   return text === "" ? path : `${path}?${text}`;
 }
 
+/** The page of a job. `connection`: `?connection=` of the address. */
+export function jobHref(id: string, connection: string | undefined): `/${string}` {
+  return withQuery(`/jobs/${encodeURIComponent(id)}`, { connection });
+}
+
+/** A job's or asset's name everywhere: enough of the id to distinguish them. */
+export function shortId(id: string): string {
+  return id.slice(0, 8);
+}
+
 export function addressWith(name: string, value: string | undefined): string {
   const address = new URL(window.location.href);
   if (value === undefined) address.searchParams.delete(name);
@@ -51,10 +61,10 @@ export function addressWith(name: string, value: string | undefined): string {
 export type FileName = { filename: string; subfolder?: string; type?: string };
 export type ThumbnailEdge = 128 | 256 | 512 | 1024;
 
-type WantedThumbnail = {
+type RequestedThumbnail = {
   connection?: string;
   asset?: string;
-  /** Names the content of the picture, so that a browser can cache it for ever. */
+  /** Names the content of the picture, so that a browser can cache it forever. */
   version?: string;
   file?: FileName;
   edge: ThumbnailEdge;
@@ -62,8 +72,13 @@ type WantedThumbnail = {
   fit?: "fill";
 };
 
-export function thumbnailUrl({ connection, asset, version, file, edge, fit }: WantedThumbnail): string {
+export function thumbnailUrl({ connection, asset, version, file, edge, fit }: RequestedThumbnail): string {
   return apiPath(withQuery("/api/console/thumbnail", { asset, version, ...file, edge, fit, connection }));
+}
+
+/** The newest preview picture of a running job. */
+export function livePreviewUrl({ connection, jobId, version }: { connection?: string; jobId: string; version: number }): string {
+  return apiPath(withQuery(`/api/console/jobs/${encodeURIComponent(jobId)}/preview`, { v: version, connection }));
 }
 
 /** The preview URL of the picture at `src`: upright, and empty if the picture is too large. Other URLs are returned unchanged. */
@@ -71,7 +86,7 @@ export function shownPictureUrl(src: string): string {
   return src.replace("/api/view?", "/api/console/thumbnail?whole=true&");
 }
 
-export function viewUrl(wanted: FileName & { connection?: string }): string {
-  const { connection, filename, subfolder, type } = wanted;
+export function viewUrl(file: FileName & { connection?: string }): string {
+  const { connection, filename, subfolder, type } = file;
   return apiPath(withQuery("/api/view", { filename, subfolder, type, connection }));
 }

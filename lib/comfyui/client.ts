@@ -26,9 +26,9 @@ const objectSchema = z.custom<Record<string, unknown>>(isObject);
 /** `toFailure`: creates the failure for a response of unexpected shape. */
 export function createComfyClient<F>(send: SendRequest<F>, toFailure: (message: string) => F) {
   async function read<T>(schema: z.ZodType<T>, path: `/${string}`, message: string, request?: ComfyRequest): Promise<Result<T, F>> {
-    const answer = await send(path, request);
-    if (!answer.ok) return answer;
-    const parsed = schema.safeParse(answer.value);
+    const result = await send(path, request);
+    if (!result.ok) return result;
+    const parsed = schema.safeParse(result.value);
     return parsed.success ? ok(parsed.data) : failed(toFailure(message));
   }
   return {
@@ -48,15 +48,15 @@ export function createComfyClient<F>(send: SendRequest<F>, toFailure: (message: 
     stats: () => read(z.looseObject({ system: objectSchema }), "/system_stats", "It responds, but not like a ComfyUI server."),
     /** Only the node classes that can be parsed. */
     async catalogue() {
-      const answer = await send("/object_info", { bounds: CATALOGUE_BOUNDS, answerMs: CATALOGUE_ANSWER_MS });
-      if (!answer.ok) return answer;
-      const classes = Object.entries(objectOf(answer.value) ?? {}).filter(([, info]) => isObject(info) && isObject(info.input));
+      const result = await send("/object_info", { bounds: CATALOGUE_BOUNDS, answerMs: CATALOGUE_ANSWER_MS });
+      if (!result.ok) return result;
+      const classes = Object.entries(objectOf(result.value) ?? {}).filter(([, info]) => isObject(info) && isObject(info.input));
       return classes.length > 0 ? ok(Object.fromEntries(classes)) : failed(toFailure("It lists no node classes."));
     },
     submit: (body: object) => send("/prompt", { body }),
     clearQueue: () => send("/queue", { body: { clear: true } }),
     deleteQueued: (ids: readonly string[]) => send("/queue", { body: { delete: ids } }),
-    /** Servers that ignore the id interrupt whatever job is running. */
+    /** Servers that ignore the id interrupt any running job. */
     interrupt: (id: string) => send("/interrupt", { body: { prompt_id: id } }),
     free: (body: object) => send("/free", { body }),
   };

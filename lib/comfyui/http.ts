@@ -105,7 +105,7 @@ type RequestOptions = {
 };
 
 async function exchange(address: string, path: string, { body, form, headers, answerMs, signal }: RequestOptions) {
-  const answer = await request(address + path, {
+  const responseData = await request(address + path, {
     method: body || form ? "POST" : "GET",
     dispatcher: agent,
     headers: { "user-agent": "lightdesk", ...(body && { "content-type": "application/json" }), ...headers },
@@ -114,8 +114,8 @@ async function exchange(address: string, path: string, { body, form, headers, an
     ...(signal && { signal }),
   });
   // An abandoned body emits an error that nothing else handles.
-  answer.body.on("error", () => undefined);
-  return answer;
+  responseData.body.on("error", () => undefined);
+  return responseData;
 }
 
 async function requestJson(address: string, path: string, options: RequestOptions = {}): Promise<Result<unknown, ExchangeFailure>> {

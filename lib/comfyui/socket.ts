@@ -153,7 +153,7 @@ export function followMessages(server: { address: string; clientId: string; traf
     try {
       const message = IGNORED_MESSAGE.test(text.value)
         ? undefined
-        : readMessage(parseExactJson(text.value, { most: maxExactNumbers.text }));
+        : readMessage(parseExactJson(text.value, { maxNumbers: maxExactNumbers.text }));
       if (message) handlers.message(message);
     } catch (error) {
       if (error instanceof TooManyExactNumbers) exceed(`a message with ${error.excess}`);

@@ -1,6 +1,5 @@
-// What a service may have beyond the core of the interface: each capability, and how to know of it before it is used. An operation names
-// its capability in its row. What the server learnt from a real answer takes precedence over all of this.
-// Free of zod: browsers load it.
+// What a service may have beyond the core of the interface: each capability, and how to detect it before use. An operation names its
+// capability in its row. What the server learnt from a real answer takes precedence. Free of zod: browsers load it.
 
 type Row = {
   /** A service that has the named capability has this one too, until it refuses it. */
@@ -47,8 +46,8 @@ const rows = {
 } as const satisfies Record<string, Row>;
 
 export type Capability = keyof typeof rows;
-type KnownRow = { with?: Capability; anyOf?: readonly Capability[]; probe?: Probe };
-export const capabilities: Readonly<Record<Capability, KnownRow>> = rows;
+type CapabilityRow = { with?: Capability; anyOf?: readonly Capability[]; probe?: Probe };
+export const capabilities: Readonly<Record<Capability, CapabilityRow>> = rows;
 
 /** Null: not known, and nothing could be learnt. */
 export type Capabilities = Partial<Record<Capability, boolean | null>>;

@@ -25,7 +25,7 @@ export type ConnectionView = {
   hasAssets: boolean;
   lacks: readonly ConnectionFeature[];
   hasKey: boolean;
-  /** A short hash of the key, to tell two keys apart; the key itself is never sent back. */
+  /** A short hash of the key, to distinguish two keys; the key itself is never returned. */
   fingerprint?: string;
   current: boolean;
   status?: ConnectionStatus;
@@ -51,7 +51,7 @@ export function isAccepted({ outcome }: ConnectionCheck): boolean {
   return outcome === "active" || outcome === "waitlisted";
 }
 
-export type StopReceipt = {
+export type StopResult = {
   stopped: string[];
   stopping: string[];
   over: string[];
@@ -62,7 +62,7 @@ export type StopReceipt = {
 };
 
 export type QueueRow = JobListItem & { position?: number };
-/** `source`: where the order of waiting jobs comes from. `canStop`: running jobs can be stopped. `total`: all, listed or not. */
+/** `source`: the source of the order of waiting jobs. `canStop`: running jobs can be stopped. `total`: all, listed or not. */
 export type QueueView = {
   running: QueueRow[];
   pending: QueueRow[];
@@ -71,6 +71,9 @@ export type QueueView = {
   total?: number;
   unreadable?: number;
 };
+
+/** A count is absent if the service does not say. */
+export type JobCounts = { jobs?: number; running?: number; pending?: number };
 
 export type LackingClasses = { lacking: string[] };
 const MAX_CLASSES = 2000;
@@ -191,7 +194,7 @@ export const jobSearchQuerySchema = querySchema({ ...jobParams, ...searchParams 
 export type JobSearchQuery = z.infer<typeof jobSearchQuerySchema>;
 
 export type JobReach = {
-  /** `reading`: older jobs are still being read. `newest`: the ledger keeps, or the service lists, only the newest. */
+  /** `reading`: older jobs are still being read. `newest`: the job index keeps, or the service lists, only the newest. */
   extent: "all" | "newest" | "reading";
   sinceMs?: number;
   unread: number;
@@ -201,7 +204,7 @@ export type JobSearchAnswer = JobsAnswer & { reach: JobReach };
 
 export type JobPeople = { people: { id: string; name: string }[] };
 
-export const viewScreens = ["jobs", "assets"] as const;
+export const viewScreens = ["jobs", "history", "assets"] as const;
 export type ViewScreen = (typeof viewScreens)[number];
 
 export type SavedView = {

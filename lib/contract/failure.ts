@@ -1,5 +1,6 @@
 import { isObject, type JsonObject, textOf } from "./json/json";
 import { parseJson } from "./json/parse-json";
+import { cutText } from "./plain-line";
 import { type NodeError, type NodeErrors } from "./schemas/execution";
 
 export function readNodeErrors(value: unknown): NodeErrors | undefined {
@@ -60,16 +61,16 @@ type AnswerHead = { status: number; headers?: { get(name: string): string | null
 export function parseFailure(head: AnswerHead, body: string, nowMs = Date.now()): Failure {
   const retryAfterMs = parseRetryAfter(head.headers?.get("retry-after") ?? null, nowMs);
   const parsed = parseJson(body);
-  const found = isObject(parsed) ? fromObject(parsed) : { message: shortText(parsed === undefined ? body : parsed) };
+  const match = isObject(parsed) ? fromObject(parsed) : { message: shortText(parsed === undefined ? body : parsed) };
   return {
-    code: found.code ?? codeOfStatus(head.status),
-    message: clip(found.message ?? messageOfStatus(head.status)),
+    code: match.code ?? codeOfStatus(head.status),
+    message: cutText(match.message ?? messageOfStatus(head.status), MAX_MESSAGE),
     status: head.status,
-    ...(found.details !== undefined && { details: found.details }),
-    ...(found.nodeErrors && { nodeErrors: found.nodeErrors }),
-    ...(found.promptError && { promptError: found.promptError }),
+    ...(match.details !== undefined && { details: match.details }),
+    ...(match.nodeErrors && { nodeErrors: match.nodeErrors }),
+    ...(match.promptError && { promptError: match.promptError }),
     ...(retryAfterMs !== undefined && { retryAfterMs }),
-    ...(found.requestId !== undefined && { requestId: found.requestId }),
+    ...(match.requestId !== undefined && { requestId: match.requestId }),
   };
 }
 
@@ -142,10 +143,6 @@ function codeOfStatus(status: number): string {
 
 function messageOfStatus(status: number): string {
   return status === 0 ? "The service gave no answer." : `The service answered ${status} without saying why.`;
-}
-
-function clip(message: string): string {
-  return message.length > MAX_MESSAGE ? `${message.slice(0, MAX_MESSAGE - 1)}…` : message;
 }
 
 function notEmpty(value: unknown): unknown {
@@ -234,4 +231,8 @@ export function isErrorCode(code: string): code is ErrorCode {
 
 export function refusal(code: ErrorCode, message: string, details?: unknown): Failure {
   return { code, message, status: errorStatus[code], ...(details !== undefined && { details }) };
+}
+
+export function invalidField(path: string, message: string): Failure {
+  return refusal("INVALID_BODY", `${path}: ${message}`, [{ path, message }]);
 }

@@ -19,8 +19,6 @@ export type Operation = {
   path: `/api/${string}`;
   /** The parameter at the end of the path that is all the rest of it, slashes included. */
   tail?: string;
-  /** The operation whose route the embedded service answers this one in, because its path lies in the tail of that one's. */
-  servedBy?: string;
   tier: "core" | "extension";
   /** Core, but a plain local server lacks it: that is how such a server is recognised. */
   isLackedByLocal?: true;
@@ -29,7 +27,7 @@ export type Operation = {
   /** Reads jobs alone, or a file that may be one of theirs: for members who see only the jobs of a connection. */
   reads?: "jobs" | "jobFiles";
   query?: z.ZodObject;
-  alwaysAsked?: Readonly<Record<string, unknown>>;
+  fixedQuery?: Readonly<Record<string, unknown>>;
   /** What a 404 may mean besides a missing operation. All but `other` can be looked up. */
   item?: "asset" | "job" | "task" | "file" | "other";
   body?: OperationBody;
@@ -38,16 +36,16 @@ export type Operation = {
   refusals?: readonly ErrorCode[];
   bodyRefusal?: z.ZodType;
   answers: Readonly<Record<number, OperationAnswer>>;
-  tells?: Subject;
+  subject?: Subject;
 };
 
 /** Lists that every service has: an answer holds them under this name, and one odd row does not spoil the others. */
 const coreLists = ["jobs", "history", "assets"] as const;
-/** What an answer is about, for the parts that keep some of it: names, the ledger of jobs, pictures seen. */
+/** What an answer is about, for the parts that keep some of it: names, the job index, pictures seen. */
 export type Subject = (typeof coreLists)[number] | "job" | "jobStatus" | "asset" | "submission" | "removal" | "nodes";
 
-export function coreListIn({ tells }: Operation): (typeof coreLists)[number] | undefined {
-  return coreLists.find((list) => list === tells);
+export function coreListIn({ subject }: Operation): (typeof coreLists)[number] | undefined {
+  return coreLists.find((list) => list === subject);
 }
 
 export function isRead({ method }: Pick<Operation, "method">): boolean {

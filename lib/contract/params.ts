@@ -1,11 +1,11 @@
 // Query parameters as data, for services' queries and pages' addresses. A bad value falls back to its default and is reported.
 
 export type Param =
-  | { kind: "integer"; min: number; max?: number; usual?: number }
-  | { kind: "boolean"; usual?: boolean }
-  | { kind: "word"; values: readonly string[]; usual?: string }
-  | { kind: "words"; values: readonly string[]; usual?: undefined }
-  | { kind: "text"; most: number; isTrimmed?: true; usual?: string; read?: (text: string) => string | undefined };
+  | { kind: "integer"; min: number; max?: number; default?: number }
+  | { kind: "boolean"; default?: boolean }
+  | { kind: "word"; values: readonly string[]; default?: string }
+  | { kind: "words"; values: readonly string[]; default?: undefined }
+  | { kind: "text"; maxLength: number; isTrimmed?: true; default?: string; read?: (text: string) => string | undefined };
 export type Params = Readonly<Record<string, Param>>;
 
 type Word<P> = P extends { values: readonly (infer W)[] } ? W : never;
@@ -16,7 +16,7 @@ export type ValueOf<P extends Param> = {
   words: Word<P>[];
   text: string;
 }[P["kind"]];
-type Settled<P extends Params> = { [N in keyof P as P[N] extends { usual: string | number | boolean } ? N : never]: ValueOf<P[N]> };
+type Settled<P extends Params> = { [N in keyof P as P[N] extends { default: string | number | boolean } ? N : never]: ValueOf<P[N]> };
 export type ValuesOf<P extends Params> = Settled<P> & { [N in Exclude<keyof P, keyof Settled<P>>]?: ValueOf<P[N]> };
 
 const MAX_IGNORED = 100;
@@ -28,7 +28,7 @@ export function readAddress(params: Params, search: URLSearchParams): { query: u
     const text = search.getAll(name).join(",");
     const value = text === "" ? undefined : read(param, text);
     if (text !== "" && value === undefined) ignored.push(`${name}=${text.slice(0, MAX_IGNORED)}`);
-    return [name, value ?? param.usual];
+    return [name, value ?? param.default];
   });
   return { query: Object.fromEntries(query), ignored };
 }
@@ -45,11 +45,11 @@ function read(param: Param, text: string): unknown {
     return named.every((word) => param.values.includes(word)) ? param.values.filter((value) => named.includes(value)) : undefined;
   }
   const value = param.isTrimmed ? text.trim() : text;
-  if (value === "" || value.length > param.most) return undefined;
+  if (value === "" || value.length > param.maxLength) return undefined;
   return param.read ? param.read(value) : value;
 }
 
-/** For an address: usual values are left out, so that two ways to the same place have one address. */
+/** For an address: default values are left out, so that two ways to the same place have one address. */
 export function addressValues<const P extends Params>(
   params: P,
   values: ValuesOf<P>,
@@ -58,7 +58,7 @@ export function addressValues(params: Params, values: Readonly<Record<string, un
   const entries = Object.entries(params).map(([name, param]) => {
     const value = values[name];
     const isList = param.kind === "words" && Array.isArray(value);
-    return [name, isList ? param.values.filter((word) => value.includes(word)) : value === param.usual ? undefined : value];
+    return [name, isList ? param.values.filter((word) => value.includes(word)) : value === param.default ? undefined : value];
   });
   return Object.fromEntries(entries);
 }

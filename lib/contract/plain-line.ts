@@ -18,3 +18,8 @@ export function decodePercent(text: string): string | undefined {
     return undefined;
   }
 }
+
+/** At most `max` characters; an ellipsis replaces the rest. */
+export function cutText(text: string, max: number): string {
+  return text.length > max ? `${text.slice(0, max - 1)}…` : text;
+}

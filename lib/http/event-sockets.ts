@@ -42,7 +42,7 @@ function withoutUpgrade(server: Server, { method, url, httpVersion, rawHeaders }
   server.emit("connection", socket);
 }
 
-const most = {
+const DEFAULT_BOUNDS = {
   inAll: 1000,
   perOwner: 64,
   perAddress: 256,
@@ -55,19 +55,19 @@ const CLOSE_MS = 1000;
 
 type Admit = (request: IncomingMessage) => FeedAdmission | Promise<FeedAdmission>;
 type Repeat = (ms: number, run: () => void) => { stop(): void };
-type Options = { addressOf?: (request: IncomingMessage) => string; repeat?: Repeat; limits?: Partial<typeof most> };
+type Options = { addressOf?: (request: IncomingMessage) => string; repeat?: Repeat; limits?: Partial<typeof DEFAULT_BOUNDS> };
 type Socket = { peer: WebSocket; owner: string; address: string; feed: Feed | undefined; answered: boolean; received: number };
 
 export function createEventSockets(admit: Admit, { addressOf = remoteAddress, repeat = repeatOnClock, limits }: Options = {}) {
   const server = new WebSocketServer({ noServer: true, maxPayload: MAX_SENT_BYTES, perMessageDeflate: false, clientTracking: false });
   const sockets = new Set<Socket>();
-  const bounds = { ...most, ...limits };
+  const bounds = { ...DEFAULT_BOUNDS, ...limits };
   let isClosing = false;
   telemetry().metrics?.read("lightdesk_open_streams", () => sockets.size);
   const pings = repeat(PING_MS, () => sockets.forEach((socket) => void look(socket)));
 
   const count = (which: (socket: Socket) => boolean) => [...sockets].filter(which).length;
-  const isFull = (address: string) => sockets.size >= bounds.inAll || count((one) => one.address === address) >= bounds.perAddress;
+  const isFull = (address: string) => sockets.size >= bounds.inAll || count((socket) => socket.address === address) >= bounds.perAddress;
 
   async function look(socket: Socket): Promise<void> {
     const { peer, feed } = socket;
@@ -97,14 +97,14 @@ export function createEventSockets(admit: Admit, { addressOf = remoteAddress, re
   }
 
   async function serve(peer: WebSocket, address: string, { owner, open }: Extract<FeedAdmission, { ok: true }>): Promise<void> {
-    const one: Socket = { peer, owner, address, feed: undefined, answered: true, received: 0 };
-    sockets.add(one);
+    const socket: Socket = { peer, owner, address, feed: undefined, answered: true, received: 0 };
+    sockets.add(socket);
     peer.on("error", () => peer.terminate());
-    peer.on("pong", () => (one.answered = true));
-    peer.on("message", () => (one.received += 1));
+    peer.on("pong", () => (socket.answered = true));
+    peer.on("message", () => (socket.received += 1));
     peer.on("close", () => {
-      sockets.delete(one);
-      one.feed?.stop();
+      sockets.delete(socket);
+      socket.feed?.stop();
     });
     const target: FeedTarget = {
       send(message) {
@@ -112,15 +112,15 @@ export function createEventSockets(admit: Admit, { addressOf = remoteAddress, re
         if (peer.bufferedAmount > bounds.waitingBytes) return peer.terminate();
         peer.send(message);
       },
-      end: (why) => end(peer, why),
+      end: (feedEnd) => end(peer, feedEnd),
     };
     try {
-      one.feed = await open(target);
+      socket.feed = await open(target);
     } catch {
       return end(peer, { code: feedEnds.tryLater, reason: "Events of jobs cannot be sent now. Try again." });
     }
-    if (!one.feed) return end(peer, { code: feedEnds.notAllowed, reason: "The key is no longer valid." });
-    if (!sockets.has(one)) one.feed.stop();
+    if (!socket.feed) return end(peer, { code: feedEnds.notAllowed, reason: "The key is no longer valid." });
+    if (!sockets.has(socket)) socket.feed.stop();
   }
 
   const handler: UpgradeHandler = (request, socket, head) =>

@@ -60,15 +60,15 @@ export function operatorRoutes({
   const turn = createYieldQueue();
   return (request, response) => {
     const path = request.url?.split(/[?#]/)[0];
-    const known = operatorPaths.find((one) => one === path);
-    if (!known) return false;
-    const send = (found: Answer | Refused) => ("code" in found ? refuse(request, response, found) : write(request, response, found));
+    const operatorPath = operatorPaths.find((operatorPath) => operatorPath === path);
+    if (!operatorPath) return false;
+    const send = (match: Answer | Refused) => ("code" in match ? refuse(request, response, match) : write(request, response, match));
     if (request.method !== "GET" && request.method !== "HEAD") send(wrongMethod);
     else
       turn()
-        .then(() => answers[known](request))
+        .then(() => answers[operatorPath](request))
         .then(send, (error: unknown) => {
-          process.stderr.write(`${known} could not be answered: ${error instanceof Error ? error.message : String(error)}\n`);
+          process.stderr.write(`request failed: ${operatorPath}: ${error instanceof Error ? error.message : String(error)}\n`);
           send(broken);
         });
     return true;
@@ -87,8 +87,8 @@ function write({ method }: IncomingMessage, response: ServerResponse, { status, 
 
 /** Compares hashes, which have one length: the time it takes reveals nothing about the token. */
 function hasToken({ headers }: IncomingMessage, token: string | undefined): boolean {
-  const given = /^Bearer +(\S+)$/i.exec(headers.authorization ?? "")?.[1];
-  if (token === undefined || given === undefined) return false;
+  const bearer = /^Bearer +(\S+)$/i.exec(headers.authorization ?? "")?.[1];
+  if (token === undefined || bearer === undefined) return false;
   const hash = (text: string) => createHash("sha256").update(text).digest();
-  return timingSafeEqual(hash(given), hash(token));
+  return timingSafeEqual(hash(bearer), hash(token));
 }

@@ -49,7 +49,7 @@ export function stillStarting(request: IncomingMessage, response: ServerResponse
     .end(request.method === "HEAD" ? undefined : body);
 }
 
-/** For every answer without a policy of its own: its content may load nothing, run nothing and be in no frame. */
+/** The policy of every answer without its own: its content may load nothing, run nothing and be in no frame. */
 export const ANSWER_HEADERS: Readonly<Record<string, string>> = {
   "content-security-policy": "default-src 'none'; frame-ancestors 'none'; sandbox",
   "x-content-type-options": "nosniff",

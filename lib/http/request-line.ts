@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { type IncomingMessage } from "node:http";
 import { decodePercent } from "@/lib/contract/plain-line";
-import { EMBED_PATH_HEADER, embedAddressOf, keepEmbedPaths } from "@/lib/shared/console-paths";
+import { EMBED_PATH_HEADER, embedAddressOf, setEmbedPaths } from "@/lib/shared/console-paths";
 import { type Refused } from "@/lib/shared/http-types";
 import { isInNetworks, networks } from "@/lib/shared/ip-address";
 
@@ -46,16 +46,16 @@ export function keepDots(url: string): string {
 
 export function createEmbedPaths(): { answerAt<T>(request: IncomingMessage, answer: () => T): T } {
   const paths = new AsyncLocalStorage<string>();
-  keepEmbedPaths(paths);
+  setEmbedPaths(paths);
   return {
     answerAt(request, answer) {
       delete request.headers[EMBED_PATH_HEADER];
-      const found = embedAddressAt(request.url ?? "");
-      if (!found) return answer();
-      request.headers[EMBED_PATH_HEADER] = found.path;
+      const match = embedAddressAt(request.url ?? "");
+      if (!match) return answer();
+      request.headers[EMBED_PATH_HEADER] = match.path;
       // Not left to Next's own proxy, which cuts off the body of an upload. For pages it rewrites the address (proxy.ts).
-      if (/^\/(api|samples)(?=[/?]|$)/.test(found.rest)) request.url = found.rest;
-      return paths.run(found.path, answer);
+      if (/^\/(api|samples)(?=[/?]|$)/.test(match.rest)) request.url = match.rest;
+      return paths.run(match.path, answer);
     },
   };
 }
@@ -71,8 +71,8 @@ export function routeAddress(address: string): string {
 
 /** The base path is removed already: later in an address, the same text may be the name of a file. */
 function embedAddressAt(address: string): ReturnType<typeof embedAddressOf> {
-  const found = embedAddressOf(address);
-  return found && address.startsWith(found.path) ? found : undefined;
+  const match = embedAddressOf(address);
+  return match && address.startsWith(match.path) ? match : undefined;
 }
 
 export type RequestRules = {
@@ -107,14 +107,14 @@ export function judgeEncoding({ url = "" }: IncomingMessage): Refused | undefine
 }
 
 function judgeHost(request: IncomingMessage, hosts: readonly string[] | undefined): Refused | undefined {
-  const given = request.rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === "host").length;
+  const hostCount = request.rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === "host").length;
   // HTTP/1.0 may leave it out; it then means the address that the request was sent to.
-  if (given === 0 && request.httpVersion === "1.0") {
+  if (hostCount === 0 && request.httpVersion === "1.0") {
     request.headers.host = addressOf(request);
     return undefined;
   }
   const { host = "" } = request.headers;
-  if (given !== 1) return badRequest(`Host: the header ${given === 0 ? "is missing" : "is given more than once"}.`);
+  if (hostCount !== 1) return badRequest(`Host: the header ${hostCount === 0 ? "is missing" : "is given more than once"}.`);
   if (!hostText.test(host) || !URL.canParse(`http://${host}`)) return badRequest("Host: the header names no host.");
   const { hostname } = new URL(`http://${host}`);
   if (hosts === undefined || isThisMachine(hostname) || hosts.includes(hostname)) return undefined;

@@ -39,19 +39,19 @@ export function publicFiles(root: string, build: string): (url: string) => boole
 }
 
 function readsBrotli(accepted: string): boolean {
-  return accepted.split(",").some((one) => /^\s*br\s*(;\s*q=(?!0(\.0*)?\s*$).*)?$/i.test(one));
+  return accepted.split(",").some((value) => /^\s*br\s*(;\s*q=(?!0(\.0*)?\s*$).*)?$/i.test(value));
 }
 
 type RouteMethods = Readonly<Record<string, readonly string[]>>;
 
-const known = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
+const allMethods = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
 
 export function judgeMethods(routes: RouteMethods): (request: IncomingMessage) => Refused | undefined {
   const routeOf = findRoute(Object.keys(routes));
   return ({ method = "", url = "" }) => {
     const path = pathOf(url);
     if (!/^\/api(\/|$)/.test(path)) return undefined;
-    if (!known.has(method)) return { status: 400, code: "BAD_REQUEST", message: "This method is not known." };
+    if (!allMethods.has(method)) return { status: 400, code: "BAD_REQUEST", message: "This method is not known." };
     const methods = own(routes, routeOf(path) ?? "");
     const allowed = methods && new Set([...methods, "OPTIONS", ...(methods.includes("GET") ? ["HEAD"] : [])]);
     if (!allowed || allowed.has(method)) return undefined;
@@ -67,17 +67,17 @@ export function nameRequests(paths: readonly string[]): NameRequest {
   return ({ method = "", url = "" }) => {
     const path = pathOf(routeAddress(url));
     const route = /^\/(_next|samples)\//.exec(path)?.[0].concat("*") ?? routeOf(path) ?? "other";
-    return { method: known.has(method) ? method : "other", route };
+    return { method: allMethods.has(method) ? method : "other", route };
   };
 }
 
 function findRoute(paths: readonly string[]): (path: string) => string | undefined {
-  // As in Next, a name goes before a parameter, and a parameter before a catch-all: "~" sorts after every letter.
+  // As in Next, a name takes precedence over a parameter, and a parameter over a catch-all: "~" sorts after every letter.
   const order = (path: string) => path.replaceAll("[...", "~~").replaceAll("{file}", "~~").replaceAll(/[[{]/g, "~");
   const patterns = [...new Set(paths)]
     .sort((a, b) => (order(a) < order(b) ? -1 : 1))
     .map((path) => ({ pattern: new RegExp(`^${path.split("/").map(toPattern).join("/")}$`), path }));
-  return (asked) => patterns.find(({ pattern }) => pattern.test(asked))?.path;
+  return (path) => patterns.find(({ pattern }) => pattern.test(path))?.path;
 }
 
 function pathOf(url: string): string {

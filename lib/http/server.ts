@@ -21,7 +21,7 @@ type ConnectionBounds = {
 /** Browsers send one request after another; a client that sends more than this ahead of the answers wants to fill the memory. */
 const MAX_WAITING = 16;
 const MAX_CONNECTIONS = 8192;
-const USUAL_DESCRIPTORS = 1024;
+const DEFAULT_DESCRIPTORS = 1024;
 
 /** The rest of the descriptors is for files, databases and services: a request in work may need one beside its connection. */
 function shareDescriptors(): { all: number; ofAddress: number } {
@@ -31,7 +31,7 @@ function shareDescriptors(): { all: number; ofAddress: number } {
 
 function descriptors(): number {
   const { soft } = objectOf(objectOf(objectOf(process.report?.getReport())?.userLimits)?.open_files) ?? {};
-  return typeof soft === "number" ? soft : Number(soft) || USUAL_DESCRIPTORS;
+  return typeof soft === "number" ? soft : Number(soft) || DEFAULT_DESCRIPTORS;
 }
 
 type Handle = (request: IncomingMessage, response: ServerResponse) => void;
@@ -102,9 +102,9 @@ function createRequestObserver(nameOf: NameRequest | undefined): Observe {
   metrics?.read("lightdesk_http_requests_in_progress", () => inProgress);
   return (request, response, answer) => {
     const { method, route } = nameOf(request);
-    const begun = performance.now();
+    const startedMs = performance.now();
     const { traceparent } = request.headers;
-    const span = traces?.begin(`${method} ${route}`, {
+    const span = traces?.startSpan(`${method} ${route}`, {
       kind: "incoming",
       parent: typeof traceparent === "string" ? traceparent : null,
       attributes: { "http.request.method": method, "http.route": route },
@@ -114,10 +114,10 @@ function createRequestObserver(nameOf: NameRequest | undefined): Observe {
       inProgress -= 1;
       const status = response.headersSent ? response.statusCode : WENT_AWAY;
       metrics?.count("lightdesk_http_requests_total", { method, route, status: String(status) });
-      metrics?.observe("lightdesk_http_request_duration_seconds", { route }, (performance.now() - begun) / 1000);
+      metrics?.observe("lightdesk_http_request_duration_seconds", { route }, (performance.now() - startedMs) / 1000);
       span?.end({ "http.response.status_code": status }, status < 500);
     });
-    return span ? span.within(answer) : answer();
+    return span ? span.run(answer) : answer();
   };
 }
 
@@ -129,18 +129,25 @@ export class Answer<Request extends IncomingMessage = IncomingMessage> extends S
     return name === LENGTH_HEADER ? super.setHeader("content-length", String(value)) : super.setHeader(name, value);
   }
 
-  override end(...given: unknown[]): this {
+  /** Next calls it directly before the first part of the body: both travel in one packet. */
+  override flushHeaders(): void {
+    process.nextTick(() => {
+      if (!this.headersSent && !this.destroyed) super.flushHeaders();
+    });
+  }
+
+  override end(...args: unknown[]): this {
     const { req, socket } = this;
     const end = (...rest: unknown[]): this => Reflect.apply(super.end, this, rest);
-    if (this.writableEnded || req.complete || !socket || socket.destroyed) return end(...given);
-    // Also on a connection that is kept: a body that never ends would hold it for ever.
+    if (this.writableEnded || req.complete || !socket || socket.destroyed) return end(...args);
+    // Also on a connection that is kept: a body that never ends would hold it forever.
     const timer = setTimeout(() => end() && socket.destroy(), LINGER_MS).unref();
     req.once("end", () => clearTimeout(timer));
     // Node closes the connection right after its last answer. An answer of known length is complete without its end, so the end can wait.
-    if (!this.isLast() || !this.hasHeader("content-length")) return end(...given);
-    const [body] = given;
+    if (!this.isLast() || !this.hasHeader("content-length")) return end(...args);
+    const [body] = args;
     if (typeof body === "string" || body instanceof Uint8Array) this.write(body);
-    else this.flushHeaders();
+    else super.flushHeaders();
     socket.end();
     req.once("end", () => end());
     req.resume();
@@ -179,7 +186,8 @@ type HttpOptions = RequestRules & {
 export type HttpServer = ReturnType<typeof createHttpServer>;
 
 const CHECK_EVERY_MS = 5000;
-/** Proxies keep idle connections for about 60 s, and an earlier end may meet their next request. Others get Node's 5 s. */
+/** A connection that ends as its client reuses it fails that request: programs poll every few seconds, proxies keep connections for 60 s. */
+const IDLE_MS = 15_000;
 const PROXY_IDLE_MS = 75_000;
 
 export function createHttpServer(options: HttpOptions, handle: (request: IncomingMessage, response: ServerResponse) => void) {
@@ -189,6 +197,7 @@ export function createHttpServer(options: HttpOptions, handle: (request: Incomin
   // Uploads may take hours; the reader of a body ends one that pauses too long.
   server.requestTimeout = 0;
   server.headersTimeout = patienceMs;
+  server.keepAliveTimeout = IDLE_MS;
   const { all, ofAddress } = shareDescriptors();
   // A client that is slow with its headers gets its refusal before the connection counts as idle.
   const stallMs = patienceMs + 2 * connectionsCheckingInterval;

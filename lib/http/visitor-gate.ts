@@ -43,10 +43,10 @@ class MemoryResponse extends ServerResponse {
     return true;
   }
 
-  override end(...given: unknown[]): this {
-    if (typeof given[0] === "string" || given[0] instanceof Uint8Array) this.write(given[0]);
+  override end(...args: unknown[]): this {
+    if (typeof args[0] === "string" || args[0] instanceof Uint8Array) this.write(args[0]);
     else if (!this.headersSent) this.flushHeaders();
-    invokeCallback(given);
+    invokeCallback(args);
     this.emit("finish");
     this.emit("close");
     this.finish();
@@ -55,8 +55,8 @@ class MemoryResponse extends ServerResponse {
 }
 
 /** Stream methods accept a callback as their last argument. Node calls it once the bytes are written. */
-function invokeCallback(given: readonly unknown[]): void {
-  const last = given.at(-1);
+function invokeCallback(args: readonly unknown[]): void {
+  const last = args.at(-1);
   if (typeof last === "function") process.nextTick(() => Reflect.apply(last, undefined, []));
 }
 
@@ -76,11 +76,11 @@ function sharePage({ status, headers, body }: RenderedPage): SharedPage {
 }
 
 async function sendPage(
-  { method, headers: asked }: IncomingMessage,
+  { method, headers: requestHeaders }: IncomingMessage,
   response: ServerResponse,
   { status, headers, body }: RenderedPage,
 ): Promise<void> {
-  const isPacked = body.length >= MIN_PACKED_BYTES && /\bgzip\b/.test(String(asked["accept-encoding"] ?? ""));
+  const isPacked = body.length >= MIN_PACKED_BYTES && /\bgzip\b/.test(String(requestHeaders["accept-encoding"] ?? ""));
   const bytes = isPacked ? await pack(body) : body;
   for (const [name, value] of Object.entries(headers)) if (value !== undefined) response.setHeader(name, value);
   response.setHeader("vary", "accept-encoding, cookie, accept-language");
@@ -157,15 +157,15 @@ export function createVisitorGate({ rules, render, limit, now = Date.now }: Opti
     const waitMs = isMember ? 0 : await limit.take(request);
     if (waitMs > 0) refuseMany(request, response, waitMs);
     else {
-      const answer = await visitorRules.answerFor(request);
+      const visitorAnswer = await visitorRules.answerFor(request);
       if (response.destroyed) return true;
-      if (answer.kind === "refused") refuseWith(answer.refused);
-      else if (answer.kind === "redirect")
+      if (visitorAnswer.kind === "refused") refuseWith(visitorAnswer.refused);
+      else if (visitorAnswer.kind === "redirect")
         response
-          .writeHead(307, { location: pageAddress(request, answer.location), "cache-control": "no-store", "content-length": 0 })
+          .writeHead(307, { location: pageAddress(request, visitorAnswer.location), "cache-control": "no-store", "content-length": 0 })
           .end();
-      else if (answer.kind === "shared") {
-        const page = await findShared(`${answer.language} ${answer.key}`, answer.url, answer.language);
+      else if (visitorAnswer.kind === "shared") {
+        const page = await findShared(`${visitorAnswer.language} ${visitorAnswer.key}`, visitorAnswer.url, visitorAnswer.language);
         if (page) await page(request, response);
         else refuseWith(busy);
       } else if (request.method !== "GET" && request.method !== "HEAD") return false;

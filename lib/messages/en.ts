@@ -1,7 +1,8 @@
 // Every sentence of the product in English, one file a namespace. What it exports is the type of every message key.
-// Must never: be imported by a component; pages hand the namespaces they need to the browser.
+// Components must not import it; pages hand the namespaces they need to the browser.
 
 export { default as acts } from "./en/acts.json";
+export { default as apiReference } from "./en/api-reference.json";
 export { default as apps } from "./en/apps.json";
 export { default as assets } from "./en/assets.json";
 export { default as auth } from "./en/auth.json";
@@ -21,9 +22,11 @@ export { default as queue } from "./en/queue.json";
 export { default as run } from "./en/run.json";
 export { default as runners } from "./en/runners.json";
 export { default as samples } from "./en/samples.json";
+export { default as savedViews } from "./en/saved-views.json";
 export { default as settings } from "./en/settings.json";
 export { default as sharing } from "./en/sharing.json";
 export { default as tokens } from "./en/tokens.json";
 export { default as uploads } from "./en/uploads.json";
 export { default as usage } from "./en/usage.json";
 export { default as viewer } from "./en/viewer.json";
+export { default as webhooks } from "./en/webhooks.json";

@@ -1,7 +1,8 @@
 // Every sentence of the product in Simplified Chinese, one file a namespace, complete against the English.
-// Must never: be imported by a component; pages hand the namespaces they need to the browser.
+// Components must not import it; pages hand the namespaces they need to the browser.
 
 export { default as acts } from "./zh-CN/acts.json";
+export { default as apiReference } from "./zh-CN/api-reference.json";
 export { default as apps } from "./zh-CN/apps.json";
 export { default as assets } from "./zh-CN/assets.json";
 export { default as auth } from "./zh-CN/auth.json";
@@ -21,9 +22,11 @@ export { default as queue } from "./zh-CN/queue.json";
 export { default as run } from "./zh-CN/run.json";
 export { default as runners } from "./zh-CN/runners.json";
 export { default as samples } from "./zh-CN/samples.json";
+export { default as savedViews } from "./zh-CN/saved-views.json";
 export { default as settings } from "./zh-CN/settings.json";
 export { default as sharing } from "./zh-CN/sharing.json";
 export { default as tokens } from "./zh-CN/tokens.json";
 export { default as uploads } from "./zh-CN/uploads.json";
 export { default as usage } from "./zh-CN/usage.json";
 export { default as viewer } from "./zh-CN/viewer.json";
+export { default as webhooks } from "./zh-CN/webhooks.json";

@@ -16,12 +16,17 @@ import { type CapabilityMemory } from "./capabilities/memory";
 import { type SeenAssets } from "./connections/seen-assets";
 import { type HostKeys } from "./embed/host-keys";
 import { type Env } from "./env";
+import { type JobIndex } from "./job-index/job-index";
+import { type RunKeys } from "./job-index/run-times";
 import { type KeyRing } from "./keys/key-ring";
-import { type Ledger } from "./ledger/ledger";
 import { type AttemptLimit } from "./limits/attempt-limit";
+import { type LiveHub } from "./live/hub";
 import { type Log } from "./log";
+import { type DataChange } from "./store/peers";
 import { type Store } from "./store/store";
+import { type Delivery } from "./store/webhooks";
 import { type Breaker } from "./thumbnails/breaker";
+import { type AnswerCache } from "./upstream/answer-cache";
 import { type Upstream, type UpstreamOptions } from "./upstream/upstream";
 import { type ClassNames, type SeenNames } from "./workflows/seen-names";
 
@@ -32,11 +37,20 @@ type SubmissionsInFlight = Map<string, { contentHash: string; outcome: Promise<S
 
 export type Target = { connectionId: string; baseUrl: string; dialect: Dialect; apiKey: string | undefined };
 
+export type Webhooks = {
+  start(composition: Composition): void;
+  /** A webhook of the connection was set up or changed. */
+  changed(connectionId: string): void;
+  /** One attempt now, of a delivery that was claimed. Undefined if it is gone. `resent`: if it fails, the schedule stays. */
+  attempt(delivery: Delivery, resent?: { scheduledAt: number | undefined }): Promise<Delivery | undefined>;
+  stop(): Promise<void>;
+};
+
 export type Composition = {
   env: Env;
   log: Log;
   store: Store;
-  ledger: Ledger;
+  jobIndex: JobIndex;
   ring: KeyRing;
   authSecret: string;
   now(): number;
@@ -46,6 +60,7 @@ export type Composition = {
   seenAssets: SeenAssets;
   seenNames: SeenNames;
   classNames: ClassNames;
+  runKeys: RunKeys;
   signInLimits: SignInLimits;
   memberLimit: AttemptLimit;
   /** Requests with an invalid token, by address. */
@@ -63,7 +78,7 @@ export type Composition = {
   /** Cached descriptions of node classes for app runs, by connection, address and class. */
   nodeInfos: Lru<string, { info: NodeInfo | undefined; atMs: number }>;
   /** Queue positions reported by services, by connection and address. */
-  queuePlaces: Lru<string, ReadonlyMap<string, number | undefined>>;
+  queuePositions: Lru<string, ReadonlyMap<string, number | undefined>>;
   /** Where forms with files are stored until they are sent on; emptied at each start. */
   formsFolder: string;
   ready: Promise<void>;
@@ -79,6 +94,11 @@ export type Composition = {
   /** The client id with which this process submits to local servers and listens to services. */
   clientId: string;
   liveOutputs: LiveOutputs;
+  jobAnswers: AnswerCache;
+  live: LiveHub;
+  /** Ends shared answers and refreshes live updates, in all processes that share the database. */
+  noteChange(change: DataChange): void;
+  webhooks: Webhooks;
   /** One-time address for making the owner; undefined if there is one. Only after `ready`. */
   setUpUrl(): string | undefined;
   stop(): Promise<void>;

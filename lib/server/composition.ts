@@ -19,21 +19,26 @@ import { type Composition } from "./composition-type";
 import { createSeenAssets } from "./connections/seen-assets";
 import { createHostKeys } from "./embed/host-keys";
 import { consoleUrl, type Env, EnvError, isBuild, readEnv } from "./env";
+import { createJobIndex } from "./job-index/job-index";
+import { createRunKeys } from "./job-index/run-times";
 import { openKeyRing, openSharedSecret, readOrMakeSecretFile, seal, unseal } from "./keys/key-ring";
-import { createLedger } from "./ledger/ledger";
 import { type AttemptLimit, createAttemptLimit, createSharedLimit } from "./limits/attempt-limit";
+import { createLiveHub } from "./live/hub";
 import { createLog } from "./log";
-import { runningComposition, setRunningComposition } from "./running";
+import { getProcessState } from "./running";
+import { type PeerListener } from "./store/peers";
 import { openStore, requireConsoleRows } from "./store/store";
 import { createBreaker } from "./thumbnails/breaker";
+import { createAnswerCache } from "./upstream/answer-cache";
 import { createAnswerReader } from "./upstream/answer-reader";
 import { catalogueReader } from "./upstream/catalogue-reader";
-import { createSilences } from "./upstream/deadline";
+import { createResponseTracker } from "./upstream/deadline";
 import { withoutKeyInHeaders } from "./upstream/key-gate";
-import { speakLocal } from "./upstream/local-dialect/speak-local";
+import { createLocalDialect } from "./upstream/local-dialect/local-dialect";
 import { createGuardedSend, createHttpSend, type GuardedSend, isEmbedded } from "./upstream/send";
 import { listenToService } from "./upstream/service-events";
 import { createUpstream, type UpstreamLimits } from "./upstream/upstream";
+import { createWebhooks } from "./webhooks/watch";
 import { createClassNames, createSeenNames } from "./workflows/seen-names";
 
 const SET_UP_KEPT_MS = 60 * 60_000;
@@ -52,13 +57,15 @@ export type CompositionOptions = {
 export function composition(): Composition {
   // A build renders pages too. With the settings of a running console, it would open that console's data.
   if (isBuild()) throw new Error("A build cannot start a console: await headers() first.");
-  return runningComposition() ?? startComposition({ env: readEnv() });
+  return getProcessState().composition ?? startComposition({ env: readEnv() });
 }
 
 export function startComposition(options: CompositionOptions): Composition {
-  const made = compose(options);
-  setRunningComposition(made);
-  return made;
+  const composition = compose(options);
+  getProcessState().composition = composition;
+  // A failed start has no webhooks, and its waiters get the error.
+  void composition.ready.then(() => composition.webhooks.start(composition)).catch(() => undefined);
+  return composition;
 }
 
 function compose({ env, now = Date.now, logDestination, upstreamLimits }: CompositionOptions): Composition {
@@ -66,10 +73,13 @@ function compose({ env, now = Date.now, logDestination, upstreamLimits }: Compos
   const log = createLog(env.logLevel, logDestination);
   releaseReserve(env.dataDir);
   const store = openStore(env.dataDir, env.databaseUrl);
-  const ledger = createLedger({ store, log, now, most: env.ledgerJobs });
+  const jobIndex = createJobIndex({ store, log, now, maxJobs: env.maxIndexedJobs });
   const capabilities = createCapabilityMemory(now);
   const pictureBreaker = createBreaker(now);
-  const silences = createSilences();
+  const responseTracker = createResponseTracker();
+  const jobAnswers = createAnswerCache(upstreamLimits?.sharedMs);
+  const liveOutputs = createLiveOutputs(now);
+  const live = createLiveHub({ now, log });
   const ring = openKeyRing(env.dataDir, env.encryptionKeys);
   const answerWorker = join(env.root, "dist", "answer-worker.mjs");
   const answers = createAnswerReader(answerWorker, log);
@@ -79,7 +89,7 @@ function compose({ env, now = Date.now, logDestination, upstreamLimits }: Compos
   const sendHttp = createHttpSend();
   // One per process: a local server reports a job only to the last socket under the client id that submitted it.
   const clientId = `lightdesk-${randomUUID()}`;
-  const sendLocal = speakLocal(sendHttp, now, clientId);
+  const sendLocal = createLocalDialect(sendHttp, now, clientId);
   const sendForeign: GuardedSend = createGuardedSend({ trustedHosts: env.trustedHosts });
   let service: Service | undefined;
   let setUpToken: string | undefined;
@@ -88,6 +98,14 @@ function compose({ env, now = Date.now, logDestination, upstreamLimits }: Compos
   const running = (): Service => {
     if (!service) throw new Error("the embedded service is not up yet");
     return service;
+  };
+  const applyChange: PeerListener["onData"] = (change) => {
+    jobAnswers.changed(change?.baseUrl);
+    live.changed(change);
+  };
+  const noteChange: Composition["noteChange"] = (change) => {
+    applyChange(change);
+    store.peers.publishData(change);
   };
   const upstreamOptionsFor: Composition["upstreamOptionsFor"] = ({ connectionId, baseUrl, dialect, apiKey }) => ({
     baseUrl,
@@ -105,9 +123,11 @@ function compose({ env, now = Date.now, logDestination, upstreamLimits }: Compos
     },
     isSecond: (operation, item) => capabilities.isSecondRefused(connectionId, operation, item),
     answers,
+    parsed: jobAnswers.parsedFor(connectionId, apiKey),
+    onChange: () => noteChange({ baseUrl }),
     readCatalogue: catalogueReader({ answers, cache: catalogues, connectionId }),
     connectionId,
-    silences: isEmbedded(baseUrl) ? undefined : { of: silences, service: `${connectionId} ${baseUrl}` },
+    responseTracker: isEmbedded(baseUrl) ? undefined : { of: responseTracker, service: `${connectionId} ${baseUrl}` },
   });
 
   /** Counted in memory if the process is alone, otherwise in the database; a burst of 0 means no limit. */
@@ -121,11 +141,15 @@ function compose({ env, now = Date.now, logDestination, upstreamLimits }: Compos
     await requireConsoleRows(env.dataDir, env.databaseUrl);
     await store.migrate();
     if (env.databaseUrl !== undefined) authSecret = await openSharedSecret(store.settings, ring, authSecret);
-    await store.peers.start((connectionId) => {
-      capabilities.forget(connectionId);
-      ledger.reader.restart(connectionId);
+    await store.peers.start({
+      onConnection(connectionId) {
+        capabilities.forget(connectionId);
+        jobIndex.reader.restart(connectionId);
+      },
+      onData: applyChange,
+      onError: (err) => log.error({ err }, "change notice failed"),
     });
-    ledger.sweep();
+    jobIndex.sweep();
     const { createService } = await import("@/lib/service/index");
     const made = createService({
       ...env.service,
@@ -145,11 +169,11 @@ function compose({ env, now = Date.now, logDestination, upstreamLimits }: Compos
       await store.setUpToken.replace(setUpToken, now(), env.databaseUrl === undefined ? 0 : SET_UP_KEPT_MS);
     }
   }
-  const liveOutputs = createLiveOutputs(now);
+  const webhooks = createWebhooks({ webhooks: store.webhooks, ring, log, now, send: sendForeign });
   const submissionsInFlight: Composition["submissionsInFlight"] = new Map();
   // Reserved only after the start: until then the start may use that disk space.
   const ready = start().then(() => {
-    if (!holdReserve(env.dataDir)) log.error({ dataDir: env.dataDir }, "the disk that holds the console's data is full");
+    if (!holdReserve(env.dataDir)) log.error({ dataDir: env.dataDir }, "console disk full");
   });
   // Callers that await `ready` get the error; without this line Node would end the process before they could.
   ready.catch(() => undefined);
@@ -169,7 +193,7 @@ function compose({ env, now = Date.now, logDestination, upstreamLimits }: Compos
     env,
     log,
     store,
-    ledger,
+    jobIndex,
     ring,
     get authSecret() {
       return authSecret;
@@ -181,6 +205,7 @@ function compose({ env, now = Date.now, logDestination, upstreamLimits }: Compos
     seenAssets: createSeenAssets(now),
     seenNames: createSeenNames(),
     classNames: createClassNames(),
+    runKeys: createRunKeys(),
     signInLimits: createSignInLimits(store.attempts, now),
     memberLimit: limit("member", env.rateLimit, 60_000 / Math.max(1, env.rateLimit)),
     wrongTokenLimit: limit("wrong token", 20, 10_000),
@@ -193,7 +218,7 @@ function compose({ env, now = Date.now, logDestination, upstreamLimits }: Compos
     hostKeys: createHostKeys({ ring, now, log, sendHere: sendHttp, sendForeign }),
     submissionsInFlight,
     nodeInfos: createLru({ max: MAX_NODE_INFOS }),
-    queuePlaces: createLru({ max: MAX_QUEUES }),
+    queuePositions: createLru({ max: MAX_QUEUES }),
     formsFolder,
     ready,
     readiness,
@@ -207,17 +232,23 @@ function compose({ env, now = Date.now, logDestination, upstreamLimits }: Compos
         : listenToService(target, client, listener),
     clientId,
     liveOutputs,
+    jobAnswers,
+    live,
+    noteChange,
+    webhooks,
     setUpUrl: () => setUpToken && `${consoleUrl(env)}/set-up?token=${setUpToken}`,
     async stop() {
       // A failed start has nothing to stop, and its waiters got the error.
       await ready.catch(() => undefined);
+      live.stop();
+      await webhooks.stop();
       liveOutputs.stop();
       submissionsInFlight.clear();
-      await ledger.stop();
+      await jobIndex.stop();
       await service?.stop();
       await Promise.all([sendHttp.close(), sendForeign.close(), answers.close()]);
       await store.close();
-      if (runningComposition() === this) setRunningComposition(undefined);
+      if (getProcessState().composition === this) getProcessState().composition = undefined;
     },
   };
 }
@@ -228,8 +259,6 @@ function openDataDir(folder: string): void {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     chmodSync(folder, 0o700);
   } catch (error) {
-    throw new EnvError(
-      `LIGHTDESK_DATA_DIR must be a folder that can be written (${error instanceof Error ? error.message : "it cannot"}).`,
-    );
+    throw new EnvError(`LIGHTDESK_DATA_DIR must be a writable folder (${error instanceof Error ? error.message : "it cannot"}).`);
   }
 }

@@ -8,29 +8,29 @@ const prefixes = ["__Host-", "__Secure-"] as const;
 export const SESSION_COOKIES: readonly string[] = ["", ...prefixes].map((prefix) => prefix + SESSION_COOKIE);
 
 type Below = { basePath: string };
-type Place = Below & { publicUrl?: string };
+type CookieScope = Below & { publicUrl?: string };
 
 export function isSecure(publicUrl: string | undefined): boolean {
   return publicUrl?.startsWith("https://") ?? false;
 }
 
 /** With a base path the first prefix cannot be used: the cookie would also be sent to everything else on the host. */
-export function cookieName(plain: string, { publicUrl, basePath }: Place): string {
+export function cookieName(plain: string, { publicUrl, basePath }: CookieScope): string {
   if (!isSecure(publicUrl)) return plain;
   return (basePath === "" ? prefixes[0] : prefixes[1]) + plain;
 }
 
-export function sessionCookieName(place: Place): string {
-  return cookieName(SESSION_COOKIE, place);
+export function sessionCookieName(scope: CookieScope): string {
+  return cookieName(SESSION_COOKIE, scope);
 }
 
 const OF_A_SIGN_IN_SECONDS = 15 * 60;
 
 /** All cookies of next-auth, renamed and limited to our path: under its own names, another product on the host that uses it would clash. */
-export function nextAuthCookies(place: Place) {
+export function nextAuthCookies(scope: CookieScope) {
   const named = (plain: string, maxAge?: number) => ({
-    name: cookieName(`lightdesk.${plain}`, place),
-    options: { httpOnly: true, sameSite: "lax", path: place.basePath || "/", secure: isSecure(place.publicUrl), maxAge } as const,
+    name: cookieName(`lightdesk.${plain}`, scope),
+    options: { httpOnly: true, sameSite: "lax", path: scope.basePath || "/", secure: isSecure(scope.publicUrl), maxAge } as const,
   });
   return {
     sessionToken: named("session"),
@@ -42,7 +42,7 @@ export function nextAuthCookies(place: Place) {
   };
 }
 
-export function cookieAttributes({ publicUrl, basePath }: Place, seconds: number): string {
+export function cookieAttributes({ publicUrl, basePath }: CookieScope, seconds: number): string {
   return `Path=${basePath || "/"}; Max-Age=${seconds}; HttpOnly; SameSite=Lax${isSecure(publicUrl) ? "; Secure" : ""}`;
 }
 
@@ -64,13 +64,13 @@ function named(name: string, { basePath }: Below): string {
   return `${basePath === "" ? "__Host" : "__Secure"}-lightdesk.${name}`;
 }
 
-export function embedCookie(slot: string, place: Below): string {
-  return named(`embed.${slot}`, place);
+export function embedCookie(slot: string, scope: Below): string {
+  return named(`embed.${slot}`, scope);
 }
 
 /** Shows that the browser keeps cookies here at all. */
-export function probeCookie(slot: string, place: Below): string {
-  return named(`probe.${slot}`, place);
+export function probeCookie(slot: string, scope: Below): string {
+  return named(`probe.${slot}`, scope);
 }
 
 export function embedCookieRules({ basePath }: Below): string {

@@ -11,7 +11,7 @@ import { proxiesExpected, proxiesSchema } from "./trusted-proxies";
 
 /** The first names of the console's own addresses; a test compares them with app/ and public/. */
 export const ownNames: ReadonlySet<string> = new Set([
-  ...["_next", "api", "ws", "favicon.ico", "icon.svg", "samples"],
+  ...["_next", "api", "ws", "docs", "favicon.ico", "icon.svg", "samples"],
   ...["sign-in", "set-up", "confirmed", "invitation"],
   ...["share", "embed", "embed.js", "embed.d.ts", "embed-worker.js"],
   ...["jobs", "queue", "history", "assets", "files", "run", "apps", "settings", "choose"],
@@ -105,8 +105,8 @@ export function readEnv(source: Readonly<Record<string, string | undefined>> = p
     /** Requests a minute for one member; 0 means no limit. */
     rateLimit: read("LIGHTDESK_RATE_LIMIT", wholeNumber(0, 1e6), "requests a minute for one member, 0 for no limit") ?? 6000,
     session: { idleMs: idleMinutes === 0 ? longestMs : idleMinutes * MINUTE_MS, longestMs },
-    /** How many jobs of a connection the ledger keeps. */
-    ledgerJobs: read("LIGHTDESK_LEDGER_JOBS", wholeNumber(100, 1e6), "a number of jobs from 100 to 1000000") ?? 200_000,
+    /** How many jobs of a connection the job index keeps. */
+    maxIndexedJobs: read("LIGHTDESK_LEDGER_JOBS", wholeNumber(100, 1e6), "a number of jobs from 100 to 1000000") ?? 200_000,
     ...readSignInSettings(read, fail, proxySignIn !== undefined),
     proxySignIn,
     /** Replaces "Lightdesk" for visitors of embedded pages and shares. */
@@ -118,7 +118,7 @@ export function readEnv(source: Readonly<Record<string, string | undefined>> = p
 }
 
 /** The names of all settings: those that the reader requests, and those of the named sign-in providers. */
-export function knownSettings(providers: readonly string[]): string[] {
+export function allSettings(providers: readonly string[]): string[] {
   const names = new Set(oidcSettingNames(providers));
   readEnv(new Proxy<Record<string, undefined>>({}, { get: (_, name) => void names.add(String(name)) }));
   return [...names].filter((name) => /^(LIGHTDESK_|DATABASE_URL$|PORT$|HOST$)/.test(name));
@@ -126,15 +126,15 @@ export function knownSettings(providers: readonly string[]): string[] {
 
 /** A message for each unknown LIGHTDESK_ variable, with the most similar setting. */
 export function unknownSettings(source: Readonly<Record<string, string | undefined>> = process.env): string[] {
-  const settingNames = knownSettings(source.LIGHTDESK_OIDC?.split(",") ?? []).filter((name) => name.startsWith(PREFIX));
+  const settingNames = allSettings(source.LIGHTDESK_OIDC?.split(",") ?? []).filter((name) => name.startsWith(PREFIX));
   const unknown = Object.keys(source).filter((name) => name.startsWith(PREFIX) && !settingNames.includes(name) && name !== TEST_BROWSER);
   return unknown.sort().map((name) => {
-    const meant = nearestOf(
+    const suggestion = nearestOf(
       name.slice(PREFIX.length),
-      settingNames.map((one) => one.slice(PREFIX.length)),
+      settingNames.map((settingName) => settingName.slice(PREFIX.length)),
     );
     const sentence = `${name.slice(0, MAX_NAME_LENGTH)} is not a setting and has no effect.`;
-    return meant === undefined ? sentence : `${sentence} Did you mean ${PREFIX}${String(meant)}?`;
+    return suggestion === undefined ? sentence : `${sentence} Did you mean ${PREFIX}${String(suggestion)}?`;
   });
 }
 
@@ -153,8 +153,8 @@ function addressBelow(publicUrl: string, basePath: string): string {
   const { origin, pathname } = new URL(publicUrl);
   const path = pathname.replace(/\/+$/, "");
   if (path === "" || path === basePath) return origin + basePath;
-  const given = basePath === "" ? "is not set" : `is ${basePath}`;
-  throw new EnvError(`LIGHTDESK_PUBLIC_URL has the path ${path}, but LIGHTDESK_BASE_PATH ${given}: give both the same path.`);
+  const actual = basePath === "" ? "is not set" : `is ${basePath}`;
+  throw new EnvError(`LIGHTDESK_PUBLIC_URL has the path ${path}, but LIGHTDESK_BASE_PATH ${actual}: give both the same path.`);
 }
 
 /** A path of the console, as browsers request it. */

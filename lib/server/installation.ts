@@ -37,7 +37,7 @@ export function holdDataFolder(dataDir: string): void {
     lock?.close();
     // The store itself reports a folder that is not writable.
     if (!String(codeOf(error)).startsWith("SQLITE_BUSY")) return;
-    throw new Error(`LIGHTDESK_DATA_DIR must be a folder of its own: another Lightdesk runs with ${dataDir}. Stop it first.`, {
+    throw new Error(`LIGHTDESK_DATA_DIR must not be shared: another Lightdesk uses ${dataDir}. Stop it first.`, {
       cause: error,
     });
   }
@@ -55,9 +55,9 @@ export function proveDoctor(authSecret: string, nowMs: number): string {
   return `${nowMs}.${createHmac("sha256", authSecret).update(`doctor ${nowMs}`).digest("hex")}`;
 }
 
-type Known = { authSecret: string | undefined; addressOf: (request: IncomingMessage) => string; nowMs: number };
+type ConsoleFacts = { authSecret: string | undefined; addressOf: (request: IncomingMessage) => string; nowMs: number };
 
-export function tellSeen(request: IncomingMessage, response: ServerResponse, { authSecret, addressOf, nowMs }: Known): void {
+export function tellSeen(request: IncomingMessage, response: ServerResponse, { authSecret, addressOf, nowMs }: ConsoleFacts): void {
   const { headers, socket } = request;
   if (authSecret === undefined || !isProven(String(headers[PROOF_HEADER] ?? ""), authSecret, nowMs)) return;
   const seen: Seen = {
@@ -72,8 +72,8 @@ export function tellSeen(request: IncomingMessage, response: ServerResponse, { a
 function isProven(proof: string, authSecret: string, nowMs: number): boolean {
   const at = Number(/^(\d{1,15})\./.exec(proof)?.[1] ?? NaN);
   if (!(Math.abs(nowMs - at) <= HOLDS_MS)) return false;
-  const [given, expected] = [Buffer.from(proof), Buffer.from(proveDoctor(authSecret, at))];
-  return given.length === expected.length && timingSafeEqual(given, expected);
+  const [actual, expected] = [Buffer.from(proof), Buffer.from(proveDoctor(authSecret, at))];
+  return actual.length === expected.length && timingSafeEqual(actual, expected);
 }
 
 export function readSeen(header: string | null): Seen | undefined {

@@ -40,7 +40,7 @@ export type OidcProvider = {
   verifiedClaim: string;
   /** A verified address signs in the member who has it. */
   linksByAddress: boolean;
-  /** The provider never tells the time of a sign-in: confirmations accept its answer without one. */
+  /** The provider never reports the time of a sign-in: confirmations accept its answer without one. */
   isUndated: boolean;
 };
 
@@ -125,7 +125,7 @@ function readProvider(id: string, read: Read, fail: Fail): OidcProvider {
     clientSecret: readSecret(
       of("CLIENT_SECRET", text, "the secret that the provider gave this console"),
       of("CLIENT_SECRET_FILE", text, "a file that holds the secret"),
-      (why) => fail(`${nameOf("CLIENT_SECRET")} or ${nameOf("CLIENT_SECRET_FILE")} ${why}.`),
+      (reason) => fail(`${nameOf("CLIENT_SECRET")} or ${nameOf("CLIENT_SECRET_FILE")} ${reason}.`),
     ),
     scopes: scopes.split(/ +/).includes("openid") ? scopes : `openid ${scopes}`,
     domains: domains === undefined || domains.includes(EVERYBODY) ? [] : domains,
@@ -140,9 +140,9 @@ function readProvider(id: string, read: Read, fail: Fail): OidcProvider {
 const groupsExpected = `GROUP:ROLE pairs separated by commas, each ROLE one of ${givenRoles.join(", ")}; the GROUP * is everybody else`;
 
 /** A group's name may contain a colon: the role follows the last one. */
-function readGroups(given: string | undefined, fail: (key: "ROLES") => never): ReadonlyMap<string, Role> | undefined {
-  if (given === undefined) return undefined;
-  const pairs = given.split(",").map((pair): [string, Role] => {
+function readGroups(setting: string | undefined, fail: (key: "ROLES") => never): ReadonlyMap<string, Role> | undefined {
+  if (setting === undefined) return undefined;
+  const pairs = setting.split(",").map((pair): [string, Role] => {
     const at = pair.lastIndexOf(":");
     const role = roleSchema.safeParse(pair.slice(at + 1).trim());
     const group = pair.slice(0, Math.max(at, 0)).trim();
@@ -151,9 +151,9 @@ function readGroups(given: string | undefined, fail: (key: "ROLES") => never): R
   return new Map(pairs);
 }
 
-function readSecret(given: string | undefined, file: string | undefined, fail: (why: string) => never): string {
-  if ((given === undefined) === (file === undefined)) return fail("must be set, one of the two");
-  if (file === undefined) return given ?? "";
+function readSecret(setting: string | undefined, file: string | undefined, fail: (reason: string) => never): string {
+  if ((setting === undefined) === (file === undefined)) return fail("must be set, one of the two");
+  if (file === undefined) return setting ?? "";
   try {
     const secret = readFileSync(file, "utf8").trim();
     return secret === "" ? fail("must name a file that is not empty") : secret;

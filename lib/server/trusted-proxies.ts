@@ -7,8 +7,8 @@ import { z } from "zod";
 import { isInNetworks, networks } from "@/lib/shared/ip-address";
 import { type Log } from "./log";
 
-/** `most`: how many proxies are in a row; if a number was given, only the nearest has to be in `from`. */
-export type Proxies = { from: ReturnType<typeof networks>; most: number | undefined };
+/** `maxHops`: how many proxies are in a row; if a number was given, only the nearest has to be in `from`. */
+export type Proxies = { from: ReturnType<typeof networks>; maxHops: number | undefined };
 
 export const networkList = z
   .string()
@@ -34,20 +34,20 @@ export const proxiesSchema = z.union([
   z
     .string()
     .regex(/^[1-9]$/)
-    .transform((count): Proxies => ({ from: near, most: Number(count) })),
-  networkList.transform((from): Proxies => ({ from, most: undefined })),
+    .transform((count): Proxies => ({ from: near, maxHops: Number(count) })),
+  networkList.transform((from): Proxies => ({ from, maxHops: undefined })),
 ]);
 export const proxiesExpected =
   "0, how many reverse proxies of this machine or its networks stand in a row (1 to 9), or their addresses and networks, such as 10.0.0.5,192.168.0.0/24";
 
-type Asking = { headers: IncomingHttpHeaders; socket: { remoteAddress?: string } };
+type ProxiedRequest = { headers: IncomingHttpHeaders; socket: { remoteAddress?: string } };
 
 export function isProxy(address: string, proxies: Proxies | undefined): boolean {
   return proxies !== undefined && isInNetworks(address, proxies.from);
 }
 
 /** Reads a request's client address. Logs once if there seems to be an untrusted proxy: all its clients then count as one. */
-export function addressReader(proxies: Proxies | undefined, log: () => Pick<Log, "warn"> | undefined): (asking: Asking) => string {
+export function addressReader(proxies: Proxies | undefined, log: () => Pick<Log, "warn"> | undefined): (asking: ProxiedRequest) => string {
   let isLogged = false;
   return (asking) => {
     const { headers, socket } = asking;
@@ -65,11 +65,11 @@ function untrusted(from: string): string {
   return `X-Forwarded-For is not read: it came from ${from}, which LIGHTDESK_TRUST_PROXY does not trust. If that is your reverse proxy, set LIGHTDESK_TRUST_PROXY=${from}, with your other proxies behind commas.`;
 }
 
-function addressOf({ headers, socket }: Asking, proxies: Proxies | undefined): string {
+function addressOf({ headers, socket }: ProxiedRequest, proxies: Proxies | undefined): string {
   let address = socket.remoteAddress ?? "unknown";
   const written = String(headers["x-forwarded-for"] ?? "").split(",");
-  for (let passed = 0; written.length > 0 && passed < (proxies?.most ?? Infinity); passed += 1) {
-    const isTaken = isProxy(address, proxies) || (proxies?.most !== undefined && passed > 0);
+  for (let passed = 0; written.length > 0 && passed < (proxies?.maxHops ?? Infinity); passed += 1) {
+    const isTaken = isProxy(address, proxies) || (proxies?.maxHops !== undefined && passed > 0);
     const before = isTaken ? withoutPort(written.pop()?.trim() ?? "") : "";
     if (isIP(before) === 0) break;
     address = before;

@@ -18,17 +18,17 @@ export type BlobSetting = { kind: "folder"; path: string } | BucketSetting;
 /** Undefined: the SDK looks for its keys itself. */
 export type BucketKeys = (() => { accessKeyId: string; secretAccessKey: string }) | undefined;
 
-export const blobPlaceWords =
+export const blobSettingText =
   "the absolute path of a folder, or s3://BUCKET/PREFIX with endpoint, region and style=path as its query and no key in it";
 
-export const blobPlaceSchema = z.string().transform((text, context): BlobSetting => {
-  const place = isAbsolute(text) ? { kind: "folder" as const, path: text } : readBucket(text);
-  if (place) return place;
-  context.addIssue({ code: "custom", message: blobPlaceWords });
+export const blobSettingSchema = z.string().transform((text, context): BlobSetting => {
+  const setting = isAbsolute(text) ? { kind: "folder" as const, path: text } : readBucket(text);
+  if (setting) return setting;
+  context.addIssue({ code: "custom", message: blobSettingText });
   return z.NEVER;
 });
 
-const known = new Set(["endpoint", "region", "style"]);
+const allowedParams = new Set(["endpoint", "region", "style"]);
 
 function readBucket(text: string): BucketSetting | undefined {
   if (!text.startsWith("s3://") || !URL.canParse(text)) return undefined;
@@ -40,7 +40,7 @@ function readBucket(text: string): BucketSetting | undefined {
   const style = query.get("style") ?? "host";
   const region = query.get("region") ?? "us-east-1";
   const isPlain = url.username === "" && url.password === "" && url.port === "" && url.hash === "";
-  const isKnown = [...query.keys()].every((name) => known.has(name)) && (style === "host" || style === "path");
+  const isKnown = [...query.keys()].every((name) => allowedParams.has(name)) && (style === "host" || style === "path");
   if (!isPlain || !isKnown || !/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(bucket)) return undefined;
   if (!/^[\w!.*'()/-]{0,500}$/.test(prefix) || !/^[a-z0-9-]{1,40}$/.test(region)) return undefined;
   if (endpoint !== null && !isOrigin(endpoint)) return undefined;

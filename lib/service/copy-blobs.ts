@@ -6,11 +6,11 @@ import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { Blake3Hasher } from "@napi-rs/blake-hash";
 import { createLimiter } from "@/lib/shared/async";
-import { type BlobPlace } from "./assets/blob-store";
-import { claimPlace, createFolderPlace } from "./assets/blobs/folder-place";
-import { noteHere, openSharedPlace } from "./assets/blobs/open-blobs";
+import { type BlobBackend } from "./assets/blob-store";
+import { claimBackend, createFolderBackend } from "./assets/blobs/folder-backend";
+import { noteHere, openSharedBackend } from "./assets/blobs/open-blobs";
 import { makeFolders } from "./assets/folders";
-import { blobPlaceSchema, blobPlaceWords, type BlobSetting } from "./blob-setting";
+import { type BlobSetting, blobSettingSchema, blobSettingText } from "./blob-setting";
 import { type ServiceLog } from "./options";
 import { asRefusal } from "./service-error";
 import { type ServiceSettings } from "./settings";
@@ -31,18 +31,18 @@ type Copying = {
 type Blob = { hash: string; size: number };
 export type Copied = { files: number; copied: number; missing: string[]; damaged: string[]; todo?: string };
 
-const AT_ONCE = 4;
+const MAX_CONCURRENT = 4;
 const PAGE = 500;
 
-export async function copyBlobs({ dataDir, settings, to: place, log, onProgress }: Copying): Promise<Copied> {
-  const wanted = place === "data-folder" ? undefined : blobPlaceSchema.safeParse(place);
-  if (wanted && !wanted.success) throw new Error(`The place must be ${blobPlaceWords}, or data-folder.`);
-  const to = wanted?.data;
-  if (isDeepStrictEqual(to, settings.blobs)) throw new Error("The bytes are there already: LIGHTDESK_BLOBS names this place.");
+export async function copyBlobs({ dataDir, settings, to: targetText, log, onProgress }: Copying): Promise<Copied> {
+  const parsedPlace = targetText === "data-folder" ? undefined : blobSettingSchema.safeParse(targetText);
+  if (parsedPlace && !parsedPlace.success) throw new Error(`The target must be ${blobSettingText}, or data-folder.`);
+  const to = parsedPlace?.data;
+  if (isDeepStrictEqual(to, settings.blobs)) throw new Error("The target must differ from LIGHTDESK_BLOBS.");
   const { databaseUrl } = settings;
   const file = fileIn(dataDir);
   if (databaseUrl === undefined && !existsSync(file))
-    throw new Error(`LIGHTDESK_DATA_DIR must be the data folder of a service; ${dataDir} holds no service.sqlite.`);
+    throw new Error(`LIGHTDESK_DATA_DIR must be the data folder of a service (${dataDir} contains no service.sqlite).`);
   await requireRows(dataDir, databaseUrl);
   const folders = makeFolders(dataDir);
   const database = await (databaseUrl === undefined ? openDatabase(file, Date.now) : openPostgres(databaseUrl, Date.now));
@@ -50,14 +50,14 @@ export async function copyBlobs({ dataDir, settings, to: place, log, onProgress 
   const blobCopies = await mkdtemp(join(folders.temp, "copies-"));
   const open = async (setting: BlobSetting | undefined) =>
     setting
-      ? openSharedPlace(setting, { settings, folders: { ...folders, blobCopies }, now: Date.now, log })
-      : createFolderPlace(folders.blobs);
+      ? openSharedBackend(setting, { settings, folders: { ...folders, blobCopies }, now: Date.now, log })
+      : createFolderBackend(folders.blobs);
   try {
     const [source, target] = [await open(settings.blobs), await open(to)];
-    if (to) await claimPlace(target, await idOf(database));
+    if (to) await claimBackend(target, await idOf(database));
     const others = async () => databaseUrl !== undefined && (await liveProcesses(database)).length > 0;
     const work = () => copyAll(database, source, target, onProgress ?? (() => undefined));
-    return await (to ? work() : bringBack(dataDir, work, others));
+    return await (to ? work() : copyBack(dataDir, work, others));
   } finally {
     await database.close();
     await rm(blobCopies, { recursive: true, force: true });
@@ -65,7 +65,7 @@ export async function copyBlobs({ dataDir, settings, to: place, log, onProgress 
 }
 
 /** The service may start without LIGHTDESK_BLOBS only if all files are there and none was stored at the old place meanwhile. */
-async function bringBack(dataDir: string, work: () => Promise<Copied>, others: () => Promise<boolean>): Promise<Copied> {
+async function copyBack(dataDir: string, work: () => Promise<Copied>, others: () => Promise<boolean>): Promise<Copied> {
   const lock = tryLock(dataDir);
   try {
     const wasServed = await others();
@@ -90,7 +90,7 @@ function tryLock(dataDir: string): DataLock | string {
   }
 }
 
-async function copyAll(database: Reader, source: BlobPlace, target: BlobPlace, onProgress: (done: number, all: number) => void) {
+async function copyAll(database: Reader, source: BlobBackend, target: BlobBackend, onProgress: (done: number, all: number) => void) {
   const outcome: Copied = { files: 0, copied: 0, missing: [], damaged: [] };
   const all = (await database.row(query.selectFrom("blobs").select(({ fn }) => fn.countAll<number>().as("count"))))?.count ?? 0;
   // Files that a user deletes meanwhile are neither missing nor damaged.
@@ -116,7 +116,7 @@ async function copyAll(database: Reader, source: BlobPlace, target: BlobPlace, o
 
 /** The first failure ends it, once the calls beside it have ended. */
 async function forEachBlob(database: Reader, work: (blob: Blob) => Promise<void>): Promise<void> {
-  const inTurn = createLimiter(AT_ONCE);
+  const inTurn = createLimiter(MAX_CONCURRENT);
   let isFailing = false;
   const fail = (error: unknown): never => {
     isFailing = true;
@@ -127,15 +127,15 @@ async function forEachBlob(database: Reader, work: (blob: Blob) => Promise<void>
       query.selectFrom("blobs").select(["hash", "size"]).where("hash", ">", after).orderBy("hash").limit(PAGE),
     );
     const settled = await Promise.allSettled(page.map((blob) => inTurn(async () => (isFailing ? undefined : work(blob).catch(fail)))));
-    for (const one of settled) if (one.status === "rejected") throw one.reason;
+    for (const outcome of settled) if (outcome.status === "rejected") throw outcome.reason;
     after = page.at(-1)?.hash;
   }
 }
 
-async function isWhole(place: BlobPlace, { hash, size }: Blob): Promise<boolean> {
+async function isWhole(backend: BlobBackend, { hash, size }: Blob): Promise<boolean> {
   return (
     (await unlessMissing(async () => {
-      const bytes = await place.open(hash, size);
+      const bytes = await backend.open(hash, size);
       try {
         await bytes.check?.();
         return bytes.size === size;
@@ -146,9 +146,9 @@ async function isWhole(place: BlobPlace, { hash, size }: Blob): Promise<boolean>
   );
 }
 
-async function hashAt(place: BlobPlace, { hash, size }: Blob): Promise<string | undefined> {
+async function hashAt(backend: BlobBackend, { hash, size }: Blob): Promise<string | undefined> {
   return unlessMissing(async () => {
-    const bytes = await place.open(hash, size);
+    const bytes = await backend.open(hash, size);
     const hasher = new Blake3Hasher();
     if (size === 0) {
       await bytes.check?.();

@@ -1,7 +1,7 @@
 // Puts the parts together, starts them in order and stops them in reverse order.
 
 import { existsSync } from "node:fs";
-import { sleep, withTimeout } from "@/lib/shared/async";
+import { withTimeout } from "@/lib/shared/async";
 import { holdReserve, releaseReserve } from "@/lib/shared/database/disk-reserve";
 import { isFullDisk } from "@/lib/shared/error-codes";
 import { type Feed } from "@/lib/shared/http-types";
@@ -9,7 +9,7 @@ import { createReadiness, lookAtDisk, notReady } from "@/lib/shared/readiness";
 import { telemetry } from "@/lib/shared/telemetry";
 import { createAccessTimes } from "./assets/access-times";
 import { forgetDead } from "./assets/blobs/leases";
-import { announceBlobStore, openBlobs, requireSameBlobStore } from "./assets/blobs/open-blobs";
+import { openBlobs, otherBlobStore } from "./assets/blobs/open-blobs";
 import { collectBlob } from "./assets/change-asset";
 import { shipPublicAssets } from "./assets/create-asset";
 import { evictOldest, type Folders, makeFolders } from "./assets/folders";
@@ -21,21 +21,20 @@ import { registerMetrics } from "./figures";
 import { type Chore, emptyFolder, startHousekeeping, sweep } from "./housekeeping";
 import { json } from "./http/answers";
 import { createRouter } from "./http/router";
-import { applyRetention, createHistoryClears, hasRetention, type RetentionParts } from "./jobs/history/ended-jobs";
+import { applyRetention, finishClears, hasRetention, type RetentionParts } from "./jobs/history/ended-jobs";
 import { countJobs } from "./jobs/list-jobs";
 import { createEngine, listenToOthers, RUNNERS } from "./jobs/run/engine";
 import { createLiveRuns } from "./jobs/run/live-runs";
 import { classes } from "./nodes/library";
 import { createRunner } from "./nodes/runner";
-import { type Opened, openServiceDatabase } from "./open-database";
+import { type OpenedDatabase, openServiceDatabase } from "./open-database";
 import { type ServiceLog, type ServiceOptions } from "./options";
 import { createPool } from "./runners/pool";
-import { runnerChores } from "./runners/rounds";
+import { createRunnerChores } from "./runners/runner-chores";
 import { createRunners } from "./runners/store";
 import { defaultSettings, type ServiceSettings } from "./settings";
 import { lockDataFolder, makeDataFolder } from "./store/data-folder";
-import { query } from "./store/database";
-import { createPeerRequests } from "./store/processes";
+import { query, retry } from "./store/database";
 import { createKeys, findUserByKey } from "./users/keys";
 
 /** Entries of some 350 bytes take 4 KiB each on a disk: 128 MiB. */
@@ -43,8 +42,8 @@ const CACHE_BYTES = 11 * 1024 ** 2;
 
 function serviceChores(parts: RetentionParts & PruneParts & { folders: Folders }): Chore[] {
   const trim: Chore = { name: "cache", everyMs: 300_000, round: keepNodeCache(parts.folders.nodeCache) };
-  const retention: Chore = { name: "retention", everyMs: 2000, isShared: true, round: (goOn) => applyRetention(parts, goOn) };
-  const tasks: Chore = { name: "tasks", everyMs: 60_000, isShared: true, round: (goOn) => pruneTasks(parts, goOn) };
+  const retention: Chore = { name: "retention", everyMs: 2000, isShared: true, round: (canContinue) => applyRetention(parts, canContinue) };
+  const tasks: Chore = { name: "tasks", everyMs: 60_000, isShared: true, round: (canContinue) => pruneTasks(parts, canContinue) };
   return [trim, tasks, ...(hasRetention(parts.settings) ? [retention] : [])];
 }
 
@@ -67,37 +66,34 @@ export async function startService(options: ServiceOptions) {
   const { now = Date.now, log = silent } = options;
   const settings = withDefaults(options);
   const { concurrency, maxJobPixels } = settings;
-  if (!existsSync(options.workerPath))
-    log.error({ workerPath: options.workerPath }, "the worker is missing: every job will fail until it is built");
+  if (!existsSync(options.workerPath)) log.error({ workerPath: options.workerPath }, "worker file missing");
   makeDataFolder(options.dataDir);
   releaseReserve(options.dataDir);
   const lock = lockDataFolder(options.dataDir);
-  let opened: Opened | undefined;
+  let openedDatabase: OpenedDatabase | undefined;
   try {
     const folders = makeFolders(options.dataDir);
     for (const folder of [folders.temp, folders.work]) await emptyFolder(folder);
-    opened = await openServiceDatabase(settings.databaseUrl, { folders, settings, now, log });
-    const { database, assetSearch, processes, createQueue } = opened;
-    const peerRequests = createPeerRequests(processes, log);
-    announceBlobStore(peerRequests, settings.blobs);
-    await processes.start(concurrency);
-    await requireSameBlobStore(peerRequests, settings.blobs);
+    openedDatabase = await openServiceDatabase(settings.databaseUrl, { folders, settings, now, log });
+    const { database, assetSearch, processes, createQueue } = openedDatabase;
+    const isSame = await processes.start({ slots: concurrency, hasSharedFiles: settings.blobs !== undefined });
+    if (!isSame) throw otherBlobStore(settings.blobs);
     const blobs = await openBlobs({ settings, folders, database, processes, now, log });
     const thumbnails = createThumbnails(folders, settings);
     const accessTimes = createAccessTimes(database, now);
     const collect = (hash: string) => collectBlob({ database, blobs, thumbnails }, hash);
     const runner = createRunner(options);
-    const events = createJobEvents((userId) => countJobs(database, userId, ["pending", "in_progress"]), opened.elsewhere, log);
+    const events = createJobEvents((userId) => countJobs(database, userId, ["pending", "in_progress"]), openedDatabase.elsewhere, log);
     const pool = await createPool({ database, processes, concurrency });
-    const { runnerLeaseMs: leaseMs, runnerSilenceMs: silenceMs, runnerCheckMs: checkMs } = settings;
-    const remoteLimits = { leaseMs, silenceMs, pollMs: POLL_MS, maxFileBytes: settings.maxUploadBytes };
-    const shared = { database, processes, peerRequests, blobs, folders, events, pool, settings, now, log };
+    const { runnerLeaseMs: leaseMs, runnerUnresponsiveMs: unresponsiveMs, runnerCheckMs: checkMs } = settings;
+    const remoteLimits = { leaseMs, unresponsiveMs, pollMs: POLL_MS, maxFileBytes: settings.maxUploadBytes };
+    const shared = { database, processes, blobs, folders, events, pool, settings, now, log };
     const engine = createEngine({ ...shared, runner, remoteLimits, concurrency, maxJobPixels, collect }, createQueue);
 
     listenToOthers({ processes, engine, log });
     const runnersChanged = async () => {
       await engine.runnersChanged();
-      await processes.tell(RUNNERS, null);
+      await processes.notify(RUNNERS, null);
     };
 
     await shipPublicAssets({ database, blobs, tempFolder: folders.temp, now, log }, options.shippedImagesDir);
@@ -105,37 +101,43 @@ export async function startService(options: ServiceOptions) {
     const begin = async () => {
       if (!isStopping) await engine.start();
     };
-    // On a full disk the service answers with what is stored, and no job begins; everything goes on as soon as there is room.
+    // On a full disk the service only serves stored data, and no job begins; everything continues as soon as there is room.
     let beginning = Promise.resolve();
     await begin().catch((error: unknown) => {
       if (!isFullDisk(error)) throw error;
-      log.error({ err: error }, "jobs that ran when the service last ended, and those that wait, go on when there is room on the disk");
-      beginning = retry(begin, () => !isStopping).catch((cause: unknown) =>
-        log.error({ err: cause }, "no job can begin until the next start"),
-      );
+      log.error({ err: error }, "job recovery deferred: disk full");
+      beginning = retry(begin, isFullDisk).catch((cause: unknown) => log.error({ err: cause }, "job recovery failed"));
     });
-    const liveRuns = createLiveRuns({ ...shared, runs: engine.runs, isShared: settings.databaseUrl !== undefined });
+    const liveRuns = createLiveRuns({
+      ...shared,
+      runs: engine.runs,
+      isShared: settings.databaseUrl !== undefined,
+      hasSharedFiles: settings.blobs !== undefined,
+    });
     const downloads = createDownloads(shared);
     await downloads.start();
 
-    const clears = createHistoryClears(database, log);
-
-    if (!holdReserve(options.dataDir))
-      log.error({ dataDir: options.dataDir }, "the disk is full: what is stored is served, deletes and cancels work, nothing new is kept");
+    if (!holdReserve(options.dataDir)) log.error({ dataDir: options.dataDir }, "service disk full: new data refused");
     const { publicUrl } = options;
-    const route = createRouter({ ...shared, engine, liveRuns, clears, thumbnails, accessTimes, assetSearch, downloads, publicUrl });
+    const route = createRouter({ ...shared, engine, liveRuns, thumbnails, accessTimes, assetSearch, downloads, publicUrl });
     const leaving = new AbortController();
     const housekeeping = startHousekeeping(
       [
         ...serviceChores({ database, settings, folders, now }),
-        { name: "sweep", everyMs: DAY_MS, round: (goOn) => sweep({ database, processes, blobs, thumbnails }, goOn) },
+        { name: "sweep", everyMs: DAY_MS, round: (canContinue) => sweep({ database, processes, blobs, thumbnails }, canContinue) },
         { name: "leases of bytes", everyMs: 60_000, isShared: true, round: () => forgetDead({ database, processes, now }) },
-        { name: "cleared histories", everyMs: 10_000, isShared: true, round: clears.round },
+        { name: "cleared histories", everyMs: 10_000, isShared: true, round: (canContinue) => finishClears(database, canContinue) },
         { name: "downloads", everyMs: 2000, round: downloads.reclaimTasks },
         { name: "parts of downloads", everyMs: 60_000, round: downloads.sweep },
-        ...opened.chores,
+        ...openedDatabase.chores,
         { name: "progress of jobs", everyMs: 60_000, isShared: true, round: liveRuns.sweep },
-        ...runnerChores({ ...shared, checkMs, changedElsewhere: engine.runnersChanged, changed: runnersChanged, signal: leaving.signal }),
+        ...createRunnerChores({
+          ...shared,
+          checkMs,
+          changedElsewhere: engine.runnersChanged,
+          changed: runnersChanged,
+          signal: leaving.signal,
+        }),
         { name: "queue", everyMs: 60_000, isShared: true, round: engine.repair },
         { name: "needs of jobs", everyMs: HOUR_MS, round: pool.forgetNeeds },
       ],
@@ -167,11 +169,11 @@ export async function startService(options: ServiceOptions) {
 
       userOf: async (key: string) => (await userBehind(key))?.name,
 
-      async listen(key: string, clientId: string | undefined, tell: Tell): Promise<Feed | undefined> {
+      async listen(key: string, clientId: string | undefined, notify: Tell): Promise<Feed | undefined> {
         const user = await userBehind(key);
         if (!user) return undefined;
-        const stop = await events.listen(user.id, clientId, tell).catch((error: unknown) => {
-          log.error({ err: error }, "a listener could not be told of the queue");
+        const stop = await events.listen(user.id, clientId, notify).catch((error: unknown) => {
+          log.error({ err: error }, "queue status send failed");
           throw error;
         });
         return { stop, objection: async () => ((await userBehind(key)) ? undefined : "The key is no longer valid.") };
@@ -183,36 +185,23 @@ export async function startService(options: ServiceOptions) {
         events.stop();
         thumbnails.stop();
         await withTimeout(Promise.allSettled(inFlight), REQUEST_GRACE_MS, () => undefined);
-        await Promise.all([engine.stop(JOB_GRACE_MS), downloads.stop(), housekeeping.stop(), clears.stop()]);
+        await Promise.all([engine.stop(JOB_GRACE_MS), downloads.stop(), housekeeping.stop()]);
         await Promise.all([liveRuns.stop(), beginning]);
         await accessTimes.flush();
-        await opened?.close();
+        await openedDatabase?.close();
         lock.release();
       },
     };
   } catch (error) {
-    await opened?.close();
+    await openedDatabase?.close();
     lock.release();
     throw error;
   }
 }
 
-const RETRY_MS = 1000;
-
-async function retry(work: () => Promise<void>, goOn: () => boolean): Promise<void> {
-  while (goOn()) {
-    await sleep(RETRY_MS);
-    try {
-      return await work();
-    } catch (error) {
-      if (!isFullDisk(error)) throw error;
-    }
-  }
-}
-
 function withDefaults(options: ServiceOptions): ServiceSettings {
-  const given = Object.entries(options).filter(([, value]) => value !== undefined);
-  return { ...defaultSettings, ...Object.fromEntries(given) };
+  const changedOptions = Object.entries(options).filter(([, value]) => value !== undefined);
+  return { ...defaultSettings, ...Object.fromEntries(changedOptions) };
 }
 
 export function unavailable(message: string): Response {

@@ -3,7 +3,7 @@
 import { runnerStates } from "@/lib/contract/runners/runners";
 import { createLru } from "@/lib/shared/lru";
 import { freeBytes } from "@/lib/shared/readiness";
-import { observed, telemetry } from "@/lib/shared/telemetry";
+import { observe, telemetry } from "@/lib/shared/telemetry";
 import { type RunEvent } from "./nodes/run";
 import { readRunners, stateOf } from "./runners/store";
 import { type Database, query } from "./store/database";
@@ -25,7 +25,7 @@ export function registerMetrics(database: Database, dataDir: string): void {
   metrics?.read("lightdesk_runners", async () => {
     const states = (await readRunners(database)).map(stateOf);
     // An alert on a state needs its series before a runner is in it.
-    return new Map(runnerStates.map((state) => [state, states.filter((one) => one === state).length]));
+    return new Map(runnerStates.map((state) => [state, states.filter((value) => value === state).length]));
   });
   metrics?.read("lightdesk_stored_bytes", async () => Number((await database.row(stored))?.bytes ?? 0));
   metrics?.read("lightdesk_disk_free_bytes", () => freeBytes(dataDir));
@@ -35,7 +35,7 @@ export function registerMetrics(database: Database, dataDir: string): void {
 const sentBy = createLru<string, string>({ max: 10_000 });
 
 export function traceSubmission(jobId: string): void {
-  const { traceparent } = telemetry().traces?.carried() ?? {};
+  const { traceparent } = telemetry().traces?.outgoingHeaders() ?? {};
   if (traceparent === undefined) return;
   sentBy.set(jobId, traceparent);
 }
@@ -50,13 +50,13 @@ type Ended = { how: string };
 export function observedRun<T extends Ended>({ jobId, attempt }: { jobId: string; attempt: number }, run: () => Promise<T>): Promise<T> {
   const parent = sentBy.get(jobId) ?? null;
   sentBy.delete(jobId);
-  return observed(
+  return observe(
     {
-      name: "run job",
+      spanName: "run job",
       parent,
       attributes: { "job.id": jobId, "job.attempt": attempt },
       outcomeOf: ({ how }) => how,
-      measured(metrics, outcome, seconds) {
+      recordMetrics(metrics, outcome, seconds) {
         metrics.count("lightdesk_job_runs_total", { outcome });
         metrics.observe("lightdesk_job_run_duration_seconds", {}, seconds);
       },

@@ -10,8 +10,8 @@ import { type ServiceLog } from "./options";
 import { type Database, query, type Transaction } from "./store/database";
 import { type Processes } from "./store/processes";
 
-/** `goOn` returns false once the service stops. `isShared`: only the first live process runs the chore. */
-export type Chore = { name: string; everyMs: number; isShared?: boolean; round: (goOn: () => boolean) => Promise<unknown> };
+/** `canContinue` returns false once the service stops. `isShared`: only the first live process runs the chore. */
+export type Chore = { name: string; everyMs: number; isShared?: boolean; round: (canContinue: () => boolean) => Promise<unknown> };
 
 type Housekeeping = { stop(): Promise<void> };
 
@@ -22,7 +22,7 @@ export function startHousekeeping(chores: readonly Chore[], processes: Pick<Proc
   function begin(chore: Chore): void {
     if (isStopping || underWay.has(chore)) return;
     const round = doIfOwn(chore)
-      .catch((error: unknown) => log.error({ err: error, chore: chore.name }, "a round of housekeeping failed"))
+      .catch((error: unknown) => log.error({ err: error, chore: chore.name }, "housekeeping failed"))
       .finally(() => underWay.delete(chore));
     underWay.set(chore, round);
   }
@@ -51,11 +51,11 @@ async function isFirst(processes: Pick<Processes, "id" | "live">): Promise<boole
 }
 
 /** Runs pieces until one returns false, with a pause after each that is as long as the piece took. */
-export async function unhurried(goOn: () => boolean, piece: () => Promise<boolean>): Promise<void> {
-  while (goOn()) {
-    const begun = performance.now();
+export async function runWithPauses(canContinue: () => boolean, piece: () => Promise<boolean>): Promise<void> {
+  while (canContinue()) {
+    const startedMs = performance.now();
     if (!(await piece())) return;
-    await sleep(performance.now() - begun);
+    await sleep(performance.now() - startedMs);
   }
 }
 
@@ -71,25 +71,25 @@ type Parts = {
 };
 
 /** What processes share is swept by the first of them, caches by each. Returns how many files were removed. */
-export async function sweep({ database, processes, blobs, thumbnails }: Parts, goOn: () => boolean): Promise<number> {
-  const shared = (await isFirst(processes)) ? await sweepBlobs({ database, blobs }, goOn) : 0;
-  if (!goOn()) return shared;
+export async function sweep({ database, processes, blobs, thumbnails }: Parts, canContinue: () => boolean): Promise<number> {
+  const shared = (await isFirst(processes)) ? await sweepBlobs({ database, blobs }, canContinue) : 0;
+  if (!canContinue()) return shared;
   return shared + (await blobs.sweepCache()) + (await thumbnails.sweep((hashes) => withBlobRow(database, hashes)));
 }
 
-async function sweepBlobs({ database, blobs }: Pick<Parts, "database" | "blobs">, goOn: () => boolean): Promise<number> {
+async function sweepBlobs({ database, blobs }: Pick<Parts, "database" | "blobs">, canContinue: () => boolean): Promise<number> {
   let after: string | undefined = "";
-  await unhurried(goOn, async () => {
+  await runWithPauses(canContinue, async () => {
     after = await database.commit((tx) => forgetUnnamed(tx, after ?? ""));
     return after !== undefined;
   });
-  return goOn() ? blobs.sweep(goOn) : 0;
+  return canContinue() ? blobs.sweep(canContinue) : 0;
 }
 
-const AT_ONCE = 100;
+const BATCH_SIZE = 100;
 
 async function forgetUnnamed(tx: Transaction, after: string): Promise<string | undefined> {
-  const next = query.selectFrom("blobs").select("hash").where("hash", ">", after).orderBy("hash").limit(AT_ONCE);
+  const next = query.selectFrom("blobs").select("hash").where("hash", ">", after).orderBy("hash").limit(BATCH_SIZE);
   const last = (await tx.rows(next)).at(-1)?.hash;
   if (last === undefined) return undefined;
   const unnamed = query

@@ -15,7 +15,7 @@ import { openDatabase } from "./store/sqlite";
 import { fileIn, requireRows } from "./store/store-location";
 import { createKeys } from "./users/keys";
 
-export { tryBlobPlace } from "./assets/blobs/open-blobs";
+export { tryBlobBackend } from "./assets/blobs/open-blobs";
 export { copyBlobs } from "./copy-blobs";
 export { copyServiceStore, requireRoomForService } from "./store/copy-store";
 export { holdsService, isServiceOf, requireRows as requireServiceRows } from "./store/store-location";
@@ -39,10 +39,10 @@ export function createService(options: ServiceOptions): Service {
 
     userOf: async (key) => started?.userOf(key),
     readiness: async () => (started ? started.readiness() : [{ part: "start", ...notReady("It is starting or stopping.") }]),
-    listen: async (key, clientId, tell) => started?.listen(key, clientId, tell),
+    listen: async (key, clientId, notify) => started?.listen(key, clientId, notify),
 
     async start() {
-      if (started) throw new Error("The service runs already.");
+      if (started) throw new Error("The service is already running.");
       try {
         started = await startService(options);
       } catch (error) {

@@ -7,7 +7,7 @@ let last = { at: 0, count: 0 };
 
 export function newId(): string {
   const now = Date.now();
-  // If the clock stops or goes back, counting goes on; a millisecond that is full borrows from the next.
+  // If the clock stops or goes back, counting continues; a millisecond that is full borrows from the next.
   if (now > last.at) last = { at: now, count: 0 };
   else last = last.count + 1 < COUNTS ? { at: last.at, count: last.count + 1 } : { at: last.at + 1, count: 0 };
   const time = last.at.toString(16).padStart(12, "0");

@@ -19,7 +19,7 @@ import { createOnlyProcess, type Processes } from "./store/processes";
 import { openDatabase } from "./store/sqlite";
 import { claimDataFolder, requireRows } from "./store/store-location";
 
-export type Opened = {
+export type OpenedDatabase = {
   database: Database;
   assetSearch: AssetSearch;
   processes: Processes;
@@ -30,7 +30,10 @@ export type Opened = {
 };
 type Parts = { folders: Folders; settings: ServiceSettings; now: () => number; log: ServiceLog };
 
-export async function openServiceDatabase(databaseUrl: string | undefined, { folders, settings, now, log }: Parts): Promise<Opened> {
+export async function openServiceDatabase(
+  databaseUrl: string | undefined,
+  { folders, settings, now, log }: Parts,
+): Promise<OpenedDatabase> {
   await requireRows(folders.root, databaseUrl, { isStart: true });
   if (databaseUrl === undefined) {
     requireDatabase(folders);

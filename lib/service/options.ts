@@ -42,7 +42,7 @@ export type Service = {
   fetch(request: Request, bytes?: AsyncIterable<Uint8Array>): Promise<Response>;
   userOf(key: string): Promise<string | undefined>;
   /** Sends messages about the user's jobs, starting with the queue state. Undefined for an invalid key. */
-  listen(key: string, clientId: string | undefined, tell: (message: string | Uint8Array) => void): Promise<Feed | undefined>;
+  listen(key: string, clientId: string | undefined, notify: (message: string | Uint8Array) => void): Promise<Feed | undefined>;
   readiness: Readiness;
   /** Takes the lock, migrates, sweeps what a crash left, starts the engine. */
   start(): Promise<void>;

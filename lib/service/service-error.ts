@@ -20,7 +20,7 @@ export function asRefusal(error: unknown): Refusal | undefined {
 }
 
 /** `kept`: what became of a request that met it. */
-type Failure = { code: ErrorCode; what: string; remedy: string; kept?: string };
+type Failure = { code: ErrorCode; what: string; remedy: string; outcome?: string };
 
 const full: Failure = {
   code: "INSUFFICIENT_STORAGE",
@@ -41,7 +41,7 @@ const failing: Failure = {
   code: "SERVICE_UNAVAILABLE",
   what: "The disk that holds the service's data reported an error.",
   // The error may have been reported after everything was written.
-  kept: "Whether this request was carried out is not known: look before you send it again.",
+  outcome: "Whether this request was carried out is not known: look before you send it again.",
   remedy: "Whoever runs the service finds the cause in its log.",
 };
 const crowded: Failure = {
@@ -60,7 +60,7 @@ const away: Failure = {
   code: "SERVICE_UNAVAILABLE",
   what: "The service's database does not answer now.",
   // The lost answer may have been the one to the last step.
-  kept: "Whether this request was carried out is not known: look before you send it again.",
+  outcome: "Whether this request was carried out is not known: look before you send it again.",
   remedy: "Try again in a while; whoever runs the service finds the cause in its log.",
 };
 
@@ -89,8 +89,8 @@ function find(error: unknown): Failure | undefined {
 export function asStorageFailure(error: unknown): Refusal | undefined {
   const failure = find(error);
   if (!failure) return undefined;
-  const { code, what, kept = "Nothing of this request was kept.", remedy } = failure;
-  return { code, message: `${what} ${kept} ${remedy}` };
+  const { code, what, outcome = "Nothing of this request was kept.", remedy } = failure;
+  return { code, message: `${what} ${outcome} ${remedy}` };
 }
 
 /** For a start, to be read in a terminal: here the folder and the cause are named. Any other error is returned as it is. */

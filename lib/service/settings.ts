@@ -4,11 +4,11 @@ import { accessSync, constants, readFileSync } from "node:fs";
 import { availableParallelism, homedir, totalmem } from "node:os";
 import { delimiter, isAbsolute, join, resolve } from "node:path";
 import { z } from "zod";
-import { blobPlaceSchema, type BucketKeys } from "./blob-setting";
+import { blobSettingSchema, type BucketKeys } from "./blob-setting";
 
 const GIB = 1024 ** 3;
 const MIB = 1024 ** 2;
-/** Bytes of a pixel at the worst: three numbers, the bytes that they came from or go to, and what an encoder or a kernel holds. */
+/** The most bytes per pixel: three numbers, the bytes they were read from or written to, and the buffers of an encoder or a kernel. */
 const BYTES_OF_PIXEL = 20;
 const MAX_PIXELS = 256 * MIB;
 const halfTheCores = Math.max(1, Math.floor(availableParallelism() / 2));
@@ -67,7 +67,7 @@ const schema = z.object({
   LIGHTDESK_RUNNER_SILENCE_SECONDS: whole(1, 604_800, "for how many seconds a job on a runner may say nothing, from 1 to 604800").default(
     1800,
   ),
-  LIGHTDESK_BLOBS: blobPlaceSchema.optional(),
+  LIGHTDESK_BLOBS: blobSettingSchema.optional(),
   LIGHTDESK_S3_ACCESS_KEY_ID: z.string().optional(),
   LIGHTDESK_S3_SECRET_ACCESS_KEY: z.string().optional(),
   LIGHTDESK_S3_ACCESS_KEY_ID_FILE: z.string().refine(isAbsolute, keyFileWords).optional(),
@@ -138,7 +138,7 @@ function toSettings(values: z.output<typeof schema>, source: Source) {
     /** If a runner is out of reach for longer, its jobs go to others. */
     runnerLeaseMs: values.LIGHTDESK_RUNNER_LEASE_SECONDS * 1000,
     /** A running job that says nothing for longer counts as hanging. */
-    runnerSilenceMs: values.LIGHTDESK_RUNNER_SILENCE_SECONDS * 1000,
+    runnerUnresponsiveMs: values.LIGHTDESK_RUNNER_SILENCE_SECONDS * 1000,
     /** Undefined: a folder in the data folder. */
     blobs: values.LIGHTDESK_BLOBS,
     bucketKeys: readBucketKeys(values),
@@ -184,12 +184,12 @@ function requireDefaults(): ServiceSettings {
 }
 
 function readByName<S extends z.ZodObject>(
-  wanted: S,
+  schemaOfNames: S,
   source: Source,
 ): { ok: true; values: z.output<S> } | { ok: false; problems: string[] } {
-  const names = Object.keys(wanted.shape);
+  const names = Object.keys(schemaOfNames.shape);
   const set = Object.fromEntries(names.flatMap((name) => (source[name]?.trim() ? [[name, source[name].trim()]] : [])));
-  const parsed = wanted.safeParse(set);
+  const parsed = schemaOfNames.safeParse(set);
   if (parsed.success) return { ok: true, values: parsed.data };
   return { ok: false, problems: parsed.error.issues.map((issue) => `${issue.path.join(".")} must be ${issue.message}.`) };
 }
@@ -248,10 +248,11 @@ export type ServiceEnv = { port: number; host: string; dataDir: string; publicUr
 export type EnvReading = { ok: true; env: ServiceEnv } | { ok: false; problems: string[] };
 
 export function readServiceEnv(source: Source): EnvReading {
-  const place = readByName(addressSchema, source);
+  const addresses = readByName(addressSchema, source);
   const rest = readServiceSettings(source);
-  if (!place.ok || !rest.ok) return { ok: false, problems: [...(place.ok ? [] : place.problems), ...(rest.ok ? [] : rest.problems)] };
-  const { PORT: port, HOST: host, LIGHTDESK_DATA_DIR: dataDir, LIGHTDESK_PUBLIC_URL: publicUrl } = place.values;
+  if (!addresses.ok || !rest.ok)
+    return { ok: false, problems: [...(addresses.ok ? [] : addresses.problems), ...(rest.ok ? [] : rest.problems)] };
+  const { PORT: port, HOST: host, LIGHTDESK_DATA_DIR: dataDir, LIGHTDESK_PUBLIC_URL: publicUrl } = addresses.values;
   return { ok: true, env: { port, host, dataDir, publicUrl, settings: rest.settings } };
 }
 

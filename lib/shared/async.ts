@@ -16,6 +16,25 @@ export function sleep(ms: number, { signal, unref = false }: SleepOptions = {}):
   });
 }
 
+/** Repeats `step`, which returns the milliseconds until the next one. `wake` ends the wait, also one that begins afterwards. */
+export function createLoop(step: () => Promise<number>, stopping: AbortSignal) {
+  let waking = new AbortController();
+  let loop: Promise<void> | undefined;
+  async function run(): Promise<void> {
+    while (!stopping.aborted) {
+      waking = new AbortController();
+      const waitMs = await step();
+      await sleep(waitMs, { signal: AbortSignal.any([stopping, waking.signal]), unref: true });
+    }
+  }
+  return {
+    start: () => void (loop ??= run()),
+    wake: () => waking.abort(),
+    /** Resolves when the loop has ended after `stopping`. */
+    ended: async () => loop,
+  };
+}
+
 export function withTimeout<T, L>(work: Promise<T>, ms: number, onTimeout: () => L): Promise<T | L> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, ms))).then(onTimeout);
@@ -43,20 +62,68 @@ export function coalesce(act: () => Promise<unknown>): () => Promise<void> {
   };
 }
 
-export type Limiter = <T>(work: () => Promise<T>) => Promise<T>;
+type SharedCallOptions<V> = {
+  /** Results that later calls share as well, until `keepMs` after the call began. */
+  isKept?: (value: V) => boolean;
+  keepMs?: number;
+  /** For a caller that leaves, at once. Without it, that caller waits for the result too. */
+  whenLeft?: V;
+};
 
-export function createLimiter(atOnce: number): Limiter {
-  const waiting: (() => void)[] = [];
+/** Callers with the same key share one call. It is aborted when all of them have left. */
+export function createSharedCalls<V>({ isKept = () => false, keepMs, whenLeft }: SharedCallOptions<V> = {}) {
+  type Call = { result: Promise<V>; waiting: number; leaving: AbortController; forget: () => void };
+  const calls = new Map<string, Call>();
+
+  function begin(key: string, start: (signal: AbortSignal) => Promise<V>): Call {
+    const leaving = new AbortController();
+    const forget = () => void (calls.get(key) === call && calls.delete(key));
+    const call: Call = { result: start(leaving.signal), waiting: 0, leaving, forget };
+    calls.set(key, call);
+    if (keepMs !== undefined) setTimeout(forget, keepMs).unref();
+    call.result.then((value) => isKept(value) || forget(), forget);
+    return call;
+  }
+
+  /** Keeps `caller` during the call, because the signal of a freed request does not fire. */
+  return (key: string, caller: { signal?: AbortSignal | undefined }, start: (signal: AbortSignal) => Promise<V>): Promise<V> => {
+    const call = calls.get(key) ?? begin(key, start);
+    call.waiting += 1;
+    return new Promise((resolve, reject) => {
+      const leave = () => {
+        call.waiting -= 1;
+        if (call.waiting === 0) {
+          call.forget();
+          call.leaving.abort();
+        }
+        if (whenLeft !== undefined) resolve(whenLeft);
+      };
+      if (caller.signal?.aborted) leave();
+      else caller.signal?.addEventListener("abort", leave, { once: true });
+      call.result.finally(() => caller.signal?.removeEventListener("abort", leave)).then(resolve, reject);
+    });
+  };
+}
+
+/** `weight`: the part of the limit that the work takes; 1 by default. */
+export type Limiter = <T>(work: () => Promise<T>, weight?: number) => Promise<T>;
+
+/** First in, first out, so that heavy work is never starved. */
+export function createLimiter(max: number): Limiter {
+  const waiting: { weight: number; start: () => void }[] = [];
   let busy = 0;
-  return async (work) => {
-    if (busy >= atOnce) await new Promise<void>((resolve) => waiting.push(resolve));
-    else busy += 1;
+  return async (work, weight = 1) => {
+    if (waiting.length > 0 || busy + weight > max) await new Promise<void>((start) => waiting.push({ weight, start }));
+    else busy += weight;
     try {
       return await work();
     } finally {
-      const next = waiting.shift();
-      if (next) next();
-      else busy -= 1;
+      busy -= weight;
+      for (let next = waiting[0]; next && busy + next.weight <= max; next = waiting[0]) {
+        waiting.shift();
+        busy += next.weight;
+        next.start();
+      }
     }
   };
 }

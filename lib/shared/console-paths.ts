@@ -1,10 +1,10 @@
 const pattern = /^(?:\/[^/?#]+)*?(\/embed\/([\w-]{6,40})\/([a-z0-9]{8,40}))(?=[/?#]|$)/;
-/** The header that tells the server the path; it means nothing without a credential. */
+/** The header with the path for the server; useless without a credential. */
 export const EMBED_PATH_HEADER = "x-lightdesk-embed-path";
 const keeper = Symbol.for("lightdesk.embed-paths");
 
 export type EmbedAddress = { path: `/${string}`; host: string; slot: string };
-type Keeper = { getStore(): string | undefined };
+type PathStore = { getStore(): string | undefined };
 
 export function embedAddressOf(address: string): (EmbedAddress & { rest: string }) | undefined {
   const [whole = "", path = "", host = "", slot = ""] = pattern.exec(address) ?? [];
@@ -13,8 +13,8 @@ export function embedAddressOf(address: string): (EmbedAddress & { rest: string 
 
 export function embedPath(): string {
   if (typeof window !== "undefined") return embedAddressOf(window.location.pathname)?.path ?? "";
-  const kept: Keeper | undefined = Reflect.get(globalThis, keeper);
-  return kept?.getStore() ?? "";
+  const storedKeeper: PathStore | undefined = Reflect.get(globalThis, keeper);
+  return storedKeeper?.getStore() ?? "";
 }
 
 /** An address of the console as it is written into the page; other addresses stay as they are. */
@@ -23,11 +23,11 @@ export function inEmbedPath(href: string): string {
 }
 
 /** For the server: `keeper` knows the path of the request being answered. Kept on globalThis, since several bundles read it. */
-export function keepEmbedPaths(kept: Keeper): void {
-  Reflect.set(globalThis, keeper, kept);
+export function setEmbedPaths(newKeeper: PathStore): void {
+  Reflect.set(globalThis, keeper, newKeeper);
 }
 
-export function safeReturn(wanted: string | null | undefined): `/${string}` {
-  if (!wanted || !wanted.startsWith("/") || /^\/[/\\]/.test(wanted) || /[\u0000-\u001f]/.test(wanted)) return "/";
-  return wanted.startsWith("/sign-in") || wanted.startsWith("/api/") ? "/" : `/${wanted.slice(1)}`;
+export function safeReturn(path: string | null | undefined): `/${string}` {
+  if (!path || !path.startsWith("/") || /^\/[/\\]/.test(path) || /[\u0000-\u001f]/.test(path)) return "/";
+  return path.startsWith("/sign-in") || path.startsWith("/api/") ? "/" : `/${path.slice(1)}`;
 }

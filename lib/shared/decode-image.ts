@@ -1,7 +1,8 @@
 // Decodes untrusted images within one memory budget. The first bytes determine the format: SVG and PDF never reach a renderer.
 
 import { type FileHandle, open } from "node:fs/promises";
-import sharp, { type Metadata } from "sharp";
+import sharp, { type Metadata, type ResizeOptions } from "sharp";
+import { createLimiter, type Limiter } from "./async";
 
 const MAX_DECODE_BYTES = 512 * 1024 ** 2;
 const MIN_PIXEL_BYTES = 5;
@@ -32,6 +33,15 @@ export async function decodableHeader(source: Source): Promise<Metadata> {
   const { header, extraBytes } = await readHeader(source);
   requireWithinBudget(extraBytes + pixelBytes(header), header.autoOrient);
   return header;
+}
+
+const MAX_DRAW_SECONDS = 20;
+
+/** The first picture of an image in a box: upright, as WebP, without metadata. Call it in `withImage`. */
+export function drawThumbnail(source: Source, box: ResizeOptions, failOn: "error" | "truncated", background?: string): Promise<Buffer> {
+  const image = sharp(source, { limitInputPixels: MAX_DECODE_PIXELS, failOn, pages: 1 });
+  const small = image.timeout({ seconds: MAX_DRAW_SECONDS }).autoOrient().resize(box);
+  return (background === undefined ? small : small.flatten({ background })).webp({ quality: 80, effort: 2 }).toBuffer();
 }
 
 async function readHeader(source: Source): Promise<{ header: Metadata; extraBytes: number }> {
@@ -126,16 +136,14 @@ async function readAt(file: FileHandle, at: number, length: number): Promise<Buf
   return buffer.subarray(0, bytesRead);
 }
 
-type Budget = { usedBytes: number; waiting: { bytes: number; start: () => void }[] };
-const place = Symbol.for("lightdesk.decode-budget");
+const budgetKey = Symbol.for("lightdesk.decode-budget");
 
-/** On globalThis, because the bundler loads one module several times. */
-function decodeBudget(): Budget {
-  const existingBudget: Budget | undefined = Reflect.get(globalThis, place);
-  if (existingBudget) return existingBudget;
-  const made: Budget = { usedBytes: 0, waiting: [] };
-  Reflect.set(globalThis, place, made);
-  return made;
+/** Of bytes. On globalThis, because the bundler loads one module several times. */
+function decodeBudget(): Limiter {
+  const existing: Limiter | undefined = Reflect.get(globalThis, budgetKey);
+  const budget = existing ?? createLimiter(MAX_DECODE_BYTES);
+  Reflect.set(globalThis, budgetKey, budget);
+  return budget;
 }
 
 function requireWithinBudget(bytes: number, size?: Size): void {
@@ -145,19 +153,5 @@ function requireWithinBudget(bytes: number, size?: Size): void {
 async function withinBudget<T>(bytes: number, work: () => Promise<T>, size?: Size): Promise<T> {
   if (bytes === 0) return work();
   requireWithinBudget(bytes, size);
-  const budget = decodeBudget();
-  const hasRoom = (wanted: number) => budget.usedBytes + wanted <= MAX_DECODE_BYTES;
-  if (budget.waiting.length > 0 || !hasRoom(bytes)) await new Promise<void>((start) => budget.waiting.push({ bytes, start }));
-  else budget.usedBytes += bytes;
-  try {
-    return await work();
-  } finally {
-    budget.usedBytes -= bytes;
-    // First in, first out, so that a large image is never starved.
-    for (let next = budget.waiting[0]; next && hasRoom(next.bytes); next = budget.waiting[0]) {
-      budget.waiting.shift();
-      budget.usedBytes += next.bytes;
-      next.start();
-    }
-  }
+  return decodeBudget()(work, bytes);
 }

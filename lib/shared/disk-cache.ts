@@ -1,12 +1,12 @@
 import { createHash, randomUUID } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { coalesce } from "./async";
+import { coalesce, createSharedCalls } from "./async";
 import { filesByAge, readCached, writeCached } from "./files";
 import { ok, type Result } from "./result";
 import { telemetry } from "./telemetry";
 
-/** Deletion starts above FULL and goes down to ROOM, so that not every write lists the folder. */
+/** Deletion starts above FULL and stops at ROOM, so that not every write lists the folder. */
 const FULL = 0.9;
 const ROOM = 0.8;
 /** Part of the limit that may be written between two sweeps; other processes may write too. */
@@ -42,7 +42,7 @@ function createBound(folder: string, maxBytes: number) {
 }
 
 type Made<E> = Result<Uint8Array, E>;
-type Wanted = {
+type CacheKey = {
   name: readonly string[];
   /** The content under this name may change: it is shared by those who ask now, but not stored. */
   isPassing?: boolean;
@@ -50,71 +50,43 @@ type Wanted = {
   asker: { signal: AbortSignal };
 };
 export type DiskCache<E> = {
-  get(wanted: Wanted, make: (signal: AbortSignal) => Promise<Made<E>>): Promise<Made<E>>;
+  get(cacheKey: CacheKey, make: (signal: AbortSignal) => Promise<Made<E>>): Promise<Made<E>>;
 };
-type Making<E> = { made: Promise<Made<E>>; askers: number; giveUp: AbortController };
 
 const DIGEST_BYTES = 32;
 
 type Options = { folder: string; maxBytes: number; extension: string; hasMetrics?: boolean };
 
 export function createDiskCache<E>({ folder, maxBytes, extension, hasMetrics = false }: Options): DiskCache<E> {
-  const making = new Map<string, Making<E>>();
+  const share = createSharedCalls<Made<E>>();
   const bound = createBound(folder, maxBytes);
   const metrics = hasMetrics ? telemetry().metrics : undefined;
   metrics?.read("lightdesk_thumbnail_cache_bytes", bound.bytes);
 
   async function readOrMake(key: string, make: () => Promise<Made<E>>): Promise<Made<E>> {
     const file = join(folder, key.slice(0, 2), `${key.slice(2)}.${extension}`);
-    const kept = await readKept(file);
-    metrics?.count("lightdesk_thumbnails_total", { result: kept ? "kept" : "made" });
-    if (kept) return ok(kept);
-    const made = await make();
-    if (made.ok && (await keep(file, made.value))) bound.grew(made.value.byteLength + DIGEST_BYTES);
-    return made;
-  }
-
-  function start(key: string, { isPassing }: Wanted, make: (signal: AbortSignal) => Promise<Made<E>>): Making<E> {
-    const giveUp = new AbortController();
-    const made = isPassing ? make(giveUp.signal) : readOrMake(key, () => make(giveUp.signal));
-    const entry = { made: made.finally(() => leave(key, entry)), askers: 0, giveUp };
-    making.set(key, entry);
-    return entry;
-  }
-
-  function leave(key: string, entry: Making<E>): void {
-    if (making.get(key) === entry) making.delete(key);
+    const cachedValue = await readStored(file);
+    metrics?.count("lightdesk_thumbnails_total", { result: cachedValue ? "kept" : "made" });
+    if (cachedValue) return ok(cachedValue);
+    const result = await make();
+    if (result.ok && (await keep(file, result.value))) bound.grew(result.value.byteLength + DIGEST_BYTES);
+    return result;
   }
 
   return {
-    async get(wanted, make) {
-      const { name, asker } = wanted;
+    get({ name, asker, isPassing }, make) {
       const key = createHash("sha256")
         .update(name.map((part) => `${part.length}:${part}`).join(""))
         .digest("hex");
-      const entry = making.get(key) ?? start(key, wanted, make);
-      entry.askers += 1;
-      const gone = () => {
-        entry.askers -= 1;
-        if (entry.askers > 0) return;
-        leave(key, entry);
-        entry.giveUp.abort();
-      };
-      if (asker.signal.aborted) gone();
-      else asker.signal.addEventListener("abort", gone, { once: true });
-      try {
-        return await entry.made;
-      } finally {
-        asker.signal.removeEventListener("abort", gone);
-      }
+      return share(key, asker, (signal) => (isPassing ? make(signal) : readOrMake(key, () => make(signal))));
     },
   };
 }
 
-async function readKept(file: string): Promise<Uint8Array | undefined> {
-  const kept = await readCached(file);
-  const bytes = kept?.subarray(0, -DIGEST_BYTES);
-  if (!kept || !bytes || bytes.length === 0 || !digestOf(bytes).equals(kept.subarray(-DIGEST_BYTES))) return undefined;
+async function readStored(file: string): Promise<Uint8Array | undefined> {
+  const cachedValue = await readCached(file);
+  const bytes = cachedValue?.subarray(0, -DIGEST_BYTES);
+  if (!cachedValue || !bytes || bytes.length === 0 || !digestOf(bytes).equals(cachedValue.subarray(-DIGEST_BYTES))) return undefined;
   return bytes;
 }
 

@@ -33,13 +33,13 @@ export async function filesByAge(folder: string): Promise<{ path: string; size: 
   const files: { path: string; size: number; usedAt: number }[] = [];
   for (const name of await readdir(folder, { recursive: true })) {
     const path = join(folder, name);
-    const found = await stat(path).catch(() => undefined);
-    if (found?.isFile()) files.push({ path, size: found.size, usedAt: found.mtimeMs });
+    const match = await stat(path).catch(() => undefined);
+    if (match?.isFile()) files.push({ path, size: match.size, usedAt: match.mtimeMs });
   }
-  return files.sort((one, other) => one.usedAt - other.usedAt);
+  return files.sort((file, other) => file.usedAt - other.usedAt);
 }
 
-const AT_ONCE_BYTES = 1024 ** 2;
+const READ_CHUNK_BYTES = 1024 ** 2;
 
 export type Content = { hash: string; size: number };
 
@@ -53,7 +53,7 @@ export async function hashFile(file: string): Promise<Content> {
 
 export async function isOfSize(file: string, size: number): Promise<boolean> {
   return stat(file).then(
-    (found) => found.isFile() && found.size === size,
+    (match) => match.isFile() && match.size === size,
     () => false,
   );
 }
@@ -88,7 +88,7 @@ export async function writeWhole(file: string, text: string): Promise<Content> {
 async function pass(file: string, take: (chunk: Uint8Array) => Promise<void>): Promise<Content> {
   const hasher = new Blake3Hasher();
   let size = 0;
-  for await (const chunk of createReadStream(file, { highWaterMark: AT_ONCE_BYTES })) {
+  for await (const chunk of createReadStream(file, { highWaterMark: READ_CHUNK_BYTES })) {
     if (!(chunk instanceof Uint8Array)) continue;
     hasher.update(chunk);
     size += chunk.byteLength;

@@ -20,11 +20,11 @@ const formatters = new Map<string, Intl.NumberFormat>();
 
 function formatter(locale: string, unit: number, maximumFractionDigits: number): Intl.NumberFormat {
   const key = `${locale} ${unit} ${maximumFractionDigits}`;
-  const known = formatters.get(key);
-  if (known) return known;
+  const formatter = formatters.get(key);
+  if (formatter) return formatter;
   // The short form of a byte has no plural: "17 byte".
   const unitDisplay = unit === 0 ? "long" : "short";
-  const made = new Intl.NumberFormat(locale, { style: "unit", unit: byteUnits[unit], unitDisplay, maximumFractionDigits });
-  formatters.set(key, made);
-  return made;
+  const numberFormat = new Intl.NumberFormat(locale, { style: "unit", unit: byteUnits[unit], unitDisplay, maximumFractionDigits });
+  formatters.set(key, numberFormat);
+  return numberFormat;
 }

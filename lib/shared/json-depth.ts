@@ -15,7 +15,10 @@ export const LARGE_BODY = 256 * 1024;
 
 type Bounds = { depth?: number; names?: number; values?: number };
 
-export function exceededBound(text: string, { depth: deepest = Infinity, names: mostNames = Infinity, values: most = Infinity }: Bounds) {
+export function exceededBound(
+  text: string,
+  { depth: deepest = Infinity, names: mostNames = Infinity, values: maxValues = Infinity }: Bounds,
+) {
   let depth = 0;
   let names = 0;
   let values = 0;
@@ -33,7 +36,7 @@ export function exceededBound(text: string, { depth: deepest = Infinity, names: 
       values += 1;
       if (depth > deepest) return "depth";
     } else if (letter === CLOSE_OBJECT || letter === CLOSE_LIST) depth -= 1;
-    if (values > most) return "values";
+    if (values > maxValues) return "values";
     if (names > mostNames) return "names";
   }
   return undefined;

@@ -13,14 +13,14 @@ export function readLanguage(chosen: string | undefined, acceptLanguage: string 
 }
 
 function firstAccepted(header: string): Language | undefined {
-  const wanted = header.split(",").flatMap((part) => {
+  const preferences = header.split(",").flatMap((part) => {
     const [tag = "", ...parameters] = part.split(";").map((piece) => piece.trim());
     const quality = parameters.find((parameter) => parameter.startsWith("q="))?.slice(2);
     const weight = quality === undefined ? 1 : Number(quality);
     const language = languageOf(tag.toLowerCase());
     return language && weight > 0 ? [{ language, weight }] : [];
   });
-  return wanted.sort((one, other) => other.weight - one.weight)[0]?.language;
+  return preferences.sort((preference, other) => other.weight - preference.weight)[0]?.language;
 }
 
 /** Compares the language only: for a reader of English any English is better than Chinese, and the other way round. */

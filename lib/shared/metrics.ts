@@ -16,7 +16,11 @@ const counters = {
   lightdesk_service_thumbnails_total: { help: "Thumbnails asked of the service, by whether its cache had them.", labels: ["result"] },
   lightdesk_node_results_total: { help: "Nodes of runs here that gave a result, by whether it was known already.", labels: ["result"] },
   lightdesk_blob_copies_total: { help: "Files of the bucket that were needed here, by whether a copy was kept.", labels: ["result"] },
-  lightdesk_sign_in_refusals_total: { help: "Attempts to sign in that were refused, by way in and reason.", labels: ["way", "reason"] },
+  lightdesk_webhook_attempts_total: { help: "Attempts to deliver an event to a webhook, by outcome.", labels: ["outcome"] },
+  lightdesk_sign_in_refusals_total: {
+    help: "Attempts to sign in that were refused, by sign-in method and reason.",
+    labels: ["way", "reason"],
+  },
 } as const satisfies Record<string, Described>;
 
 const histograms = {
@@ -63,10 +67,10 @@ export async function createMetrics(): Promise<Metrics> {
     counters: new Map<string, InstanceType<typeof Counter>>(),
     histograms: new Map<string, InstanceType<typeof Histogram>>(),
   };
-  const once = <T>(kept: Map<string, T>, name: string, make: () => T): T => {
-    const found = kept.get(name) ?? make();
-    kept.set(name, found);
-    return found;
+  const once = <T>(instruments: Map<string, T>, name: string, make: () => T): T => {
+    const match = instruments.get(name) ?? make();
+    instruments.set(name, match);
+    return match;
   };
 
   return {

@@ -14,19 +14,19 @@ const PATIENCE_MS = 2000;
 const LEAST_FREE_BYTES = 1024 ** 2;
 
 export function createReadiness(parts: Readonly<Record<string, Look>>, now: () => number = () => performance.now()): Readiness {
-  let kept: { states: Promise<PartState[]>; at: number } | undefined;
+  let cachedStates: { states: Promise<PartState[]>; at: number } | undefined;
   return () => {
-    if (!kept || now() - kept.at >= FRESH_MS || now() < kept.at)
-      kept = { at: now(), states: Promise.all(Object.entries(parts).map(([part, look]) => stateOf(part, look))) };
-    return kept.states;
+    if (!cachedStates || now() - cachedStates.at >= FRESH_MS || now() < cachedStates.at)
+      cachedStates = { at: now(), states: Promise.all(Object.entries(parts).map(([part, look]) => stateOf(part, look))) };
+    return cachedStates.states;
   };
 }
 
 async function stateOf(part: string, look: Look): Promise<PartState> {
   const late = () => notReady(`No answer within ${PATIENCE_MS / 1000} s.`);
   try {
-    const found = await withTimeout(Promise.resolve().then(look), PATIENCE_MS, late);
-    return { part, ready: true, ...found };
+    const match = await withTimeout(Promise.resolve().then(look), PATIENCE_MS, late);
+    return { part, ready: true, ...match };
   } catch {
     return { part, ...notReady("It failed. See the log.") };
   }

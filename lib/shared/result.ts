@@ -7,3 +7,9 @@ export function ok<T>(value: T): { ok: true; value: T } {
 export function failed<F>(failure: F): { ok: false; failure: F } {
   return { ok: false, failure };
 }
+
+/** For callers such as SWR, which expect a failure to be thrown. */
+export function valueOrThrow<T, F>(result: Result<T, F>): T {
+  if (!result.ok) throw result.failure;
+  return result.value;
+}

@@ -1,46 +1,46 @@
-// The metrics and traces of this process, if they are on. On globalThis, because the bundler loads one module several times.
+// Metrics and traces of this process, if enabled. Stored on globalThis because the bundler can load a module several times.
 
 import { type Metrics } from "./metrics";
-import { type Parent, type Traces } from "./traces";
+import { type SpanParent, type Traces } from "./traces";
 
 export type Telemetry = { metrics?: Metrics; traces?: Traces };
 
-const place = Symbol.for("lightdesk.telemetry");
-const none: Telemetry = {};
+const TELEMETRY_KEY = Symbol.for("lightdesk.telemetry");
+const DISABLED: Telemetry = {};
 
 export function telemetry(): Telemetry {
-  const kept: Telemetry | undefined = Reflect.get(globalThis, place);
-  return kept ?? none;
+  const current: Telemetry | undefined = Reflect.get(globalThis, TELEMETRY_KEY);
+  return current ?? DISABLED;
 }
 
-export function keepTelemetry(kept: Telemetry | undefined): void {
-  Reflect.set(globalThis, place, kept);
+export function setTelemetry(next: Telemetry | undefined): void {
+  Reflect.set(globalThis, TELEMETRY_KEY, next);
 }
 
-type Observed<T> = {
-  name: string;
+type Observation<T> = {
+  spanName: string;
   attributes?: Readonly<Record<string, string | number>>;
-  parent?: Parent;
+  parent?: SpanParent;
   outcomeOf(result: T): string;
   statusOf?(result: T): number;
-  measured(metrics: Metrics, outcome: string, seconds: number): void;
+  recordMetrics(metrics: Metrics, outcome: string, seconds: number): void;
 };
 
-export async function observed<T>(what: Observed<T>, run: () => Promise<T>): Promise<T> {
+export async function observe<T>(observation: Observation<T>, run: () => Promise<T>): Promise<T> {
   const { metrics, traces } = telemetry();
   if (!metrics && !traces) return run();
-  const { name, attributes, parent, outcomeOf, statusOf, measured } = what;
-  const begun = performance.now();
-  const span = traces?.begin(name, { kind: "inside", parent, attributes });
+  const { spanName, attributes, parent, outcomeOf, statusOf, recordMetrics } = observation;
+  const startedAt = performance.now();
+  const span = traces?.startSpan(spanName, { kind: "inside", parent, attributes });
   let outcome = "error";
   let status: number | undefined;
   try {
-    const result = await (span ? span.within(run) : run());
+    const result = await (span ? span.run(run) : run());
     outcome = outcomeOf(result);
     status = statusOf?.(result);
     return result;
   } finally {
-    if (metrics) measured(metrics, outcome, (performance.now() - begun) / 1000);
+    if (metrics) recordMetrics(metrics, outcome, (performance.now() - startedAt) / 1000);
     span?.end({ outcome, ...(status !== undefined && { status }) }, outcome !== "error");
   }
 }

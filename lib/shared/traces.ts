@@ -5,21 +5,21 @@ import { type SpanContext } from "@opentelemetry/api";
 import { withTimeout } from "./async";
 
 type Attributes = Readonly<Record<string, string | number>>;
-/** A W3C `traceparent`; null: no parent; undefined: the span that the caller runs within. */
-export type Parent = string | null | undefined;
-type Begin = { kind: "incoming" | "inside"; parent: Parent; attributes?: Attributes };
-type Span = { within<T>(run: () => T): T; end(attributes: Attributes, isFine: boolean): void };
+/** A W3C `traceparent`; null: no parent; undefined: the caller's current span. */
+export type SpanParent = string | null | undefined;
+type SpanOptions = { kind: "incoming" | "inside"; parent: SpanParent; attributes?: Attributes };
+type Span = { run<T>(run: () => T): T; end(attributes: Attributes, isOk: boolean): void };
 
 export type Traces = {
-  begin(name: string, how: Begin): Span;
-  carried(): { traceparent?: string };
+  startSpan(name: string, options: SpanOptions): Span;
+  outgoingHeaders(): { traceparent?: string };
   stop(): Promise<void>;
 };
 
 const STOP_MS = 3000;
 const parentPattern = /^00-([\da-f]{32})-([\da-f]{16})-([\da-f]{2})$/;
 
-/** The packages themselves read the target and the sampling from OTEL_… in the environment. */
+/** The OpenTelemetry packages read endpoint and sampling from the OTEL_… environment variables. */
 export async function createTraces(serviceName: string): Promise<Traces> {
   const [api, { BasicTracerProvider, BatchSpanProcessor }, { OTLPTraceExporter }, { resourceFromAttributes }] = await Promise.all([
     import("@opentelemetry/api"),
@@ -35,30 +35,32 @@ export async function createTraces(serviceName: string): Promise<Traces> {
   const current = new AsyncLocalStorage<SpanContext>();
   const kinds = { incoming: api.SpanKind.SERVER, inside: api.SpanKind.INTERNAL };
 
-  function read(traceparent: string) {
+  function parseTraceparent(traceparent: string) {
     const [, traceId, spanId, flags] = parentPattern.exec(traceparent) ?? [];
     if (traceId === undefined || spanId === undefined || flags === undefined) return undefined;
-    const found = { traceId, spanId, traceFlags: Number.parseInt(flags, 16) & api.TraceFlags.SAMPLED, isRemote: true };
-    return api.isSpanContextValid(found) ? found : undefined;
+    const spanContext = { traceId, spanId, traceFlags: Number.parseInt(flags, 16) & api.TraceFlags.SAMPLED, isRemote: true };
+    return api.isSpanContextValid(spanContext) ? spanContext : undefined;
   }
 
   return {
-    begin(name, { kind, parent, attributes }) {
-      const above = typeof parent === "string" ? read(parent) : parent === null ? undefined : current.getStore();
-      const context = above ? api.trace.setSpanContext(api.ROOT_CONTEXT, above) : api.ROOT_CONTEXT;
+    startSpan(name, { kind, parent, attributes }) {
+      const parentContext = typeof parent === "string" ? parseTraceparent(parent) : parent === null ? undefined : current.getStore();
+      const context = parentContext ? api.trace.setSpanContext(api.ROOT_CONTEXT, parentContext) : api.ROOT_CONTEXT;
       const span = tracer.startSpan(name, { kind: kinds[kind], attributes }, context);
       return {
-        within: (run) => current.run(span.spanContext(), run),
-        end(more, isFine) {
-          span.setAttributes(more);
-          if (!isFine) span.setStatus({ code: api.SpanStatusCode.ERROR });
+        run: (run) => current.run(span.spanContext(), run),
+        end(endAttributes, isOk) {
+          span.setAttributes(endAttributes);
+          if (!isOk) span.setStatus({ code: api.SpanStatusCode.ERROR });
           span.end();
         },
       };
     },
-    carried() {
-      const here = current.getStore();
-      return here ? { traceparent: `00-${here.traceId}-${here.spanId}-0${here.traceFlags & api.TraceFlags.SAMPLED}` } : {};
+    outgoingHeaders() {
+      const currentSpan = current.getStore();
+      return currentSpan
+        ? { traceparent: `00-${currentSpan.traceId}-${currentSpan.spanId}-0${currentSpan.traceFlags & api.TraceFlags.SAMPLED}` }
+        : {};
     },
     async stop() {
       await withTimeout(

@@ -1,22 +1,35 @@
-// A Node stream as a web stream. Readable.toWeb may end the process when a reader leaves (docs/decisions/0030).
+// Streams of bytes that are read only on demand. Readable.toWeb may end the process when a reader leaves (docs/decisions/0030).
 
 import { type Readable } from "node:stream";
 
-export function toWebStream(source: Readable): ReadableStream<Uint8Array> {
-  const chunks = source[Symbol.asyncIterator]();
+/** `next` may still be pending when `onCancel` runs: the reader has left. An error of `next` becomes the stream's. */
+export function toByteStream(
+  next: () => Promise<IteratorResult<Uint8Array, unknown> | ReadableStreamReadResult<Uint8Array>>,
+  onCancel: (reason: unknown) => unknown,
+): ReadableStream<Uint8Array> {
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
-        const next = await chunks.next();
-        if (next.done) controller.close();
-        else controller.enqueue(next.value);
+        const read = await next();
+        if (read.done) controller.close();
+        else controller.enqueue(read.value);
       },
-      cancel() {
-        // Some streams end with an error when they are abandoned; there is no reader to tell.
-        source.on("error", () => undefined);
-        source.destroy();
+      async cancel(reason) {
+        await onCancel(reason);
       },
     },
     { highWaterMark: 0 },
+  );
+}
+
+export function toWebStream(source: Readable): ReadableStream<Uint8Array> {
+  const chunks: AsyncIterator<Uint8Array> = source[Symbol.asyncIterator]();
+  return toByteStream(
+    () => chunks.next(),
+    () => {
+      // Some streams end with an error when they are abandoned; there is no reader to report it to.
+      source.on("error", () => undefined);
+      source.destroy();
+    },
   );
 }

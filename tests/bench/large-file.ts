@@ -36,10 +36,10 @@ export async function sendLarge(
   const outgoing = request(url, { method: "POST", headers: { ...headers, ...length } });
   const answered = new Promise<{ status: number; text: string }>((resolve, reject) => {
     outgoing.once("error", reject);
-    outgoing.once("response", (answer) => {
+    outgoing.once("response", (response) => {
       let text = "";
-      answer.setEncoding("utf8").on("data", (part: string) => (text += part));
-      answer.once("end", () => resolve({ status: answer.statusCode ?? 0, text }));
+      response.setEncoding("utf8").on("data", (part: string) => (text += part));
+      response.once("end", () => resolve({ status: response.statusCode ?? 0, text }));
     });
   });
   outgoing.write(head);

@@ -9,19 +9,19 @@ import { coldPreviews } from "./sections/cold-previews";
 import { exactJson } from "./sections/exact-json";
 import { firstLoad } from "./sections/first-load";
 import { firstVisit } from "./sections/first-visit";
+import { gallery, longGallery } from "./sections/gallery";
 import { jobSearch } from "./sections/job-search";
 import { largeAnswers } from "./sections/large-answers";
+import { live, liveMemory } from "./sections/live";
 import { longText } from "./sections/long-text";
 import { mask } from "./sections/mask";
 import { pages } from "./sections/pages";
-import { queue } from "./sections/queue";
 import { screens } from "./sections/screens";
 import { submissions } from "./sections/submissions";
 import { thumbnails } from "./sections/thumbnails";
+import { largeUploads, uploadSources } from "./sections/upload-sources";
 import { uploads } from "./sections/uploads";
 import { visitorFlood } from "./sections/visitor-flood";
-import { longWall, wall } from "./sections/wall";
-import { largeWayIn, waysIn } from "./sections/ways-in";
 
 /** The order matters: the screens show the built-in service, so they come before another service is connected to their console. */
 const sections: readonly Section[] = [
@@ -30,6 +30,7 @@ const sections: readonly Section[] = [
   screens,
   pages,
   calls,
+  live,
   visitorFlood,
   submissions,
   jobSearch,
@@ -37,34 +38,34 @@ const sections: readonly Section[] = [
   largeAnswers,
   uploads,
   blobs,
-  queue,
   cluster,
   clusterLists,
-  waysIn,
+  uploadSources,
   longText,
   mask,
   thumbnails,
   coldPreviews,
-  wall,
-  longWall,
-  largeWayIn,
+  gallery,
+  longGallery,
+  largeUploads,
+  liveMemory,
 ];
 
 const report: Report = {
   print: (text) => void process.stdout.write(`${text}\n\n`),
-  tell: (text) => void process.stderr.write(`${text}\n`),
+  logProgress: (text) => void process.stderr.write(`${text}\n`),
 };
 
-const asked = process.argv.slice(2);
-const strange = asked.filter((name) => !sections.some((section) => section.name === name));
+const args = process.argv.slice(2);
+const strange = args.filter((name) => !sections.some((section) => section.name === name));
 if (strange.length > 0) {
-  report.tell(`There is no figure ${strange.join(", ")}. There are: ${sections.map(({ name }) => name).join(", ")}.`);
+  report.logProgress(`There is no figure ${strange.join(", ")}. There are: ${sections.map(({ name }) => name).join(", ")}.`);
   process.exit(1);
 }
 report.print(
   `Measured ${new Date().toISOString().slice(0, 10)} on ${machine()}. Median of the runs, with the lowest and the highest in brackets.`,
 );
 for (const section of sections) {
-  const isWanted = asked.length === 0 ? !section.isOnDemand : asked.includes(section.name);
-  if (isWanted) await section.measure(report);
+  const isNeeded = args.length === 0 ? !section.isOnDemand : args.includes(section.name);
+  if (isNeeded) await section.measure(report);
 }

@@ -31,9 +31,9 @@ function folder(name: string, fill: (dataDir: string) => Promise<void>): Promise
 }
 
 /** A console whose own service has that many jobs. */
-export function deskFolder(jobs: number, { tell }: Report): Promise<string> {
+export function deskFolder(jobs: number, { logProgress }: Report): Promise<string> {
   return folder(`desk ${jobs}`, async (dataDir) => {
-    tell(`Seeding ${jobs} jobs of a console's own service.`);
+    logProgress(`Seeding ${jobs} jobs of a console's own service.`);
     const desk = await startDesk(dataDir, { isNew: true });
     await runOne(`${desk.url}/api`, desk.headers);
     await desk.process.stop();
@@ -42,9 +42,9 @@ export function deskFolder(jobs: number, { tell }: Report): Promise<string> {
 }
 
 /** As many jobs as one page of the list shows; the newest ones, which are in view, have a different picture each. */
-export function jobsWithPictures({ tell }: Report): Promise<string> {
+export function jobsWithPictures({ logProgress }: Report): Promise<string> {
   return folder("pictures", async (dataDir) => {
-    tell("Seeding jobs with pictures.");
+    logProgress("Seeding jobs with pictures.");
     const desk = await startDesk(dataDir, { isNew: true });
     for (let color = 0; color < PICTURES; color += 1) await runOne(`${desk.url}/api`, desk.headers, color * 65_793);
     await desk.process.stop();
@@ -52,9 +52,9 @@ export function jobsWithPictures({ tell }: Report): Promise<string> {
   });
 }
 
-function serviceFolder({ tell }: Report): Promise<string> {
+function serviceFolder({ logProgress }: Report): Promise<string> {
   return folder("service", async (dataDir) => {
-    tell(`Seeding ${MANY_JOBS} jobs of a service.`);
+    logProgress(`Seeding ${MANY_JOBS} jobs of a service.`);
     const service = await startService(dataDir);
     await runOne(`${service.url}/api`, service.headers);
     await service.process.stop();

@@ -15,7 +15,8 @@ const quiet = {
   // Measured is a console that knows its jobs: reading 100,000 for the first time takes a fifth of each second, for an hour.
   LIGHTDESK_LEDGER_JOBS: "1000",
 };
-const owner = { name: "Bench", email: "bench@example.com", password: "correct horse battery" };
+const password = "correct horse battery";
+const owner = { name: "Bench", email: "bench@example.com", password };
 
 const begun = new Set<Started>();
 const folders: string[] = [];
@@ -25,8 +26,8 @@ process.once("exit", () => {
   folders.forEach((folder) => rmSync(folder, { recursive: true, force: true, maxRetries: 3 }));
 });
 
-function begin(script: string, settings: Record<string, string>): Started {
-  const started = startProcess(script, settings);
+function begin(script: string, settings: Record<string, string>, args: readonly string[] = []): Started {
+  const started = startProcess(script, settings, args);
   begun.add(started);
   void started.ended.then(() => begun.delete(started));
   return started;
@@ -46,13 +47,13 @@ export async function startDesk(dataDir: string, { isNew = false } = {}): Promis
     const token = new URL(await started.printed("Set up")).searchParams.get("token");
     await post(`${url}/api/console/set-up`, { token, ...owner }, origin);
   }
-  return { url, headers: { ...origin, cookie: await signIn(url) }, process: started };
+  return { url, headers: { ...origin, cookie: await signIn(url, owner.email) }, process: started };
 }
 
-async function signIn(url: string): Promise<string> {
+async function signIn(url: string, email: string): Promise<string> {
   const first = await fetch(`${url}/api/auth/csrf`);
   const { csrfToken }: { csrfToken: string } = await first.json();
-  const body = new URLSearchParams({ csrfToken, email: owner.email, password: owner.password, json: "true" });
+  const body = new URLSearchParams({ csrfToken, email, password, json: "true" });
   const headers = { cookie: cookiesOf(first), origin: url };
   const second = await fetch(`${url}/api/auth/callback/credentials`, { method: "POST", body, headers, redirect: "manual" });
   const session = cookiesOf(second);
@@ -60,11 +61,28 @@ async function signIn(url: string): Promise<string> {
   return session;
 }
 
-const cookiesOf = (answer: Response) =>
-  answer.headers
+const cookiesOf = (response: Response) =>
+  response.headers
     .getSetCookie()
     .map((cookie) => cookie.split(";")[0])
     .join("; ");
+
+/** Adds an operator. Returns the headers of their session. */
+export async function addMember(desk: Desk, name: string): Promise<Record<string, string>> {
+  const email = `${name}@example.com`;
+  const invitations = `${desk.url}/api/console/members/invitations`;
+  const { url } = await post<{ url: string }>(invitations, { email, role: "operator" }, desk.headers);
+  const token = new URL(url).searchParams.get("token");
+  await post(`${invitations}/accept`, { token, name, password }, { origin: desk.url });
+  return { origin: desk.url, cookie: await signIn(desk.url, email) };
+}
+
+/** A process that passes requests on to `target` and counts them (bare-proxy.ts). */
+export async function startBareProxy(target: string): Promise<{ url: string; process: Started; readCount(): Promise<number> }> {
+  const started = begin("dist/bench-proxy.mjs", {}, [target]);
+  const url = await started.printed("Proxy");
+  return { url, process: started, readCount: async () => Number(await (await fetch(`${url}/bench-proxy-count`)).text()) };
+}
 
 /** `extra` overrides the bench's own settings; `headers` carry a key that the folder's service already knows. */
 export async function startService(
@@ -85,18 +103,18 @@ async function createKey(settings: Record<string, string>): Promise<string> {
 }
 
 /** Makes the service the member's current connection. */
-export async function connect(desk: Desk, service: PortService): Promise<string> {
+export async function connect(desk: Desk, service: Pick<PortService, "url" | "headers">): Promise<string> {
   const body = { name: "Port", baseUrl: service.url, key: service.headers["x-api-key"] };
   const { connection } = await post<{ connection: { id: string } }>(`${desk.url}/api/console/connections`, body, desk.headers);
   return connection.id;
 }
 
 export async function post<T>(url: string, body: unknown, headers: Record<string, string>): Promise<T> {
-  const answer = await fetch(url, {
+  const response = await fetch(url, {
     method: "POST",
     body: JSON.stringify(body),
     headers: { ...headers, "content-type": "application/json" },
   });
-  if (!answer.ok) throw new Error(`${url} answered ${answer.status}: ${await answer.text()}`);
-  return (await answer.json()) as T; // the caller names the type it asked for
+  if (!response.ok) throw new Error(`${url} answered ${response.status}: ${await response.text()}`);
+  return (await response.json()) as T; // the caller names the type it requested
 }

@@ -11,5 +11,5 @@ export type Report = {
   /** Markdown: the result. */
   print(markdown: string): void;
   /** Progress. */
-  tell(text: string): void;
+  logProgress(text: string): void;
 };

@@ -5,8 +5,8 @@ import { SqliteConnection } from "@/lib/shared/database/sqlite";
 
 const states = ["completed", "completed", "completed", "completed", "completed", "completed", "completed", "failed", "cancelled"];
 
-/** Fills up to `wanted` jobs for the user who already has jobs. */
-export function seedJobs(databaseFile: string, wanted: number): void {
+/** Fills up to `count` jobs for the user who already has jobs. */
+export function seedJobs(databaseFile: string, count: number): void {
   const database = new SqliteConnection(databaseFile);
   const template = database.prepare<[], Record<string, unknown>>("SELECT * FROM jobs WHERE state = 'completed' ORDER BY seq LIMIT 1").get();
   if (!template) throw new Error("There is no finished job to copy.");
@@ -26,8 +26,8 @@ export function seedJobs(databaseFile: string, wanted: number): void {
   const insertResults = results && insert("job_results", results);
 
   database.exclusively(() => {
-    for (let index = have; index < wanted; index += 1) {
-      const earlier = (wanted - index) * 1000;
+    for (let index = have; index < count; index += 1) {
+      const earlier = (count - index) * 1000;
       const shift = (name: string) => Number(template[name]) - earlier;
       const state = states[index % states.length];
       const ran = 200 + ((index * 7919) % 60_000);

@@ -1,4 +1,4 @@
-// Thumbnails through the console's own route, as a wall asks for them: many requests at once, cold and warm; and one picture that all
+// Thumbnails through the console's own route, as a gallery asks for them: many requests at once, cold and warm; and one picture that all
 // clients ask for at the same time.
 import sharp from "sharp";
 import { answerJson, startLittleServer } from "../support/little-server";
@@ -55,9 +55,9 @@ export async function askAll(desk: Desk, urls: readonly string[]): Promise<numbe
   const started = performance.now();
   const asker = async () => {
     for (let url = waiting.shift(); url !== undefined; url = waiting.shift()) {
-      const answer = await fetch(url, { headers: desk.headers });
-      await answer.arrayBuffer();
-      if (answer.status !== 200) throw new Error(`${url} answered ${answer.status}`);
+      const response = await fetch(url, { headers: desk.headers });
+      await response.arrayBuffer();
+      if (response.status !== 200) throw new Error(`${url} answered ${response.status}`);
     }
   };
   await Promise.all(Array.from({ length: ASKERS }, asker));
@@ -68,9 +68,9 @@ async function uploadPicture(desk: Desk, bytes: Buffer): Promise<string> {
   const body = new FormData();
   body.set("tags", '["bench"]');
   body.set("file", new File([Uint8Array.from(bytes)], "bench.png", { type: "image/png" }));
-  const answer = await fetch(`${desk.url}/api/assets?connection=embedded`, { method: "POST", body, headers: desk.headers });
-  if (answer.status !== 201) throw new Error(`the upload was answered ${answer.status}: ${await answer.text()}`);
-  return ((await answer.json()) as { id: string }).id; // the interface defines this answer
+  const response = await fetch(`${desk.url}/api/assets?connection=embedded`, { method: "POST", body, headers: desk.headers });
+  if (response.status !== 201) throw new Error(`the upload was answered ${response.status}: ${await response.text()}`);
+  return ((await response.json()) as { id: string }).id; // the interface defines this answer
 }
 
 /** Pictures that compress about as well as those of models; each has a different first pixel, and so a different content. */

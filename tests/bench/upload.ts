@@ -19,9 +19,9 @@ export async function upload(desk: Desk, connection: string, service: PortServic
 }
 
 async function hashOf(url: string, headers: Record<string, string>): Promise<string> {
-  const answer = await fetch(url, { headers });
-  if (!answer.ok || !answer.body) throw new Error(`${url} answered ${answer.status}`);
+  const response = await fetch(url, { headers });
+  if (!response.ok || !response.body) throw new Error(`${url} answered ${response.status}`);
   const hasher = new Blake3Hasher();
-  for await (const chunk of answer.body) hasher.update(chunk);
+  for await (const chunk of response.body) hasher.update(chunk);
   return hasher.digest("hex");
 }

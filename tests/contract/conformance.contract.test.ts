@@ -1,14 +1,11 @@
 // `npm run conformance` as a user runs it: a process of its own, against services over real HTTP.
-import { mkdtemp, rm } from "node:fs/promises";
 import { createServer, request as forward, type Server } from "node:http";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import { allOperations } from "@/lib/contract/operations";
+import { temporaryFolder } from "@/tests/support/temporary-folder";
 import { canvas, ended, list, record, submit } from "../integration/service/support";
 import { conformance } from "../support/conformance-command";
-import { type Client } from "../support/service";
-import { createKey, httpClient, type ServiceProcess, startServiceProcess } from "../support/service-process";
+import { createKey, httpClient, startServiceProcess } from "../support/service-process";
 import { until } from "../support/until";
 
 async function listening(server: Server): Promise<string> {
@@ -18,11 +15,7 @@ async function listening(server: Server): Promise<string> {
   return `http://127.0.0.1:${typeof address === "object" && address ? address.port : 0}`;
 }
 
-describe("npm run conformance", () => {
-  let service: ServiceProcess;
-  let client: Client;
-  let key: string;
-  let dataDir: string;
+describe("npm run conformance", async () => {
   const servers: Server[] = [];
 
   async function serve(answer: Parameters<typeof createServer>[1]): Promise<string> {
@@ -53,25 +46,22 @@ describe("npm run conformance", () => {
     return { jobs, assets, files: list((await client.get("/api/userdata?dir=%2F&recurse=true")).body).length };
   };
 
-  beforeAll(async () => {
-    dataDir = await mkdtemp(join(tmpdir(), "lightdesk-contract-"));
-    key = await createKey(dataDir, "contract");
-    service = await startServiceProcess(dataDir);
-    client = httpClient(service.url, key);
-    await ended(client, await submit(client, canvas(1)));
-    await client.upload("read me", "read-me.txt", { tags: "input" });
-    await client.call("POST", "/api/userdata/workflows%2Fa.json", "{}");
-  });
+  const dataDir = temporaryFolder();
+  const key = await createKey(dataDir, "contract");
+  const service = await startServiceProcess(dataDir);
+  const client = httpClient(service.url, key);
+  await ended(client, await submit(client, canvas(1)));
+  await client.upload("read me", "read-me.txt", { tags: "input" });
+  await client.call("POST", "/api/userdata/workflows%2Fa.json", "{}");
   afterAll(async () => {
     for (const server of servers) {
       server.closeAllConnections();
       server.close();
     }
     expect(await service.stop()).toBe(0);
-    await rm(dataDir, { recursive: true, force: true });
   });
 
-  it("only reads, tells of every operation, and ends with 0 where the core conforms", async () => {
+  it("reads only, reports every operation and exits with 0 when the core conforms", async () => {
     const before = await counts();
     const { code, output } = await conformance("--base-url", service.url, "--api-key", key);
     expect([code, output.includes(key)], output).toEqual([0, false]);
@@ -83,7 +73,7 @@ describe("npm run conformance", () => {
     expect(await counts()).toEqual(before);
   });
 
-  it("with --write tries the rest, behind a path as well, and removes what it made", async () => {
+  it("tries the rest with --write, also behind a path, and removes what it created", async () => {
     const before = await counts();
     const url = await serveBehind("/at/a/path");
     const { code, output } = await conformance("--base-url", `${url}/at/a/path/`, "--api-key", key, "--write", "--json");
@@ -95,14 +85,14 @@ describe("npm run conformance", () => {
     expect(await counts()).toEqual(before);
   });
 
-  it("says what differs and ends with 1, without the key even where a service repeats it", async () => {
+  it("reports differences, exits with 1 and never prints the key", async () => {
     const url = await serveBehind("", (path) => (path.startsWith("/api/history_v2") ? 500 : undefined));
     const { code, output } = await conformance("--base-url", url, "--api-key", key);
     expect([code, output.includes(key)]).toEqual([1, false]);
     expect(output).toMatch(/^ {2}differs +GET \/api\/history_v2 +answered 500: \[key\]$/m);
   });
 
-  it("takes an extension that is missing for no fault, and a core operation that is missing for one", async () => {
+  it("accepts a missing extension and rejects a missing core operation", async () => {
     const lean = await serveBehind("", (path) => (/^\/api\/(tags|view|object_info|features)/.test(path) ? 404 : undefined));
     const leanRun = await conformance("--base-url", lean, "--api-key", key);
     expect([leanRun.code, leanRun.output]).toEqual([0, expect.stringMatching(/^ {2}absent +GET \/api\/tags/m)]);
@@ -110,7 +100,7 @@ describe("npm run conformance", () => {
     expect(await conformance("--base-url", bare, "--api-key", key)).toMatchObject({ code: 1 });
   });
 
-  it("ends in time where nothing answers, or nobody is there", async () => {
+  it("ends in time when nothing answers or nobody listens", async () => {
     const silent = await serve(() => undefined);
     const { code, output } = await conformance("--base-url", silent, "--api-key", key, "--timeout", "0.05");
     expect([code, output]).toEqual([1, expect.stringMatching(/no answer/)]);

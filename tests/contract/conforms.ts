@@ -7,12 +7,12 @@ import { type Answered } from "../support/service";
 export const answered = new Set<string>();
 
 /** Returns the body as it was sent. */
-export function conforms(operation: Operation, answer: Answered): unknown {
-  const expected = operation.answers[answer.status];
-  const outcome = `${operation.name} answered ${answer.status}: ${answer.text.slice(0, 500)}`;
+export function conforms(operation: Operation, response: Answered): unknown {
+  const expected = operation.answers[response.status];
+  const outcome = `${operation.name} answered ${response.status}: ${response.text.slice(0, 500)}`;
   expect(expected, outcome).toBeDefined();
-  if (expected?.kind === "json") expect(expected.schema.safeParse(answer.body).error?.issues, outcome).toBeUndefined();
-  if (expected?.kind === "empty") expect(answer.text).toBe("");
+  if (expected?.kind === "json") expect(expected.schema.safeParse(response.body).error?.issues, outcome).toBeUndefined();
+  if (expected?.kind === "empty") expect(response.text).toBe("");
   answered.add(operation.name);
-  return answer.body;
+  return response.body;
 }

@@ -1,8 +1,8 @@
-import { createServer, type Server } from "node:http";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createServer } from "node:http";
+import { afterAll, describe, expect, it } from "vitest";
 import { coreOperations, operations } from "@/lib/contract/operations";
 import { canvas, ended, list, png, record, running, sample, string, submit, waiting } from "../integration/service/support";
-import { type Client, type ServiceBench, startService } from "../support/service";
+import { startService } from "../support/service";
 import { until } from "../support/until";
 import { answered, conforms } from "./conforms";
 import {
@@ -23,25 +23,16 @@ import {
 
 const everyAssetField = Object.keys(assetFields);
 
-describe("the embedded service answers every core operation as the interface says", () => {
-  let bench: ServiceBench;
-  let client: Client;
-  let source: Server;
-  let sourceUrl: string;
-  let finishedId: string;
-  let failedId: string;
-
-  beforeAll(async () => {
-    source = createServer((_, response) => response.end("fetched from afar")).listen(0, "127.0.0.1");
-    await until("the source listens", () => source.listening);
-    const address = source.address();
-    sourceUrl = `http://127.0.0.1:${typeof address === "object" && address ? address.port : 0}`;
-    bench = await startService({ downloadHosts: [sourceUrl] });
-    client = bench.client();
-    finishedId = await submit(client, sample("03-composite-with-mask"));
-    failedId = await submit(client, sample("06-fails-half-way"));
-    await Promise.all([ended(client, finishedId, 60_000), ended(client, failedId, 60_000)]);
-  });
+describe("core operations of the embedded service", async () => {
+  const source = createServer((_, response) => response.end("fetched from afar")).listen(0, "127.0.0.1");
+  await until("the source listens", () => source.listening);
+  const address = source.address();
+  const sourceUrl = `http://127.0.0.1:${typeof address === "object" && address ? address.port : 0}`;
+  const bench = await startService({ downloadHosts: [sourceUrl] });
+  const client = bench.client();
+  const finishedId = await submit(client, sample("03-composite-with-mask"));
+  const failedId = await submit(client, sample("06-fails-half-way"));
+  await Promise.all([ended(client, finishedId, 60_000), ended(client, failedId, 60_000)]);
   afterAll(async () => {
     await bench.dispose();
     source.close();
@@ -49,16 +40,16 @@ describe("the embedded service answers every core operation as the interface say
   });
 
   it("POST /api/prompt", async () => {
-    const answer = await client.post("/api/prompt", { prompt: canvas(1), extra_data: {}, partial_execution_targets: ["2"] });
-    expectFields(conforms(operations.submitPrompt, answer), promptAnswerFields);
+    const response = await client.post("/api/prompt", { prompt: canvas(1), extra_data: {}, partial_execution_targets: ["2"] });
+    expectFields(conforms(operations.submitPrompt, response), promptAnswerFields);
   });
 
   it("GET /api/jobs: terminal, failed and running items", async () => {
     const id = await submit(client, waiting(0.4));
     await running(client, id);
-    const answer = record(conforms(operations.listJobs, await client.get("/api/jobs")));
-    expectFields(answer.pagination, paginationFields);
-    const items = new Map(list(answer.jobs).map((job) => [string(job.id), job]));
+    const json = record(conforms(operations.listJobs, await client.get("/api/jobs")));
+    expectFields(json.pagination, paginationFields);
+    const items = new Map(list(json.jobs).map((job) => [string(job.id), job]));
     for (const item of items.values()) expectFields(item, jobItemFields);
     const whole = ["preview_output", "outputs_count", "workflow_id", "execution_start_time", "execution_end_time"];
     expectFields(items.get(finishedId), jobItemFields, whole);
@@ -121,13 +112,13 @@ describe("the embedded service answers every core operation as the interface say
       everyAssetField.filter((name) => name !== "prompt_id"),
     );
     const { id, asset_hash } = record(created);
-    const listed = record(conforms(operations.listAssets, await client.get("/api/assets?limit=500")));
-    expectFields(listed, { total: "integer", has_more: "boolean" });
-    for (const asset of list(listed.assets)) {
+    const json = record(conforms(operations.listAssets, await client.get("/api/assets?limit=500")));
+    expectFields(json, { total: "integer", has_more: "boolean" });
+    for (const asset of list(json.assets)) {
       expectFields(asset, assetFields, ["asset_hash", "tags", "is_immutable", "last_access_time", "preview_url"]);
       expect(asset).not.toHaveProperty("created_new");
     }
-    const output = list(listed.assets).find((asset) => asset.prompt_id === finishedId);
+    const output = list(json.assets).find((asset) => asset.prompt_id === finishedId);
     expectFields(output, assetFields, everyAssetField);
     expectFields(conforms(operations.getAsset, await client.get(`/api/assets/${string(id)}`)), assetFields);
     expectFields(
@@ -147,7 +138,7 @@ describe("the embedded service answers every core operation as the interface say
     );
   });
 
-  it("POST /api/assets/download and GET /api/tasks/{task_id}, then 200 for what is there already", async () => {
+  it("answers POST /api/assets/download with 202 first and 200 when it already exists", async () => {
     const body = { source_url: `${sourceUrl}/models/afar.txt`, tags: ["models"], user_metadata: { from: "afar" } };
     const started = await client.post("/api/assets/download", body);
     expect(started.status).toBe(202);

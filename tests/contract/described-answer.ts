@@ -9,9 +9,9 @@ const at = (value: unknown, ...names: readonly string[]): unknown =>
 
 export function resolverOf(document: unknown) {
   return (ref: string): unknown => {
-    const found = ref.startsWith("#/") ? at(document, ...ref.slice(2).split("/")) : undefined;
-    if (found === undefined) throw new Error(`${ref} leads nowhere`);
-    return found;
+    const match = ref.startsWith("#/") ? at(document, ...ref.slice(2).split("/")) : undefined;
+    if (match === undefined) throw new Error(`${ref} leads nowhere`);
+    return match;
   };
 }
 
@@ -37,15 +37,15 @@ function patternOf(template: string): RegExp {
 
 /** What the document fails to describe in this answer; empty if all is described. */
 export function undescribed(document: unknown, { method, path, status, contentType, text }: Exchange): string[] {
-  const found = findOperation(document, method, path);
-  if (!found) return [401, 404, 405].includes(status) ? [] : [`${method} ${path} answered ${status} and is not in the document`];
-  const response = at(found.operation, "responses", String(status));
-  if (response === undefined) return [`${found.id}: ${status} is not in the document: ${text.slice(0, 200)}`];
+  const operation = findOperation(document, method, path);
+  if (!operation) return [401, 404, 405].includes(status) ? [] : [`${method} ${path} answered ${status} and is not in the document`];
+  const response = at(operation.operation, "responses", String(status));
+  if (response === undefined) return [`${operation.id}: ${status} is not in the document: ${text.slice(0, 200)}`];
   const content = at(response, "content");
-  if (!isObject(content)) return text === "" ? [] : [`${found.id}: ${status} has a body and none is described`];
+  if (!isObject(content)) return text === "" ? [] : [`${operation.id}: ${status} has a body and none is described`];
   const [type = "", media] = Object.entries(content)[0] ?? [];
   if (method === "HEAD") return [];
-  if (type !== "*/*" && contentType.split(";")[0] !== type) return [`${found.id}: ${status} is ${contentType}, not ${type}`];
+  if (type !== "*/*" && contentType.split(";")[0] !== type) return [`${operation.id}: ${status} is ${contentType}, not ${type}`];
   if (type !== "application/json") return [];
-  return problemsOf(JSON.parse(text), at(media, "schema"), resolverOf(document)).map((problem) => `${found.id} ${status} ${problem}`);
+  return problemsOf(JSON.parse(text), at(media, "schema"), resolverOf(document)).map((problem) => `${operation.id} ${status} ${problem}`);
 }

@@ -97,14 +97,14 @@ export function expectFields(value: unknown, fields: Fields, complete: readonly 
   expect(value).toBeTypeOf("object");
   const entries = new Map(Object.entries(value ?? {}));
   for (const [name, kind] of Object.entries(fields)) {
-    const found = entries.get(name);
-    if ((found === undefined || found === null) && kind.endsWith("?") && !complete.includes(name)) continue;
-    expect(isKind(found, kind.replace("?", "")), `${name} should be ${kind}: ${JSON.stringify(found)}`).toBe(true);
+    const entry = entries.get(name);
+    if ((entry === undefined || entry === null) && kind.endsWith("?") && !complete.includes(name)) continue;
+    expect(isKind(entry, kind.replace("?", "")), `${name} should be ${kind}: ${JSON.stringify(entry)}`).toBe(true);
   }
 }
 
 function isKind(value: unknown, kind: string): boolean {
-  if (kind === "texts") return Array.isArray(value) && value.every((one) => typeof one === "string");
+  if (kind === "texts") return Array.isArray(value) && value.every((item) => typeof item === "string");
   if (kind === "object") return typeof value === "object" && value !== null && !Array.isArray(value);
   if (kind === "integer") return Number.isInteger(value);
   if (kind === "number" || kind === "boolean") return typeof value === kind;

@@ -1,11 +1,11 @@
 // Compares the OpenAPI document that the service serves with the contract it is made from and with the service's real answers.
-import { createServer, type Server } from "node:http";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createServer } from "node:http";
+import { afterAll, describe, expect, it } from "vitest";
 import { isObject } from "@/lib/contract/json/json";
 import { openApiDocument } from "@/lib/contract/openapi/document";
 import { allOperations } from "@/lib/contract/operations";
 import { canvas, ended, png, record, string, submit, waiting } from "../integration/service/support";
-import { createClient, type ServiceBench, startService } from "../support/service";
+import { createClient, startService } from "../support/service";
 import { until } from "../support/until";
 import { type Exchange, findOperation, resolverOf, undescribed } from "./described-answer";
 import { runSuite } from "./suite/run-suite";
@@ -13,7 +13,7 @@ import { runSuite } from "./suite/run-suite";
 const offered = allOperations.flatMap(({ name, summary }) => (summary === undefined ? [] : [name]));
 
 function* objectsIn(value: unknown): Generator<Record<string, unknown>> {
-  if (Array.isArray(value)) for (const one of value) yield* objectsIn(one);
+  if (Array.isArray(value)) for (const item of value) yield* objectsIn(item);
   if (!isObject(value)) return;
   yield value;
   for (const one of Object.values(value)) yield* objectsIn(one);
@@ -43,19 +43,19 @@ describe("the OpenAPI document", () => {
       expect(findOperation(document, method, path)?.id, `${method} ${path}`).toBe(name);
   });
 
-  it("has no reference that leads nowhere and no component that nobody uses", () => {
+  it("has no dangling reference and no unused component", () => {
     const refs = new Set([...objectsIn(document)].flatMap(({ $ref }) => (typeof $ref === "string" ? [$ref] : [])));
     for (const ref of refs) expect(resolverOf(document)(ref)).toBeTypeOf("object");
     const components = Object.keys(record(record(document.components).schemas));
     expect(components.filter((name) => !refs.has(`#/components/schemas/${name}`))).toEqual([]);
   });
 
-  it("declares the parameters of every path, each name once, and the parameters of the query with their defaults", () => {
-    for (const { path, parameters = [] } of operationsIn().map((one) => ({ parameters: [], ...one }))) {
+  it("declares each path parameter once and each query parameter with its default", () => {
+    for (const { path, parameters = [] } of operationsIn().map((item) => ({ parameters: [], ...item }))) {
       const declared = (Array.isArray(parameters) ? parameters : []).map(record);
       const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
-      expect(declared.filter((one) => one.in === "path" && one.required === true).map((one) => one.name)).toEqual(inPath);
-      expect(new Set(declared.map((one) => `${String(one.in)} ${String(one.name)}`)).size).toBe(declared.length);
+      expect(declared.filter((json) => json.in === "path" && json.required === true).map((json) => json.name)).toEqual(inPath);
+      expect(new Set(declared.map((json) => `${String(json.in)} ${String(json.name)}`)).size).toBe(declared.length);
     }
     const jobs = record(findOperation(document, "GET", "/api/jobs")?.operation).parameters;
     expect(jobs).toEqual(
@@ -81,37 +81,32 @@ describe("the OpenAPI document", () => {
   });
 });
 
-describe("what the service answers is what the document says", () => {
-  let bench: ServiceBench;
-  let source: Server;
-  let sourceUrl = "";
+describe("the document and the service's answers", async () => {
   const seen: Exchange[] = [];
 
   /** Records every exchange. */
   const send = async (request: Request): Promise<Response> => {
     const { pathname } = new URL(request.url);
-    const answer = await bench.service.fetch(request);
-    const text = await answer.clone().text();
+    const response = await bench.service.fetch(request);
+    const text = await response.clone().text();
     seen.push({
       method: request.method,
       path: pathname,
-      status: answer.status,
-      contentType: answer.headers.get("content-type") ?? "",
+      status: response.status,
+      contentType: response.headers.get("content-type") ?? "",
       text,
     });
-    return answer;
+    return response;
   };
 
-  beforeAll(async () => {
-    source = createServer((request, response) =>
-      request.url === "/slow.txt" ? void response.write("some") : response.end("from afar"),
-    ).listen(0, "127.0.0.1");
-    await until("the source listens", () => source.listening);
-    const address = source.address();
-    const origin = `http://127.0.0.1:${typeof address === "object" && address ? address.port : 0}`;
-    sourceUrl = `${origin}/afar.txt`;
-    bench = await startService({ downloadHosts: [origin], userQuotaBytes: 100_000_000, maxJsonBytes: 100_000 });
-  });
+  const source = createServer((request, response) =>
+    request.url === "/slow.txt" ? void response.write("some") : response.end("from afar"),
+  ).listen(0, "127.0.0.1");
+  await until("the source listens", () => source.listening);
+  const address = source.address();
+  const origin = `http://127.0.0.1:${typeof address === "object" && address ? address.port : 0}`;
+  const sourceUrl = `${origin}/afar.txt`;
+  const bench = await startService({ downloadHosts: [origin], userQuotaBytes: 100_000_000, maxJsonBytes: 100_000 });
   afterAll(async () => {
     await bench.dispose();
     source.closeAllConnections();
@@ -119,12 +114,12 @@ describe("what the service answers is what the document says", () => {
   });
 
   it("is served without a key, and is the document of the contract", async () => {
-    const answer = await bench.anonymous().get("/api/openapi.json");
-    expect([answer.status, answer.headers.get("content-type")]).toEqual([200, "application/json; charset=utf-8"]);
-    expect(answer.body).toEqual(document);
+    const response = await bench.anonymous().get("/api/openapi.json");
+    expect([response.status, response.headers.get("content-type")]).toEqual([200, "application/json; charset=utf-8"]);
+    expect(response.body).toEqual(document);
   });
 
-  it("in the suite that any deployment is tried with, where nothing differs", async () => {
+  it("matches in the conformance suite without differences", async () => {
     const { key } = await bench.service.keys.createKey("ada");
     const options = { write: true, interrupt: true, sourceUrl, waitMs: 30_000 };
     const rows = await runSuite({ baseUrl: "http://service.test", key, send, timeoutMs: 30_000 }, options);
@@ -132,7 +127,7 @@ describe("what the service answers is what the document says", () => {
     expect(other).toEqual([["GET /api/tasks", "absent", "answered 404"]]);
   });
 
-  it("in refusals, and in jobs that run and fail", async () => {
+  it("matches in refusals and in jobs that run and fail", async () => {
     const ada = createClient(send, (await bench.service.keys.createKey("ada")).key);
     const failing = {
       "1": { class_type: "Fail", inputs: { message: "on purpose", anything: ["2", 0] } },
@@ -215,7 +210,7 @@ describe("what the service answers is what the document says", () => {
     expect([...statuses].sort()).toEqual([200, 400, 403, 404, 405, 413, 415]);
   });
 
-  it("in every answer that was seen, and every operation was", () => {
+  it("matches in every recorded answer and covers every operation", () => {
     expect(seen.flatMap((exchange) => undescribed(document, exchange))).toEqual([]);
     const tried = new Set(
       seen.flatMap(({ method, path, status }) => (status < 400 ? (findOperation(document, method, path)?.id ?? []) : [])),

@@ -1,4 +1,4 @@
-// An app, from a file of the graph editor to a picture on the phone of a person who knows nothing of nodes.
+// An app, from a file of the graph editor to a picture on the phone of a person without knowledge of nodes.
 import { readFile } from "node:fs/promises";
 import { type Browser, type Page } from "@playwright/test";
 import sharp from "sharp";
@@ -34,42 +34,38 @@ const editorFile = {
   },
 };
 
-test("an author makes an app of an editor's file, a member who runs apps only runs it on a phone, and a script of theirs runs it once", async ({
-  signedIn: page,
-  browser,
-  desk,
-}) => {
+test("runs an app made from an editor file, on a phone and by a script", async ({ signedIn: page, browser, desk }) => {
   test.slow(); // two people, ten runs, and whole pages checked in both themes
-  const address = await test.step("the author makes it", () => makeApp(page, desk));
-  const phone = await test.step("the member finds nothing but apps", () => memberOnPhone(page, browser, desk));
+  const address = await test.step("lets the author create the app", () => makeApp(page, desk));
+  const phone = await test.step("shows the member nothing but apps", () => memberOnPhone(page, browser, desk));
   await phone.getByRole("link", { name: "Negative" }).tap();
   await expect(phone).toHaveURL(new RegExp(`${address}$`));
 
-  await test.step("what it needs is said in its own words", async () => {
+  await test.step("labels the form in the app's own words", async () => {
     await phone.getByRole("button", { name: "Run", exact: true }).tap();
     await expect(phone.getByText("Picture: needs an image")).toBeVisible();
     await expectAccessibleInBothThemes(phone);
   });
 
-  const given = await photograph({ r: 255, g: 30, b: 60 });
-  await phone.getByTestId("picture-file").setInputFiles({ name: given.name, mimeType: given.type, buffer: given.bytes });
+  const photo = await photograph({ r: 255, g: 30, b: 60 });
+  await phone.getByTestId("picture-file").setInputFiles({ name: photo.name, mimeType: photo.type, buffer: photo.bytes });
   await expect(phone.getByText(/^my-photograph.png (uploaded|is already)/)).toBeVisible();
-  const image = await test.step("the first run: what the form shows is what leaves", () => runOnce(phone, 1));
-  await test.step("a mask is drawn in place, full screen", async () => {
+  const image = await test.step("sends what the form shows in the first run", () => runOnce(phone, 1));
+  await test.step("draws a mask in place, full screen", async () => {
     await drawMask(phone);
     expect(await runOnce(phone, 2)).not.toBe(image);
   });
-  await test.step("a picture that was given before is chosen again", async () => {
+  await test.step("offers an earlier picture again", async () => {
     await phone.getByRole("button", { name: "From your pictures" }).tap();
-    const offered = phone.getByRole("region", { name: "Given by you" });
+    const offered = phone.getByRole("region", { name: "Uploaded by you" });
     // The masked picture has the name of the picture it was drawn on; it is the newer of the two.
-    await offered.getByRole("button", { name: given.name }).last().tap();
+    await offered.getByRole("button", { name: photo.name }).last().tap();
     expect(await runOnce(phone, 3)).toBe(image);
   });
   for (let number = 4; number <= 10; number += 1) expect(await runOnce(phone, number)).toBe(image);
   await expect(phone.getByRole("article", { name: "Completed" })).toHaveCount(10);
 
-  await test.step("the picture that comes down is the one that was made", async () => {
+  await test.step("downloads the picture that was made", async () => {
     const coming = phone.waitForEvent("download");
     await phone.getByRole("link", { name: /^Download run-1_/ }).tap();
     const { channels } = await sharp(await readFile(await (await coming).path())).stats();
@@ -77,7 +73,7 @@ test("an author makes an app of an editor's file, a member who runs apps only ru
   });
   await expectAccessibleInBothThemes(phone);
   expect(await phone.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
-  await test.step("a script with a token runs it with one key twice: one run", () => runByScript(phone, desk, `/api${address}/runs`));
+  await test.step("runs once when a script sends one key twice", () => runByScript(phone, desk, `/api${address}/runs`));
   await phone.goto(`${desk.url}/jobs`);
   await expect(phone).toHaveURL(/\/apps$/);
   await phone.context().close();
@@ -115,7 +111,7 @@ async function runByScript(phone: Page, desk: Desk, path: string): Promise<void>
   const { token }: { token: string } = await made.json();
   const bytes = new Uint8Array((await photograph({ r: 1, g: 2, b: 3 })).bytes);
   const headers = { "x-api-key": token, "idempotency-key": "the-key-of-a-script" };
-  const read = async (answer: Response): Promise<{ id: string; state: string; inputs: object }> => (await answer.json()).run;
+  const read = async (response: Response): Promise<{ id: string; state: string; inputs: object }> => (await response.json()).run;
   const send = async () => {
     const form = new FormData();
     form.set("image", new File([bytes], "of-a-script.png", { type: "image/png" }));

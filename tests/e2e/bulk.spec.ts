@@ -9,7 +9,7 @@ const choose = (page: Page, id: string) => page.locator(`tr[data-row="${id}"]`).
 const bar = (page: Page) => page.getByRole("region", { name: "Selected rows" });
 const outcome = (page: Page) => page.getByRole("region", { name: "Actions for the selected jobs" });
 
-test("what is selected is cancelled, run again, saved and deleted, each with a receipt for every job", async ({ signedIn: page, desk }) => {
+test("cancels, reruns, downloads and deletes the selection with a result per job", async ({ signedIn: page, desk }) => {
   const done = await submit(page.request, desk, slowGraph(0.02, "-done"));
   await untilState(page.request, desk, done, "completed");
   const running = await submit(page.request, desk, slowGraph(120, "-runs"));
@@ -26,11 +26,11 @@ test("what is selected is cancelled, run again, saved and deleted, each with a r
   await expect(outcome(page)).toContainText("1 cancelled, 1 stopped");
   await untilState(page.request, desk, running, "cancelled");
   await outcome(page).getByRole("button", { name: "Show results" }).click();
-  const receipt = page.getByRole("dialog");
-  await expect(receipt.getByRole("row", { name: running })).toContainText("Stopped");
-  await expect(receipt.getByRole("row", { name: waits })).toContainText("Cancelled");
+  const result = page.getByRole("dialog");
+  await expect(result.getByRole("row", { name: running })).toContainText("Stopped");
+  await expect(result.getByRole("row", { name: waits })).toContainText("Cancelled");
   await expectAccessible(page);
-  await receipt.getByRole("button", { name: "Close" }).click();
+  await result.getByRole("button", { name: "Close" }).click();
   await outcome(page).getByRole("button", { name: "Dismiss" }).click();
 
   // A single job is run again without a question. Its row moves the others, so nothing is clicked until it is there.
@@ -58,10 +58,7 @@ test("what is selected is cancelled, run again, saved and deleted, each with a r
   await expect(page.locator(`tr[data-row="${done}"]`)).toHaveCount(0);
 });
 
-test("a job opens beside the list, keys lead to the next and back, and Esc gives the focus back to its row", async ({
-  signedIn: page,
-  desk,
-}) => {
+test("opens a job beside the list, steps with keys and restores focus on Esc", async ({ signedIn: page, desk }) => {
   const [older, newer] = [await submit(page.request, desk, slowGraph(0.02, "-a")), await submit(page.request, desk, slowGraph(0.02, "-b"))];
   await untilState(page.request, desk, newer, "completed");
   await page.goto(`${desk.url}/jobs`);

@@ -12,29 +12,29 @@ import { expect, test } from "./support/test";
 /** Only the last list of features counts: Playwright's own would let frames of one site share their storage, unlike real browsers. */
 const blocking = ["--test-third-party-cookie-phaseout", "--disable-features=PaintHolding"];
 
-test("where a browser blocks the cookies of third parties, a visitor works all the same", async ({ signedIn: page, desk, playwright }) => {
+test("works for a visitor when the browser blocks third-party cookies", async ({ signedIn: page, desk, playwright }) => {
   const host = await startHostPage(page.request, desk);
   const job = await submit(page.request, desk, JSON.parse(sample("01-invert").bytes.toString("utf8")));
   await untilState(page.request, desk, job, "completed");
   const browser = await playwright.chromium.launch({ executablePath: findTestBrowser(), args: [...browserFlags, ...blocking] });
 
-  await test.step("in a cookie that is kept for this host page alone", async () => {
+  await test.step("uses a partitioned cookie for this host page", async () => {
     const visitor = await (await browser.newContext()).newPage();
     await visitor.goto(host.url);
     await expect(hostLog(visitor)).toContainText('ready {"page":"/jobs","keeps":"cookie"}');
     await expectPictures(visitor, job);
-    const kept = await embedded(visitor)
+    const storedCookies = await embedded(visitor)
       .locator("html")
       .evaluate(() => {
         document.cookie = "plain=1; Secure; SameSite=None";
         document.cookie = "parted=1; Secure; SameSite=None; Partitioned";
         return document.cookie;
       });
-    expect(kept).toBe("parted=1");
+    expect(storedCookies).toBe("parted=1");
     await visitor.context().close();
   });
 
-  await test.step("and in memory, pages, pictures and what is saved, where no cookie is kept at all", async () => {
+  await test.step("keeps the session in memory when no cookie is stored", async () => {
     const visitor = await visitorWithoutCookies(browser, desk);
     await visitor.goto(host.url);
     await expect(hostLog(visitor)).toContainText('ready {"page":"/jobs","keeps":"memory"}');
@@ -47,7 +47,7 @@ test("where a browser blocks the cookies of third parties, a visitor works all t
     await frame.getByRole("region", { name: "Outputs" }).getByRole("link").first().click();
     expect((await readFile(await (await saving).path())).subarray(1, 4).toString()).toBe("PNG");
 
-    await test.step("where a second element has a session of its own, which the end of the first leaves alone", async () => {
+    await test.step("keeps a second element's session when the first one ends", async () => {
       await visitor.evaluate(() => {
         const first = document.querySelector("lightdesk-embed");
         const second = first?.cloneNode();
@@ -82,9 +82,9 @@ async function visitorWithoutCookies(browser: Browser, desk: Desk): Promise<Page
   const context = await browser.newContext();
   await context.route(`${desk.url}/embed/*/*/start*`, async (route) => {
     // Not fetched through the context, which would store the cookie of the answer.
-    const answer = await fetch(route.request().url());
-    const headers = Object.fromEntries([...answer.headers].filter(([name]) => !/^(set-cookie|content-(encoding|length))$/.test(name)));
-    await route.fulfill({ status: answer.status, headers, body: await answer.text() });
+    const response = await fetch(route.request().url());
+    const headers = Object.fromEntries([...response.headers].filter(([name]) => !/^(set-cookie|content-(encoding|length))$/.test(name)));
+    await route.fulfill({ status: response.status, headers, body: await response.text() });
   });
   return context.newPage();
 }

@@ -5,11 +5,7 @@ import { expect, test } from "./support/test";
 
 const bo = { name: "Bo Builder", email: "bo-in-a-frame@example.com", password: "horse battery correct" };
 
-test("a role that is lowered and a suspension reach an open frame, which says so, and its host", async ({
-  signedIn: page,
-  desk,
-  browser,
-}) => {
+test("shows a lowered role and a suspension in an open frame and to its host", async ({ signedIn: page, desk, browser }) => {
   await desk.addOperator(page.request, bo);
   const host = await startHostPage(page.request, desk, bo.email);
   const { members }: { members: { id: string; email: string }[] } = await (
@@ -17,8 +13,8 @@ test("a role that is lowered and a suspension reach an open frame, which says so
   ).json();
   const id = members.find(({ email }) => email === bo.email)?.id ?? "";
   const change = async (json: object) => {
-    const answer = await page.request.put(`${desk.url}/api/console/members/${id}`, { data: json, headers: { origin: desk.url } });
-    expect(answer.status(), await answer.text()).toBe(200);
+    const response = await page.request.put(`${desk.url}/api/console/members/${id}`, { data: json, headers: { origin: desk.url } });
+    expect(response.status(), await response.text()).toBe(200);
   };
   const visitor = await (await browser.newContext()).newPage();
   await visitor.goto(host.url);
@@ -37,7 +33,7 @@ test("a role that is lowered and a suspension reach an open frame, which says so
   await host.stop();
 });
 
-test("messages of others, and ones that are none, move neither the frame nor the element", async ({ signedIn: page, desk, browser }) => {
+test("ignores foreign and malformed messages in the frame and in the element", async ({ signedIn: page, desk, browser }) => {
   const host = await startHostPage(page.request, desk);
   const visitor = await (await browser.newContext()).newPage();
   let tickets = 0;
@@ -85,6 +81,6 @@ test("messages of others, and ones that are none, move neither the frame nor the
 function post(visitor: Page, messages: unknown[]): Promise<void> {
   return visitor.evaluate((all) => {
     const inside = document.querySelector("lightdesk-embed")?.shadowRoot?.querySelector("iframe")?.contentWindow;
-    for (const one of all) inside?.postMessage(one, "*");
+    for (const item of all) inside?.postMessage(item, "*");
   }, messages);
 }

@@ -6,23 +6,19 @@ import { type Desk, owner } from "./support/desk";
 import { embedded, hostLog, type HostPage, startHostPage } from "./support/host-page";
 import { expect, test } from "./support/test";
 
-test("a host page that is not set up rightly reads what to change, in its place and on the page that checks it", async ({
-  signedIn: page,
-  desk,
-  browser,
-}) => {
+test("shows how to fix a host page that is set up wrongly", async ({ signedIn: page, desk, browser }) => {
   const host = await startHostPage(page.request, desk);
   const context = await browser.newContext();
   const visitor = await context.newPage();
 
-  await test.step("on an origin that may not frame it", async () => {
+  await test.step("reports an origin that may not frame the console", async () => {
     await visitor.goto(host.url.replace("localhost", "127.0.0.1"));
     const panel = visitor.locator("lightdesk-embed section");
     await expect(panel).toContainText("✓ Console");
     await expect(panel).toContainText(`Add ${host.url.replace("localhost", "127.0.0.1")} to the origins`);
   });
 
-  await test.step("with a server whose clock is ten minutes off", async () => {
+  await test.step("reports a server whose clock is ten minutes off", async () => {
     await visitor.goto(host.url);
     await expect(hostLog(visitor)).toContainText("ready");
     await visitor.evaluate(async () => {
@@ -48,16 +44,16 @@ test("a host page that is not set up rightly reads what to change, in its place 
     await expect(hostLog(visitor)).toContainText('error {"reason":"ticket"}');
   });
 
-  await test.step("with a ticket that was used already, or is too old", async () => {
+  await test.step("reports a used or expired ticket", async () => {
     const used = await (await visitor.request.post(`${host.url}/ticket`)).text();
     const asking = async (ticket: string) => {
       await visitor.goto(host.url);
       await expect(hostLog(visitor)).toContainText("ready");
-      await visitor.evaluate((given) => {
+      await visitor.evaluate((options) => {
         const element = document.querySelector("lightdesk-embed");
         if (!element) return;
         document.querySelector("#heard")?.replaceChildren();
-        element.getTicket = async () => given;
+        element.getTicket = async () => options;
         element.replaceWith(element);
       }, ticket);
     };
@@ -71,7 +67,7 @@ test("a host page that is not set up rightly reads what to change, in its place 
     }
   });
 
-  await test.step("with a console whose disk is full", async () => {
+  await test.step("reports a full disk of the console", async () => {
     await context.route("**/api/embed/tickets", (route) =>
       route.fulfill({ status: 507, json: { code: "INSUFFICIENT_STORAGE", message: "" } }),
     );
@@ -81,7 +77,7 @@ test("a host page that is not set up rightly reads what to change, in its place 
     await context.unroute("**/api/embed/tickets");
   });
 
-  await test.step("the check inside the frame passes where all is well", async () => {
+  await test.step("passes the check inside the frame when all is well", async () => {
     await visitor.goto(host.url);
     await visitor.evaluate(() => {
       const element = document.querySelector("lightdesk-embed");
@@ -93,13 +89,13 @@ test("a host page that is not set up rightly reads what to change, in its place 
     await expect(embedded(visitor).getByRole("img", { name: "Fine" })).toHaveCount(8);
   });
 
-  await test.step("by itself it is a page without sign-in", async () => {
+  await test.step("shows the check alone as a page without sign-in", async () => {
     await visitor.goto(`${desk.url}/embed/doctor?host=${host.id}&origin=${host.url}`);
     await expect(visitor.getByText("Checked only inside the host page")).toHaveCount(2);
     await expectAccessible(visitor);
   });
 
-  await test.step("nothing is framed that no host page was set up for", async () => {
+  await test.step("refuses framing without a host page", async () => {
     const plain = await visitor.request.get(`${desk.url}/embed/000000000000000000/abcdefgh1234/jobs`);
     expect([plain.status(), plain.headers()["content-security-policy"]]).toEqual([404, expect.stringContaining("frame-ancestors 'none'")]);
     const jobs = await page.request.get(`${desk.url}/jobs`);
@@ -123,9 +119,9 @@ function expiredTicket(desk: Desk, { url, id, secret }: HostPage): Promise<strin
     .sign(new TextEncoder().encode(secret));
 }
 
-test("an admin sets a host page up, copies its code, and reads why its last ticket was refused", async ({ ownDesk: desk, page }) => {
+test("sets up a host page, copies its code and explains a refused ticket", async ({ ownDesk: desk, page }) => {
   await page.goto(`${desk.url}/settings/embedding`);
-  await expect(page.getByText("No page may show Lightdesk yet.")).toBeVisible();
+  await expect(page.getByText("No host pages yet.")).toBeVisible();
   await page.getByRole("button", { name: "Add a host page" }).click();
   await page.getByLabel("Name", { exact: true }).fill("Portal");
   await page.getByLabel("Origins, one per line").fill("http://app.example.com");
@@ -157,5 +153,5 @@ test("an admin sets a host page up, copies its code, and reads why its last tick
   await expect(page.getByText("Last refused ticket: it was not a signed token")).toBeVisible();
   await page.getByRole("button", { name: "Remove: Portal" }).click();
   await page.getByRole("button", { name: "Remove Portal" }).click();
-  await expect(page.getByText("No page may show Lightdesk yet.")).toBeVisible();
+  await expect(page.getByText("No host pages yet.")).toBeVisible();
 });

@@ -4,11 +4,7 @@ import { embedded, hostLog, startHostPage } from "./support/host-page";
 import { submit, untilState } from "./support/jobs";
 import { expect, test } from "./support/test";
 
-test("a visitor of a host page works in the console inside it, without a session of the console", async ({
-  signedIn: page,
-  desk,
-  browser,
-}) => {
+test("lets a visitor of a host page work without a console session", async ({ signedIn: page, desk, browser }) => {
   const host = await startHostPage(page.request, desk);
   const job = await submit(page.request, desk, JSON.parse(sample("01-invert").bytes.toString("utf8")));
   await untilState(page.request, desk, job, "completed");
@@ -19,7 +15,7 @@ test("a visitor of a host page works in the console inside it, without a session
   await visitor.goto(host.url);
   const frame = embedded(visitor);
 
-  await test.step("the list of jobs is there without the console's navigation, its pictures too", async () => {
+  await test.step("shows jobs and pictures without the console's navigation", async () => {
     await expect(hostLog(visitor)).toContainText('ready {"page":"/jobs","keeps":"cookie"}');
     await expect(frame.getByText("Completed").first()).toBeVisible();
     await expect(frame.getByRole("link", { name: "Settings" })).toHaveCount(0);
@@ -27,7 +23,7 @@ test("a visitor of a host page works in the console inside it, without a session
     await expect.poll(() => picture.evaluate((image: HTMLImageElement) => image.naturalWidth)).toBeGreaterThan(0);
   });
 
-  await test.step("a job opens on its own page, and the host hears where the visitor is", async () => {
+  await test.step("opens a job's page and reports the location to the host", async () => {
     await frame.getByTitle(job).first().click();
     await frame.getByRole("link", { name: "Open page" }).click();
     await expect(frame.getByRole("heading", { name: "Timeline" })).toBeVisible();
@@ -36,7 +32,7 @@ test("a visitor of a host page works in the console inside it, without a session
     await expect(frame.getByRole("heading", { name: "Jobs", exact: true })).toBeVisible();
   });
 
-  await test.step("a workflow that is run in it is told to the host, and its end too", async () => {
+  await test.step("reports the start and end of a run to the host", async () => {
     await visitor.evaluate(() => document.querySelector("lightdesk-embed")?.navigate("run"));
     await frame
       .getByRole("button", { name: /Invert/ })
@@ -46,7 +42,7 @@ test("a visitor of a host page works in the console inside it, without a session
     await expect(hostLog(visitor)).toContainText("job-submitted");
   });
 
-  await test.step("the host asks for an asset meanwhile and gets the one that is chosen", async () => {
+  await test.step("lets the host request an asset and receive the chosen one", async () => {
     await visitor.locator("#choose").click();
     // Other tests have left newer files.
     await frame.getByRole("searchbox", { name: "Name contains" }).fill("photo.png");
@@ -64,7 +60,7 @@ test("a visitor of a host page works in the console inside it, without a session
     await expect(frame.getByRole("heading", { name: "作业", exact: true })).toBeVisible();
   });
 
-  await test.step("its height follows the page where the host wants that, up and down", async () => {
+  await test.step("grows and shrinks with the page when the host wants it", async () => {
     const heights = () => visitor.locator("lightdesk-embed").evaluate((element: HTMLElement) => Number.parseFloat(element.style.height));
     const content = () => frame.locator("#content").evaluate((main) => Math.ceil(main.getBoundingClientRect().height));
     await visitor.evaluate(() => document.querySelector("lightdesk-embed")?.setAttribute("height", "auto"));
@@ -75,7 +71,7 @@ test("a visitor of a host page works in the console inside it, without a session
     }
   });
 
-  await test.step("a link opened in a tab says that it has no session there, and is the console's own page for a member", async () => {
+  await test.step("explains a missing session in a new tab and opens the console for a member", async () => {
     await visitor.evaluate(() => document.querySelector("lightdesk-embed")?.setAttribute("language", "en"));
     await visitor.locator("#jobs").click();
     const open = async () => {
@@ -97,14 +93,14 @@ test("a visitor of a host page works in the console inside it, without a session
     await own.close();
   });
 
-  await test.step("a picture that the console opens in a tab is saved, as a tab has no session", async () => {
+  await test.step("saves a picture opened in a tab, which has no session", async () => {
     await frame.getByTitle(job).first().click();
     const saving = visitor.waitForEvent("download");
     await frame.getByRole("region", { name: "Outputs" }).getByRole("link").first().click();
     expect(await (await saving).failure()).toBeNull();
   });
 
-  await test.step("no ticket stands in an address, and signing out of the host ends it", async () => {
+  await test.step("keeps tickets out of addresses and ends with the host's sign-out", async () => {
     expect(addresses.filter((address) => address.includes("eyJ"))).toEqual([]);
     await visitor.locator("#end").click();
     await expect(hostLog(visitor)).toContainText('session-ended {"reason":"host"}');

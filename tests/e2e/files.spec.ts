@@ -4,13 +4,13 @@ import { expect, test } from "./support/test";
 
 const sha256 = (bytes: Buffer) => createHash("sha256").update(bytes).digest("hex");
 
-test("files are stored byte for byte in a new folder, asked about where they exist, read, moved and deleted", async ({ page, ownDesk }) => {
+test("stores, replaces, reads, moves and deletes files byte for byte", async ({ page, ownDesk }) => {
   await page.goto(`${ownDesk.url}/files`);
   await expect(page.getByText("No files yet")).toBeVisible();
 
   await page.getByRole("button", { name: "New folder" }).click();
   await page.getByRole("dialog").getByRole("textbox").fill("a b/100% ü");
-  await expect(page.getByText("The service does not keep empty folders")).toBeVisible();
+  await expect(page.getByText("Empty folders are not stored")).toBeVisible();
   const first = page.waitForEvent("filechooser");
   await page.getByRole("dialog").getByRole("button", { name: "Choose files…" }).click();
 
@@ -52,7 +52,7 @@ test("files are stored byte for byte in a new folder, asked about where they exi
   await page.getByRole("checkbox", { name: "Select a b" }).check();
   await page.getByRole("button", { name: "Delete 1 file" }).click();
   await page.getByRole("button", { name: "Undo" }).click();
-  await expect(page.getByText("1 entry stays")).toBeVisible();
+  await expect(page.getByText("1 file stays")).toBeVisible();
   await expect(rows).toHaveCount(2);
   await rows.first().getByRole("checkbox").check();
   await rows

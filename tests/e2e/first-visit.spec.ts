@@ -6,8 +6,8 @@ import { slowGraph, submit, untilState } from "./support/jobs";
 import { expect, test } from "./support/test";
 
 const QUIET_MS = 1_500;
-/** Includes three scripts loaded with the console's first response. */
-const MAX_REQUESTS = 27;
+/** Includes three scripts loaded with the console's first response, and the stream of live updates. */
+const MAX_REQUESTS = 28;
 const MAX_KIB = 315;
 
 async function visitJobs(page: Page, desk: Desk) {
@@ -22,13 +22,13 @@ const isPage = ({ url }: Fetched) => new URL(url).searchParams.has("_rsc");
 const isThumbnail = ({ url }: Fetched) => url.includes("/api/console/thumbnail");
 const isMono = ({ url }: Fetched) => url.includes("geist-mono");
 
-test("a first visit to Jobs fetches little beside its pictures, and no other page", async ({ page, ownDesk }) => {
+test("requests little besides pictures on a first visit to Jobs", async ({ page, ownDesk }) => {
   const id = await submit(page.request, ownDesk, slowGraph(0.02, "-first-visit"));
   await untilState(page.request, ownDesk, id, "completed");
   const traffic = await visitJobs(page, ownDesk);
   const fetched = traffic.fetched();
   expect(fetched.filter(isPage)).toEqual([]);
-  expect(fetched.filter((one) => !isThumbnail(one)).length).toBeLessThanOrEqual(MAX_REQUESTS);
+  expect(fetched.filter((fetched) => !isThumbnail(fetched)).length).toBeLessThanOrEqual(MAX_REQUESTS);
   expect(traffic.kibibytes()).toBeLessThanOrEqual(MAX_KIB);
   expect(fetched.some(isThumbnail)).toBe(true);
   await expect(page.locator('link[rel="preload"][as="font"]')).toHaveCount(1);
@@ -36,10 +36,7 @@ test("a first visit to Jobs fetches little beside its pictures, and no other pag
   expect(fetched.filter(isMono).length).toBeLessThanOrEqual(1);
 });
 
-test("the scripts of a page come packed with Brotli, to be kept for good, and are marked to be compiled while they come", async ({
-  page,
-  desk,
-}) => {
+test("serves scripts as immutable Brotli, marked for early compilation", async ({ page, desk }) => {
   const html = await (await page.request.get(`${desk.url}/sign-in`)).text();
   const [script = ""] = /\/_next\/static\/chunks\/[^"]+\.js/.exec(html) ?? [];
   const [style = ""] = /\/_next\/static\/chunks\/[^"]+\.css/.exec(html) ?? [];
@@ -61,7 +58,7 @@ test("the scripts of a page come packed with Brotli, to be kept for good, and ar
   expect(await (await page.request.get(desk.url + script)).text()).toMatch(/^\/\/# allFunctionsCalledOnLoad\n/);
 });
 
-test("the rows of a service that answers at once are in the page's first part, not behind a skeleton", async ({ signedIn: page, desk }) => {
+test("streams the rows in the first part of the page when the service is fast", async ({ signedIn: page, desk }) => {
   const id = await submit(page.request, desk, slowGraph(0.02, "-first-part"));
   await untilState(page.request, desk, id, "completed");
   // A busy machine may take longer than the page waits.
@@ -72,17 +69,17 @@ test("the rows of a service that answers at once are in the page's first part, n
   });
 });
 
-test("a page is fetched when its link is pointed at, and when keys come to it", async ({ signedIn: page, desk }) => {
+test("prefetches a page when its link is hovered or focused", async ({ signedIn: page, desk }) => {
   await submit(page.request, desk, slowGraph(0.02, "-pointed-at"));
   const traffic = await visitJobs(page, desk);
-  const askedFor = (path: string) => traffic.fetched().some((one) => isPage(one) && new URL(one.url).pathname === path);
+  const requestedPart = (path: string) => traffic.fetched().some((fetched) => isPage(fetched) && new URL(fetched.url).pathname === path);
   const link = (name: string) => page.getByRole("navigation").getByRole("link", { name }).first();
-  expect(askedFor("/history")).toBe(false);
+  expect(requestedPart("/history")).toBe(false);
   await link("History").hover();
-  await until("History is fetched", () => askedFor("/history"));
-  expect(askedFor("/assets")).toBe(false);
+  await until("History is fetched", () => requestedPart("/history"));
+  expect(requestedPart("/assets")).toBe(false);
   await link("Assets").focus();
-  await until("Assets is fetched", () => askedFor("/assets"));
+  await until("Assets is fetched", () => requestedPart("/assets"));
   await link("History").click();
   await expect(page).toHaveURL(/\/history$/);
   await expect(page.getByRole("heading", { name: "History" })).toBeVisible();

@@ -2,10 +2,7 @@ import { sample } from "./support/files";
 import { submit, untilState } from "./support/jobs";
 import { expect, test } from "./support/test";
 
-test("entries of the history are removed with a moment to take it back, and all of them after a word was typed; assets stay", async ({
-  page,
-  ownDesk,
-}) => {
+test("removes history entries with Undo, and all after a typed word; keeps assets", async ({ page, ownDesk }) => {
   await page.goto(`${ownDesk.url}/history`);
   await expect(page.getByText("The history is empty")).toBeVisible();
   // Shown below the filters, near the top, as in the other lists.
@@ -55,8 +52,21 @@ test("entries of the history are removed with a moment to take it back, and all 
 
   // A press anywhere on a row opens its job, as in the list of jobs.
   await rows.first().locator("td").last().click();
-  await expect(page).toHaveURL(new RegExp(`/jobs/${ids[2]}`));
-  await page.goBack();
+  await expect(page).toHaveURL(new RegExp(`/history\\?job=${ids[2]}`));
+  await expect(page.getByRole("complementary").getByRole("link", { name: "Open page" })).toBeVisible();
+  await page.keyboard.press("Escape");
+
+  // Filters of ended jobs, and columns, as in the list of jobs.
+  await page.getByRole("link", { name: "Failed" }).click();
+  await expect(page.getByText("No entries match these filters")).toBeVisible();
+  await page.getByRole("link", { name: "Completed" }).click();
+  await page.getByRole("link", { name: "Failed" }).click();
+  await expect(rows).toHaveCount(2);
+  await page.getByRole("button", { name: "Clear filters" }).click();
+  await page.getByRole("button", { name: "Columns" }).click();
+  await page.getByRole("checkbox", { name: "Show Outputs" }).uncheck();
+  await page.getByRole("button", { name: "Close" }).click();
+  await expect(page.getByRole("columnheader", { name: "Outputs" })).toBeHidden();
 
   await page.getByRole("button", { name: "Clear 2 entries" }).click();
   const dialog = page.getByRole("dialog");

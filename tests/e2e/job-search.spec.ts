@@ -22,15 +22,15 @@ async function ended(request: APIRequestContext, desk: Desk, prompt: unknown, na
 
 const grace = { name: "Grace Operator", email: "grace@example.com", password: "another good password" };
 
-test("words, a range of time and a person find a job, its page opens, and Back keeps the filters", async ({ page, ownDesk, browser }) => {
-  const wanted = await ended(page.request, ownDesk, withText("a lighthouse in the fog"));
+test("finds a job by words, time and person and keeps the filters on Back", async ({ page, ownDesk, browser }) => {
+  const jobId = await ended(page.request, ownDesk, withText("a lighthouse in the fog"));
   const other = await ended(page.request, ownDesk, withText("a meadow at noon"));
   await page.goto(`${ownDesk.url}/jobs`);
   await expect(rows(page)).toHaveCount(2);
-  const asked = page.waitForRequest(/api\/console\/jobs\/search/);
+  const request = page.waitForRequest(/api\/console\/jobs\/search/);
   await field(page).fill("lighthouse");
   // The search sends exactly the text in the field.
-  expect(new URL((await asked).url()).searchParams.get("text")).toBe("lighthouse");
+  expect(new URL((await request).url()).searchParams.get("text")).toBe("lighthouse");
   await expect(rows(page)).toHaveCount(1);
   await expect(page).toHaveURL(/text=lighthouse/);
   await expect(field(page)).toBeFocused();
@@ -57,7 +57,7 @@ test("words, a range of time and a person find a job, its page opens, and Back k
   await expect(rows(page)).toHaveCount(2);
   for (const [name, job] of [
     [grace.name, another],
-    ["Ada Owner", wanted],
+    ["Ada Owner", jobId],
   ] as const) {
     await page.getByRole("button", { name: /^Filters/ }).click();
     await page.getByRole("group", { name: "Person" }).getByRole("button").click();
@@ -69,7 +69,7 @@ test("words, a range of time and a person find a job, its page opens, and Back k
   }
   await expectAccessible(page);
 
-  await page.goto(`${ownDesk.url}/jobs/${wanted}`);
+  await page.goto(`${ownDesk.url}/jobs/${jobId}`);
   await page.goBack();
   await expect(page).toHaveURL(/text=lighthouse.*member=/);
   await expect(field(page)).toHaveValue("lighthouse");
@@ -82,7 +82,7 @@ test("words, a range of time and a person find a job, its page opens, and Back k
   await expect(page).toHaveURL(/text=nothing/);
 });
 
-test("what the ledger found is taken as a whole: all that match are exported and run again", async ({ page, ownDesk }) => {
+test("exports and reruns all matches of a search", async ({ page, ownDesk }) => {
   for (let at = 0; at < 3; at += 1) await ended(page.request, ownDesk, withText(`a heron, take ${at}`));
   await ended(page.request, ownDesk, withText("an otter"));
   await page.goto(`${ownDesk.url}/jobs?text=heron&limit=2`);
@@ -98,7 +98,7 @@ test("what the ledger found is taken as a whole: all that match are exported and
   expect(JSON.parse(text)).toMatchObject({ count: 3, complete: true });
 });
 
-test("the commands find a job by its words that more than a hundred newer ones have left behind", async ({ page, ownDesk }) => {
+test("finds an older job by its words in the command palette", async ({ page, ownDesk }) => {
   const old = await ended(page.request, ownDesk, withText("the very first windmill"), "windmill-study");
   for (let at = 0; at < 105; at += 1) await submit(page.request, ownDesk, slowGraph(0.01, `n${at}`));
   await page.goto(`${ownDesk.url}/jobs`);

@@ -1,5 +1,6 @@
 import { type Page } from "@playwright/test";
 import { expectAccessible } from "./support/accessible";
+import { keepConnection } from "./support/connections";
 import { sample } from "./support/files";
 import { slowGraph, submit, untilState } from "./support/jobs";
 import { expect, test } from "./support/test";
@@ -7,10 +8,7 @@ import { expect, test } from "./support/test";
 const graphOf = (name: string): unknown => JSON.parse(sample(name).bytes.toString("utf8"));
 const nodeOf = (page: Page, id: string) => page.getByRole("group", { name: /Workflow graph/ }).locator(`[data-node="${id}"]`);
 
-test("a failed job shows its node in the graph, its inputs, the graph as list and JSON, and its last runs", async ({
-  signedIn: page,
-  desk,
-}) => {
+test("shows a failed job's node, inputs, graph, JSON and last runs", async ({ signedIn: page, desk }) => {
   const first = await submit(page.request, desk, graphOf("06-fails-half-way"));
   await untilState(page.request, desk, first, "failed");
   const failed = await submit(page.request, desk, graphOf("06-fails-half-way"));
@@ -54,7 +52,7 @@ test("a failed job shows its node in the graph, its inputs, the graph as list an
   await expect(page).toHaveURL(new RegExp(first));
 });
 
-test("a picture opens in full, turns by keys and gives the focus back", async ({ signedIn: page, desk }) => {
+test("opens a picture full screen, turns by keys and restores focus", async ({ signedIn: page, desk }) => {
   const graph = {
     "1": { class_type: "EmptyImage", inputs: { width: 320, height: 200, batch_size: 2, color: 3368652 } },
     "2": { class_type: "SaveImage", inputs: { images: ["1", 0], filename_prefix: "pair" } },
@@ -77,7 +75,7 @@ test("a picture opens in full, turns by keys and gives the focus back", async ({
   await expect(opener).toBeFocused();
 });
 
-test("a job that runs is stopped, one that waits is cancelled with Undo, and one that has ended runs again", async ({ page, ownDesk }) => {
+test("stops a running job, cancels a waiting one with Undo and reruns an ended one", async ({ page, ownDesk }) => {
   const running = await submit(page.request, ownDesk, slowGraph(120, "-running"));
   const pending = await submit(page.request, ownDesk, slowGraph(1, "-waiting"));
   await untilState(page.request, ownDesk, running, "in_progress");
@@ -121,19 +119,17 @@ test("a job that runs is stopped, one that waits is cancelled with Undo, and one
   await expect(page.getByText(/none failed|All \d+ runs completed/)).toHaveCount(0);
 });
 
-test("a job that is not here says so", async ({ signedIn: page, desk }) => {
+test("reports a job that does not exist", async ({ signedIn: page, desk }) => {
   await page.goto(`${desk.url}/jobs/00000000-0000-4000-8000-000000000000`);
   await expect(page.getByText("Job not found")).toBeVisible();
   await expectAccessible(page);
 });
 
-test("a link to a job of another connection than the one in use opens it there", async ({ signedIn: page, desk, service }) => {
-  const data = { name: "Second studio", baseUrl: service.url, key: service.key, shared: false };
-  const made = await page.request.post(`${desk.url}/api/console/connections`, { data, headers: { origin: desk.url } });
-  const { connection }: { connection: { id: string } } = await made.json();
-  const id = await submit(page.request, desk, slowGraph(0, "elsewhere"), { connection: connection.id });
+test("opens a linked job on its own connection", async ({ signedIn: page, desk, service }) => {
+  const connection = await keepConnection(page, desk, { name: "Second studio", baseUrl: service.url, key: service.key });
+  const id = await submit(page.request, desk, slowGraph(0, "elsewhere"), { connection: connection });
   await page.goto(`${desk.url}/jobs/${id}`);
-  await expect(page).toHaveURL(`${desk.url}/jobs/${id}?connection=${connection.id}`);
+  await expect(page).toHaveURL(`${desk.url}/jobs/${id}?connection=${connection}`);
   await expect(page.getByRole("button", { name: "Switch connection, now Second studio" })).toBeVisible();
   await expect(page.getByRole("heading", { name: "Job", level: 1 })).toBeVisible();
   await expect(page.getByText("Job not found")).toBeHidden();

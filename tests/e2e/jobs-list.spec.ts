@@ -1,6 +1,7 @@
 import { type Page } from "@playwright/test";
 import { type Desk } from "./support/desk";
 import { failingGraph, slowGraph, submit, untilState } from "./support/jobs";
+import { answerLive } from "./support/live";
 import { expect, test } from "./support/test";
 
 /** Quick jobs that complete, and one that fails. */
@@ -21,8 +22,8 @@ async function toolBar(page: Page): Promise<{ hidden: string[]; headBelowPx: num
   await page.waitForFunction(() => window.scrollY > 200);
   const seen = await page.getByRole("group", { name: "Filters" }).evaluate((bar) => {
     const { right, bottom } = bar.getBoundingClientRect();
-    const outside = [...bar.querySelectorAll("a, button, select")].filter((one) => {
-      const box = one.getBoundingClientRect();
+    const outside = [...bar.querySelectorAll("a, button, select")].filter((element) => {
+      const box = element.getBoundingClientRect();
       return box.right > right || box.bottom > bottom;
     });
     const head = document.querySelector("thead")?.getBoundingClientRect();
@@ -32,7 +33,7 @@ async function toolBar(page: Page): Promise<{ hidden: string[]; headBelowPx: num
   return seen;
 }
 
-test("filters, order and page are in the address, and back, reload and a shared link give the same list", async ({ page, ownDesk }) => {
+test("restores filters, sort and page from the address", async ({ page, ownDesk }) => {
   const { failed } = await someJobs(page, ownDesk, 30);
   await page.goto(`${ownDesk.url}/jobs`);
   await expect(rows(page)).toHaveCount(31);
@@ -90,33 +91,30 @@ test("filters, order and page are in the address, and back, reload and a shared 
   await expect(rows(page)).toHaveCount(31);
 });
 
-test("rows are selected by click, by range, by keys and all at once, and a row's every part opens its job", async ({
-  signedIn: page,
-  desk,
-}) => {
+test("selects rows by click, range, keys and all, and opens a job from any cell", async ({ signedIn: page, desk }) => {
   const { failed } = await someJobs(page, desk, 8);
   await page.goto(`${desk.url}/jobs`);
   await expect(page.getByTitle(failed)).toBeVisible();
-  const chosen = page.locator("tr[data-row] input:checked");
+  const locator = page.locator("tr[data-row] input:checked");
   await rows(page).nth(1).getByRole("checkbox").check();
   await rows(page)
     .nth(4)
     .getByRole("checkbox")
     .click({ modifiers: ["Shift"] });
-  await expect(chosen).toHaveCount(4);
+  await expect(locator).toHaveCount(4);
   // With the focus on a checkbox, the key selects the rows; in a text field it selects the text.
   await page.keyboard.press("Control+a");
-  await expect(chosen).toHaveCount(await rows(page).count());
+  await expect(locator).toHaveCount(await rows(page).count());
   await page.keyboard.press("Escape");
-  await expect(chosen).toHaveCount(0);
+  await expect(locator).toHaveCount(0);
   await page.keyboard.press("j");
   await page.keyboard.press("x");
   await page.keyboard.press("Shift+J");
-  await expect(chosen).toHaveCount(2);
+  await expect(locator).toHaveCount(2);
   await page.getByRole("checkbox", { name: "Select all on this page" }).check();
-  await expect(chosen).toHaveCount(await rows(page).count());
+  await expect(locator).toHaveCount(await rows(page).count());
   await page.keyboard.press("Escape");
-  await expect(chosen).toHaveCount(0);
+  await expect(locator).toHaveCount(0);
 
   // On a narrow screen, a press anywhere on a row opens the job's own page.
   await page.setViewportSize({ width: 390, height: 844 });
@@ -132,7 +130,7 @@ test("rows are selected by click, by range, by keys and all at once, and a row's
   await expect(page).toHaveURL(new RegExp(`/jobs/${failed}`));
 });
 
-test("columns are chosen, moved, widened and remembered, and one can show a value out of the job", async ({ signedIn: page, desk }) => {
+test("chooses, moves, resizes and remembers columns, including a job's own value", async ({ signedIn: page, desk }) => {
   await someJobs(page, desk, 2);
   await page.goto(`${desk.url}/jobs`);
   await expect(rows(page).first()).toBeVisible();
@@ -156,10 +154,7 @@ test("columns are chosen, moved, widened and remembered, and one can show a valu
   await expect(page.locator("th")).toContainText(["", "Preview", "Status", "Workflow", "Job"]);
 });
 
-test("a jump within a thousand rows stays where it was asked for and finds rows there, and Back returns to it", async ({
-  signedIn: page,
-  desk,
-}) => {
+test("keeps a jump within a thousand rows, and restores it on Back", async ({ signedIn: page, desk }) => {
   const id = await submit(page.request, desk, slowGraph(0.02, "-long"));
   const jobs = Array.from({ length: 1000 }, (_, index) => ({
     id: index === 500 ? id : `${String(index).padStart(8, "0")}-0000-4000-8000-000000000000`,
@@ -167,7 +162,7 @@ test("a jump within a thousand rows stays where it was asked for and finds rows 
     create_time: 1_767_225_600_000 - index,
   }));
   const many = { jobs, pagination: { offset: 0, limit: 1000, total: 1000, has_more: false } };
-  await page.route("**/api/jobs?*limit=1000*", (route) => route.fulfill({ json: many }));
+  await answerLive(page, { jobs: many });
   // Too narrow for a panel: a press opens the job's page.
   await page.setViewportSize({ width: 900, height: 900 });
   await page.goto(`${desk.url}/jobs?limit=1000`);

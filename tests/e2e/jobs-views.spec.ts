@@ -2,6 +2,7 @@
 import { type Page } from "@playwright/test";
 import { startLocalServer } from "@/tests/support/local-server";
 import { expectAccessible } from "./support/accessible";
+import { keepConnection } from "./support/connections";
 import { slowGraph, submit, untilState } from "./support/jobs";
 import { expect, test } from "./support/test";
 
@@ -9,7 +10,7 @@ const rows = (page: Page) => page.locator("tr[data-row]");
 const bar = (page: Page) => page.getByRole("region", { name: "Selected rows" });
 const outcome = (page: Page) => page.getByRole("region", { name: "Actions for the selected jobs" });
 
-test("a list is kept under a name, opened by its link, made the one that Jobs begins with, and removed", async ({ page, ownDesk }) => {
+test("saves, opens, sets as default and removes a saved view", async ({ page, ownDesk }) => {
   const done = await submit(page.request, ownDesk, slowGraph(0.02));
   await untilState(page.request, ownDesk, done, "completed");
   await page.goto(`${ownDesk.url}/jobs?status=failed&sort_by=execution_time&limit=25`);
@@ -53,11 +54,11 @@ test("a list is kept under a name, opened by its link, made the one that Jobs be
   await expect(page).not.toHaveURL(/status=/);
 });
 
-test("jobs of one workflow are found by its id, and the address keeps it", async ({ signedIn: page, desk }) => {
+test("filters jobs by the id of a workflow", async ({ signedIn: page, desk }) => {
   const workflow = "11111111-2222-4333-8444-555555555555";
   const data = { prompt: slowGraph(0.02, "-mine"), extra_data: { extra_pnginfo: { workflow: { id: workflow } } }, workflow_id: workflow };
-  const answer = await page.request.post(`${desk.url}/api/prompt`, { data, headers: { origin: desk.url } });
-  const { prompt_id: mine }: { prompt_id: string } = await answer.json();
+  const response = await page.request.post(`${desk.url}/api/prompt`, { data, headers: { origin: desk.url } });
+  const { prompt_id: mine }: { prompt_id: string } = await response.json();
   const other = await submit(page.request, desk, slowGraph(0.02, "-other"));
   await untilState(page.request, desk, other, "completed");
   await page.goto(`${desk.url}/jobs`);
@@ -77,19 +78,14 @@ test("jobs of one workflow are found by its id, and the address keeps it", async
   await expect(page.locator(`tr[data-row="${other}"]`)).toBeVisible();
 });
 
-test("all matching are cancelled on a plain local server, also those of the next pages, with a receipt for each", async ({
-  signedIn: page,
-  desk,
-}) => {
+test("cancels all matching jobs across pages on a plain local server", async ({ signedIn: page, desk }) => {
   const server = await startLocalServer();
   const ids = Array.from({ length: 31 }, () => server.submit());
   server.begin();
-  const data = { name: "Local", baseUrl: server.url, shared: false };
-  const made = await page.request.post(`${desk.url}/api/console/connections`, { data, headers: { origin: desk.url } });
-  const { connection }: { connection: { id: string } } = await made.json();
-  await page.goto(`${desk.url}/jobs?connection=${connection.id}&status=pending&limit=25`);
+  const connection = await keepConnection(page, desk, { name: "Local", baseUrl: server.url });
+  await page.goto(`${desk.url}/jobs?connection=${connection}&status=pending&limit=25`);
   await expect(rows(page)).toHaveCount(25);
-  await test.step("by keys: once those on the page, twice all that match", async () => {
+  await test.step("selects the page by one key press and all matching by two", async () => {
     await rows(page).first().getByRole("checkbox").check();
     await page.keyboard.press("ControlOrMeta+a");
     await expect(bar(page)).toContainText("25 selected");

@@ -6,12 +6,11 @@ import { cancel, slowGraph, submit, untilState } from "./support/jobs";
 import { connect, goTo, setUpByLink } from "./support/steps";
 import { expect, test } from "./support/test";
 
-test("a stranger turns a workflow file and a photograph into a picture on the wall", async ({ page, freshDesk, target, service }) => {
-  await test.step("the printed link makes them owner of a console that is already connected", async () => {
+test("turns a newcomer's workflow file and photo into a picture in the gallery", async ({ page, freshDesk, target, service }) => {
+  await test.step("makes the printed link's user the owner of a connected console", async () => {
     await setUpByLink(page, freshDesk);
   });
-  if (target === "port")
-    await test.step("they connect it to a service on another port", () => connect(page, { name: "Other port", ...service }));
+  if (target === "port") await test.step("connects to a service on another port", () => connect(page, { name: "Other port", ...service }));
 
   // Keeps the service's only slot busy until the next job was seen waiting.
   const before = await submit(page.request, freshDesk, slowGraph(600));
@@ -24,7 +23,7 @@ test("a stranger turns a workflow file and a photograph into a picture on the wa
     await expect(page.getByLabel("Picture name")).toHaveValue("photo.png");
   });
 
-  await test.step("a photograph of their own takes its place", async () => {
+  await test.step("replaces the photo with the user's own", async () => {
     await drop(page.getByRole("img", { name: "Picture of Photo" }), await photograph({ r: 200, g: 40, b: 40 }));
     await expect(page.getByText("my-photograph.png uploaded")).toBeVisible();
     await expectPicture(page, "Picture of Photo");
@@ -35,7 +34,7 @@ test("a stranger turns a workflow file and a photograph into a picture on the wa
   await expect(accepted).toBeVisible();
   const jobId = new URL((await accepted.getAttribute("href")) ?? "", freshDesk.url).pathname.split("/").at(-1) ?? "";
 
-  await test.step("the job moves through its states in Jobs by itself, and ends with its picture", async () => {
+  await test.step("updates the job in Jobs by itself up to its picture", async () => {
     await goTo(page, "Jobs");
     const row = page.getByRole("row").filter({ has: page.getByTitle(jobId) });
     await expect(row.getByText("Pending")).toBeVisible();
@@ -50,7 +49,7 @@ test("a stranger turns a workflow file and a photograph into a picture on the wa
     await expect.poll(() => row.locator("img").evaluate((image: HTMLImageElement) => image.naturalWidth)).toBeGreaterThan(0);
   });
 
-  await test.step("its page shows state, times and the picture", async () => {
+  await test.step("shows state, times and the picture on the job's page", async () => {
     await page.getByTitle(jobId).click();
     await page.getByRole("link", { name: "Open page" }).click();
     await expect(page).toHaveURL(new RegExp(`/jobs/${jobId}`));
@@ -75,12 +74,7 @@ test("a stranger turns a workflow file and a photograph into a picture on the wa
   expect(freshDesk.output()).not.toContain(owner.password);
 });
 
-test("a slow job is seen pending, running with its nodes counted, and completed, without a reload", async ({
-  page,
-  freshDesk,
-  target,
-  service,
-}) => {
+test("updates a slow job from pending to completed without a reload", async ({ page, freshDesk, target, service }) => {
   await setUpByLink(page, freshDesk);
   if (target === "port") await connect(page, { name: "Other port", ...service });
   const first = await submit(page.request, freshDesk, slowGraph(600, "-a"));

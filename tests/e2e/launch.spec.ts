@@ -3,7 +3,7 @@ import { filesOf, startDesk } from "./support/desk";
 import { beginUpload } from "./support/half-upload";
 import { expect, test } from "./support/test";
 
-test("a bad setting stops the start with its name and what it should be", async () => {
+test("names a bad setting and its valid values when starting fails", async () => {
   for (const command of [["bin/start.mjs"], ["bin/start.mjs", "service"]] as const) {
     const [script, ...words] = command;
     const started = startProcess(script, { PORT: "abc" }, words);
@@ -12,17 +12,14 @@ test("a bad setting stops the start with its name and what it should be", async 
   }
 });
 
-test("npm start's launcher answers when it says so, and Ctrl-C lets what is in flight end before it exits with 0", async ({
-  context,
-  request,
-}) => {
+test("starts with npm start and drains requests on Ctrl-C before exiting with 0", async ({ context, request }) => {
   const desk = await startDesk({}, "bin/start.mjs");
   expect((await request.get(`${desk.url}/api/health`)).status()).toBe(200);
   // People and programs read the output of a start: it has the console's addresses and none of the framework's messages.
   expect(desk.output()).not.toContain("next.config");
   const second = startProcess("bin/start.mjs", { PORT: "0", LIGHTDESK_DATA_DIR: desk.dataDir });
   expect(await second.ended).toBe(1);
-  expect(second.output()).toContain(`another Lightdesk runs with ${desk.dataDir}. Stop it first.`);
+  expect(second.output()).toContain(`another Lightdesk uses ${desk.dataDir}. Stop it first.`);
   await desk.setUp(request);
   await desk.signIn(context);
   const before = filesOf(desk).length;

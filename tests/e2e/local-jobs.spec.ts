@@ -1,20 +1,14 @@
-// Jobs at plain local servers, current and older than /api/jobs: stopped, failed, with pictures, and their times.
+// Jobs at a plain local server: stopped, failed, with pictures, and their times.
 import { type Locator, type Page } from "@playwright/test";
 import { createLocalFiles } from "@/tests/support/local-files";
 import { startLocalServer } from "@/tests/support/local-server";
 import { expectAccessible } from "./support/accessible";
-import { type Desk } from "./support/desk";
+import { keepConnection } from "./support/connections";
 import { photograph } from "./support/files";
 import { submit } from "./support/jobs";
 import { passOn, startStandIn } from "./support/service";
 import { expect, test } from "./support/test";
 
-async function connectionTo(page: Page, desk: Desk, service: { baseUrl: string; key?: string }): Promise<string> {
-  const data = { name: "Workshop", ...service, shared: false };
-  const made = await page.request.post(`${desk.url}/api/console/connections`, { data, headers: { origin: desk.url } });
-  expect(made.ok(), await made.text()).toBe(true);
-  return ((await made.json()) as { connection: { id: string } }).connection.id;
-}
 /** The same service with some words of its JSON answers replaced. */
 const startChanged = (serviceUrl: string, change: (text: string) => string) =>
   startStandIn((request, response) =>
@@ -37,95 +31,87 @@ const graph = {
   "3": { class_type: "SaveImage", inputs: { images: ["2", 0], filename_prefix: "local" } },
 };
 
-for (const [version, isOld] of [
-  ["of today", false],
-  ["from before /api/jobs", true],
-] as const) {
-  test(`at a server ${version} Stop ends what runs and nothing else, a failed job tells its error and its node, pictures are drawn`, async ({
-    signedIn: page,
-    desk,
-  }) => {
-    const files = createLocalFiles();
-    const server = await startLocalServer(files, { isOld });
-    const connection = await connectionTo(page, desk, { baseUrl: server.url });
-    const at = (path: string) => `${desk.url}${path}?connection=${connection}`;
-    const [stopped, failed, done] = [
-      await submit(page.request, desk, graph, { connection }),
-      await submit(page.request, desk, { ...graph, "4": { class_type: "PreviewImage", inputs: { images: ["2", 0] } } }, { connection }),
-      await submit(
-        page.request,
-        desk,
-        { ...graph, "4": { class_type: "SaveImage", inputs: { images: ["1", 0], filename_prefix: "plain" } } },
-        { connection },
-      ),
-    ];
-    server.begin();
+test("stops only the running job of a local server, shows its error and pictures", async ({ signedIn: page, desk }) => {
+  const files = createLocalFiles();
+  const server = await startLocalServer(files);
+  const connection = await keepConnection(page, desk, { name: "Workshop", baseUrl: server.url });
+  const at = (path: string) => `${desk.url}${path}?connection=${connection}`;
+  const [stopped, failed, done] = [
+    await submit(page.request, desk, graph, { connection }),
+    await submit(page.request, desk, { ...graph, "4": { class_type: "PreviewImage", inputs: { images: ["2", 0] } } }, { connection }),
+    await submit(
+      page.request,
+      desk,
+      { ...graph, "4": { class_type: "SaveImage", inputs: { images: ["1", 0], filename_prefix: "plain" } } },
+      { connection },
+    ),
+  ];
+  server.begin();
 
-    await test.step("Stop", async () => {
-      await page.goto(at(`/jobs/${stopped}`));
-      await expect(nodeOf(page, "1")).toBeVisible();
-      // The server reports no progress, so no node is shown as waiting.
-      await expect(page.getByRole("group", { name: /Workflow graph/ })).not.toContainText("waiting");
-      await page.getByRole("button", { name: "Stop job" }).click();
-      await expect(page.getByText("stop requested for 1", { exact: true })).toBeVisible();
-      await expect.poll(() => server.place.running).toEqual([]);
-      expect(server.place.pending.map(([, id]) => id)).toEqual([failed, done]);
-      await expect(nodeOf(page, "1")).toContainText("stopped");
-      await expect(nodeOf(page, "3")).toContainText("not reached");
-    });
-    await test.step("a failure", async () => {
-      server.begin();
-      server.fail("2", "the kernel does not fit the picture");
-      await page.goto(at(`/jobs/${failed}`));
-      await expect(page.getByRole("main")).toContainText("the kernel does not fit the picture");
-      await expect(nodeOf(page, "2")).toContainText("failed");
-      await expect(nodeOf(page, "3")).toContainText("not reached");
-      await expectAccessible(page);
-    });
-    await test.step("a picture", async () => {
-      const { bytes } = await photograph({ r: 20, g: 160, b: 90 });
-      files.pictures.set("output/sets/first_00001_.png", bytes);
-      server.begin();
-      server.end({ "1": { images: [{ filename: "first_00001_.png", subfolder: "sets", type: "output" }] } });
-      await page.goto(at(`/jobs/${done}`));
-      await expect.poll(() => width(page.getByRole("main").locator("img").first())).toBeGreaterThan(0);
-    });
-    await test.step("the list, newest first", async () => {
-      await page.goto(at("/jobs"));
-      const rows = page.locator("tr[data-row]");
-      await expect(rows).toHaveCount(3);
-      expect(await rows.evaluateAll((all) => all.map((row) => row.getAttribute("data-row")))).toEqual([done, failed, stopped]);
-      for (const [id, word] of [
-        [done, "completed"],
-        [failed, "failed"],
-        [stopped, "cancelled"],
-      ])
-        await expect(page.locator(`tr[data-row="${id}"]`)).toContainText(word ?? "", { ignoreCase: true });
-      await expect(page.locator(`tr[data-row="${failed}"]`)).toContainText("the kernel does not fit the picture");
-      await expect.poll(() => width(page.locator(`tr[data-row="${done}"] img`).first())).toBeGreaterThan(0);
-    });
-    await test.step("the overview", async () => {
-      await page.goto(at("/"));
-      const failure = page.getByRole("region", { name: "Failed recently" });
-      await expect(failure).toContainText("the kernel does not fit the picture");
-      await expect(failure).not.toContainText("days ago");
-      await expect.poll(() => width(page.locator(`[data-job="${done}"] img`).first())).toBeGreaterThan(0);
-    });
-    await server.close();
+  await test.step("Stop", async () => {
+    await page.goto(at(`/jobs/${stopped}`));
+    await expect(nodeOf(page, "1")).toBeVisible();
+    // The server reports no progress, so no node is shown as waiting.
+    await expect(page.getByRole("group", { name: /Workflow graph/ })).not.toContainText("waiting");
+    await page.getByRole("button", { name: "Stop job" }).click();
+    await expect(page.getByText("stop requested for 1", { exact: true })).toBeVisible();
+    await expect.poll(() => server.place.running).toEqual([]);
+    expect(server.place.pending.map(([, id]) => id)).toEqual([failed, done]);
+    await expect(nodeOf(page, "1")).toContainText("stopped");
+    await expect(nodeOf(page, "3")).toContainText("not reached");
   });
-}
+  await test.step("shows a failure", async () => {
+    server.begin();
+    server.fail("2", "the kernel does not fit the picture");
+    await page.goto(at(`/jobs/${failed}`));
+    await expect(page.getByRole("main")).toContainText("the kernel does not fit the picture");
+    await expect(nodeOf(page, "2")).toContainText("failed");
+    await expect(nodeOf(page, "3")).toContainText("not reached");
+    await expectAccessible(page);
+  });
+  await test.step("shows a picture", async () => {
+    const { bytes } = await photograph({ r: 20, g: 160, b: 90 });
+    files.pictures.set("output/sets/first_00001_.png", bytes);
+    server.begin();
+    server.end({ "1": { images: [{ filename: "first_00001_.png", subfolder: "sets", type: "output" }] } });
+    await page.goto(at(`/jobs/${done}`));
+    await expect.poll(() => width(page.getByRole("main").locator("img").first())).toBeGreaterThan(0);
+  });
+  await test.step("lists the newest first", async () => {
+    await page.goto(at("/jobs"));
+    const rows = page.locator("tr[data-row]");
+    await expect(rows).toHaveCount(3);
+    expect(await rows.evaluateAll((all) => all.map((row) => row.getAttribute("data-row")))).toEqual([done, failed, stopped]);
+    for (const [id, word] of [
+      [done, "completed"],
+      [failed, "failed"],
+      [stopped, "cancelled"],
+    ])
+      await expect(page.locator(`tr[data-row="${id}"]`)).toContainText(word ?? "", { ignoreCase: true });
+    await expect(page.locator(`tr[data-row="${failed}"]`)).toContainText("the kernel does not fit the picture");
+    await expect.poll(() => width(page.locator(`tr[data-row="${done}"] img`).first())).toBeGreaterThan(0);
+  });
+  await test.step("shows the overview", async () => {
+    await page.goto(at("/"));
+    const failure = page.getByRole("region", { name: "Failed recently" });
+    await expect(failure).toContainText("the kernel does not fit the picture");
+    await expect(failure).not.toContainText("days ago");
+    await expect.poll(() => width(page.locator(`[data-job="${done}"] img`).first())).toBeGreaterThan(0);
+  });
+  await server.close();
+});
 
-test.describe("in Shanghai", () => {
+test.describe("shows Shanghai time", () => {
   test.use({ timezoneId: "Asia/Shanghai" });
 
-  test("a time without a zone is UTC, of a local server and of any other", async ({ signedIn: page, desk, service }) => {
+  test("reads a time without a zone as UTC from any server", async ({ signedIn: page, desk, service }) => {
     const files = createLocalFiles();
     const server = await startLocalServer(files);
     const { bytes } = await photograph({ r: 90, g: 20, b: 160 });
     files.write("output/leaf.png", bytes, "image/png");
-    const local = await connectionTo(page, desk, { baseUrl: server.url });
+    const local = await keepConnection(page, desk, { name: "Workshop", baseUrl: server.url });
     const zoneless = await startChanged(service.url, (text) => text.replaceAll(/("\w+_at":"[\d-]+T[\d:.]+)Z"/g, '$1"'));
-    const plain = await connectionTo(page, desk, { baseUrl: zoneless.url, key: service.key });
+    const plain = await keepConnection(page, desk, { name: "Workshop", baseUrl: zoneless.url, key: service.key });
     const before = Date.now();
     const made = await page.request.post(`${desk.url}/api/assets?connection=${plain}`, {
       headers: { origin: desk.url },

@@ -4,19 +4,17 @@ import { type Locator, type Page } from "@playwright/test";
 import sharp from "sharp";
 import { withQuery } from "@/lib/browser/urls";
 import { expectAccessible } from "./support/accessible";
-import { startCoreOnly } from "./support/core-only";
 import { type Desk } from "./support/desk";
 import { type DroppedFile, photograph } from "./support/files";
-import { startStandIn } from "./support/service";
 import { expect, test } from "./support/test";
 
 async function uploaded(page: Page, desk: Desk, { name, type, bytes }: DroppedFile, connection?: string): Promise<string> {
   const multipart = { tags: '["input"]', name, file: { name, mimeType: type, buffer: bytes } };
-  const answer = await page.request.post(`${desk.url}${withQuery("/api/assets", { connection })}`, {
+  const response = await page.request.post(`${desk.url}${withQuery("/api/assets", { connection })}`, {
     multipart,
     headers: { origin: desk.url },
   });
-  const { id }: { id: string } = await answer.json();
+  const { id }: { id: string } = await response.json();
   return id;
 }
 
@@ -56,15 +54,12 @@ async function dragAcross(page: Page, target: Locator): Promise<void> {
 
 async function save(page: Page): Promise<Locator> {
   await page.getByRole("button", { name: "Save mask" }).click();
-  const receipt = page.getByRole("status").filter({ hasText: "Saved as my-photograph-masked.png" });
-  await expect(receipt).toBeVisible();
-  return receipt;
+  const result = page.getByRole("status").filter({ hasText: "Saved as my-photograph-masked.png" });
+  await expect(result).toBeVisible();
+  return result;
 }
 
-test("what is painted on an asset arrives as alpha, opens again with its mask, and goes on from there", async ({
-  signedIn: page,
-  desk,
-}) => {
+test("saves a painted mask as alpha and reopens it for more painting", async ({ signedIn: page, desk }) => {
   const id = await uploaded(page, desk, await photograph({ r: 20, g: 120, b: 220 }));
   await page.goto(`${desk.url}/assets/${id}/mask`);
   await expect(drawing(page)).toBeVisible();
@@ -72,9 +67,9 @@ test("what is painted on an asset arrives as alpha, opens again with its mask, a
   await rectangle(page, { Left: 10, Top: 20, Width: 30, Height: 40 });
   await expectAccessible(page);
 
-  const receipt = await save(page);
+  const result = await save(page);
   await expectAccessible(page);
-  const href = await receipt.getByRole("link", { name: "Open asset" }).getAttribute("href");
+  const href = await result.getByRole("link", { name: "Open asset" }).getAttribute("href");
   const first = await stored(page, desk, href);
   expect(first.size).toEqual([1400, 1000]);
   expect([first.at(700, 500), first.at(10, 20), first.at(39, 59)]).toEqual(Array(3).fill([20, 120, 220, 0]));
@@ -94,10 +89,7 @@ test("what is painted on an asset arrives as alpha, opens again with its mask, a
   expect(asset.user_metadata.original_hash).toBe(original.asset_hash);
 });
 
-test("with keys alone a mask is painted; elsewhere in the console nothing of it is lost, and a failing upload keeps it", async ({
-  signedIn: page,
-  desk,
-}) => {
+test("paints a mask by keyboard and keeps it after leaving and failed uploads", async ({ signedIn: page, desk }) => {
   const id = await uploaded(page, desk, await photograph({ r: 200, g: 90, b: 10 }));
   await page.goto(`${desk.url}/assets/${id}/mask`);
   await expect(drawing(page)).toBeFocused();
@@ -129,26 +121,13 @@ test("with keys alone a mask is painted; elsewhere in the console nothing of it 
   await Promise.all([question.dismiss(), reloading]);
   await desk.signIn(page.context());
   await page.getByRole("button", { name: "Try again" }).click();
-  const receipt = page.getByRole("status").filter({ hasText: "Saved as" });
-  const { at } = await stored(page, desk, await receipt.getByRole("link", { name: "Open asset" }).getAttribute("href"));
+  const result = page.getByRole("status").filter({ hasText: "Saved as" });
+  const { at } = await stored(page, desk, await result.getByRole("link", { name: "Open asset" }).getAttribute("href"));
   expect([at(700, 510), at(700, 480), at(5, 5)]).toEqual([
     [200, 90, 10, 0],
     [200, 90, 10, 255],
     [200, 90, 10, 255],
   ]);
-});
-
-test("a mask is drawn over the picture of an input, which then names the result", async ({ signedIn: page, desk }) => {
-  await page.goto(`${desk.url}/run`);
-  await page.getByRole("button", { name: /^Poster from a photo/ }).click();
-  const name = page.getByRole("textbox", { name: "Picture name" });
-  await expect(name).toHaveValue("photo.png");
-  await page.getByRole("button", { name: "Draw a mask" }).click();
-  await expect(drawing(page)).toBeVisible();
-  await dragAcross(page, drawing(page));
-  await page.getByRole("button", { name: "Save mask" }).click();
-  await expect(drawing(page)).toHaveCount(0);
-  await expect(name).toHaveValue("photo-masked.png");
 });
 
 const upright = { width: 60, height: 90 };
@@ -162,10 +141,7 @@ const kinds = {
   "photo-noise.png": () => sharp(randomBytes(60 * 90 * 3), { raw: { width: 60, height: 90, channels: 3 } }).png(),
 };
 
-test("a mask fits a turned photograph, a clear, a deep and a thin picture to the pixel, none of which changes; two fingers move and draw nothing", async ({
-  signedIn: page,
-  desk,
-}) => {
+test("aligns masks with rotated, transparent, deep and thin pictures; two fingers pan", async ({ signedIn: page, desk }) => {
   const errors: string[] = [];
   page.on("console", (message) => void (message.type() === "error" && errors.push(message.text())));
   for (const [name, make] of Object.entries(kinds)) {
@@ -179,12 +155,8 @@ test("a mask fits a turned photograph, a clear, a deep and a thin picture to the
       await expect(page.getByText(isClear ? "40% painted" : "0% painted", { exact: true })).toBeVisible();
       await rectangle(page, { Left: 0, Top: 80, Width: 60, Height: 5 });
       await page.getByRole("button", { name: "Save mask" }).click();
-      const receipt = page.getByRole("status").filter({ hasText: "Saved as photo-" });
-      const { size, at, ...masked } = await stored(
-        page,
-        desk,
-        await receipt.getByRole("link", { name: "Open asset" }).getAttribute("href"),
-      );
+      const result = page.getByRole("status").filter({ hasText: "Saved as photo-" });
+      const { size, at, ...masked } = await stored(page, desk, await result.getByRole("link", { name: "Open asset" }).getAttribute("href"));
       const width = name === "photo-thin.png" ? 1 : upright.width;
       expect(size).toEqual([width, upright.height]);
       const alphas = [79, 80, 84, 85].map((y) => at(width - 1, y)[3]);
@@ -219,57 +191,3 @@ async function pinch(page: Page, target: Locator): Promise<void> {
   await cdp.send("Input.dispatchTouchEvent", { type: "touchEnd", touchPoints: [] });
   await expect(zoom).not.toHaveText(before ?? "");
 }
-
-async function connectionOf(page: Page, desk: Desk, service: { name: string; baseUrl: string; key?: string }): Promise<string> {
-  const data = { ...service, shared: false };
-  const made = await page.request.post(`${desk.url}/api/console/connections`, { data, headers: { origin: desk.url } });
-  const { connection }: { connection: { id: string } } = await made.json();
-  return connection.id;
-}
-
-test("a service that hands out no files takes a mask over the file from this computer, and no other file", async ({
-  signedIn: page,
-  desk,
-  service,
-}) => {
-  const core = await startCoreOnly(service.url);
-  const connection = await connectionOf(page, desk, { name: "Core for masks", baseUrl: core.url, key: service.key });
-  const { name, type, bytes } = await photograph({ r: 120, g: 40, b: 220 });
-  const id = await uploaded(page, desk, { name, type, bytes }, connection);
-  await page.goto(`${desk.url}/assets/${id}/mask?connection=${connection}`);
-  await expect(page.getByText("This service does not provide the picture")).toBeVisible();
-  await page.getByTestId("mask-original").setInputFiles({ name, mimeType: type, buffer: bytes.subarray(0, -9) });
-  await expect(page.getByText("This is a different file")).toBeVisible();
-  await page.getByTestId("mask-original").setInputFiles({ name, mimeType: type, buffer: bytes });
-  await rectangle(page, { Left: 10, Top: 20, Width: 30, Height: 40 });
-  await save(page);
-  await core.stop();
-});
-
-test("a plain local server gets the mask of an input under the names it knows", async ({ signedIn: page, desk }) => {
-  const { bytes } = await photograph({ r: 9, g: 8, b: 7 });
-  const sent: string[] = [];
-  const server = await startStandIn((request, response) => {
-    const { pathname, searchParams } = new URL(request.url ?? "/", "http://local");
-    const parts: Buffer[] = [];
-    request.on("data", (part: Buffer) => parts.push(part));
-    request.on("end", () => {
-      if (pathname === "/api/system_stats") return response.writeHead(200, { "content-type": "application/json" }).end('{"system":{}}');
-      if (pathname === "/api/view" && /^(cat|stored)\.png$/.test(searchParams.get("filename") ?? "")) return response.end(bytes);
-      if (pathname !== "/api/upload/mask") return response.writeHead(404).end();
-      sent.push(/name="original_ref"\r\n\r\n(.*)\r\n/.exec(Buffer.concat(parts).toString("latin1"))?.[1] ?? "");
-      return response.writeHead(200, { "content-type": "application/json" }).end('{"name":"stored.png","subfolder":"","type":"input"}');
-    });
-  });
-  const connection = await connectionOf(page, desk, { name: "Local for masks", baseUrl: server.url });
-  await page.goto(`${desk.url}/run?connection=${connection}`);
-  await page.getByRole("button", { name: /^Poster from a photo/ }).click();
-  const name = page.getByRole("textbox", { name: "Picture name" });
-  await name.fill("cat.png");
-  await page.getByRole("button", { name: "Draw a mask" }).click();
-  await rectangle(page, { Left: 10, Top: 20, Width: 30, Height: 40 });
-  await page.getByRole("button", { name: "Save mask" }).click();
-  await expect(name).toHaveValue("stored.png");
-  expect(sent.map((text) => JSON.parse(text))).toEqual([{ filename: "cat.png", subfolder: "", type: "input" }]);
-  await server.stop();
-});

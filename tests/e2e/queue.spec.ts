@@ -1,10 +1,8 @@
 import { slowGraph, submit, untilState } from "./support/jobs";
+import { answerLive } from "./support/live";
 import { expect, test } from "./support/test";
 
-test("pending jobs are cancelled one, several and all at a time, each with a receipt of what really happened", async ({
-  signedIn: page,
-  desk,
-}) => {
+test("cancels one, several and all pending jobs, with the actual results", async ({ signedIn: page, desk }) => {
   const running = await submit(page.request, desk, slowGraph(120, "-running"));
   const pending: string[] = [];
   for (const salt of ["-1", "-2", "-3", "-4", "-5", "-6"]) pending.push(await submit(page.request, desk, slowGraph(1, salt)));
@@ -22,8 +20,8 @@ test("pending jobs are cancelled one, several and all at a time, each with a rec
 
   // Three at once by a range, of which one row is undone alone; a second action has its own Undo and changes nothing of the first.
   const sent: unknown[] = [];
-  page.on("request", (asked) => {
-    if (asked.method() === "POST" && asked.url().includes("/api/queue")) sent.push(asked.postDataJSON());
+  page.on("request", (request) => {
+    if (request.method() === "POST" && request.url().includes("/api/queue")) sent.push(request.postDataJSON());
   });
   const acts = page.getByRole("region", { name: "Actions for the selected jobs" });
   await page.getByRole("checkbox", { name: `Select job ${one}` }).check();
@@ -65,27 +63,24 @@ test("pending jobs are cancelled one, several and all at a time, each with a rec
   await expect(page.getByText("1 stopped")).toBeVisible();
 });
 
-test("the side bar and the page say the same of the queue, from the same answer", async ({ signedIn: page, desk }) => {
+test("shows the same queue length in the side bar and on the page", async ({ signedIn: page, desk }) => {
   const running = await submit(page.request, desk, slowGraph(120, "-alone"));
   await untilState(page.request, desk, running, "in_progress");
   await page.goto(`${desk.url}/queue`);
   const inSideBar = page.getByRole("link", { name: /^Queue/ }).first();
   await expect(page.getByText("1 running, 0 pending")).toBeVisible();
   await expect(inSideBar).toHaveText("Queue1");
-  // From now on the sidebar's own requests get no answer.
-  await page.route(/\/api\/jobs\?.*limit=1(&|$)/, () => undefined);
   await page.request.post(`${desk.url}/api/jobs/${running}/cancel`, { headers: { origin: desk.url } });
   await expect(page.getByText("0 running, 0 pending")).toBeVisible();
   await expect(inSideBar).toHaveText("Queue0");
-  await page.unrouteAll({ behavior: "ignoreErrors" });
 });
 
-test("a queue longer than the screen keeps its columns, wide and narrow", async ({ signedIn: page, desk }) => {
+test("keeps the columns of a long queue, wide and narrow", async ({ signedIn: page, desk }) => {
   const pending = Array.from({ length: 100 }, (_, at) => ({
     id: `0191c0de-0000-7000-8000-${String(at).padStart(12, "0")}`,
     status: "pending",
   }));
-  await page.route("**/api/console/queue*", (route) => route.fulfill({ json: { running: [], pending, source: "queue", canStop: false } }));
+  await answerLive(page, { queue: { running: [], pending, source: "queue", canStop: false } });
   await page.goto(`${desk.url}/queue`);
   await expect(page.getByText("0 running, 100 pending")).toBeVisible();
   for (const width of [1440, 390]) {

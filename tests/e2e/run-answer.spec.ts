@@ -21,7 +21,7 @@ for (const { width, height } of [
   { width: 1440, height: 900 },
   { width: 390, height: 844 },
 ]) {
-  test(`a run pressed far down shows its progress, its result and Stop there, at ${width} px`, async ({ signedIn: page, desk }) => {
+  test(`shows progress, result and Stop at the pressed Run button at ${width} px`, async ({ signedIn: page, desk }) => {
     await page.setViewportSize({ width, height });
     await page.goto(`${desk.url}/run`);
     await drop(page.getByText("Drop a workflow file here"), workflow("long.json", longGraph(8, `-answer-${width}`)));
@@ -74,16 +74,16 @@ for (const { width, height } of [
   });
 }
 
-test("a running job is there again after a reload, is stopped on the Run page, and says so", async ({ signedIn: page, desk }) => {
+test("restores a running job after a reload and stops it on the Run page", async ({ signedIn: page, desk }) => {
   await page.goto(`${desk.url}/run`);
   await drop(page.getByText("Drop a workflow file here"), workflow("slow.json", slowGraph(120, "-stopped-here")));
   await page.getByRole("button", { name: "Run", exact: true }).filter({ visible: true }).click();
   const job = page.getByRole("region", { name: "The job that was started" });
   await expect(job.getByText("now First wait")).toBeVisible();
-  const opened = await job.getByRole("link", { name: /^Open job/ }).getAttribute("href");
+  const attribute = await job.getByRole("link", { name: /^Open job/ }).getAttribute("href");
   await page.reload();
   await expect(job.getByText("now First wait")).toBeVisible();
-  await expect(job.getByRole("link", { name: /^Open job/ })).toHaveAttribute("href", opened ?? "");
+  await expect(job.getByRole("link", { name: /^Open job/ })).toHaveAttribute("href", attribute ?? "");
   const stop = page.waitForRequest((request) => request.method() === "POST" && request.url().includes("/jobs/stop"));
   await job.getByRole("button", { name: "Stop" }).click();
   await expect(job.getByRole("button", { name: "Undo" })).toBeVisible();
@@ -94,7 +94,7 @@ test("a running job is there again after a reload, is stopped on the Run page, a
   await expect(job.getByText("The job was cancelled")).toBeVisible();
 });
 
-test("copies that are started while the form is scrolled down are shown in view", async ({ signedIn: page, desk }) => {
+test("shows copies in view when started with the form scrolled down", async ({ signedIn: page, desk }) => {
   await page.goto(`${desk.url}/run`);
   await drop(page.getByText("Drop a workflow file here"), workflow("long.json", longGraph(0.1, "-copies-far-down")));
   await page.locator("#field-t11-string_b").scrollIntoViewIfNeeded();
@@ -112,7 +112,7 @@ test("copies that are started while the form is scrolled down are shown in view"
   await expect(page.getByText("2 of 2 finished")).toBeInViewport({ ratio: 1 });
 });
 
-test("a run that is refused while the form is scrolled down says so before the eyes", async ({ signedIn: page, desk }) => {
+test("shows a refusal in view when the form is scrolled down", async ({ signedIn: page, desk }) => {
   await page.goto(`${desk.url}/run`);
   await drop(page.getByText("Drop a workflow file here"), workflow("long.json", longGraph(0.1, "-refused")));
   await page.route("**/api/prompt*", (route) => route.fulfill({ status: 429, json: { code: "RATE_LIMITED", message: "slow down" } }));

@@ -1,12 +1,11 @@
 // The form sends what it shows: every control is compared with the body of the request, for every way in which a form is filled.
-import { readdirSync } from "node:fs";
 import { type Page } from "@playwright/test";
 import { createLocalFiles } from "@/tests/support/local-files";
 import { newerNodes } from "@/tests/support/local-nodes";
 import { startLocalServer } from "@/tests/support/local-server";
 import { expectAccessible } from "./support/accessible";
 import { keepConnection } from "./support/connections";
-import { drop, sample, workflow } from "./support/files";
+import { drop, workflow } from "./support/files";
 import { submit } from "./support/jobs";
 import { manyTexts, POEM } from "./support/many-texts";
 import { expectShownIsSent, type Graph, shownIn } from "./support/shown-is-sent";
@@ -15,39 +14,23 @@ import { expect, test } from "./support/test";
 // This is one of the last files, so its tests are spread over the workers.
 test.describe.configure({ mode: "parallel" });
 
-const samples = readdirSync("public/samples")
-  .filter((name) => name.endsWith(".json"))
-  .map((name) => name.replace(".json", ""));
-
 const formReady = (page: Page) => page.getByRole("button", { name: "Copies", exact: true }).filter({ visible: true });
 const dropZone = (page: Page) => page.getByText("Drop a workflow file here");
 
 /** Holds the answer with the list of nodes until it is released, like a distant service. */
 async function holdCatalogue(page: Page, catalogue?: unknown): Promise<() => void> {
-  let letGo = () => {};
-  const gate = new Promise<void>((resolve) => (letGo = resolve));
+  let release = () => {};
+  const gate = new Promise<void>((resolve) => (release = resolve));
   await page.route("**/api/object_info*", async (route) => {
     await gate;
     await (catalogue === undefined ? route.continue() : route.fulfill({ json: catalogue }));
   });
-  return letGo;
+  return release;
 }
 
-for (const name of samples) {
-  test(`${name} sends what it shows, dropped on a fresh page and after a reload`, async ({ signedIn: page, desk }) => {
-    await page.goto(`${desk.url}/run`);
-    await drop(dropZone(page), sample(name));
-    await expect(formReady(page)).toBeVisible();
-    const first = await expectShownIsSent(page);
-    await page.reload();
-    await expect(formReady(page)).toBeVisible();
-    expect(await expectShownIsSent(page)).toEqual(first);
-  });
-}
-
-test("sixty texts are shown whenever the list of nodes comes, and sent as they are shown", async ({ signedIn: page, desk }) => {
+test("shows sixty texts before the node list loads and sends them as shown", async ({ signedIn: page, desk }) => {
   const { graph, catalogue } = manyTexts();
-  const letGo = await holdCatalogue(page, catalogue);
+  const release = await holdCatalogue(page, catalogue);
   await page.goto(`${desk.url}/run`);
   await drop(dropZone(page), workflow("texts.json", graph));
   await expect(formReady(page)).toBeVisible();
@@ -58,7 +41,7 @@ test("sixty texts are shown whenever the list of nodes comes, and sent as they a
   await typing.press("End");
   await page.keyboard.type(", fog");
   const listed = page.waitForResponse("**/api/object_info*");
-  letGo();
+  release();
   await listed;
   await expect(page.locator("select#field-3-mode")).toBeVisible();
   await page.keyboard.type(" rolls in");
@@ -94,14 +77,14 @@ test("sixty texts are shown whenever the list of nodes comes, and sent as they a
   expect(await expectShownIsSent(page)).toEqual({ ...again, "field-1-part_2": "kept" });
 });
 
-test("a pinned text is shown once, and is what is sent", async ({ signedIn: page, desk }) => {
+test("shows a pinned text once and sends it", async ({ signedIn: page, desk }) => {
   const { graph, catalogue } = manyTexts();
-  const letGo = await holdCatalogue(page, catalogue);
+  const release = await holdCatalogue(page, catalogue);
   await page.goto(`${desk.url}/run`);
   await drop(dropZone(page), workflow("texts.json", graph));
   await page.getByRole("button", { name: /^Pin text_g of/ }).click();
   await page.getByRole("button", { name: /^Pin clip_l of/ }).click();
-  letGo();
+  release();
   await expect(page.locator("select#field-3-mode")).toBeVisible();
   const pinned = page.getByRole("region", { name: "Pinned" });
   await expect(pinned.getByRole("textbox", { name: "text_g" })).toHaveValue("wide shot");
@@ -112,10 +95,7 @@ test("a pinned text is shown once, and is what is sent", async ({ signedIn: page
   expect(await expectShownIsSent(page)).toMatchObject({ "field-3-clip_l": "one\ntwo" });
 });
 
-test("newer inputs, films, sounds, boxes and colours, the outputs to run and extra_data are sent as they are shown, also after typing", async ({
-  signedIn: page,
-  desk,
-}) => {
+test("sends newer inputs, media, boxes, colours, outputs and extra_data as shown", async ({ signedIn: page, desk }) => {
   const server = await startLocalServer(createLocalFiles(), { objectInfo: newerNodes });
   const connection = await keepConnection(page, desk, { name: "Workshop", baseUrl: server.url });
   const crop = { x: 1, y: 2, width: 300, height: 40 };
@@ -186,20 +166,6 @@ test("newer inputs, films, sounds, boxes and colours, the outputs to run and ext
   await server.close();
 });
 
-test("a film that the service calls by its content is shown by its own name, and sent by that", async ({ signedIn: page, desk }) => {
-  await page.route("**/api/object_info*", (route) => route.fulfill({ json: newerNodes }));
-  await page.goto(`${desk.url}/run`);
-  const graph: Graph = {
-    "1": { class_type: "LoadVideo", inputs: { file: "there.mp4" } },
-    "2": { class_type: "SaveVideo", inputs: { video: ["1", 0], codec: "auto" } },
-  };
-  await page.route("**/api/upload/image*", (route) => route.fulfill({ json: { name: `${"ab".repeat(32)}.mp4`, type: "input" } }));
-  await drop(dropZone(page), workflow("film.json", graph));
-  await page.getByTestId("media-file").setInputFiles({ name: "holiday.mp4", mimeType: "video/mp4", buffer: Buffer.from("film") });
-  await expect(page.locator("#field-1-file")).toHaveText("holiday.mp4");
-  expect((await expectShownIsSent(page))["field-1-file"]).toBe(`${"ab".repeat(32)}.mp4`);
-});
-
 test("Edit & run of a past job shows the texts that ran, and sends what they become", async ({ signedIn: page, desk }) => {
   const graph: Graph = {
     "1": { class_type: "PrimitiveString", inputs: { value: "short" } },
@@ -207,76 +173,13 @@ test("Edit & run of a past job shows the texts that ran, and sends what they bec
     "3": { class_type: "PreviewAny", inputs: { source: ["2", 0] } },
   };
   const id = await submit(page.request, desk, graph, { name: "Two texts" });
-  const letGo = await holdCatalogue(page);
+  const release = await holdCatalogue(page);
   await page.goto(`${desk.url}/jobs/${id}`);
   await page.getByRole("link", { name: "Edit & run" }).first().click();
   await expect(formReady(page)).toBeVisible();
-  letGo();
+  release();
   await expect(page.locator("textarea#field-2-string_b")).toHaveValue("and more");
   expect(await expectShownIsSent(page)).toMatchObject({ "field-2-string_b": "and more", "field-2-delimiter": ", " });
   await page.locator("#field-2-string_b").fill(POEM);
   expect(await expectShownIsSent(page)).toMatchObject({ "field-2-string_b": POEM });
-});
-
-test("Edit & run of a job whose file was named by the day shows the name as it was written, and sends that of today", async ({
-  signedIn: page,
-  desk,
-}) => {
-  const graph: Graph = {
-    "1": { class_type: "EmptyImage", inputs: { width: 64, height: 64, batch_size: 1, color: 255 } },
-    "2": { class_type: "SaveImage", inputs: { images: ["1", 0], filename_prefix: "%date:yyyy%-day" } },
-  };
-  await page.goto(`${desk.url}/run`);
-  await drop(dropZone(page), workflow("dated.json", graph));
-  await page.getByRole("button", { name: "Run", exact: true }).filter({ visible: true }).click();
-  const job = page.getByRole("region", { name: "The job that was started" });
-  await expect(job.getByText("The job completed")).toBeVisible();
-  const year = String(new Date().getFullYear());
-  await expect(job.getByText(new RegExp(`^${year}-day_`))).toBeVisible();
-  await job.getByRole("link", { name: /^Open job/ }).click();
-  await page.getByRole("link", { name: "Edit & run" }).first().click();
-  await expect(page.locator("#field-2-filename_prefix")).toHaveValue("%date:yyyy%-day");
-  await expect(page.getByText(`Next run sends: ${year}-day`, { exact: true })).toBeVisible();
-});
-
-test("what a run draws anew, its seed, the time and the words in braces, is shown before the press that sends it", async ({
-  signedIn: page,
-  desk,
-}) => {
-  const graph = {
-    "1": { class_type: "Sampler", inputs: { seed: 7, text: "a {red|blue|green} cat" } },
-    "2": { class_type: "SaveImage", inputs: { images: ["1", 0], filename_prefix: "%Sampler.seed%-%date:hh-mm-ss%" } },
-  };
-  const catalogue = {
-    Sampler: { input: { required: { seed: ["INT", {}], text: ["STRING", { dynamicPrompts: true }] } }, output: ["IMAGE"] },
-    SaveImage: { input: { required: { images: ["IMAGE"], filename_prefix: ["STRING", {}] } }, output: [], output_node: true },
-  };
-  await page.route("**/api/object_info*", (route) => route.fulfill({ json: catalogue }));
-  await page.route("**/api/prompt*", (route) => route.fulfill({ json: { prompt_id: crypto.randomUUID(), number: 1, node_errors: {} } }));
-  await page.goto(`${desk.url}/run`);
-  await drop(page.getByText("Drop a workflow file here"), workflow("drawn.json", graph));
-  await page.getByRole("checkbox", { name: "new seed on every run" }).check();
-  const lines = page.getByText(/^Next run sends: /);
-  await expect(lines).toHaveCount(3);
-  const lastLine = await lines.last().innerText();
-  await expect(lines.last()).not.toHaveText(lastLine);
-  for (const round of [1, 2]) {
-    await test.step(`press ${round}`, async () => {
-      const leaving = page.waitForRequest((request) => request.method() === "POST" && request.url().includes("/api/prompt"));
-      const run = page.getByRole("button", { name: "Run", exact: true }).filter({ visible: true });
-      // Read and press in the same moment, because the clock goes on.
-      const shown = await run.evaluate((button) => {
-        const texts = [...document.querySelectorAll("p")]
-          .map((line) => line.textContent)
-          .filter((text) => text.startsWith("Next run sends: "));
-        if (button instanceof HTMLElement) button.click();
-        return texts.map((text) => text.replace("Next run sends: ", ""));
-      });
-      const { prompt }: { prompt: Graph } = (await leaving).postDataJSON();
-      expect([prompt["1"]?.inputs.seed, prompt["1"]?.inputs.text, prompt["2"]?.inputs.filename_prefix].map(String)).toEqual(shown);
-      await expect(page.locator("#field-1-seed")).toHaveValue(shown[0] ?? "");
-      await expect(page.getByRole("link", { name: /^Open job/ })).toBeVisible();
-      await expectAccessible(page);
-    });
-  }
 });

@@ -14,10 +14,7 @@ const graph = (seed: number) => ({
 });
 const LABEL = "Studio GPU";
 
-test("a runner is added, does a job that only it can do, says so, and is waited for while it is paused", async ({
-  signedIn: page,
-  desk,
-}) => {
+test("adds a runner, runs a job only it can run and waits while it is paused", async ({ signedIn: page, desk }) => {
   const { bytes } = await photograph({ r: 200, g: 40, b: 40 });
   const server = await startRunnerServer({
     objectInfo: gpuClasses(["house.safetensors"]),
@@ -61,7 +58,7 @@ test("a runner is added, does a job that only it can do, says so, and is waited 
 
     await page.goto(`${desk.url}/jobs/${job}`);
     await expect(page.getByText("now LoadModel", { exact: false })).toBeVisible();
-    server.letGo();
+    server.release();
     await expect(page.getByRole("definition").filter({ hasText: LABEL })).toBeVisible();
     await expect(page.getByRole("region", { name: "Outputs" }).getByRole("img").first()).toHaveJSProperty("complete", true);
     await expect(page.getByRole("region", { name: "Outputs" })).toContainText("house_00001_.png");

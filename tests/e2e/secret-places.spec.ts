@@ -3,7 +3,7 @@ import { expectAccessible } from "./support/accessible";
 import { drop, workflow } from "./support/files";
 import { expect, test } from "./support/test";
 
-test("whoever sends a key with a job is told where it is, and runs it again without it", async ({ signedIn: page, desk }) => {
+test("shows where a job contains a key and reruns it without", async ({ signedIn: page, desk }) => {
   const key = "sk-a-key-inside-a-prompt";
   const sent: string[] = [];
   page.on("request", (request) => {

@@ -14,10 +14,7 @@ const graph = `{
 }`;
 const file: DroppedFile = { name: "seeded.json", type: "application/json", bytes: Buffer.from(graph) };
 
-test("keep every digit from a file and a keyboard to the job, its JSON and the form that it opens again", async ({
-  signedIn: page,
-  desk,
-}) => {
+test("keeps every seed digit from file and keyboard to the job and back", async ({ signedIn: page, desk }) => {
   await page.goto(`${desk.url}/run`);
   await drop(page.getByText("Drop a workflow file here"), file);
   await expect(page.getByRole("textbox", { name: "noise_seed" })).toHaveValue(SEED);
@@ -30,8 +27,8 @@ test("keep every digit from a file and a keyboard to the job, its JSON and the f
   expect(sent).toContain(`"noise_seed":${SEED}`);
   expect(sent).toContain(`"value":${TYPED}`);
 
-  const receipt = page.getByRole("link", { name: /^Open job/ });
-  const id = ((await receipt.getAttribute("href")) ?? "").split("/").at(-1) ?? "";
+  const result = page.getByRole("link", { name: /^Open job/ });
+  const id = ((await result.getAttribute("href")) ?? "").split("/").at(-1) ?? "";
   await untilState(page.request, desk, id, "completed");
   await page.goto(`${desk.url}/jobs/${id}`);
   await expect(page.getByText(TYPED).first()).toBeVisible();

@@ -14,12 +14,7 @@ function passQuarterOfAnHour({ dataDir }: Desk): void {
   sqlite.close();
 }
 
-test("sessions are listed and ended, what matters asks for the password, and a read-only console says so to everybody", async ({
-  ownDesk: desk,
-  page,
-  browser,
-  context,
-}) => {
+test("lists and ends sessions, asks for the password and announces read-only mode", async ({ ownDesk: desk, page, browser, context }) => {
   await desk.addOperator(context.request, grace);
   const elsewhere = await browser.newContext({
     userAgent: "Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) Version/18.0 Safari/605.1",
@@ -27,7 +22,7 @@ test("sessions are listed and ended, what matters asks for the password, and a r
   await desk.signIn(elsewhere);
   const phone = await elsewhere.newPage();
 
-  await test.step("the owner ends the session of a lost phone, and only that one", async () => {
+  await test.step("ends only the session of a lost phone", async () => {
     await phone.goto(`${desk.url}/settings/account`);
     await page.goto(`${desk.url}/settings/account`);
     const sessions = page.getByRole("region", { name: "Sessions" });
@@ -43,7 +38,7 @@ test("sessions are listed and ended, what matters asks for the password, and a r
     await expect(sessions.getByRole("listitem")).toHaveCount(1);
   });
 
-  await test.step("an invitation waits for the password, and is then made by the same press", async () => {
+  await test.step("creates an invitation with the same press after the password", async () => {
     const sent: (string | null)[] = [];
     page.on("request", (request) => {
       if (request.method() === "POST" && request.url().includes("/api/console/")) sent.push(request.postData());
@@ -95,7 +90,7 @@ test("sessions are listed and ended, what matters asks for the password, and a r
   });
 });
 
-test("whom the proxy names is signed in without a cookie, and whom it does not know reads why not", async ({ browser, request }) => {
+test("signs in a user named by the proxy, and explains an unknown one", async ({ browser, request }) => {
   const signOutUrl = "http://127.0.0.1:9/sign-out";
   const settings = {
     LIGHTDESK_AUTH_HEADER: "x-forwarded-email",

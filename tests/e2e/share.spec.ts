@@ -12,16 +12,16 @@ const graph = {
 };
 
 /** A person without an account: the requests of their page, and its complaints. */
-async function stranger(browser: Browser, width: number): Promise<{ page: Page; asked: string[]; complaints: string[] }> {
+async function stranger(browser: Browser, width: number): Promise<{ page: Page; requests: string[]; complaints: string[] }> {
   const context = await browser.newContext({ viewport: { width, height: 844 }, colorScheme: "light" });
   const page = await context.newPage();
-  const [asked, complaints]: [string[], string[]] = [[], []];
-  page.on("request", (request) => asked.push(new URL(request.url()).pathname));
+  const [requests, complaints]: [string[], string[]] = [[], []];
+  page.on("request", (request) => requests.push(new URL(request.url()).pathname));
   page.on("pageerror", (error) => complaints.push(error.message));
   page.on("console", (message) => {
     if (message.type() === "error") complaints.push(message.text());
   });
-  return { page, asked, complaints };
+  return { page, requests, complaints };
 }
 
 async function madeLink(page: Page): Promise<string> {
@@ -33,7 +33,7 @@ async function madeLink(page: Page): Promise<string> {
   return url;
 }
 
-test("the results of a job are shared with a password, seen on a phone, counted and revoked", async ({ signedIn: page, desk, browser }) => {
+test("shares a job's results with a password, counts visits and revokes the link", async ({ signedIn: page, desk, browser }) => {
   const job = await submit(page.request, desk, graph, { name: "Posters" });
   await untilState(page.request, desk, job, "completed");
   await page.goto(`${desk.url}/jobs/${job}`);
@@ -48,7 +48,7 @@ test("the results of a job are shared with a password, seen on a phone, counted 
   await dialog.getByRole("button", { name: "Make the link" }).click();
   const url = await madeLink(page);
 
-  const { page: phone, asked, complaints } = await stranger(browser, 390);
+  const { page: phone, requests, complaints } = await stranger(browser, 390);
   await phone.goto(url);
   await expect(phone.getByRole("heading", { name: "This share needs a password." })).toBeVisible();
   expect(await phone.content()).not.toContain("Posters for you");
@@ -71,7 +71,7 @@ test("the results of a job are shared with a password, seen on a phone, counted 
   expect(await phone.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
   await expectAccessibleInBothThemes(phone);
   // The page requests only addresses of the share: none of the console, no job, no file name of the service.
-  const others = asked.filter((path) => !/^\/(share\/|api\/share\/|_next\/static\/|icon\.svg|favicon\.ico)/.test(path));
+  const others = requests.filter((path) => !/^\/(share\/|api\/share\/|_next\/static\/|icon\.svg|favicon\.ico)/.test(path));
   expect([others, complaints]).toEqual([[], []]);
   expect(await phone.content()).not.toContain(job);
 
@@ -98,20 +98,16 @@ test("the results of a job are shared with a password, seen on a phone, counted 
   await row.getByRole("button", { name: "Revoke: Posters for you" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Revoke Posters for you" }).click();
   await expect(page.getByText("Posters for you revoked")).toBeVisible();
-  const answer = await phone.goto(url);
-  expect(answer?.status()).toBe(404);
-  expect(answer?.headers()).toMatchObject({ "referrer-policy": "no-referrer", "x-robots-tag": expect.stringContaining("noindex") });
-  expect(answer?.headers()["cache-control"]).toContain("no-store");
+  const response = await phone.goto(url);
+  expect(response?.status()).toBe(404);
+  expect(response?.headers()).toMatchObject({ "referrer-policy": "no-referrer", "x-robots-tag": expect.stringContaining("noindex") });
+  expect(response?.headers()["cache-control"]).toContain("no-store");
   await expect(phone.getByText("This link does not work.")).toBeVisible();
   await expectAccessibleInBothThemes(phone);
   await phone.context().close();
 });
 
-test("selected assets are shared on a wide screen, and those whose metadata stays are left out by name", async ({
-  signedIn: page,
-  desk,
-  browser,
-}) => {
+test("shares selected assets and names those left out for their metadata", async ({ signedIn: page, desk, browser }) => {
   const tag = `shared-${Date.now()}`;
   const picture = await sharp({ create: { width: 640, height: 400, channels: 3, background: "#a53" } })
     .png()

@@ -9,12 +9,7 @@ const picture = {
   "2": { class_type: "SaveImage", inputs: { images: ["1", 0], filename_prefix: "hers" } },
 };
 
-test("who ran it, what each has used, and the jobs of a member's own connection that the owner lets be seen", async ({
-  ownDesk: desk,
-  service,
-  page,
-  browser,
-}) => {
+test("shows who ran a job, usage by member and jobs on shared own connections", async ({ ownDesk: desk, service, page, browser }) => {
   await desk.addOperator(page.request, grace);
   const hers = await (await browser.newContext()).newPage();
   await desk.signIn(hers.context(), grace);
@@ -28,12 +23,12 @@ test("who ran it, what each has used, and the jobs of a member's own connection 
   await untilState(page.request, desk, ofOwner, "completed");
 
   async function connectionsOf(of: typeof page) {
-    const answer = await of.request.get(`${desk.url}/api/console/connections`);
-    const { connections }: { connections: { id: string; shared: boolean }[] } = await answer.json();
+    const response = await of.request.get(`${desk.url}/api/console/connections`);
+    const { connections }: { connections: { id: string; shared: boolean }[] } = await response.json();
     return { shared: connections.find(({ shared }) => shared)?.id };
   }
 
-  await test.step("the list says who ran each job, and shows one member's alone", async () => {
+  await test.step("filters Jobs by who ran each job", async () => {
     await page.setViewportSize({ width: 1440, height: 900 });
     await page.goto(`${desk.url}/jobs`);
     const row = (id: string) => page.getByRole("row").filter({ hasText: id.slice(0, 8) });
@@ -48,7 +43,7 @@ test("who ran it, what each has used, and the jobs of a member's own connection 
     await expect(row(ofTeam).getByText(grace.name)).toBeVisible();
   });
 
-  await test.step("usage says what each has used, on the page and in the file alike, and her own connection has no name", async () => {
+  await test.step("shows the same usage on the page and in the file, with own connections unnamed", async () => {
     await untilState(hers.request, desk, ofHers, "completed", own);
     await expect(async () => {
       await page.goto(`${desk.url}/settings/usage`);
@@ -86,7 +81,7 @@ test("who ran it, what each has used, and the jobs of a member's own connection 
     await expect(hers.getByText("Ada Owner")).toHaveCount(0);
   });
 
-  await test.step("the owner lets themselves see her jobs, and she is told", async () => {
+  await test.step("grants the owner access to a member's jobs and tells the member", async () => {
     await page.goto(`${desk.url}/settings`);
     const card = page.getByRole("region", { name: "Connections of members" });
     await expect(card.getByText(`Personal connection of ${grace.name}`)).toBeVisible();
@@ -103,7 +98,7 @@ test("who ran it, what each has used, and the jobs of a member's own connection 
     await expectAccessibleInBothThemes(hers);
   });
 
-  await test.step("her jobs are seen with their pictures, and nothing can be done with them", async () => {
+  await test.step("shows a member's jobs and pictures read-only", async () => {
     await page.goto(`${desk.url}/jobs/${ofHers}?connection=${own}`);
     await expect(page.getByText(`read only · of ${grace.name}`).filter({ visible: true }).first()).toBeVisible();
     await expect(page.getByText("Completed").first()).toBeVisible();

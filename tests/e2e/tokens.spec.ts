@@ -2,7 +2,7 @@ import { request as anybody } from "@playwright/test";
 import { expectAccessibleInBothThemes } from "./support/accessible";
 import { expect, test } from "./support/test";
 
-test("a token is made in the browser, shown once, used by a program without a cookie, and revoked", async ({ signedIn: page, desk }) => {
+test("creates a token, shows it once, uses it without a cookie and revokes it", async ({ signedIn: page, desk }) => {
   await page.goto(`${desk.url}/settings/tokens`);
   await page.getByRole("button", { name: "Create a token" }).click();
   const form = page.getByRole("region", { name: "Create a token" });
@@ -22,9 +22,9 @@ test("a token is made in the browser, shown once, used by a program without a co
   const answered = page.waitForResponse("**/api/console/tokens");
   await form.getByRole("button", { name: "Create a token" }).click();
   const made = (await (await answered).json()) as { token: string; view: { id: string } };
-  const shown = page.getByRole("textbox", { name: "Token night renders" });
+  const locator = page.getByRole("textbox", { name: "Token night renders" });
   // The token that the person sees is the one that was sent, and it works.
-  await expect(shown).toHaveValue(made.token);
+  await expect(locator).toHaveValue(made.token);
   await expect(page.getByRole("textbox", { name: "Try it" })).toHaveValue(`curl -H "X-API-Key: ${made.token}" ${desk.url}/api/jobs`);
 
   const program = await anybody.newContext({ baseURL: desk.url, extraHTTPHeaders: { authorization: `Bearer ${made.token}` } });

@@ -2,21 +2,17 @@
 import { randomUUID } from "node:crypto";
 import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import { endSession, readSession } from "@/lib/server/auth/session";
 import { SESSION_COOKIE } from "@/lib/server/cookies";
 import { openStore } from "@/lib/server/store/store";
 import { isFullDisk } from "@/lib/shared/error-codes";
-import { createHarness, type Harness } from "../support/harness";
+import { createHarness } from "../support/harness";
 import { fillForSqlite } from "./disk/full-sqlite";
 import { disks, type SmallDisk } from "./disk/small-disk";
 
-describe("a console whose disk is full", () => {
-  let harness: Harness;
-  beforeAll(async () => {
-    harness = await createHarness();
-  });
-  afterAll(() => harness.dispose());
+describe("a console whose disk is full", async () => {
+  const harness = await createHarness();
 
   it("answers its own routes with 507 and says who frees room, and reads go on", async () => {
     const disk = fillForSqlite();
@@ -25,8 +21,8 @@ describe("a console whose disk is full", () => {
       ["/api/console/members/invitations", "POST", { email: "new@desk.test", role: "viewer" }],
       ["/api/console/account", "PUT", { name: "Somebody else" }],
     ] as const) {
-      const answer = await harness.request(path, { as: "owner", method, json });
-      expect([path, answer.status, await answer.json()]).toMatchObject([
+      const response = await harness.request(path, { as: "owner", method, json });
+      expect([path, response.status, await response.json()]).toMatchObject([
         path,
         507,
         { code: "INSUFFICIENT_STORAGE", message: expect.stringContaining("must free some space") },
@@ -66,8 +62,8 @@ describe("a console whose disk is full", () => {
 const ours: SmallDisk[] = [];
 afterEach(() => ours.splice(0).forEach((disk) => disk.dispose()));
 
-describe.each(disks)("on $name that is full to the last byte", ({ make }) => {
-  it("the console's database opens without a reserve and is read", async () => {
+describe.each(disks)("on $name without a free byte", ({ make }) => {
+  it("opens the console's database without a reserve and reads it", async () => {
     const disk = make();
     ours.push(disk);
     const first = openStore(disk.path);

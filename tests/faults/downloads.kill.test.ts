@@ -1,11 +1,12 @@
 // The stand-alone service is killed in the middle of downloads and restarted on the same folder; the source counts the bytes it sent.
-import { mkdtemp, readdir, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { blake3 } from "@napi-rs/blake-hash";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { SqliteConnection } from "@/lib/shared/database/sqlite";
-import { type FileSource, patternOf, startFileSource } from "../support/file-source";
+import { startFileSource } from "@/tests/support/servers";
+import { temporaryFolder } from "@/tests/support/temporary-folder";
+import { patternOf } from "../support/file-source";
 import { createKey, httpClient, type ServiceProcess, startServiceProcess } from "../support/service-process";
 import { until } from "../support/until";
 
@@ -14,19 +15,10 @@ const KILLS = 4;
 
 type Task = { status: string; bytes_downloaded: number; result?: { hash?: string; asset_id?: string }; completed_at?: string };
 
-describe("a download in a process that ends", () => {
-  let dataDir: string;
-  let key: string;
-  let source: FileSource;
-  beforeAll(async () => {
-    dataDir = await mkdtemp(join(tmpdir(), "lightdesk-downloads-"));
-    key = await createKey(dataDir, "ada");
-    source = await startFileSource(patternOf(SIZE), { etag: '"one"', drip: { bytes: 32 * 1024, everyMs: 10 } });
-  });
-  afterAll(async () => {
-    await source.close();
-    await rm(dataDir, { recursive: true, force: true });
-  });
+describe("a download in a killed process", async () => {
+  const dataDir = temporaryFolder();
+  const key = await createKey(dataDir, "ada");
+  const source = await startFileSource(patternOf(SIZE), { etag: '"one"', drip: { bytes: 32 * 1024, everyMs: 10 } });
 
   const start = () => startServiceProcess(dataDir, { LIGHTDESK_DOWNLOAD_HOSTS: source.url });
   async function begin({ url }: ServiceProcess, name: string): Promise<string> {
@@ -47,7 +39,7 @@ describe("a download in a process that ends", () => {
     });
   const partials = () => readdir(join(dataDir, "service", "downloads"));
 
-  it("goes on after kill -9, again and again, from no less than what the task had reported, and the bytes are exact", async () => {
+  it("resumes after repeated kill -9 from the reported progress, byte for byte", async () => {
     let service = await start();
     const id = await begin(service, "killed.bin");
     let reported = 0;
@@ -55,9 +47,9 @@ describe("a download in a process that ends", () => {
       reported = await reached(service, id, Math.max(reported + 1, (SIZE / (KILLS + 2)) * kill));
       await service.stop("SIGKILL");
       expect(await partials()).toEqual([id]);
-      const asked = source.given.length;
+      const requestCount = source.responses.length;
       service = await start();
-      const again = await until("it is asked for again", () => source.given[asked]);
+      const again = await until("it is asked for again", () => source.responses[requestCount]);
       expect(again).toMatchObject({ status: 206, ifRange: '"one"' });
       expect(again.start).toBeGreaterThanOrEqual(reported);
     }
@@ -77,8 +69,8 @@ describe("a download in a process that ends", () => {
     database.close();
   });
 
-  it("goes on after SIGTERM; what waited still waits for its turn; a file that changed meanwhile is fetched whole", async () => {
-    source.given.length = 0;
+  it("resumes after SIGTERM, keeps the order and refetches a changed file", async () => {
+    source.responses.length = 0;
     source.behaviour.bytes = patternOf(SIZE, 2);
     const first = await start();
     const ids = [await begin(first, "a.bin"), await begin(first, "b.bin"), await begin(first, "c.bin")] as const;
@@ -87,14 +79,16 @@ describe("a download in a process that ends", () => {
     expect(await first.stop("SIGTERM")).toBe(0);
     Object.assign(source.behaviour, { drip: undefined });
 
-    const asked = source.given.length;
+    const requestCount = source.responses.length;
     const second = await start();
     const results = [];
     for (const id of ids) results.push((await ended(second, id)).result?.hash);
     const hash = `blake3:${Buffer.from(blake3(source.behaviour.bytes)).toString("hex")}`;
     expect(results).toEqual([hash, hash, hash]);
-    expect(source.given.slice(asked).map(({ status }) => status)).toEqual([206, 206, 200]);
-    expect(Math.max(...source.given.slice(asked, asked + 2).map(({ start: from }) => from))).toBeGreaterThanOrEqual(reported);
+    expect(source.responses.slice(requestCount).map(({ status }) => status)).toEqual([206, 206, 200]);
+    expect(Math.max(...source.responses.slice(requestCount, requestCount + 2).map(({ start: from }) => from))).toBeGreaterThanOrEqual(
+      reported,
+    );
 
     Object.assign(source.behaviour, { holdAfter: 2_000_000 });
     const changing = await begin(second, "changing.bin");

@@ -7,15 +7,16 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { type AuditPage } from "@/lib/contract/audit/audit";
 import { openRaw, readRaw, sendRaw } from "@/tests/support/raw-http";
 import { type Started, startProcess } from "@/tests/support/start-process";
+import { temporaryFolder } from "@/tests/support/temporary-folder";
 import { until } from "@/tests/support/until";
 
-/** One server shared by all tests that only send requests. */
-function oneServer(script: string, label: string): () => Started & { url: string } {
+/** One server shared by all tests of a group. */
+function oneServer(script: string, label: string, settings: Record<string, string> = {}): () => Started & { url: string } {
   let folder: string;
   let server: Started & { url: string };
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), "lightdesk-attacks-"));
-    const started = startProcess(script, { PORT: "0", LIGHTDESK_DATA_DIR: folder, LIGHTDESK_CONCURRENCY: "1" });
+    const started = startProcess(script, { PORT: "0", LIGHTDESK_DATA_DIR: folder, LIGHTDESK_CONCURRENCY: "1", ...settings });
     server = { ...started, url: await started.printed(label) };
   });
   afterAll(async () => {
@@ -36,21 +37,20 @@ let dataDir: string;
 let running: Started | undefined;
 const opened: ReturnType<typeof openRaw>[] = [];
 beforeEach(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), "lightdesk-attacks-"));
+  dataDir = temporaryFolder();
 });
 afterEach(async () => {
   for (const { socket } of opened.splice(0)) socket.destroy();
   await running?.stop("SIGKILL");
-  await rm(dataDir, { recursive: true, force: true });
 });
 
-type Running = Started & { url: string; host: string };
+type Running = Started & { url: string };
 
 function attack({ url }: Running, bytes: string, options?: Parameters<typeof openRaw>[1]) {
-  const one = openRaw(url, options);
-  opened.push(one);
-  one.socket.write(bytes);
-  return one;
+  const item = openRaw(url, options);
+  opened.push(item);
+  item.socket.write(bytes);
+  return item;
 }
 
 const descriptorsOf = async ({ pid }: Running) => (await readdir(`/proc/${pid}/fd`)).length;
@@ -62,72 +62,26 @@ const twoLengths = (lengths: string) =>
   `POST /api/prompt HTTP/1.1\r\nHost: localhost\r\n${lengths}\r\n\r\n0\r\n\r\nGET /api/health HTTP/1.1\r\nHost: localhost\r\n\r\n`;
 
 describe.each(servers)("the $name", ({ script, label, large }) => {
-  async function start(settings: Record<string, string> = {}, descriptors?: number): Promise<Running> {
-    const all = { PORT: "0", LIGHTDESK_DATA_DIR: dataDir, LIGHTDESK_CONCURRENCY: "1", LIGHTDESK_REQUEST_TIMEOUT_SECONDS: "1", ...settings };
-    running = startProcess(script, all, [], { descriptors });
+  async function start(descriptors?: number): Promise<Running> {
+    const settings = { LIGHTDESK_DATA_DIR: dataDir, LIGHTDESK_CONCURRENCY: "1", LIGHTDESK_REQUEST_TIMEOUT_SECONDS: "600" };
+    running = startProcess(script, { PORT: "0", ...settings }, [], { descriptors });
     const url = await running.printed(label);
-    return { ...running, url, host: new URL(url).host };
+    return { ...running, url };
   }
 
-  it("refuses WebSockets where none is spoken, and holds none of them", async () => {
+  it("ends at SIGTERM while bodies, headers and answers are stalled", async () => {
     const server = await start();
-    for (const path of ["/", "/jobs", "/api/jobs", "/_next/webpack-hmr", "/nothing"]) {
-      const bytes = `GET ${path} HTTP/1.1\r\nHost: ${server.host}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n`;
-      const { socket, received } = attack(server, bytes, { isHalfOpen: true });
-      await until("it is refused and ended", () => socket.readableEnded);
-      expect(readRaw(received()).status).toBe(404);
-    }
-    const before = await descriptorsOf(server);
-    await until("the server let go of those that ignore its FIN", async () => (await descriptorsOf(server)) <= before - 5);
-  });
-
-  it("ends at SIGTERM while bodies, headers and answers stand still", async () => {
-    const server = await start({ LIGHTDESK_REQUEST_TIMEOUT_SECONDS: "600" });
+    const { host } = new URL(server.url);
     attack(server, "GET /api/health HTTP/1.1\r\nHost:");
-    attack(server, `POST /api/console/set-up HTTP/1.1\r\nHost: ${server.host}\r\nContent-Length: 9000\r\n\r\n{`, { isHalfOpen: true });
-    const { socket } = attack(server, `GET ${large} HTTP/1.1\r\nHost: ${server.host}\r\n\r\n`.repeat(10), { isHalfOpen: true });
+    attack(server, `POST /api/console/set-up HTTP/1.1\r\nHost: ${host}\r\nContent-Length: 9000\r\n\r\n{`, { isHalfOpen: true });
+    const { socket } = attack(server, `GET ${large} HTTP/1.1\r\nHost: ${host}\r\n\r\n`.repeat(10), { isHalfOpen: true });
     socket.pause();
     expect(await health(server)).toBe(200);
     expect(await server.stop("SIGTERM")).toBe(0);
   });
 
-  it("answers one request of a connection at a time, and ends a connection that sends ahead without reading", async () => {
-    const server = await start();
-    await health(server);
-    const before = await memoryOf(server);
-    const flood = `GET ${large} HTTP/1.1\r\nHost: ${server.host}\r\n\r\n`.repeat(100);
-    const attackers = Array.from({ length: 50 }, () => attack(server, flood));
-    for (const { socket } of attackers) socket.pause();
-    await until("all are ended", async () => {
-      for (const { socket } of attackers) socket.resume();
-      return attackers.every(({ socket }) => socket.closed);
-    });
-    expect(await health(server)).toBe(200);
-    expect((await memoryOf(server)) - before).toBeLessThan(200 * MIB);
-    const few = await sendRaw(
-      server.url,
-      `GET /api/health HTTP/1.1\r\nHost: ${server.host}\r\n\r\n`.repeat(4) +
-        `GET /api/health HTTP/1.1\r\nHost: ${server.host}\r\nConnection: close\r\n\r\n`,
-    );
-    expect(few.match(/HTTP\/1\.1 200/g)).toHaveLength(5);
-  });
-
-  it("ends a connection whose answer is not read in time, and one that never asks", async () => {
-    const server = await start();
-    const before = await descriptorsOf(server);
-    const silent = attack(server, "");
-    const slow = attack(server, "GET /api/health HTTP/1.1\r\nHost: x\r\nX-Slow: ", { isHalfOpen: true });
-    // More than the buffers of both systems hold together, so that the rest waits in the server.
-    const unread = Array.from({ length: 16 }, () => attack(server, `GET ${large} HTTP/1.1\r\nHost: ${server.host}\r\n\r\n`.repeat(16)));
-    for (const { socket } of unread) socket.pause();
-    await until("it answers them", async () => (await descriptorsOf(server)) > before + 10);
-    await until("none is held", async () => (await descriptorsOf(server)) <= before);
-    await until("the silent one is ended", () => silent.socket.closed);
-    expect(readRaw(slow.received()).status).toBe(408);
-  });
-
   it("leaves others served when one address takes all connections that it can get", async () => {
-    const server = await start({ LIGHTDESK_REQUEST_TIMEOUT_SECONDS: "600" }, DESCRIPTORS);
+    const server = await start(DESCRIPTORS);
     const attackers = Array.from({ length: 2 * DESCRIPTORS }, () => attack(server, "GET /", { from: "127.0.0.2" }));
     await until("the rest of them is refused", () => attackers.filter(({ socket }) => socket.closed).length > DESCRIPTORS);
     expect(await descriptorsOf(server)).toBeLessThan(DESCRIPTORS / 2);
@@ -138,8 +92,57 @@ describe.each(servers)("the $name", ({ script, label, large }) => {
     expect(await server.stop("SIGTERM")).toBe(0);
   });
 
-  describe("refuses in words", () => {
-    const server = oneServer(script, label);
+  describe("with a short time limit", () => {
+    const shared = oneServer(script, label, { LIGHTDESK_REQUEST_TIMEOUT_SECONDS: "1" });
+    it("refuses WebSockets where none is spoken, and holds none of them", async () => {
+      const server = shared();
+      for (const path of ["/", "/jobs", "/api/jobs", "/_next/webpack-hmr", "/nothing"]) {
+        const bytes = `GET ${path} HTTP/1.1\r\nHost: ${new URL(server.url).host}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n`;
+        const { socket, received } = attack(server, bytes, { isHalfOpen: true });
+        await until("it is refused and ended", () => socket.readableEnded);
+        expect(readRaw(received()).status).toBe(404);
+      }
+      const before = await descriptorsOf(server);
+      await until("the server let go of those that ignore its FIN", async () => (await descriptorsOf(server)) <= before - 5);
+    });
+
+    it("ends a connection whose answer is not read in time, and one that never asks", async () => {
+      const server = shared();
+      const before = await descriptorsOf(server);
+      const silent = attack(server, "");
+      const slow = attack(server, "GET /api/health HTTP/1.1\r\nHost: x\r\nX-Slow: ", { isHalfOpen: true });
+      // More than the buffers of both systems hold together, so that the rest waits in the server.
+      const unread = Array.from({ length: 16 }, () =>
+        attack(server, `GET ${large} HTTP/1.1\r\nHost: ${new URL(server.url).host}\r\n\r\n`.repeat(16)),
+      );
+      for (const { socket } of unread) socket.pause();
+      await until("it answers them", async () => (await descriptorsOf(server)) > before + 10);
+      await until("none is held", async () => (await descriptorsOf(server)) <= before);
+      await until("the silent one is ended", () => silent.socket.closed);
+      expect(readRaw(slow.received()).status).toBe(408);
+    });
+
+    it("answers one request per connection at a time and drops pipelined floods", async () => {
+      const server = shared();
+      await health(server);
+      const before = await memoryOf(server);
+      const flood = `GET ${large} HTTP/1.1\r\nHost: ${new URL(server.url).host}\r\n\r\n`.repeat(100);
+      const attackers = Array.from({ length: 50 }, () => attack(server, flood));
+      for (const { socket } of attackers) socket.pause();
+      await until("all are ended", async () => {
+        for (const { socket } of attackers) socket.resume();
+        return attackers.every(({ socket }) => socket.closed);
+      });
+      expect(await health(server)).toBe(200);
+      expect((await memoryOf(server)) - before).toBeLessThan(200 * MIB);
+      const few = await sendRaw(
+        server.url,
+        `GET /api/health HTTP/1.1\r\nHost: ${new URL(server.url).host}\r\n\r\n`.repeat(4) +
+          `GET /api/health HTTP/1.1\r\nHost: ${new URL(server.url).host}\r\nConnection: close\r\n\r\n`,
+      );
+      expect(few.match(/HTTP\/1\.1 200/g)).toHaveLength(5);
+    });
+
     it.each([
       ["an address of another server", "GET http://elsewhere.example/api/health HTTP/1.1\r\nHost: localhost\r\n\r\n", 400, "BAD_REQUEST"],
       ["TRACE", "TRACE /api/jobs HTTP/1.1\r\nHost: localhost\r\n\r\n", 405, "METHOD_NOT_ALLOWED"],
@@ -149,11 +152,11 @@ describe.each(servers)("the $name", ({ script, label, large }) => {
       ["chunks and a length at once", twoLengths("Transfer-Encoding: chunked\r\nContent-Length: 4"), 400, "BAD_REQUEST"],
       ["two lengths", twoLengths("Content-Length: 5\r\nContent-Length: 4"), 400, "BAD_REQUEST"],
       ["a coding after the chunks", twoLengths("Transfer-Encoding: chunked, identity"), 400, "BAD_REQUEST"],
-    ])("%s", async (_name, bytes, status, code) => {
-      const { url } = server();
-      const answer = readRaw(await sendRaw(url, bytes));
-      expect({ status: answer.status, body: JSON.parse(answer.body) }).toMatchObject({ status, body: { code } });
-      expect(answer.head.toLowerCase()).toContain("content-security-policy: default-src 'none'");
+    ])("refuses %s", async (_name, bytes, status, code) => {
+      const { url } = shared();
+      const response = readRaw(await sendRaw(url, bytes));
+      expect({ status: response.status, body: JSON.parse(response.body) }).toMatchObject({ status, body: { code } });
+      expect(response.head.toLowerCase()).toContain("content-security-policy: default-src 'none'");
       const options = await sendRaw(url, "OPTIONS * HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
       expect(readRaw(options)).toMatchObject({ status: 204, head: expect.stringMatching(/allow: GET, HEAD/i) });
     });
@@ -164,13 +167,13 @@ describe("the console", () => {
   const server = oneServer("dist/console.mjs", "Lightdesk");
   let ownerSession: string;
 
-  it("takes GET and HEAD for its pages, reads no body of others, and has a content policy on every answer", async () => {
+  it("accepts GET and HEAD for pages, reads no other body and always sends a CSP", async () => {
     const { url } = server();
     const { host } = new URL(url);
     for (const method of ["POST", "PUT", "PATCH", "DELETE"]) {
-      const answer = readRaw(await sendRaw(url, `${method} /jobs HTTP/1.1\r\nHost: ${host}\r\nContent-Length: 9000000\r\n\r\nsome`));
-      expect({ method, status: answer.status }).toEqual({ method, status: 405 });
-      expect(answer.head).toMatch(/allow: GET, HEAD/i);
+      const response = readRaw(await sendRaw(url, `${method} /jobs HTTP/1.1\r\nHost: ${host}\r\nContent-Length: 9000000\r\n\r\nsome`));
+      expect({ method, status: response.status }).toEqual({ method, status: 405 });
+      expect(response.head).toMatch(/allow: GET, HEAD/i);
     }
     const statusOf = async (method: string) => {
       const { status, head, body } = readRaw(
@@ -204,7 +207,7 @@ describe("the console", () => {
     expect(missing.headers.get("content-security-policy")).toContain("'nonce-");
   });
 
-  it("writes failed sign-ins down, with where they came from and without what was typed", async () => {
+  it("logs failed sign-ins with their source and without what was typed", async () => {
     const { url, printed } = server();
     const token = new URL(await printed("Set up")).searchParams.get("token");
     const password = "a long and odd sentence";
@@ -214,9 +217,9 @@ describe("the console", () => {
     expect((await send("/api/console/set-up", owner, { "content-type": "application/json" })).status).toBe(201);
     const csrf = await fetch(`${url}/api/auth/csrf`);
     const { csrfToken }: { csrfToken: string } = await csrf.json();
-    const cookiesOf = (answer: Response) => answer.headers.getSetCookie().map((cookie) => cookie.split(";")[0] ?? "");
-    const signIn = (email: string, given: string, ...more: string[]) =>
-      send("/api/auth/callback/credentials", new URLSearchParams({ csrfToken, email, password: given, json: "true" }).toString(), {
+    const cookiesOf = (response: Response) => response.headers.getSetCookie().map((cookie) => cookie.split(";")[0] ?? "");
+    const signIn = (email: string, password: string, ...more: string[]) =>
+      send("/api/auth/callback/credentials", new URLSearchParams({ csrfToken, email, password: password, json: "true" }).toString(), {
         "content-type": "application/x-www-form-urlencoded",
         cookie: [...cookiesOf(csrf), ...more].join("; "),
       });
@@ -238,7 +241,7 @@ describe("the console", () => {
     expect((await signIn("ada@desk.test", password, device)).status).toBe(200);
   });
 
-  it("limits an address that floods it without a session, and serves its members and others", async () => {
+  it("limits a flooding address without a session and serves everybody else", async () => {
     const { url } = server();
     const { host } = new URL(url);
     const from = "127.0.0.3";
@@ -268,8 +271,8 @@ describe("the console", () => {
       string,
       string
     >[]) {
-      const answer = await fetch(`${url}/jobs`, { headers, redirect: "manual" });
-      expect([answer.status, (await answer.json()).message]).toEqual([401, expect.stringContaining(`${url}/api`)]);
+      const response = await fetch(`${url}/jobs`, { headers, redirect: "manual" });
+      expect([response.status, (await response.json()).message]).toEqual([401, expect.stringContaining(`${url}/api`)]);
     }
     for (const path of ["/_next/static/nothing.js", "/samples/nothing.png"]) expect((await fetch(url + path)).status).toBe(404);
     const [one, other] = await Promise.all([1, 2].map(() => fetch(`${url}/sign-in?callbackUrl=/jobs`)));
@@ -282,8 +285,8 @@ describe("the console", () => {
     const { url, output } = server();
     for (const path of ["/api/console/set-up", "/api/auth/callback/credentials"]) {
       const body = `{"a":"${"x".repeat(3 * MIB)}"}`;
-      const answer = await fetch(url + path, { method: "POST", headers: { "content-type": "application/json", origin: url }, body });
-      expect(answer.status).toBe(413);
+      const response = await fetch(url + path, { method: "POST", headers: { "content-type": "application/json", origin: url }, body });
+      expect(response.status).toBe(413);
     }
     expect(output()).not.toMatch(/TypeError|failed to pipe/);
   });

@@ -45,7 +45,7 @@ describe("a damaged row", () => {
     ["job_results", "outputs"],
     ["job_results", "messages"],
     ["job_results", "meta"],
-  ])("in %s.%s is told in the job's details, and every list still answers", async (table, column) => {
+  ])("reports %s.%s in the job's details and keeps lists working", async (table, column) => {
     const bench = await start();
     const client = bench.client();
     const [good, bad] = [await submit(client, 1), await submit(client, 2)];
@@ -64,7 +64,7 @@ describe("a damaged row", () => {
     expect((await client.get(`/api/jobs/${bad}`)).status).toBe(404);
   });
 
-  it("of a job that waits fails that job, and the next one runs", async () => {
+  it("fails its waiting job and runs the next one", async () => {
     const bench = await start({ concurrency: 1 });
     const client = bench.client();
     const first = await submit(client, 1, 3000);
@@ -82,7 +82,7 @@ describe("a damaged row", () => {
     expect(jobs.find((job) => job.id === bad)).toMatchObject(failure);
   });
 
-  it("of an asset's metadata leaves lists, filters, and the asset's bytes readable", async () => {
+  it("keeps lists, filters and bytes readable when metadata is damaged", async () => {
     const bench = await start();
     const client = bench.client();
     const bad = (await client.upload("bad", "bad.txt", { user_metadata: JSON.stringify({ kind: "a" }) })).body as { id: string };
@@ -145,7 +145,7 @@ describe("a damaged blob", () => {
     ["is missing", (path: string) => rmSync(path)],
     ["was cut short", (path: string) => truncateSync(path, 10)],
     ["was emptied", (path: string) => truncateSync(path, 0)],
-  ])("that %s is told, leaves the rest alone, and is whole again after the next upload of its bytes", async (_, damage) => {
+  ])("reports a blob that %s, keeps the rest and heals on the next upload", async (_, damage) => {
     const bench = await start();
     const client = bench.client();
     const text = "the very same bytes ".repeat(50);
@@ -154,9 +154,9 @@ describe("a damaged blob", () => {
     damage(file(bench, asset_hash));
 
     for (const path of [`/api/assets/${id}/content`, `/api/view?filename=${encodeURIComponent(asset_hash)}`]) {
-      const answer = await client.get(path);
-      expect(answer.status, path).toBeGreaterThanOrEqual(400);
-      expect(answer.body, path).toMatchObject({ code: expect.any(String), message: expect.stringMatching(/bytes of this file/) });
+      const response = await client.get(path);
+      expect(response.status, path).toBeGreaterThanOrEqual(400);
+      expect(response.body, path).toMatchObject({ code: expect.any(String), message: expect.stringMatching(/bytes of this file/) });
     }
     expect((await client.get("/api/assets")).status).toBe(200);
     expect((await client.get(`/api/assets/${other.id}/content`)).text).toBe("other");
@@ -164,7 +164,7 @@ describe("a damaged blob", () => {
     expect((await client.get(`/api/assets/${id}/content`)).text).toBe(text);
   });
 
-  it("whose bytes were changed is replaced by the next upload of them, since what is answered is on disk with its hash", async () => {
+  it("replaces changed bytes at the next upload, as the stored hash must match", async () => {
     const bench = await start();
     const text = "the very same bytes ".repeat(50);
     const { asset_hash } = (await bench.client("ada").upload(text, "a.txt")).body as { asset_hash: string };
@@ -177,7 +177,7 @@ describe("a damaged blob", () => {
     expect((await bob.get(`/api/assets/${id}/content`)).text).toBe(text);
   });
 
-  it("that a job loads fails the job and says so, without a path of this machine", async () => {
+  it("fails a job that loads it, without a local path in the message", async () => {
     const bench = await start();
     const client = bench.client();
     const sample = readFileSync("public/samples/product.png");

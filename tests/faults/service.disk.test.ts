@@ -30,18 +30,18 @@ async function start(disk: SmallDisk) {
 const write = (client: Client, text: string) =>
   client.call("POST", "/api/userdata/a.json?overwrite=true&full_info=true", text, { "content-type": "application/octet-stream" });
 const submit = async (client: Client, seconds: number, color: number, note?: string) => {
-  const answer = await client.post("/api/prompt", { prompt: graph(seconds, color, note) });
-  return { ...answer, id: String((answer.body as { prompt_id?: string }).prompt_id) };
+  const response = await client.post("/api/prompt", { prompt: graph(seconds, color, note) });
+  return { ...response, id: String((response.body as { prompt_id?: string }).prompt_id) };
 };
 const jobOf = async (client: Client, id: string) => (await client.get(`/api/jobs/${id}`)).body as Record<string, unknown>;
 const state = async (client: Client, id: string) => (await jobOf(client, id)).status;
 
-describe.each(disks)("on $name that is full", ({ make }) => {
-  it("refuses what it cannot keep with 507, keeps answering reads, and goes on by itself when there is room", async () => {
+describe.each(disks)("on a full $name", ({ make }) => {
+  it("refuses writes with 507, keeps reads and recovers when there is room", async () => {
     const disk = make();
     const { service, client } = await start(disk);
     expect((await write(client, "old ".repeat(5000))).status).toBe(200);
-    const kept = (await client.upload("kept ".repeat(100), "kept.txt")).body as { id: string };
+    const storedAsset = (await client.upload("kept ".repeat(100), "kept.txt")).body as { id: string };
     const running = await submit(client, 1, 1);
     const waiting = await submit(client, 0, 2);
     await until("the first runs", async () => (await state(client, running.id)) === "in_progress");
@@ -56,9 +56,9 @@ describe.each(disks)("on $name that is full", ({ make }) => {
     // A log that was just emptied may still take a few: each submission answered 200 is kept, and soon all are refused.
     const taken: string[] = [];
     const refused = await until("a submission is refused", async () => {
-      const answer = await submit(client, 0, 100 + taken.length, "n".repeat(20_000));
-      if (answer.status === 200) taken.push(answer.id);
-      return answer.status !== 200 && answer;
+      const response = await submit(client, 0, 100 + taken.length, "n".repeat(20_000));
+      if (response.status === 200) taken.push(response.id);
+      return response.status !== 200 && response;
     });
     expect(refused).toMatchObject({ status: 507 });
     for (const path of [
@@ -70,7 +70,7 @@ describe.each(disks)("on $name that is full", ({ make }) => {
       "/api/health",
     ])
       expect((await client.get(path)).status, path).toBe(200);
-    expect((await client.get(`/api/assets/${kept.id}/content`)).text).toBe("kept ".repeat(100));
+    expect((await client.get(`/api/assets/${storedAsset.id}/content`)).text).toBe("kept ".repeat(100));
     expect((await client.get("/api/userdata/a.json")).text).toBe("old ".repeat(5000));
 
     disk.free();
@@ -98,11 +98,11 @@ describe.each(disks)("on $name that is full", ({ make }) => {
   });
 });
 
-describe.each(disks)("on $name that is full", ({ make }) => {
-  it("deletes and cancels, ends what ran, and starts again to serve what is there and says that the disk is full", async () => {
+describe.each(disks)("on a full $name", ({ make }) => {
+  it("deletes, cancels, ends running jobs and restarts with a full disk", async () => {
     const disk = make();
     const { service, key, client } = await start(disk);
-    const kept = (await client.upload("kept", "kept.txt")).body as { id: string };
+    const storedAsset = (await client.upload("kept", "kept.txt")).body as { id: string };
     const gone = (await client.upload("gone", "gone.txt")).body as { id: string };
     const running = await submit(client, 1, 1);
     const waiting = await submit(client, 0, 2);
@@ -117,9 +117,9 @@ describe.each(disks)("on $name that is full", ({ make }) => {
     expect(await service.stop()).toBe(0);
 
     const again = await startServiceProcess(disk.path, { LIGHTDESK_CONCURRENCY: "1", ...disk.env });
-    expect(again.output()).toContain("the disk is full");
+    expect(again.output()).toContain("service disk full");
     const after = httpClient(again.url, key);
-    expect((await after.get(`/api/assets/${kept.id}/content`)).text).toBe("kept");
+    expect((await after.get(`/api/assets/${storedAsset.id}/content`)).text).toBe("kept");
     expect((await after.get("/api/jobs")).status).toBe(200);
     expect((await after.upload("x".repeat(3_000_000), "big.bin")).status).toBe(507);
     disk.free();
@@ -128,11 +128,11 @@ describe.each(disks)("on $name that is full", ({ make }) => {
   });
 });
 
-describe("on a disk that lets nobody write", () => {
+describe("on a read-only disk", () => {
   it("refuses changes with 503 and answers reads, and a start on it says what to do", async () => {
     const disk = makeInjected();
     const { service, client } = await start(disk);
-    const kept = (await client.upload("kept", "kept.txt")).body as { id: string };
+    const storedAsset = (await client.upload("kept", "kept.txt")).body as { id: string };
     disk.makeReadOnly();
     const failure = {
       status: 503,
@@ -140,10 +140,10 @@ describe("on a disk that lets nobody write", () => {
     };
     expect(await client.upload("more", "more.txt")).toMatchObject(failure);
     expect(await client.post("/api/prompt", { prompt: graph(0, 1) })).toMatchObject(failure);
-    expect(await client.post(`/api/assets/${kept.id}/tags`, { tags: ["more"] })).toMatchObject(failure);
-    expect(await client.call("DELETE", `/api/assets/${kept.id}`)).toMatchObject(failure);
+    expect(await client.post(`/api/assets/${storedAsset.id}/tags`, { tags: ["more"] })).toMatchObject(failure);
+    expect(await client.call("DELETE", `/api/assets/${storedAsset.id}`)).toMatchObject(failure);
     expect(await write(client, "x")).toMatchObject({ status: 503, text: expect.stringContaining("cannot be written to") });
-    expect((await client.get(`/api/assets/${kept.id}/content`)).text).toBe("kept");
+    expect((await client.get(`/api/assets/${storedAsset.id}/content`)).text).toBe("kept");
     disk.makeWritable();
     expect((await client.upload("more", "more.txt")).status).toBe(201);
     expect(service.output()).toContain("EROFS");
@@ -157,11 +157,11 @@ describe("on a disk that lets nobody write", () => {
   });
 });
 
-describe.each(disks)("on $name that is full to the last byte", ({ make, isReal }) => {
-  it("starts after a kill without its reserve, says that the disk is full, serves what is there, and goes on with what ran when there is room", async () => {
+describe.each(disks)("on $name without a free byte", ({ make, isReal }) => {
+  it("restarts after a kill without its reserve and resumes when there is room", async () => {
     const disk = make();
     const { service, key, client } = await start(disk);
-    const kept = (await client.upload("kept", "kept.txt")).body as { id: string };
+    const storedAsset = (await client.upload("kept", "kept.txt")).body as { id: string };
     const cut = await submit(client, 1, 7);
     await until("it runs", async () => (await state(client, cut.id)) === "in_progress");
     await service.stop("SIGKILL");
@@ -169,9 +169,9 @@ describe.each(disks)("on $name that is full to the last byte", ({ make, isReal }
     disk.fill();
 
     const again = await startServiceProcess(disk.path, { LIGHTDESK_CONCURRENCY: "1", ...disk.env });
-    expect(again.output()).toContain("the disk is full");
+    expect(again.output()).toContain("service disk full");
     const after = httpClient(again.url, key);
-    expect((await after.get(`/api/assets/${kept.id}/content`)).text).toBe("kept");
+    expect((await after.get(`/api/assets/${storedAsset.id}/content`)).text).toBe("kept");
     for (const path of ["/api/jobs", "/api/assets", "/api/history_v2", "/api/queue", "/api/user"])
       expect((await after.get(path)).status, path).toBe(200);
     expect((await submit(after, 0, 1, "n".repeat(50_000))).status).toBe(507);

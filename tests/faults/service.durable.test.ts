@@ -1,19 +1,15 @@
 // Acknowledged data survives a loss of power: bytes are synced before they get a name; the name's folder and every new folder above
 // it are synced before the rows are committed; and all of it happens before the answer. Observed from outside, by the order of disk calls.
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { afterAll, beforeAll, expect, it } from "vitest";
-import { type FileSource, patternOf, startFileSource } from "../support/file-source";
-import { type Client } from "../support/service";
-import { createKey, httpClient, type ServiceProcess, startServiceProcess } from "../support/service-process";
+import { afterAll, expect, it } from "vitest";
+import { startFileSource } from "@/tests/support/servers";
+import { temporaryFolder } from "@/tests/support/temporary-folder";
+import { patternOf } from "../support/file-source";
+import { createKey, httpClient, startServiceProcess } from "../support/service-process";
 import { until } from "../support/until";
 import { blobsIn, painted } from "./disk/durable";
 
-let folder: string;
-let service: ServiceProcess;
-let client: Client;
-let source: FileSource;
 let seen = 0;
 const order = () => `${folder}.order`;
 const steps = () =>
@@ -22,17 +18,15 @@ const steps = () =>
     .split("\n")
     .map((line) => line.split("\t"));
 
-beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), "lightdesk-durable-"));
-  source = await startFileSource(patternOf(200_000, 5));
-  const key = await createKey(folder, "ada");
-  service = await startServiceProcess(folder, {
-    LIGHTDESK_DOWNLOAD_HOSTS: source.url,
-    LIGHTDESK_TEST_ORDER: order(),
-    NODE_OPTIONS: `--import=${join(process.cwd(), "tests/faults/disk/order.mjs")}`,
-  });
-  client = httpClient(service.url, key);
+const folder = temporaryFolder();
+const source = await startFileSource(patternOf(200_000, 5));
+const key = await createKey(folder, "ada");
+const service = await startServiceProcess(folder, {
+  LIGHTDESK_DOWNLOAD_HOSTS: source.url,
+  LIGHTDESK_TEST_ORDER: order(),
+  NODE_OPTIONS: `--import=${join(process.cwd(), "tests/faults/disk/order.mjs")}`,
 });
+const client = httpClient(service.url, key);
 afterAll(async () => {
   expect(await service.stop()).toBe(0);
   await source.close();
@@ -54,11 +48,11 @@ function expectDurable(since: string[][], path: string): void {
   expect(named, `${path} was named`).toBeGreaterThanOrEqual(0);
   const from = since[named]?.[1] ?? "";
   const synced = since.findLastIndex(([what, one], index) => index < named && what === "synced" && one === from);
-  const written = since.findLastIndex(([what, one]) => what === "written" && one === from);
-  const kept = since.findIndex(([what, one], index) => index > named && what === "synced" && one === dirname(path));
-  expect(synced, `${path} was synced before it was named`).toBeGreaterThan(written);
+  const writtenAt = since.findLastIndex(([what, one]) => what === "written" && one === from);
+  const syncIndex = since.findIndex(([what, one], index) => index > named && what === "synced" && one === dirname(path));
+  expect(synced, `${path} was synced before it was named`).toBeGreaterThan(writtenAt);
   expect(synced, `${path} was synced at all`).toBeGreaterThanOrEqual(0);
-  expect(kept, `the folder of ${path} was synced`).toBeGreaterThan(named);
+  expect(syncIndex, `the folder of ${path} was synced`).toBeGreaterThan(named);
   for (const [index, step] of since.entries()) {
     if (step[0] !== "made" || !step[1] || !path.startsWith(`${step[1]}/`)) continue;
     const inParent = since.findIndex(([what, one], later) => later > index && what === "synced" && one === dirname(step[1] ?? ""));
@@ -77,7 +71,7 @@ function expectBlobsDurable(since: string[][], count: number): void {
   }
 }
 
-it("the folders of a new store are synced into those above them", () => {
+it("syncs a new store's folders into their parents", () => {
   const since = sinceThen();
   for (const [index, [what, path = ""]] of since.entries()) {
     if (what !== "made" || path === "" || !path.startsWith(folder)) continue;
@@ -88,14 +82,14 @@ it("the folders of a new store are synced into those above them", () => {
   for (const path of blobsIn(since)) expectDurable(since, path);
 });
 
-it("an upload is durable when it is answered, small or large", async () => {
+it("makes an upload durable before answering, small or large", async () => {
   expect((await client.upload("some text", "a.txt")).status).toBe(201);
   expectBlobsDurable(sinceThen(), 1);
   expect((await client.upload(new Uint8Array(patternOf(20_000_000)), "b.bin")).status).toBe(201);
   expectBlobsDurable(sinceThen(), 1);
 });
 
-it("what somebody else is storing at this moment is durable for whoever is told that it is there", async () => {
+it("makes shared content durable before a second uploader is answered", async () => {
   const answers = await Promise.all(Array.from({ length: 8 }, () => client.upload("the same text", "same.txt")));
   expect(answers.map(({ status }) => status).sort()).toEqual([200, 200, 200, 200, 200, 200, 200, 201]);
   expectBlobsDurable(sinceThen(), 1);
@@ -109,14 +103,14 @@ it("user data is durable when it is answered, also over an old file", async () =
   }
 });
 
-it("a download is durable when its task has completed", async () => {
-  const answer = await client.post("/api/assets/download", { source_url: `${source.url}/model.bin` });
-  const { task_id: id } = answer.body as { task_id: string };
+it("makes a download durable before its task completes", async () => {
+  const response = await client.post("/api/assets/download", { source_url: `${source.url}/model.bin` });
+  const { task_id: id } = response.body as { task_id: string };
   await until("it is here", async () => ((await client.get(`/api/tasks/${id}`)).body as { status: string }).status === "completed");
   expectBlobsDurable(sinceThen(), 1);
 });
 
-it("a mask is durable with its layers when it is answered", async () => {
+it("makes a mask and its layers durable before answering", async () => {
   const [picture, mask] = [await painted(10, 255), await painted(90, 0)];
   expect((await client.upload(picture, "p.png", {}, "image", "/api/upload/image")).status).toBe(200);
   sinceThen();
@@ -125,7 +119,7 @@ it("a mask is durable with its layers when it is answered", async () => {
   expectBlobsDurable(sinceThen(), 4);
 });
 
-it("the outputs of a job are durable when it has completed", async () => {
+it("makes a job's outputs durable before it completes", async () => {
   const image = { class_type: "EmptyImage", inputs: { width: 16, height: 16, batch_size: 2, color: 77 } };
   const prompt = { "1": image, "2": { class_type: "SaveImage", inputs: { images: ["1", 0], filename_prefix: "d" } } };
   const { prompt_id: id } = (await client.post("/api/prompt", { prompt })).body as { prompt_id: string };

@@ -9,8 +9,8 @@ import { until } from "../support/until";
 import { auditAnswers, listAllJobs } from "./kill/audit-answers";
 import { auditStore } from "./kill/audit-store";
 import { sendHalf } from "./kill/half-upload";
-import { createLedger, type Ledger } from "./kill/ledger";
 import { loadUntilCut, prepareUser } from "./kill/load";
+import { createOperationLog, type OperationLog } from "./kill/operation-log";
 import { createRandom, type Random } from "./kill/random";
 import { installTrace } from "./kill/trace";
 
@@ -25,7 +25,7 @@ describe("kill -9", () => {
   });
   afterAll(() => Promise.all(folders.map((folder) => rm(folder, { recursive: true, force: true }))));
 
-  it("loses nothing that was acknowledged, ends no job twice, brings back nothing that was deleted, and leaves nothing lying about", async () => {
+  it("loses no acknowledged work and ends, restores or leaks nothing twice", async () => {
     const outcomes = await Promise.allSettled(folders.map((folder, index) => killAgainAndAgain(folder, createRandom(seed + index))));
     for (const outcome of outcomes) {
       if (outcome.status === "rejected")
@@ -35,49 +35,52 @@ describe("kill -9", () => {
 });
 
 async function killAgainAndAgain(dataDir: string, random: Random): Promise<void> {
-  const ledgers: Ledger[] = [];
-  for (const user of ["ada", "bob"]) ledgers.push(createLedger(user, await createKey(dataDir, user)));
+  const operationLogs: OperationLog[] = [];
+  for (const user of ["ada", "bob"]) operationLogs.push(createOperationLog(user, await createKey(dataDir, user)));
   installTrace(join(dataDir, "service", "service.sqlite"));
 
   for (let round = 0; round < ROUNDS; round += 1) {
     const service = await startServiceProcess(dataDir);
-    for (const ledger of ledgers) {
-      const client = httpClient(service.url, ledger.key);
-      if (round === 0) await prepareUser(client, ledger);
-      else await auditAnswers(client, ledger);
+    for (const operationLog of operationLogs) {
+      const client = httpClient(service.url, operationLog.key);
+      if (round === 0) await prepareUser(client, operationLog);
+      else await auditAnswers(client, operationLog);
     }
-    const loads = ledgers.flatMap((ledger) =>
-      [1, 2, 3].map(() => loadUntilCut({ client: httpClient(service.url, ledger.key), ledger, random, url: service.url })),
+    const loads = operationLogs.flatMap((operationLog) =>
+      [1, 2, 3].map(() => loadUntilCut({ client: httpClient(service.url, operationLog.key), operationLog, random, url: service.url })),
     );
-    const [first] = ledgers;
+    const [first] = operationLogs;
     if (first) loads.push(sendHalf({ url: service.url, key: first.key, bytes: 1 + random.below(300_000), goesAway: false }));
     const failed = Promise.all(loads);
     failed.catch(() => undefined); // reported below, after the process has gone
-    const enough = moments(ledgers) + 10 + random.below(250);
-    await Promise.race([until("the load has come this far", () => moments(ledgers) >= enough, { everyMs: 1, timeoutMs: 30_000 }), failed]);
+    const enough = moments(operationLogs) + 10 + random.below(250);
+    await Promise.race([
+      until("the load has come this far", () => moments(operationLogs) >= enough, { everyMs: 1, timeoutMs: 30_000 }),
+      failed,
+    ]);
     // Not only right after an answer was read: a few milliseconds into the work that follows it.
     await new Promise((resolve) => setTimeout(resolve, random.below(12)));
     await service.stop("SIGKILL");
     await failed;
-    for (const ledger of ledgers) ledger.cancelsOpen = ledger.clearsOpen = 0;
+    for (const operationLog of operationLogs) operationLog.cancelsOpen = operationLog.clearsOpen = 0;
   }
 
   const service = await startServiceProcess(dataDir);
-  for (const ledger of ledgers) {
-    const client = httpClient(service.url, ledger.key);
-    await auditAnswers(client, ledger);
+  for (const operationLog of operationLogs) {
+    const client = httpClient(service.url, operationLog.key);
+    await auditAnswers(client, operationLog);
     await until("everything has ended", async () => [...(await listAllJobs(client)).values()].every(hasEnded), { timeoutMs: 60_000 });
-    await auditAnswers(client, ledger);
-    expect(ledger.jobs.size).toBeGreaterThan(ROUNDS);
-    expect(ledger.assets.size).toBeGreaterThan(ROUNDS);
+    await auditAnswers(client, operationLog);
+    expect(operationLog.jobs.size).toBeGreaterThan(ROUNDS);
+    expect(operationLog.assets.size).toBeGreaterThan(ROUNDS);
   }
   expect(await service.stop()).toBe(0);
   expect(service.output()).not.toMatch(/"level":50/);
-  auditStore(join(dataDir, "service"), ledgers);
+  auditStore(join(dataDir, "service"), operationLogs);
 }
 
-function moments(ledgers: readonly Ledger[]): number {
-  return ledgers.reduce((sum, ledger) => sum + ledger.moments, 0);
+function moments(operationLogs: readonly OperationLog[]): number {
+  return operationLogs.reduce((sum, operationLog) => sum + operationLog.moments, 0);
 }
 
 function hasEnded(status: string): boolean {

@@ -1,8 +1,8 @@
 // The stand-alone service's output and behaviour at its start, at its end, and after a worker was lost repeatedly.
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
+import { temporaryFolder } from "@/tests/support/temporary-folder";
 import { httpClient, serviceCommand, startServiceProcess } from "../support/service-process";
 import { startProcess } from "../support/start-process";
 import { until } from "../support/until";
@@ -13,14 +13,9 @@ const graph = (seconds: number, color = 1) => ({
   "3": { class_type: "SaveImage", inputs: { images: ["2", 0], filename_prefix: "x" } },
 });
 
-describe("stopping and starting the service", () => {
-  let dataDir: string;
-  let key: string;
-  beforeAll(async () => {
-    dataDir = await mkdtemp(join(tmpdir(), "lightdesk-restart-"));
-    key = await serviceCommand(dataDir, "keys", "create", "--user", "ada");
-  });
-  afterAll(() => rm(dataDir, { recursive: true, force: true }));
+describe("stopping and starting the service", async () => {
+  const dataDir = temporaryFolder();
+  const key = await serviceCommand(dataDir, "keys", "create", "--user", "ada");
 
   async function submit(url: string, seconds: number): Promise<string> {
     const { body } = await httpClient(url, key).post("/api/prompt", { prompt: graph(seconds) });
@@ -30,7 +25,7 @@ describe("stopping and starting the service", () => {
     return (await httpClient(url, key).get(`/api/jobs/${id}`)).body as Record<string, unknown>;
   }
 
-  it("lets a short job end on SIGTERM and exits 0; a pending one is still pending after the restart", async () => {
+  it("finishes a short job on SIGTERM and keeps a pending one", async () => {
     const first = await startServiceProcess(dataDir, { LIGHTDESK_CONCURRENCY: "1" });
     const short = await submit(first.url, 1);
     const pending = await submit(first.url, 0.1);
@@ -42,7 +37,7 @@ describe("stopping and starting the service", () => {
     expect(await second.stop("SIGINT")).toBe(0);
   });
 
-  it("gives a running job back after kill -9, and gives it up as WorkerLost after three attempts", async () => {
+  it("retries a running job after kill -9 and fails it after three attempts", async () => {
     let id: string | undefined;
     for (let attempt = 1; attempt <= 3; attempt += 1) {
       const service = await startServiceProcess(dataDir);
@@ -68,7 +63,7 @@ describe("stopping and starting the service", () => {
     await service.stop();
   });
 
-  it("refuses a bad setting, a second process on its folder and a port that is taken, each in one sentence", async () => {
+  it("refuses a bad setting, a locked folder and a used port, in one sentence each", async () => {
     const bad = startProcess("dist/service.mjs", { PORT: "high", LIGHTDESK_DATA_DIR: dataDir });
     expect(await bad.ended).toBe(1);
     expect(bad.output()).toContain("PORT must be a port number");

@@ -1,11 +1,10 @@
 // The service is killed while a runner works for it: the next start finds the job there, and its result is stored once.
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { rm } from "node:fs/promises";
 import { afterEach, expect, it } from "vitest";
+import { startRunnerServer } from "@/tests/support/servers";
+import { temporaryFolder } from "@/tests/support/temporary-folder";
 import { detail, ended, list, png, record, running, submit } from "../integration/service/support";
 import { gpuClasses } from "../support/gpu-classes";
-import { startRunnerServer } from "../support/runner-server";
 import { createKey, httpClient, serviceCommand, startServiceProcess } from "../support/service-process";
 import { until } from "../support/until";
 
@@ -14,8 +13,8 @@ afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close();
 });
 
-it("takes the result of a job that ran on while the service was dead, and submits nothing twice", { timeout: 120_000 }, async () => {
-  const dataDir = await mkdtemp(join(tmpdir(), "lightdesk-runners-"));
+it("takes the result of a job that finished while the service was down", { timeout: 120_000 }, async () => {
+  const dataDir = temporaryFolder();
   closing.push(() => rm(dataDir, { recursive: true, force: true }));
   const bytes = Buffer.from(png(8, 8));
   const server = await startRunnerServer({
@@ -39,7 +38,7 @@ it("takes the result of a job that ran on while the service was dead, and submit
   await running(client, id);
   await until("it runs there", async () => server.queue().running !== undefined);
   await first.stop("SIGKILL");
-  server.letGo();
+  server.release();
   await until("it has ended there", async () => server.queue().running === undefined);
 
   const second = await startServiceProcess(dataDir);

@@ -1,9 +1,9 @@
 // SIGTERM in the middle of work, and which process may open a data folder.
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { SqliteConnection } from "@/lib/shared/database/sqlite";
+import { temporaryFolder } from "@/tests/support/temporary-folder";
 import { type Client } from "../support/service";
 import { createKey, httpClient, serviceCommand, startServiceProcess } from "../support/service-process";
 import { startProcess } from "../support/start-process";
@@ -15,9 +15,8 @@ import { installTrace } from "./kill/trace";
 
 let dataDir: string;
 beforeEach(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), "lightdesk-stop-"));
+  dataDir = temporaryFolder();
 });
-afterEach(() => rm(dataDir, { recursive: true, force: true }));
 
 const graph = (seconds: number, color: number) => ({
   "1": { class_type: "EmptyImage", inputs: { width: 8, height: 8, batch_size: 1, color } },
@@ -35,12 +34,12 @@ async function untilRefused(step: (n: number) => Promise<number>): Promise<void>
 }
 
 async function submit(client: Client, seconds: number, color: number): Promise<{ status: number; id: string }> {
-  const answer = await client.post("/api/prompt", { prompt: graph(seconds, color) });
-  return { status: answer.status, id: String((answer.body as { prompt_id?: string } | undefined)?.prompt_id) };
+  const response = await client.post("/api/prompt", { prompt: graph(seconds, color) });
+  return { status: response.status, id: String((response.body as { prompt_id?: string } | undefined)?.prompt_id) };
 }
 
 describe("SIGTERM under load", () => {
-  it("ends with 0 in bounded time, loses nothing that was acknowledged, and gives long jobs back without counting the attempt", async () => {
+  it("exits with 0 in time, loses nothing and requeues long jobs without an attempt", async () => {
     const key = await createKey(dataDir, "ada");
     const file = join(dataDir, "service", "service.sqlite");
     installTrace(file);
@@ -62,9 +61,9 @@ describe("SIGTERM under load", () => {
       }),
       untilRefused(async (n) => {
         const text = `number ${n} `.repeat(3000);
-        const answer = await client.upload(text, `${n}.txt`);
-        if (answer.status === 201) assets.set((answer.body as { id: string }).id, text);
-        return answer.status;
+        const response = await client.upload(text, `${n}.txt`);
+        if (response.status === 201) assets.set((response.body as { id: string }).id, text);
+        return response.status;
       }),
       sendHalf({ url: service.url, key, bytes: 200_000, goesAway: false }),
     ]);
@@ -79,7 +78,7 @@ describe("SIGTERM under load", () => {
     database.close();
     expect(states.filter(({ state }) => state === "in_progress")).toEqual([]);
     expect(states.find(({ id }) => id === long.id)).toEqual({ id: long.id, state: "pending", attempts: 0 });
-    expect([...jobs].filter((id) => !states.some((one) => one.id === id))).toEqual([]);
+    expect([...jobs].filter((id) => !states.some((state) => state.id === id))).toEqual([]);
 
     const again = await startServiceProcess(dataDir);
     const next = httpClient(again.url, key);
@@ -97,7 +96,7 @@ describe("SIGTERM under load", () => {
 });
 
 describe("a data folder", () => {
-  it("has one process at a time; the second names the first, whatever the pid file says, and commands work beside it", async () => {
+  it("locks its folder to one process and lets commands run beside it", async () => {
     const service = await startServiceProcess(dataDir);
     const second = startProcess("dist/service.mjs", { PORT: "0", LIGHTDESK_DATA_DIR: dataDir });
     expect(await second.ended).toBe(1);
@@ -115,7 +114,7 @@ describe("a data folder", () => {
     expect(await next.stop()).toBe(0);
   });
 
-  it("whose lock file was overwritten locks all the same", async () => {
+  it("is locked even if its lock file was overwritten", async () => {
     const first = await startServiceProcess(dataDir);
     await first.stop();
     await writeFile(join(dataDir, "service", "lock.sqlite"), "nothing of a lock ".repeat(100));

@@ -1,8 +1,8 @@
 // The threads that run nodes die or are missing, or the clock is set back: a job may fail because of it, but nothing else may.
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
+import { temporaryFolder } from "@/tests/support/temporary-folder";
 import { type Client, type ServiceBench, startService } from "../support/service";
 import { until } from "../support/until";
 
@@ -20,7 +20,7 @@ async function start(options: Parameters<typeof startService>[0]): Promise<Servi
 
 /** A worker that replaces the service's: it simulates what happens to a thread from outside or inside a library. */
 function workerThat(does: string): string {
-  const folder = mkdtempSync(join(tmpdir(), "lightdesk-worker-"));
+  const folder = temporaryFolder();
   folders.push(folder);
   const path = join(folder, "worker.mjs");
   writeFileSync(path, `import { parentPort } from "node:worker_threads";\nparentPort.on("message", () => { ${does} });\n`);
@@ -46,7 +46,7 @@ describe("a worker", () => {
   it.each([
     ["ends itself", "process.exit(3)", "WorkerLost"],
     ["throws where nobody catches", 'throw new Error("a library gave up")', "WorkerLost"],
-  ])("that %s fails its job and nothing else", async (_, does, exception_type) => {
+  ])("fails only its own job when it %s", async (_, does, exception_type) => {
     const bench = await start({ workerPath: workerThat(does), concurrency: 1 });
     const client = bench.client();
     const jobs = [await submit(client), await submit(client), await submit(client)];
@@ -58,7 +58,7 @@ describe("a worker", () => {
     expect((await client.upload("still here", "a.txt")).status).toBe(201);
   });
 
-  it("that ran out of memory is replaced: the next job runs", async () => {
+  it("is replaced after running out of memory, and the next job runs", async () => {
     const path = workerThat("");
     const once = JSON.stringify(`${path}.once`);
     const fill = "for (const all = []; ; ) all.push(new Array(1e5).fill(all.length + 0.5));";
@@ -76,7 +76,7 @@ describe("a worker", () => {
     expect(await ended(client, second)).toMatchObject({ status: "completed", outputs_count: 1 });
   });
 
-  it("that is missing is reported without a path of this machine, and what to do about it", async () => {
+  it("reports a missing worker with a remedy and without a local path", async () => {
     const bench = await start({ workerPath: "/nowhere/at-all/node-worker.mjs" });
     const client = bench.client();
     const job = await ended(client, await submit(client));
@@ -90,7 +90,7 @@ describe("a worker", () => {
 });
 
 describe("a clock", () => {
-  it("that is set back while a job runs leaves times that a person can read: no job ends before it began", async () => {
+  it("never ends a job before it began when the clock is set back", async () => {
     let offset = 0;
     const bench = await start({ now: () => Date.now() + offset, concurrency: 1 });
     const client = bench.client();

@@ -1,9 +1,9 @@
-// Gives components that are rendered outside of a page the address of a page and a router that goes nowhere.
+// Gives components that are rendered outside of a page the address of a page and a router without effect.
 import { createContext, type ReactNode, use } from "react";
 
 const nothing = () => undefined;
 
-/** `push` receives the addresses it was asked to go to. */
+/** `push` receives the requested addresses. */
 export function plainRouter(push: (href: string) => void = nothing) {
   return { push, replace: nothing, refresh: nothing, back: nothing, forward: nothing, prefetch: nothing, bfcacheId: "0" };
 }
@@ -12,8 +12,8 @@ type Page = { router: Partial<ReturnType<typeof plainRouter>>; pathname: string;
 
 const PageContext = createContext<Page>({ router: plainRouter(), pathname: "/", search: new URLSearchParams() });
 
-export function AtPage({ children, ...given }: Partial<Page> & { children: ReactNode }): ReactNode {
-  return <PageContext value={{ ...use(PageContext), ...given }}>{children}</PageContext>;
+export function AtPage({ children, ...page }: Partial<Page> & { children: ReactNode }): ReactNode {
+  return <PageContext value={{ ...use(PageContext), ...page }}>{children}</PageContext>;
 }
 
 /** Replaces the functions of next/navigation (tests/support/mock-navigation.ts). */

@@ -10,13 +10,17 @@ export type EventSocket = Awaited<ReturnType<typeof openEvents>>;
 export async function openEvents(url: string, headers: Record<string, string> = {}) {
   const socket = new WebSocket(url.replace(/^http/, "ws"), { headers });
   const received: Received[] = [];
+  const previews: Buffer[] = [];
   socket.on("message", (message, isBinary) => {
-    if (!isBinary) received.push(JSON.parse((message as Buffer).toString("utf8")) as Received);
+    if (isBinary) previews.push(message as Buffer);
+    else received.push(JSON.parse((message as Buffer).toString("utf8")) as Received);
   });
   await once(socket, "open");
   return {
     socket,
     received,
+    /** The binary messages. */
+    previews,
     /** The messages about one job, in order. */
     of: (id: string) => received.filter(({ data }) => data.prompt_id === id),
     /** Waits for the last message that the family sends about a job. */
@@ -37,9 +41,9 @@ export async function refusedWith(url: string, headers: Record<string, string> =
   const socket = new WebSocket(url.replace(/^http/, "ws"), { headers });
   socket.on("error", () => undefined);
   return new Promise((resolve) => {
-    socket.on("unexpected-response", (_request, answer) => {
-      answer.resume();
-      resolve(answer.statusCode);
+    socket.on("unexpected-response", (_request, response) => {
+      response.resume();
+      resolve(response.statusCode);
       socket.terminate();
     });
     socket.on("open", () => {

@@ -1,4 +1,4 @@
-// A test in which the program logs an error has failed, whatever it asserts.
+// A test in which the program logs an error has failed.
 import { afterEach, beforeEach, expect, vi } from "vitest";
 
 beforeEach(() => {

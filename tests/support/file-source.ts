@@ -1,5 +1,5 @@
-// A foreign server with one file on it, as good or as bad as a test wants: it may lack ranges, change the file, cut or hold the connection.
-// It remembers what each request asked for and how many bytes of the file it sent.
+// A foreign server with one file, with configurable faults: it may lack ranges, change the file, cut or hold the connection. It records
+// each request and how many bytes of the file it sent.
 import { once } from "node:events";
 import { type ServerResponse } from "node:http";
 import { type LittleServer, type Seen, startLittleServer } from "./little-server";
@@ -24,18 +24,18 @@ export type Behaviour = {
   /** That many bytes at a time, with a pause in between. */
   drip?: { bytes: number; everyMs: number };
 };
-export type Given = { range?: string; ifRange?: string; status: number; start: number; sent: number };
-export type FileSource = LittleServer & { behaviour: Behaviour; given: Given[]; sent(): number; pending: Set<ServerResponse> };
+export type ServedResponse = { range?: string; ifRange?: string; status: number; start: number; sent: number };
+export type FileSource = LittleServer & { behaviour: Behaviour; responses: ServedResponse[]; sent(): number; pending: Set<ServerResponse> };
 
 export async function startFileSource(bytes: Buffer, behaviour: Partial<Behaviour> = {}): Promise<FileSource> {
-  const given: Given[] = [];
+  const responses: ServedResponse[] = [];
   /** Connections on hold, kept so that they can be cut. */
   const pending = new Set<ServerResponse>();
   const now: Behaviour = { bytes, hasRanges: true, hasLength: true, headers: {}, cuts: [], ...behaviour };
   const server = await startLittleServer(
-    (request, response) => void serve(now, { given, pending }, request, response).catch(() => response.destroy()),
+    (request, response) => void serve(now, { responses, pending }, request, response).catch(() => response.destroy()),
   );
-  return { ...server, behaviour: now, given, pending, sent: () => given.reduce((sum, one) => sum + one.sent, 0) };
+  return { ...server, behaviour: now, responses, pending, sent: () => responses.reduce((sum, response) => sum + response.sent, 0) };
 }
 
 /** Bytes that differ everywhere, so that a part in the wrong place changes the hash. */
@@ -51,7 +51,7 @@ export function patternOf(length: number, seed = 1): Buffer {
 
 async function serve(
   now: Behaviour,
-  { given, pending }: Pick<FileSource, "given" | "pending">,
+  { responses, pending }: Pick<FileSource, "responses" | "pending">,
   request: Seen,
   response: ServerResponse,
 ): Promise<void> {
@@ -65,14 +65,14 @@ async function serve(
   const start = isPart ? Number(/^bytes=(\d+)-/.exec(range)?.[1] ?? 0) : 0;
   const end = isPart ? Number(/-(\d+)$/.exec(range)?.[1] ?? now.bytes.length - 1) : now.bytes.length - 1;
   const isBeyond = isPart && start >= now.bytes.length;
-  const entry: Given = {
+  const entry: ServedResponse = {
     ...(range && { range }),
     ...(ifRange && { ifRange }),
     status: isBeyond ? 416 : isPart ? 206 : 200,
     start,
     sent: 0,
   };
-  given.push(entry);
+  responses.push(entry);
   if (isBeyond) return void response.writeHead(416, { "content-range": `bytes */${now.bytes.length}` }).end();
 
   const body = now.bytes.subarray(start, end + 1);

@@ -1,5 +1,5 @@
 // The whole console without a socket: real store, real embedded service, members of each role with minted sessions, a captured log.
-// Requests are real Requests that go through the route handlers on disk. The test that creates a harness disposes of it.
+// Requests are real Requests that go through the route handlers on disk.
 import { randomUUID } from "node:crypto";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -13,6 +13,7 @@ import { type CompositionOptions, startComposition } from "@/lib/server/composit
 import { readEnv } from "@/lib/server/env";
 import { storeApiKey } from "@/lib/server/keys/key-ring";
 import { type Member } from "@/lib/server/store/people/members";
+import { closeAfterwards } from "./close-afterwards";
 import { ask, createDatabase } from "./postgres-server";
 import { loadHandlers, matchRoute } from "./routes";
 
@@ -43,7 +44,12 @@ export async function createHarness({ settings = {}, made, ...options }: Harness
   const env = readEnv({ LIGHTDESK_DATA_DIR: folder, LIGHTDESK_CONCURRENCY: "1", ...(own && { DATABASE_URL: own.url }), ...settings });
   let logged = "";
   const logDestination = { write: (line: string) => void (logged += line) };
-  const console = startComposition({ env, logDestination, ...options });
+  // Tests change services behind the console's back, and read them at once.
+  const upstreamLimits = Object.assign(options.upstreamLimits ?? {}, { sharedMs: options.upstreamLimits?.sharedMs ?? 0 });
+  const console = startComposition({ env, logDestination, ...options, upstreamLimits });
+  const stop = console.stop.bind(console);
+  let stopping: Promise<void> | undefined;
+  console.stop = () => (stopping ??= stop());
   await console.ready;
 
   const owner = made === undefined ? await makeOwner() : await console.store.members.getByEmail("owner@desk.test");
@@ -106,13 +112,13 @@ export async function createHarness({ settings = {}, made, ...options }: Harness
     });
     if (json !== undefined) sent.set("content-type", "application/json");
     const init = { method, headers: sent, signal, body: json === undefined ? body : JSON.stringify(json), duplex: "half" };
-    const asked = new Request(`http://${HOST}${path}`, init);
-    const match = matchRoute(new URL(asked.url).pathname);
+    const request = new Request(`http://${HOST}${path}`, init);
+    const match = matchRoute(new URL(request.url).pathname);
     // As Next does.
     const handlers = match && (await loadHandlers(match.file));
     const handler = handlers?.get(method) ?? (method === "HEAD" ? handlers?.get("GET") : undefined);
     if (!match || !handler) throw new Error(`no handler for ${method} ${path}`);
-    return handler(asked, { params: Promise.resolve(match.params) });
+    return handler(request, { params: Promise.resolve(match.params) });
   }
 
   return {
@@ -148,10 +154,10 @@ export async function createHarness({ settings = {}, made, ...options }: Harness
       const rows = tables.map(({ name }) => ask<{ row: string }>(own.url, `SELECT t::text AS row FROM "${name}" t`));
       return (await Promise.all(rows)).flatMap((some) => some.map(({ row }) => row)).join("\n");
     },
-    async dispose() {
+    dispose: closeAfterwards(async () => {
       await console.stop();
       await own?.drop();
-      await rm(folder, { recursive: true, force: true });
-    },
+      if (made === undefined) await rm(folder, { recursive: true, force: true });
+    }),
   };
 }

@@ -23,5 +23,5 @@ const watched = [Object.prototype, Object, Function.prototype, Array.prototype, 
 
 /** The members of the prototypes that a polluted write reaches, and their values. */
 export function prototypeMembers(): unknown[] {
-  return watched.map((one) => Reflect.ownKeys(one).map((name) => [name, Object.getOwnPropertyDescriptor(one, name)]));
+  return watched.map((item) => Reflect.ownKeys(item).map((name) => [name, Object.getOwnPropertyDescriptor(item, name)]));
 }

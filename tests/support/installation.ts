@@ -65,38 +65,38 @@ export async function fillInstallation(world: AppWorld): Promise<Installation> {
   return { job, image: original, masked, app: app.id, run: run.body.run.id, share: path.slice("/share/".length), connection };
 }
 
-/** By request: the answer, bytes by their hash. Leaves out times of use and values that a start counts anew. */
-export async function tellOf(world: AppWorld, made: Installation): Promise<Record<string, unknown>> {
+/** By request: the answer, bytes by their hash. Omits times of use and values that a start counts again. */
+export async function tellOf(world: AppWorld, installation: Installation): Promise<Record<string, unknown>> {
   const { harness } = world;
   const facts: Record<string, unknown> = {};
-  const asked: [path: string, as: Role][] = [
+  const reads: [path: string, as: Role][] = [
     ["/api/console/members", "admin"],
     ["/api/jobs?limit=100", "viewer"],
-    [`/api/jobs/${made.job}`, "viewer"],
-    [`/api/jobs/${made.job}/assets`, "viewer"],
+    [`/api/jobs/${installation.job}`, "viewer"],
+    [`/api/jobs/${installation.job}/assets`, "viewer"],
     ["/api/assets?limit=100&sort=created_at", "viewer"],
     ["/api/tags", "viewer"],
     ["/api/userdata?dir=workflows/", "viewer"],
     ["/api/userdata/workflows%2Fwork%20in%20progress.json", "viewer"],
-    [`/api/console/mask-layers?filename=${made.masked}`, "viewer"],
-    [`/api/view?filename=${made.image}&type=input`, "viewer"],
-    [`/api/view?filename=${made.masked}&type=input`, "viewer"],
+    [`/api/console/mask-layers?filename=${installation.masked}`, "viewer"],
+    [`/api/view?filename=${installation.image}&type=input`, "viewer"],
+    [`/api/view?filename=${installation.masked}&type=input`, "viewer"],
     ["/api/apps", "viewer"],
-    [`/api/apps/${made.app}`, "viewer"],
-    [`/api/apps/${made.app}/runs/${made.run}`, "runner"],
+    [`/api/apps/${installation.app}`, "viewer"],
+    [`/api/apps/${installation.app}/runs/${installation.run}`, "runner"],
     ["/api/console/shares", "operator"],
-    [`/api/share/${made.share}/1`, "viewer"],
+    [`/api/share/${installation.share}/1`, "viewer"],
   ];
-  for (const [path, as] of asked) {
-    const answer = await harness.request(path, { as });
-    const bytes = Buffer.from(await answer.arrayBuffer());
-    if (!answer.ok) throw new Error(`${path}: ${answer.status} ${bytes.toString()}`);
-    const isJson = answer.headers.get("content-type")?.startsWith("application/json");
+  for (const [path, as] of reads) {
+    const response = await harness.request(path, { as });
+    const bytes = Buffer.from(await response.arrayBuffer());
+    if (!response.ok) throw new Error(`${path}: ${response.status} ${bytes.toString()}`);
+    const isJson = response.headers.get("content-type")?.startsWith("application/json");
     facts[path] = isJson ? withoutUse(JSON.parse(bytes.toString())) : createHash("sha256").update(bytes).digest("hex");
   }
   const { store, ring } = harness.console;
-  facts["the output of the job"] = await outputOf(world, made.job);
-  facts.keys = (await store.keys.list()).map((stored) => openApiKey(ring, stored)).sort();
+  facts["the output of the job"] = await outputOf(world, installation.job);
+  facts.keys = (await store.keys.list()).map((key) => openApiKey(ring, key)).sort();
   facts.connections = await store.connections.listFor(harness.viewerOf("operator").memberId);
   facts["the audit log"] = "brokenAt" in (await store.audit.verify());
   facts["signing in"] = (await signIn(harness.console, { email: "operator@desk.test", password: PASSWORD, address: "198.51.100.7" })).ok;
@@ -106,9 +106,9 @@ export async function tellOf(world: AppWorld, made: Installation): Promise<Recor
 async function outputOf(world: AppWorld, job: string): Promise<string> {
   const { body } = await world.ask(`/api/jobs/${job}`, { as: "viewer" });
   const filename: string = body.outputs["3"].images[0].filename;
-  const answer = await world.harness.request(`/api/view?filename=${filename}&type=output`, { as: "viewer" });
+  const response = await world.harness.request(`/api/view?filename=${filename}&type=output`, { as: "viewer" });
   return createHash("sha256")
-    .update(Buffer.from(await answer.arrayBuffer()))
+    .update(Buffer.from(await response.arrayBuffer()))
     .digest("hex");
 }
 

@@ -1,4 +1,4 @@
-// Parts that jsdom declares but does not implement: dialogs that open, and elements that have a size.
+// Elements that have a size, which jsdom declares but does not implement.
 import { vi } from "vitest";
 
 /** In effect until `vi.unstubAllGlobals`. */
@@ -10,12 +10,4 @@ export function standInForSizes(): void {
       disconnect() {}
     },
   );
-}
-
-export function standInForDialogs(): void {
-  HTMLDialogElement.prototype.close = function () {
-    if (!this.open) return;
-    this.open = false;
-    this.dispatchEvent(new Event("close"));
-  };
 }

@@ -47,10 +47,10 @@ export function createLocalFiles(): LocalFiles {
     // The file of an uploaded asset is named by its content, in the folder that its tag says.
     const folder = ["input", "output", "temp"].find((kind) => tags.includes(kind));
     const stored = `${asset_hash.slice("blake3:".length)}${/\.[^.]+$/.exec(name)?.[0] ?? ""}`;
-    const kept = folder === undefined ? asset : { ...asset, ...placed(`${folder}/${stored}`) };
-    assets.push(kept);
+    const placedAsset = folder === undefined ? asset : { ...asset, ...placed(`${folder}/${stored}`) };
+    assets.push(placedAsset);
     if (folder) pictures.set(`${folder}/${stored}`, bytes);
-    return shown(kept, { created_new: true });
+    return shown(placedAsset, { created_new: true });
   }
   function write(path: string, bytes: Buffer, type: string): void {
     pictures.set(path, bytes);
@@ -75,11 +75,11 @@ export function createLocalFiles(): LocalFiles {
       if (url.searchParams.has("metadata_filter")) return refuse(400, "UNSUPPORTED_PARAM");
       const name = (url.searchParams.get("name_contains") ?? "").toLowerCase();
       const tags = (url.searchParams.get("include_tags") ?? "").split(",").filter((tag) => tag !== "");
-      const found = assets.filter((one) => one.name.toLowerCase().includes(name) && tags.every((tag) => one.tags.includes(tag)));
+      const found = assets.filter((asset) => asset.name.toLowerCase().includes(name) && tags.every((tag) => asset.tags.includes(tag)));
       const offset = Number(url.searchParams.get("offset") ?? 0);
       const page = found.toReversed().slice(offset, offset + Number(url.searchParams.get("limit") ?? 20));
       const has_more = offset + page.length < found.length;
-      return answerJson(response, { assets: page.map((one) => shown(one)), total: found.length, has_more });
+      return answerJson(response, { assets: page.map((item) => shown(item)), total: found.length, has_more });
     }
     if (route === "POST /api/assets") {
       const form = await formOf({ method, url: address, ...request });
@@ -94,18 +94,18 @@ export function createLocalFiles(): LocalFiles {
       return answerJson(response, made, 201);
     }
     if (route === "POST /api/assets/from-hash") {
-      const wanted: { hash: string; tags: string[]; name?: string } = JSON.parse(request.body.toString());
-      const known = assets.find(({ asset_hash }) => asset_hash === wanted.hash);
-      if (!known) return refuse(404, "ASSET_NOT_FOUND");
+      const body: { hash: string; tags: string[]; name?: string } = JSON.parse(request.body.toString());
+      const existing = assets.find(({ asset_hash }) => asset_hash === body.hash);
+      if (!existing) return refuse(404, "ASSET_NOT_FOUND");
       return answerJson(
         response,
-        storeAsset(known.bytes, { name: wanted.name ?? known.name, type: known.mime_type, tags: wanted.tags }),
+        storeAsset(existing.bytes, { name: body.name ?? existing.name, type: existing.mime_type, tags: body.tags }),
         201,
       );
     }
     if (url.pathname === "/api/assets/tags/refine") return answerJson(response, { tag_counts: Object.fromEntries(tagCounts(assets)) });
     const [, id, part] = /^\/api\/assets\/([0-9a-f-]{36})(\/content|\/tags)?$/.exec(url.pathname) ?? [];
-    const asset = assets.find((one) => one.id === id);
+    const asset = assets.find((asset) => asset.id === id);
     if (!asset) return refuse(404, "ASSET_NOT_FOUND");
     if (part === "/content") return answerBytes(response, asset.bytes, asset.mime_type);
     if (method === "GET") return answerJson(response, shown(asset));

@@ -76,7 +76,7 @@ export async function startLocalServer(
       return answerJson(response, { exec_info: { queue_remaining: place.pending.length + place.running.length } });
     if (route === "POST /api/interrupt") {
       const [item] = place.running;
-      // An id that is not running is left alone; without an id, whatever runs is interrupted.
+      // An id that is not running is left alone; without an id, any running job is interrupted.
       if (item && [undefined, item[1]].includes(textOf(body.prompt_id))) interruptIn(Object.keys(item[2])[0] ?? "");
       return nothing(200);
     }
@@ -128,9 +128,12 @@ export async function startLocalServer(
     begin: () => void place.running.push(...place.pending.splice(0, 1)),
     end: (outputs = {}) => {
       for (const item of place.running.splice(0)) {
-        const known = made.get(JSON.stringify(item[2]));
-        made.set(JSON.stringify(item[2]), known ?? outputs);
-        place.history.set(item[1], ended(item, known === undefined || item[3].client_id !== undefined ? (known ?? outputs) : {}));
+        const cachedEntry = made.get(JSON.stringify(item[2]));
+        made.set(JSON.stringify(item[2]), cachedEntry ?? outputs);
+        place.history.set(
+          item[1],
+          ended(item, cachedEntry === undefined || item[3].client_id !== undefined ? (cachedEntry ?? outputs) : {}),
+        );
       }
     },
     interrupt: interruptIn,
@@ -181,10 +184,10 @@ function noRoute({ method }: Seen, response: ServerResponse): void {
 
 /** Oldest first; without an offset, the last ones. */
 function historyPage(entries: [string, Entry][], query: URLSearchParams): [string, Entry][] {
-  const most = Number(query.get("max_items") ?? entries.length);
-  const given = Number(query.get("offset") ?? -1);
-  const offset = given < 0 ? Math.max(0, entries.length - most) : given;
-  return entries.slice(offset, offset + most);
+  const maxItems = Number(query.get("max_items") ?? entries.length);
+  const offsetParam = Number(query.get("offset") ?? -1);
+  const offset = offsetParam < 0 ? Math.max(0, entries.length - maxItems) : offsetParam;
+  return entries.slice(offset, offset + maxItems);
 }
 
 function isDamaged(place: Place): boolean {
@@ -230,7 +233,7 @@ function messagesOf({ status }: Entry): [string, Record<string, unknown>][] {
 
 /** For a waiting or running job it sends no graph: the graph is in its queue. */
 function jobDetails(place: Place, id: string) {
-  const job = allJobs(place).find((one) => one.id === id);
+  const job = allJobs(place).find((item) => item.id === id);
   const entry = place.history.get(id);
   if (!job || !entry) return job;
   const [, , prompt, extra_data] = entry.prompt;
@@ -241,11 +244,11 @@ const jobStates = ["pending", "in_progress", "completed", "failed", "cancelled"]
 
 function answerJobs(place: Place, query: URLSearchParams, answer: (value: unknown, status?: number) => void): void {
   const refuse = (error: string) => answer({ error }, 400);
-  const asked = (query.get("status") ?? "")
+  const statuses = (query.get("status") ?? "")
     .split(",")
     .map((word) => word.trim().toLowerCase())
     .filter((word) => word !== "");
-  const unknown = asked.filter((word) => !jobStates.includes(word));
+  const unknown = statuses.filter((word) => !jobStates.includes(word));
   if (unknown.length > 0) return refuse(`Invalid status value(s): ${unknown.join(", ")}. Valid values: ${jobStates.join(", ")}`);
   const sort = query.get("sort_by") ?? "created_at";
   if (!["created_at", "execution_duration"].includes(sort)) return refuse("sort_by must be 'created_at' or 'execution_duration'");
@@ -255,10 +258,10 @@ function answerJobs(place: Place, query: URLSearchParams, answer: (value: unknow
   if (limit !== null && !Number.isInteger(limit)) return refuse("limit must be an integer");
   if (limit !== null && limit < 1) return refuse("limit must be a positive integer");
   const offset = Math.max(0, Number(query.get("offset") ?? 0));
-  const jobs = allJobs(place).filter(({ status }) => asked.length === 0 || asked.includes(status));
+  const jobs = allJobs(place).filter(({ status }) => statuses.length === 0 || statuses.includes(status));
   const key = (job: Record<string, unknown>) =>
     sort === "created_at" ? Number(job.create_time ?? 0) : Number(job.execution_end_time ?? 0) - Number(job.execution_start_time ?? 0);
-  const sorted = jobs.sort((one, other) => (order === "asc" ? key(one) - key(other) : key(other) - key(one)));
+  const sorted = jobs.sort((job, other) => (order === "asc" ? key(job) - key(other) : key(other) - key(job)));
   const page = sorted.slice(offset, limit === null ? undefined : offset + limit);
   answer({ jobs: page, pagination: { offset, limit, total: jobs.length, has_more: offset + page.length < jobs.length } });
 }

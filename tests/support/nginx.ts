@@ -20,9 +20,9 @@ export function startNginx(
     .replaceAll("listen 443 ssl;", `listen 127.0.0.1:${front};`)
     .replaceAll(/ *ssl_certificate.*\n/g, "")
     .replace(/(location ~ \^\/desk[^}]*proxy_pass http:\/\/)lightdesk;/, `$1127.0.0.1:${below};`);
-  const places = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map((name) => `${name}_temp_path ${own}/${name};`).join(" ");
+  const locations = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map((name) => `${name}_temp_path ${own}/${name};`).join(" ");
   const user = process.getuid?.() === 0 ? "user root;" : "";
-  const http = `http { access_log off; ${places}\n${edit(example)} }`;
+  const http = `http { access_log off; ${locations}\n${edit(example)} }`;
   writeFileSync(join(own, "nginx.conf"), `daemon off; ${user} pid ${own}/pid; error_log ${own}/log; events {}\n${http}\n`);
   return startProgram(program, ["-p", own, "-c", join(own, "nginx.conf"), "-e", join(own, "log")], own);
 }

@@ -11,13 +11,13 @@ export function oidcBrowser(harness: Harness, jar: Record<string, string> = {}) 
     Object.entries(jar)
       .map(([name, value]) => `${name}=${value}`)
       .join("; ");
-  const take = (answer: Response) => {
-    for (const line of answer.headers.getSetCookie()) {
+  const take = (response: Response) => {
+    for (const line of response.headers.getSetCookie()) {
       const [, name = "", value = ""] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
       if (value === "") delete jar[name];
       else jar[name] = value;
     }
-    return answer;
+    return response;
   };
   async function ask(method: string, path: string, fields?: Record<string, string>): Promise<Response> {
     const headers = { "x-lightdesk-address": "198.51.100.9" };
@@ -36,8 +36,8 @@ export function oidcBrowser(harness: Harness, jar: Record<string, string> = {}) 
       return url;
     },
     async finish(id: string, query: Record<string, string>) {
-      const answer = await ask("GET", `/api/auth/callback/${id}?${new URLSearchParams(query).toString()}`);
-      return whereTo(answer.headers.get("location") ?? "");
+      const response = await ask("GET", `/api/auth/callback/${id}?${new URLSearchParams(query).toString()}`);
+      return whereTo(response.headers.get("location") ?? "");
     },
     async signIn(id: string, issuer: TokenIssuer, more?: Record<string, string>) {
       return this.finish(id, issuer.visit(await this.begin(id, more)));

@@ -1,8 +1,8 @@
-// The page that a worker's files share is emptied after each file: nothing rendered, nothing stored, the original address.
+// The page that a worker's files share is emptied after each test: nothing rendered, nothing stored; after each file: the original address.
 // Preloaded: the first response would import it, which a test with fake timers can't wait for.
 import "@/lib/browser/read-answer";
 import { cleanup, configure } from "@testing-library/react";
-import { afterAll } from "vitest";
+import { afterAll, afterEach } from "vitest";
 
 // Only bounds a hang: a busy machine takes more than the usual second to load a part of a page.
 configure({ asyncUtilTimeout: 20_000 });
@@ -12,13 +12,18 @@ HTMLDialogElement.prototype.showModal = function showModal(this: HTMLDialogEleme
   this.open = true;
 };
 HTMLDialogElement.prototype.close = function close(this: HTMLDialogElement) {
+  if (!this.open) return;
   this.open = false;
+  this.dispatchEvent(new Event("close"));
 };
 
-afterAll(() => {
+afterEach(() => {
   cleanup();
-  document.body.replaceChildren();
   localStorage.clear();
   sessionStorage.clear();
+});
+
+afterAll(() => {
+  document.body.replaceChildren();
   history.replaceState(null, "", "/");
 });

@@ -53,7 +53,7 @@ export async function startPostgres({ isDurable = false, connections = 200, belo
     stop: () => server.stop(),
     async remove() {
       await server.stop();
-      for (const one of [folder, ...(programs ? [programs] : [])]) await rm(one, { recursive: true, force: true });
+      for (const value of [folder, ...(programs ? [programs] : [])]) await rm(value, { recursive: true, force: true });
       if (makesUser) spawnSync("userdel", ["postgres"]);
     },
   };
@@ -89,7 +89,7 @@ export async function createDatabase(url: string): Promise<OwnDatabase> {
   await ask(url, `CREATE DATABASE ${name}`);
   const own = new URL(url);
   own.pathname = `/${name}`;
-  return { url: own.href, drop: () => ask(url, `DROP DATABASE ${name} WITH (FORCE)`).then(() => undefined) };
+  return { url: own.href, drop: () => ask(url, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`).then(() => undefined) };
 }
 
 /** The address of the same database, with this schema as the search path. */
@@ -97,6 +97,16 @@ export function inSchema(url: string, schema: string): string {
   const there = new URL(url);
   there.searchParams.set("options", `-c search_path=${schema}`);
   return there.href;
+}
+
+/** Ends the connections of consoles and services to this database alone: the server has those of other suites too. Their number. */
+export async function endConnections(url: string, condition = "true"): Promise<number> {
+  const queryResults = await ask(
+    url,
+    `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+     WHERE datname = current_database() AND application_name LIKE 'lightdesk%' AND ${condition}`,
+  );
+  return queryResults.length;
 }
 
 /** The rows of one statement, bypassing the console. */

@@ -10,8 +10,8 @@ declare module "vitest" {
 }
 
 export async function setup({ provide }: TestProject): Promise<(() => Promise<void>) | undefined> {
-  const given = process.env.DATABASE_URL_FOR_TESTS;
-  if (given) return void provide("postgres", given);
+  const databaseUrl = process.env.DATABASE_URL_FOR_TESTS;
+  if (databaseUrl) return void provide("postgres", databaseUrl);
   const server = await startPostgres();
   provide("postgres", server.url);
   return () => server.remove();

@@ -10,7 +10,15 @@ declare module "vitest" {
 }
 
 /** The package of Debian that has the program. */
-const packages = { nginx: "nginx-light", caddy: "caddy", "systemd-analyze": "systemd", php: "php-cli", ruby: "ruby", python3: "python3" };
+const packages = {
+  nginx: "nginx-light",
+  caddy: "caddy",
+  "systemd-analyze": "systemd",
+  php: "php-cli",
+  ruby: "ruby",
+  python3: "python3",
+  jq: "jq",
+};
 export type ProgramName = keyof typeof packages;
 
 /** The path of the program; undefined if it is not here and could not be installed. */

@@ -13,7 +13,7 @@ export function readScrape(text: string): Scrape {
   const series: Series[] = [];
   const seen = new Set<string>();
   if (!text.endsWith("\n")) throw new Error("the last line has no end");
-  for (const line of text.split("\n").filter((one) => one !== "")) {
+  for (const line of text.split("\n").filter((value) => value !== "")) {
     const [, kind, name = "", rest = ""] = /^# (HELP|TYPE) (\S+) (.+)$/.exec(line) ?? [];
     if (kind === "TYPE") {
       if (types.has(name) || !nameText.test(name)) throw new Error(`a type that is given twice, or a name that is none: ${line}`);
@@ -21,14 +21,14 @@ export function readScrape(text: string): Scrape {
       types.set(name, rest);
     } else if (kind === "HELP") helped.add(name);
     else {
-      const one = readSample(line);
-      const family = familyOf(one.name, types);
+      const sample = readSample(line);
+      const family = familyOf(sample.name, types);
       if (family === undefined || !helped.has(family)) throw new Error(`a series without type or words: ${line}`);
-      if (types.get(family) === "counter" && !one.name.endsWith("_total")) throw new Error(`a counter is named …_total: ${line}`);
+      if (types.get(family) === "counter" && !sample.name.endsWith("_total")) throw new Error(`a counter is named …_total: ${line}`);
       const key = line.slice(0, line.lastIndexOf(" "));
       if (seen.has(key)) throw new Error(`a series that is there twice: ${line}`);
       seen.add(key);
-      series.push(one);
+      series.push(sample);
     }
   }
   return { series, types };

@@ -40,6 +40,8 @@ export async function startProxy(targetOf: () => string, { headers = {}, path }:
       answer.pipe(response);
     });
     onward.on("error", () => response.destroy());
+    // Proxies end a request whose client has left.
+    response.on("close", () => onward.destroy());
     request.pipe(onward);
   });
   server.on("upgrade", (request, socket, head) => {

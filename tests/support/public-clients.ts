@@ -57,9 +57,9 @@ function stableCanvas({ base, headers }: Place): Client {
     clientId: randomUUID(),
     WebSocket: Socket,
     async fetch(address: string, init?: RequestInit) {
-      const answer = await fetch(address, { ...init, headers: { ...(init?.headers as object), ...headers } });
-      if (!answer.ok) throw new Error(`${init?.method ?? "GET"} ${address}: ${answer.status}`);
-      return answer;
+      const response = await fetch(address, { ...init, headers: { ...(init?.headers as object), ...headers } });
+      if (!response.ok) throw new Error(`${init?.method ?? "GET"} ${address}: ${response.status}`);
+      return response;
     },
   });
 }
@@ -70,9 +70,9 @@ const saintno = ({ base, headers }: Place) => new ComfyApi(base, randomUUID(), {
 class ListeningClient extends ComfyUIClient {
   override async queuePrompt(prompt: Prompt): Promise<QueuePromptResult> {
     this.ws?.pause();
-    const answer = await super.queuePrompt(prompt);
+    const queuePromptResult = await super.queuePrompt(prompt);
     setImmediate(() => this.ws?.resume());
-    return answer;
+    return queuePromptResult;
   }
 }
 
@@ -95,18 +95,18 @@ export const publicClients: Record<string, (place: Place, work: Work) => Promise
       client.on(type, () => void received.push(type));
     try {
       await client.connect();
-      const done = await client.enqueue(graph, {
+      const workflow = await client.enqueue(graph, {
         resolver: (result, output, { node_id }) => (node_id === outputNode ? { ...result, data: output } : result),
       });
-      const output = done.data as { images: Item[] } | null;
+      const output = workflow.data as { images: Item[] } | null;
       const [item] = output?.images ?? [];
       if (!item) throw new Error("it found no picture");
-      const answer = await client.fetchApi(`/view?${new URLSearchParams({ ...item }).toString()}`);
+      const response = await client.fetchApi(`/view?${new URLSearchParams({ ...item }).toString()}`);
       await end(received);
       const { Running, Pending } = await client.getQueue();
       const { History } = await client.getHistory();
       return {
-        picture: new Uint8Array(await answer.arrayBuffer()),
+        picture: new Uint8Array(await response.arrayBuffer()),
         uploaded: "",
         queue: { running: Running.length, pending: Pending.length },
         history: History.map(({ prompt }) => String(prompt[1])),
@@ -157,11 +157,11 @@ export const publicClients: Record<string, (place: Place, work: Work) => Promise
       await client.connect();
       const [image] = (await client.getImages(graph))[outputNode] ?? [];
       if (!image) throw new Error("it found no picture");
-      const sent = await client.uploadImage(Buffer.from(upload), "sent.png", true);
+      const uploadImageResult = await client.uploadImage(Buffer.from(upload), "sent.png", true);
       const queue = await client.getQueue();
       return {
         picture: await bytesOf(image.blob),
-        uploaded: sent.name,
+        uploaded: uploadImageResult.name,
         queue: { running: queue.queue_running.length, pending: queue.queue_pending.length },
         history: Object.keys(await client.getHistory()),
         system: ((await client.getSystemStats()) as unknown as { system: unknown }).system,

@@ -5,7 +5,7 @@ import { connect, type Socket } from "node:net";
 type Raw = { socket: Socket; received(): string };
 export type RawAnswer = { status: number; head: string; body: string };
 
-/** Sends bytes as they are; resolves with everything that came back before the connection ended. */
+/** Sends bytes as they are; resolves with everything received before the connection ended. */
 export async function sendRaw(url: string, bytes: string | Buffer): Promise<string> {
   const { socket, received } = openRaw(url);
   socket.write(bytes);

@@ -9,16 +9,16 @@ const methods = ["GET", "HEAD", "POST", "PUT", "DELETE", "PATCH"] as const;
 export type RouteFile = { file: string; segments: string[] };
 export type Route = { method: string; path: string; file: string; handler: Handler; guard: Guard | undefined };
 
-let listed: RouteFile[] | undefined;
+let routeFiles: RouteFile[] | undefined;
 
 /** Static folders before [one], and [one] before [...rest]. Read once, because every request of a test looks here. */
 export function listRouteFiles(): RouteFile[] {
-  return (listed ??= readdirSync(join(root, "api"), { recursive: true, encoding: "utf8" })
+  return (routeFiles ??= readdirSync(join(root, "api"), { recursive: true, encoding: "utf8" })
     .filter((name) => /(^|[\\/])route\.tsx?$/.test(name))
     .map((name) => join(root, "api", name))
     .sort()
     .map((file) => ({ file, segments: relative(root, file).split(sep).slice(0, -1) }))
-    .sort((one, other) => rank(one).localeCompare(rank(other))));
+    .sort((item, other) => rank(item).localeCompare(rank(other))));
 }
 
 function rank({ segments }: RouteFile): string {
@@ -56,10 +56,10 @@ function matchSegments(segments: readonly string[], parts: readonly string[]): R
   for (const [index, segment] of segments.entries()) {
     const rest = segment.match(/^\[\.\.\.(\w+)\]$/)?.[1];
     if (rest !== undefined) return parts.length > index ? { ...params, [rest]: parts.slice(index) } : undefined;
-    const one = segment.match(/^\[(\w+)\]$/)?.[1];
+    const value = segment.match(/^\[(\w+)\]$/)?.[1];
     const part = parts[index];
-    if (part === undefined || (one === undefined && part !== segment)) return undefined;
-    if (one !== undefined) params[one] = part;
+    if (part === undefined || (value === undefined && part !== segment)) return undefined;
+    if (value !== undefined) params[value] = part;
   }
   return segments.length === parts.length ? params : undefined;
 }

@@ -18,7 +18,7 @@ export type RunnerOptions = {
   /** The answer of GET /object_info. */
   objectInfo: Json;
   makes?: (node: Node, nodeId: string) => Made | undefined;
-  /** An older version: it chooses the ids of jobs itself, and interrupts whatever runs. */
+  /** An older version: it chooses the ids of jobs itself, and interrupts any running job. */
   isOld?: boolean;
   vram?: number;
   /** Called when a job begins, before its nodes, and awaited. */
@@ -42,7 +42,7 @@ export async function startRunnerServer({
   let history = new Map<string, Json>();
   let number = 0;
   let way: (item: Item) => Way = () => "run";
-  let letGo: (() => void) | undefined;
+  let release: (() => void) | undefined;
   let generation = 0;
   let port = 0;
   let server: Server | undefined;
@@ -87,14 +87,14 @@ export async function startRunnerServer({
   }
 
   async function runOne(item: Item, mine: number): Promise<void> {
-    const [, id, graph, , wanted] = item;
+    const [, id, graph, , targets] = item;
     const at = Date.now();
     const messages: unknown[] = [["execution_start", { prompt_id: id, timestamp: at }]];
-    const shown: Json = {};
+    const json: Json = {};
     const store = (status_str: string, last: unknown) =>
       history.set(id, {
         prompt: item,
-        outputs: shown,
+        outputs: json,
         status: { status_str, completed: status_str === "success", messages: [...messages, last] },
         meta: {},
       });
@@ -115,7 +115,7 @@ export async function startRunnerServer({
         const clientId = item[3].client_id;
         if (typeof clientId === "string") listeners.get(clientId)?.send(Buffer.from([0, 0, 0, 1, 0, 0, 0, 2, 9, 9, 9]));
         interrupted = await new Promise<boolean>((resolve) => {
-          letGo = () => resolve(false);
+          release = () => resolve(false);
           stopRunning = () => resolve(true);
         });
         if (mine !== generation) return;
@@ -126,7 +126,7 @@ export async function startRunnerServer({
         return tell(item, "execution_interrupted", facts);
       }
       if (how === "fail" && index === order.length - 1) {
-        const message = `${node.class_type} broke on ${JSON.stringify(Object.values(graph).map(({ inputs: given }) => given))}`;
+        const message = `${node.class_type} broke on ${JSON.stringify(Object.values(graph).map(({ inputs: inputs }) => inputs))}`;
         const facts = {
           node_id: nodeId,
           node_type: node.class_type,
@@ -140,14 +140,14 @@ export async function startRunnerServer({
         store("error", ["execution_error", { prompt_id: id, ...facts, timestamp: Date.now() }]);
         return tell(item, "execution_error", facts);
       }
-      const made = wanted.includes(nodeId) ? makes(node, nodeId) : undefined;
+      const made = targets.includes(nodeId) ? makes(node, nodeId) : undefined;
       if (!made) continue;
       const output: Json = { ...made.others };
       for (const { name, bytes, type = "output", key = "images" } of made.files ?? []) {
         if (!cache.has(JSON.stringify(graph))) outputs.set(name, { bytes, type });
         output[key] = [...((output[key] as unknown[] | undefined) ?? []), { filename: name, subfolder: "sub", type }];
       }
-      shown[nodeId] = output;
+      json[nodeId] = output;
       tell(item, "executed", { node: nodeId, display_node: nodeId, output });
     }
     cache.add(JSON.stringify(graph));
@@ -175,16 +175,16 @@ export async function startRunnerServer({
     const id = isOld || body.prompt_id === undefined ? randomUUID() : String(body.prompt_id);
     const isOutput = (node: Node) => (objectInfo[node.class_type] as Json).output_node === true;
     const targets = body.partial_execution_targets as string[] | undefined;
-    const wanted = Object.entries(graph).flatMap(([nodeId, node]) =>
+    const problems = Object.entries(graph).flatMap(([nodeId, node]) =>
       isOutput(node) && (isOld || (targets?.includes(nodeId) ?? true)) ? [nodeId] : [],
     );
-    if (wanted.length === 0) return refuse("prompt_no_outputs", "Prompt has no outputs");
+    if (problems.length === 0) return refuse("prompt_no_outputs", "Prompt has no outputs");
     pending.push([
       (number += 1),
       id,
       graph,
       { ...(body.extra_data as Json), ...(body.client_id !== undefined && { client_id: body.client_id }) },
-      wanted,
+      problems,
     ]);
     answer({ prompt_id: id, number, node_errors });
     setImmediate(() => void runAll());
@@ -225,9 +225,9 @@ export async function startRunnerServer({
       return nothing(200);
     }
     if (route === "POST /interrupt") {
-      const wanted = body.length > 0 ? parsed().prompt_id : undefined;
-      seen.interrupts.push(wanted);
-      if (running && (isOld || wanted === undefined || wanted === running[1])) stopRunning?.();
+      const promptId = body.length > 0 ? parsed().prompt_id : undefined;
+      seen.interrupts.push(promptId);
+      if (running && (isOld || promptId === undefined || promptId === running[1])) stopRunning?.();
       return nothing(200);
     }
     if (route === "POST /upload/image") {
@@ -245,8 +245,8 @@ export async function startRunnerServer({
     if (route === "GET /view") {
       const name = url.searchParams.get("filename") ?? "";
       const [folder, type] = [url.searchParams.get("subfolder"), url.searchParams.get("type")];
-      const sent = inputs.get(`${type === "input" ? "" : `${type}:`}${folder ? `${folder}/` : ""}${name}`);
-      const bytes = sent ?? (type === "input" ? undefined : outputs.get(name)?.bytes);
+      const buffer = inputs.get(`${type === "input" ? "" : `${type}:`}${folder ? `${folder}/` : ""}${name}`);
+      const bytes = buffer ?? (type === "input" ? undefined : outputs.get(name)?.bytes);
       if (!bytes) return nothing(404);
       if (request.headers.range === "bytes=0-0")
         return void response
@@ -304,7 +304,7 @@ export async function startRunnerServer({
     queue: () => ({ running: running?.[1], pending: pending.map((item) => item[1]) }),
     /** How jobs behave from now on. */
     does: (how: Way | ((item: Item) => Way)) => void (way = typeof how === "function" ? how : () => how),
-    letGo: () => letGo?.(),
+    release: () => release?.(),
     /** As after a restart of its process: queue and history are lost. */
     restart(): void {
       generation += 1;
@@ -312,9 +312,9 @@ export async function startRunnerServer({
       pending = [];
       history = new Map();
       for (const peer of listeners.values()) peer.terminate();
-      letGo?.();
+      release?.();
     },
-    /** Cut off from the network in both directions; the running job goes on. */
+    /** Cut off from the network in both directions; the running job continues. */
     goDark,
     comeBack: listen,
     /** Adds a job of another client. */

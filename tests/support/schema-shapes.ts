@@ -14,7 +14,7 @@ export function shapesOfSqlite(file: string, own: RegExp): Map<string, Shape> {
     .filter((table) => !own.test(table))
     .map((table): [string, Shape] => {
       const columns = all(`PRAGMA table_info("${table}")`);
-      const key = columns.filter(({ pk }) => Number(pk) > 0).sort((one, other) => Number(one.pk) - Number(other.pk));
+      const key = columns.filter(({ pk }) => Number(pk) > 0).sort((column, other) => Number(column.pk) - Number(other.pk));
       const indexes = all(`PRAGMA index_list("${table}")`).map((index) => {
         const names = all(`PRAGMA index_info("${String(index.name)}")`).map(({ name }) => String(name));
         const made = database
@@ -127,5 +127,5 @@ function kindOf(type: string): string {
 }
 
 function byName(columns: Column[]): Column[] {
-  return columns.sort((one, other) => (one.name < other.name ? -1 : 1));
+  return columns.sort((column, other) => (column.name < other.name ? -1 : 1));
 }

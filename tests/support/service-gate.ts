@@ -9,23 +9,23 @@ type Fate = "lost" | "unanswered" | undefined;
 /** `onAnswer`: gets the status of each answer of the service. */
 export function startServiceGate(
   service: { url: string },
-  fateOf: (asked: Seen) => Fate,
-  onAnswer: (asked: Seen, status: number) => void = () => undefined,
+  fateOf: (request: Seen) => Fate,
+  onAnswer: (request: Seen, status: number) => void = () => undefined,
 ): Promise<LittleServer> {
-  const pass = async (asked: Seen, response: ServerResponse) => {
-    const { method, url, headers, body } = asked;
-    const fate = fateOf(asked);
+  const pass = async (request: Seen, response: ServerResponse) => {
+    const { method, url, headers, body } = request;
+    const fate = fateOf(request);
     if (fate === "lost") return;
     const passed = { "x-api-key": String(headers["x-api-key"]), "content-type": String(headers["content-type"] ?? "application/json") };
     const sent = { method, headers: passed, ...(method !== "GET" && { body: new Uint8Array(body) }) };
     const answered = await fetch(service.url + url, sent).then(
-      async (answer) => ({ answer, read: Buffer.from(await answer.arrayBuffer()) }),
+      async (response) => ({ answer: response, read: Buffer.from(await response.arrayBuffer()) }),
       () => undefined,
     );
     // The connection to the service broke, so this one breaks too.
     if (!answered) return void response.destroy();
     const { answer, read } = answered;
-    onAnswer(asked, answer.status);
+    onAnswer(request, answer.status);
     if (fate === "unanswered") return;
     const type = answer.headers.get("content-type") ?? "application/json";
     if (type.startsWith("application/json")) answerJson(response, JSON.parse(read.toString()), answer.status);

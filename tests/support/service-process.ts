@@ -1,9 +1,12 @@
 // The stand-alone service as a process of its own, called over real HTTP.
 import { execFile } from "node:child_process";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll } from "vitest";
 import { openServiceStore } from "@/lib/service/index";
+import { closeAfterwards } from "./close-afterwards";
 import { createClient } from "./service";
 import { type Started, startProcess } from "./start-process";
 
@@ -22,6 +25,19 @@ export async function startServiceProcess(dataDir: string, settings: Record<stri
   alive.add(started);
   void started.ended.then(() => alive.delete(started));
   return { ...started, url: await started.printed("Service") };
+}
+
+/** A service with a folder, a key and a client of its own. It must exit with 0 when the tests have ended. */
+export async function openServiceProcess(settings?: Record<string, string>) {
+  const dataDir = await mkdtemp(join(tmpdir(), "lightdesk-process-"));
+  const key = await createKey(dataDir, "ada");
+  const service = await startServiceProcess(dataDir, settings);
+  closeAfterwards(async () => {
+    const code = await service.stop();
+    await rm(dataDir, { recursive: true, force: true });
+    if (code !== 0) throw new Error(`the service exited with ${code}:\n${service.output()}`);
+  });
+  return { dataDir, key, service, client: httpClient(service.url, key) };
 }
 
 /** Runs a subcommand of the service's command line; resolves with the last line it printed. */

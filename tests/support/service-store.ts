@@ -11,6 +11,7 @@ import { openDatabase } from "@/lib/service/store/sqlite";
 import { createKeys } from "@/lib/service/users/keys";
 import { SqliteConnection } from "@/lib/shared/database/sqlite";
 import { seedJobs } from "@/tests/bench/service/seed-jobs";
+import { closeAfterwards } from "./close-afterwards";
 import { createDatabase } from "./postgres-server";
 
 export type ServicePlace = Awaited<ReturnType<typeof makeServicePlace>>;
@@ -32,10 +33,10 @@ export async function makeServicePlace() {
       seedJobs(file, userName, jobs);
       if (own) await copySeeded(file, own.url);
     },
-    async remove() {
+    remove: closeAfterwards(async () => {
       await own?.drop();
       await rm(folder, { recursive: true, force: true });
-    },
+    }),
   };
 }
 

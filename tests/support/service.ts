@@ -3,14 +3,12 @@ import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type QueryResultRow } from "pg";
-import { inject, vi } from "vitest";
+import { inject } from "vitest";
 import { createService, type ServiceOptions } from "@/lib/service/index";
 import { SERVICE_SCHEMA } from "@/lib/service/store/baseline";
 import { SqliteConnection } from "@/lib/shared/database/sqlite";
+import { closeAfterwards } from "./close-afterwards";
 import { ask, createDatabase, inSchema, type OwnDatabase } from "./postgres-server";
-
-// Real jobs and processes on a machine that may be busy: these only bound a hang.
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 const ORIGIN = "http://service.test";
 const workerPath = join(process.cwd(), "dist", "node-worker.mjs");
@@ -27,18 +25,22 @@ export function createClient(send: Send, key: string | undefined | Promise<strin
   async function raw(method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Response> {
     const isPlain =
       typeof body === "object" && body !== null && [Object.prototype, Array.prototype].includes(Object.getPrototypeOf(body) as object);
-    const known = await key;
+    const userKey = await key;
     const init: RequestInit = {
       method,
-      headers: { ...(known !== undefined && { "x-api-key": known }), ...(isPlain && { "content-type": "application/json" }), ...headers },
+      headers: {
+        ...(userKey !== undefined && { "x-api-key": userKey }),
+        ...(isPlain && { "content-type": "application/json" }),
+        ...headers,
+      },
       ...(body !== undefined && { body: isPlain ? JSON.stringify(body) : (body as RequestInit["body"]) }),
     };
     return send(new Request(origin + path, init));
   }
   async function call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answered> {
-    const answer = await raw(method, path, body, headers);
-    const text = await answer.text();
-    return { status: answer.status, headers: answer.headers, text, body: parse(text) };
+    const response = await raw(method, path, body, headers);
+    const text = await response.text();
+    return { status: response.status, headers: response.headers, text, body: parse(text) };
   }
   return {
     raw,
@@ -129,11 +131,13 @@ export async function startService(options: Partial<ServiceOptions> = {}) {
       const files = (await readdir(folder)).filter((file) => file.startsWith("service.sqlite"));
       return Buffer.concat(await Promise.all(files.map((file) => readFile(join(folder, file))))).toString("latin1");
     },
-    async dispose() {
+    dispose: closeAfterwards(async () => {
       await service.stop();
+      // A folder that was given stays, with its database.
+      if (options.dataDir !== undefined) return;
       databases.delete(folder);
       await own?.drop();
       await rm(folder, { recursive: true, force: true });
-    },
+    }),
   };
 }

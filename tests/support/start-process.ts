@@ -14,7 +14,7 @@ export type Started = {
 };
 
 /** Settings of the developer's shell must not reach the process under test. */
-const kept = ["PATH", "HOME", "TMPDIR", "LANG", "SystemRoot"];
+const inheritedNames = ["PATH", "HOME", "TMPDIR", "LANG", "SystemRoot"];
 
 /** `script` is relative to `cwd`, else to the project's folder, where every suite runs. `descriptors` limits its open files. */
 export function startProcess(
@@ -23,7 +23,9 @@ export function startProcess(
   args: readonly string[] = [],
   { descriptors, ...place }: { descriptors?: number; cwd?: string; uid?: number; gid?: number } = {},
 ): Started {
-  const inherited = Object.fromEntries(kept.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])));
+  const inherited = Object.fromEntries(
+    inheritedNames.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])),
+  );
   const env: NodeJS.ProcessEnv = { ...inherited, NODE_ENV: "production", NEXT_TELEMETRY_DISABLED: "1", ...settings };
   const command = [process.execPath, script, ...args];
   const limited = descriptors === undefined ? command : ["/bin/sh", "-c", `ulimit -n ${descriptors} && exec "$@"`, "sh", ...command];
@@ -44,8 +46,8 @@ export function startProcess(
   const printed = async (label: string): Promise<string> => {
     const line = new RegExp(`^${label}: (\\S+)`, "m");
     for (;;) {
-      const found = line.exec(output)?.[1];
-      if (found !== undefined) return found;
+      const match = line.exec(output)?.[1];
+      if (match !== undefined) return match;
       if (child.exitCode !== null || child.signalCode !== null)
         throw new Error(`${script} ended (${child.exitCode}) before it said "${label}":\n${output}`);
       await new Promise<void>((resolve) => (wake = resolve));

@@ -13,7 +13,7 @@ const MAX_SKEW_MS = 15 * 60_000;
 type Part = { path: string; size: number; etag: string };
 type Stored = { parts: Part[]; size: number; etag: string; at: Date };
 type Upload = { key: string; begun: Date; parts: Map<number, Part> };
-type Asked = { method: string; key: string; query: URLSearchParams; headers: IncomingMessage["headers"]; body: Buffer };
+type RequestOptions = { method: string; key: string; query: URLSearchParams; headers: IncomingMessage["headers"]; body: Buffer };
 export type Fault =
   /** 503, as under load. */
   | "slow-down"
@@ -47,7 +47,7 @@ export async function startStrictS3({ bucket = "blobs", pageSize = 1000 } = {}) 
   let sending = 0;
   /** `aheadMs`: so far its clock is ahead. */
   const state = { isGone: false, knowsConditions: true, accepts: testKeys, aheadMs: 0 };
-  /** What came with each request. */
+  /** The content of each request. */
   const headers: { method: string; headers: IncomingMessage["headers"] }[] = [];
 
   async function keep(body: Buffer): Promise<Part> {
@@ -56,22 +56,22 @@ export async function startStrictS3({ bucket = "blobs", pageSize = 1000 } = {}) 
     return { path, size: body.length, etag: `"${createHash("md5").update(body).digest("hex")}"` };
   }
 
-  function requireNew({ headers, key }: Asked): void {
+  function requireNew({ headers, key }: RequestOptions): void {
     if (headers["if-none-match"] === undefined) return;
     if (!state.knowsConditions) throw new S3Error("NotImplemented", 501);
     if (headers["if-none-match"] !== "*") throw new S3Error("NotImplemented", 501);
     if (objects.has(key)) throw new S3Error("PreconditionFailed", 412);
   }
 
-  function requireUpload({ key, query }: Asked): Upload {
+  function requireUpload({ key, query }: RequestOptions): Upload {
     const upload = uploads.get(query.get("uploadId") ?? "");
     if (upload?.key !== key) throw new S3Error("NoSuchUpload", 404);
     return upload;
   }
 
-  function complete(asked: Asked): string {
-    const upload = requireUpload(asked);
-    const named = [...asked.body.toString().matchAll(/<Part>(.*?)<\/Part>/gs)].map(([, part = ""]) => ({
+  function complete(request: RequestOptions): string {
+    const upload = requireUpload(request);
+    const named = [...request.body.toString().matchAll(/<Part>(.*?)<\/Part>/gs)].map(([, part = ""]) => ({
       number: Number(/<PartNumber>(\d+)</.exec(part)?.[1]),
       etag: (/<ETag>(.*?)<\/ETag>/.exec(part)?.[1] ?? "").replaceAll("&quot;", '"'),
     }));
@@ -83,13 +83,13 @@ export async function startStrictS3({ bucket = "blobs", pageSize = 1000 } = {}) 
       return part;
     });
     if (parts.slice(0, -1).some(({ size }) => size < LEAST_PART)) throw new S3Error("EntityTooSmall", 400);
-    requireNew(asked);
+    requireNew(request);
     const etag = `"${createHash("md5")
       .update(parts.map(({ etag }) => etag).join())
       .digest("hex")}-${parts.length}"`;
-    objects.set(asked.key, { parts, size: parts.reduce((sum, { size }) => sum + size, 0), etag, at: new Date() });
-    uploads.delete(asked.query.get("uploadId") ?? "");
-    return `<CompleteMultipartUploadResult><Key>${asked.key}</Key><ETag>${etag.replaceAll('"', "&quot;")}</ETag></CompleteMultipartUploadResult>`;
+    objects.set(request.key, { parts, size: parts.reduce((sum, { size }) => sum + size, 0), etag, at: new Date() });
+    uploads.delete(request.query.get("uploadId") ?? "");
+    return `<CompleteMultipartUploadResult><Key>${request.key}</Key><ETag>${etag.replaceAll('"', "&quot;")}</ETag></CompleteMultipartUploadResult>`;
   }
 
   function list(query: URLSearchParams): string {
@@ -111,12 +111,12 @@ export async function startStrictS3({ bucket = "blobs", pageSize = 1000 } = {}) 
   }
 
   function requireObject(key: string): Stored {
-    const found = objects.get(key);
-    if (!found) throw new S3Error("NoSuchKey", 404);
-    return found;
+    const match = objects.get(key);
+    if (!match) throw new S3Error("NoSuchKey", 404);
+    return match;
   }
 
-  async function send({ method, key, headers, query }: Asked, response: ServerResponse, isCut: boolean): Promise<void> {
+  async function send({ method, key, headers, query }: RequestOptions, response: ServerResponse, isCut: boolean): Promise<void> {
     const { parts, size, etag, at } = requireObject(key);
     const range = /^bytes=(\d+)-(\d*)$/.exec(headers.range ?? "");
     if (headers.range !== undefined && !range) throw new S3Error("InvalidArgument", 400);
@@ -124,12 +124,15 @@ export async function startStrictS3({ bucket = "blobs", pageSize = 1000 } = {}) 
     if (range && first >= size) throw new S3Error("InvalidRange", 416);
     const last = Math.min(size - 1, range?.[2] ? Number(range[2]) : size - 1);
     const objectHeaders = { etag, "last-modified": at.toUTCString(), "accept-ranges": "bytes", "content-length": String(last - first + 1) };
-    const asked = { "content-type": query.get("response-content-type"), "content-disposition": query.get("response-content-disposition") };
-    for (const [name, value] of Object.entries(asked)) if (value !== null) response.setHeader(name, value);
+    const overrides = {
+      "content-type": query.get("response-content-type"),
+      "content-disposition": query.get("response-content-disposition"),
+    };
+    for (const [name, value] of Object.entries(overrides)) if (value !== null) response.setHeader(name, value);
     response.writeHead(range ? 206 : 200, { ...objectHeaders, ...(range && { "content-range": `bytes ${first}-${last}/${size}` }) });
     if (method === "HEAD") return void response.end();
-    let goOn = (): void => undefined;
-    for (const event of ["drain", "close"]) response.on(event, () => goOn());
+    let resume = (): void => undefined;
+    for (const event of ["drain", "close"]) response.on(event, () => resume());
     let start = 0;
     let left = isCut ? Math.floor((last - first + 1) / 2) : Infinity;
     for (const part of parts) {
@@ -140,7 +143,7 @@ export async function startStrictS3({ bucket = "blobs", pageSize = 1000 } = {}) 
         if (response.destroyed || !(chunk instanceof Uint8Array)) return;
         const piece = chunk.subarray(0, left);
         left -= piece.length;
-        if (!response.write(piece)) await new Promise<void>((resolve) => (goOn = resolve));
+        if (!response.write(piece)) await new Promise<void>((resolve) => (resume = resolve));
         if (left <= 0) return void response.destroy();
       }
     }
@@ -148,8 +151,8 @@ export async function startStrictS3({ bucket = "blobs", pageSize = 1000 } = {}) 
   }
 
   /** Returns the XML of the answer; undefined if it has already answered. */
-  async function act(asked: Asked, response: ServerResponse, fault: Fault | undefined): Promise<string | undefined> {
-    const { method, key, query } = asked;
+  async function act(request: RequestOptions, response: ServerResponse, fault: Fault | undefined): Promise<string | undefined> {
+    const { method, key, query } = request;
     if (state.isGone) throw new S3Error("NoSuchBucket", 404);
     if (key === "" && method === "HEAD") return "";
     if (key === "" && method === "GET" && query.get("list-type") === "2") return list(query);
@@ -161,32 +164,32 @@ export async function startStrictS3({ bucket = "blobs", pageSize = 1000 } = {}) 
       return `<InitiateMultipartUploadResult><Key>${key}</Key><UploadId>${id}</UploadId></InitiateMultipartUploadResult>`;
     }
     if (method === "POST" && query.has("uploadId")) {
-      return fault === "error-in-200" ? "<Error><Code>InternalError</Code><Message>Try again.</Message></Error>" : complete(asked);
+      return fault === "error-in-200" ? "<Error><Code>InternalError</Code><Message>Try again.</Message></Error>" : complete(request);
     }
     if (method === "PUT" && query.has("partNumber")) {
       const number = Number(query.get("partNumber"));
       if (!(number >= 1 && number <= 10_000)) throw new S3Error("InvalidArgument", 400);
-      const part = await keep(asked.body);
-      requireUpload(asked).parts.set(number, part);
+      const part = await keep(request.body);
+      requireUpload(request).parts.set(number, part);
       response.setHeader("etag", part.etag);
       return "";
     }
     if (method === "PUT") {
-      requireNew(asked);
-      const part = await keep(asked.body);
+      requireNew(request);
+      const part = await keep(request.body);
       objects.set(key, { parts: [part], size: part.size, etag: part.etag, at: new Date() });
       response.setHeader("etag", part.etag);
       return "";
     }
     if (method === "DELETE") {
-      if (query.has("uploadId")) uploads.delete((requireUpload(asked), query.get("uploadId") ?? ""));
+      if (query.has("uploadId")) uploads.delete((requireUpload(request), query.get("uploadId") ?? ""));
       else objects.delete(key);
       response.statusCode = 204;
       return "";
     }
     if (method !== "GET" && method !== "HEAD") throw new S3Error("MethodNotAllowed", 405);
     sending += 1;
-    await send(asked, response, fault === "cut").finally(() => (sending -= 1));
+    await send(request, response, fault === "cut").finally(() => (sending -= 1));
     return undefined;
   }
 
@@ -195,19 +198,19 @@ export async function startStrictS3({ bucket = "blobs", pageSize = 1000 } = {}) 
     const [, named = "", key = ""] = /^\/([^/]*)\/?(.*)$/s.exec(decodeURIComponent(url.pathname)) ?? [];
     const chunks: Uint8Array[] = [];
     for await (const chunk of request) if (chunk instanceof Uint8Array) chunks.push(chunk);
-    const asked = { method: request.method ?? "", key, query: url.searchParams, headers: request.headers, body: Buffer.concat(chunks) };
+    const s3Request = { method: request.method ?? "", key, query: url.searchParams, headers: request.headers, body: Buffer.concat(chunks) };
     const flags = [...url.searchParams.keys()].filter((name) => /^(uploads|uploadId|partNumber|list-type)$/.test(name)).sort();
-    const what = `${asked.method}${flags.length > 0 ? ` ${flags.join("+")}` : ""} ${key}`;
+    const what = `${s3Request.method}${flags.length > 0 ? ` ${flags.join("+")}` : ""} ${key}`;
     seen.push(what);
-    headers.push({ method: asked.method, headers: asked.headers });
+    headers.push({ method: s3Request.method, headers: s3Request.headers });
     const ordered = faults.find(({ on, times }) => times > 0 && on.test(what));
     if (ordered) ordered.times -= 1;
     await pauses.find(({ on }) => on.test(what))?.until;
     try {
-      requireSignature(request, url, asked.body, state);
+      requireSignature(request, url, s3Request.body, state);
       if (named !== bucket) throw new S3Error("NoSuchBucket", 404);
       if (ordered?.fault === "slow-down") throw new S3Error("SlowDown", 503);
-      const xml = await act(asked, response, ordered?.fault);
+      const xml = await act(s3Request, response, ordered?.fault);
       if (ordered?.fault === "lost-answer") return void response.destroy();
       if (xml !== undefined) response.end(xml);
     } catch (error) {
@@ -217,7 +220,7 @@ export async function startStrictS3({ bucket = "blobs", pageSize = 1000 } = {}) 
       // A real store sends this id, and the client must not pass it on.
       const keyNote = code === "SignatureDoesNotMatch" ? `<AWSAccessKeyId>${state.accepts.accessKeyId}</AWSAccessKeyId>` : "";
       response.end(
-        asked.method === "HEAD"
+        s3Request.method === "HEAD"
           ? undefined
           : `<?xml version="1.0"?><Error><Code>${code}</Code><Message>${code}</Message>${keyNote}</Error>`,
       );
@@ -237,7 +240,7 @@ export async function startStrictS3({ bucket = "blobs", pageSize = 1000 } = {}) 
     seen,
     headers,
     state,
-    /** As if somebody else had put it there. */
+    /** As if another client had put it there. */
     async plant(key: string, bytes: Uint8Array): Promise<void> {
       const part = await keep(Buffer.from(bytes));
       objects.set(key, { parts: [part], size: part.size, etag: part.etag, at: new Date() });
@@ -277,12 +280,12 @@ function requireSignature(request: IncomingMessage, url: URL, body: Buffer, stor
   const now = Date.now() + store.aheadMs;
   const query = url.searchParams;
   const isAddress = query.has("X-Amz-Signature");
-  const given = /^AWS4-HMAC-SHA256 Credential=([^,]+), ?SignedHeaders=([^,]+), ?Signature=([0-9a-f]{64})$/.exec(
+  const authorization = /^AWS4-HMAC-SHA256 Credential=([^,]+), ?SignedHeaders=([^,]+), ?Signature=([0-9a-f]{64})$/.exec(
     headers.authorization ?? "",
   );
-  const credential = (isAddress ? query.get("X-Amz-Credential") : given?.[1]) ?? "";
-  const signed = ((isAddress ? query.get("X-Amz-SignedHeaders") : given?.[2]) ?? "").split(";");
-  const signature = (isAddress ? query.get("X-Amz-Signature") : given?.[3]) ?? "";
+  const credential = (isAddress ? query.get("X-Amz-Credential") : authorization?.[1]) ?? "";
+  const signed = ((isAddress ? query.get("X-Amz-SignedHeaders") : authorization?.[2]) ?? "").split(";");
+  const signature = (isAddress ? query.get("X-Amz-Signature") : authorization?.[3]) ?? "";
   const time = (isAddress ? query.get("X-Amz-Date") : headers["x-amz-date"]?.toString()) ?? "";
   const [id, ...scope] = credential.split("/");
   if (id !== accessKeyId) throw new S3Error("InvalidAccessKeyId", 403);
@@ -300,7 +303,7 @@ function requireSignature(request: IncomingMessage, url: URL, body: Buffer, stor
   const lines = signed.map((name) => `${name}:${headers[name]?.toString().trim().replace(/ +/g, " ") ?? ""}\n`);
   const canonical = [request.method, path, pairs.sort().join("&"), lines.join(""), signed.join(";"), content].join("\n");
   const toSign = ["AWS4-HMAC-SHA256", time, scope.join("/"), sha256(canonical)].join("\n");
-  const key = [region, service, end].reduce<Buffer>((made, word) => hmac(made, word), hmac(`AWS4${secretAccessKey}`, date));
+  const key = [region, service, end].reduce<Buffer>((bytes, word) => hmac(bytes, word), hmac(`AWS4${secretAccessKey}`, date));
   const right = createHmac("sha256", key).update(toSign).digest();
   const stated = Buffer.from(signature, "hex");
   if (stated.length !== right.length || !timingSafeEqual(stated, right)) throw new S3Error("SignatureDoesNotMatch", 403);

@@ -3,6 +3,7 @@
 import { createHash, createHmac, generateKeyPairSync, type KeyObject, randomUUID, sign } from "node:crypto";
 import { createServer, type RequestListener } from "node:http";
 import { type AddressInfo } from "node:net";
+import { closeAfterwards } from "./close-afterwards";
 
 type Bent = {
   /** Added to the claims of a good token; undefined removes one. */
@@ -13,7 +14,7 @@ type Bent = {
   /** Added to the discovery document. */
   configuration?: Record<string, unknown>;
   userinfo?: Record<string, unknown>;
-  /** Takes a code as often as it comes. */
+  /** Accepts a code repeatedly. */
   reusesCodes?: true;
   /** Answers everything with this status. */
   status?: number;
@@ -59,8 +60,8 @@ export async function startTokenIssuer() {
         return void response.writeHead(400, { "content-type": "application/json" }).end('{"error":"invalid_grant"}');
       if (!bent.reusesCodes) begun.delete(sent.get("code") ?? "");
       const now = Math.floor(Date.now() / 1000);
-      const usual = { iss: url, sub: "ada", aud: CLIENT.id, iat: now, exp: now + 60, nonce: code?.nonce };
-      const claims = { ...usual, email: "ada@example.com", email_verified: true, name: "Ada Lovelace", ...bent.claims };
+      const defaultClaims = { iss: url, sub: "ada", aud: CLIENT.id, iat: now, exp: now + 60, nonce: code?.nonce };
+      const claims = { ...defaultClaims, email: "ada@example.com", email_verified: true, name: "Ada Lovelace", ...bent.claims };
       send({ access_token: randomUUID(), token_type: "Bearer", expires_in: 60, id_token: tokenOf(claims, bent, keys) });
     });
   };
@@ -70,25 +71,27 @@ export async function startTokenIssuer() {
   return {
     url,
     bend: (next: Bent) => void (bent = next),
-    /** Plays the person at the provider: takes the address that the console names and returns the query that comes back. */
+    /** Plays the person at the provider: takes the address from the console and returns the provider's query. */
     visit(authorization: string): Record<string, string> {
       const { searchParams } = new URL(authorization);
       const code = randomUUID();
       begun.set(code, { nonce: searchParams.get("nonce"), challenge: searchParams.get("code_challenge") });
       return { code, state: searchParams.get("state") ?? "" };
     },
-    stop: () =>
-      new Promise<void>((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+    stop: closeAfterwards(
+      () =>
+        new Promise<void>((resolve) => {
+          server.close(() => resolve());
+          server.closeAllConnections();
+        }),
+    ),
   };
 }
 
 /** Console settings that make it trust this provider. */
 export function settingsOf(id: string, { url }: { url: string }, more: Record<string, string> = {}): Record<string, string> {
-  const usual = { ISSUER: url, CLIENT_ID: CLIENT.id, CLIENT_SECRET: CLIENT.secret, ...more };
-  return Object.fromEntries(Object.entries(usual).map(([key, value]) => [`LIGHTDESK_OIDC_${id.toUpperCase()}_${key}`, value]));
+  const defaults = { ISSUER: url, CLIENT_ID: CLIENT.id, CLIENT_SECRET: CLIENT.secret, ...more };
+  return Object.fromEntries(Object.entries(defaults).map(([key, value]) => [`LIGHTDESK_OIDC_${id.toUpperCase()}_${key}`, value]));
 }
 
 function newKey() {

@@ -7,7 +7,7 @@ import { type Harness } from "./harness";
 export type MadeToken = Token & { token: string; headers: { "x-api-key": string } };
 
 /** By default the member's own role, all scopes, the built-in service, and no expiry. */
-export async function makeToken(harness: Harness, role: Role, given: Partial<NewToken> = {}): Promise<MadeToken> {
+export async function makeToken(harness: Harness, role: Role, options: Partial<NewToken> = {}): Promise<MadeToken> {
   const { store, now } = harness.console;
   const token = `ld_${randomBytes(32).toString("hex")}`;
   const made = await store.tokens.create({
@@ -20,7 +20,7 @@ export async function makeToken(harness: Harness, role: Role, given: Partial<New
     operations: "all",
     createdAt: now(),
     expiresAt: undefined,
-    ...given,
+    ...options,
   });
   if (typeof made === "string") throw new Error(`the store says ${made}`);
   return { ...made, token, headers: { "x-api-key": token } };

@@ -8,8 +8,8 @@ export async function watchTraffic(cdp: CDPSession) {
   const underWay = new Set<string>();
   let changedAtMs = performance.now();
   const ended = (id: string, bytes = 0) => {
-    const found = fetched.get(id);
-    if (found) found.bytes += bytes;
+    const match = fetched.get(id);
+    if (match) match.bytes += bytes;
     underWay.delete(id);
     changedAtMs = performance.now();
   };
@@ -18,7 +18,8 @@ export async function watchTraffic(cdp: CDPSession) {
     // A redirect is one more request under the same id.
     const id = fetched.has(requestId) ? `${requestId} ${fetched.size}` : requestId;
     fetched.set(id, { url: request.url, kind: type ?? "Other", bytes: 0 });
-    underWay.add(requestId);
+    // The stream of live updates never ends.
+    if (!request.url.includes("/api/console/events?")) underWay.add(requestId);
     changedAtMs = performance.now();
   });
   cdp.on("Network.loadingFinished", ({ requestId, encodedDataLength }) => ended(requestId, encodedDataLength));

@@ -4,7 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { inject } from "vitest";
 import { type ServiceOptions } from "@/lib/service/index";
-import { settingsOf } from "./blob-places";
+import { settingsOf } from "./blob-backends";
+import { closeAfterwards } from "./close-afterwards";
 import { createDatabase } from "./postgres-server";
 import { openWire } from "./postgres-wire";
 import { createClient, startService } from "./service";
@@ -35,12 +36,12 @@ export async function startTwoServices(options: Partial<ServiceOptions> = {}, ot
       if (!send || !sendThere) throw new Error("there are two");
       return { here: createClient(send, key), there: createClient(sendThere, key) };
     },
-    async dispose() {
+    dispose: closeAfterwards(async () => {
       wire.mend();
       await Promise.all([here.dispose(), there.dispose()]);
       await wire.close();
       await own.drop();
       await rm(blobs, { recursive: true, force: true });
-    },
+    }),
   };
 }

@@ -1,17 +1,23 @@
 // Waits for something to become true by asking again and again, for a bounded time. Tests wait only this way.
 
-/** The first value of `probe` that is not undefined, null or false. Fails naming `what` after `timeoutMs`. */
+const MIN_PAUSE_MS = 5;
+const MAX_PAUSE_MS = 80;
+
+/**
+ * The first value of `probe` that is not undefined, null or false. Fails naming `what` after `timeoutMs`. Long waits probe less often,
+ * so that they leave the processor to other tests.
+ */
 export async function until<T>(
   what: string,
   probe: () => T | Promise<T>,
-  { timeoutMs = 45_000, everyMs = 20 }: { timeoutMs?: number; everyMs?: number } = {},
+  { timeoutMs = 45_000, everyMs }: { timeoutMs?: number; everyMs?: number } = {},
 ): Promise<Exclude<T, undefined | null | false>> {
   const deadline = Date.now() + timeoutMs;
-  for (;;) {
+  for (let pauseMs = MIN_PAUSE_MS; ; pauseMs = Math.min(1.3 * pauseMs, MAX_PAUSE_MS)) {
     const value = await probe();
     if (isThere(value)) return value;
     if (Date.now() > deadline) throw new Error(`not in ${timeoutMs} ms: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, everyMs));
+    await new Promise((resolve) => setTimeout(resolve, everyMs ?? pauseMs));
   }
 }
 

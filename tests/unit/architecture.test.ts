@@ -1,9 +1,9 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
+import { temporaryFolder } from "@/tests/support/temporary-folder";
 import { circlesIn, cruise } from "../support/cruise";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
@@ -11,9 +11,9 @@ const rules: { forbidden: { name: string }[]; required: { name: string }[] } = c
   "../../.dependency-cruiser.cjs",
 );
 
-test("every module keeps to the rooms it may import, and the tool really looked at the code", { timeout: 240_000 }, async () => {
+test("enforces layer imports on the real code", { timeout: 240_000 }, async () => {
   const { totalCruised, violations, modules } = await cruise(root, ["app", "bin", "components", "lib", "tests"]);
-  expect(violations.map((found) => `${found.rule.name}: ${found.from} -> ${found.to}`)).toEqual([]);
+  expect(violations.map((violation) => `${violation.rule.name}: ${violation.from} -> ${violation.to}`)).toEqual([]);
   expect(totalCruised).toBeGreaterThan(400);
   expect(circlesIn("lib/server", modules)).toEqual([]);
   expect(circlesIn("lib/service", modules)).toEqual([]);
@@ -50,9 +50,8 @@ const breaches: Record<string, string> = {
   "tests/support.ts": "",
 };
 
-test("each rule fires on a deliberate breach", async () => {
-  const tree = mkdtempSync(join(tmpdir(), "lightdesk-layers-"));
-  onTestFinished(() => rmSync(tree, { recursive: true }));
+test("reports a deliberate breach of each rule", async () => {
+  const tree = temporaryFolder();
   for (const [file, text] of Object.entries(breaches)) {
     mkdirSync(dirname(join(tree, file)), { recursive: true });
     writeFileSync(join(tree, file), text);

@@ -11,15 +11,15 @@ function countListed(text: string): number {
   return [...ranges].reduce((sum, [, , first, last = first]) => sum + Number(last) - Number(first) + 1, 0);
 }
 
-test("the counts at the head of docs/asvs.md are those of its rows, 253 in all", () => {
+test("counts 253 rows as the head of docs/asvs.md does", () => {
   const counted = chapters.map((chapter) => {
     const rows = [...chapter.matchAll(/^\| \d+\.\d+\.\d+ +\|[^|]+\| ([a-z ]+?) +\|/gm)].map(([, verdict]) => verdict);
     const [, apart = ""] = chapter.split("Not applicable:");
     const listed = [...apart.split(/^## /m)[0]!.matchAll(/^- ([\d., to]+):/gm)].map(([, numbers = ""]) => countListed(numbers));
     return [
       `V${Number.parseInt(chapter, 10)}`,
-      ...verdicts.map((verdict) => rows.filter((one) => one === verdict).length),
-      listed.reduce((sum, one) => sum + one, 0),
+      ...verdicts.map((verdict) => rows.filter((row) => row === verdict).length),
+      listed.reduce((sum, value) => sum + value, 0),
     ];
   });
   const sums = [1, 2, 3, 4].map((column) => counted.reduce((sum, row) => sum + Number(row[column]), 0));
@@ -28,10 +28,10 @@ test("the counts at the head of docs/asvs.md are those of its rows, 253 in all",
     ...counts.map(Number),
   ]);
   expect(stated).toEqual([...counted, ["all", ...sums]]);
-  expect(sums.reduce((sum, one) => sum + one, 0)).toBe(253);
+  expect(sums.reduce((sum, value) => sum + value, 0)).toBe(253);
 });
 
-test("each test that docs/asvs.md names is there, with the titles that it names, and so is each other file", () => {
+test("finds every test, title and file that docs/asvs.md names", () => {
   const missing: string[] = [];
   const named = [...page.matchAll(/`((?:[\w.-]+\/)+[\w.()-]+\.(?:test|spec)\.tsx?)`((?:,? "[^"]+")*)/g)];
   for (const [, file = "", titles = ""] of named) {

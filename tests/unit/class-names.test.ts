@@ -27,7 +27,7 @@ function visit(node: ts.Node, look: (node: ts.Node) => void): void {
 }
 
 const joined = (lists: string[][]) =>
-  lists.reduce((all, list) => all.flatMap((one) => list.map((other) => `${one} ${other}`)).slice(0, MAX_COMBINATIONS), [""]);
+  lists.reduce((all, list) => all.flatMap((value) => list.map((other) => `${value} ${other}`)).slice(0, MAX_COMBINATIONS), [""]);
 
 /** Every text that the expression can have, as far as it is written there; "" for parts from elsewhere. */
 function texts(node: ts.Expression): string[] {
@@ -44,8 +44,8 @@ function texts(node: ts.Expression): string[] {
 
 /** By component or function name: the class names that its callers pass, as an attribute or as an argument. */
 function givenTo(sources: readonly Source[]): Map<string, string[]> {
-  const given = new Map<string, string[]>();
-  const add = (name: string, more: string[]) => given.set(name, [...(given.get(name) ?? []), ...more]);
+  const classesByComponent = new Map<string, string[]>();
+  const add = (name: string, more: string[]) => classesByComponent.set(name, [...(classesByComponent.get(name) ?? []), ...more]);
   for (const { tree } of sources) {
     visit(tree, (node) => {
       if (ts.isJsxAttribute(node) && /className$/i.test(node.name.getText()) && node.initializer) {
@@ -57,7 +57,7 @@ function givenTo(sources: readonly Source[]): Map<string, string[]> {
         add("chipStyle", texts(node.arguments[1]));
     });
   }
-  return given;
+  return classesByComponent;
 }
 
 function nameAround(node: ts.Node): string {
@@ -68,32 +68,32 @@ function nameAround(node: ts.Node): string {
 }
 
 function contradictions(sources: readonly Source[]): string[] {
-  const given = givenTo(sources);
-  const found = new Set<string>();
+  const passedClasses = givenTo(sources);
+  const match = new Set<string>();
   for (const { name, tree } of sources) {
     visit(tree, (node) => {
       if (!ts.isCallExpression(node) || node.expression.getText() !== "cn") return;
       const takes = /className/i.test(node.getText());
       for (const own of texts(node)) {
-        for (const more of ["", ...(takes ? (given.get(nameAround(node)) ?? []) : [])]) {
+        for (const more of ["", ...(takes ? (passedClasses.get(nameAround(node)) ?? []) : [])]) {
           const names = `${own} ${more}`.split(/\s+/).filter(Boolean);
-          const kept = new Set(twMerge(names.join(" ")).split(" "));
-          const lost = names.filter((each) => !kept.has(each));
-          if (lost.length > 0) found.add(`${name}: ${lost.join(" ")} against "${more || own.trim()}"`);
+          const mergedNames = new Set(twMerge(names.join(" ")).split(" "));
+          const lost = names.filter((each) => !mergedNames.has(each));
+          if (lost.length > 0) match.add(`${name}: ${lost.join(" ")} against "${more || own.trim()}"`);
         }
       }
     });
   }
-  return [...found];
+  return [...match];
 }
 
-test("no element has two class names of which one is to undo the other", () => {
+test("finds no contradicting class names on an element", () => {
   const sources = [...readSources("components"), ...readSources("app")];
   expect(sources.length).toBeGreaterThan(200);
   expect(contradictions(sources)).toEqual([]);
 });
 
-test("a contradiction is found, in a condition and in what a caller gives", () => {
+test("detects a contradiction in conditions and passed classes", () => {
   const tree = (text: string) => ({ name: "a.tsx", tree: ts.createSourceFile("a.tsx", text, ts.ScriptTarget.Latest, true) });
   expect(contradictions([tree('const a = cn("p-2", isOn && "p-4");')])).toEqual(['a.tsx: p-2 against "p-2 p-4"']);
   const box = 'function Box({ className }) { return <p className={cn("w-4 flex", className)} />; }';

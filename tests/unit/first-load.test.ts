@@ -3,7 +3,7 @@ import { checkFirstLoad } from "@/bin/checks/first-load.mjs";
 
 const jobs = (kB: number, overFrameKB: number) => [{ page: "/jobs", kB, overFrameKB }];
 
-test("Jobs is held to the whole of what it loads first, and to what it loads over the frame", () => {
+test("limits what Jobs loads first and beyond the frame", () => {
   expect(checkFirstLoad(jobs(206, 35))).toEqual([]);
   expect(checkFirstLoad(jobs(206.2, 31))).toEqual(["/jobs loads 206.2 kB; its budget is 206 kB."]);
   expect(checkFirstLoad(jobs(200, 35.1))).toEqual(["/jobs loads 35.1 kB over the frame; its budget is 35 kB."]);

@@ -1,26 +1,28 @@
-import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { buildFolder } from "@/bin/build/build-folder.mjs";
+import { withBuildLock } from "@/bin/build/build-lock.mjs";
 import { fingerprint } from "@/bin/build/fingerprint.mjs";
 import { checkNode } from "@/bin/prepare.mjs";
+import { startProcess } from "@/tests/support/start-process";
+import { temporaryFolder } from "@/tests/support/temporary-folder";
+import { until } from "@/tests/support/until";
 
-describe("what a build depends on", () => {
+describe("build inputs", () => {
   let tree = "";
   const write = (file: string, text: string) => writeFileSync(join(tree, file), text);
   const now = () => fingerprint(tree);
 
   beforeEach(() => {
-    tree = mkdtempSync(join(tmpdir(), "lightdesk-sources-"));
+    tree = temporaryFolder();
     for (const folder of ["app", "lib/server", "tests", ".lightdesk"]) mkdirSync(join(tree, folder), { recursive: true });
     write("package-lock.json", "{}");
     write("app/page.tsx", "one");
     write("lib/server/env.ts", "two");
   });
-  afterEach(() => rmSync(tree, { recursive: true }));
 
-  test("a changed source, a new one and a changed lock each ask for a build", () => {
+  test("rebuilds for a changed source, a new one and a changed lock file", () => {
     const seen = new Set([now()]);
     write("lib/server/env.ts", "three");
     seen.add(now());
@@ -31,7 +33,7 @@ describe("what a build depends on", () => {
     expect(seen.size).toBe(4);
   });
 
-  test("each path has a folder for its build", () => {
+  test("has one build folder per base path", () => {
     const folders = ["", "/desk", "/desk/two", "/desk-two", "/desktwo"].map((basePath) => buildFolder({ basePath }));
     expect(folders[0]).toBe(".next");
     expect(new Set(folders).size).toBe(5);
@@ -56,8 +58,72 @@ describe("what a build depends on", () => {
   });
 });
 
-test("a Node that is too old is refused with the version that is needed", () => {
+test("refuses an old Node and names the needed version", () => {
   expect(() => checkNode("18.20.4")).toThrow("Lightdesk needs Node 20.19 or later; this is 18.20.4.");
   expect(() => checkNode("20.18.1")).toThrow("20.19");
   for (const version of ["20.19.0", "22.0.0", "24.1.0"]) expect(() => checkNode(version)).not.toThrow();
+});
+
+describe("build lock", () => {
+  let root = "";
+  beforeEach(() => {
+    root = temporaryFolder();
+  });
+
+  const lock = () => join(root, ".next-lock");
+
+  test("waits for a running build, says so once and then builds", async () => {
+    mkdirSync(lock());
+    const said: string[] = [];
+    const built = withBuildLock(
+      root,
+      () => Promise.resolve("built"),
+      (text: string) => {
+        said.push(text);
+        rmSync(lock(), { recursive: true });
+      },
+    );
+    expect(await built).toBe("built");
+    expect(said).toEqual(["Waiting for another process that builds in this folder.\n"]);
+    expect(existsSync(lock())).toBe(false);
+  });
+
+  test("takes over a lock that nobody renews", async () => {
+    mkdirSync(lock());
+    utimesSync(lock(), 1, 1);
+    expect(await withBuildLock(root, () => Promise.resolve(2), expect.unreachable)).toBe(2);
+  });
+
+  test("holds the lock while it builds and releases it when the build fails", async () => {
+    const failing = withBuildLock(root, () => {
+      expect(existsSync(lock())).toBe(true);
+      return Promise.reject(new Error("no room"));
+    });
+    await expect(failing).rejects.toThrow("no room");
+    expect(existsSync(lock())).toBe(false);
+  });
+
+  /** Replaces the bundler: records that it runs, and ends on demand. */
+  const bundler = `import { appendFileSync, existsSync } from "node:fs";
+export async function bundle() {
+  appendFileSync("bundled", "once ");
+  while (!existsSync("go-on")) await new Promise((resolve) => setTimeout(resolve, 20));
+}`;
+
+  test("lets the second start wait for what the first builds, and use it", async () => {
+    const write = (file: string, text: string) => writeFileSync(join(root, file), text);
+    cpSync("bin", join(root, "bin"), { recursive: true });
+    mkdirSync(join(root, "node_modules"));
+    for (const file of ["package-lock.json", "node_modules/.package-lock.json"]) write(file, '{"packages":{}}');
+    write("bin/build/bundle.mjs", bundler);
+    write("bin/prepare-only.mjs", 'import { ensureBundles } from "./prepare.mjs";\nawait ensureBundles();');
+    const start = () => startProcess("bin/prepare-only.mjs", {}, [], { cwd: root });
+    const first = start();
+    await until("the first builds", () => existsSync(join(root, "bundled")));
+    const second = start();
+    await until("the second waits", () => second.output().includes("Waiting for another process"));
+    write("go-on", "");
+    expect([await first.ended, await second.ended]).toEqual([0, 0]);
+    expect(readFileSync(join(root, "bundled"), "utf8")).toBe("once ");
+  });
 });

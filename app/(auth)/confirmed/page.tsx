@@ -1,13 +1,11 @@
-import { type Metadata } from "next";
 import { getTranslations } from "next-intl/server";
 import { AuthShell, TellConfirmed } from "@/components/auth/auth-shell";
 import { openPage } from "@/lib/server/bff/open-page";
+import { pageTitle } from "@/lib/server/i18n/messages";
 
-export async function generateMetadata(): Promise<Metadata> {
-  return { title: (await getTranslations("auth.confirmed"))("title") };
-}
+export const generateMetadata = pageTitle("auth.confirmed.title");
 
-/** Shown at the end in a tab where a member signed in again: it tells the waiting tab to go on. */
+/** Shown last in a tab where a member signed in again; it lets the waiting tab continue. */
 export default async function ConfirmedPage() {
   // For every role: the waiting member may be one who only runs apps.
   await openPage({ isFrame: true });

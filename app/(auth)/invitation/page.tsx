@@ -18,9 +18,9 @@ export async function generateMetadata(): Promise<Metadata> {
 
 export default async function InvitationPage({ searchParams }: PageProps<"/invitation">) {
   const { token } = await searchParams;
-  const given = typeof token === "string" && token !== "" ? token : undefined;
+  const tokenParam = typeof token === "string" && token !== "" ? token : undefined;
   const composition = await openVisitorPage();
-  const invitation = given === undefined ? undefined : await readInvitation(composition, given);
+  const invitation = tokenParam === undefined ? undefined : await readInvitation(composition, tokenParam);
   const viewer = await readViewer(composition, await headers());
   const { password, providers } = getSignInChoices(composition);
   const t = await getTranslations("auth.invitation");
@@ -28,7 +28,7 @@ export default async function InvitationPage({ searchParams }: PageProps<"/invit
   const role = invitation?.state === "open" ? frame(`member.role.${invitation.role}`) : "";
   return (
     <PageMessages messages={await pickMessages("auth")}>
-      {given !== undefined && invitation?.state === "open" ? (
+      {tokenParam !== undefined && invitation?.state === "open" ? (
         <AuthShell
           product={frame("product")}
           title={invitation.resets ? t("reset.title") : t("title")}
@@ -39,9 +39,9 @@ export default async function InvitationPage({ searchParams }: PageProps<"/invit
             </>
           }
         >
-          {invitation.resets || providers.length === 0 ? null : <ProviderButtons providers={providers} token={given} />}
+          {invitation.resets || providers.length === 0 ? null : <ProviderButtons providers={providers} token={tokenParam} />}
           {!invitation.resets && providers.length > 0 && password ? <OrPassword /> : null}
-          {invitation.resets || password ? <InvitationForm token={given} email={invitation.email} resets={invitation.resets} /> : null}
+          {invitation.resets || password ? <InvitationForm token={tokenParam} email={invitation.email} resets={invitation.resets} /> : null}
         </AuthShell>
       ) : (
         <AuthShell product={frame("product")} title={t("title")}>

@@ -1,4 +1,3 @@
-import { type Metadata } from "next";
 import { headers } from "next/headers";
 import { redirect } from "next/navigation";
 import { getTranslations } from "next-intl/server";
@@ -6,27 +5,24 @@ import { AuthShell } from "@/components/auth/auth-shell";
 import { OrPassword, ProviderButtons, SignInForm } from "@/components/auth/sign-in-form";
 import { ProviderRefusal } from "@/components/frame/account/sign-in-fields";
 import { PageMessages } from "@/components/frame/page-header";
-import { buttonStyle } from "@/components/ui/controls/button";
 import { FailureNotice } from "@/components/ui/empty-state";
-import { Link } from "@/components/ui/link";
+import { ButtonLink } from "@/components/ui/link";
 import { oidcRefusals } from "@/lib/contract/people/sign-in";
 import { readViewer } from "@/lib/server/auth/viewer";
 import { openVisitorPage } from "@/lib/server/bff/open-page";
 import { VOUCHED_HEADER } from "@/lib/server/cookies";
-import { pickMessages } from "@/lib/server/i18n/messages";
+import { pageTitle, pickMessages } from "@/lib/server/i18n/messages";
 import { getSignInChoices, getVouchedRefusal } from "@/lib/server/queries/sign-in";
 import { safeReturn } from "@/lib/shared/console-paths";
 
-export async function generateMetadata(): Promise<Metadata> {
-  return { title: (await getTranslations("auth.signIn"))("title") };
-}
+export const generateMetadata = pageTitle("auth.signIn.title");
 
 export default async function SignInPage({ searchParams }: PageProps<"/sign-in">) {
   const { callbackUrl, refused, provider: at } = await searchParams;
   const returnTo = safeReturn(typeof callbackUrl === "string" ? callbackUrl : undefined);
   const composition = await openVisitorPage();
   const { password, providers } = getSignInChoices(composition);
-  const reason = oidcRefusals.find((one) => one === refused);
+  const reason = oidcRefusals.find((oidcRefusal) => oidcRefusal === refused);
   const provider = providers.find(({ id }) => id === at);
   // A member who was refused while signed in, when confirming or connecting, reads the reason before going back.
   const isBack = (await readViewer(composition, await headers())) !== undefined;
@@ -43,12 +39,7 @@ export default async function SignInPage({ searchParams }: PageProps<"/sign-in">
       </AuthShell>
     );
   // Nothing was confirmed, so the page that says so must not follow.
-  const goBack =
-    isBack && returnTo !== "/confirmed" ? (
-      <Link href={`/${returnTo.slice(1)}`} className={buttonStyle()}>
-        {back("back")}
-      </Link>
-    ) : undefined;
+  const goBack = isBack && returnTo !== "/confirmed" ? <ButtonLink href={`/${returnTo.slice(1)}`}>{back("back")}</ButtonLink> : undefined;
   return (
     <PageMessages messages={await pickMessages("auth")}>
       <AuthShell product={frame("product")} title={t("title")}>

@@ -1,4 +1,5 @@
-import { OverviewSkeleton } from "@/components/overview/overview-screen";
-import { loadingPage } from "../loading-screen";
+import { PageSkeleton } from "@/components/frame/page-skeleton";
 
-export default loadingPage("overview", OverviewSkeleton);
+export default function Loading() {
+  return <PageSkeleton page="overview" layout="cards" />;
+}

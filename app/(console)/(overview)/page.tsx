@@ -1,20 +1,17 @@
-import { type Metadata } from "next";
-import { getLocale, getTranslations } from "next-intl/server";
+import { getLocale } from "next-intl/server";
 import { PageMessages } from "@/components/frame/page-header";
 import { type Question, questions, toOverviewJobs, unavailableRunners } from "@/components/overview/overview-jobs";
 import { OverviewScreen } from "@/components/overview/overview-screen";
 import { hasRole } from "@/lib/contract/people/roles";
 import { openPage } from "@/lib/server/bff/open-page";
 import { roleOn } from "@/lib/server/connections/access";
-import { messagesOf, pickMessages } from "@/lib/server/i18n/messages";
+import { messagesOf, pageTitle, pickMessages } from "@/lib/server/i18n/messages";
 import { listJobs, wasUsed } from "@/lib/server/queries/jobs";
 import { listRunners } from "@/lib/server/queries/runners";
 import { ok } from "@/lib/shared/result";
-import { stamp } from "../stamp";
+import { withRequestTime } from "../request-time";
 
-export async function generateMetadata(): Promise<Metadata> {
-  return { title: (await getTranslations("overview"))("title") };
-}
+export const generateMetadata = pageTitle("overview.title");
 
 const newestFirst = { sort_by: "create_time", sort_order: "desc", offset: 0 } as const;
 
@@ -22,17 +19,18 @@ export default async function OverviewPage({ searchParams }: PageProps<"/">) {
   const context = await openPage();
   const { connection } = await searchParams;
   const isAdmin = hasRole(context.viewer.role, "admin");
-  const linked = typeof connection === "string" ? connection : undefined;
-  const jobs = listJobs(context, { ...newestFirst, limit: 1 }, linked);
-  const read = (question: Question) => stamp(listJobs(context, { ...newestFirst, ...questions[question] }, linked), toOverviewJobs);
+  const connectionParam = typeof connection === "string" ? connection : undefined;
+  const jobs = listJobs(context, { ...newestFirst, limit: 1 }, connectionParam);
+  const read = (question: Question) =>
+    withRequestTime(listJobs(context, { ...newestFirst, ...questions[question] }, connectionParam), toOverviewJobs);
   return (
     <PageMessages messages={await overviewMessages()}>
       <OverviewScreen
-        canRun={context.viewer.can("operator", await roleOn(context, linked))}
+        canRun={context.viewer.can("operator", await roleOn(context, connectionParam))}
         canManage={isAdmin}
-        runners={isAdmin ? stamp(listRunners(context.composition).then(ok), unavailableRunners) : undefined}
-        total={stamp(jobs, ({ pagination }) => pagination.total)}
-        wasUsed={jobs.then((read) => read.ok && read.value.pagination.total === 0 && wasUsed(context, linked))}
+        runners={isAdmin ? withRequestTime(listRunners(context.composition).then(ok), unavailableRunners) : undefined}
+        total={withRequestTime(jobs, ({ pagination }) => pagination.total)}
+        wasUsed={jobs.then((result) => result.ok && result.value.pagination.total === 0 && wasUsed(context, connectionParam))}
         reads={{ running: read("running"), failed: read("failed"), pictures: read("pictures") }}
       />
     </PageMessages>

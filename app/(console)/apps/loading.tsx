@@ -1,4 +1,5 @@
-import { AppsSkeleton } from "@/components/apps/apps-skeleton";
-import { loadingPage } from "../loading-screen";
+import { PageSkeleton } from "@/components/frame/page-skeleton";
 
-export default loadingPage("apps", AppsSkeleton);
+export default function Loading() {
+  return <PageSkeleton page="apps" tools layout="cards" />;
+}

@@ -3,32 +3,32 @@ import { readAddress } from "@/lib/contract/params";
 import { type AssetsQuery, assetsQuerySchema } from "@/lib/contract/schemas/asset";
 import { type SearchParams, toSearchParams } from "../params";
 
-const pageParams = { ...lookParams, layers: { kind: "word", values: ["hidden", "shown"], usual: "hidden" } } as const;
+const pageParams = { ...lookParams, layers: { kind: "word", values: ["hidden", "shown"], default: "hidden" } } as const;
 
 /** Each value is judged by itself: a bad one falls back to its default and is named, good ones stay. Never throws. */
 export function parseAssetsQuery(params: SearchParams): { query: AssetsQuery; look: AssetsLook; ignored: string[] } {
   const search = toSearchParams(params);
   const { query: own, ignored } = readAddress(pageParams, search);
   const { layers, ...look } = own;
-  const given = Object.fromEntries(
+  const queryParams = Object.fromEntries(
     Object.keys(assetsQuerySchema.shape).flatMap((name) => {
       const value = search.get(name);
       return value ? [[name, value]] : [];
     }),
   );
-  const whole = assetsQuerySchema.safeParse({ limit: PAGE_SIZE, ...given });
-  if (whole.success) return { query: withoutLayers(whole.data, layers), look, ignored };
-  const bad = new Set(whole.error.issues.map((issue) => String(issue.path[0])));
-  const good = Object.fromEntries(Object.entries(given).filter(([name]) => !bad.has(name)));
+  const parsed = assetsQuerySchema.safeParse({ limit: PAGE_SIZE, ...queryParams });
+  if (parsed.success) return { query: withoutLayers(parsed.data, layers), look, ignored };
+  const invalidNames = new Set(parsed.error.issues.map((issue) => String(issue.path[0])));
+  const validParams = Object.fromEntries(Object.entries(queryParams).filter(([name]) => !invalidNames.has(name)));
   return {
-    query: withoutLayers(assetsQuerySchema.parse({ limit: PAGE_SIZE, ...good }), layers),
+    query: withoutLayers(assetsQuerySchema.parse({ limit: PAGE_SIZE, ...validParams }), layers),
     look,
-    ignored: [...[...bad].map((name) => `${name}=${given[name] ?? ""}`), ...ignored],
+    ignored: [...[...invalidNames].map((name) => `${name}=${queryParams[name] ?? ""}`), ...ignored],
   };
 }
 
 /** The read for the first paint: for an endless list the chunk that contains the place, for pages the page. */
-export function firstRead(query: AssetsQuery, look: AssetsLook): AssetsQuery {
+export function toFirstQuery(query: AssetsQuery, look: AssetsLook): AssetsQuery {
   if (look.by === "pages") return query;
   return { ...query, limit: PAGE_SIZE, offset: Math.floor(query.offset / PAGE_SIZE) * PAGE_SIZE };
 }

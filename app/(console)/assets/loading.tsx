@@ -1,4 +1,5 @@
-import { AssetsSkeleton } from "@/components/assets/assets-skeleton";
-import { loadingPage } from "../loading-screen";
+import { PageSkeleton } from "@/components/frame/page-skeleton";
 
-export default loadingPage("assets", AssetsSkeleton);
+export default function Loading() {
+  return <PageSkeleton page="assets" tools layout="cards" />;
+}

@@ -1,24 +1,11 @@
-import { type Metadata } from "next";
 import { notFound } from "next/navigation";
-import { getTranslations } from "next-intl/server";
+import { consolePage } from "@/app/(console)/console-page";
 import { ChooseScreen } from "@/components/embed/choose-screen";
-import { PageMessages } from "@/components/frame/page-header";
-import { openPage } from "@/lib/server/bff/open-page";
-import { pickMessages } from "@/lib/server/i18n/messages";
+import { pageTitle } from "@/lib/server/i18n/messages";
 
-export async function generateMetadata(): Promise<Metadata> {
-  return { title: (await getTranslations("embedding.choose"))("title") };
-}
+export const generateMetadata = pageTitle("embedding.choose.title");
 
-/** Only in embedded pages: the choice is sent to the page around. */
-export default async function ChoosePage() {
-  const {
-    viewer: { credential },
-  } = await openPage();
-  if (credential.kind !== "embed") return notFound();
-  return (
-    <PageMessages messages={await pickMessages("embedding")}>
-      <ChooseScreen origin={credential.origin} />
-    </PageMessages>
-  );
-}
+export default consolePage(["embedding"], ({ viewer: { credential } }) => {
+  // Sends the chosen asset to the host page, so it exists only in embedded sessions.
+  return credential.kind === "embed" ? <ChooseScreen origin={credential.origin} /> : notFound();
+});

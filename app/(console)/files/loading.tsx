@@ -1,4 +1,5 @@
-import { FilesSkeleton } from "@/components/files/file-columns";
-import { loadingPage } from "../loading-screen";
+import { PageSkeleton } from "@/components/frame/page-skeleton";
 
-export default loadingPage("files", FilesSkeleton);
+export default function Loading() {
+  return <PageSkeleton page="files" tools layout="rows" />;
+}

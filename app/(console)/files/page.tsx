@@ -1,40 +1,28 @@
-import { type Metadata } from "next";
-import { getTranslations } from "next-intl/server";
+import { consolePage } from "@/app/(console)/console-page";
 import { FilesScreen } from "@/components/files/files-screen";
 import { filesParams, toFilesView } from "@/components/files/files-view";
 import { IgnoredValues } from "@/components/frame/list/tool-bar";
-import { PageMessages } from "@/components/frame/page-header";
 import { readAddress } from "@/lib/contract/params";
-import { openPage } from "@/lib/server/bff/open-page";
-import { pickMessages } from "@/lib/server/i18n/messages";
+import { pageTitle } from "@/lib/server/i18n/messages";
 import { listFiles } from "@/lib/server/operations/list-files";
 import { textParam, toSearchParams } from "../params";
-import { stamp } from "../stamp";
+import { withRequestTime } from "../request-time";
 
-export async function generateMetadata(): Promise<Metadata> {
-  return { title: (await getTranslations("files"))("title") };
-}
+export const generateMetadata = pageTitle("files.title");
 
-export default async function FilesPage({ searchParams }: PageProps<"/files">) {
-  const context = await openPage();
-  const params = await searchParams;
-  const { query, ignored } = readAddress(filesParams, toSearchParams(params));
-  const linked = textParam(params, "connection");
-  const files = stamp(
-    listFiles(context, new URLSearchParams({ dir: query.dir, recurse: "true", full_info: "true", ...(linked && { connection: linked }) })),
-    (listed) => toFilesView(listed, query),
-  );
+export default consolePage(["files"], (context, { search, connection }) => {
+  const { query, ignored } = readAddress(filesParams, toSearchParams(search));
+  const listing = new URLSearchParams({ dir: query.dir, recurse: "true", full_info: "true", ...(connection && { connection }) });
   return (
-    <PageMessages messages={await pickMessages("files")}>
+    <>
       <IgnoredValues list={ignored} />
       <FilesScreen
         key={query.dir}
         query={query}
-        linked={linked}
-        opened={textParam(params, "file")}
+        opened={textParam(search, "file")}
         canChange={context.viewer.can("operator")}
-        files={files}
+        files={withRequestTime(listFiles(context, listing), (listed) => toFilesView(listed, query))}
       />
-    </PageMessages>
+    </>
   );
-}
+});

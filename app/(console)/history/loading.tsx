@@ -1,4 +1,5 @@
-import { ListSkeleton } from "@/components/jobs/list/list-skeleton";
-import { loadingPage } from "../loading-screen";
+import { PageSkeleton } from "@/components/frame/page-skeleton";
 
-export default loadingPage("history", () => <ListSkeleton list="history" />);
+export default function Loading() {
+  return <PageSkeleton page="history" tools="long" layout="rows" />;
+}

@@ -1,4 +1,5 @@
-import { ListSkeleton } from "@/components/jobs/list/list-skeleton";
-import { loadingPage } from "../loading-screen";
+import { PageSkeleton } from "@/components/frame/page-skeleton";
 
-export default loadingPage("queue", () => <ListSkeleton list="queue" />);
+export default function Loading() {
+  return <PageSkeleton page="queue" tools layout="rows" />;
+}

@@ -1,40 +1,24 @@
-import { type Metadata } from "next";
-import { getTranslations } from "next-intl/server";
-import { PageMessages } from "@/components/frame/page-header";
+import { consolePage } from "@/app/(console)/console-page";
 import { isSample } from "@/components/frame/samples/samples";
 import { RunScreen } from "@/components/run/run-screen";
-import { type Arrival } from "@/components/run/workflow/arrivals";
-import { openPage } from "@/lib/server/bff/open-page";
-import { pickMessages } from "@/lib/server/i18n/messages";
+import { type RunSource } from "@/components/run/workflow/run-sources";
+import { pageTitle } from "@/lib/server/i18n/messages";
 
-export async function generateMetadata(): Promise<Metadata> {
-  const t = await getTranslations("run");
-  return { title: t("title") };
-}
+export const generateMetadata = pageTitle("run.title");
 
-type Search = { searchParams: Promise<Record<string, string | string[] | undefined>> };
+export default consolePage(["run", "acts", "samples", "graph", "masks", "viewer"], ({ viewer: { memberId, can } }, { search }) => (
+  <RunScreen memberId={memberId} source={toRunSource(search)} canRun={can("operator")} />
+));
 
-export default async function RunPage({ searchParams }: Search) {
-  const search = await searchParams;
-  const {
-    viewer: { memberId, can },
-  } = await openPage();
-  return (
-    <PageMessages messages={await pickMessages("run", "acts", "samples", "graph", "masks", "viewer")}>
-      <RunScreen memberId={memberId} arrival={toArrival(search)} canRun={can("operator")} />
-    </PageMessages>
-  );
-}
-
-const MAX_ID = 200;
-/** As many as a person would look through; each one costs a request. */
+const MAX_ID_LENGTH = 200;
+/** Each asset costs a request. */
 const MAX_ASSETS = 100;
 
 /**
- * ?job=ID (&without=secrets), ?file=workflows/x.json, ?carrier=ID, ?sample=NAME, ?app=ID, ?asset=ID or ?assets=ID,ID; anything else opens
- * the page without one.
+ * ?job=ID (&without=secrets), ?file=workflows/x.json, ?carrier=ID, ?sample=NAME, ?app=ID, ?asset=ID or ?assets=ID,ID. Anything else opens
+ * the page empty.
  */
-function toArrival({ job, without, file, carrier, sample, app, asset, assets }: Record<string, unknown>): Arrival | undefined {
+function toRunSource({ job, without, file, carrier, sample, app, asset, assets }: Record<string, unknown>): RunSource | undefined {
   if (isId(job)) return { job, ...(without === "secrets" && { without }) };
   if (typeof file === "string" && file !== "" && file.length <= 2000) return { file };
   if (isId(carrier)) return { carrier };
@@ -45,5 +29,5 @@ function toArrival({ job, without, file, carrier, sample, app, asset, assets }: 
 }
 
 function isId(value: unknown): value is string {
-  return typeof value === "string" && value !== "" && value.length <= MAX_ID;
+  return typeof value === "string" && value !== "" && value.length <= MAX_ID_LENGTH;
 }

@@ -1,4 +1,11 @@
+import { PageMessages } from "@/components/frame/page-header";
 import { SettingsSkeleton } from "@/components/settings/settings-tabs";
-import { loadingPage } from "../loading-screen";
+import { pickMessages } from "@/lib/server/i18n/messages";
 
-export default loadingPage("settings", SettingsSkeleton);
+export default async function Loading() {
+  return (
+    <PageMessages messages={await pickMessages("settings")}>
+      <SettingsSkeleton />
+    </PageMessages>
+  );
+}

@@ -5,7 +5,7 @@ import { ok } from "@/lib/shared/result";
 
 /** The guard waits until store and service are up: 200 means ready. */
 export const GET = unguarded("health", ({ composition }) => {
-  // It tells the doctor which installation answers.
+  // Shows the doctor which installation responds.
   const headers = new Headers({ [INSTALLATION_HEADER]: nameInstallation(composition.authSecret) });
   return Promise.resolve(ok(jsonAnswer({ status: "ok" }, 200, headers)));
 });

@@ -1,4 +1,3 @@
-import { type Metadata } from "next";
 import { redirect } from "next/navigation";
 import { getTranslations } from "next-intl/server";
 import { textParam } from "@/app/(console)/params";
@@ -6,11 +5,9 @@ import { DoctorScreen } from "@/components/embed/doctor-screen";
 import { PageMessages } from "@/components/frame/page-header";
 import { WholePageNote } from "@/components/ui/empty-state";
 import { findCurrentHost, findHost } from "@/lib/server/bff/open-page";
-import { pickMessages } from "@/lib/server/i18n/messages";
+import { pageTitle, pickMessages } from "@/lib/server/i18n/messages";
 
-export async function generateMetadata(): Promise<Metadata> {
-  return { title: (await getTranslations("embedding.doctor"))("title") };
-}
+export const generateMetadata = pageTitle("embedding.doctor.title");
 
 /** Without sign-in: it says nothing that a host page could not find out by trying. */
 export default async function DoctorPage({ searchParams }: PageProps<"/embed/doctor">) {

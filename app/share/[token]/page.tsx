@@ -44,7 +44,7 @@ export default async function SharePage({ params }: PageProps<"/share/[token]">)
 async function Shared({ token, page }: { token: string; page: SharedPage }) {
   const t = await getTranslations("sharing.page");
   const { title, maker, expiresAt, items, hasWorkflow, isCleaned } = page;
-  const isAlone = items.length === 1;
+  const isOnlyItem = items.length === 1;
   const hasMedia = items.some(({ kind }) => kind === "video" || kind === "audio");
   // The server does not know the reader's time zone.
   const zone = { dateStyle: "medium", timeStyle: "short", timeZone: "UTC" } as const;
@@ -53,7 +53,7 @@ async function Shared({ token, page }: { token: string; page: SharedPage }) {
     <main
       className={cn(
         "mx-auto flex min-h-dvh w-full flex-col gap-5 px-4 py-6 sm:px-6 sm:py-10",
-        isAlone ? "max-w-[800px]" : "max-w-[1120px]",
+        isOnlyItem ? "max-w-[800px]" : "max-w-[1120px]",
       )}
     >
       <header className="flex flex-wrap items-end gap-x-6 gap-y-3">
@@ -70,10 +70,10 @@ async function Shared({ token, page }: { token: string; page: SharedPage }) {
           </a>
         ) : null}
       </header>
-      <ul className={isAlone ? "" : "gap-4 sm:columns-2 lg:columns-3"}>
+      <ul className={isOnlyItem ? "" : "gap-4 sm:columns-2 lg:columns-3"}>
         {items.map((item) => (
           <li key={item.number} className="mb-4 min-w-0 break-inside-avoid">
-            <SharedItem token={token} item={item} isAlone={isAlone} />
+            <SharedItem token={token} item={item} isOnlyItem={isOnlyItem} />
           </li>
         ))}
       </ul>

@@ -1,15 +1,14 @@
 import { useTranslations } from "next-intl";
-import useSWR from "swr";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { NumberControl } from "@/components/run/form/controls/basic-controls";
 import { Card } from "@/components/ui/card";
 import { CheckList } from "@/components/ui/controls/check-list";
-import { Select } from "@/components/ui/controls/fields";
-import { FormField } from "@/components/ui/controls/form-field";
+import { Options } from "@/components/ui/controls/fields";
+import { FormField, SelectField } from "@/components/ui/controls/form-field";
 import { Skeleton } from "@/components/ui/skeleton";
 import { callApi } from "@/lib/browser/api";
-import { type ApiFailure } from "@/lib/browser/read-failure";
 import { withQuery } from "@/lib/browser/urls";
+import { useRead } from "@/lib/browser/use-read";
 import { type AppAccess, type AppLimits, type AppPerson } from "@/lib/contract/apps/app";
 import { type Draft } from "./use-source";
 
@@ -32,24 +31,16 @@ export function AccessCard({ access, limits, connection, onChange }: AccessCardP
   const t = useTranslations("apps.make.access");
   return (
     <Card title={t("title")} bodyClassName="flex flex-col gap-3.5">
-      <FormField label={t("who")}>
-        {(control) => (
-          <Select
-            {...control}
-            value={access.kind}
-            onChange={({ target }) => {
-              const kind = kinds.find((one) => one === target.value) ?? "me";
-              onChange({ access: kind === "members" ? { kind, members: [], roles: [] } : { kind } });
-            }}
-          >
-            {kinds.map((kind) => (
-              <option key={kind} value={kind}>
-                {t(kind)}
-              </option>
-            ))}
-          </Select>
-        )}
-      </FormField>
+      <SelectField
+        label={t("who")}
+        value={access.kind}
+        onChange={({ target }) => {
+          const kind = kinds.find((kind) => kind === target.value) ?? "me";
+          onChange({ access: kind === "members" ? { kind, members: [], roles: [] } : { kind } });
+        }}
+      >
+        <Options of={kinds.map((kind) => [kind, t(kind)])} />
+      </SelectField>
       {access.kind === "members" ? (
         <>
           <div role="group" aria-label={t("roles")} className="flex flex-wrap gap-x-4">
@@ -95,18 +86,12 @@ type MembersProps = { chosen: readonly string[]; connection?: string; onChange: 
 function Members({ chosen, connection, onChange }: MembersProps) {
   const t = useTranslations("apps.make.access");
   const roleName = useTranslations("frame.member.role");
-  const { data, error, mutate } = useSWR<AppPerson[], ApiFailure>(
-    withQuery("/api/apps/people", { connection }),
-    async (path: `/${string}`) => {
-      const read = await callApi<{ people: AppPerson[] }>(path);
-      if (!read.ok) throw read.failure;
-      return read.value.people;
-    },
-  );
+  const path = withQuery("/api/apps/people", { connection });
+  const { data, error, mutate } = useRead(path, () => callApi<{ people: AppPerson[] }>(path));
   if (error) return <FailureMessage failure={error} onRetry={() => void mutate()} />;
-  const people = data ?? [];
+  const people = data?.people ?? [];
   // A chosen member who may not use the connection at present stays chosen.
-  const others = chosen.filter((id) => !people.some((one) => one.id === id));
+  const others = chosen.filter((id) => !people.some((appPerson) => appPerson.id === id));
   return (
     <div role="group" aria-label={t("members")} className="max-h-60 overflow-y-auto rounded-md border border-line px-2.5 py-1">
       {data ? null : <Skeleton className="my-1 h-6" />}

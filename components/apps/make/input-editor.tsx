@@ -3,23 +3,21 @@ import { useId, useState } from "react";
 import { NumberControl } from "@/components/run/form/controls/basic-controls";
 import { FieldControl } from "@/components/run/form/controls/field-control";
 import { type PictureContext } from "@/components/run/form/controls/picture-api";
-import { Checkbox, Input, Select } from "@/components/ui/controls/fields";
-import { FormField, Textarea } from "@/components/ui/controls/form-field";
+import { CheckField, Input, Options } from "@/components/ui/controls/fields";
+import { FormField, InputField, SelectField, TextareaField } from "@/components/ui/controls/form-field";
 import { type AppControl, type AppInput, type AppValue } from "@/lib/contract/apps/app";
 import { checkValue } from "@/lib/contract/apps/fill";
 import { controlOf } from "../app-form";
 
 type InputEditorProps = {
   input: AppInput;
-  /** Its default, otherwise the value in the workflow. */
-  usual: AppValue | undefined;
-  /** The control that the workflow suggests. */
+  defaultValue: AppValue | undefined;
   base: AppControl;
   groups: readonly string[];
   onChange: (input: AppInput) => void;
 };
 
-export function InputEditor({ input, usual, base, groups, onChange }: InputEditorProps) {
+export function InputEditor({ input, defaultValue, base, groups, onChange }: InputEditorProps) {
   const t = useTranslations("apps.make.input");
   const list = useId();
   const { control } = input;
@@ -31,35 +29,26 @@ export function InputEditor({ input, usual, base, groups, onChange }: InputEdito
   const isFile = control.kind === "picture" || control.kind === "video" || control.kind === "audio";
   return (
     <div className="grid gap-3 border-t border-line bg-sunken px-3 py-3 sm:grid-cols-2">
-      <FormField label={t("label")}>
-        {(field) => (
-          <Input {...field} required maxLength={80} value={input.label} onChange={({ target }) => set({ label: target.value })} />
-        )}
-      </FormField>
-      <FormField label={t("look")} hint={lookOf(control) === "masked" ? t("maskHint") : undefined}>
-        {(field) => (
-          <Select
-            {...field}
-            value={lookOf(control)}
-            onChange={({ target }) => {
-              const look = looksFor(base).find((one) => one === target.value);
-              if (look) ask(withLook(look, control, base));
-            }}
-          >
-            {[...new Set<Look>([...looksFor(base), lookOf(control)])].map((look) => (
-              <option key={look} value={look}>
-                {t(`looks.${look}`)}
-              </option>
-            ))}
-          </Select>
-        )}
-      </FormField>
+      <InputField label={t("label")} required maxLength={80} value={input.label} onChange={({ target }) => set({ label: target.value })} />
+      <SelectField
+        label={t("look")}
+        hint={lookOf(control) === "masked" ? t("maskHint") : undefined}
+        value={lookOf(control)}
+        onChange={({ target }) => {
+          const look = looksFor(base).find((look) => look === target.value);
+          if (look) ask(withLook(look, control, base));
+        }}
+      >
+        <Options of={[...new Set<Look>([...looksFor(base), lookOf(control)])].map((look) => [look, t(`looks.${look}`)])} />
+      </SelectField>
       <div className="sm:col-span-2">
-        <FormField label={t("help")}>
-          {(field) => (
-            <Textarea {...field} rows={2} maxLength={1000} value={input.help} onChange={({ target }) => set({ help: target.value })} />
-          )}
-        </FormField>
+        <TextareaField
+          label={t("help")}
+          rows={2}
+          maxLength={1000}
+          value={input.help}
+          onChange={({ target }) => set({ help: target.value })}
+        />
       </div>
       <FormField label={t("group")} hint={t("groupHint")}>
         {(field) => (
@@ -73,19 +62,16 @@ export function InputEditor({ input, usual, base, groups, onChange }: InputEdito
           </>
         )}
       </FormField>
-      <FormField label={t("name")} hint={t("nameHint")}>
-        {(field) => (
-          <Input
-            {...field}
-            required
-            pattern="[a-z][a-z0-9_]{0,39}"
-            spellCheck={false}
-            value={input.name}
-            onChange={({ target }) => set({ name: target.value })}
-            className="font-mono text-sm"
-          />
-        )}
-      </FormField>
+      <InputField
+        label={t("name")}
+        hint={t("nameHint")}
+        required
+        pattern="[a-z][a-z0-9_]{0,39}"
+        spellCheck={false}
+        value={input.name}
+        onChange={({ target }) => set({ name: target.value })}
+        className="font-mono text-sm"
+      />
       {control.kind === "number" || control.kind === "seed" ? (
         <Range control={control} onChange={(next) => set({ control: next })} />
       ) : null}
@@ -100,9 +86,9 @@ export function InputEditor({ input, usual, base, groups, onChange }: InputEdito
             label={t("default")}
             hint={t("defaultHint")}
             control={control}
-            // Choices and switches are never empty; for a number the usual value is the placeholder.
-            value={control.kind === "choice" || control.kind === "switch" ? usual : input.default}
-            placeholder={control.kind === "number" ? usual : undefined}
+            // Choices and switches are never empty; for a number the default is the placeholder.
+            value={control.kind === "choice" || control.kind === "switch" ? defaultValue : input.default}
+            placeholder={control.kind === "number" ? defaultValue : undefined}
             // A text may be empty on purpose.
             onChange={(value) => set({ default: control.kind === "text" ? (value ?? "") : value })}
           />
@@ -115,10 +101,12 @@ export function InputEditor({ input, usual, base, groups, onChange }: InputEdito
           />
         </>
       )}
-      <label className="flex items-center gap-2 sm:col-span-2">
-        <Checkbox checked={input.isRequired} onChange={({ target }) => set({ isRequired: target.checked })} />
-        {t("required")}
-      </label>
+      <CheckField
+        label={t("required")}
+        className="sm:col-span-2"
+        checked={input.isRequired}
+        onChange={({ target }) => set({ isRequired: target.checked })}
+      />
     </div>
   );
 }
@@ -158,21 +146,18 @@ function Choices({ control, base, onChange }: { control: Chosen; base: AppContro
   const t = useTranslations("apps.make.input");
   const [text, setText] = useState(() => choicesText(control));
   return (
-    <FormField label={t("choices")} hint={t("choicesHint")}>
-      {(field) => (
-        <Textarea
-          {...field}
-          rows={Math.min(8, control.choices.length + 1)}
-          spellCheck={false}
-          value={text}
-          onChange={({ target }) => {
-            setText(target.value);
-            const choices = choicesOf(target.value, base);
-            if (choices.length > 0) onChange({ kind: "choice", choices });
-          }}
-        />
-      )}
-    </FormField>
+    <TextareaField
+      label={t("choices")}
+      hint={t("choicesHint")}
+      rows={Math.min(8, control.choices.length + 1)}
+      spellCheck={false}
+      value={text}
+      onChange={({ target }) => {
+        setText(target.value);
+        const choices = choicesOf(target.value, base);
+        if (choices.length > 0) onChange({ kind: "choice", choices });
+      }}
+    />
   );
 }
 
@@ -222,8 +207,8 @@ function toValue(value: unknown): AppValue | undefined {
     : undefined;
 }
 
-// How an input may be asked for: the kinds of control that fit what the node takes, and the conversion between them.
-// Guarantees: pure; a range and choices that were set are kept if the next kind has them too.
+// The controls that fit an input of a node, and the conversion between them.
+// Guarantees: pure; a range and choices stay if the next control has them too.
 
 export type Look = "line" | "long" | "number" | "slider" | "seed" | "switch" | "choice" | "picture" | "masked" | "video" | "audio";
 
@@ -263,7 +248,7 @@ export function withLook(look: Look, control: AppControl, base: AppControl): App
     case "number":
     case "slider": {
       // Without the service's list of nodes the workflow's value alone does not say whether the number is whole.
-      const isWhole = [control, base].some((one) => one.kind === "seed" || (one.kind === "number" && one.isWhole));
+      const isWhole = [control, base].some((item) => item.kind === "seed" || (item.kind === "number" && item.isWhole));
       return { kind: "number", isWhole, isSlider: look === "slider", ...range, ...(step !== undefined && { step }) };
     }
     case "seed":
@@ -289,13 +274,13 @@ export function choicesText(control: Extract<AppControl, { kind: "choice" }>): s
 
 /** A value that the workflow knows keeps its type: the number 2 does not become the text "2". */
 export function choicesOf(text: string, base: AppControl): Extract<AppControl, { kind: "choice" }>["choices"] {
-  const known = base.kind === "choice" ? base.choices : [];
+  const baseChoices = base.kind === "choice" ? base.choices : [];
   return text.split("\n").flatMap((line) => {
-    const whole = known.find(({ value }) => String(value) === line.trim());
-    const [, before = line, after] = whole ? [] : (/^(.*?)\s=\s(.*)$/.exec(line) ?? []);
+    const baseChoice = baseChoices.find(({ value }) => String(value) === line.trim());
+    const [, before = line, after] = baseChoice ? [] : (/^(.*?)\s=\s(.*)$/.exec(line) ?? []);
     const typed = before.trim();
     if (typed === "") return [];
-    const value = known.find((one) => String(one.value) === typed)?.value ?? typed;
+    const value = baseChoices.find((item) => String(item.value) === typed)?.value ?? typed;
     return [{ value, ...(after?.trim() && { label: after.trim() }) }];
   });
 }

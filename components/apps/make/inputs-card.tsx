@@ -4,11 +4,11 @@ import { useMemo, useState } from "react";
 import { outputNodes } from "@/components/run/form/checks";
 import { formBuilder, isEditable } from "@/components/run/form/form-model";
 import { Card } from "@/components/ui/card";
-import { Button } from "@/components/ui/controls/button";
+import { Button, IconButton } from "@/components/ui/controls/button";
 import { Checkbox, Input } from "@/components/ui/controls/fields";
 import { type AppDefinition, type AppInput, type AppOutput } from "@/lib/contract/apps/app";
 import { inputDraft, outputDraft } from "@/lib/contract/apps/draft";
-import { withUsual } from "@/lib/contract/apps/fill";
+import { withDefault } from "@/lib/contract/apps/fill";
 import { own } from "@/lib/contract/json/own";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
@@ -18,12 +18,12 @@ import { InputEditor } from "./input-editor";
 type InputsCardProps = {
   definition: AppDefinition;
   catalogue?: ObjectInfo;
-  notAsked: readonly string[];
+  unsupported: readonly string[];
   onChange: (inputs: AppInput[]) => void;
 };
 
 /** The inputs in order; each one unfolds to be edited. Below, the workflow's other inputs that could be added. */
-export function InputsCard({ definition: { graph, inputs }, catalogue, notAsked, onChange }: InputsCardProps) {
+export function InputsCard({ definition: { graph, inputs }, catalogue, unsupported, onChange }: InputsCardProps) {
   const t = useTranslations("apps.make.inputs");
   const [opened, setOpened] = useState<string>();
   const keyOf = ({ node, input }: Pick<AppInput, "node" | "input">) => `${node} ${input}`;
@@ -36,9 +36,9 @@ export function InputsCard({ definition: { graph, inputs }, catalogue, notAsked,
   return (
     <Card title={t("title")} note={inputs.length} bodyClassName="flex flex-col gap-3">
       {inputs.length === 0 ? <p className="text-ink-2">{t("none")}</p> : null}
-      {notAsked.length > 0 ? (
+      {unsupported.length > 0 ? (
         <p className="break-words text-ink-2">
-          {t("notAsked", { count: notAsked.length, names: notAsked.slice(0, MAX_NAMES).join(", ") })}
+          {t("notAsked", { count: unsupported.length, names: unsupported.slice(0, MAX_NAMES).join(", ") })}
         </p>
       ) : null}
       {inputs.length > 0 ? (
@@ -55,43 +55,37 @@ export function InputsCard({ definition: { graph, inputs }, catalogue, notAsked,
                   <span className="truncate font-medium">{input.label}</span>
                   <span className="truncate text-sm text-ink-3">{placeOf(graph, catalogue, input)}</span>
                 </button>
-                <Button
+                <IconButton
                   tone="quiet"
                   size="small-icon"
+                  icon={ArrowUp}
+                  label={t("up", { name: input.label })}
                   disabled={at === 0}
-                  aria-label={t("up", { name: input.label })}
-                  title={t("up", { name: input.label })}
                   onClick={() => move(at, -1)}
-                >
-                  <ArrowUp aria-hidden="true" className="size-4" />
-                </Button>
-                <Button
+                />
+                <IconButton
                   tone="quiet"
                   size="small-icon"
+                  icon={ArrowDown}
+                  label={t("down", { name: input.label })}
                   disabled={at === inputs.length - 1}
-                  aria-label={t("down", { name: input.label })}
-                  title={t("down", { name: input.label })}
                   onClick={() => move(at, 1)}
-                >
-                  <ArrowDown aria-hidden="true" className="size-4" />
-                </Button>
-                <Button
+                />
+                <IconButton
                   tone="quiet"
                   size="small-icon"
-                  aria-label={t("remove", { name: input.label })}
-                  title={t("remove", { name: input.label })}
-                  onClick={() => onChange(inputs.filter((one) => one !== input))}
-                >
-                  <X aria-hidden="true" className="size-4" />
-                </Button>
+                  icon={X}
+                  label={t("remove", { name: input.label })}
+                  onClick={() => onChange(inputs.filter((item) => item !== input))}
+                />
               </div>
               {opened === keyOf(input) ? (
                 <InputEditor
                   input={input}
-                  usual={withUsual(input, graph).default}
+                  defaultValue={withDefault(input, graph).default}
                   base={inputDraft(graph, input, catalogue)?.control ?? input.control}
                   groups={[...new Set(inputs.flatMap(({ group }) => group || []))]}
-                  onChange={(changed) => onChange(inputs.map((one) => (one === input ? changed : one)))}
+                  onChange={(changed) => onChange(inputs.map((item) => (item === input ? changed : item)))}
                 />
               ) : null}
             </li>
@@ -119,7 +113,6 @@ function placeOf(graph: Graph, catalogue: ObjectInfo | undefined, { node: id, in
 const MAX_SHOWN = 60;
 const MAX_NAMES = 20;
 
-/** Removing the row would lose keyboard focus. */
 function focusNeighbour(button: HTMLElement): void {
   const row = button.closest("li");
   (row?.nextElementSibling ?? row?.previousElementSibling)?.querySelector("button")?.focus();
@@ -139,7 +132,7 @@ function Others({ graph, catalogue, inputs, onAdd }: OthersProps) {
   const words = sought.trim().toLowerCase();
   const found = all.filter(
     ({ node, input, title }) =>
-      !inputs.some((one) => one.node === node && one.input === input) && `${title} ${input}`.toLowerCase().includes(words),
+      !inputs.some((item) => item.node === node && item.input === input) && `${title} ${input}`.toLowerCase().includes(words),
   );
   return (
     <details open={isOpen} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
@@ -199,20 +192,22 @@ export function OutputsCard({ definition: { graph, outputs }, catalogue, onChang
     <Card title={t("title")} bodyClassName="flex flex-col gap-2">
       <p className="text-ink-2">{t("text")}</p>
       <ul className="flex flex-col gap-1.5">
-        {found.map((one) => {
-          const chosen = outputs.find(({ node }) => node === one.node);
+        {found.map((item) => {
+          const chosen = outputs.find(({ node }) => node === item.node);
           return (
-            <li key={one.node} className="flex min-h-[30px] flex-wrap items-center gap-2.5">
+            <li key={item.node} className="flex min-h-[30px] flex-wrap items-center gap-2.5">
               <label className="flex min-w-0 flex-1 items-center gap-2">
                 <Checkbox
                   checked={chosen !== undefined}
-                  onChange={({ target }) => onChange(target.checked ? [...outputs, one] : outputs.filter(({ node }) => node !== one.node))}
+                  onChange={({ target }) =>
+                    onChange(target.checked ? [...outputs, item] : outputs.filter(({ node }) => node !== item.node))
+                  }
                 />
-                <span className="truncate">{one.label}</span>
+                <span className="truncate">{item.label}</span>
               </label>
               {chosen ? (
                 <Input
-                  aria-label={t("label", { name: one.label })}
+                  aria-label={t("label", { name: item.label })}
                   required
                   maxLength={80}
                   value={chosen.label}

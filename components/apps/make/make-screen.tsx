@@ -2,62 +2,63 @@
 
 import { useTranslations } from "next-intl";
 import { type ReactNode, useState } from "react";
-import { useConnection } from "@/components/frame/connection/connection-context";
+import { useConnection, useConnectionParam } from "@/components/frame/connection/connection-context";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { PageHeader } from "@/components/frame/page-header";
+import { ContentSkeleton } from "@/components/frame/page-skeleton";
 import { AssetPicker } from "@/components/run/form/controls/asset-picker";
 import { RefusalNote } from "@/components/run/workflow/opening-notes";
 import { Card } from "@/components/ui/card";
 import { Button, buttonStyle } from "@/components/ui/controls/button";
-import { Input } from "@/components/ui/controls/fields";
-import { FormField } from "@/components/ui/controls/form-field";
-import { Textarea } from "@/components/ui/controls/form-field";
+import { InputField, TextareaField } from "@/components/ui/controls/form-field";
 import { EmptyState } from "@/components/ui/empty-state";
 import { useCloseWarning } from "@/components/ui/hooks/use-close-warning";
-import { Link, useRouter } from "@/components/ui/link";
+import { ButtonLink, Link, useRouter } from "@/components/ui/link";
 import { Picture } from "@/components/ui/pictures/picture";
 import { showToast } from "@/components/ui/toast-store";
 import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { apiPath, thumbnailUrl, withQuery } from "@/lib/browser/urls";
 import { type AppDefinition, type AppView } from "@/lib/contract/apps/app";
-import { withUsual } from "@/lib/contract/apps/fill";
+import { withDefault } from "@/lib/contract/apps/fill";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
 import { readTags } from "@/lib/shared/text";
 import { AppForm } from "../app-form";
 import { usePictures } from "../app-screen";
-import { usualValues } from "../app-values";
+import { defaultValues } from "../app-values";
 import { appApi, appPath } from "../apps-address";
-import { OpenAppSkeleton } from "../apps-skeleton";
 import { AccessCard } from "./access-card";
 import { InputsCard, OutputsCard } from "./inputs-card";
 import { type Draft, type Source, useAppSource, useNewSource } from "./use-source";
 import { VersionsCard } from "./versions-card";
 
-type NewAppScreenProps = { memberId: string; linked?: string; job?: string };
-
-export function NewAppScreen({ memberId, linked, job }: NewAppScreenProps) {
+export function NewAppScreen({ memberId, job }: { memberId: string; job?: string }) {
   const source = useNewSource(memberId, job);
-  return <MakeApp source={source} linked={linked} />;
+  return <MakeApp source={source} />;
 }
 
-export function EditAppScreen({ id, linked }: { id: string; linked?: string }) {
+export function EditAppScreen({ id }: { id: string }) {
   const source = useAppSource(id);
-  return <MakeApp source={source} linked={linked} />;
+  return <MakeApp source={source} />;
 }
 
-function MakeApp({ source, linked }: { source: Source; linked?: string }) {
+function MakeApp({ source }: { source: Source }) {
+  const connectionParam = useConnectionParam();
   const t = useTranslations("apps.make");
   const apps = useTranslations("apps");
   const router = useRouter();
-  if (source.kind === "ready") return <OpenEditor key={source.draft.version ?? 0} {...source} linked={linked} />;
+  if (source.kind === "ready") return <OpenEditor key={source.draft.version ?? 0} {...source} />;
   return (
     <>
-      <Header title={t("new")} linked={linked} />
-      {source.kind === "loading" ? <OpenAppSkeleton /> : null}
+      <Header title={t("new")} />
+      {source.kind === "loading" ? <ContentSkeleton layout="split" /> : null}
       {source.kind === "refused" ? (
         <div className="p-4 md:px-5">
-          <RefusalNote refusal={source.refusal} keepsOpen={false} onRead={() => router.push(withQuery("/run", { connection: linked }))} />
+          <RefusalNote
+            refusal={source.refusal}
+            keepsOpen={false}
+            onRead={() => router.push(withQuery("/run", { connection: connectionParam }))}
+          />
         </div>
       ) : null}
       {source.kind === "failed" ? <FailureMessage failure={source.failure} onRetry={source.again} className="m-4 md:mx-5" /> : null}
@@ -66,9 +67,9 @@ function MakeApp({ source, linked }: { source: Source; linked?: string }) {
           title={t("nothing")}
           text={t("nothingText")}
           action={
-            <Link href={withQuery("/run", { connection: linked })} className={buttonStyle({ tone: "primary" })}>
+            <ButtonLink href={withQuery("/run", { connection: connectionParam })} tone="primary">
               {apps("openRun")}
-            </Link>
+            </ButtonLink>
           }
         />
       ) : null}
@@ -76,12 +77,13 @@ function MakeApp({ source, linked }: { source: Source; linked?: string }) {
   );
 }
 
-function Header({ title, linked, children }: { title: string; linked?: string; children?: ReactNode }) {
+function Header({ title, children }: { title: string; children?: ReactNode }) {
+  const connectionParam = useConnectionParam();
   const apps = useTranslations("apps");
   return (
     <PageHeader
       trail={
-        <Link href={withQuery("/apps", { connection: linked })} className="hover:text-ink max-sm:hidden">
+        <Link href={withQuery("/apps", { connection: connectionParam })} className="hover:text-ink max-sm:hidden">
           {apps("title")} /
         </Link>
       }
@@ -92,9 +94,10 @@ function Header({ title, linked, children }: { title: string; linked?: string; c
   );
 }
 
-type OpenEditorProps = { draft: Draft; notAsked?: readonly string[]; app?: AppView; catalogue?: ObjectInfo; linked?: string };
+type OpenEditorProps = { draft: Draft; unsupported?: readonly string[]; app?: AppView; catalogue?: ObjectInfo };
 
-function OpenEditor({ draft: first, notAsked = [], app, catalogue, linked }: OpenEditorProps) {
+function OpenEditor({ draft: first, unsupported = [], app, catalogue }: OpenEditorProps) {
+  const connectionParam = useConnectionParam();
   const t = useTranslations("apps.make");
   const router = useRouter();
   const here = useConnection()?.id;
@@ -110,16 +113,16 @@ function OpenEditor({ draft: first, notAsked = [], app, catalogue, linked }: Ope
     if (isBusy) return;
     setBusy(true);
     setFailure(undefined);
-    const done = await callApi<{ app: AppView }>(app ? appApi(app.id) : withQuery("/api/apps", { connection }), {
+    const result = await callApi<{ app: AppView }>(app ? appApi(app.id) : withQuery("/api/apps", { connection }), {
       method: app ? "PUT" : "POST",
       json: app ? draft : { definition, access, limits },
     });
-    if (done.ok) {
-      showToast({ tone: "ok", text: t(app ? "saved" : "made", { title: done.value.app.title }) });
-      return router.push(withQuery(appPath(done.value.app.id), { connection: linked }));
+    if (result.ok) {
+      showToast({ tone: "ok", text: t(app ? "saved" : "made", { title: result.value.app.title }) });
+      return router.push(withQuery(appPath(result.value.app.id), { connection: connectionParam }));
     }
     setBusy(false);
-    setFailure(done.failure);
+    setFailure(result.failure);
   }
   return (
     <form
@@ -129,18 +132,15 @@ function OpenEditor({ draft: first, notAsked = [], app, catalogue, linked }: Ope
       }}
       className="contents"
     >
-      <Header title={app ? app.title : t("new")} linked={linked}>
+      <Header title={app ? app.title : t("new")}>
         {app ? (
           <a href={apiPath(appApi(app.id, "export"))} download className={buttonStyle({ tone: "quiet", className: "max-sm:hidden" })}>
             {t("export")}
           </a>
         ) : null}
-        <Link
-          href={withQuery(app ? appPath(app.id) : "/run", { connection: linked })}
-          className={buttonStyle({ className: "max-sm:hidden" })}
-        >
+        <ButtonLink href={withQuery(app ? appPath(app.id) : "/run", { connection: connectionParam })} className="max-sm:hidden">
           {t("cancel")}
-        </Link>
+        </ButtonLink>
         <Button type="submit" tone="primary" busy={isBusy}>
           {t(app ? "save" : "make")}
         </Button>
@@ -149,7 +149,7 @@ function OpenEditor({ draft: first, notAsked = [], app, catalogue, linked }: Ope
         <div className="flex min-w-0 flex-col gap-3.5">
           {failure ? <FailureMessage failure={failure} about={t("notSaved")} /> : null}
           <AboutCard definition={definition} connection={connection} onChange={set} />
-          <InputsCard definition={definition} catalogue={catalogue} notAsked={notAsked} onChange={(inputs) => set({ inputs })} />
+          <InputsCard definition={definition} catalogue={catalogue} unsupported={unsupported} onChange={(inputs) => set({ inputs })} />
           <OutputsCard definition={definition} catalogue={catalogue} onChange={(outputs) => set({ outputs })} />
           <AccessCard
             access={access}
@@ -157,7 +157,7 @@ function OpenEditor({ draft: first, notAsked = [], app, catalogue, linked }: Ope
             connection={connection}
             onChange={(change) => setDraft((now) => ({ ...now, ...change }))}
           />
-          {app ? <VersionsCard app={app} linked={linked} /> : null}
+          {app ? <VersionsCard app={app} /> : null}
         </div>
         <Preview app={app?.id} definition={definition} connection={connection} />
       </div>
@@ -174,28 +174,24 @@ function AboutCard({ definition: { title, text, tags, cover }, connection, onCha
   const [tagText, setTagText] = useState(tags.join(", "));
   return (
     <Card title={t("title")} bodyClassName="flex flex-col gap-3.5">
-      <FormField label={t("name")}>
-        {(control) => (
-          <Input {...control} required maxLength={80} value={title} onChange={({ target }) => onChange({ title: target.value })} />
-        )}
-      </FormField>
-      <FormField label={t("text")} hint={t("textHint")}>
-        {(control) => (
-          <Textarea {...control} rows={3} maxLength={5000} value={text} onChange={({ target }) => onChange({ text: target.value })} />
-        )}
-      </FormField>
-      <FormField label={t("tags")} hint={t("tagsHint")}>
-        {(control) => (
-          <Input
-            {...control}
-            value={tagText}
-            onChange={({ target }) => {
-              setTagText(target.value);
-              onChange({ tags: readTags(target.value) });
-            }}
-          />
-        )}
-      </FormField>
+      <InputField label={t("name")} required maxLength={80} value={title} onChange={({ target }) => onChange({ title: target.value })} />
+      <TextareaField
+        label={t("text")}
+        hint={t("textHint")}
+        rows={3}
+        maxLength={5000}
+        value={text}
+        onChange={({ target }) => onChange({ text: target.value })}
+      />
+      <InputField
+        label={t("tags")}
+        hint={t("tagsHint")}
+        value={tagText}
+        onChange={({ target }) => {
+          setTagText(target.value);
+          onChange({ tags: readTags(target.value) });
+        }}
+      />
       <div role="group" aria-label={t("cover")} className="flex flex-wrap items-center gap-3">
         <Picture
           src={cover === undefined ? undefined : thumbnailUrl({ connection, asset: cover, edge: 256 })}
@@ -234,7 +230,7 @@ type PreviewProps = { app: string | undefined; definition: AppDefinition; connec
 function Preview({ app, definition, connection }: PreviewProps) {
   const t = useTranslations("apps.make");
   const { title, text, graph } = definition;
-  const inputs = definition.inputs.map((input) => withUsual(input, graph));
+  const inputs = definition.inputs.map((input) => withDefault(input, graph));
   const [tried, setTried] = useState<Readonly<Record<string, unknown>>>({});
   const picture = usePictures(app, false, connection);
   return (
@@ -248,7 +244,7 @@ function Preview({ app, definition, connection }: PreviewProps) {
         {text ? <p className="break-words whitespace-pre-line text-ink-2">{text}</p> : null}
         <AppForm
           inputs={inputs}
-          values={{ ...usualValues(inputs), ...tried }}
+          values={{ ...defaultValues(inputs), ...tried }}
           problems={[]}
           picture={picture}
           onChange={(name, value) => setTried(({ [name]: _, ...others }) => (value === undefined ? others : { ...others, [name]: value }))}

@@ -4,14 +4,14 @@ import { useConnection } from "@/components/frame/connection/connection-context"
 import { createRunApi } from "@/components/run/run-actions";
 import { emptyRun, tabRun } from "@/components/run/run-store";
 import { useDraft } from "@/components/run/use-run-page";
-import { openArrival } from "@/components/run/workflow/arrivals";
 import { useCatalogue } from "@/components/run/workflow/catalogue";
-import { type OpenedFile, type OpenWorkflow, type Refusal } from "@/components/run/workflow/opened";
+import { type OpenedFile, type OpenWorkflow, type Refusal } from "@/components/run/workflow/opened-workflow";
+import { openRunSource } from "@/components/run/workflow/run-sources";
 import { readMemory } from "@/components/run/workflow/workflow-memory";
 import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { type AppAccess, type AppDefinition, type AppLimits, type AppView } from "@/lib/contract/apps/app";
-import { appDraft, type AppPin, notAskedFor } from "@/lib/contract/apps/draft";
+import { appDraft, type AppPin, omittedInputs } from "@/lib/contract/apps/draft";
 import { isEditorFile } from "@/lib/contract/editor-workflow/file";
 import { parseJson } from "@/lib/contract/json/parse-json";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
@@ -23,12 +23,11 @@ import { appApi } from "../apps-address";
 export type Draft = { definition: AppDefinition; access: AppAccess; limits: AppLimits; version?: number };
 export type Source =
   | { kind: "loading" }
-  /** No workflow is open in Run. */
   | { kind: "nothing" }
   | { kind: "refused"; refusal: Refusal }
   | { kind: "failed"; failure: ApiFailure; again: () => void }
-  /** `notAsked`: what the editor's App mode asks for but the form cannot. */
-  | { kind: "ready"; draft: Draft; notAsked?: readonly string[]; app?: AppView; catalogue?: ObjectInfo };
+  /** `unsupported`: what the editor's App mode asks for but the form cannot. */
+  | { kind: "ready"; draft: Draft; unsupported?: readonly string[]; app?: AppView; catalogue?: ObjectInfo };
 
 /** A new app: made from a past job's workflow, or from the one that is open in Run, with its current values. */
 export function useNewSource(memberId: string, job: string | undefined): Source {
@@ -43,19 +42,19 @@ export function useNewSource(memberId: string, job: string | undefined): Source 
   const look = useEffectEvent(async () => {
     setLooked(true);
     if (job === undefined || id === undefined) return;
-    const opened = await openArrival({ job }, createRunApi(connection));
-    setOfJob(opened.ok ? { file: opened.value } : { refusal: opened.failure });
+    const runSourceResult = await openRunSource({ job }, createRunApi(connection));
+    setOfJob(runSourceResult.ok ? { file: runSourceResult.value } : { refusal: runSourceResult.failure });
   });
   // A draft kept across a reload is restored first.
   useEffect(() => void Promise.resolve().then(() => look()), [job, id]);
   const file = job === undefined ? inRun : ofJob && "file" in ofJob ? ofJob.file : undefined;
   const fallbackName = t(job === undefined ? "run.pasted" : "apps.make.new");
-  const begun = useMemo(
+  const memo = useMemo(
     () => (file && isLoaded ? newDraft(file, fallbackName, catalogue) : undefined),
     [file, isLoaded, catalogue, fallbackName],
   );
   if (ofJob && "refusal" in ofJob) return { kind: "refused", refusal: ofJob.refusal };
-  if (begun) return { kind: "ready", ...begun, ...(catalogue && { catalogue }) };
+  if (memo) return { kind: "ready", ...memo, ...(catalogue && { catalogue }) };
   return isLooked && job === undefined && !file ? { kind: "nothing" } : { kind: "loading" };
 }
 
@@ -63,7 +62,7 @@ function newDraft(
   file: OpenedFile | OpenWorkflow,
   fallbackName: string,
   catalogue: ObjectInfo | undefined,
-): { draft: Draft; notAsked: string[] } {
+): { draft: Draft; unsupported: string[] } {
   const { graph, extraData, workflowId, name } = file;
   const drawn = drawingIn(extraData);
   const drawing = isEditorFile(drawn) ? drawn : undefined;
@@ -77,14 +76,13 @@ function newDraft(
     },
     catalogue,
   );
-  const notAsked = drawing && pins.length === 0 ? notAskedFor(drawing, definition.inputs, catalogue) : [];
-  return { draft: { definition, access: { kind: "me" }, limits: {} }, notAsked };
+  const unsupported = drawing && pins.length === 0 ? omittedInputs(drawing, definition.inputs, catalogue) : [];
+  return { draft: { definition, access: { kind: "me" }, limits: {} }, unsupported };
 }
 
-/** Reads the format that workflow-memory.ts writes. */
 function pinOf(key: string): AppPin[] {
-  const read = parseJson(key);
-  const [node, input]: unknown[] = Array.isArray(read) ? read : [];
+  const json = parseJson(key);
+  const [node, input]: unknown[] = Array.isArray(json) ? json : [];
   return typeof node === "string" && typeof input === "string" ? [{ node, input }] : [];
 }
 

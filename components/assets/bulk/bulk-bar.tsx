@@ -20,11 +20,11 @@ import { assetFileUrl, assetLink, MAX_IN_RUN, runHref, useFileDownload, useHands
 import { assetsApiPath } from "../assets-address";
 import { TagsDialog } from "../tags-dialog";
 import {
-  type Asked,
   type AssetAct,
   AssetLines,
   type Entry,
   MAX_IN_ACT,
+  type PendingAct,
   type Selected,
   useAssetBulk,
   useAssetSummary,
@@ -40,11 +40,11 @@ type BulkBarProps = {
   connectionId?: string;
   connection?: string;
   rights: AssetRights;
-  onDone: (act: AssetAct, entries: readonly Entry[]) => void;
+  onDone: (assetAct: AssetAct, entries: readonly Entry[]) => void;
   onCompare: (ids: readonly string[]) => void;
   onClear: () => void;
   /** Undone in time: these are selected as before. */
-  onBack: (ids: readonly string[]) => void;
+  onRestored: (ids: readonly string[]) => void;
   /** The assets to select are still being read. */
   isReading: boolean;
   total: number | undefined;
@@ -52,7 +52,7 @@ type BulkBarProps = {
   onAll?: () => void;
 };
 
-/** The actions for the selection, then the act in progress, then its receipt. It stays mounted without a selection to show the receipt. */
+/** The actions for the selection, then the act in progress, then its result. It stays mounted without a selection to show the result. */
 export function BulkBar({
   selected,
   connectionId,
@@ -61,7 +61,7 @@ export function BulkBar({
   onDone,
   onCompare,
   onClear,
-  onBack,
+  onRestored,
   isReading,
   total = 0,
   onAll,
@@ -73,10 +73,10 @@ export function BulkBar({
     connection: connectionId,
     onDone,
     onLeft: (entries) => showToast({ ...summaryOf(entries), tone: "off" }),
-    onBegun: onClear,
-    onBack: (assets) => {
+    onStarted: onClear,
+    onRestored: (assets) => {
       showToast({ tone: "off", text: t("back", { count: assets.length }) });
-      onBack(assets.map(({ id }) => id));
+      onRestored(assets.map(({ id }) => id));
     },
   });
   const [asking, setAsking] = useState<"addTags" | "removeTags">();
@@ -156,7 +156,7 @@ export function BulkBar({
         />
       ) : null}
       {sharing ? <ShareDialog subject={{ assets: sharing }} connectionId={connectionId} onClose={() => setSharing(undefined)} /> : null}
-      <BulkConfirm asked={bulk.asked} connectionId={connectionId} onClose={bulk.leave} onConfirm={bulk.confirm} />
+      <BulkConfirm pendingAct={bulk.pendingAct} connectionId={connectionId} onClose={bulk.leave} onConfirm={bulk.confirm} />
     </>
   );
 }
@@ -174,10 +174,10 @@ function useArchive(connectionId: string | undefined) {
         ? { ids: selected.assets.map(({ id }) => id) }
         : { query: assetsApiPath({ ...selected.query, offset: 0 }, undefined).split("?")[1] ?? "" };
     const path = withQuery("/api/console/archive", { connection: connectionId });
-    const chosen = await callApi<ArchiveAnswer>(path, { method: "POST", json });
+    const result = await callApi<ArchiveAnswer>(path, { method: "POST", json });
     setAsking(false);
-    if (!chosen.ok) return showToast({ tone: "bad", text: failureText(errors, chosen.failure) });
-    const { id, count, isCut } = chosen.value;
+    if (!result.ok) return showToast({ tone: "bad", text: failureText(errors, result.failure) });
+    const { id, count, isCut } = result.value;
     saveFrom(apiPath(`/api/console/archive/${encodeURIComponent(id)}`), "");
     if (isCut) showToast({ tone: "wait", text: t("archiveCut", { count: count ?? 0 }) });
   }
@@ -185,7 +185,7 @@ function useArchive(connectionId: string | undefined) {
 }
 
 type BulkConfirmProps = {
-  asked: Asked | undefined;
+  pendingAct: PendingAct | undefined;
   connectionId: string | undefined;
   onClose: () => void;
   onConfirm: () => void;
@@ -194,11 +194,11 @@ type BulkConfirmProps = {
 const MAX_PICTURES = 12;
 
 /** Confirms with the number and the pictures. A number beyond the limit of one action is reported beforehand. */
-function BulkConfirm({ asked, connectionId, onClose, onConfirm }: BulkConfirmProps) {
+function BulkConfirm({ pendingAct, connectionId, onClose, onConfirm }: BulkConfirmProps) {
   const t = useTranslations("assets.bulk.ask");
   const removesFiles = useFeature("fileRemoval");
-  if (!asked) return null;
-  const { act, selected } = asked;
+  if (!pendingAct) return null;
+  const { act, selected } = pendingAct;
   const total = selected.kind === "named" ? selected.assets.length : selected.total;
   const deletable = (selected.kind === "named" ? selected.assets : selected.seen).filter(({ immutable }) => !immutable);
   const fixed = selected.kind === "named" ? total - deletable.length : 0;
@@ -221,7 +221,7 @@ function BulkConfirm({ asked, connectionId, onClose, onConfirm }: BulkConfirmPro
       ) : null}
       {act.kind === "delete" && !removesFiles ? <p className="mt-2">{t("onDisk")}</p> : null}
       {fixed > 0 ? <p className="mt-2">{t("fixed", { count: fixed })}</p> : null}
-      {total > MAX_IN_ACT ? <p className="mt-2">{t("bound", { most: MAX_IN_ACT, act: act.kind })}</p> : null}
+      {total > MAX_IN_ACT ? <p className="mt-2">{t("bound", { max: MAX_IN_ACT, act: act.kind })}</p> : null}
     </ConfirmDialog>
   );
 }

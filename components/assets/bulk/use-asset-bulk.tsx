@@ -11,68 +11,68 @@ import { type ApiFailure } from "@/lib/browser/read-failure";
 import { lacksOperation } from "@/lib/contract/failure";
 import { type AssetsAnswer, type AssetsQuery } from "@/lib/contract/schemas/asset";
 import { type AssetView } from "@/lib/contract/views/asset-view";
-import { assetPath, type AssetRights, MAX_AT_ONCE, requests, type TagsAnswer } from "../asset-calls";
+import { assetPath, type AssetRights, MAX_PAGE_SIZE, requests, type TagsAnswer } from "../asset-calls";
 import { assetLink } from "../asset-urls";
 import { assetsApiPath, toAssetPage } from "../assets-address";
 
 /** Listed assets, or everything that matches a query. `seen`: the loaded ones. */
 export type Selected =
   { kind: "named"; assets: readonly AssetView[] } | { kind: "matching"; query: AssetsQuery; total: number; seen: readonly AssetView[] };
-export type Asked = { act: AssetAct; selected: Selected };
+export type PendingAct = { act: AssetAct; selected: Selected };
 
 /** Among so few, users notice a wrong tile while the deletion can be undone. */
 const MAX_UNCONFIRMED = 5;
 
 type Choices = {
   connection: string | undefined;
-  onDone: (act: AssetAct, entries: readonly Entry[]) => void;
+  onDone: (assetAct: AssetAct, entries: readonly Entry[]) => void;
   onLeft: (entries: readonly Entry[]) => void;
   /** An act on the selection is in progress. */
-  onBegun: () => void;
+  onStarted: () => void;
   /** The act was undone in time. */
-  onBack: (assets: readonly Meant[]) => void;
+  onRestored: (assets: readonly AssetTarget[]) => void;
 };
 
 /** Deleting a few listed assets can be undone for five seconds. Larger actions require confirmation. */
 export function useAssetBulk(choices: Choices) {
-  const [asked, setAsked] = useState<Asked>();
-  const work = useBulkWork<AssetAct, Meant, Entry, AssetsQuery>({
+  const [pendingAct, setPendingAct] = useState<PendingAct>();
+  const work = useBulkWork<AssetAct, AssetTarget, Entry, AssetsQuery>({
     ...choices,
-    onBack: (_act, items) => choices.onBack(items),
+    onRestored: (_act, items) => choices.onRestored(items),
     carryOut: ({ act, items }, outside) => runAct(act, items, outside),
     walk: walkAssets,
   });
-  function carryOut({ act, selected }: Asked): void {
+  function carryOut({ act, selected }: PendingAct): void {
     work.dismissEnded();
-    choices.onBegun();
+    choices.onStarted();
     if (selected.kind === "named") void work.run({ act, items: selected.assets });
     else void work.runAll(act, selected.query);
   }
 
   return {
     ...work,
-    asked,
-    start: (act: AssetAct, selected: Selected) => {
-      const isFar = selected.kind === "matching" || (act.kind === "delete" && selected.assets.length > MAX_UNCONFIRMED);
-      if (isFar) setAsked({ act, selected });
-      else if (act.kind !== "delete") carryOut({ act, selected });
+    pendingAct,
+    start: (assetAct: AssetAct, selected: Selected) => {
+      const isFar = selected.kind === "matching" || (assetAct.kind === "delete" && selected.assets.length > MAX_UNCONFIRMED);
+      if (isFar) setPendingAct({ act: assetAct, selected });
+      else if (assetAct.kind !== "delete") carryOut({ act: assetAct, selected });
       else {
         work.dismissEnded();
-        work.schedule({ act, items: selected.assets });
-        choices.onBegun();
+        work.schedule({ act: assetAct, items: selected.assets });
+        choices.onStarted();
       }
     },
     confirm: () => {
-      setAsked(undefined);
-      if (asked) carryOut(asked);
+      setPendingAct(undefined);
+      if (pendingAct) carryOut(pendingAct);
     },
-    leave: () => setAsked(undefined),
+    leave: () => setPendingAct(undefined),
   };
 }
 
 export type AssetAct = { kind: "addTags" | "removeTags"; tags: readonly string[] } | { kind: "delete" };
 /** What an act needs to know of an asset; `only`: the tags that apply to this one. */
-type Meant = Pick<AssetView, "id" | "immutable"> & { name?: string; only?: readonly string[] };
+type AssetTarget = Pick<AssetView, "id" | "immutable"> & { name?: string; only?: readonly string[] };
 
 const outcomes = [
   "tagged",
@@ -100,45 +100,45 @@ export type Entry = {
 };
 
 /** Calls in parallel while the person is on the page; each call waits out a rate limit. */
-const AT_ONCE = 4;
+const MAX_CONCURRENT = 4;
 
-async function runAct(act: AssetAct, assets: readonly Meant[], work: Work): Promise<Entry[]> {
+async function runAct(assetAct: AssetAct, assets: readonly AssetTarget[], work: Work): Promise<Entry[]> {
   const fixed = assets.filter(({ immutable }) => immutable);
   const free = assets.filter(({ immutable }) => !immutable);
   work.onDone(fixed.length);
-  async function batch(these: readonly Meant[]): Promise<BatchOutcome<Entry>> {
+  async function batch(these: readonly AssetTarget[]): Promise<BatchOutcome<Entry>> {
     const results = await Promise.all(
-      these.map((asset) => actOn(asset.only && act.kind !== "delete" ? { ...act, tags: asset.only } : act, asset.id, work)),
+      these.map((asset) => actOn(asset.only && assetAct.kind !== "delete" ? { ...assetAct, tags: asset.only } : assetAct, asset.id, work)),
     );
     return { entries: results.map(({ entry }) => entry), isOver: results.some(({ isOver }) => isOver) };
   }
-  const done = await inBatches(free, work.isLeaving ? Math.max(1, free.length) : AT_ONCE, batch, work);
+  const done = await inBatches(free, work.isLeaving ? Math.max(1, free.length) : MAX_CONCURRENT, batch, work);
   const names = new Map(assets.map(({ id, name }) => [id, name]));
-  const left = fixed.map(({ id }): Entry => ({ id, outcome: "immutable" }));
-  return [...done, ...left].map((entry) => ({ ...entry, name: names.get(entry.id) }));
+  const entries = fixed.map(({ id }): Entry => ({ id, outcome: "immutable" }));
+  return [...done, ...entries].map((entry) => ({ ...entry, name: names.get(entry.id) }));
 }
 
 type Acted = { entry: Entry; isOver: boolean };
 
-async function actOn(act: AssetAct, id: string, work: Work): Promise<Acted> {
-  if (act.kind === "delete") {
+async function actOn(assetAct: AssetAct, id: string, work: Work): Promise<Acted> {
+  if (assetAct.kind === "delete") {
     const result = await callPatiently<unknown>(assetPath(id, work.connection), requests.remove, work);
-    return result.ok ? { entry: { id, outcome: "deleted" }, isOver: false } : refused(act, id, result.failure);
+    return result.ok ? { entry: { id, outcome: "deleted" }, isOver: false } : refused(assetAct, id, result.failure);
   }
-  const isAdding = act.kind === "addTags";
-  const init = isAdding ? requests.addTags(act.tags) : requests.removeTags(act.tags);
+  const isAdding = assetAct.kind === "addTags";
+  const init = isAdding ? requests.addTags(assetAct.tags) : requests.removeTags(assetAct.tags);
   const result = await callPatiently<TagsAnswer>(assetPath(id, work.connection, "/tags"), init, work);
-  if (!result.ok) return refused(act, id, result.failure);
+  if (!result.ok) return refused(assetAct, id, result.failure);
   const { total_tags: total, added, removed, already_present: present, not_present: absent } = result.value;
   // Services may send only the complete list of tags: then the requested tags count as changed.
   const isDetailed = added.length + removed.length + present.length + absent.length > 0;
-  const changed = isDetailed ? (isAdding ? added : removed) : act.tags;
+  const changed = isDetailed ? (isAdding ? added : removed) : assetAct.tags;
   const outcome = isAdding ? (changed.length > 0 ? "tagged" : "hadIt") : changed.length > 0 ? "untagged" : "hadNot";
   return { entry: { id, outcome, changed, before: isAdding ? present : absent, total }, isOver: false };
 }
 
-function refused(act: AssetAct, id: string, failure: ApiFailure): Acted {
-  const change = act.kind === "delete" ? "assets.delete" : act.kind === "removeTags" ? "tags.remove" : undefined;
+function refused(assetAct: AssetAct, id: string, failure: ApiFailure): Acted {
+  const change = assetAct.kind === "delete" ? "assets.delete" : assetAct.kind === "removeTags" ? "tags.remove" : undefined;
   if (change && lacksOperation(failure)) {
     return { entry: { id, outcome: "unable", failure }, isOver: true };
   }
@@ -152,13 +152,13 @@ function refused(act: AssetAct, id: string, failure: ApiFailure): Acted {
 }
 
 /** The act that would undo this one for the assets it changed; undefined where it cannot be undone. */
-function reverseOf(act: AssetAct, entries: readonly Entry[]): { act: AssetAct; items: Meant[] } | undefined {
-  if (act.kind === "delete") return undefined;
+function reverseOf(assetAct: AssetAct, entries: readonly Entry[]): { act: AssetAct; items: AssetTarget[] } | undefined {
+  if (assetAct.kind === "delete") return undefined;
   const items = entries.flatMap(({ id, name, changed }) =>
     changed && changed.length > 0 ? [{ id, name, immutable: false, only: changed }] : [],
   );
-  const kind = act.kind === "addTags" ? "removeTags" : "addTags";
-  return items.length === 0 ? undefined : { act: { kind, tags: act.tags }, items };
+  const kind = assetAct.kind === "addTags" ? "removeTags" : "addTags";
+  return items.length === 0 ? undefined : { act: { kind, tags: assetAct.tags }, items };
 }
 
 const done: ReadonlySet<Outcome> = new Set(["tagged", "untagged", "deleted"]);
@@ -169,7 +169,7 @@ function toneOf(outcome: Outcome): Tone {
 }
 
 /** Every act on an asset may be repeated: existing tags stay, and deleted assets stay deleted. */
-function isWorthAgain({ outcome }: Entry): boolean {
+function isRetryable({ outcome }: Entry): boolean {
   return bad.has(outcome) || outcome === "notDone";
 }
 
@@ -202,10 +202,12 @@ export function AssetLines({ bulk, connection, rights }: AssetLinesProps) {
         const undoable = t("undoable", { count: items.length - fixed });
         return [undoable, !removesFiles && t("ask.onDisk"), fixed > 0 && t("ask.fixed", { count: fixed })].filter(Boolean).join(" ");
       }}
+      readingText={(match) => t("walking", { found: match })}
+      collectedText={(count) => t("collected", { count })}
       workingText={({ act, done, items }) => t(`working.${act.kind}`, { done, total: items.length })}
       summaryOf={summaryOf}
       failureText={(failure) => failureText(errors, failure)}
-      isWorthAgain={isWorthAgain}
+      isRetryable={isRetryable}
       actions={({ act, entries }, dismiss) => {
         const reverse = reverseOf(act, entries);
         if (!reverse || (reverse.act.kind === "removeTags" && !rights.can("tags.remove"))) return null;
@@ -249,11 +251,11 @@ export const MAX_IN_ACT = 100_000;
 
 /** All assets of a query. There may be very many, so only what an act needs of each is kept. */
 function walkAssets(query: AssetsQuery, work: Work) {
-  const pathAt = (offset: number) => assetsApiPath({ ...query, limit: MAX_AT_ONCE, offset }, work.connection);
-  function read(answer: AssetsAnswer) {
-    const { assets, total, hasMore } = toAssetPage(answer);
-    const items = assets.map(({ id, name, immutable }): Meant => ({ id, name, immutable }));
+  const pathAt = (offset: number) => assetsApiPath({ ...query, limit: MAX_PAGE_SIZE, offset }, work.connection);
+  function read(response: AssetsAnswer) {
+    const { assets, total, hasMore } = toAssetPage(response);
+    const items = assets.map(({ id, name, immutable }): AssetTarget => ({ id, name, immutable }));
     return { items, rows: assets.length, total, hasMore };
   }
-  return walkPages<AssetsAnswer, Meant>({ pathAt, read, most: MAX_IN_ACT }, work);
+  return walkPages<AssetsAnswer, AssetTarget>({ pathAt, read, maxItems: MAX_IN_ACT }, work);
 }

@@ -4,7 +4,7 @@ import { useState } from "react";
 import { useFeature } from "@/components/frame/connection/connection-context";
 import { ShareButton } from "@/components/frame/share/share-button";
 import { Button, buttonStyle } from "@/components/ui/controls/button";
-import { Link } from "@/components/ui/link";
+import { ButtonLink } from "@/components/ui/link";
 import { MASK } from "@/lib/contract/secrets/secret-texts";
 import { type AssetView } from "@/lib/contract/views/asset-view";
 import { mayCarryWorkflow } from "@/lib/contract/views/outputs-view";
@@ -26,9 +26,9 @@ export function AssetActions({ asset, connectionId, connection, rights, edits }:
   const [isEditing, setEditing] = useState(false);
   const file = assetFileUrl(asset, connectionId);
   const hasFiles = useHandsOutFiles(connectionId, file);
-  // The owner is unknown, so the warning goes to all who may change the asset. Other members see masks.
+  // The owner is unknown, so all who may change the asset see the warning. Other members see masks.
   const leaks = rights.canTag ? toRows(asset.metadata).filter(({ value }) => value.includes(MASK)) : [];
-  const why = asset.immutable
+  const reason = asset.immutable
     ? "whyImmutable"
     : rights.why === "service"
       ? "whyService"
@@ -52,20 +52,12 @@ export function AssetActions({ asset, connectionId, connection, rights, edits }:
             {t("download")}
           </a>
         ) : null}
-        {rights.canTag ? (
-          <Link href={runHref([asset.id], connection)} className={buttonStyle()}>
-            {t("useInRun")}
-          </Link>
-        ) : null}
+        {rights.canTag ? <ButtonLink href={runHref([asset.id], connection)}>{t("useInRun")}</ButtonLink> : null}
         {rights.canTag && hasFiles && mayCarryWorkflow(asset.name) ? (
-          <Link href={carriedHref(asset.id, connection)} className={buttonStyle()}>
-            {t("openWorkflow")}
-          </Link>
+          <ButtonLink href={carriedHref(asset.id, connection)}>{t("openWorkflow")}</ButtonLink>
         ) : null}
         {rights.canTag && hasFiles && asset.kind === "image" ? (
-          <Link href={maskHref(asset.id, connection)} className={buttonStyle()}>
-            {t("drawMask")}
-          </Link>
+          <ButtonLink href={maskHref(asset.id, connection)}>{t("drawMask")}</ButtonLink>
         ) : null}
         {rights.canTag && hasFiles ? <ShareButton subject={{ assets: [asset.id] }} connectionId={connectionId} /> : null}
         {rights.can("assets.edit") && !asset.immutable ? <Button onClick={() => setEditing(true)}>{t("edit")}</Button> : null}
@@ -73,7 +65,7 @@ export function AssetActions({ asset, connectionId, connection, rights, edits }:
           <Button
             tone="danger"
             busy={edits.busy === "delete"}
-            disabled={edits.going.some(({ what }) => what.id === asset.id)}
+            disabled={edits.going.some(({ payload }) => payload.id === asset.id)}
             onClick={edits.remove}
           >
             {t("delete")}
@@ -86,11 +78,11 @@ export function AssetActions({ asset, connectionId, connection, rights, edits }:
         </p>
       ) : null}
       {hasFiles ? null : <p className="mt-2 text-sm text-ink-3">{t("noFiles")}</p>}
-      {why && rights.canTag ? <p className="mt-2 text-sm text-ink-3">{t(why)}</p> : null}
+      {reason && rights.canTag ? <p className="mt-2 text-sm text-ink-3">{t(reason)}</p> : null}
       {isEditing ? <EditDialog asset={asset} edits={edits} onClose={() => setEditing(false)} /> : null}
-      {edits.going.map(({ key, what }) => (
+      {edits.going.map(({ key, payload }) => (
         <div key={key} role="status" className="mt-2 rounded-md bg-off-soft p-2">
-          <p className="mb-1.5 break-words">{t(removesFiles ? "going" : "goingLocal", what)}</p>
+          <p className="mb-1.5 break-words">{t(removesFiles ? "going" : "goingLocal", payload)}</p>
           <Button size="small" onClick={() => edits.undo(key)}>
             {common("undo")}
           </Button>

@@ -1,14 +1,15 @@
 import { useLocale, useTranslations } from "next-intl";
-import { Fragment, type ReactNode, useState } from "react";
+import { type ReactNode, useState } from "react";
+import { Fact } from "@/components/ui/card";
 import { cn } from "@/components/ui/cn";
 import { Button } from "@/components/ui/controls/button";
 import { CopyButton } from "@/components/ui/controls/copy-button";
 import { Link } from "@/components/ui/link";
 import { RelativeTime } from "@/components/ui/time/relative-time";
-import { withQuery } from "@/lib/browser/urls";
+import { jobHref, shortId } from "@/lib/browser/urls";
 import { type AssetDetail } from "@/lib/contract/views/asset-view";
 import { formatBytes } from "@/lib/shared/format";
-import { assetHref, assetLink, shortJob } from "../asset-urls";
+import { assetHref, assetLink } from "../asset-urls";
 import { toRows } from "../filter/metadata-rows";
 import { SameContent } from "./same-content";
 
@@ -49,12 +50,10 @@ function Value({ text }: { text: string }) {
   );
 }
 
-type AssetFactsProps = { asset: AssetDetail; connectionId?: string; connection?: string };
-
 type Row = [label: string, value: ReactNode];
 
 /** Every known field of this asset, the most wanted first; a field that the service does not send has no row. */
-export function AssetFacts({ asset, connectionId, connection }: AssetFactsProps) {
+export function AssetFacts({ asset, connectionId, connection }: { asset: AssetDetail; connectionId?: string; connection?: string }) {
   const t = useTranslations("assets.details");
   const locale = useLocale();
   const { id, hash, jobId, previewId, previewUrl, sizeBytes, createdAtMs, updatedAtMs, lastUsedAtMs } = asset;
@@ -89,7 +88,7 @@ export function AssetFacts({ asset, connectionId, connection }: AssetFactsProps)
         <span className="text-ink-3">{t("previewsItself")}</span>
       ) : (
         <Link href={assetHref(previewId, connection)} title={previewId} className={linkStyle}>
-          {previewId.slice(0, 8)}
+          {shortId(previewId)}
         </Link>
       ),
     ],
@@ -117,10 +116,9 @@ function Rows({ rows, className, children }: { rows: readonly Row[]; className?:
     <dl className={cn("grid grid-cols-[96px_minmax(0,1fr)] gap-x-3 gap-y-1.5", className)}>
       {rows.map(([label, value]) =>
         value ? (
-          <Fragment key={label}>
-            <dt className="text-ink-3">{label}</dt>
-            <dd className="min-w-0 break-words">{value}</dd>
-          </Fragment>
+          <Fact key={label} name={label}>
+            {value}
+          </Fact>
         ) : null,
       )}
       {children}
@@ -143,8 +141,8 @@ const linkStyle = "font-mono text-sm text-accent underline-offset-2 hover:underl
 
 function JobLink({ jobId, connection }: { jobId: string; connection?: string }) {
   return (
-    <Link href={withQuery(`/jobs/${encodeURIComponent(jobId)}`, { connection })} title={jobId} className={linkStyle}>
-      {shortJob(jobId)}
+    <Link href={jobHref(jobId, connection)} title={jobId} className={linkStyle}>
+      {shortId(jobId)}
     </Link>
   );
 }

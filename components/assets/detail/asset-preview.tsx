@@ -1,15 +1,14 @@
 import { useLocale, useTranslations } from "next-intl";
 import { useState } from "react";
-import useSWR from "swr";
 import useSWRImmutable from "swr/immutable";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
-import { FileName } from "@/components/ui/cut";
 import { type Size } from "@/components/ui/hooks/use-pan-zoom";
 import { Skeleton } from "@/components/ui/skeleton";
+import { FileName } from "@/components/ui/truncated";
 import { Media } from "@/components/viewer/other-media";
 import { useSeenSize, ZoomedPicture } from "@/components/viewer/zoomed-picture";
-import { type Beginning, readBeginning, readFirstBytes } from "@/lib/browser/files/byte-source";
-import { type ApiFailure } from "@/lib/browser/read-failure";
+import { readBeginning, readFirstBytes } from "@/lib/browser/files/byte-source";
+import { useRead } from "@/lib/browser/use-read";
 import { type AssetView } from "@/lib/contract/views/asset-view";
 import { formatBytes } from "@/lib/shared/format";
 import { pictureSizeOf } from "@/lib/shared/picture-size";
@@ -28,10 +27,10 @@ export function AssetPreview({ asset, connectionId, isLarge }: AssetPreviewProps
   const t = useTranslations("assets.details");
   const label = t("previewAlt", { name: asset.name });
   const file = assetFileUrl(asset, connectionId);
-  const [brokenFile, setBroken] = useState<string>();
+  const [brokenFile, setBrokenFile] = useState<string>();
   const hasFiles = useHandsOutFiles(connectionId, file);
   const isBroken = brokenFile === file;
-  const broken = () => setBroken(file);
+  const broken = () => setBrokenFile(file);
   const picture = <AssetPicture asset={asset} connection={connectionId} edge={isLarge ? 1024 : 512} alt={label} eager fit="contain" />;
 
   // A preview may come from another asset or address, even where the service hands out no files.
@@ -41,7 +40,7 @@ export function AssetPreview({ asset, connectionId, isLarge }: AssetPreviewProps
     if (!isLarge) return picture;
     if (!isBroken) {
       const poster = pictureUrl(asset, 512, { connection: connectionId });
-      return <ZoomedPicture key={file} place="page" src={file} alt={label} poster={poster} known={asset} onBroken={broken} />;
+      return <ZoomedPicture key={file} place="page" src={file} alt={label} poster={poster} initialSize={asset} onBroken={broken} />;
     }
     return (
       <>
@@ -83,8 +82,7 @@ function FilePlate({ asset }: { asset: AssetView }) {
 /** A text file; of a long one only the beginning. */
 function TextPreview({ src, name }: { src: string; name: string }) {
   const t = useTranslations("assets.details");
-  const options = { revalidateOnFocus: false, revalidateIfStale: false, shouldRetryOnError: false };
-  const { data, error, mutate } = useSWR<Beginning, ApiFailure>(src, readOrThrow, options);
+  const { data, error, mutate } = useRead(src, () => readBeginning(src), { revalidateIfStale: false });
   if (error) return <FailureMessage failure={error} onRetry={() => void mutate()} />;
   if (!data) return <Skeleton className="h-40 w-full" />;
   return (
@@ -101,12 +99,6 @@ function TextPreview({ src, name }: { src: string; name: string }) {
   );
 }
 
-async function readOrThrow(src: string): Promise<Beginning> {
-  const read = await readBeginning(src);
-  if (!read.ok) throw read.failure;
-  return read.value;
-}
-
 /** A photograph's embedded thumbnail usually ends within the first bytes. A WebP stores its orientation at its end. */
 const BEGINNINGS = [64 * 1024, 8 * 1024 ** 2];
 
@@ -116,17 +108,17 @@ function usePictureSize(asset: AssetView, connectionId: string | undefined, mayA
   const file = assetFileUrl(asset, connectionId);
   const seen = useSeenSize(file);
   const listed = width === undefined || height === undefined ? undefined : { width, height };
-  const isAsked = mayAsk && kind === "image" && sizeBytes !== 0 && !seen && !listed && connectionId !== undefined;
-  const hasFiles = useHandsOutFiles(isAsked ? connectionId : undefined, file);
-  const { data } = useSWRImmutable(isAsked && hasFiles ? ["picture.size", file] : null, () => readSize(file));
+  const isRequested = mayAsk && kind === "image" && sizeBytes !== 0 && !seen && !listed && connectionId !== undefined;
+  const hasFiles = useHandsOutFiles(isRequested ? connectionId : undefined, file);
+  const { data } = useSWRImmutable(isRequested && hasFiles ? ["picture.size", file] : null, () => readSize(file));
   return seen ?? listed ?? data;
 }
 
 async function readSize(file: string): Promise<Size | undefined> {
   for (const bytes of BEGINNINGS) {
-    const read = await readFirstBytes(file, bytes);
-    const size = read.ok ? await pictureSizeOf(read.value.bytes) : undefined;
-    if (size || !read.ok || !isWebp(read.value.bytes)) return size;
+    const firstBytesResult = await readFirstBytes(file, bytes);
+    const size = firstBytesResult.ok ? await pictureSizeOf(firstBytesResult.value.bytes) : undefined;
+    if (size || !firstBytesResult.ok || !isWebp(firstBytesResult.value.bytes)) return size;
   }
   return undefined;
 }

@@ -70,18 +70,18 @@ function TagField({ connectionId, has, onTags }: { connectionId?: string; has: r
   const t = useTranslations("assets.details");
   const [typed, setTyped] = useState<string>();
   const list = useId();
-  const wanted = (typed ?? "").trim();
+  const search = (typed ?? "").trim();
   // A text with a comma is a list of complete tags, so it is not searched as a part of one.
-  const isTypedOut = wanted.includes(",");
-  const { tags } = useTags(typed === undefined ? undefined : connectionId, isTypedOut ? "" : wanted);
-  const known = tags.map(({ name }) => name).filter((tag) => !has.includes(tag));
-  const offered = known.filter((tag) => tag.toLowerCase().includes(wanted.toLowerCase()));
+  const isTypedOut = search.includes(",");
+  const { tags } = useTags(typed === undefined ? undefined : connectionId, isTypedOut ? "" : search);
+  const otherTags = tags.map(({ name }) => name).filter((tag) => !has.includes(tag));
+  const offered = otherTags.filter((tag) => tag.toLowerCase().includes(search.toLowerCase()));
   return (
     <form
       action={() => {
-        const only = isTypedOut ? undefined : onlyTag(wanted, offered);
-        const meant = only === undefined ? readTags(wanted) : [only];
-        if (meant.length > 0) onTags(meant);
+        const only = isTypedOut ? undefined : onlyTag(search, offered);
+        const typedTags = only === undefined ? readTags(search) : [only];
+        if (typedTags.length > 0) onTags(typedTags);
         setTyped("");
       }}
     >
@@ -97,7 +97,7 @@ function TagField({ connectionId, has, onTags }: { connectionId?: string; has: r
         className={chipStyle(false, "w-[72px] border-dashed placeholder:text-ink-2 focus:w-36", true)}
       />
       <datalist id={list}>
-        {known.slice(0, 30).map((name) => (
+        {otherTags.slice(0, 30).map((name) => (
           <option key={name} value={name} />
         ))}
       </datalist>
@@ -152,10 +152,10 @@ export function useAssetEdits({ asset, connectionId, onPatch, onDone, onDeleted 
     if (!asset) return;
     const before = asset.tags;
     const others = before.filter((other) => !tags.includes(other));
-    const wanted = kind === "add" ? [...others, ...tags] : others;
+    const newTags = kind === "add" ? [...others, ...tags] : others;
     setOutcome(undefined);
     setBusy("tags");
-    onPatch((now) => ({ ...now, tags: wanted }));
+    onPatch((now) => ({ ...now, tags: newTags }));
     const init = kind === "add" ? requests.addTags(tags) : requests.removeTags(tags);
     const result = await callApi<TagsAnswer>(assetPath(id, connectionId, "/tags"), init);
     setBusy(undefined);
@@ -190,7 +190,7 @@ export function useAssetEdits({ asset, connectionId, onPatch, onDone, onDeleted 
     if (isLeaving) showToast({ tone: "bad", text: `${t("notDeleted", going)} ${failureText(errors, result.failure)}` });
     else refuse(result.failure, "assets.delete");
   }
-  const { acts, schedule, undo } = usePendingUndo<Going>((going, isLeaving) => void remove(going, isLeaving));
+  const { actions, schedule, undo } = usePendingUndo<Going>((going, isLeaving) => void remove(going, isLeaving));
 
   return {
     outcome,
@@ -199,7 +199,7 @@ export function useAssetEdits({ asset, connectionId, onPatch, onDone, onDeleted 
     removeTag: (name: string) => void tag("remove", [name]),
     edit,
     /** Assets that are about to be deleted: this one, and those viewed before it. */
-    going: acts,
+    going: actions,
     undo,
     remove: () => {
       setOutcome(undefined);

@@ -1,10 +1,8 @@
 import { useTranslations } from "next-intl";
 import { useState } from "react";
 import { failureText } from "@/components/frame/failure/fault-owner";
-import { Button } from "@/components/ui/controls/button";
-import { Input } from "@/components/ui/controls/fields";
-import { FormField } from "@/components/ui/controls/form-field";
-import { Dialog, DialogFoot } from "@/components/ui/dialog";
+import { InputField } from "@/components/ui/controls/form-field";
+import { Dialog, FormFoot } from "@/components/ui/dialog";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type AssetView } from "@/lib/contract/views/asset-view";
 import { type AssetEdit } from "../asset-calls";
@@ -12,13 +10,11 @@ import { MetadataEditor } from "../filter/metadata-editor";
 import { fromRows, type ReadRows, toRows } from "../filter/metadata-rows";
 import { type AssetEdits } from "./asset-tags";
 
-type EditDialogProps = { asset: AssetView; edits: AssetEdits; onClose: () => void };
-
 const noProblems: ReadRows["problems"] = new Map();
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** The fields of an asset that a service allows to change. Only changed ones are sent; the bytes and their hash stay. */
-export function EditDialog({ asset, edits, onClose }: EditDialogProps) {
+export function EditDialog({ asset, edits, onClose }: { asset: AssetView; edits: AssetEdits; onClose: () => void }) {
   const t = useTranslations("assets.edit");
   const common = useTranslations("common");
   const errors = useTranslations("errors");
@@ -38,31 +34,30 @@ export function EditDialog({ asset, edits, onClose }: EditDialogProps) {
   return (
     <Dialog isOpen onClose={onClose} title={t("title", { name: asset.name })} className="w-[min(620px,calc(100vw-32px))]">
       <form action={save} className="flex flex-col gap-3">
-        <FormField label={t("name")} error={name.trim() === "" ? t("nameMissing") : undefined}>
-          {(control) => <Input {...control} value={name} maxLength={500} onChange={({ currentTarget }) => setName(currentTarget.value)} />}
-        </FormField>
-        <FormField label={t("type")} hint={t("typeHint")}>
-          {(control) => (
-            <Input
-              {...control}
-              value={type}
-              maxLength={200}
-              placeholder="image/png"
-              onChange={({ currentTarget }) => setType(currentTarget.value)}
-            />
-          )}
-        </FormField>
-        <FormField label={t("preview")} hint={t("previewHint")} error={isNoId ? t("previewWrong") : undefined}>
-          {(control) => (
-            <Input
-              {...control}
-              value={preview}
-              maxLength={36}
-              className="font-mono"
-              onChange={({ currentTarget }) => setPreview(currentTarget.value)}
-            />
-          )}
-        </FormField>
+        <InputField
+          label={t("name")}
+          error={name.trim() === "" ? t("nameMissing") : undefined}
+          value={name}
+          maxLength={500}
+          onChange={({ currentTarget }) => setName(currentTarget.value)}
+        />
+        <InputField
+          label={t("type")}
+          hint={t("typeHint")}
+          value={type}
+          maxLength={200}
+          placeholder="image/png"
+          onChange={({ currentTarget }) => setType(currentTarget.value)}
+        />
+        <InputField
+          label={t("preview")}
+          hint={t("previewHint")}
+          error={isNoId ? t("previewWrong") : undefined}
+          value={preview}
+          maxLength={36}
+          className="font-mono"
+          onChange={({ currentTarget }) => setPreview(currentTarget.value)}
+        />
         <fieldset>
           <legend className="mb-1 font-medium">{t("metadata")}</legend>
           <MetadataEditor rows={rows} problems={problems} onRows={setRows} />
@@ -73,27 +68,22 @@ export function EditDialog({ asset, edits, onClose }: EditDialogProps) {
           </p>
         ) : null}
         {edits.outcome?.kind === "absent" ? <p role="alert">{t("absent")}</p> : null}
-        <DialogFoot>
-          <Button onClick={onClose}>{common("cancel")}</Button>
-          <Button type="submit" tone="primary" busy={edits.busy === "edit"}>
-            {common("save")}
-          </Button>
-        </DialogFoot>
+        <FormFoot onClose={onClose} busy={edits.busy === "edit"} label={common("save")} />
       </form>
     </Dialog>
   );
 }
 
-type Wanted = { name: string; type: string; preview: string; metadata: Record<string, unknown> };
+type EditedFields = { name: string; type: string; preview: string; metadata: Record<string, unknown> };
 
-function changeOf(asset: AssetView, wanted: Wanted): AssetEdit | undefined {
+function changeOf(asset: AssetView, fields: EditedFields): AssetEdit | undefined {
   const hadPreview = asset.previewId === asset.id ? "" : (asset.previewId ?? "");
-  const isOther = writeExactJson(wanted.metadata) !== writeExactJson(asset.metadata);
+  const isOther = writeExactJson(fields.metadata) !== writeExactJson(asset.metadata);
   const change: AssetEdit = {
-    ...(wanted.name !== asset.name && { name: wanted.name }),
-    ...(wanted.type !== (asset.mimeType ?? "") && wanted.type !== "" && { mime_type: wanted.type }),
-    ...(wanted.preview !== hadPreview && { preview_id: wanted.preview === "" ? null : wanted.preview }),
-    ...(isOther && { user_metadata: wanted.metadata }),
+    ...(fields.name !== asset.name && { name: fields.name }),
+    ...(fields.type !== (asset.mimeType ?? "") && fields.type !== "" && { mime_type: fields.type }),
+    ...(fields.preview !== hadPreview && { preview_id: fields.preview === "" ? null : fields.preview }),
+    ...(isOther && { user_metadata: fields.metadata }),
   };
   return Object.keys(change).length === 0 ? undefined : change;
 }

@@ -2,13 +2,13 @@ import { useTranslations } from "next-intl";
 import useSWR from "swr";
 import { failureText } from "@/components/frame/failure/fault-owner";
 import { Button } from "@/components/ui/controls/button";
-import { FileName } from "@/components/ui/cut";
 import { Link } from "@/components/ui/link";
 import { Picture } from "@/components/ui/pictures/picture";
-import { Skeleton } from "@/components/ui/skeleton";
+import { LoadingBlocks } from "@/components/ui/skeleton";
+import { FileName } from "@/components/ui/truncated";
 import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";
-import { thumbnailUrl, withQuery } from "@/lib/browser/urls";
+import { jobHref, thumbnailUrl, withQuery } from "@/lib/browser/urls";
 import { lacksOperation } from "@/lib/contract/failure";
 import { object, text } from "@/lib/contract/json/readers";
 import { type JobDetail } from "@/lib/contract/schemas/job";
@@ -18,8 +18,8 @@ import { assetHref } from "../asset-urls";
 
 type Sibling = { key: string; name: string; kind: ReturnType<typeof mediaKindOf>; assetId?: string; file?: string; picture?: string };
 type Siblings = { shown: Sibling[]; isCut: boolean };
-type Known = { id: string; name: string; hash?: string };
-type JobSiblingsProps = { jobId: string; asset: Known; connectionId?: string; connection?: string };
+type NamedAsset = { id: string; name: string; hash?: string };
+type JobSiblingsProps = { jobId: string; asset: NamedAsset; connectionId?: string; connection?: string };
 
 const MAX_COUNT = 60;
 
@@ -43,12 +43,19 @@ export function JobSiblings({ jobId, asset, connectionId, connection }: JobSibli
       </p>
     );
   }
-  if (!data) return <SiblingsSkeleton />;
+  if (!data)
+    return (
+      <LoadingBlocks
+        label={t("loading")}
+        blocks={Array.from({ length: 3 }, () => "h-[54px] w-full")}
+        className="grid grid-cols-[repeat(auto-fill,minmax(72px,1fr))] gap-2"
+      />
+    );
   const own = data.shown.findIndex((sibling) => isSame(sibling, asset));
   const others = data.shown.filter((_, index) => index !== own);
   const isCut = data.isCut || others.length > MAX_COUNT;
   if (others.length === 0) return <p className="text-ink-3">{t("none")}</p>;
-  const job = withQuery(`/jobs/${encodeURIComponent(jobId)}`, { connection });
+  const job = jobHref(jobId, connection);
   return (
     <>
       <ul aria-label={t("label")} className="grid grid-cols-[repeat(auto-fill,minmax(72px,1fr))] gap-2">
@@ -85,19 +92,8 @@ export function JobSiblings({ jobId, asset, connectionId, connection }: JobSibli
   );
 }
 
-function SiblingsSkeleton() {
-  const t = useTranslations("assets.siblings");
-  return (
-    <div role="status" aria-label={t("loading")} className="grid grid-cols-[repeat(auto-fill,minmax(72px,1fr))] gap-2">
-      {[0, 1, 2].map((index) => (
-        <Skeleton key={index} className="h-[54px] w-full" />
-      ))}
-    </div>
-  );
-}
-
 /** With a core service, jobs name files instead of assets: by the content's name, or by the asset's own name. */
-function isSame({ assetId, name, file }: Sibling, { id, name: ownName, hash }: Known): boolean {
+function isSame({ assetId, name, file }: Sibling, { id, name: ownName, hash }: NamedAsset): boolean {
   if (assetId !== undefined) return assetId === id;
   const digits = hash?.slice(hash.indexOf(":") + 1);
   return digits === undefined ? name === ownName : file?.startsWith(digits) === true || name === ownName;
@@ -116,14 +112,14 @@ function Plate({ kind, name }: Pick<Sibling, "kind" | "name">) {
 
 async function readSiblings(jobId: string, connection: string | undefined): Promise<Siblings> {
   const job = `/api/jobs/${encodeURIComponent(jobId)}` as const;
-  const listed = await callApi<{ assets: unknown[] }>(withQuery(`${job}/assets`, { limit: MAX_COUNT + 2, connection }));
+  const result = await callApi<{ assets: unknown[] }>(withQuery(`${job}/assets`, { limit: MAX_COUNT + 2, connection }));
   // One of them is the asset itself, so one more is requested than is shown.
-  const most = MAX_COUNT + 1;
-  if (listed.ok) {
-    const { assets } = listed.value;
-    return { shown: assets.slice(0, most).flatMap((asset) => ofAsset(asset, connection)), isCut: assets.length > most };
+  const maxItems = MAX_COUNT + 1;
+  if (result.ok) {
+    const { assets } = result.value;
+    return { shown: assets.slice(0, maxItems).flatMap((asset) => ofAsset(asset, connection)), isCut: assets.length > maxItems };
   }
-  if (!lacksOperation(listed.failure)) throw listed.failure;
+  if (!lacksOperation(result.failure)) throw result.failure;
   const read = await callApi<JobDetail>(withQuery(job, { connection }));
   if (!read.ok) throw read.failure;
   const outputs = listOutputs(read.value.outputs).flatMap((view) => {
@@ -141,7 +137,7 @@ async function readSiblings(jobId: string, connection: string | undefined): Prom
       },
     ];
   });
-  return { shown: outputs.slice(0, most), isCut: outputs.length > most };
+  return { shown: outputs.slice(0, maxItems), isCut: outputs.length > maxItems };
 }
 
 const listedAsset = object({ id: text }, { name: text, mime_type: text, preview_url: text });

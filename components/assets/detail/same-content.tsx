@@ -2,8 +2,8 @@ import { useTranslations } from "next-intl";
 import { useState } from "react";
 import { failureText } from "@/components/frame/failure/fault-owner";
 import { Button } from "@/components/ui/controls/button";
-import { FileName } from "@/components/ui/cut";
 import { Link } from "@/components/ui/link";
+import { FileName } from "@/components/ui/truncated";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { type AssetsQuery } from "@/lib/contract/schemas/asset";
 import { type AssetView } from "@/lib/contract/views/asset-view";
@@ -12,13 +12,12 @@ import { readAssets } from "../asset-calls";
 import { assetHref } from "../asset-urls";
 import { type AssetPage } from "../assets-address";
 
-type SameContentProps = { asset: AssetView; connectionId?: string; connection?: string };
 type Looking = "looking" | { found: SameContentFound } | { failure: ApiFailure };
 
 const SHOWN = 10;
 
 /** Searched on a click, as it costs the service some requests. */
-export function SameContent({ asset, connectionId, connection }: SameContentProps) {
+export function SameContent({ asset, connectionId, connection }: { asset: AssetView; connectionId?: string; connection?: string }) {
   const t = useTranslations("assets.same");
   const errors = useTranslations("errors");
   const [looking, setLooking] = useState<Looking>();

@@ -6,7 +6,7 @@ import { onlyTag, type TagCount, useRefinedTags, useTags } from "@/components/fr
 import { Button, chipStyle } from "@/components/ui/controls/button";
 import { Input } from "@/components/ui/controls/fields";
 import { Dialog, DialogFoot } from "@/components/ui/dialog";
-import { useNumber } from "@/components/ui/time/use-clock";
+import { useNumberFormat } from "@/components/ui/time/use-time-format";
 import { type AssetsQuery } from "@/lib/contract/schemas/asset";
 import { type TagState, tagState, withTagState } from "../assets-address";
 import { MetadataEditor } from "./metadata-editor";
@@ -23,8 +23,8 @@ export function MetadataDialog({ filter, onFilter, onClose }: MetadataDialogProp
   const common = useTranslations("common");
   const canFilter = useFeature("metadataFilter");
   const [rows, setRows] = useState(() => {
-    const read = readFilter(filter);
-    return read.length > 0 ? read : [blank];
+    const conditions = readFilter(filter);
+    return conditions.length > 0 ? conditions : [blank];
   });
   const [problems, setProblems] = useState(noProblems);
   function apply() {
@@ -79,28 +79,28 @@ export function TagDialog({ query, connectionId, seen, onChange, onClose }: TagD
   const t = useTranslations("assets.tags");
   const common = useTranslations("common");
   const [typed, setTyped] = useState("");
-  const wanted = typed.trim();
-  const listed = useTags(connectionId, wanted.includes(",") ? "" : wanted);
+  const search = typed.trim();
+  const tagsState = useTags(connectionId, search.includes(",") ? "" : search);
   const refined = useRefinedTags(connectionId, query);
   // Rows that arrive one by one would move under the pointer: the first ones appear only once both requests are answered.
-  const isAsking = connectionId !== undefined && (listed.state === "asking" || refined.state === "asking");
+  const isAsking = connectionId !== undefined && (tagsState.state === "asking" || refined.state === "asking");
   const [isReady, setReady] = useState(!isAsking);
   if (!isReady && !isAsking) setReady(true);
-  const offered = !isReady ? [] : offer({ listed: listed.tags, refined: refined.tags, seen, query, wanted });
+  const offered = !isReady ? [] : offer({ listed: tagsState.tags, refined: refined.tags, seen, query, search });
   const only = onlyTag(
-    wanted,
+    search,
     offered.map(({ name }) => name),
   );
-  const isTypable = wanted !== "" && !wanted.includes(",") && !offered.some(({ name }) => name === wanted);
+  const isTypable = search !== "" && !search.includes(",") && !offered.some(({ name }) => name === search);
   const set = (tag: string, state: TagState) => {
     onChange(withTagState(query, tag, state));
     setTyped("");
   };
   return (
-    <Dialog isOpen onClose={onClose} title={t("title")} actions={<Button onClick={onClose}>{common("close")}</Button>}>
+    <Dialog isOpen onClose={onClose} title={t("title")} actions="close">
       <form
         action={() => {
-          if (wanted !== "" && !wanted.includes(",")) set(only ?? wanted, "include");
+          if (search !== "" && !search.includes(",")) set(only ?? search, "include");
         }}
       >
         <Input
@@ -112,11 +112,11 @@ export function TagDialog({ query, connectionId, seen, onChange, onClose }: TagD
           onChange={({ currentTarget }) => setTyped(currentTarget.value)}
         />
       </form>
-      {wanted.includes(",") ? <p className="mt-1.5 text-sm text-bad">{t("comma")}</p> : null}
-      {listed.state === "unknown" && listed.failure ? <FailureMessage failure={listed.failure} className="mt-2" /> : null}
-      {listed.state === "absent" ? <p className="mt-1.5 text-sm text-ink-3">{t("seenOnly")}</p> : null}
+      {search.includes(",") ? <p className="mt-1.5 text-sm text-bad">{t("comma")}</p> : null}
+      {tagsState.state === "unknown" && tagsState.failure ? <FailureMessage failure={tagsState.failure} className="mt-2" /> : null}
+      {tagsState.state === "absent" ? <p className="mt-1.5 text-sm text-ink-3">{t("seenOnly")}</p> : null}
       <ul aria-label={t("list")} className="mt-2 flex max-h-[44vh] flex-col overflow-y-auto">
-        {isTypable ? <TagLine tag={{ name: wanted, count: undefined }} state={tagState(query, wanted)} onState={set} /> : null}
+        {isTypable ? <TagLine tag={{ name: search, count: undefined }} state={tagState(query, search)} onState={set} /> : null}
         {offered.slice(0, SHOWN).map((tag) => (
           <TagLine key={tag.name} tag={tag} state={tagState(query, tag.name)} onState={set} />
         ))}
@@ -132,8 +132,8 @@ type TagLineProps = { tag: TagCount; state: TagState; onState: (tag: string, sta
 
 function TagLine({ tag: { name, count }, state, onState }: TagLineProps) {
   const t = useTranslations("assets.tags");
-  const number = useNumber();
-  const toggle = (wanted: TagState) => onState(name, state === wanted ? "any" : wanted);
+  const number = useNumberFormat();
+  const toggle = (newState: TagState) => onState(name, state === newState ? "any" : newState);
   return (
     <li className="flex items-center gap-1.5 py-1">
       <span title={name} className="min-w-0 flex-1 truncate text-ink">
@@ -162,18 +162,24 @@ function TagLine({ tag: { name, count }, state, onState }: TagLineProps) {
   );
 }
 
-type Known = { listed: readonly TagCount[]; refined: readonly TagCount[]; seen: readonly string[]; query: AssetsQuery; wanted: string };
+type TagSources = {
+  listed: readonly TagCount[];
+  refined: readonly TagCount[];
+  seen: readonly string[];
+  query: AssetsQuery;
+  search: string;
+};
 
 /** Active filters first; then the tags of this view, then all others. */
-function offer({ listed, refined, seen, query, wanted }: Known): TagCount[] {
-  const found = new Map<string, number | undefined>();
+function offer({ listed, refined, seen, query, search }: TagSources): TagCount[] {
+  const match = new Map<string, number | undefined>();
   const counts = new Map(refined.map(({ name, count }) => [name, count]));
   const rest = seen.map((name) => ({ name, count: undefined }));
-  const asked = [...(query.include_tags ?? []), ...(query.exclude_tags ?? [])].map((name) => ({ name, count: counts.get(name) }));
-  for (const { name, count } of [...asked, ...refined, ...listed, ...rest]) {
-    const fits = name.toLowerCase().includes(wanted.toLowerCase());
-    // The interface joins tags by commas, so a tag that contains a comma cannot be asked for.
-    if (fits && !name.includes(",") && !found.has(name)) found.set(name, counts.get(name) ?? (counts.size > 0 ? undefined : count));
+  const queriedTags = [...(query.include_tags ?? []), ...(query.exclude_tags ?? [])].map((name) => ({ name, count: counts.get(name) }));
+  for (const { name, count } of [...queriedTags, ...refined, ...listed, ...rest]) {
+    const fits = name.toLowerCase().includes(search.toLowerCase());
+    // The interface joins tags by commas, so a tag with a comma cannot be requested.
+    if (fits && !name.includes(",") && !match.has(name)) match.set(name, counts.get(name) ?? (counts.size > 0 ? undefined : count));
   }
-  return [...found].map(([name, count]) => ({ name, count }));
+  return [...match].map(([name, count]) => ({ name, count }));
 }

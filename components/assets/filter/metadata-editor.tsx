@@ -1,7 +1,7 @@
 import { X } from "lucide-react";
 import { useTranslations } from "next-intl";
 import { Button } from "@/components/ui/controls/button";
-import { Input, Select } from "@/components/ui/controls/fields";
+import { Input, Options, Select } from "@/components/ui/controls/fields";
 import { type MetadataRow, type RowProblem, valueTypes } from "./metadata-rows";
 
 type MetadataEditorProps = {
@@ -45,11 +45,7 @@ export function MetadataEditor({ rows, problems, onRows }: MetadataEditorProps) 
                 value={row.type}
                 onChange={({ currentTarget }) => change(at, { type: valueTypes.find((type) => type === currentTarget.value) ?? "guess" })}
               >
-                {valueTypes.map((type) => (
-                  <option key={type} value={type}>
-                    {t(`types.${type}`)}
-                  </option>
-                ))}
+                <Options of={valueTypes.map((type) => [type, t(`types.${type}`)])} />
               </Select>
               <Button tone="quiet" size="icon" aria-label={t("remove")} onClick={() => onRows(rows.filter((_, index) => index !== at))}>
                 <X aria-hidden="true" className="size-3.5" />

@@ -9,20 +9,22 @@ import { type ApiFailure } from "@/lib/browser/read-failure";
 import { type WorkOf, type WorkPhase } from "./use-bulk-work";
 import { WorkLine, WorkLines } from "./work-line";
 
+type BulkWords = "acts" | "assets.bulk" | "files.removal";
 type Of<Phase, Kind> = Extract<Phase, { kind: Kind }>;
 
-/** The part of the acts that the lines use. */
 type Acts<Act, Item, Entry> = {
   works: readonly WorkOf<Act, Item, Entry>[];
   undo: (key: number) => void;
   stop: (key: number) => void;
-  again: (key: number, isMeant: (entry: Entry) => boolean) => Promise<void>;
+  again: (key: number, isIncluded: (entry: Entry) => boolean) => Promise<void>;
   dismiss: (key: number) => void;
 };
 type Words<Act, Item, Entry extends { id: string }> = {
-  /** The namespace of its sentences. */
-  words: "acts" | "assets.bulk";
+  words: BulkWords;
   undoableText: (phase: Of<WorkPhase<Act, Item, Entry>, "undoable">) => string;
+  /** Shown while the list is read to find the rows to act on. */
+  readingText?: (match: number) => string;
+  collectedText?: (count: number) => string;
   workingText: (phase: Of<WorkPhase<Act, Item, Entry>, "working">) => string;
   /** How often each outcome occurred, and the tone of the most important one. */
   summaryOf: (entries: readonly Entry[]) => { text: string; tone: Tone };
@@ -30,7 +32,7 @@ type Words<Act, Item, Entry extends { id: string }> = {
   causeOf?: (entries: readonly Entry[]) => string | undefined;
   failureText: (failure: ApiFailure) => string;
   /** Whether a failed entry may be tried again. */
-  isWorthAgain: (entry: Entry, act: Act) => boolean;
+  isRetryable: (entry: Entry, action: Act) => boolean;
   /** Further actions on the results; `dismiss` removes their line. */
   actions?: (phase: Of<WorkPhase<Act, Item, Entry>, "done">, dismiss: () => void) => ReactNode;
   entryLook: EntryLook<Entry>;
@@ -57,8 +59,8 @@ type BulkLineProps<Act, Item, Entry extends { id: string }> = BulkLinesProps<Act
   phase: WorkPhase<Act, Item, Entry>;
 };
 
-function BulkLine<Act, Item, Entry extends { id: string }>({ id, phase, acts, words, ...say }: BulkLineProps<Act, Item, Entry>) {
-  const t = useTranslations(words);
+function BulkLine<Act, Item, Entry extends { id: string }>({ id, phase, acts, ...say }: BulkLineProps<Act, Item, Entry>) {
+  const t = useTranslations("common.bulk");
   const common = useTranslations("common");
   const [isReading, setReading] = useState(false);
   const cut = (isCut: boolean) => (isCut ? ` · ${t("cut")}` : "");
@@ -76,23 +78,17 @@ function BulkLine<Act, Item, Entry extends { id: string }>({ id, phase, acts, wo
     case "working":
       return (
         <MovingLine
-          text={phase.kind === "working" ? say.workingText(phase) : t("walking", { found: phase.found })}
+          text={phase.kind === "working" ? say.workingText(phase) : (say.readingText?.(phase.found) ?? "")}
           share={phase.kind === "working" ? phase.done / Math.max(1, phase.items.length) : undefined}
           waitMs={phase.waitMs}
           isStopping={phase.kind === "working" && phase.isStopping === true}
           onStop={() => acts.stop(id)}
-          words={{
-            progress: t("progress"),
-            stop: t("stop"),
-            stopping: t("stopping"),
-            waiting: (seconds) => t("waiting", { seconds }),
-          }}
         />
       );
     case "done": {
       const { text, tone } = say.summaryOf(phase.entries);
-      const isWorthAgain = (entry: Entry) => say.isWorthAgain(entry, phase.act);
-      const left = phase.entries.filter(isWorthAgain).length;
+      const isRetryableEntry = (entry: Entry) => say.isRetryable(entry, phase.act);
+      const left = phase.entries.filter(isRetryableEntry).length;
       const cause = say.causeOf?.(phase.entries);
       return (
         <>
@@ -100,21 +96,21 @@ function BulkLine<Act, Item, Entry extends { id: string }>({ id, phase, acts, wo
             {cause ? <span className="max-w-prose text-ink-2">{cause}</span> : null}
             {say.actions?.(phase, dismiss)}
             {left > 0 ? (
-              <Button size="small" onClick={() => void acts.again(id, isWorthAgain)}>
+              <Button size="small" onClick={() => void acts.again(id, isRetryableEntry)}>
                 {t("again", { count: left })}
               </Button>
             ) : null}
             <Button size="small" onClick={() => setReading(true)}>
-              {t("receipt.open")}
+              {t("result.open")}
             </Button>
           </WorkLine>
-          <ReceiptDialog {...say.entryLook} words={words} isOpen={isReading} entries={phase.entries} onClose={() => setReading(false)} />
+          <ResultDialog {...say.entryLook} words={say.words} isOpen={isReading} entries={phase.entries} onClose={() => setReading(false)} />
         </>
       );
     }
     case "collected":
       return (
-        <WorkLine tone="ok" text={t("collected", { count: phase.items.length }) + cut(phase.isCut)} onDismiss={dismiss}>
+        <WorkLine tone="ok" text={(say.collectedText?.(phase.items.length) ?? "") + cut(phase.isCut)} onDismiss={dismiss}>
           {say.copies?.(phase.items).map((copy) => (
             <CopyButton key={copy.label} {...copy} className="size-6 text-inherit" />
           ))}
@@ -129,36 +125,33 @@ type MovingLineProps = {
   text: string;
   /** The share that is done, from 0 to 1; absent where unknown. */
   share?: number;
-  /** The service asked to wait this long. */
   waitMs?: number;
   isStopping: boolean;
   onStop: () => void;
-  words: { progress: string; stop: string; stopping: string; waiting: (seconds: number) => string };
 };
 
 /** An act on many things, while it runs. */
-function MovingLine({ text, share, waitMs, isStopping, onStop, words }: MovingLineProps) {
-  const wait = waitMs === undefined ? "" : ` · ${words.waiting(Math.ceil(waitMs / 1000))}`;
+function MovingLine({ text, share, waitMs, isStopping, onStop }: MovingLineProps) {
+  const t = useTranslations("common.bulk");
+  const wait = waitMs === undefined ? "" : ` · ${t("waiting", { seconds: Math.ceil(waitMs / 1000) })}`;
   return (
     <WorkLine tone="run" text={text + wait}>
-      {share === undefined ? null : <ProgressBar value={share} label={words.progress} />}
+      {share === undefined ? null : <ProgressBar value={share} label={t("progress")} />}
       <Button size="small" busy={isStopping} onClick={onStop}>
-        {isStopping ? words.stopping : words.stop}
+        {t(isStopping ? "stopping" : "stop")}
       </Button>
     </WorkLine>
   );
 }
 
-/** How an entry is displayed. */
 type EntryLook<Entry> = {
   toneOf: (entry: Entry) => Tone;
   textOf: (entry: Entry) => string;
   /** The name that people use, if more than its id is known. */
   nameOf: (entry: Entry) => string | undefined;
 };
-type ReceiptDialogProps<Entry extends { id: string }> = EntryLook<Entry> & {
-  /** The namespace of its sentences. */
-  words: "acts" | "assets.bulk";
+type ResultDialogProps<Entry extends { id: string }> = EntryLook<Entry> & {
+  words: BulkWords;
   isOpen: boolean;
   entries: readonly Entry[];
   onClose: () => void;
@@ -167,17 +160,9 @@ type ReceiptDialogProps<Entry extends { id: string }> = EntryLook<Entry> & {
 /** At most this many lines are shown; the copied text has them all. */
 const SHOWN = 500;
 
-/** The outcome of every single thing, to read and to copy. */
-function ReceiptDialog<Entry extends { id: string }>({
-  isOpen,
-  entries,
-  words,
-  toneOf,
-  textOf,
-  nameOf,
-  onClose,
-}: ReceiptDialogProps<Entry>) {
-  const t = useTranslations(`${words}.receipt`);
+function ResultDialog<Entry extends { id: string }>({ isOpen, entries, words, toneOf, textOf, nameOf, onClose }: ResultDialogProps<Entry>) {
+  const t = useTranslations(`${words}.result`);
+  const common = useTranslations("common.bulk.result");
   const asText = () => entries.map((entry) => [entry.id, nameOf(entry) ?? "", textOf(entry)].join("\t")).join("\n");
   return (
     <Dialog
@@ -187,8 +172,8 @@ function ReceiptDialog<Entry extends { id: string }>({
       title={t("title", { count: entries.length })}
       actions={
         <>
-          {isOpen ? <CopyButton text={asText()} label={t("copy")} className="mr-auto size-[30px]" /> : null}
-          <Button onClick={onClose}>{t("close")}</Button>
+          {isOpen ? <CopyButton text={asText()} label={common("copy")} className="mr-auto size-[30px]" /> : null}
+          <Button onClick={onClose}>{common("close")}</Button>
         </>
       }
     >
@@ -200,7 +185,7 @@ function ReceiptDialog<Entry extends { id: string }>({
                 {t("thing")}
               </th>
               <th scope="col" className="py-1 font-normal">
-                {t("happened")}
+                {common("happened")}
               </th>
             </tr>
           </thead>
@@ -222,7 +207,7 @@ function ReceiptDialog<Entry extends { id: string }>({
           </tbody>
         </table>
       </div>
-      {entries.length > SHOWN ? <p className="mt-2">{t("more", { count: entries.length - SHOWN })}</p> : null}
+      {entries.length > SHOWN ? <p className="mt-2">{common("more", { count: entries.length - SHOWN })}</p> : null}
     </Dialog>
   );
 }

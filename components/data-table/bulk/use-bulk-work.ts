@@ -1,35 +1,35 @@
 import { useEffect, useRef, useState } from "react";
-import { newActKey, usePendingUndo } from "@/components/ui/hooks/use-pending-undo";
+import { newActionKey, usePendingUndo } from "@/components/ui/hooks/use-pending-undo";
 import { type Tone } from "@/components/ui/status-badge";
 import { type Walked, type Work } from "@/lib/browser/bulk/bulk-calls";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { type Result } from "@/lib/shared/result";
 import { newUuid } from "@/lib/shared/text";
 
-export type Meant<Act, Item> = { act: Act; items: readonly Item[] };
+export type BulkRequest<Act, Item> = { act: Act; items: readonly Item[] };
 /** The act, and the outcome for each item. `isCut`: there are more items. */
-type Done<Act, Item, Entry> = Meant<Act, Item> & { entries: readonly Entry[]; isCut: boolean };
+type Done<Act, Item, Entry> = BulkRequest<Act, Item> & { entries: readonly Entry[]; isCut: boolean };
 
 export type WorkPhase<Act, Item, Entry> =
-  /** Will be carried out in a moment. */
-  | ({ kind: "undoable" } & Meant<Act, Item>)
+  | ({ kind: "undoable" } & BulkRequest<Act, Item>)
   | { kind: "walking"; found: number; waitMs?: number }
-  | ({ kind: "working"; done: number; isStopping?: boolean; waitMs?: number } & Meant<Act, Item>)
+  | ({ kind: "working"; done: number; isStopping?: boolean; waitMs?: number } & BulkRequest<Act, Item>)
   | ({ kind: "done" } & Done<Act, Item, Entry>)
   | { kind: "collected"; items: readonly Item[]; isCut: boolean }
   | { kind: "broken"; failure: ApiFailure };
-/** One act, from its beginning until its receipt is dismissed. */
+/** One act, from its beginning until its result is dismissed. */
 export type WorkOf<Act, Item, Entry> = { key: number; phase: WorkPhase<Act, Item, Entry> };
 
 type Choices<Act, Item, Query, Entry> = {
   connection: string | undefined;
-  carryOut: (meant: Meant<Act, Item>, work: Work) => Promise<Entry[]>;
+  carryOut: (request: BulkRequest<Act, Item>, work: Work) => Promise<Entry[]>;
   walk?: (query: Query, work: Work) => Promise<Result<Walked<Item>, ApiFailure>>;
-  onDone: (act: Act, entries: readonly Entry[]) => void;
-  /** The act was undone in time. */
-  onBack: (act: Act, items: readonly Item[]) => void;
+  onDone: (action: Act, entries: readonly Entry[]) => void;
+  onRestored: (action: Act, items: readonly Item[]) => void;
   /** Called if the page that would show the outcome was left. */
   onLeft: (entries: readonly Entry[]) => void;
+  /** Leaving the page does not stop the acts: others of the tab stay open. */
+  outlivesPage?: boolean;
 };
 
 const forever = new AbortController().signal;
@@ -40,8 +40,9 @@ export function useBulkWork<Act, Item extends { id: string }, Entry extends { id
   carryOut,
   walk: walkList,
   onDone,
-  onBack,
+  onRestored,
   onLeft,
+  outlivesPage = false,
 }: Choices<Act, Item, Query, Entry>) {
   type Phase = WorkPhase<Act, Item, Entry>;
   const [begun, setBegun] = useState<readonly WorkOf<Act, Item, Entry>[]>([]);
@@ -53,19 +54,19 @@ export function useBulkWork<Act, Item extends { id: string }, Entry extends { id
     isThere.current = true;
     return () => {
       isThere.current = false;
-      for (const each of all.values()) each.abort();
+      if (!outlivesPage) for (const each of all.values()) each.abort();
     };
-  }, []);
+  }, [outlivesPage]);
 
   const put = (key: number, phase: Phase) =>
     setBegun((now) =>
-      now.some((one) => one.key === key) ? now.map((one) => (one.key === key ? { key, phase } : one)) : [...now, { key, phase }],
+      now.some((item) => item.key === key) ? now.map((item) => (item.key === key ? { key, phase } : item)) : [...now, { key, phase }],
     );
   const change = (key: number, next: (phase: Phase) => Phase) =>
-    setBegun((now) => now.map((one) => (one.key === key ? { key, phase: next(one.phase) } : one)));
-  const drop = (key: number) => setBegun((now) => now.filter((one) => one.key !== key));
+    setBegun((now) => now.map((item) => (item.key === key ? { key, phase: next(item.phase) } : item)));
+  const drop = (key: number) => setBegun((now) => now.filter((item) => item.key !== key));
 
-  function begin(key = newActKey()): Work {
+  function begin(key = newActionKey()): Work {
     const stop = new AbortController();
     stopping.current.set(key, stop);
     return {
@@ -78,12 +79,12 @@ export function useBulkWork<Act, Item extends { id: string }, Entry extends { id
   }
   /** `before`: earlier outcomes, when some entries are tried again. */
   async function run(
-    meant: Meant<Act, Item>,
-    { key = newActKey(), isCut = false, before }: { key?: number; isCut?: boolean; before?: Done<Act, Item, Entry> } = {},
+    request: BulkRequest<Act, Item>,
+    { key = newActionKey(), isCut = false, before }: { key?: number; isCut?: boolean; before?: Done<Act, Item, Entry> } = {},
   ) {
-    const { act, items } = meant;
+    const { act, items } = request;
     put(key, { kind: "working", act, items, done: 0 });
-    const entries = await carryOut(meant, begin(key));
+    const entries = await carryOut(request, begin(key));
     stopping.current.delete(key);
     if (!isThere.current) return onLeft(entries);
     const ids = new Set(items.map(({ id }) => id));
@@ -91,11 +92,13 @@ export function useBulkWork<Act, Item extends { id: string }, Entry extends { id
     put(key, { kind: "done", act, items: before?.items ?? items, entries: [...earlier, ...entries], isCut: before?.isCut ?? isCut });
     onDone(act, entries);
   }
-  async function leave(meant: Meant<Act, Item>): Promise<void> {
+  async function leave(request: BulkRequest<Act, Item>): Promise<void> {
     const silent = { connection, act: newUuid(), signal: forever, onDone: () => undefined, onWait: () => undefined, isLeaving: true };
-    onLeft(await carryOut(meant, silent));
+    onLeft(await carryOut(request, silent));
   }
-  const pending = usePendingUndo<Meant<Act, Item>>((meant, isLeaving, key) => void (isLeaving ? leave(meant) : run(meant, { key })));
+  const pending = usePendingUndo<BulkRequest<Act, Item>>(
+    (request, isLeaving, key) => void (isLeaving ? leave(request) : run(request, { key })),
+  );
 
   async function walk(key: number, query: Query): Promise<Walked<Item> | undefined> {
     if (!walkList) return undefined;
@@ -109,59 +112,60 @@ export function useBulkWork<Act, Item extends { id: string }, Entry extends { id
   }
 
   return {
-    works: [...begun, ...pending.acts.map(({ key, what }): WorkOf<Act, Item, Entry> => ({ key, phase: { kind: "undoable", ...what } }))],
-    /** Does nothing without items. */
-    schedule: (meant: Meant<Act, Item>) => {
-      if (meant.items.length > 0) pending.schedule(meant);
+    works: [
+      ...begun,
+      ...pending.actions.map(({ key, payload }): WorkOf<Act, Item, Entry> => ({ key, phase: { kind: "undoable", ...payload } })),
+    ],
+    /** Does nothing without items, or after the page was left: nobody could undo it. */
+    schedule: (request: BulkRequest<Act, Item>) => {
+      if (isThere.current && request.items.length > 0) pending.schedule(request);
     },
     undo: (key: number) => {
-      const taken = pending.undo(key);
-      if (taken) onBack(taken.what.act, taken.what.items);
+      const pendingAction = pending.undo(key);
+      if (pendingAction) onRestored(pendingAction.payload.act, pendingAction.payload.items);
     },
     /** Undoes this one alone; the other items of the act stay scheduled. */
     undoOne: (id: string) => {
-      const found = pending.acts.find(({ what }) => what.items.some((item) => item.id === id));
-      if (!found) return;
-      const { act, items } = found.what;
+      const pendingAction = pending.actions.find(({ payload }) => payload.items.some((item) => item.id === id));
+      if (!pendingAction) return;
+      const { act, items } = pendingAction.payload;
       const left = items.filter((item) => item.id !== id);
-      if (left.length === 0) pending.undo(found.key);
-      else pending.change(found.key, { act, items: left });
-      onBack(
+      if (left.length === 0) pending.undo(pendingAction.key);
+      else pending.change(pendingAction.key, { act, items: left });
+      onRestored(
         act,
         items.filter((item) => item.id === id),
       );
     },
     begin,
-    run: (meant: Meant<Act, Item>) => run(meant),
-    /** Acts on all that match: reads them first, then acts on those that `isMeant` accepts. */
-    runAll: async (act: Act, query: Query, isMeant: (item: Item) => boolean = () => true) => {
-      const key = newActKey();
+    run: (request: BulkRequest<Act, Item>) => run(request),
+    /** Acts on all that match: reads them first, then acts on those that `isIncluded` accepts. */
+    runAll: async (action: Act, query: Query, isIncluded: (item: Item) => boolean = () => true) => {
+      const key = newActionKey();
       const walked = await walk(key, query);
       if (!walked) return;
-      const items = walked.items.filter(isMeant);
+      const items = walked.items.filter(isIncluded);
       // All of them are reported elsewhere.
       if (items.length === 0 && walked.items.length > 0) drop(key);
-      else await run({ act, items }, { key, isCut: walked.isCut });
+      else await run({ act: action, items }, { key, isCut: walked.isCut });
     },
-    /** Repeats the act for the entries that `isMeant` accepts; the receipt keeps all entries. */
-    again: async (key: number, isMeant: (entry: Entry) => boolean) => {
-      const phase = begun.find((one) => one.key === key)?.phase;
+    /** Repeats the act for the entries that `isIncluded` accepts; the result keeps all entries. */
+    again: async (key: number, isIncluded: (entry: Entry) => boolean) => {
+      const phase = begun.find((item) => item.key === key)?.phase;
       if (phase?.kind !== "done") return;
-      const ids = new Set(phase.entries.filter(isMeant).map(({ id }) => id));
+      const ids = new Set(phase.entries.filter(isIncluded).map(({ id }) => id));
       await run({ act: phase.act, items: phase.items.filter(({ id }) => ids.has(id)) }, { key, before: phase });
     },
-    /** Collects names and ids for the clipboard. */
     collect: async (query: Query) => {
-      const key = newActKey();
+      const key = newActionKey();
       const walked = await walk(key, query);
       if (walked) put(key, { kind: "collected", ...walked });
     },
-    /** Running calls are finished. */
     stop: (key: number) => {
       stopping.current.get(key)?.abort();
       change(key, (now) => (now.kind === "working" ? { ...now, isStopping: true } : now));
     },
-    fail: (failure: ApiFailure) => put(newActKey(), { kind: "broken", failure }),
+    fail: (failure: ApiFailure) => put(newActionKey(), { kind: "broken", failure }),
     dismiss: drop,
     /** Removes the results of finished acts, when a new act begins. */
     dismissEnded: () => setBegun((now) => now.filter(({ phase: { kind } }) => kind === "walking" || kind === "working")),

@@ -2,7 +2,7 @@ import { useTranslations } from "next-intl";
 import { type ReactNode } from "react";
 import { Button } from "@/components/ui/controls/button";
 import { useEscape } from "@/components/ui/hooks/page-keys";
-import { useFocusWhenLost } from "@/components/ui/receipt-line";
+import { useFocusWhenLost } from "@/components/ui/result-line";
 import { type Tone, ToneIcon } from "@/components/ui/status-badge";
 
 /** Laid over the list's lower edge: acts in progress and their outcomes, above the actions for the selected rows. */
@@ -26,16 +26,14 @@ export function WorkLines({ label, children }: { label: string; children: ReactN
   );
 }
 
-type WorkLineProps = { tone: Tone; text: string; children?: ReactNode; onDismiss?: () => void };
-
-export function WorkLine({ tone, text, children, onDismiss }: WorkLineProps) {
+export function WorkLine({ tone, text, children, onDismiss }: { tone: Tone; text: string; children?: ReactNode; onDismiss?: () => void }) {
   const common = useTranslations("common");
   const line = useFocusWhenLost<HTMLDivElement>();
   return (
     <div
       ref={line}
       tabIndex={-1}
-      // The second click of a double click was meant for what was here before, so it is ignored.
+      // Ignores the second click of a double click, which was for the earlier content.
       onClickCapture={(event) => (event.detail > 1 ? event.stopPropagation() : undefined)}
       className="flex w-fit max-w-full flex-wrap items-center gap-x-3 gap-y-1.5 rounded-lg border border-line-strong bg-surface px-3.5 py-2 text-ink shadow-xl"
     >
@@ -73,13 +71,12 @@ export function SelectionBar({ count, onClear, children }: { count: number; onCl
       <b className="font-semibold whitespace-nowrap">{t("count", { count })}</b>
       <div className="contents max-sm:order-last max-sm:block max-sm:w-full">{children}</div>
       <button type="button" onClick={onClear} className="rounded-sm opacity-80 hover:opacity-100 max-sm:ml-auto">
-        {t("letGo")}
+        {t("release")}
       </button>
     </div>
   );
 }
 
-/** The style of a link in the bar. */
 export const selectionItem = "rounded-sm whitespace-nowrap underline-offset-4 hover:underline";
 
 export function SelectionButton({ onClick, children }: { onClick: () => void; children: ReactNode }) {

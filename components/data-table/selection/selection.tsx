@@ -4,7 +4,7 @@ import { Checkbox } from "@/components/ui/controls/fields";
 import { isTyping, usePageKey } from "@/components/ui/hooks/page-keys";
 import { between } from "@/components/ui/hooks/use-range";
 
-export function useChosen<T extends string | boolean | ReadonlySet<string>>(store: SelectionStore, read: () => T): T {
+export function useSelectionValue<T extends string | boolean | ReadonlySet<string>>(store: SelectionStore, read: () => T): T {
   return useSyncExternalStore(store.subscribe, read, read);
 }
 
@@ -12,7 +12,7 @@ type SelectRowProps = { id: string; label: string; store: SelectionStore };
 
 /** The whole cell can be clicked and lies above the row's link; with Shift it selects everything from the last clicked one to this one. */
 export function SelectRow({ id, label, store }: SelectRowProps) {
-  const isOn = useChosen(store, () => store.has(id));
+  const isOn = useSelectionValue(store, () => store.has(id));
   return (
     // With Shift the browser would select the text between the two clicks.
     <label className="select-cell" onMouseDown={(event) => (event.shiftKey ? event.preventDefault() : undefined)}>
@@ -22,7 +22,7 @@ export function SelectRow({ id, label, store }: SelectRowProps) {
         aria-label={label}
         checked={isOn}
         onChange={({ currentTarget, nativeEvent }) =>
-          store.choose(id, currentTarget.checked, nativeEvent instanceof MouseEvent && nativeEvent.shiftKey)
+          store.select(id, currentTarget.checked, nativeEvent instanceof MouseEvent && nativeEvent.shiftKey)
         }
       />
     </label>
@@ -30,7 +30,7 @@ export function SelectRow({ id, label, store }: SelectRowProps) {
 }
 
 export function SelectAllRows({ label, store, isEmpty = false }: Omit<SelectRowProps, "id"> & { isEmpty?: boolean }) {
-  const share = useChosen(store, store.share);
+  const share = useSelectionValue(store, store.share);
   return (
     <label className="select-cell">
       <Checkbox
@@ -38,40 +38,40 @@ export function SelectAllRows({ label, store, isEmpty = false }: Omit<SelectRowP
         checked={share === "all"}
         indeterminate={share === "some"}
         disabled={isEmpty}
-        onChange={() => (share === "all" ? store.clear() : store.choosePage())}
+        onChange={() => (share === "all" ? store.clear() : store.selectPage())}
       />
     </label>
   );
 }
 
-/** Selected rows of a list by id, in its order; a row that has left the list is deselected. `meant`: those that "select all" selects. */
-export function useSelection(listed: readonly string[], meant = listed) {
+/** Selected rows of a list by id, in its order; a row that has left the list is deselected. `selectable`: those that "select all" selects. */
+export function useSelection(listed: readonly string[], selectable = listed) {
   const [store] = useState(createSelection);
-  const chosen = useChosen(store, store.ids);
-  useEffect(() => store.list(listed, meant));
+  const selectionValue = useSelectionValue(store, store.ids);
+  useEffect(() => store.list(listed, selectable));
   useAllRowsKey(store);
-  return { store, ids: listed.filter((id) => chosen.has(id)) };
+  return { store, ids: listed.filter((id) => selectionValue.has(id)) };
 }
 
 /** Ctrl A or ⌘ A selects the rows of the page; pressed again, all that match, if there are more. */
-export function useAllRowsKey(store: SelectionStore, chooseMatching?: () => void): void {
+export function useAllRowsKey(store: SelectionStore, selectMatching?: () => void): void {
   useAllKey(
     () => store.ids().size > 0 || document.activeElement?.closest("tr[data-row]") != null,
     () => {
-      if (store.share() === "all" && chooseMatching) chooseMatching();
-      else if (!store.isMatching()) store.choosePage();
+      if (store.share() === "all" && selectMatching) selectMatching();
+      else if (!store.isMatching()) store.selectPage();
     },
   );
 }
 
 /** `isOurs`: something is selected, or the focus is in the list. Elsewhere, and in a text, the key is the browser's. */
-export function useAllKey(isOurs: () => boolean, choose: () => void): void {
+export function useAllKey(isApplicable: () => boolean, select: () => void): void {
   usePageKey((event) => {
     const { key, metaKey, ctrlKey, shiftKey, altKey, target } = event;
     if (key.toLowerCase() !== "a" || metaKey === ctrlKey || shiftKey || altKey || event.defaultPrevented) return;
-    if (isTyping(target) || document.querySelector("dialog[open]") || !isOurs()) return;
+    if (isTyping(target) || document.querySelector("dialog[open]") || !isApplicable()) return;
     event.preventDefault();
-    choose();
+    select();
   });
 }
 
@@ -88,22 +88,22 @@ export function createSelection() {
   let leftOut: ReadonlySet<string> = new Set();
   let anchor: string | undefined;
   const changes = createStore(() => 0);
-  const tell = () => changes.setState((count) => count + 1);
+  const notify = () => changes.setState((count) => count + 1);
   const become = (next: ReadonlySet<string>, matching = false) => {
     ids = next;
     isMatching = matching;
     leftOut = new Set();
-    tell();
+    notify();
   };
   const has = (id: string) => (isMatching ? !leftOut.has(id) : ids.has(id));
   return {
     subscribe: changes.subscribe,
-    /** Sets the page's rows, in order. `meant`: those that "select all" selects. */
-    list(rows: readonly string[], meant = rows): void {
-      if (isSame(rows, listed) && isSame(meant, page)) return;
+    /** Sets the page's rows, in order. `selectable`: those that "select all" selects. */
+    list(rows: readonly string[], selectable = rows): void {
+      if (isSame(rows, listed) && isSame(selectable, page)) return;
       listed = rows;
-      page = meant;
-      if (ids.size > 0) tell();
+      page = selectable;
+      if (ids.size > 0) notify();
     },
     ids: () => ids,
     isMatching: () => isMatching,
@@ -115,7 +115,7 @@ export function createSelection() {
       return count === 0 ? "none" : count === page.length ? "all" : "some";
     },
     /** With `isRange`, everything from the last clicked one to this one. */
-    choose(id: string, isOn: boolean, isRange = false): void {
+    select(id: string, isOn: boolean, isRange = false): void {
       const next = new Set(isMatching ? listed.filter(has) : ids);
       for (const each of isRange ? between(listed, anchor, id) : [id]) {
         if (isOn) next.add(each);
@@ -130,12 +130,12 @@ export function createSelection() {
     },
     /** Selects these and no others, anywhere in the list. */
     replace: (chosen: Iterable<string>) => become(new Set(chosen)),
-    choosePage: () => become(new Set(page)),
-    chooseMatching: () => become(new Set(listed), true),
+    selectPage: () => become(new Set(page)),
+    selectMatching: () => become(new Set(listed), true),
     /** Excludes these from all that match; the caller then finds out the others and selects those. */
     leaveOut(these: Iterable<string>): void {
       leftOut = new Set(these);
-      tell();
+      notify();
     },
     /** Returns whether anything was selected. */
     clear: (): boolean => {

@@ -1,14 +1,13 @@
 import { useTranslations } from "next-intl";
 import { type FormEvent, useEffect, useState } from "react";
 import { Button } from "@/components/ui/controls/button";
-import { Input } from "@/components/ui/controls/fields";
-import { fieldText, FormField } from "@/components/ui/controls/form-field";
-import { Dialog, DialogFoot } from "@/components/ui/dialog";
+import { fieldText, InputField } from "@/components/ui/controls/form-field";
+import { Dialog, FormFoot } from "@/components/ui/dialog";
 import { FailureNotice } from "@/components/ui/empty-state";
 import { callApi } from "@/lib/browser/api";
 import { onConfirmedElsewhere } from "@/lib/browser/confirm";
-import { type ApiFailure } from "@/lib/browser/read-failure";
 import { signInAt } from "@/lib/browser/session";
+import { useRequests } from "@/lib/browser/use-read";
 import { type OidcChoice, type SignInMethods } from "@/lib/contract/people/sign-in";
 import { FailureMessage } from "../failure/failure-message";
 import { faultyField } from "../failure/fault-owner";
@@ -33,21 +32,16 @@ export function ConfirmDialog({ email, methods, onEnd }: ConfirmDialogProps) {
 
 function ConfirmForm({ email, onEnd }: Omit<ConfirmDialogProps, "methods">) {
   const t = useTranslations("frame.confirm");
-  const common = useTranslations("common");
-  const [isBusy, setBusy] = useState(false);
-  const [failure, setFailure] = useState<ApiFailure>();
+  const { busyWith, failure, send } = useRequests<"confirm">();
+  const isBusy = busyWith !== undefined;
   const isWrong = failure !== undefined && faultyField(failure, ["password"]) !== undefined;
 
   async function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault();
     const field = event.currentTarget.elements.namedItem("password");
     const password = fieldText(new FormData(event.currentTarget), "password");
-    setBusy(true);
-    setFailure(undefined);
-    const result = await callApi("/api/console/account/confirm", { method: "POST", json: { password } });
+    const result = await send("confirm", callApi("/api/console/account/confirm", { method: "POST", json: { password } }));
     if (result.ok) return onEnd(true);
-    setBusy(false);
-    setFailure(result.failure);
     if (field instanceof HTMLInputElement) field.select();
   }
 
@@ -57,17 +51,17 @@ function ConfirmForm({ email, onEnd }: Omit<ConfirmDialogProps, "methods">) {
       {failure && !isWrong ? <FailureMessage failure={failure} /> : null}
       {/* Tells the browser's password manager whose password it is. */}
       <input type="email" name="username" autoComplete="username" defaultValue={email} hidden readOnly />
-      <FormField label={t("password")} error={isWrong ? t("wrong") : undefined}>
-        {(control) => (
-          <Input {...control} name="password" type="password" autoComplete="current-password" required maxLength={254} autoFocus />
-        )}
-      </FormField>
-      <DialogFoot>
-        <Button onClick={() => onEnd(false)}>{common("cancel")}</Button>
-        <Button type="submit" tone="primary" busy={isBusy}>
-          {isBusy ? t("busy") : t("submit")}
-        </Button>
-      </DialogFoot>
+      <InputField
+        label={t("password")}
+        error={isWrong ? t("wrong") : undefined}
+        name="password"
+        type="password"
+        autoComplete="current-password"
+        required
+        maxLength={254}
+        autoFocus
+      />
+      <FormFoot onClose={() => onEnd(false)} busy={isBusy} label={isBusy ? t("busy") : t("submit")} />
     </form>
   );
 }
@@ -98,9 +92,9 @@ function ConfirmAtProvider({ providers, onConfirmed }: { providers: readonly Oid
   return (
     <div className="flex flex-col gap-2">
       {refused ? <FailureNotice title={t("away.title", { provider: refused })} next={t("away.next")} /> : null}
-      {providers.map((one) => (
-        <Button key={one.id} busy={busyWith === one.id} onClick={() => void open(one)}>
-          {t("with", { provider: one.label })}
+      {providers.map((provider) => (
+        <Button key={provider.id} busy={busyWith === provider.id} onClick={() => void open(provider)}>
+          {t("with", { provider: provider.label })}
         </Button>
       ))}
       <p role="status" className="text-sm text-ink-3">

@@ -2,7 +2,7 @@
 
 import dynamic from "next/dynamic";
 import { useEffect, useState } from "react";
-import { onConfirmationAsked } from "@/lib/browser/confirm";
+import { onConfirmationRequest } from "@/lib/browser/confirm";
 import { type SignInMethods } from "@/lib/contract/people/sign-in";
 
 const ConfirmDialog = dynamic(() => import("./confirm-dialog").then((module) => module.ConfirmDialog), { ssr: false });
@@ -10,7 +10,7 @@ const ConfirmDialog = dynamic(() => import("./confirm-dialog").then((module) => 
 /** Opens when a call is refused until the person has confirmed their identity. The dialog's code loads with the first such call. */
 export function ConfirmGate({ email, methods }: { email: string; methods: SignInMethods }) {
   const [asking, setAsking] = useState<{ answer: (isConfirmed: boolean) => void }>();
-  useEffect(() => onConfirmationAsked((answer) => setAsking({ answer })), []);
+  useEffect(() => onConfirmationRequest((answer) => setAsking({ answer })), []);
   if (!asking) return null;
   return (
     <ConfirmDialog

@@ -4,7 +4,6 @@ import { Input } from "@/components/ui/controls/fields";
 import { FailureNotice } from "@/components/ui/empty-state";
 import { MAX_PASSWORD_LENGTH, MIN_PASSWORD, type OidcRefusal } from "@/lib/contract/people/sign-in";
 
-/** Takes the attributes that its form field passes. */
 export function NewPasswordInput(control: ComponentProps<typeof Input>) {
   return (
     <Input

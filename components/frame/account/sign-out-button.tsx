@@ -3,9 +3,10 @@
 import { LogOut } from "lucide-react";
 import { useTranslations } from "next-intl";
 import { useState } from "react";
-import { Button } from "@/components/ui/controls/button";
-import { leaveUnasked } from "@/components/ui/hooks/use-close-warning";
+import { IconButton } from "@/components/ui/controls/button";
+import { allowLeaving } from "@/components/ui/hooks/use-close-warning";
 import { showToast } from "@/components/ui/toast-store";
+import { setSessionEnded } from "@/lib/browser/live/live-state";
 import { forgetPerson } from "@/lib/browser/persisted";
 import { useSignOutAt } from "../member-context";
 
@@ -13,11 +14,7 @@ export function SignOutButton() {
   const t = useTranslations("frame.member");
   const { isBusy, leave, isOffered } = useSignOut();
   if (!isOffered) return null;
-  return (
-    <Button tone="quiet" size="icon" busy={isBusy} title={t("signOut")} aria-label={t("signOut")} onClick={() => void leave()}>
-      <LogOut aria-hidden="true" className="size-4" />
-    </Button>
-  );
+  return <IconButton icon={LogOut} label={t("signOut")} tone="quiet" busy={isBusy} onClick={() => void leave()} />;
 }
 
 export function useSignOut() {
@@ -27,14 +24,17 @@ export function useSignOut() {
   async function end() {
     setBusy(true);
     // The person has confirmed already, and once the session has ended there is nothing to stay for.
-    leaveUnasked(true);
+    allowLeaving(true);
+    // Lists that are still open read nothing more.
+    setSessionEnded(true);
     // A full page load, so that nothing of the member stays in memory.
     const target = signOutAt ?? (await signOut());
     if (target !== undefined) {
       forgetPerson();
       return window.location.assign(target);
     }
-    leaveUnasked(false);
+    allowLeaving(false);
+    setSessionEnded(false);
     setBusy(false);
     showToast({ tone: "bad", text: t("signOutFailed") });
   }

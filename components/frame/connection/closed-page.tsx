@@ -1,30 +1,24 @@
 import { useSearchParams } from "next/navigation";
 import { useTranslations } from "next-intl";
-import { buttonStyle } from "@/components/ui/controls/button";
 import { WholePageNote } from "@/components/ui/empty-state";
-import { Link, usePathname } from "@/components/ui/link";
+import { ButtonLink, usePathname } from "@/components/ui/link";
 import { withQuery } from "@/lib/browser/urls";
-import { useConnection, useLinkedConnection } from "./connection-context";
+import { useConnection, useConnectionParam } from "./connection-context";
 
 /** Another member's private connection, of which only the jobs are visible. */
 export function JobsOnly() {
   const t = useTranslations("frame.connection.jobsOnly");
-  const connection = useLinkedConnection();
+  const connection = useConnectionParam();
   const { name = "", seenOf: owner = "" } = useConnection() ?? {};
   return (
     <WholePageNote
       title={t("title", { name })}
       text={t("text", { owner })}
-      action={
-        <Link href={withQuery("/jobs", { connection })} className={buttonStyle()}>
-          {t("open")}
-        </Link>
-      }
+      action={<ButtonLink href={withQuery("/jobs", { connection })}>{t("open")}</ButtonLink>}
     />
   );
 }
 
-/** A connection that the member can't access. */
 export function NoSuchConnection() {
   const t = useTranslations("frame.connection.ghost");
   const errors = useTranslations("errors");
@@ -37,11 +31,7 @@ export function NoSuchConnection() {
     <WholePageNote
       title={t("title")}
       text={t("text")}
-      action={
-        <Link href={href} className={buttonStyle()}>
-          {current ? t("open", { name: current.name }) : errors("openSettings")}
-        </Link>
-      }
+      action={<ButtonLink href={href}>{current ? t("open", { name: current.name }) : errors("openSettings")}</ButtonLink>}
     />
   );
 }

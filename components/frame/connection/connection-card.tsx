@@ -27,7 +27,7 @@ export function ConnectionCard({ connections, className }: { connections: readon
   const runsAppsOnly = useRunsAppsOnly();
   const [isOpen, setOpen] = useState(false);
   if (!current) {
-    const name = <Name name={t("none")} note={runsAppsOnly ? "" : t("noneHint")} dot="bg-off" />;
+    const name = <CardContent name={t("none")} note={runsAppsOnly ? "" : t("noneHint")} dot="bg-off" />;
     if (runsAppsOnly) return <p className={cn(cardStyle, className)}>{name}</p>;
     return (
       <Link href="/settings" className={cn(cardStyle, className)}>
@@ -45,7 +45,7 @@ export function ConnectionCard({ connections, className }: { connections: readon
         onClick={() => setOpen(true)}
         className={cn(cardStyle, className)}
       >
-        <Name name={current.name} note={`${keyNote(current)} · ${t(status)}`} dot={toneDot[connectionTone[status]]} />
+        <CardContent name={current.name} note={`${keyNote(current)} · ${t(status)}`} dot={toneDot[connectionTone[status]]} />
         <ChevronsUpDown aria-hidden="true" className="size-3.5 shrink-0 text-ink-3" />
       </button>
       {isOpen ? <ConnectionSwitch connections={connections} currentId={current.id} onClose={() => setOpen(false)} /> : null}
@@ -53,7 +53,7 @@ export function ConnectionCard({ connections, className }: { connections: readon
   );
 }
 
-function Name({ name, note, dot }: { name: string; note: string; dot: string }) {
+function CardContent({ name, note, dot }: { name: string; note: string; dot: string }) {
   return (
     <>
       <span aria-hidden="true" className={cn("size-[9px] shrink-0 rounded-full", dot)} />

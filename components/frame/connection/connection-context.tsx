@@ -6,26 +6,26 @@ import { type ConnectionFeature, hasFeature } from "@/lib/contract/connections";
 import { useRunsAppsOnly } from "../member-context";
 import { type CurrentConnection } from "./current-connection";
 
-type Known = { currentId: string | undefined; connections: readonly CurrentConnection[] };
-const Connections = createContext<Known>({ currentId: undefined, connections: [] });
+type ConnectionsValue = { currentId: string | undefined; connections: readonly CurrentConnection[] };
+const Connections = createContext<ConnectionsValue>({ currentId: undefined, connections: [] });
 
 type ConnectionProviderProps = { currentId?: string; connections: readonly CurrentConnection[]; children: ReactNode };
 
 export function ConnectionProvider({ currentId, connections, children }: ConnectionProviderProps) {
-  const known = useMemo(() => ({ currentId, connections }), [currentId, connections]);
-  return <Connections value={known}>{children}</Connections>;
+  const value = useMemo(() => ({ currentId, connections }), [currentId, connections]);
+  return <Connections value={value}>{children}</Connections>;
 }
 
 /** The value of `?connection=`, for links that stay on that connection. */
-export function useLinkedConnection(): string | undefined {
+export function useConnectionParam(): string | undefined {
   return useSearchParams()?.get("connection") ?? undefined;
 }
 
 /** The connection named by `?connection=`, otherwise the member's last used one, otherwise none. */
 export function useConnection(): CurrentConnection | undefined {
   const { currentId, connections } = useContext(Connections);
-  const wanted = useLinkedConnection();
-  return connections.find(({ id }) => id === wanted) ?? connections.find(({ id }) => id === currentId);
+  const connectionParam = useConnectionParam();
+  return connections.find(({ id }) => id === connectionParam) ?? connections.find(({ id }) => id === currentId);
 }
 
 /** The same, but only if this member may ask its service directly. */
@@ -34,7 +34,6 @@ export function useSeenConnection(): CurrentConnection | undefined {
   return useRunsAppsOnly() ? undefined : here;
 }
 
-/** Whether the current connection has the feature. */
 export function useFeature(feature: ConnectionFeature): boolean {
   return hasFeature(useConnection(), feature);
 }

@@ -45,7 +45,6 @@ export function keyWord(connection: ConnectionView): "localServer" | "noKey" | "
   return connection.shared ? "sharedKey" : "ownKey";
 }
 
-/** Whose key a connection uses, or whose jobs are seen there. */
 export function useKeyNote(): (connection: ConnectionView) => string {
   const t = useTranslations("frame.connection");
   return (connection) => (connection.seenOf === undefined ? t(keyWord(connection)) : t("seenOf", { owner: connection.seenOf }));

@@ -1,9 +1,8 @@
 import { useTranslations } from "next-intl";
 import { useState } from "react";
 import { cn } from "@/components/ui/cn";
-import { buttonStyle } from "@/components/ui/controls/button";
 import { Dialog } from "@/components/ui/dialog";
-import { Link, usePathname, useRouter } from "@/components/ui/link";
+import { ButtonLink, usePathname, useRouter } from "@/components/ui/link";
 import { toneDot } from "@/components/ui/status-badge";
 import { showToast } from "@/components/ui/toast-store";
 import { callApi } from "@/lib/browser/api";
@@ -41,9 +40,9 @@ export function ConnectionSwitch({ connections, currentId, onClose }: Connection
       title={t("title")}
       actions={
         runsAppsOnly ? undefined : (
-          <Link href="/settings" onClick={onClose} className={buttonStyle()}>
+          <ButtonLink href="/settings" onClick={onClose}>
             {t("manage")}
-          </Link>
+          </ButtonLink>
         )
       }
     >
@@ -87,7 +86,7 @@ export function useSwitchConnection() {
     const result = await callApi(`/api/console/connections/${encodeURIComponent(id)}/use`, { method: "POST" });
     if (!result.ok) return result.failure;
     showToast({ tone: "ok", text: t("switched", { name }) });
-    // A job or an asset of the old connection does not exist on the new one: goes up to the list.
+    // A job or an asset of the old connection does not exist on the new one: opens the list instead.
     router.push(`/${pathname.split("/")[1] ?? ""}`);
     router.refresh();
     return undefined;

@@ -22,13 +22,13 @@ onAnswer(({ path, method, failure }) => {
 });
 
 /**
- * Which of these a service has. It is known or found out by a read, never by an act that changes anything; a capability whose act was
- * refused as absent counts as absent. Without a connection nothing is requested. `dir`: a folder with a file, which some capabilities need.
+ * The capabilities of a service, from a read, never from a changing act. A capability whose act was refused as absent is absent. Without a
+ * connection nothing is requested. `dir`: a folder with a file, which some checks need.
  */
 export function useCapabilities(connection: string | undefined, of: readonly Capability[], dir?: string) {
   const path = connection === undefined ? null : withQuery("/api/console/capabilities", { of: of.join(","), dir, connection });
   const { data: read, error, isLoading } = useSWR<Read, ApiFailure>(path && [path, connection], readCapabilities, options);
-  // While another folder is being asked about, earlier data is kept, but only for the same service.
+  // Keeps earlier data while another folder is checked, for the same service only.
   const data = read?.connection === connection ? read?.answer : undefined;
   const refused = useLost((all) => (connection === undefined ? nothing : (all[connection] ?? nothing)));
   return {

@@ -3,10 +3,11 @@ import { useTranslations } from "next-intl";
 import { type ReactNode } from "react";
 import { Button, buttonStyle } from "@/components/ui/controls/button";
 import { FailureNotice } from "@/components/ui/empty-state";
-import { Link, usePathname } from "@/components/ui/link";
+import { ButtonLink, usePathname } from "@/components/ui/link";
 import { apiPath, withQuery } from "@/lib/browser/urls";
 import { type Failure } from "@/lib/contract/failure";
 import { isObject, textOf } from "@/lib/contract/json/json";
+import { cutText } from "@/lib/contract/plain-line";
 import { useIsSessionWatched } from "../session-watch";
 import { faultOwners, toFaultCode } from "./fault-owner";
 
@@ -20,7 +21,7 @@ type FailureMessageProps = {
   className?: string;
 };
 
-/** A failure in words: what failed, whose fault it is, what to do. The other side's own words follow, marked as such. */
+/** A failure message: what failed, whose fault it is, what to do. The other side's own words follow, marked as such. */
 export function FailureMessage({ failure, about, onRetry, actions, className }: FailureMessageProps) {
   const t = useTranslations("errors");
   const common = useTranslations("common");
@@ -63,8 +64,7 @@ const MAX_DETAILS = 300;
 
 /** Details of the failure, such as the wrong fields, on one line. */
 function detailsText(details: unknown): string | undefined {
-  const text = wordsOf(details, 0);
-  return text.length > MAX_DETAILS ? `${text.slice(0, MAX_DETAILS - 1)}…` : text || undefined;
+  return cutText(wordsOf(details, 0), MAX_DETAILS) || undefined;
 }
 
 function wordsOf(value: unknown, depth: number): string {
@@ -101,9 +101,5 @@ function WayOut({ code }: { code: string }) {
 }
 
 function LinkButton({ href, label }: { href: string; label: string }) {
-  return (
-    <Link href={href} className={buttonStyle()}>
-      {label}
-    </Link>
-  );
+  return <ButtonLink href={href}>{label}</ButtonLink>;
 }

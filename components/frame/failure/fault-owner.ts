@@ -66,7 +66,6 @@ export const faultOwners: Readonly<Record<FaultCode, FaultOwner>> = {
   INSUFFICIENT_STORAGE: "service",
 };
 
-/** An unknown code is mapped by its status. */
 export function toFaultCode({ code, message = "", status = 0 }: FailureFacts): FaultCode {
   if (isFaultCode(code) || status === 0) return isFaultCode(code) ? code : "UNKNOWN";
   const byStatus = codeByStatus({ code, message, status });

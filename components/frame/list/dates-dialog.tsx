@@ -1,15 +1,13 @@
 import { useTranslations } from "next-intl";
 import { type FormEvent, useId, useState } from "react";
-import { Button } from "@/components/ui/controls/button";
-import { Input } from "@/components/ui/controls/fields";
-import { FormField } from "@/components/ui/controls/form-field";
-import { Dialog } from "@/components/ui/dialog";
-import { chosenZone } from "@/components/ui/time/use-clock";
+import { InputField } from "@/components/ui/controls/form-field";
+import { ConfirmDialog } from "@/components/ui/dialog";
+import { selectedTimeZone } from "@/components/ui/time/use-time-format";
 
 const DAY_MS = 24 * 60 * 60_000;
 
 /** A moment's day in the reader's time zone, in the format of a date field. */
-function dayOf(ms: number, timeZone = chosenZone()): string {
+function dayOf(ms: number, timeZone = selectedTimeZone()): string {
   // The Swedish date format is the ISO format.
   return new Intl.DateTimeFormat("sv-SE", { timeZone, year: "numeric", month: "2-digit", day: "2-digit" }).format(ms);
 }
@@ -19,7 +17,7 @@ function dayAfter(day: string): string {
 }
 
 /** When a day begins in the reader's time zone; if its clocks skip midnight, the first moment after it. */
-function startOfDay(day: string, timeZone = chosenZone()): number {
+function startOfDay(day: string, timeZone = selectedTimeZone()): number {
   const asUtc = Date.parse(`${day}T00:00:00Z`);
   // No zone is more than fifteen hours from UTC, and a day begins at a full quarter of an hour: searched within that range.
   const QUARTER_MS = 15 * 60_000;
@@ -53,27 +51,18 @@ export function DatesDialog({ from, to, onClose, onChoose }: DatesDialogProps) {
     onChoose({ from: first === "" ? undefined : startOfDay(first), to: last === "" ? undefined : startOfDay(dayAfter(last)) });
   }
   return (
-    <Dialog
-      isOpen
-      onClose={onClose}
-      title={t("title")}
-      actions={
-        <>
-          <Button onClick={onClose}>{t("cancel")}</Button>
-          <Button type="submit" form={form} tone="primary" disabled={isTurned}>
-            {t("show")}
-          </Button>
-        </>
-      }
-    >
+    <ConfirmDialog isOpen onClose={onClose} title={t("title")} tone="primary" form={form} label={t("show")} isDisabled={isTurned}>
       <form id={form} onSubmit={choose} className="flex flex-col gap-3">
-        <FormField label={t("from")}>
-          {(control) => <Input {...control} type="date" value={first} onChange={(event) => setFirst(event.currentTarget.value)} />}
-        </FormField>
-        <FormField label={t("to")} hint={t("hint")} error={isTurned ? t("order") : undefined}>
-          {(control) => <Input {...control} type="date" value={last} onChange={(event) => setLast(event.currentTarget.value)} />}
-        </FormField>
+        <InputField label={t("from")} type="date" value={first} onChange={(event) => setFirst(event.currentTarget.value)} />
+        <InputField
+          label={t("to")}
+          hint={t("hint")}
+          error={isTurned ? t("order") : undefined}
+          type="date"
+          value={last}
+          onChange={(event) => setLast(event.currentTarget.value)}
+        />
       </form>
-    </Dialog>
+    </ConfirmDialog>
   );
 }

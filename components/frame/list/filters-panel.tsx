@@ -33,10 +33,7 @@ export function FiltersPanel({ id, label, button, onClose, onLeave, children }: 
     return () => window.removeEventListener("pointerdown", leave);
   }, [button, onLeave]);
   // After a dialog that a filter has opened, the focus may be outside.
-  useEscape("panel", () => {
-    onClose();
-    return true;
-  });
+  useEscape("panel", onClose);
   function onKeyDown(event: KeyboardEvent) {
     // A dialog that a filter has opened closes first.
     if (event.key !== "Escape" || document.querySelector("dialog[open]")) return;
@@ -61,7 +58,6 @@ export function FiltersPanel({ id, label, button, onClose, onLeave, children }: 
   );
 }
 
-/** One filter of the popover, with its name above it. */
 export function FilterRow({ name, children }: { name: string; children: ReactNode }) {
   return (
     <div role="group" aria-label={name} className="flex flex-col gap-1">
@@ -73,5 +69,4 @@ export function FilterRow({ name, children }: { name: string; children: ReactNod
   );
 }
 
-/** A filter whose values are chosen in a dialog. */
 export const filterButton = "field flex min-h-[30px] items-center gap-2 text-left break-words";

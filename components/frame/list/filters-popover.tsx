@@ -2,13 +2,12 @@ import dynamic from "next/dynamic";
 import { useTranslations } from "next-intl";
 import { type ReactNode, useId, useRef, useState } from "react";
 import { Button, chipStyle } from "@/components/ui/controls/button";
-import { useAtFirstMove } from "@/components/ui/hooks/use-at-first-move";
+import { useOnFirstInteraction } from "@/components/ui/hooks/use-on-first-interaction";
 
 const loadPanel = () => import("./filters-panel");
 const FiltersPanel = dynamic(() => loadPanel().then((module) => module.FiltersPanel), { ssr: false });
 
 type FiltersPopoverProps = {
-  /** The number of active filters inside. */
   count: number;
   children: ReactNode;
 };
@@ -19,7 +18,7 @@ export function FiltersPopover({ count, children }: FiltersPopoverProps) {
   const [isOpen, setOpen] = useState(false);
   const button = useRef<HTMLButtonElement>(null);
   const id = useId();
-  useAtFirstMove(loadPanel);
+  useOnFirstInteraction(loadPanel);
   const close = () => {
     setOpen(false);
     button.current?.focus();

@@ -2,8 +2,8 @@ import dynamic from "next/dynamic";
 import { useTranslations } from "next-intl";
 import { useState } from "react";
 import { chipStyle } from "@/components/ui/controls/button";
-import { Select } from "@/components/ui/controls/fields";
-import { useClock } from "@/components/ui/time/use-clock";
+import { Options, Select } from "@/components/ui/controls/fields";
+import { useTimeFormat } from "@/components/ui/time/use-time-format";
 
 const DatesDialog = dynamic(() => import("./dates-dialog").then((module) => module.DatesDialog), { ssr: false });
 
@@ -20,10 +20,9 @@ type TimeFilterProps = {
   onGo: (change: TimeRange) => void;
 };
 
-/** A period back from now, or whole days between two dates. */
 export function TimeFilter({ range: { from, to, within }, spans, hasAny = false, onGo }: TimeFilterProps) {
   const t = useTranslations("jobSearch");
-  const clock = useClock();
+  const clock = useTimeFormat();
   const [isChoosing, setChoosing] = useState(false);
   const isRange = from !== undefined || to !== undefined;
   const day = (ms: number) => clock(ms, "day") ?? "…";
@@ -44,11 +43,7 @@ export function TimeFilter({ range: { from, to, within }, spans, hasAny = false,
         className={chipStyle(isRange || within !== undefined, "h-[28px] w-auto max-sm:text-[13px]")}
       >
         {hasAny ? <option value="">{t("anyTime")}</option> : null}
-        {spans.map((span) => (
-          <option key={span} value={hoursOf[span]}>
-            {t(span)}
-          </option>
-        ))}
+        <Options of={spans.map((span) => [hoursOf[span], t(span)])} />
         {isOther ? <option value={within}>{t("hours", { count: within })}</option> : null}
         {isRange ? <option value="range">{days()}</option> : null}
         <option value="dates">{t("dates")}</option>

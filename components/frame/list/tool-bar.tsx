@@ -3,20 +3,18 @@
 import { useTranslations } from "next-intl";
 import { type ReactNode } from "react";
 import { cn } from "@/components/ui/cn";
-import { useClock } from "@/components/ui/time/use-clock";
 import { useHydrated, useNow } from "@/components/ui/time/use-now";
-import { freshnessOf } from "@/lib/browser/poll/poll-plan";
+import { useTimeFormat } from "@/components/ui/time/use-time-format";
+import { freshnessOf, liveState, useIsLive } from "@/lib/browser/live/live-state";
 
 /** Marks the element that the key `/` focuses. */
 export const FILTERS = "data-filters";
-
-type ToolBarProps = { label: string; isLong?: boolean; children: ReactNode };
 
 /**
  * Sticky below the page's header: filters on the left, the view's tools on the right. `isLong`: two rows where one is too narrow;
  * elements below it read its height from --tool-bar (globals.css).
  */
-export function ToolBar({ label, isLong = false, children }: ToolBarProps) {
+export function ToolBar({ label, isLong = false, children }: { label: string; isLong?: boolean; children: ReactNode }) {
   return (
     <div
       role="group"
@@ -29,16 +27,18 @@ export function ToolBar({ label, isLong = false, children }: ToolBarProps) {
   );
 }
 
-type FreshnessProps = { atMs: number | undefined; everyMs: number; isFailing: boolean };
+type FreshnessProps = { atMs: number | undefined; isFailing: boolean };
 
 /** "live", "12 s old", or "not updated since 14:02": an outdated page always says so. */
-export function Freshness({ atMs, everyMs, isFailing }: FreshnessProps) {
+export function Freshness({ atMs, isFailing }: FreshnessProps) {
   const t = useTranslations("common.age");
   const nowMs = useNow();
   const isHydrated = useHydrated();
-  const clock = useClock();
+  const clock = useTimeFormat();
+  const isLive = useIsLive();
   if (atMs === undefined) return null;
-  const freshness = freshnessOf({ nowMs: isHydrated ? nowMs : atMs, answeredMs: atMs, everyMs, isFailing });
+  const answeredMs = Math.max(atMs, liveState.getState().lastReceivedMs);
+  const freshness = freshnessOf({ nowMs: isHydrated ? nowMs : answeredMs, answeredMs, isLive, isFailing });
   const ageText = (seconds: number) =>
     seconds < 100 ? t("seconds", { count: seconds }) : t("minutes", { count: Math.floor(seconds / 60) });
   const word =

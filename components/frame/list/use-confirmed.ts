@@ -4,10 +4,8 @@ import { showToast } from "@/components/ui/toast-store";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { failureText } from "../failure/fault-owner";
 
-type Question = { isOpen: boolean; act: () => Promise<ApiFailure | undefined>; close: () => void };
-
 /** An act behind a confirmation: the dialog keeps everything typed until the answer arrives, and shows why it failed. */
-export function useConfirmed({ isOpen, act, close }: Question) {
+export function useConfirmed({ isOpen, act, close }: { isOpen: boolean; act: () => Promise<ApiFailure | undefined>; close: () => void }) {
   const errors = useTranslations("errors");
   const [isBusy, setBusy] = useState(false);
   const [failure, setFailure] = useState<ApiFailure>();
@@ -29,7 +27,6 @@ export function useConfirmed({ isOpen, act, close }: Question) {
       else if (stays.current) setFailure(refused);
       else showToast({ tone: "bad", text: failureText(errors, refused) });
     },
-    /** Drops an earlier failure when the dialog opens again. */
     begin: () => setFailure(undefined),
   };
 }

@@ -1,20 +1,19 @@
 import { useTranslations } from "next-intl";
 import { useState } from "react";
-import useSWR from "swr";
 import { Button } from "@/components/ui/controls/button";
-import { Checkbox, Input } from "@/components/ui/controls/fields";
-import { FormField } from "@/components/ui/controls/form-field";
+import { Checkbox } from "@/components/ui/controls/fields";
+import { InputField } from "@/components/ui/controls/form-field";
 import { Dialog } from "@/components/ui/dialog";
 import { Link } from "@/components/ui/link";
 import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { withQuery } from "@/lib/browser/urls";
+import { useRead } from "@/lib/browser/use-read";
 import { type SavedView, type ViewScreen } from "@/lib/contract/console";
 import { FailureMessage } from "../failure/failure-message";
 
 type ViewsDialogProps = {
   screen: ViewScreen;
-  /** The list's current query. */
   query: string;
   hrefOf: (query: string) => string;
   /** The member may save views for the team. */
@@ -23,12 +22,6 @@ type ViewsDialogProps = {
 };
 
 const PATH = "/api/console/views";
-
-async function readViews(path: `/${string}`): Promise<SavedView[]> {
-  const result = await callApi<{ views: SavedView[] }>(path);
-  if (!result.ok) throw result.failure;
-  return result.value.views;
-}
 
 /** Compares lists independently of the order of their parameters, as a saved view may come from an older version. */
 function inOneOrder(query: string): string {
@@ -39,15 +32,11 @@ function inOneOrder(query: string): string {
 
 /** Opens saved views by their links, and saves the current list as a view. */
 export function ViewsDialog({ screen, query, hrefOf, canShare, onClose }: ViewsDialogProps) {
-  const words: ViewWords = `${screen}.views`;
-  const t = useTranslations(words);
-  const common = useTranslations("common");
-  const list = withQuery(PATH, { screen });
-  const {
-    data: views,
-    error,
-    mutate,
-  } = useSWR<SavedView[], ApiFailure>(list, readViews, { revalidateOnFocus: false, shouldRetryOnError: false });
+  const t = useTranslations("savedViews");
+  const list = useTranslations(screen)("title");
+  const path = withQuery(PATH, { screen });
+  const { data, error, mutate } = useRead(path, () => callApi<{ views: SavedView[] }>(path));
+  const views = data?.views;
   const [refused, setRefused] = useState<ApiFailure>();
   const [name, setName] = useState("");
   async function act(path: `/${string}`, init: { method: string; json?: unknown }): Promise<boolean> {
@@ -62,14 +51,14 @@ export function ViewsDialog({ screen, query, hrefOf, canShare, onClose }: ViewsD
   }
   const failure = refused ?? error;
   return (
-    <Dialog isOpen onClose={onClose} title={t("title")} actions={<Button onClick={onClose}>{common("close")}</Button>}>
+    <Dialog isOpen onClose={onClose} title={t("title")} actions="close">
       {failure ? <FailureMessage failure={failure} /> : null}
       {views?.length === 0 ? <p>{t("none")}</p> : null}
       <ul aria-label={t("title")} className="flex max-h-72 flex-col overflow-y-auto">
         {views?.map((view) => (
           <ViewLine
             key={view.id}
-            words={words}
+            list={list}
             view={view}
             href={hrefOf(view.query)}
             isCurrent={inOneOrder(view.query) === inOneOrder(query)}
@@ -81,11 +70,14 @@ export function ViewsDialog({ screen, query, hrefOf, canShare, onClose }: ViewsD
         ))}
       </ul>
       <form action={save} className="mt-3 flex flex-col gap-2 border-t border-line pt-3">
-        <FormField label={t("name")} hint={t("hint")}>
-          {(control) => (
-            <Input {...control} required maxLength={80} value={name} onChange={(event) => setName(event.currentTarget.value)} />
-          )}
-        </FormField>
+        <InputField
+          label={t("name")}
+          hint={t("hint")}
+          required
+          maxLength={80}
+          value={name}
+          onChange={(event) => setName(event.currentTarget.value)}
+        />
         <div className="flex flex-wrap items-center gap-x-4 gap-y-2">
           {canShare ? (
             <label className="inline-flex items-center gap-1.5">
@@ -93,7 +85,7 @@ export function ViewsDialog({ screen, query, hrefOf, canShare, onClose }: ViewsD
             </label>
           ) : null}
           <label className="inline-flex items-center gap-1.5">
-            <Checkbox name="isDefault" /> {t("asDefault")}
+            <Checkbox name="isDefault" /> {t("asDefault", { list })}
           </label>
           <Button type="submit" tone="primary" className="ml-auto">
             {t("save")}
@@ -104,11 +96,9 @@ export function ViewsDialog({ screen, query, hrefOf, canShare, onClose }: ViewsD
   );
 }
 
-/** The namespace of the list's sentences about views. */
-type ViewWords = `${ViewScreen}.views`;
-
 type ViewLineProps = {
-  words: ViewWords;
+  /** The name of the screen. */
+  list: string;
   view: SavedView;
   href: string;
   isCurrent: boolean;
@@ -118,8 +108,8 @@ type ViewLineProps = {
   onRemove: () => void;
 };
 
-function ViewLine({ words, view, href, isCurrent, onOpen, onDefault, onReplace, onRemove }: ViewLineProps) {
-  const t = useTranslations(words);
+function ViewLine({ list, view, href, isCurrent, onOpen, onDefault, onReplace, onRemove }: ViewLineProps) {
+  const t = useTranslations("savedViews");
   const { name } = view;
   return (
     <li className="flex items-center gap-1 py-0.5">
@@ -137,8 +127,8 @@ function ViewLine({ words, view, href, isCurrent, onOpen, onDefault, onReplace, 
         tone="quiet"
         size="small"
         aria-pressed={view.isDefault}
-        aria-label={t("default", { name })}
-        title={t("default", { name })}
+        aria-label={t("default", { name, list })}
+        title={t("default", { name, list })}
         onClick={onDefault}
       >
         {view.isDefault ? "★" : "☆"}

@@ -6,17 +6,16 @@ import { useRouter } from "@/components/ui/link";
 import { type Language, LANGUAGE_COOKIE, languageNames, languages } from "@/lib/shared/languages";
 
 /** Each language is written in itself, so that people who read no other can find it. */
-export function LanguageSwitch({ className }: { className?: string }) {
+export function LanguageSwitch() {
   const t = useTranslations("frame.language");
   const { language, change } = useLanguage();
   return (
     <Select
       aria-label={t("label")}
       value={language}
-      className={className}
       onChange={(event) => {
-        const chosen = languages.find((name) => name === event.target.value);
-        if (chosen) change(chosen);
+        const language = languages.find((name) => name === event.target.value);
+        if (language) change(language);
       }}
     >
       {languages.map((name) => (

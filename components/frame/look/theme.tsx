@@ -5,7 +5,7 @@ import { useTranslations } from "next-intl";
 import { ThemeProvider, useTheme } from "next-themes";
 import { type ReactNode, useSyncExternalStore } from "react";
 import { createStore } from "zustand/vanilla";
-import { Button } from "@/components/ui/controls/button";
+import { IconButton } from "@/components/ui/controls/button";
 import { useHydrated } from "@/components/ui/time/use-now";
 import { type EmbedTheme } from "@/lib/contract/embed/embed-pages";
 
@@ -31,7 +31,6 @@ export function Theme({ nonce, embedded, children }: { nonce?: string; embedded?
 const themes = ["system", "light", "dark"] as const;
 const icons = { system: Monitor, light: Sun, dark: Moon };
 
-/** Cycles through system, light, dark. */
 export function ThemeSwitch() {
   const t = useTranslations("frame.theme");
   const { theme, setTheme } = useTheme();
@@ -40,15 +39,12 @@ export function ThemeSwitch() {
   const Icon = icons[chosen];
   const label = t("now", { theme: t(chosen) });
   return (
-    <Button
+    <IconButton
+      icon={Icon}
+      label={label}
       tone="quiet"
-      size="icon"
-      title={label}
-      aria-label={label}
       onClick={() => setTheme(themes[(themes.indexOf(chosen) + 1) % themes.length] ?? "system")}
-    >
-      <Icon aria-hidden="true" className="size-4" />
-    </Button>
+    />
   );
 }
 

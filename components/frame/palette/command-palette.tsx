@@ -27,9 +27,9 @@ function useSoughtAssets(typed: string): SoughtAssets | undefined {
   const seen = useSeenConnection();
   const connection = seen?.id;
   const text = typed.trim();
-  const isAsked = text.length >= MIN_LENGTH && connection !== undefined && hasFeature(seen, "assets");
+  const isRequested = text.length >= MIN_LENGTH && connection !== undefined && hasFeature(seen, "assets");
   const query = { name_contains: text, include_public: true, sort: "created_at", order: "desc", limit: MAX_COUNT, connection };
-  return useSought<AssetsAnswer, SoughtAssets>(isAsked ? withQuery("/api/assets", query) : undefined, (result) =>
+  return useSought<AssetsAnswer, SoughtAssets>(isRequested ? withQuery("/api/assets", query) : undefined, (result) =>
     result.ok
       ? { text, assets: result.value.assets.map(toAssetView) }
       : { text, assets: [], ...(!lacksOperation(result.failure) && { failure: result.failure }) },
@@ -49,9 +49,9 @@ export function CommandPalette({ onClose }: { onClose: () => void }) {
   const switchTo = useSwitchConnection();
 
   const recent = useRecentJobs();
-  const wanted = wholeJobId(typed);
-  const isKnown = recent.some(({ id }) => id === wanted);
-  const sought = useSoughtJob(isKnown ? undefined : wanted);
+  const searchedId = wholeJobId(typed);
+  const isKnown = recent.some(({ id }) => id === searchedId);
+  const sought = useSoughtJob(isKnown ? undefined : searchedId);
   const jobs = sought?.kind === "found" ? [sought.job, ...recent] : recent;
   const named = useSoughtAssets(typed);
   const foundJobs = useFoundJobs(typed);
@@ -62,8 +62,8 @@ export function CommandPalette({ onClose }: { onClose: () => void }) {
     onSwitch: (connection) =>
       void switchTo(connection).then((failure) => failure && showToast({ tone: "bad", text: failureText(errors, failure) })),
   });
-  const found = findItems(items, typed);
-  const active = found[Math.min(marked, found.length - 1)];
+  const palettes = findItems(items, typed);
+  const active = palettes[Math.min(marked, palettes.length - 1)];
 
   // The dialog focuses its first control; some engines focus the dialog itself if the control was added later.
   useEffect(() => field.current?.focus(), []);
@@ -75,9 +75,9 @@ export function CommandPalette({ onClose }: { onClose: () => void }) {
 
   function onKeyDown(event: KeyboardEvent) {
     if (isComposing(event.nativeEvent)) return;
-    const at = active ? found.indexOf(active) : -1;
-    if (event.key === "ArrowDown") setMarked((at + 1) % Math.max(1, found.length));
-    else if (event.key === "ArrowUp") setMarked((at + found.length - 1) % Math.max(1, found.length));
+    const at = active ? palettes.indexOf(active) : -1;
+    if (event.key === "ArrowDown") setMarked((at + 1) % Math.max(1, palettes.length));
+    else if (event.key === "ArrowUp") setMarked((at + palettes.length - 1) % Math.max(1, palettes.length));
     else if (event.key === "Enter" && active) choose(active);
     else return;
     event.preventDefault();
@@ -112,9 +112,15 @@ export function CommandPalette({ onClose }: { onClose: () => void }) {
         }}
         onKeyDown={onKeyDown}
       />
-      <PaletteList id={list} items={found} activeKey={active?.key} onPoint={(item) => setMarked(found.indexOf(item))} onChoose={choose} />
-      <p role="status" className={found.length > 0 ? "sr-only" : "px-2.5 py-3 text-ink-3"}>
-        {found.length > 0 ? t("count", { count: found.length }) : t(emptyWord(sought?.kind))}
+      <PaletteList
+        id={list}
+        items={palettes}
+        activeKey={active?.key}
+        onPoint={(item) => setMarked(palettes.indexOf(item))}
+        onChoose={choose}
+      />
+      <p role="status" className={palettes.length > 0 ? "sr-only" : "px-2.5 py-3 text-ink-3"}>
+        {palettes.length > 0 ? t("count", { count: palettes.length }) : t(emptyWord(sought?.kind))}
       </p>
       {foundJobs?.reach?.extent === "reading" ? <p className="px-2.5 pb-2 text-sm text-ink-3">{t("jobsReading")}</p> : null}
       {foundJobs?.failure && sought?.kind !== "failed" ? (

@@ -5,7 +5,7 @@ import { useTranslations } from "next-intl";
 import { useEffect } from "react";
 import { create } from "zustand";
 import { cn } from "@/components/ui/cn";
-import { Button } from "@/components/ui/controls/button";
+import { IconButton } from "@/components/ui/controls/button";
 import { useHydrated } from "@/components/ui/time/use-now";
 
 /** Opens the commands without a keyboard, and shows their key. */
@@ -13,18 +13,7 @@ export function PaletteButton({ small = false, className }: { small?: boolean; c
   const t = useTranslations("frame.palette");
   const isMac = useHydrated() && /mac|iphone|ipad/i.test(navigator.platform);
   if (small) {
-    return (
-      <Button
-        tone="quiet"
-        size="icon"
-        aria-haspopup="dialog"
-        aria-label={t("open")}
-        title={t("open")}
-        onClick={() => showOverlay("palette")}
-      >
-        <Search aria-hidden="true" className="size-4" />
-      </Button>
-    );
+    return <IconButton icon={Search} label={t("open")} tone="quiet" aria-haspopup="dialog" onClick={() => showOverlay("palette")} />;
   }
   return (
     <button
@@ -43,7 +32,7 @@ export function PaletteButton({ small = false, className }: { small?: boolean; c
   );
 }
 
-/** What may open over every page by a key, a button or a command: the commands, or the list of keys. */
+/** Dialogs that open on every page: the command palette and the list of shortcuts. */
 type Overlay = "palette" | "keys";
 
 export const useOverlay = create<Overlay | undefined>(() => undefined);
@@ -52,14 +41,13 @@ export function showOverlay(overlay: Overlay | undefined): void {
   useOverlay.setState(overlay, true);
 }
 
-/** `also`: more search terms. */
-type PageAction = { key: string; label: string; also?: string; run: () => void };
+/** `searchTerms`: additional terms that find the action. */
+type PageAction = { key: string; label: string; searchTerms?: string; run: () => void };
 
-/** What the open page adds to the command palette. */
 export const usePageActions = create<readonly PageAction[]>(() => []);
 
 /** Adds the page's own actions to the command palette while the page is open. `actions` must be stable. */
-export function useOfferActions(actions: readonly PageAction[]): void {
+export function useRegisterActions(actions: readonly PageAction[]): void {
   useEffect(() => {
     usePageActions.setState(actions, true);
     return () => usePageActions.setState([], true);

@@ -1,8 +1,8 @@
 import { useTranslations } from "next-intl";
 import { useTheme } from "next-themes";
 import { useRouter } from "@/components/ui/link";
-import { useClock } from "@/components/ui/time/use-clock";
-import { withQuery } from "@/lib/browser/urls";
+import { useTimeFormat } from "@/components/ui/time/use-time-format";
+import { jobHref, shortId, withQuery } from "@/lib/browser/urls";
 import { toJobState } from "@/lib/contract/jobs/job-list";
 import { isAddressableId } from "@/lib/contract/params";
 import { hasRole } from "@/lib/contract/people/roles";
@@ -11,25 +11,23 @@ import { toMilliseconds } from "@/lib/contract/times";
 import { type AssetView } from "@/lib/contract/views/asset-view";
 import { languageNames, languages } from "@/lib/shared/languages";
 import { useSignOut } from "../account/sign-out-button";
-import { useConnection, useConnections, useLinkedConnection } from "../connection/connection-context";
+import { useConnection, useConnectionParam, useConnections } from "../connection/connection-context";
 import { destinationsOf } from "../destinations";
 import { useLanguage } from "../look/language-switch";
 import { useRole, useRunsAppsOnly } from "../member-context";
 import { samples } from "../samples/samples";
-import { openWayIn, waysOf } from "../ways-in";
+import { openUploadSource, uploadSourcesOf } from "../upload-sources";
 import { showOverlay, usePageActions } from "./palette-button";
 import { type FoundJobs } from "./use-recent-jobs";
 
 const themes = ["system", "light", "dark"] as const;
 
-/** The number of jobs listed before anything is typed. */
 const RECENT_JOBS = 5;
 
 type Ports = {
   jobs: readonly JobListItem[];
   /** Jobs found by their content; the typed words need not be adjacent. */
   found: FoundJobs | undefined;
-  /** Assets whose name contains what was typed. */
   assets: readonly AssetView[];
   onSwitch: (connection: { id: string; name: string }) => void;
 };
@@ -43,8 +41,8 @@ export function usePaletteItems({ jobs, found, assets, onSwitch }: Ports): Palet
   const { leave, isOffered } = useSignOut();
   const current = useConnection();
   const connections = useConnections();
-  const connection = useLinkedConnection();
-  const clock = useClock();
+  const connection = useConnectionParam();
+  const clock = useTimeFormat();
   const whenOf = ({ create_time: time }: JobListItem) => {
     const ms = toMilliseconds(time);
     return ms === undefined ? undefined : clock(ms, "until");
@@ -58,26 +56,26 @@ export function usePaletteItems({ jobs, found, assets, onSwitch }: Ports): Palet
       key: href,
       group: "pages" as const,
       label: t(label),
-      also: href,
+      searchTerms: href,
       run: to(withQuery(href, { connection })),
     })),
     ...allJobs(jobs, found)
       .filter(({ job }) => isAddressableId(job.id))
-      .map(({ job, also }, index) => ({
+      .map(({ job, searchTerms }, index) => ({
         key: `job-${job.id}`,
         group: "jobs" as const,
-        label: job.workflow_name ?? job.job_label ?? job.prompt_excerpt ?? t("palette.unnamed", { id: job.id.slice(0, 8) }),
+        label: job.workflow_name ?? job.job_label ?? job.prompt_excerpt ?? t("palette.unnamed", { id: shortId(job.id) }),
         note: [whenOf(job), stateWord(job, t)].filter(Boolean).join(" · "),
-        also: `${job.id} ${also ?? ""}`,
+        searchTerms: `${job.id} ${searchTerms ?? ""}`,
         onDemand: index >= RECENT_JOBS,
-        run: to(withQuery(`/jobs/${encodeURIComponent(job.id)}`, { connection })),
+        run: to(jobHref(job.id, connection)),
       })),
     ...workflowsOf(jobs).map(({ id, name }) => ({
       key: `workflow-${id}`,
       group: "workflows" as const,
       label: name,
       note: t("palette.workflowJobs"),
-      also: id,
+      searchTerms: id,
       run: to(withQuery("/jobs", { workflow_id: id, connection })),
     })),
     ...(runsAppsOnly ? [] : samples).map((name) => ({
@@ -85,7 +83,7 @@ export function usePaletteItems({ jobs, found, assets, onSwitch }: Ports): Palet
       group: "samples" as const,
       label: t(`samples.${name}`),
       note: t("palette.sample"),
-      also: name,
+      searchTerms: name,
       onDemand: true,
       run: to(withQuery("/run", { sample: name, connection })),
     })),
@@ -95,7 +93,7 @@ export function usePaletteItems({ jobs, found, assets, onSwitch }: Ports): Palet
         key: `asset-${id}`,
         group: "assets" as const,
         label: name,
-        also: id,
+        searchTerms: id,
         onDemand: true,
         run: to(withQuery(`/assets/${encodeURIComponent(id)}`, { connection })),
       })),
@@ -107,11 +105,11 @@ export function usePaletteItems({ jobs, found, assets, onSwitch }: Ports): Palet
         label: t("palette.connection", { name }),
         run: () => onSwitch({ id, name }),
       })),
-    ...(runsAppsOnly ? [] : waysOf(current)).map((way) => ({
-      key: `way-${way}`,
+    ...(runsAppsOnly ? [] : uploadSourcesOf(current)).map((source) => ({
+      key: `way-${source}`,
       group: "actions" as const,
-      label: t(`ways.${way}`),
-      run: () => openWayIn(way),
+      label: t(`ways.${source}`),
+      run: () => openUploadSource(source),
     })),
     ...pageActions.map((action) => ({ ...action, group: "actions" as const })),
     ...(runsAppsOnly
@@ -157,7 +155,7 @@ export function usePaletteItems({ jobs, found, assets, onSwitch }: Ports): Palet
         group: "actions" as const,
         label: languageNames[name],
         note: t("language.label"),
-        also: `language ${name}`,
+        searchTerms: `language ${name}`,
         onDemand: true,
         run: () => change(name),
       })),
@@ -166,11 +164,11 @@ export function usePaletteItems({ jobs, found, assets, onSwitch }: Ports): Palet
   ];
 }
 
-function allJobs(jobs: readonly JobListItem[], found: FoundJobs | undefined): { job: JobListItem; also?: string }[] {
+function allJobs(jobs: readonly JobListItem[], foundJobs: FoundJobs | undefined): { job: JobListItem; searchTerms?: string }[] {
   const named = new Set(jobs.map(({ id }) => id));
-  const foundIds = new Set(found?.jobs.map(({ id }) => id));
-  const recent = jobs.map((job) => ({ job, ...(foundIds.has(job.id) && { also: found?.text }) }));
-  return [...recent, ...(found?.jobs ?? []).filter(({ id }) => !named.has(id)).map((job) => ({ job, also: found?.text }))];
+  const foundIds = new Set(foundJobs?.jobs.map(({ id }) => id));
+  const recent = jobs.map((job) => ({ job, ...(foundIds.has(job.id) && { searchTerms: foundJobs?.text }) }));
+  return [...recent, ...(foundJobs?.jobs ?? []).filter(({ id }) => !named.has(id)).map((job) => ({ job, searchTerms: foundJobs?.text }))];
 }
 
 type Words = ReturnType<typeof useTranslations<"frame">>;
@@ -191,13 +189,12 @@ export const paletteGroups = ["pages", "jobs", "workflows", "samples", "assets",
 type PaletteGroup = (typeof paletteGroups)[number];
 
 export type PaletteItem = {
-  /** Unique; also a part of an element's id. */
   key: string;
   group: PaletteGroup;
   label: string;
   note?: string;
   /** Also found by this text, which is not shown. */
-  also?: string;
+  searchTerms?: string;
   /** Shown only after something was typed, as there are too many of these. */
   onDemand?: boolean;
   run: () => void;
@@ -210,13 +207,13 @@ const MAX_GROUP_ITEMS = 12;
 export function findItems(items: readonly PaletteItem[], typed: string): PaletteItem[] {
   const text = typed.trim().toLowerCase();
   const words = text.split(/\s+/).filter(Boolean);
-  const found = items.filter((item) => {
+  const palettes = items.filter((item) => {
     if (words.length === 0) return !item.onDemand;
-    const searched = `${item.label} ${item.note ?? ""} ${item.also ?? ""}`.toLowerCase();
+    const searched = `${item.label} ${item.note ?? ""} ${item.searchTerms ?? ""}`.toLowerCase();
     return words.every((word) => searched.includes(word));
   });
   return paletteGroups.flatMap((group) => {
-    const own = found.filter((item) => item.group === group);
+    const own = palettes.filter((item) => item.group === group);
     const begins = (item: PaletteItem) => text !== "" && item.label.toLowerCase().startsWith(text);
     const ordered = [...own.filter(begins), ...own.filter((item) => !begins(item))];
     return group === "actions" ? ordered : ordered.slice(0, MAX_GROUP_ITEMS);

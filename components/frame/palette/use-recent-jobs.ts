@@ -32,8 +32,8 @@ export type FoundJobs = { text: string; jobs: readonly JobListItem[]; reach?: Jo
 export function useFoundJobs(typed: string): FoundJobs | undefined {
   const connection = useSeenConnection()?.id;
   const text = typed.trim();
-  const isAsked = text.length >= MIN_LENGTH && connection !== undefined;
-  const path = isAsked ? withQuery("/api/console/jobs/search", { text, limit: MAX_FOUND, connection }) : undefined;
+  const isRequested = text.length >= MIN_LENGTH && connection !== undefined;
+  const path = isRequested ? withQuery("/api/console/jobs/search", { text, limit: MAX_FOUND, connection }) : undefined;
   return useSought<JobSearchAnswer, FoundJobs>(path, (result) =>
     result.ok ? { text, jobs: result.value.jobs, reach: result.value.reach } : { text, jobs: [], failure: result.failure },
   );
@@ -45,15 +45,14 @@ type SoughtJob = { id: string } & ({ kind: "asking" } | { kind: "found"; job: Jo
 export function useSoughtJob(id: string | undefined): SoughtJob | undefined {
   const connection = useSeenConnection()?.id;
   const path = id === undefined || !connection ? undefined : withQuery(`/api/jobs/${encodeURIComponent(id)}`, { connection });
-  const answer = useSought<JobListItem, SoughtJob>(path, (result) => ({
+  const soughtJob = useSought<JobListItem, SoughtJob>(path, (result) => ({
     id: id ?? "",
     ...(result.ok ? { kind: "found", job: result.value } : { kind: "failed", failure: result.failure }),
   }));
   if (id === undefined || !connection) return undefined;
-  return answer?.id === id ? answer : { id, kind: "asking" };
+  return soughtJob?.id === id ? soughtJob : { id, kind: "asking" };
 }
 
-/** Avoids a request for each typed letter. */
 const PAUSE_MS = 200;
 
 /**

@@ -50,9 +50,9 @@ function SampleCard({ name, eager, lacks, connectionName, onRun, onOpen }: Sampl
   const title = useTranslations("frame.samples")(name);
   const t = useTranslations("samples");
   const [busyWith, setBusyWith] = useState<"run" | "open">();
-  function start(act: "run" | "open", work: (name: SampleName) => Promise<void>) {
+  function start(action: "run" | "open", work: (name: SampleName) => Promise<void>) {
     if (busyWith) return;
-    setBusyWith(act);
+    setBusyWith(action);
     void work(name).finally(() => setBusyWith(undefined));
   }
   return (
@@ -96,8 +96,8 @@ const everyClass = [...new Set(samples.flatMap((name) => sampleClasses[name]))].
 
 /** Node classes of the samples that the connection's service lacks; empty while unknown. The embedded service has them all. */
 function useLackingClasses(connection: CurrentConnection | undefined): readonly string[] {
-  const isAsked = connection !== undefined && !connection.embedded;
-  const path = isAsked ? withQuery("/api/console/lacking-classes", { names: everyClass, connection: connection.id }) : undefined;
+  const isRequested = connection !== undefined && !connection.embedded;
+  const path = isRequested ? withQuery("/api/console/lacking-classes", { names: everyClass, connection: connection.id }) : undefined;
   const { data } = useSWR(path, readLacking, {
     revalidateOnFocus: false,
     revalidateOnReconnect: false,
@@ -107,8 +107,8 @@ function useLackingClasses(connection: CurrentConnection | undefined): readonly 
   return data ?? none;
 }
 
-/** Outages are reported by other requests: here one only means that nothing is known. */
+/** Other requests report outages: here a failure only means that the state is unknown. */
 async function readLacking(path: `/${string}`): Promise<readonly string[]> {
-  const answer = await callApi<LackingClasses>(path);
-  return answer.ok ? answer.value.lacking : none;
+  const result = await callApi<LackingClasses>(path);
+  return result.ok ? result.value.lacking : none;
 }

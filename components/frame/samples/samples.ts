@@ -9,7 +9,6 @@ export const samples = [
   "05-slow",
   "06-fails-half-way",
 ] as const;
-/** Those that take a picture. */
 export const pictureSamples = [
   "02-poster-from-photo",
   "03-composite-with-mask",
@@ -47,7 +46,7 @@ export function requestRun(request: RunRequest): void {
 
 /** Returns the request once. */
 export function takeRunRequest(): RunRequest | undefined {
-  const taken = waiting;
+  const runRequest = waiting;
   waiting = undefined;
-  return taken;
+  return runRequest;
 }

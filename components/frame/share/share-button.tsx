@@ -7,10 +7,8 @@ import { type ShareSubject } from "./share-dialog";
 
 const ShareDialog = dynamic(() => import("./share-dialog").then((module) => module.ShareDialog), { ssr: false });
 
-type ShareButtonProps = { subject: ShareSubject; connectionId: string | undefined };
-
 /** Renders nothing where no share can be made. */
-export function ShareButton({ subject, connectionId }: ShareButtonProps) {
+export function ShareButton({ subject, connectionId }: { subject: ShareSubject; connectionId: string | undefined }) {
   const t = useTranslations("sharing");
   const [isOpen, setOpen] = useState(false);
   if (!useMayShare()) return null;

@@ -1,16 +1,15 @@
 import { useTranslations } from "next-intl";
 import { type FormEvent, useId, useState } from "react";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
-import { Button } from "@/components/ui/controls/button";
 import { CopyField } from "@/components/ui/controls/copy-button";
-import { Checkbox, Input, Select } from "@/components/ui/controls/fields";
-import { FormField } from "@/components/ui/controls/form-field";
-import { Dialog } from "@/components/ui/dialog";
+import { Checkbox, Options } from "@/components/ui/controls/fields";
+import { InputField, SelectField } from "@/components/ui/controls/form-field";
+import { ConfirmDialog, Dialog } from "@/components/ui/dialog";
 import { useCopy } from "@/components/ui/hooks/use-copy";
-import { useClock } from "@/components/ui/time/use-clock";
+import { useTimeFormat } from "@/components/ui/time/use-time-format";
 import { callApi } from "@/lib/browser/api";
-import { type ApiFailure } from "@/lib/browser/read-failure";
 import { apiPath, withQuery } from "@/lib/browser/urls";
+import { useRequests } from "@/lib/browser/use-read";
 import { list, object, text } from "@/lib/contract/json/readers";
 import { type MadeShare, type ShareBody } from "@/lib/contract/share";
 
@@ -30,11 +29,10 @@ const notCleanableIn = object({ notCleanable: list(text) });
 /** Makes a link that needs no account. It is shown once, as the console keeps only a hash of it. */
 export function ShareDialog({ subject, connectionId, onClose }: ShareDialogProps) {
   const t = useTranslations("sharing.dialog");
-  const common = useTranslations("common");
   const form = useId();
   const isJob = "job" in subject;
-  const [isBusy, setBusy] = useState(false);
-  const [failure, setFailure] = useState<ApiFailure>();
+  const { busyWith, failure, send } = useRequests<"make">();
+  const isBusy = busyWith !== undefined;
   const [made, setMade] = useState<MadeShare>();
   const [keepsMetadata, setKeepsMetadata] = useState(false);
   const copy = useCopy();
@@ -56,52 +54,40 @@ export function ShareDialog({ subject, connectionId, onClose }: ShareDialogProps
       // True on the second try, after the dialog named the files that cannot be cleaned.
       leavesOut: notCleanable !== undefined,
     };
-    setBusy(true);
-    setFailure(undefined);
-    const result = await callApi<MadeShare>(withQuery("/api/console/shares", { connection: connectionId }), { method: "POST", json });
-    setBusy(false);
-    if (!result.ok) return setFailure(result.failure);
+    const path = withQuery("/api/console/shares", { connection: connectionId });
+    const result = await send("make", callApi<MadeShare>(path, { method: "POST", json }));
+    if (!result.ok) return;
     setMade(result.value);
     void copy(linkOf(result.value), t("copied"));
   }
 
   if (made) return <MadeLink made={made} onClose={onClose} />;
   return (
-    <Dialog
+    <ConfirmDialog
       isOpen
       onClose={onClose}
       title={isJob ? t("titleJob") : t("title", { count: subject.assets.length })}
       className="w-[min(460px,calc(100vw-32px))]"
-      actions={
-        <>
-          <Button onClick={onClose}>{common("cancel")}</Button>
-          <Button type="submit" form={form} tone="primary" busy={isBusy}>
-            {isBusy ? t("making") : notCleanable && !keepsMetadata ? t("makeWithout") : t("make")}
-          </Button>
-        </>
-      }
+      tone="primary"
+      form={form}
+      isBusy={isBusy}
+      label={isBusy ? t("making") : notCleanable && !keepsMetadata ? t("makeWithout") : t("make")}
     >
       <form id={form} method="post" onSubmit={(event) => void submit(event)} className="flex flex-col gap-3.5" autoComplete="off">
         <p>{t("text")}</p>
-        <FormField label={t("name")} hint={t("nameHint")}>
-          {(control) => <Input {...control} name="title" maxLength={MAX_TITLE} autoComplete="off" autoFocus />}
-        </FormField>
-        <FormField label={t("expires")}>
-          {(control) => (
-            <Select {...control} name="end" defaultValue="week">
-              {endNames.map((name) => (
-                <option key={name} value={name}>
-                  {t(`end.${name}`)}
-                </option>
-              ))}
-            </Select>
-          )}
-        </FormField>
-        <FormField label={t("password")} hint={t("passwordHint")}>
-          {(control) => (
-            <Input {...control} name="password" type="password" minLength={MIN_PASSWORD} maxLength={200} autoComplete="new-password" />
-          )}
-        </FormField>
+        <InputField label={t("name")} hint={t("nameHint")} name="title" maxLength={MAX_TITLE} autoComplete="off" autoFocus />
+        <SelectField label={t("expires")} name="end" defaultValue="week">
+          <Options of={endNames.map((name) => [name, t(`end.${name}`)])} />
+        </SelectField>
+        <InputField
+          label={t("password")}
+          hint={t("passwordHint")}
+          name="password"
+          type="password"
+          minLength={MIN_PASSWORD}
+          maxLength={200}
+          autoComplete="new-password"
+        />
         <div className="flex flex-col gap-2">
           <Option
             name="keepsMetadata"
@@ -123,7 +109,7 @@ export function ShareDialog({ subject, connectionId, onClose }: ShareDialogProps
           <FailureMessage failure={failure} />
         ) : null}
       </form>
-    </Dialog>
+    </ConfirmDialog>
   );
 }
 
@@ -156,19 +142,14 @@ function Option({ name, text: label, hint, checked, onChange }: OptionProps) {
 
 function MadeLink({ made, onClose }: { made: MadeShare; onClose: () => void }) {
   const t = useTranslations("sharing.dialog");
-  const common = useTranslations("common");
-  const clock = useClock();
+  const clock = useTimeFormat();
   return (
     <Dialog
       isOpen
       onClose={onClose}
       title={t("madeTitle", { title: made.title })}
       className="w-[min(460px,calc(100vw-32px))]"
-      actions={
-        <Button tone="primary" onClick={onClose}>
-          {common("close")}
-        </Button>
-      }
+      actions="close"
     >
       <CopyField
         label={t("link")}

@@ -11,7 +11,6 @@ import { readTags } from "@/lib/shared/text";
 type TagsInputProps = Omit<ComponentProps<"input">, "value" | "list" | "onChange" | "onKeyDown"> & {
   connection: string | undefined;
   value: string;
-  /** Offered in addition to those that the service lists. */
   seen?: readonly string[];
   onText: (text: string) => void;
 };
@@ -24,8 +23,8 @@ export function TagsInput({ connection, value, seen = [], onText, ...rest }: Tag
   const [isTyped, setTyped] = useState(false);
   const { before, typed } = lastTag(value);
   const { tags } = useTags(isTyped ? connection : undefined, typed);
-  const known = [...new Set([...tags.map(({ name }) => name), ...seen])].filter((tag) => !tag.includes(","));
-  const offered = isTyped ? tagsFor(value, known) : [];
+  const allTags = [...new Set([...tags.map(({ name }) => name), ...seen])].filter((tag) => !tag.includes(","));
+  const offered = isTyped ? tagsFor(value, allTags) : [];
   return (
     <>
       <Input
@@ -65,11 +64,10 @@ function lastTag(text: string): { before: string; typed: string } {
   return { before, typed: text.slice(before.length).trim() };
 }
 
-/** Tags that complete the last, unfinished one. */
-function tagsFor(text: string, known: readonly string[]): string[] {
+function tagsFor(text: string, allTags: readonly string[]): string[] {
   const { before, typed } = lastTag(text);
-  const taken = readTags(before);
-  return known.filter((tag) => tag.toLowerCase().includes(typed.toLowerCase()) && !taken.includes(tag));
+  const tags = readTags(before);
+  return allTags.filter((tag) => tag.toLowerCase().includes(typed.toLowerCase()) && !tags.includes(tag));
 }
 
 export type TagCount = { name: string; count: number | undefined };
@@ -77,27 +75,27 @@ type TagsAnswer = { tags: { name: string; count: number }[] };
 type RefineAnswer = { tag_counts: Record<string, number> };
 
 /** `absent`: the service has no such list. `unknown`: it did not say, for some other reason. */
-type TagsKnown = { state: "asking" | "present" | "absent" | "unknown"; tags: TagCount[]; failure?: ApiFailure };
+type TagsState = { state: "asking" | "present" | "absent" | "unknown"; tags: TagCount[]; failure?: ApiFailure };
 
 const quiet = { revalidateOnFocus: false, revalidateIfStale: false, shouldRetryOnError: false, keepPreviousData: true };
 
 /** Null: the service answered that it has no such list. */
-function known(tags: TagCount[] | null | undefined, failure: ApiFailure | undefined): TagsKnown {
+function tagsState(tags: TagCount[] | null | undefined, failure: ApiFailure | undefined): TagsState {
   if (failure) return { state: "unknown", tags: tags ?? [], failure };
   if (tags === null) return { state: "absent", tags: [] };
   return tags ? { state: "present", tags } : { state: "asking", tags: [] };
 }
 
-/** The service's tags with this prefix, most used first. Whether it answers at all also tells its generation. */
-export function useTags(connectionId: string | undefined, prefix = ""): TagsKnown {
+/** The service's tags with this prefix, most used first. A response also reveals the service's generation. */
+export function useTags(connectionId: string | undefined, prefix = ""): TagsState {
   const path =
     connectionId === undefined ? null : withQuery("/api/console/optional/tags", { prefix, limit: 100, connection: connectionId });
   const { data, error } = useSWR<TagCount[] | null, ApiFailure>(path, fetchTags, quiet);
-  return known(data, error);
+  return tagsState(data, error);
 }
 
 /** The tags of a view's assets, with the number of assets for each. */
-export function useRefinedTags(connectionId: string | undefined, query: AssetsQuery): TagsKnown {
+export function useRefinedTags(connectionId: string | undefined, query: AssetsQuery): TagsState {
   const { include_tags, exclude_tags, name_contains, metadata_filter, include_public } = query;
   const filters = { include_tags, exclude_tags, name_contains, metadata_filter, include_public };
   const path =
@@ -105,7 +103,7 @@ export function useRefinedTags(connectionId: string | undefined, query: AssetsQu
       ? null
       : withQuery("/api/console/optional/refined-tags", { ...filters, limit: 200, connection: connectionId });
   const { data, error } = useSWR<TagCount[] | null, ApiFailure>(path, readRefined, quiet);
-  return known(data, error);
+  return tagsState(data, error);
 }
 
 async function fetchTags(path: `/${string}`): Promise<TagCount[] | null> {

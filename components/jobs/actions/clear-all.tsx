@@ -4,44 +4,40 @@ import { type FormEvent, useId, useState } from "react";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { useConfirmed } from "@/components/frame/list/use-confirmed";
 import { Button } from "@/components/ui/controls/button";
-import { Input } from "@/components/ui/controls/fields";
-import { FormField } from "@/components/ui/controls/form-field";
-import { Dialog } from "@/components/ui/dialog";
+import { InputField } from "@/components/ui/controls/form-field";
+import { ConfirmDialog } from "@/components/ui/dialog";
 import { clearAll, type Cleared, isUnanswered } from "@/lib/browser/bulk/bulk-calls";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 
 type ClearAllProps = {
-  /** The namespace of its sentences. */
   words: "queue.clear" | "history.clear";
   /** The number of entries; absent where the service does not say. */
   count: number | undefined;
   /** A word that must be typed first, where the entries cannot be restored. */
   word?: string;
-  /** The URL parameter that opens the confirmation. */
   parameter?: string;
   isBusy: boolean;
-  /** `asked`: the number that was on the button. */
-  onClear: (asked: number | undefined) => Promise<ApiFailure | undefined>;
+  /** `shownCount`: the number that was on the button. */
+  onClear: (shownCount: number | undefined) => Promise<ApiFailure | undefined>;
 };
 
-/** Asks for confirmation first, with the number of entries. */
 export function ClearAll({ words, count, word, parameter, isBusy, onClear }: ClearAllProps) {
   const t = useTranslations(words);
   const form = useId();
-  const [asked, setAsked] = useState<{ count: number | undefined }>();
+  const [shownCount, setShownCount] = useState<{ count: number | undefined }>();
   const [typed, setTyped] = useState("");
   const titleOf = (many: number | undefined) => (many === undefined ? t("all") : t("counted", { count: many }));
-  const title = titleOf(asked ? asked.count : count);
+  const title = titleOf(shownCount ? shownCount.count : count);
   const isConfirmed = word === undefined || typed.trim().toLowerCase() === word;
   const address = useSearchParams();
   const isRequested = parameter !== undefined && (address?.has(parameter) ?? false);
   const [wasRequested, setWasRequested] = useState(false);
   if (isRequested !== wasRequested) {
     setWasRequested(isRequested);
-    if (isRequested && count !== 0) setAsked({ count });
+    if (isRequested && count !== 0) setShownCount({ count });
   }
   function close() {
-    setAsked(undefined);
+    setShownCount(undefined);
     setTyped("");
     question.begin();
     if (!isRequested) return;
@@ -50,28 +46,28 @@ export function ClearAll({ words, count, word, parameter, isBusy, onClear }: Cle
     withoutRequest.searchParams.delete(parameter);
     window.history.replaceState(null, "", withoutRequest);
   }
-  const question = useConfirmed({ isOpen: asked !== undefined, act: async () => (asked ? onClear(asked.count) : undefined), close });
+  const question = useConfirmed({
+    isOpen: shownCount !== undefined,
+    act: async () => (shownCount ? onClear(shownCount.count) : undefined),
+    close,
+  });
   function submit(event: FormEvent) {
     event.preventDefault();
     if (isConfirmed) void question.confirm();
   }
   return (
     <>
-      <Button tone="danger" disabled={count === 0} busy={isBusy} onClick={() => setAsked({ count })}>
+      <Button tone="danger" disabled={count === 0} busy={isBusy} onClick={() => setShownCount({ count })}>
         {count === 0 ? t("act") : titleOf(count)}
       </Button>
-      <Dialog
-        isOpen={asked !== undefined}
-        onClose={close}
+      <ConfirmDialog
+        isOpen={shownCount !== undefined}
         title={title}
-        actions={
-          <>
-            <Button onClick={close}>{t("keep")}</Button>
-            <Button type="submit" form={form} tone="danger" busy={question.isBusy} disabled={!isConfirmed}>
-              {title}
-            </Button>
-          </>
-        }
+        keep={t("keep")}
+        form={form}
+        isBusy={question.isBusy}
+        isDisabled={!isConfirmed}
+        onClose={close}
       >
         <p>{t("text")}</p>
         {question.failure ? (
@@ -79,12 +75,10 @@ export function ClearAll({ words, count, word, parameter, isBusy, onClear }: Cle
         ) : null}
         <form id={form} onSubmit={submit} className="mt-3" autoComplete="off">
           {word === undefined ? null : (
-            <FormField label={t("type", { word })}>
-              {(control) => <Input {...control} value={typed} onChange={(event) => setTyped(event.currentTarget.value)} autoFocus />}
-            </FormField>
+            <InputField label={t("type", { word })} value={typed} onChange={(event) => setTyped(event.currentTarget.value)} autoFocus />
           )}
         </form>
-      </Dialog>
+      </ConfirmDialog>
     </>
   );
 }
@@ -92,16 +86,16 @@ export function ClearAll({ words, count, word, parameter, isBusy, onClear }: Cle
 /** `path` clears all entries; `leftPath` lists those that are left. The dialog shows a failed request itself. */
 export function useClearAll<Answer>(path: `/${string}`, leftPath: `/${string}`, refresh: () => Promise<unknown>) {
   const [isBusy, setBusy] = useState(false);
-  const [cleared, setCleared] = useState<{ asked: number | undefined; outcome: Cleared<Answer> }>();
-  async function clear(asked: number | undefined): Promise<ApiFailure | undefined> {
+  const [cleared, setCleared] = useState<{ shownCount: number | undefined; outcome: Cleared<Answer> }>();
+  async function clear(shownCount: number | undefined): Promise<ApiFailure | undefined> {
     setCleared(undefined);
     setBusy(true);
     const result = await clearAll<Answer>(path, leftPath);
     setBusy(false);
     if (!result.ok) return result.failure;
-    // If the service does not name what it cleared, only the list afterwards tells.
+    // If the service does not name what it cleared, only the next list shows it.
     await refresh();
-    setCleared({ asked, outcome: result.value });
+    setCleared({ shownCount, outcome: result.value });
     return undefined;
   }
   return { isBusy, cleared, clear, dismiss: () => setCleared(undefined) };

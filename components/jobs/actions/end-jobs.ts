@@ -2,29 +2,27 @@ import { type Tone } from "@/components/ui/status-badge";
 import { type BatchOutcome, callPatiently, inBatches, meetsAll, type Work } from "@/lib/browser/bulk/bulk-calls";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { withQuery } from "@/lib/browser/urls";
-import { type StopReceipt } from "@/lib/contract/console";
+import { type StopResult } from "@/lib/contract/console";
 import { isTerminalWord, type JobState, toJobState } from "@/lib/contract/jobs/job-list";
 import { type QueueAnswer } from "@/lib/contract/schemas/job";
 import { mayHaveStarted } from "@/lib/contract/workflow/submission";
 
 /** `word` and `state` are absent where the job is not on the visible page. */
-export type KnownJob = JobNames & { id: string; word?: string; state?: JobState };
+export type TargetJob = JobNames & { id: string; word?: string; state?: JobState };
 
 const BATCH = 100;
-/** Each of them is a separate call to the service. */
 const STOP_BATCH = 10;
 
-/** Jobs of unknown state are sent on, and the service decides. */
-export function fits(act: "cancel" | "remove" | "runAgain", { word, state }: KnownJob): boolean {
-  if (word === undefined || state === undefined || act === "runAgain") return true;
-  return act === "remove" ? isTerminalWord(word) : state === "pending" || state === "in_progress";
+export function fits(action: "cancel" | "remove" | "runAgain", { word, state }: TargetJob): boolean {
+  if (word === undefined || state === undefined || action === "runAgain") return true;
+  return action === "remove" ? isTerminalWord(word) : state === "pending" || state === "in_progress";
 }
 
-/** Stops running jobs and takes all others out of the queue; one call at a time, with a receipt for every job. */
-export function cancelJobs(jobs: readonly KnownJob[], work: Work): Promise<ReceiptEntry[]> {
-  return fitting("cancel", jobs, work, async (meant) => {
-    const running = meant.filter(({ state }) => state === "in_progress");
-    const waiting = meant.filter(({ state }) => state !== "in_progress");
+/** Stops running jobs and takes all others out of the queue; one call at a time, with a result for every job. */
+export function cancelJobs(jobs: readonly TargetJob[], work: Work): Promise<ResultEntry[]> {
+  return fitting("cancel", jobs, work, async (fittingJobs) => {
+    const running = fittingJobs.filter(({ state }) => state === "in_progress");
+    const waiting = fittingJobs.filter(({ state }) => state !== "in_progress");
     const fromQueue = inBatches(waiting, BATCH, (batch) => cancelWaiting(batch, work), work);
     // When the page is closing, all calls are sent at once; otherwise one waits for the other.
     if (!work.isLeaving) await fromQueue;
@@ -34,52 +32,51 @@ export function cancelJobs(jobs: readonly KnownJob[], work: Work): Promise<Recei
 }
 
 /** Removes from the history. The service does not name what it removed; only its acceptance can be reported. */
-export function removeJobs(jobs: readonly KnownJob[], work: Work): Promise<ReceiptEntry[]> {
-  async function removeBatch(batch: readonly KnownJob[]): Promise<BatchOutcome<ReceiptEntry>> {
+export function removeJobs(jobs: readonly TargetJob[], work: Work): Promise<ResultEntry[]> {
+  async function removeBatch(batch: readonly TargetJob[]): Promise<BatchOutcome<ResultEntry>> {
     const result = await post<unknown>("/api/history", { delete: batch.map(({ id }) => id) }, work);
     return result.ok ? { entries: batch.map(({ id }) => ({ id, outcome: "removed" })) } : refused("remove", batch, result.failure, work);
   }
-  return fitting("remove", jobs, work, (meant) => inBatches(meant, BATCH, removeBatch, work));
+  return fitting("remove", jobs, work, (fittingJobs) => inBatches(fittingJobs, BATCH, removeBatch, work));
 }
 
-type Act = (meant: readonly KnownJob[]) => Promise<ReceiptEntry[]>;
+type Act = (fittingJobs: readonly TargetJob[]) => Promise<ResultEntry[]>;
 
 /** Jobs that are known to be in the wrong state get that outcome without a request. */
-async function fitting(act: "cancel" | "remove", jobs: readonly KnownJob[], work: Work, carryOut: Act): Promise<ReceiptEntry[]> {
-  const unfit = jobs.filter((job) => !fits(act, job));
+async function fitting(action: "cancel" | "remove", jobs: readonly TargetJob[], work: Work, carryOut: Act): Promise<ResultEntry[]> {
+  const unfit = jobs.filter((job) => !fits(action, job));
   work.onDone(unfit.length);
-  const entries = await carryOut(jobs.filter((job) => fits(act, job)));
-  return named(jobs, [...entries, ...unfit.map(({ id }): ReceiptEntry => ({ id, outcome: act === "cancel" ? "over" : "notEnded" }))]);
+  const entries = await carryOut(jobs.filter((job) => fits(action, job)));
+  return named(jobs, [...entries, ...unfit.map(({ id }): ResultEntry => ({ id, outcome: action === "cancel" ? "over" : "notEnded" }))]);
 }
 
-/** Adds the names by which people know the job. */
-export function named(jobs: readonly KnownJob[], entries: readonly ReceiptEntry[]): ReceiptEntry[] {
-  const known = new Map(jobs.map(({ id, workflow, label, createdMs }) => [id, { workflow, label, createdMs }]));
-  return entries.map((entry) => ({ ...known.get(entry.id), ...entry }));
+export function named(jobs: readonly TargetJob[], entries: readonly ResultEntry[]): ResultEntry[] {
+  const jobsById = new Map(jobs.map(({ id, workflow, label, createdMs }) => [id, { workflow, label, createdMs }]));
+  return entries.map((entry) => ({ ...jobsById.get(entry.id), ...entry }));
 }
 
-async function cancelWaiting(batch: readonly KnownJob[], work: Work): Promise<BatchOutcome<ReceiptEntry>> {
+async function cancelWaiting(batch: readonly TargetJob[], work: Work): Promise<BatchOutcome<ResultEntry>> {
   const result = await post<QueueAnswer>("/api/queue", { delete: batch.map(({ id }) => id) }, work);
   if (!result.ok) return refused("cancel", batch, result.failure, work);
   const deleted = result.value.deleted && new Set(result.value.deleted);
   const gone = new Set(result.value.gone);
-  const outcomeOf = (id: string) => (gone.has(id) ? "gone" : !deleted ? "asked" : deleted.has(id) ? "cancelled" : "tooLate");
+  const outcomeOf = (id: string) => (gone.has(id) ? "gone" : !deleted ? "unconfirmed" : deleted.has(id) ? "cancelled" : "tooLate");
   return { entries: batch.map(({ id }) => ({ id, outcome: outcomeOf(id) })) };
 }
 
-async function stop(batch: readonly KnownJob[], work: Work): Promise<BatchOutcome<ReceiptEntry>> {
-  const result = await post<StopReceipt>("/api/console/jobs/stop", { ids: batch.map(({ id }) => id) }, work);
+async function stop(batch: readonly TargetJob[], work: Work): Promise<BatchOutcome<ResultEntry>> {
+  const result = await post<StopResult>("/api/console/jobs/stop", { ids: batch.map(({ id }) => id) }, work);
   if (!result.ok) return refused("stop", batch, result.failure, work);
   const { stopped, stopping, over, unsure = [], together } = result.value;
-  const found = await lookUp(
+  const results = await lookUp(
     "stop",
     batch.filter(({ id }) => unsure.includes(id)),
     undefined,
     work,
   );
   return {
-    entries: batch.map(({ id }): ReceiptEntry => {
-      const seen = found.find((entry) => entry.id === id);
+    entries: batch.map(({ id }): ResultEntry => {
+      const seen = results.find((entry) => entry.id === id);
       if (seen) return seen;
       if (stopped.includes(id)) return { id, outcome: "stopped" };
       if (stopping.includes(id)) return { id, outcome: "stopping" };
@@ -93,11 +90,11 @@ function post<T>(path: `/${string}`, json: unknown, work: Work) {
   return callPatiently<T>(withQuery(path, { connection: work.connection }), { method: "POST", json }, work);
 }
 
-async function refused(ending: Ending, batch: readonly KnownJob[], failure: ApiFailure, work: Work): Promise<BatchOutcome<ReceiptEntry>> {
+async function refused(ending: Ending, batch: readonly TargetJob[], failure: ApiFailure, work: Work): Promise<BatchOutcome<ResultEntry>> {
   const isUnsure = failure.status === 0 || mayHaveStarted(failure);
   const entries = isUnsure
     ? await lookUp(ending, batch, failure, work)
-    : batch.map(({ id }): ReceiptEntry => ({ id, outcome: "failed", failure }));
+    : batch.map(({ id }): ResultEntry => ({ id, outcome: "failed", failure }));
   return { entries, isOver: meetsAll(failure) };
 }
 
@@ -107,7 +104,7 @@ export const outcomes = [
   "removed",
   "ranAgain",
   "stopping",
-  "asked",
+  "unconfirmed",
   "tooLate",
   "gone",
   "over",
@@ -124,10 +121,9 @@ export const outcomes = [
 ] as const;
 export type Outcome = (typeof outcomes)[number];
 
-/** By these people recognise a job; ids mean nothing to them. */
 type JobNames = { workflow?: string; label?: string; createdMs?: number };
 
-export type ReceiptEntry = JobNames & {
+export type ResultEntry = JobNames & {
   id: string;
   outcome: Outcome;
   newId?: string;
@@ -144,12 +140,12 @@ export function toneOf(outcome: Outcome): Tone {
 }
 
 /** Worth repeating: what surely was not done, and what may have been done if doing it twice is harmless. A job is never submitted twice. */
-export function isWorthAgain({ outcome }: ReceiptEntry, act: "cancel" | "remove" | "runAgain"): boolean {
-  return outcome === "failed" || outcome === "unsent" || outcome === "notDone" || (outcome === "unknown" && act !== "runAgain");
+export function isRetryable({ outcome }: ResultEntry, action: "cancel" | "remove" | "runAgain"): boolean {
+  return outcome === "failed" || outcome === "unsent" || outcome === "notDone" || (outcome === "unknown" && action !== "runAgain");
 }
 
 /** The first failure, for a line that has room for one sentence. */
-export function causeOf(entries: readonly ReceiptEntry[]): ApiFailure | undefined {
+export function causeOf(entries: readonly ResultEntry[]): ApiFailure | undefined {
   return entries.find(({ failure }) => failure)?.failure;
 }
 
@@ -161,13 +157,13 @@ async function lookUp(
   batch: readonly { id: string }[],
   failure: ApiFailure | undefined,
   work: Work,
-): Promise<ReceiptEntry[]> {
-  const entries: ReceiptEntry[] = [];
-  let isAsked = !work.isLeaving;
+): Promise<ResultEntry[]> {
+  const entries: ResultEntry[] = [];
+  let isRequested = !work.isLeaving;
   for (const { id } of batch) {
-    const seen = isAsked ? await stateOf(id, work) : undefined;
+    const seen = isRequested ? await stateOf(id, work) : undefined;
     // Once the service is unreachable, the remaining jobs are not requested.
-    if (seen === undefined) isAsked = false;
+    if (seen === undefined) isRequested = false;
     const outcome = seen === undefined ? "unknown" : outcomeIn(ending, seen);
     const isDone = outcome !== "unknown" && outcome !== "failed";
     entries.push({ id, outcome, ...(!isDone && failure && { failure }) });
@@ -178,12 +174,12 @@ async function lookUp(
 /** Undefined if not known. */
 async function stateOf(id: string, work: Work): Promise<JobState | "missing" | undefined> {
   const path = withQuery(`/api/jobs/${encodeURIComponent(id)}`, { connection: work.connection });
-  const found = await callPatiently<{ status?: string }>(path, { cache: "no-store" }, work);
-  if (found.ok) return found.value.status === undefined ? undefined : toJobState(found.value.status);
-  return found.failure.status === 404 ? "missing" : undefined;
+  const result = await callPatiently<{ status?: string }>(path, { cache: "no-store" }, work);
+  if (result.ok) return result.value.status === undefined ? undefined : toJobState(result.value.status);
+  return result.failure.status === 404 ? "missing" : undefined;
 }
 
-function outcomeIn(ending: Ending, seen: JobState | "missing"): ReceiptEntry["outcome"] {
+function outcomeIn(ending: Ending, seen: JobState | "missing"): ResultEntry["outcome"] {
   if (ending === "remove") return seen === "missing" ? "removed" : "failed";
   if (seen === "missing") return "gone";
   if (seen === "cancelled") return ending === "stop" ? "stopped" : "cancelled";

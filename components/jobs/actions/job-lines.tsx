@@ -7,31 +7,32 @@ import { failureText } from "@/components/frame/failure/fault-owner";
 import { useConfirmed } from "@/components/frame/list/use-confirmed";
 import { Button } from "@/components/ui/controls/button";
 import { ConfirmDialog } from "@/components/ui/dialog";
-import { useClock } from "@/components/ui/time/use-clock";
+import { useTimeFormat } from "@/components/ui/time/use-time-format";
 import { showToast } from "@/components/ui/toast-store";
 import { callApi } from "@/lib/browser/api";
 import { withQuery } from "@/lib/browser/urls";
-import { causeOf, isWorthAgain, toneOf } from "./end-jobs";
+import { causeOf, isRetryable, toneOf } from "./end-jobs";
 import { type JobWork, useSummary } from "./use-job-work";
 
 type JobLinesProps = {
   acts: Pick<JobWork, "works" | "undo" | "stop" | "again" | "dismiss">;
   connection: string | undefined;
-  /** Called after all running jobs were asked to stop. */
+  /** Called after Stop was requested for all running jobs. */
   onStopped: () => void;
 };
 
-/** A line for each act on jobs, with the outcome of every job. */
 export function JobLines({ acts, connection, onStopped }: JobLinesProps) {
   const t = useTranslations("acts");
   const errors = useTranslations("errors");
-  const clock = useClock();
+  const clock = useTimeFormat();
   const summaryOf = useSummary();
   return (
     <BulkLines
       words="acts"
       acts={acts}
       undoableText={({ act, items }) => t(`undoable.${act === "remove" ? "remove" : "cancel"}`, { count: items.length })}
+      readingText={(match) => t("walking", { found: match })}
+      collectedText={(count) => t("collected", { count })}
       workingText={({ act, done, items }) => t(`working.${act}`, { done, total: items.length })}
       summaryOf={summaryOf}
       causeOf={(entries) => {
@@ -39,7 +40,7 @@ export function JobLines({ acts, connection, onStopped }: JobLinesProps) {
         return cause && failureText(errors, cause);
       }}
       failureText={(failure) => failureText(errors, failure)}
-      isWorthAgain={isWorthAgain}
+      isRetryable={isRetryable}
       actions={({ entries }, dismiss) => {
         const count = Math.max(0, ...entries.map(({ together = 0 }) => together));
         const stopped = () => {
@@ -62,10 +63,8 @@ export function JobLines({ acts, connection, onStopped }: JobLinesProps) {
   );
 }
 
-type StopTogetherProps = { count: number; connection: string | undefined; onDone: () => void };
-
 /** For services that cannot stop a single job: asks for confirmation with the number, since the other jobs stop too. */
-function StopTogether({ count, connection, onDone }: StopTogetherProps) {
+function StopTogether({ count, connection, onDone }: { count: number; connection: string | undefined; onDone: () => void }) {
   const t = useTranslations("acts.together");
   const [isAsking, setAsking] = useState(false);
   const question = useConfirmed({
@@ -73,7 +72,7 @@ function StopTogether({ count, connection, onDone }: StopTogetherProps) {
     act: async () => {
       const result = await callApi(withQuery("/api/interrupt", { connection }), { method: "POST", json: {} });
       if (!result.ok) return result.failure;
-      showToast({ tone: "run", text: t("asked") });
+      showToast({ tone: "run", text: t("stopRequested") });
       onDone();
       return undefined;
     },
@@ -105,7 +104,7 @@ function StopTogether({ count, connection, onDone }: StopTogetherProps) {
   );
 }
 
-/** False where the service is known to lack a way to stop running jobs; otherwise the act itself tells. Asked only while something runs. */
+/** False if the service cannot stop running jobs; if unsure, true: the request shows it. Checked only while something runs. */
 export function useCanStop(connection: string | undefined, isRunning: boolean): boolean {
   return useCapabilities(isRunning ? connection : undefined, ["jobs.stop"]).has("jobs.stop") !== false;
 }

@@ -5,7 +5,6 @@ import { isMasked, withoutMasks } from "@/lib/contract/secrets/secret-texts";
 import { isLink, isSeedName, looseGraph, nodeName } from "@/lib/contract/workflow/graph";
 import { unwrapWorkflow } from "@/lib/contract/workflow/read-workflow";
 
-/** A range that every node with a seed accepts. */
 const SEEDS = 2 ** 32;
 
 export type MaskedInput = { nodeId: string; node: string; input: string };
@@ -28,7 +27,7 @@ export function someSeed(): number {
   return seed % SEEDS;
 }
 
-/** A seed that is a literal number; a seed that comes over a link changes at the other node. */
+/** A seed that is a literal number; a linked seed changes at the other node. */
 function isSeed(name: string, value: unknown): boolean {
   return isSeedName(name) && (Number.isInteger(value) || typeof value === "bigint");
 }

@@ -6,7 +6,7 @@ import { type JobDetail } from "@/lib/contract/schemas/job";
 import { IDEMPOTENCY_HEADER, mayHaveStarted, RERUN_HEADER, submittedJob } from "@/lib/contract/workflow/submission";
 import { type Result } from "@/lib/shared/result";
 import { newIdempotencyKey } from "@/lib/shared/text";
-import { type KnownJob, named, type Outcome, type ReceiptEntry } from "./end-jobs";
+import { named, type Outcome, type ResultEntry, type TargetJob } from "./end-jobs";
 import { type MaskedInput, toResubmission } from "./resubmission";
 
 /** `unknown`: it may or may not have been submitted, and is never resent automatically. `unread`: nothing was sent. */
@@ -29,9 +29,9 @@ export async function runAgain(
   connection: string | undefined,
   { newSeed, call = callApi, isStopped }: Choices,
 ): Promise<RanAgain> {
-  const read = await call<JobDetail>(withQuery(`/api/jobs/${encodeURIComponent(id)}`, { connection }));
-  if (!read.ok) return { kind: "unread", failure: read.failure };
-  const again = toResubmission(read.value.workflow, newSeed);
+  const result = await call<JobDetail>(withQuery(`/api/jobs/${encodeURIComponent(id)}`, { connection }));
+  if (!result.ok) return { kind: "unread", failure: result.failure };
+  const again = toResubmission(result.value.workflow, newSeed);
   if (again.kind !== "ready") return again;
   if (isStopped?.()) return { kind: "stopped" };
   const headers = { [IDEMPOTENCY_HEADER]: newIdempotencyKey(), [RERUN_HEADER]: encodeURIComponent(id) };
@@ -46,12 +46,11 @@ function isUnanswered(failure: ApiFailure): boolean {
   return failure.status === 0 || failure.code === "CONSOLE_UNREACHABLE" || mayHaveStarted(failure);
 }
 
-/** Runs them again one after the other. */
-export async function runEachAgain(jobs: readonly KnownJob[], work: Work): Promise<ReceiptEntry[]> {
+export async function runEachAgain(jobs: readonly TargetJob[], work: Work): Promise<ResultEntry[]> {
   return named(jobs, await inBatches(jobs, 1, ([job]) => runOneAgain(job?.id ?? "", work), work));
 }
 
-async function runOneAgain(id: string, work: Work): Promise<BatchOutcome<ReceiptEntry>> {
+async function runOneAgain(id: string, work: Work): Promise<BatchOutcome<ResultEntry>> {
   const ran = await runAgain(id, work.connection, {
     call: (path, init = {}) => callPatiently(path, init, work),
     isStopped: () => work.signal.aborted,

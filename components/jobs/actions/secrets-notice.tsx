@@ -18,9 +18,9 @@ export function SecretsNotice({ places, isSent = true, actions, className }: Sec
       <div className="min-w-0 flex-1">
         <p className="font-semibold">{title}</p>
         <ul className="my-1 list-inside list-disc">
-          {places.map((place) => (
-            <li key={[place.kind, ...Object.values(place)].join("/")} className="break-words">
-              {placeText(place, t)}
+          {places.map((secretPlace) => (
+            <li key={[secretPlace.kind, ...Object.values(secretPlace)].join("/")} className="break-words">
+              {placeText(secretPlace, t)}
             </li>
           ))}
         </ul>
@@ -31,19 +31,18 @@ export function SecretsNotice({ places, isSent = true, actions, className }: Sec
   );
 }
 
-/** Whether any of the places can be left out of a new run. */
-export function canLeaveOut(places: readonly SecretPlace[]): boolean {
-  return places.some(({ kind }) => kind === "input" || kind === "extra");
+export function canLeaveOut(secretPlaces: readonly SecretPlace[]): boolean {
+  return secretPlaces.some(({ kind }) => kind === "input" || kind === "extra");
 }
 
-function placeText(place: SecretPlace, t: ReturnType<typeof useTranslations<"acts.secrets">>): string {
-  switch (place.kind) {
+function placeText(secretPlace: SecretPlace, t: ReturnType<typeof useTranslations<"acts.secrets">>): string {
+  switch (secretPlace.kind) {
     case "input":
-      return t("input", { node: place.node, id: place.node_id, input: place.input });
+      return t("input", { node: secretPlace.node, id: secretPlace.node_id, input: secretPlace.input });
     case "extra":
-      return t("extra", { path: place.path.join(".") });
+      return t("extra", { path: secretPlace.path.join(".") });
     case "output":
-      return t("output", { id: place.node_id });
+      return t("output", { id: secretPlace.node_id });
     case "error":
       return t("error");
   }

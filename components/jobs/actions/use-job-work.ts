@@ -1,16 +1,16 @@
 import { useTranslations } from "next-intl";
-import { type Meant, summarize, useBulkWork } from "@/components/data-table/bulk/use-bulk-work";
+import { type BulkRequest, summarize, useBulkWork } from "@/components/data-table/bulk/use-bulk-work";
 import { failureText } from "@/components/frame/failure/fault-owner";
 import { showToast } from "@/components/ui/toast-store";
 import { type Walked, type Work } from "@/lib/browser/bulk/bulk-calls";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { type Result } from "@/lib/shared/result";
 import { useTellBusy } from "./busy-jobs";
-import { cancelJobs, causeOf, type KnownJob, named, outcomes, type ReceiptEntry, removeJobs, toneOf } from "./end-jobs";
+import { cancelJobs, causeOf, named, outcomes, removeJobs, type ResultEntry, type TargetJob, toneOf } from "./end-jobs";
 
 export type JobAct = "cancel" | "remove" | "runAgain";
 
-const acts: Readonly<Record<JobAct, (jobs: readonly KnownJob[], work: Work) => Promise<ReceiptEntry[]>>> = {
+const acts: Readonly<Record<JobAct, (jobs: readonly TargetJob[], work: Work) => Promise<ResultEntry[]>>> = {
   cancel: cancelJobs,
   remove: removeJobs,
   // The code is loaded on demand; if that fails, nothing was sent.
@@ -27,28 +27,26 @@ const acts: Readonly<Record<JobAct, (jobs: readonly KnownJob[], work: Work) => P
 
 type Choices<Query> = {
   connection: string | undefined;
-  onDone: (act: JobAct, entries: readonly ReceiptEntry[]) => void;
+  onDone: (jobAct: JobAct, entries: readonly ResultEntry[]) => void;
   /** Called instead of `onDone` if the page was left meanwhile, for state that outlives the page. */
-  onLeft?: (entries: readonly ReceiptEntry[]) => void;
-  /** The act was undone in time. */
-  onBack?: (jobs: readonly KnownJob[]) => void;
-  walk?: (query: Query, work: Work) => Promise<Result<Walked<KnownJob>, ApiFailure>>;
+  onLeft?: (entries: readonly ResultEntry[]) => void;
+  onRestored?: (jobs: readonly TargetJob[]) => void;
+  walk?: (query: Query, work: Work) => Promise<Result<Walked<TargetJob>, ApiFailure>>;
 };
 
-/** Cancels, removes and reruns jobs, on any page. */
-export function useJobWork<Query = never>({ connection, onDone, onLeft, onBack, walk }: Choices<Query>) {
+export function useJobWork<Query = never>({ connection, onDone, onLeft, onRestored, walk }: Choices<Query>) {
   const t = useTranslations("acts");
   const errors = useTranslations("errors");
   const summaryOf = useSummary();
-  const carryOut = ({ act, items }: Meant<JobAct, KnownJob>, work: Work) => acts[act](items, work);
-  const work = useBulkWork<JobAct, KnownJob, ReceiptEntry, Query>({
+  const carryOut = ({ act, items }: BulkRequest<JobAct, TargetJob>, work: Work) => acts[act](items, work);
+  const work = useBulkWork<JobAct, TargetJob, ResultEntry, Query>({
     connection,
     carryOut,
     walk,
     onDone,
-    onBack: (act, items) => {
-      if (act !== "runAgain") showToast({ tone: "off", text: t(`back.${act}`, { count: items.length }) });
-      onBack?.(items);
+    onRestored: (jobAct, items) => {
+      if (jobAct !== "runAgain") showToast({ tone: "off", text: t(`back.${jobAct}`, { count: items.length }) });
+      onRestored?.(items);
     },
     onLeft: (entries) => {
       onLeft?.(entries);
@@ -70,8 +68,7 @@ export function useJobWork<Query = never>({ connection, onDone, onLeft, onBack, 
 
 export type JobWork = ReturnType<typeof useJobWork>;
 
-/** The outcome of many jobs, in one line. */
 export function useSummary() {
   const t = useTranslations("acts");
-  return (entries: readonly ReceiptEntry[]) => summarize(outcomes, entries, { toneOf, textOf: (each) => t(`count.${each.outcome}`, each) });
+  return (entries: readonly ResultEntry[]) => summarize(outcomes, entries, { toneOf, textOf: (each) => t(`count.${each.outcome}`, each) });
 }

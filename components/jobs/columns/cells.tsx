@@ -1,11 +1,12 @@
 import { useTranslations } from "next-intl";
 import { Fragment, type MouseEvent, type ReactNode, useCallback, useMemo, useSyncExternalStore } from "react";
-import { formatRunningNode, statusBadge } from "@/components/frame/job-status";
+import { useConnectionParam } from "@/components/frame/connection/connection-context";
+import { formatRunningNode, statusBadge, useRunProgress } from "@/components/frame/job-status";
 import { useCopy } from "@/components/ui/hooks/use-copy";
 import { DisabledLink, useRouter } from "@/components/ui/link";
 import { ProgressBar } from "@/components/ui/skeleton";
 import { AgoTime, type AgoWords, durationText, RunningDuration, useAgoWords } from "@/components/ui/time/relative-time";
-import { apiPath, withQuery } from "@/lib/browser/urls";
+import { apiPath, jobHref, shortId } from "@/lib/browser/urls";
 import { isAddressableId } from "@/lib/contract/params";
 import { isNameless } from "@/lib/contract/workflow/workflow-name";
 import { type JobRow } from "../job-row";
@@ -47,10 +48,10 @@ export function stateCell(cell: StateCell): ReactNode {
 const badges = new WeakMap<CellWords, Map<string, ReactNode>>();
 
 function badgeOf(words: CellWords, { word, state }: JobRow): ReactNode {
-  const known = badges.get(words) ?? new Map<string, ReactNode>();
-  badges.set(words, known);
-  const badge = known.get(word) ?? statusBadge(words.states, word, state);
-  known.set(word, badge);
+  const badgesOfState = badges.get(words) ?? new Map<string, ReactNode>();
+  badges.set(words, badgesOfState);
+  const badge = badgesOfState.get(word) ?? statusBadge(words.states, word, state);
+  badgesOfState.set(word, badge);
   return badge;
 }
 
@@ -74,7 +75,6 @@ export function titleOf({ workflow = "", excerpt }: JobRow): string {
   return excerpt !== undefined && (workflow === "" || isNameless(workflow)) ? excerpt : workflow;
 }
 
-/** A snippet of a job's text with the search terms marked. */
 function Match({ match: { text, marks } }: { match: NonNullable<JobRow["match"]> }): ReactNode {
   const starts = [0, ...marks.map(([, to]) => to)];
   return (
@@ -91,24 +91,14 @@ function Match({ match: { text, marks } }: { match: NonNullable<JobRow["match"]>
 }
 
 export function whatCell({ row, words: { t, nodes }, hrefOf }: Cell): ReactNode {
-  const { id, error, progress, runningNode, label, match, waits } = row;
+  const { id, error, progress, expected, startedMs, runningNode, label, match, waits } = row;
   const node = runningNode && formatRunningNode(nodes, runningNode);
   const now = error ? (
     rowPart(hrefOf(id), error, "block min-w-0 truncate text-bad", error)
   ) : waits?.state === "queued" ? (
     <span className="min-w-0 truncate text-wait">{t("queuedOn", { runners: waits.runners.join(", "), ahead: waits.ahead ?? 0 })}</span>
-  ) : progress === undefined && node === undefined ? null : (
-    <span className="inline-flex min-w-0 items-center gap-1.5 text-ink-3">
-      {progress === undefined ? null : (
-        <>
-          <ProgressBar value={progress} label={t("progress")} className={node ? "w-9 shrink-0" : "shrink-0"} />
-          <span className="shrink-0 tabular-nums">{t("percent", { value: Math.round(progress * 100) })}</span>
-        </>
-      )}
-      <span title={node} className="min-w-0 truncate">
-        {node}
-      </span>
-    </span>
+  ) : progress === undefined && node === undefined && !(expected && startedMs) ? null : (
+    <RowProgress row={row} t={t} node={node} />
   );
   if (!label && !match) return now;
   return (
@@ -120,6 +110,28 @@ export function whatCell({ row, words: { t, nodes }, hrefOf }: Cell): ReactNode 
       ) : null}
       {match ? <Match match={match} /> : null}
       {now}
+    </span>
+  );
+}
+
+function RowProgress({ row: { progress, expected, startedMs }, t, node }: { row: JobRow; t: CellWords["t"]; node?: string }): ReactNode {
+  const { share, left } = useRunProgress({ value: progress, expected, startedMs });
+  return (
+    <span className="inline-flex min-w-0 items-center gap-1.5 text-ink-3">
+      {share === undefined ? null : (
+        <>
+          <ProgressBar value={share} label={t("progress")} className={node || left ? "w-9 shrink-0" : "shrink-0"} />
+          <span className="shrink-0 tabular-nums">{t("percent", { value: Math.round(share * 100) })}</span>
+        </>
+      )}
+      {left ? (
+        <span title={left} className="min-w-0 truncate tabular-nums">
+          {left}
+        </span>
+      ) : null}
+      <span title={node} className="min-w-0 shrink-[99] truncate">
+        {node}
+      </span>
     </span>
   );
 }
@@ -146,12 +158,9 @@ function subscribeWidth(listener: () => void): () => void {
   return () => widthHere().removeEventListener("change", listener);
 }
 
-/** `linked`: `?connection=` of the page's own address. */
-const pageOf = (id: string, linked: string | undefined) => withQuery(`/jobs/${encodeURIComponent(id)}`, { connection: linked });
-
 /** The URL of a row's links. Undefined if the service's id can't be part of a URL. */
-export function rowHref(id: string, linked: string | undefined): string | undefined {
-  return isAddressableId(id) ? apiPath(pageOf(id, linked)) : undefined;
+export function rowHref(id: string, connectionParam: string | undefined): string | undefined {
+  return isAddressableId(id) ? apiPath(jobHref(id, connectionParam)) : undefined;
 }
 
 /** Plain links: `useRowClick` is the only listener for all rows. Without `href`, the row shows the reason in `cannotOpen`. */
@@ -159,12 +168,12 @@ export function rowLink(id: string, href: string | undefined, cannotOpen: string
   if (href === undefined)
     return (
       <DisabledLink reason={cannotOpen} className="row-link">
-        {id.slice(0, 8)}
+        {shortId(id)}
       </DisabledLink>
     );
   return (
     <a href={href} title={id} className="row-link">
-      {id.slice(0, 8)}
+      {shortId(id)}
     </a>
   );
 }
@@ -194,7 +203,8 @@ const isPlain = (event: MouseEvent) => event.button === 0 && !event.metaKey && !
 const isForTab = (event: MouseEvent) => event.button === 1 || (event.button === 0 && (event.metaKey || event.ctrlKey));
 
 /** A click in a row opens its job beside the list if `onOpen` finds room, otherwise its page; a click for another tab opens it there. */
-export function useRowClick(linked: string | undefined, onOpen?: (id: string) => boolean): (event: MouseEvent<HTMLElement>) => void {
+export function useRowClick(onOpen?: (id: string) => boolean): (event: MouseEvent<HTMLElement>) => void {
+  const connectionParam = useConnectionParam();
   const router = useRouter();
   const t = useTranslations("common");
   const copy = useCopy();
@@ -212,11 +222,11 @@ export function useRowClick(linked: string | undefined, onOpen?: (id: string) =>
         event.preventDefault();
         // The second click of a double click would hit this row, which is open by now, or a dialog that has gone.
         if (event.detail > 1) return;
-        if (!onOpen?.(id)) router.push(pageOf(id, linked));
+        if (!onOpen?.(id)) router.push(jobHref(id, connectionParam));
       } else if (!isLink && isForTab(event)) {
-        window.open(apiPath(pageOf(id, linked)), "_blank", "noopener");
+        window.open(apiPath(jobHref(id, connectionParam)), "_blank", "noopener");
       }
     },
-    [router, linked, onOpen, copy, t],
+    [router, connectionParam, onOpen, copy, t],
   );
 }

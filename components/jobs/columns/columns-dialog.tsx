@@ -2,7 +2,7 @@ import { Pin, Plus } from "lucide-react";
 import { useTranslations } from "next-intl";
 import { useState } from "react";
 import useSWR from "swr";
-import { Button } from "@/components/ui/controls/button";
+import { Button, IconButton } from "@/components/ui/controls/button";
 import { Checkbox, Input } from "@/components/ui/controls/fields";
 import { Dialog } from "@/components/ui/dialog";
 import { type SeenInput, seenInputs } from "@/lib/contract/jobs/job-inputs";
@@ -11,8 +11,7 @@ import { addInput, alwaysShown, type ColumnChoice, type ColumnId, isInputId, pin
 
 type ColumnsDialogProps = {
   choice: ColumnChoice;
-  usual: ColumnChoice;
-  /** The jobs of the page, whose inputs are listed. */
+  defaultChoice: ColumnChoice;
   jobs: readonly string[];
   connection: string | undefined;
   onChoose: (choice: ColumnChoice) => void;
@@ -20,10 +19,10 @@ type ColumnsDialogProps = {
 };
 
 /** Every change is stored at once and visible in the list behind. */
-export function ColumnsDialog({ choice, usual, jobs, connection, onChoose, onClose }: ColumnsDialogProps) {
-  const t = useTranslations("jobs.columns");
+export function ColumnsDialog({ choice, defaultChoice, jobs, connection, onChoose, onClose }: ColumnsDialogProps) {
+  const t = useTranslations("jobList.columns");
   const common = useTranslations("common");
-  const nameOf = useColumnName(choice);
+  const nameOf = useColumnName();
   return (
     <Dialog
       isOpen
@@ -31,7 +30,7 @@ export function ColumnsDialog({ choice, usual, jobs, connection, onChoose, onClo
       title={t("title")}
       actions={
         <>
-          <Button onClick={() => onChoose(usual)}>{t("reset")}</Button>
+          <Button onClick={() => onChoose(defaultChoice)}>{t("reset")}</Button>
           <Button tone="primary" onClick={onClose}>
             {common("close")}
           </Button>
@@ -84,14 +83,13 @@ type ColumnLineProps = {
   isLast: boolean;
   onShow: (isShown: boolean) => void;
   onMove: (by: -1 | 1) => void;
-  /** Only for inputs. */
   isPinned?: boolean;
   onPin?: (isPinned: boolean) => void;
   onRemove?: () => void;
 };
 
 function ColumnLine({ id, name, isShown, isFirst, isLast, onShow, onMove, isPinned, onPin, onRemove }: ColumnLineProps) {
-  const t = useTranslations("jobs.columns");
+  const t = useTranslations("jobList.columns");
   const isFixed = alwaysShown.includes(id);
   return (
     <li className="flex items-center gap-1 py-0.5">
@@ -105,17 +103,14 @@ function ColumnLine({ id, name, isShown, isFirst, isLast, onShow, onMove, isPinn
         <span className="truncate">{name}</span>
       </label>
       {onPin ? (
-        <Button
+        <IconButton
+          icon={Pin}
+          label={t("pin", { name })}
           tone="quiet"
-          size="icon"
-          aria-label={t("pin", { name })}
-          title={t("pin", { name })}
           aria-pressed={isPinned}
           onClick={() => onPin(!isPinned)}
           className={isPinned ? "text-accent" : undefined}
-        >
-          <Pin aria-hidden="true" className="size-4" />
-        </Button>
+        />
       ) : null}
       {onRemove ? (
         <Button tone="quiet" size="icon" aria-label={t("remove", { name })} onClick={onRemove}>
@@ -144,13 +139,13 @@ const MAX_SHOWN = 50;
 
 /** The inputs of the newest jobs on the page, with an example of each. */
 function InputPicker({ choice, jobs, connection, onAdd }: InputPickerProps) {
-  const t = useTranslations("jobs.columns");
+  const t = useTranslations("jobList.columns");
   const common = useTranslations("common");
   const [words, setWords] = useState("");
   const ids = jobs.slice(0, MAX_READ_JOBS);
   const { data: seen, error } = useSWR(["seen inputs", connection, ...ids], () => readSeen(ids, connection), { revalidateOnFocus: false });
   const searchText = words.trim().toLowerCase();
-  const found = seen?.filter(({ name, example }) => `${name} ${example}`.toLowerCase().includes(searchText)) ?? [];
+  const seenInputs = seen?.filter(({ name, example }) => `${name} ${example}`.toLowerCase().includes(searchText)) ?? [];
   const isFull = choice.order.filter(isInputId).length >= MAX_INPUTS;
   return (
     <section aria-label={t("inputs")} className="mt-3 border-t border-line pt-3">
@@ -166,7 +161,7 @@ function InputPicker({ choice, jobs, connection, onAdd }: InputPickerProps) {
         className="mt-2"
       />
       <ul aria-label={t("inputs")} className="mt-1 flex max-h-56 flex-col overflow-y-auto">
-        {found.slice(0, MAX_SHOWN).map(({ id, name, jobs: count, example }) => {
+        {seenInputs.slice(0, MAX_SHOWN).map(({ id, name, jobs: count, example }) => {
           const isShown = choice.order.includes(id) && !choice.hidden.includes(id);
           return (
             <li key={id}>
@@ -189,7 +184,7 @@ function InputPicker({ choice, jobs, connection, onAdd }: InputPickerProps) {
           );
         })}
       </ul>
-      {seen && found.length === 0 ? <p role="status">{t("noInputs")}</p> : null}
+      {seen && seenInputs.length === 0 ? <p role="status">{t("noInputs")}</p> : null}
       {!seen && !error ? <p role="status">{common("loading")}</p> : null}
       {error ? (
         <p role="alert" className="text-bad">
@@ -203,14 +198,13 @@ function InputPicker({ choice, jobs, connection, onAdd }: InputPickerProps) {
 /** Skips unreadable jobs. Fails only if all of them are unreadable. */
 async function readSeen(ids: readonly string[], connection: string | undefined): Promise<SeenInput[]> {
   const { readJobInputs } = await import("./value-cell");
-  const read = await Promise.allSettled(ids.map((id) => readJobInputs(id, connection)));
-  const jobs = read.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
-  const failure = read.find((one) => one.status === "rejected");
+  const outcomes = await Promise.allSettled(ids.map((id) => readJobInputs(id, connection)));
+  const jobs = outcomes.flatMap((outcome) => (outcome.status === "fulfilled" ? [outcome.value] : []));
+  const failure = outcomes.find((outcome) => outcome.status === "rejected");
   if (jobs.length === 0 && failure) throw failure.reason;
   return seenInputs(jobs);
 }
 
-/** Moves the column one step up or down, within the ends. */
 export function moveColumn(choice: ColumnChoice, id: ColumnId, by: -1 | 1): ColumnChoice {
   const at = choice.order.indexOf(id);
   const to = at + by;

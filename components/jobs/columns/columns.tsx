@@ -3,126 +3,142 @@ import { useTranslations } from "next-intl";
 import { type ComponentProps, type ReactNode, useCallback } from "react";
 import { DataTable } from "@/components/data-table/data-table";
 import { SelectAllRows, type SelectionStore, SelectRow } from "@/components/data-table/selection/selection";
-import { type ColumnLook, columnsFor } from "@/components/data-table/table-columns";
-import { Cut, cutWhereLong } from "@/components/ui/cut";
+import { columnsFor, type ColumnStyle } from "@/components/data-table/table-columns";
 import { plainPicture } from "@/components/ui/pictures/plain-picture";
-import { thumbnailUrl } from "@/lib/browser/urls";
-import { type InputId } from "@/lib/contract/jobs/job-list";
+import { Truncated, truncateIfLong } from "@/components/ui/truncated";
+import { livePreviewUrl, shortId, thumbnailUrl } from "@/lib/browser/urls";
+import { type InputId, inputOf } from "@/lib/contract/jobs/job-list";
 import { type JobRow } from "../job-row";
-import { columnLooks, pinnedLook, valueLook } from "../list/list-skeleton";
 import { type CellWords, copyButton, ranCell, rowHref, rowLink, stateCell, submittedCell, titleOf, useRowClick, whatCell } from "./cells";
-import { type ColumnChoice, type NamedId, valueOf } from "./column-choice";
+import { type ColumnChoice, type NamedId } from "./column-choice";
 
-// Loaded only where a column of workflow values is shown.
+// Loaded only if the list shows a column of workflow values.
 const ValueCell = dynamic(() => import("./value-cell").then((module) => module.ValueCell), { ssr: false, loading: () => " " });
 
 export const column = columnsFor<JobRow>();
 
+export const jobColumnStyles = {
+  select: { width: "w-10 md:w-[46px]", visibility: "whole-cell", isFixedWidth: true },
+  preview: { width: "w-[72px]", visibility: "whole-cell", hiddenHeader: true, isFixedWidth: true },
+  status: { width: "w-[120px] max-sm:takes-rest" },
+  job: { width: "w-[108px]" },
+  workflow: { width: "w-[176px] min-[90rem]:w-[260px]", visibility: "max-lg:hidden max-xl:in-[.with-panel]:hidden" },
+  /** Columns of workflow values never take the last free space: the table scrolls instead. */
+  what: { visibility: "max-lg:hidden xl:min-w-[144px] xl:in-[.with-panel]:min-w-0", hiddenHeader: true },
+  outputs: { width: "w-[78px]", visibility: "max-md:hidden in-[.with-panel]:hidden", align: "end" },
+  by: { width: "w-[116px]", visibility: "max-xl:hidden in-[.with-panel]:hidden" },
+  submitted: { width: "w-[112px]", visibility: "max-sm:hidden in-[.with-panel]:hidden", align: "end" },
+  ran: { width: "w-[100px]", visibility: "max-sm:hidden in-[.with-panel]:hidden", align: "end" },
+} as const satisfies Record<string, ColumnStyle>;
+
+const valueColumnStyle = { width: "w-[150px]", visibility: "max-lg:hidden in-[.with-panel]:hidden" } as const satisfies ColumnStyle;
+
+const pinnedColumnStyle = { ...valueColumnStyle, visibility: jobColumnStyles.workflow.visibility } as const satisfies ColumnStyle;
+
 type SelectColumn = {
   store: SelectionStore;
   t: CellWords["t"];
-  /** The label of the checkbox in the header. */
-  all: string;
-  /** The rows that have a checkbox; all rows if absent. */
-  has?: (row: JobRow) => boolean;
+  selectAllLabel: string;
+  /** Which rows have a checkbox. Default: all. */
+  hasCheckbox?: (row: JobRow) => boolean;
   isEmpty?: boolean;
 };
 
-/** Takes the place of the job's id in the sentence. */
-const HERE = "\u0001";
+const ID_PLACEHOLDER = "\u0001";
 
-/** The checkboxes of the rows. */
-export function selectColumn({ store, t, all, has, isEmpty }: SelectColumn) {
-  // The sentence is built once, not once per row.
-  const label = t("select", { id: HERE });
+export function selectColumn({ store, t, selectAllLabel, hasCheckbox, isEmpty }: SelectColumn) {
+  // Formatted once, not once per row.
+  const label = t("select", { id: ID_PLACEHOLDER });
   return column.display({
     id: "select",
-    meta: columnLooks.select,
-    header: () => <SelectAllRows label={all} store={store} isEmpty={isEmpty} />,
+    meta: jobColumnStyles.select,
+    header: () => <SelectAllRows label={selectAllLabel} store={store} isEmpty={isEmpty} />,
     cell: ({ row: { original } }) =>
-      has?.(original) === false ? null : <SelectRow id={original.id} label={label.replace(HERE, original.id.slice(0, 8))} store={store} />,
+      hasCheckbox?.(original) === false ? null : (
+        <SelectRow id={original.id} label={label.replace(ID_PLACEHOLDER, shortId(original.id))} store={store} />
+      ),
   });
 }
 
-type Where = {
-  /** The connection that the pictures belong to. */
+type JobColumnsOptions = {
   connection: string | undefined;
-  /** `?connection=` of the page's own address, which its links keep. */
-  linked: string | undefined;
-  /** Ends a row's second line; if absent, the time of submission does. */
+  /** The page's `?connection=`; its links keep it. */
+  connectionParam: string | undefined;
+  /** Content at the end of a row's second line. Default: the submission time. */
   lineEnd?: (row: JobRow) => ReactNode;
-  /** If the person set a width for a text column, its content is cut to it. */
-  isWorkflowCut?: boolean;
-  isByCut?: boolean;
-  /** Only the looks that differ from the default. */
-  looks?: Partial<Record<NamedId, ColumnLook>>;
+  /** True if the user set the column's width: longer text is truncated. */
+  isWorkflowTruncated?: boolean;
+  isSubmitterTruncated?: boolean;
+  columnStyles?: Partial<Record<NamedId, ColumnStyle>>;
 };
 
-/** All columns that lists of jobs can have; each list picks its own. */
-export function jobColumns(words: CellWords, { connection, linked, lineEnd, isWorkflowCut, isByCut, looks = columnLooks }: Where) {
+/** All columns of job lists; each list picks its own. */
+export function jobColumns(
+  words: CellWords,
+  { connection, connectionParam, lineEnd, isWorkflowTruncated, isSubmitterTruncated, columnStyles = jobColumnStyles }: JobColumnsOptions,
+) {
   const { t } = words;
   const copyLabel = t("copyId");
-  const hrefOf = (id: string) => rowHref(id, linked);
-  const named = (id: NamedId, cell: (row: JobRow) => ReactNode) =>
-    column.display({ id, header: t(`column.${id}`), meta: looks[id], cell: ({ row }) => cell(row.original) });
+  const hrefOf = (id: string) => rowHref(id, connectionParam);
+  const namedColumn = (id: NamedId, cell: (row: JobRow) => ReactNode) =>
+    column.display({ id, header: t(`column.${id}`), meta: columnStyles[id], cell: ({ row }) => cell(row.original) });
   return {
-    preview: named("preview", ({ preview, previewKind }) =>
+    preview: namedColumn("preview", ({ id, preview, previewKind, livePreview }) =>
       plainPicture({
-        src: preview && thumbnailUrl({ connection, file: preview, edge: 128 }),
+        src:
+          livePreview === undefined
+            ? preview && thumbnailUrl({ connection, file: preview, edge: 128 })
+            : livePreviewUrl({ connection, jobId: id, version: livePreview }),
         width: 52,
         height: 36,
         kind: previewKind,
         className: "h-9 w-[52px]",
       }),
     ),
-    status: named("status", (row) => stateCell({ row, words, hrefOf, lineEnd })),
-    job: named("job", ({ id }) => (
+    status: namedColumn("status", (row) => stateCell({ row, words, hrefOf, lineEnd })),
+    job: namedColumn("job", ({ id }) => (
       <>
         {rowLink(id, hrefOf(id), words.cannotOpen)}
         {copyButton(copyLabel)}
       </>
     )),
-    workflow: named("workflow", (row) => (isWorkflowCut ? <Cut text={titleOf(row)} /> : cutWhereLong(titleOf(row)))),
-    what: named("what", (row) => whatCell({ row, words, hrefOf })),
-    outputs: named("outputs", ({ outputs }) => outputs || t("nothing")),
-    by: named("by", ({ by, token }) => {
+    workflow: namedColumn("workflow", (row) => (isWorkflowTruncated ? <Truncated text={titleOf(row)} /> : truncateIfLong(titleOf(row)))),
+    what: namedColumn("what", (row) => whatCell({ row, words, hrefOf })),
+    outputs: namedColumn("outputs", ({ outputs }) => outputs || t("nothing")),
+    by: namedColumn("by", ({ by, token }) => {
       if (by === undefined) return t("nothing");
       const text = token === undefined ? by : t("byToken", { token, name: by });
-      return isByCut ? <Cut text={text} /> : cutWhereLong(text);
+      return isSubmitterTruncated ? <Truncated text={text} /> : truncateIfLong(text);
     }),
-    submitted: named("submitted", (row) => submittedCell(row, words)),
-    ran: named("ran", (row) => ranCell(row, words)),
+    submitted: namedColumn("submitted", (row) => submittedCell(row, words)),
+    ran: namedColumn("ran", (row) => ranCell(row, words)),
   };
 }
 
-/** A column for a value from the jobs' workflows. */
-export function valueColumn(id: InputId, { labels, pinned }: ColumnChoice, connection: string | undefined) {
+export function valueColumn(id: InputId, { pinned }: ColumnChoice, connection: string | undefined) {
   const isPinned = pinned.includes(id);
-  const { node, input, name, label } = valueOf(id, labels);
+  const { node, input, name } = inputOf(id);
   return column.display({
     id,
-    header: label || name,
-    meta: isPinned ? pinnedLook : valueLook,
+    header: name,
+    meta: isPinned ? pinnedColumnStyle : valueColumnStyle,
     cell: ({ row }) => <ValueCell id={row.original.id} connection={connection} node={node} input={input} />,
   });
 }
 
 export const rowId = (row: JobRow) => row.id;
 
-type JobTableProps = Omit<ComponentProps<typeof DataTable<JobRow>>, "rowId" | "lightText" | "onClick" | "className"> & {
-  /** `?connection=` of the page's own address. */
-  linked: string | undefined;
-  /** Opens a job beside the list; false where there is no room, and the job's page opens instead. */
+type JobTableProps = Omit<ComponentProps<typeof DataTable<JobRow>>, "rowId" | "placeholderText" | "onClick" | "className"> & {
+  /** Opens a job in the side panel. Returns false if there is no space; the job's page opens instead. */
   onOpen?: (id: string) => boolean;
 };
 
-export function JobTable({ linked, onOpen, ...table }: JobTableProps) {
+export function JobTable({ onOpen, ...table }: JobTableProps) {
   const states = useTranslations("frame.states");
-  const onClick = useRowClick(linked, onOpen);
-  const lightText = useCallback(
-    (row: JobRow) =>
-      [row.state === "unknown" ? row.word : states(row.state), row.id.slice(0, 8), titleOf(row), row.error ?? ""].join("   "),
+  const onClick = useRowClick(onOpen);
+  const placeholderText = useCallback(
+    (row: JobRow) => [row.state === "unknown" ? row.word : states(row.state), shortId(row.id), titleOf(row), row.error ?? ""].join("   "),
     [states],
   );
-  return <DataTable {...table} rowId={rowId} lightText={lightText} onClick={onClick} className="two-lines" />;
+  return <DataTable {...table} rowId={rowId} placeholderText={placeholderText} onClick={onClick} className="two-lines" />;
 }

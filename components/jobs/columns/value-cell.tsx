@@ -1,17 +1,15 @@
 import { useTranslations } from "next-intl";
 import { useEffect, useRef, useState } from "react";
 import useSWR from "swr";
-import { Cut } from "@/components/ui/cut";
+import { Truncated } from "@/components/ui/truncated";
 import { callApi } from "@/lib/browser/api";
 import { withQuery } from "@/lib/browser/urls";
 import { type JobInputs, toInputs } from "@/lib/contract/jobs/job-inputs";
 import { type JsonObject } from "@/lib/contract/json/json";
 import { createLimiter } from "@/lib/shared/async";
 
-type ValueCellProps = { id: string; connection: string | undefined; node: string; input: string };
-
 /** One input of one node. The job's details are requested once the cell has been in view, and once for all value columns. */
-export function ValueCell({ id, connection, node, input }: ValueCellProps) {
+export function ValueCell({ id, connection, node, input }: { id: string; connection: string | undefined; node: string; input: string }) {
   const t = useTranslations("jobList");
   const cell = useRef<HTMLSpanElement>(null);
   const [wasSeen, setSeen] = useState(false);
@@ -34,14 +32,13 @@ export function ValueCell({ id, connection, node, input }: ValueCellProps) {
   const value = data?.get(node)?.get(input);
   return (
     <span ref={cell} className="relative block" title={error ? t("valueFailed") : undefined}>
-      {value === undefined ? data || error ? t("nothing") : " " : <Cut text={value} />}
+      {value === undefined ? data || error ? t("nothing") : " " : <Truncated text={value} />}
     </span>
   );
 }
 
 const fewAtOnce = createLimiter(4);
 
-/** The values of one job. */
 export function readJobInputs(id: string, connection: string | undefined): Promise<JobInputs> {
   return readInputs(pathOf(id, connection));
 }

@@ -1,16 +1,17 @@
 import { useTranslations } from "next-intl";
 import { type MouseEvent, useState } from "react";
 import { LowerEdge, WorkLine, WorkLines } from "@/components/data-table/bulk/work-line";
+import { useConnectionParam } from "@/components/frame/connection/connection-context";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { useBusyJobs } from "@/components/jobs/actions/busy-jobs";
 import { JobLines, useCanStop } from "@/components/jobs/actions/job-lines";
 import { useJobWork } from "@/components/jobs/actions/use-job-work";
-import { Button, buttonStyle } from "@/components/ui/controls/button";
+import { Button } from "@/components/ui/controls/button";
 import { Dialog } from "@/components/ui/dialog";
-import { Link } from "@/components/ui/link";
+import { ButtonLink } from "@/components/ui/link";
 import { type Tone } from "@/components/ui/status-badge";
 import { type ApiFailure } from "@/lib/browser/read-failure";
-import { withQuery } from "@/lib/browser/urls";
+import { jobHref, shortId, withQuery } from "@/lib/browser/urls";
 import { type JobState } from "@/lib/contract/jobs/job-list";
 import { type MaskedInput, someSeed } from "../actions/resubmission";
 import { runAgain } from "../actions/run-again";
@@ -18,13 +19,11 @@ import { type JobFacts } from "./job-facts";
 
 type JobActionsProps = {
   facts: JobFacts;
-  /** `?connection=` of the page's own address, which its links keep. */
-  linked: string | undefined;
   acts: ReturnType<typeof useJobActs>;
 };
 
-/** The actions that the job's state allows. */
-export function JobActions({ facts: { job, workflowParts }, linked, acts }: JobActionsProps) {
+export function JobActions({ facts: { job, workflowParts }, acts }: JobActionsProps) {
+  const connectionParam = useConnectionParam();
   const t = useTranslations("jobs.job.acts");
   const { isEnding } = acts;
   const isBusy = acts.again.isBusy === true;
@@ -45,12 +44,10 @@ export function JobActions({ facts: { job, workflowParts }, linked, acts }: JobA
       )}
       {workflowParts && workflowParts.nodes > 0 ? (
         <>
-          <Link href={withQuery("/apps/new", { job: job.id, connection: linked })} className={buttonStyle({ tone: "quiet" })}>
+          <ButtonLink href={withQuery("/apps/new", { job: job.id, connection: connectionParam })} tone="quiet">
             {t("makeApp")}
-          </Link>
-          <Link href={editHref(job.id, linked)} className={buttonStyle()}>
-            {t("edit")}
-          </Link>
+          </ButtonLink>
+          <ButtonLink href={editHref(job.id, connectionParam)}>{t("edit")}</ButtonLink>
           {workflowParts.seeds > 0 ? (
             <Button busy={isBusy} onClick={oncePressed(() => void acts.runAgain(true))}>
               {t("newSeeds")}
@@ -66,25 +63,23 @@ export function JobActions({ facts: { job, workflowParts }, linked, acts }: JobA
 }
 
 /** Undo, the outcome of the newest act, and missing confirmations, laid over the page's lower edge so that nothing moves. */
-export function JobActAnswer({ facts: { job }, linked, acts }: JobActionsProps) {
+export function JobActAnswer({ facts: { job }, acts }: JobActionsProps) {
+  const connectionParam = useConnectionParam();
   const t = useTranslations("jobs.job.acts");
   const common = useTranslations("common");
   const acted = useTranslations("acts");
-  const { receipt, failure, masked } = acts.again;
+  const { result, failure, masked } = acts.again;
   return (
     <>
       <LowerEdge>
         <JobLines acts={acts.work} connection={acts.connection} onStopped={acts.refresh} />
-        {receipt ? (
+        {result ? (
           <WorkLines label={t("label")}>
-            <WorkLine tone={receipt.tone} text={receipt.text} onDismiss={acts.dismiss}>
-              {receipt.jobId ? (
-                <Link
-                  href={withQuery(`/jobs/${encodeURIComponent(receipt.jobId)}`, { connection: linked })}
-                  className={buttonStyle({ size: "small" })}
-                >
-                  {t("open", { id: receipt.jobId.slice(0, 8) })}
-                </Link>
+            <WorkLine tone={result.tone} text={result.text} onDismiss={acts.dismiss}>
+              {result.jobId ? (
+                <ButtonLink href={jobHref(result.jobId, connectionParam)} size="small">
+                  {t("open", { id: shortId(result.jobId) })}
+                </ButtonLink>
               ) : null}
             </WorkLine>
           </WorkLines>
@@ -102,12 +97,10 @@ export function JobActAnswer({ facts: { job }, linked, acts }: JobActionsProps) 
         actions={
           <>
             <Button onClick={acts.dismiss}>{common("cancel")}</Button>
-            <Link href={withoutSecretsHref(job.id, linked)} className={buttonStyle()}>
-              {acted("secrets.again")}
-            </Link>
-            <Link href={editHref(job.id, linked)} className={buttonStyle({ tone: "primary" })}>
+            <ButtonLink href={withoutSecretsHref(job.id, connectionParam)}>{acted("secrets.again")}</ButtonLink>
+            <ButtonLink href={editHref(job.id, connectionParam)} tone="primary">
               {t("edit")}
-            </Link>
+            </ButtonLink>
           </>
         }
       >
@@ -138,14 +131,11 @@ function editHref(id: string, connection: string | undefined) {
   return withQuery("/run", { job: id, connection });
 }
 
-/** The outcome of running it again. */
-type Receipt = { tone: Tone; text: string; jobId?: string };
-type Again = { isBusy?: boolean; receipt?: Receipt; failure?: ApiFailure; masked?: MaskedInput[] };
-
-type Job = { jobId: string; connection: string | undefined; onDone: () => void };
+type AgainResult = { tone: Tone; text: string; jobId?: string };
+type Again = { isBusy?: boolean; result?: AgainResult; failure?: ApiFailure; masked?: MaskedInput[] };
 
 /** Ends a job, which can be undone for a moment, and runs its workflow again. */
-export function useJobActs({ jobId, connection, onDone }: Job) {
+export function useJobActs({ jobId, connection, onDone }: { jobId: string; connection: string | undefined; onDone: () => void }) {
   const t = useTranslations("jobs.job.acts");
   const [again, setAgain] = useState<Again>({});
   const work = useJobWork({ connection, onDone });
@@ -153,11 +143,11 @@ export function useJobActs({ jobId, connection, onDone }: Job) {
   async function run(withNewSeeds: boolean) {
     setAgain({ isBusy: true });
     const ran = await runAgain(jobId, connection, { newSeed: withNewSeeds ? someSeed : undefined });
-    if (ran.kind === "submitted") setAgain({ receipt: { tone: "ok", text: t("submitted"), jobId: ran.id } });
+    if (ran.kind === "submitted") setAgain({ result: { tone: "ok", text: t("submitted"), jobId: ran.id } });
     else if (ran.kind === "masked") setAgain({ masked: ran.inputs });
-    else if (ran.kind === "no-graph") setAgain({ receipt: { tone: "off", text: t("noGraph") } });
+    else if (ran.kind === "no-graph") setAgain({ result: { tone: "off", text: t("noGraph") } });
     else if (ran.kind === "unread" || ran.kind === "refused") setAgain({ failure: ran.failure });
-    else setAgain({ receipt: { tone: "unknown", text: t("outcomeUnknown") } });
+    else setAgain({ result: { tone: "unknown", text: t("outcomeUnknown") } });
   }
 
   return {

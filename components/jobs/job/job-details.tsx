@@ -1,27 +1,27 @@
 import { useTranslations } from "next-intl";
 import { type ReactNode } from "react";
+import { useConnectionParam } from "@/components/frame/connection/connection-context";
+import { useRunProgress } from "@/components/frame/job-status";
 import { Card, Fact } from "@/components/ui/card";
 import { CopyableId } from "@/components/ui/controls/copy-button";
 import { Link } from "@/components/ui/link";
+import { Picture } from "@/components/ui/pictures/picture";
 import { ProgressBar } from "@/components/ui/skeleton";
 import { Duration, durationText, RelativeTime, RunningDuration } from "@/components/ui/time/relative-time";
-import { useClock } from "@/components/ui/time/use-clock";
 import { useNow } from "@/components/ui/time/use-now";
-import { withQuery } from "@/lib/browser/urls";
+import { useTimeFormat } from "@/components/ui/time/use-time-format";
+import { jobHref, livePreviewUrl, shortId } from "@/lib/browser/urls";
 import { toJobState } from "@/lib/contract/jobs/job-list";
 import { namelessWorkflow } from "@/lib/contract/workflow/workflow-name";
 import { type JobFacts, type RawWords as Words } from "./job-facts";
 
-/** `linked`: `?connection=` of the page's URL, which its links keep. */
-type JobDetailsProps = { facts: JobFacts; linked?: string };
-
-export function JobDetails({ facts, linked }: JobDetailsProps) {
+export function JobDetails({ facts }: { facts: JobFacts }) {
   const { job, workflow, label, submittedBy, rerunOf, reruns, runner, words } = facts;
   const t = useTranslations("jobs.job.details");
   const list = useTranslations("jobList");
   const { createdAtMs: createdMs, startedAtMs: startedMs, endedAtMs: endedMs } = job;
   const waitedTo = startedMs ?? (job.terminal ? endedMs : undefined);
-  // Without an id and a name the workflow would be named after the job, which tells nothing.
+  // Without an id and a name the workflow would be named after the job.
   const isOfOne = job.workflowId !== undefined || workflow !== namelessWorkflow(job.id);
   return (
     <Card title={t("title")}>
@@ -42,12 +42,12 @@ export function JobDetails({ facts, linked }: JobDetailsProps) {
         {label ? <Fact name={t("label")}>{label}</Fact> : null}
         {rerunOf ? (
           <Fact name={t("rerunOf")}>
-            <JobLinks ids={[rerunOf]} linked={linked} />
+            <JobLinks ids={[rerunOf]} />
           </Fact>
         ) : null}
         {reruns ? (
           <Fact name={t("rerunAs")}>
-            <JobLinks ids={reruns} linked={linked} />
+            <JobLinks ids={reruns} />
           </Fact>
         ) : null}
         {createdMs === undefined ? null : (
@@ -93,18 +93,19 @@ function whoOf({ name, token }: NonNullable<JobFacts["submittedBy"]>, t: ReturnT
   return token === undefined ? name : t("byToken", { token, name });
 }
 
-function JobLinks({ ids, linked }: { ids: readonly string[]; linked: string | undefined }) {
+function JobLinks({ ids }: { ids: readonly string[] }) {
+  const connectionParam = useConnectionParam();
   return (
     <span className="flex flex-wrap gap-x-2">
       {ids.map((id) => (
         <Link
           key={id}
-          href={withQuery(`/jobs/${encodeURIComponent(id)}`, { connection: linked })}
+          href={jobHref(id, connectionParam)}
           title={id}
           prefetch={false}
           className="font-mono text-sm text-accent hover:underline"
         >
-          {id.slice(0, 8)}
+          {shortId(id)}
         </Link>
       ))}
     </span>
@@ -141,15 +142,16 @@ const DAY_MS = 86_400_000;
 
 /** In the reader's time zone, which only the browser knows; the date is added if it is another day. */
 function Clock({ ms }: { ms: number }) {
-  const clock = useClock();
+  const clock = useTimeFormat();
   const isOfToday = useNow() - ms < DAY_MS;
   return clock(ms, isOfToday ? "second" : "until") ?? <span className="inline-block w-[52px]" />;
 }
 
 /** While a job waits or runs: its progress, exactly in the words and numbers that the service sends. */
-export function JobProgress({ facts: { job, currentNode, waits } }: { facts: JobFacts }) {
+export function JobProgress({ facts: { job, currentNode, waits }, connection }: { facts: JobFacts; connection?: string }) {
   const t = useTranslations("jobs.job.progress");
-  const { state, createdAtMs, startedAtMs, progress } = job;
+  const { state, createdAtMs, startedAtMs, progress, expected } = job;
+  const { share, left } = useRunProgress({ value: progress?.value, expected, startedMs: startedAtMs });
   if (state === "pending") {
     return (
       <Card>
@@ -166,18 +168,18 @@ export function JobProgress({ facts: { job, currentNode, waits } }: { facts: Job
     );
   }
   if (state !== "in_progress") return null;
-  const percent = progress?.value === undefined ? undefined : Math.round(progress.value * 100);
   return (
     <Card>
       <div className="flex flex-col gap-2" aria-live="off">
         <p className="flex items-baseline gap-2">
-          <b className="font-semibold">{percent === undefined ? t("running") : t("percent", { value: percent })}</b>
+          <b className="font-semibold">{share === undefined ? t("running") : t("percent", { value: Math.round(share * 100) })}</b>
           {progress?.nodesTotal === undefined ? null : (
             <span className="text-ink-2">{t("nodes", { done: progress.nodesDone ?? 0, total: progress.nodesTotal })}</span>
           )}
+          {left ? <span className="text-ink-2 tabular-nums">{left}</span> : null}
           <span className="ml-auto text-ink-3">{startedAtMs === undefined ? null : <RunningDuration fromMs={startedAtMs} />}</span>
         </p>
-        {progress?.value === undefined ? null : <ProgressBar value={progress.value} label={t("label")} className="h-1.5 w-full" />}
+        {share === undefined ? null : <ProgressBar value={share} label={t("label")} className="h-1.5 w-full" />}
         {currentNode ? (
           <p className="text-ink-2">
             {progress?.step !== undefined && progress.steps !== undefined && progress.steps > 1
@@ -185,6 +187,16 @@ export function JobProgress({ facts: { job, currentNode, waits } }: { facts: Job
               : t("node", { node: currentNode })}
           </p>
         ) : null}
+        {progress?.previewVersion === undefined ? null : (
+          <Picture
+            src={livePreviewUrl({ connection, jobId: job.id, version: progress.previewVersion })}
+            alt={t("preview")}
+            width={256}
+            height={256}
+            fit="contain"
+            eager
+          />
+        )}
       </div>
     </Card>
   );

@@ -11,7 +11,6 @@ import { type JobFacts, type JobFailure, type JobNote } from "./job-facts";
 type JobErrorProps = {
   failure: JobFailure;
   facts: JobFacts;
-  /** Shows a node in the graph. */
   onShowNode: (nodeId: string) => void;
 };
 
@@ -53,18 +52,18 @@ export function JobError({ failure, facts: { job, timeline }, onShowNode }: JobE
 /** Notes that the outputs don't show: the job ran twice, or a runner refused some of its outputs. */
 export function JobNotes({ notes, onShowNode }: { notes: readonly JobNote[]; onShowNode: (nodeId: string) => void }) {
   const t = useTranslations("jobs.job.notes");
-  return notes.map((note, index) => (
+  return notes.map((jobNote, index) => (
     <section key={index} aria-label={t("title")} className="flex gap-2.5 rounded-lg border border-line bg-surface px-3.5 py-3">
       <span className="mt-0.5 text-wait">
         <ToneIcon tone="wait" />
       </span>
       <div className="flex min-w-0 flex-1 flex-col gap-2">
-        {note.code === "cache_cleared" ? (
+        {jobNote.code === "cache_cleared" ? (
           <p>{t("cacheCleared")}</p>
         ) : (
           <>
-            <p>{t("outputsRefused", { runner: note.runner })}</p>
-            <RefusedNodes nodes={note.refused} onShowNode={onShowNode} />
+            <p>{t("outputsRefused", { runner: jobNote.runner })}</p>
+            <RefusedNodes nodes={jobNote.refused} onShowNode={onShowNode} />
           </>
         )}
       </div>
@@ -112,7 +111,7 @@ function CopyReport({ text }: { text: string }) {
   );
 }
 
-/** Everything needed to investigate the failure, as plain text. Secrets were masked before it came here. */
+/** Everything needed to investigate the failure, as plain text. Secrets are already masked. */
 function reportOf(job: JobFacts["job"], failure: JobFailure, traceback: string): string {
   const at = (ms: number | undefined) => (ms === undefined ? undefined : new Date(ms).toISOString());
   const refused = failure.refused?.flatMap(({ nodeId, node, errors }) =>

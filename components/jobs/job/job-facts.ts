@@ -19,10 +19,9 @@ type RefusedNode = { nodeId: string; node?: string; errors: { message: string; d
 
 export type JobFailure = JobErrorView & {
   node?: string;
-  /** The values that went into the node, as JSON text. */
+  /** The node's input values, as JSON text. */
   inputs?: string;
   refused?: RefusedNode[];
-  /** The node is in the workflow, so the graph can show it. */
   isInGraph: boolean;
 };
 
@@ -38,9 +37,7 @@ export type JobNote = { code: "cache_cleared" } | { code: "outputs_refused"; run
 export type JobFacts = {
   job: Omit<JobView, "preview" | "error">;
   workflow: string;
-  /** Tells a copy of a run from the others. */
   label?: string;
-  /** The member who submitted it here. */
   submittedBy?: { name: string; token?: string };
   /** The original that this job reruns, and the reruns of this job, newest first. */
   rerunOf?: string;
@@ -51,10 +48,8 @@ export type JobFacts = {
   runner?: JobRunner;
   /** Why it waits, where no runner able to do it accepts jobs. */
   waits?: JobWaits;
-  /** The title of the node that is running. */
   currentNode?: string;
   failure?: JobFailure;
-  /** Notes about the run that its outputs don't show. */
   notes: JobNote[];
   outputs: { view: OutputView; node: string }[];
   timeline: TimelineNode[];
@@ -97,7 +92,7 @@ function toGone(facts: JobFacts): JobFacts {
   return { ...rest, timeline, job: { ...job, state: "unknown", terminal: true } };
 }
 
-/** What is shown of a job after the answer `failure`: `last` is what was known before it. */
+/** What is shown of a job after the failure `failure`: `last` is the state before it. */
 export function factsAfter(last: JobFacts | undefined, failure: Failure | undefined) {
   const isGone = failure?.code === "NOT_FOUND";
   return {
@@ -108,7 +103,7 @@ export function factsAfter(last: JobFacts | undefined, failure: Failure | undefi
   };
 }
 
-/** The workflow's name, undefined if it is derived from an id, which tells nothing and is beside the title anyway. */
+/** The workflow's name, undefined if derived from an id, which is next to the title anyway. */
 export function ownName({ job, workflow }: Pick<JobFacts, "job" | "workflow">): string | undefined {
   return workflow === namelessWorkflow(job.workflowId ?? job.id) ? undefined : workflow;
 }
@@ -196,7 +191,7 @@ function timelineOf(detail: JobDetail, names: ReadonlyMap<string, string>, job: 
   const isBroken = job.terminal && job.state !== "completed";
   const stoppedId = isBroken ? (failedId ?? stoppedNodeOf(detail)) : undefined;
   const metas = Object.entries(detail.execution_meta ?? {});
-  const known = metas.map(([nodeId, meta]): TimelineNode => {
+  const timeline = metas.map(([nodeId, meta]): TimelineNode => {
     const endMs = toMilliseconds(meta.end_time);
     return {
       nodeId,
@@ -206,28 +201,29 @@ function timelineOf(detail: JobDetail, names: ReadonlyMap<string, string>, job: 
       state: nodeId === failedId ? "failed" : meta.cached ? "cached" : nodeId === currentId && endMs === undefined ? "running" : "done",
     };
   });
-  known.sort((one, other) => (one.startMs ?? Number.MAX_SAFE_INTEGER) - (other.startMs ?? Number.MAX_SAFE_INTEGER));
+  timeline.sort((timelineNode, other) => (timelineNode.startMs ?? Number.MAX_SAFE_INTEGER) - (other.startMs ?? Number.MAX_SAFE_INTEGER));
   const last = failedId ?? stoppedId ?? currentId;
-  const isListed = last === undefined || known.some(({ nodeId }) => nodeId === last);
+  const isListed = last === undefined || timeline.some(({ nodeId }) => nodeId === last);
   const reported = reportedStates(detail);
   const executed = new Set(reported.flatMap(([nodeId, was]) => (was === "done" ? [nodeId] : [])));
-  if (isBroken) for (const node of known) if (node.state === "done" && !hasEnded(node, known, stoppedId, executed)) node.state = "stopped";
+  if (isBroken)
+    for (const node of timeline) if (node.state === "done" && !hasEnded(node, timeline, stoppedId, executed)) node.state = "stopped";
   const untimed = reported.filter(([nodeId]) => own(detail.execution_meta, nodeId) === undefined && nodeId !== last);
   const unlisted = (state: "cached" | "done") =>
     untimed.flatMap(([nodeId, was]) => (was === state ? [{ nodeId, name: names.get(nodeId) ?? nodeId, state }] : []));
-  const listed: TimelineNode[] = [...unlisted("cached"), ...known, ...unlisted("done")];
-  const begun: TimelineNode[] = isListed
-    ? listed
+  const timelineNodes: TimelineNode[] = [...unlisted("cached"), ...timeline, ...unlisted("done")];
+  const startedNodes: TimelineNode[] = isListed
+    ? timelineNodes
     : [
-        ...listed,
+        ...timelineNodes,
         { nodeId: last, name: names.get(last) ?? last, state: last === failedId ? "failed" : last === stoppedId ? "stopped" : "running" },
       ];
-  const isTimed = known.length === 0 ? detail.execution_meta !== undefined : known.some(({ startMs }) => startMs !== undefined);
+  const isTimed = timeline.length === 0 ? detail.execution_meta !== undefined : timeline.some(({ startMs }) => startMs !== undefined);
   const drawn = isTimed
-    ? begun.map((node) => (node.state === "failed" || node.state === "stopped" ? withSpan(node, known, job) : node))
-    : begun;
-  const reached = new Set([...begun.map(({ nodeId }) => nodeId), ...metas.flatMap(([, meta]) => meta.real_node_id ?? [])]);
-  return isBroken && begun.length > 0 ? [...drawn, ...unreachedOf(names, reached)] : drawn;
+    ? startedNodes.map((node) => (node.state === "failed" || node.state === "stopped" ? withSpan(node, timeline, job) : node))
+    : startedNodes;
+  const reached = new Set([...startedNodes.map(({ nodeId }) => nodeId), ...metas.flatMap(([, meta]) => meta.real_node_id ?? [])]);
+  return isBroken && startedNodes.length > 0 ? [...drawn, ...unreachedOf(names, reached)] : drawn;
 }
 
 /** The node at which the run was interrupted, where the service names it. */
@@ -240,14 +236,14 @@ function stoppedNodeOf({ execution_status: status }: JobDetail): string | undefi
 /** Whether a node of an incomplete job had ended. Without any word from the service, only the last node that began counts as not ended. */
 function hasEnded(
   node: TimelineNode,
-  known: readonly TimelineNode[],
+  timeline: readonly TimelineNode[],
   stoppedId: string | undefined,
   executed: ReadonlySet<string>,
 ): boolean {
   if (node.nodeId === stoppedId) return false;
   if (node.endMs !== undefined || executed.has(node.nodeId)) return true;
-  const isReported = stoppedId !== undefined || executed.size > 0 || known.some(({ endMs }) => endMs !== undefined);
-  return isReported ? node.startMs === undefined && stoppedId !== undefined : node !== known.at(-1);
+  const isReported = stoppedId !== undefined || executed.size > 0 || timeline.some(({ endMs }) => endMs !== undefined);
+  return isReported ? node.startMs === undefined && stoppedId !== undefined : node !== timeline.at(-1);
 }
 
 const idsIn = or(list(anyText), []);
@@ -263,8 +259,8 @@ function reportedStates(detail: JobDetail): [nodeId: string, state: "cached" | "
 }
 
 /** A service has times only for finished nodes; the node that failed or was stopped took the rest, from the last end to the job's own. */
-function withSpan(node: TimelineNode, known: readonly TimelineNode[], { startedAtMs, endedAtMs }: Course): TimelineNode {
-  const ends = known.flatMap(({ nodeId, endMs }) => (nodeId === node.nodeId || endMs === undefined ? [] : [endMs]));
+function withSpan(node: TimelineNode, timeline: readonly TimelineNode[], { startedAtMs, endedAtMs }: Course): TimelineNode {
+  const ends = timeline.flatMap(({ nodeId, endMs }) => (nodeId === node.nodeId || endMs === undefined ? [] : [endMs]));
   const startMs = node.startMs ?? (ends.length > 0 ? Math.max(...ends) : startedAtMs);
   const endMs = node.endMs ?? endedAtMs;
   if (startMs === undefined || endMs === undefined) return node;

@@ -2,15 +2,15 @@ import dynamic from "next/dynamic";
 import { useTranslations } from "next-intl";
 import { useEffect, useMemo, useRef } from "react";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
-import { type NodeMark, type NodeMarks, withTitles } from "@/components/graph/node-words";
+import { type NodeMark, type NodeMarks, withTitles } from "@/components/graph/node-search";
 import { storedTextOfJob } from "@/components/graph/save-workflow";
 import { type NodeAsk } from "@/components/graph/workflow-graph";
 import { Card } from "@/components/ui/card";
 import { cn } from "@/components/ui/cn";
 import { useNear } from "@/components/ui/hooks/use-media";
 import { Skeleton } from "@/components/ui/skeleton";
-import { Duration, useKnownNow } from "@/components/ui/time/relative-time";
-import { usePoll } from "@/lib/browser/poll/use-poll";
+import { Duration, useClampedNow } from "@/components/ui/time/relative-time";
+import { useOnce } from "@/lib/browser/live/use-live";
 import { withQuery } from "@/lib/browser/urls";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type JobDetail } from "@/lib/contract/schemas/job";
@@ -33,22 +33,20 @@ function readSubmitted({ workflow, class_names: names = {} }: JobDetail) {
     drawing: drawingIn(extraData),
   };
 }
-/** What was submitted never changes. */
-const never = () => "final" as const;
 
 /** `canSave`: it may be saved as a file of the connection. */
 type JobGraphProps = { facts: JobFacts; connection?: string; ask?: NodeAsk; canSave: boolean };
 
-/** The workflow of a job. The graph and the code that draws it are loaded when the card comes into view. */
+/** The workflow of a job. The graph and its code load when the card scrolls into view. */
 export function JobGraph({ facts, connection, ask, canSave }: JobGraphProps) {
   const t = useTranslations("jobs.job.graph");
   const card = useRef<HTMLDivElement>(null);
   const isNear = useNear(card) || ask !== undefined;
   const id = facts.job.id;
-  // The page polls the same details under another key: the fragment tells the two apart and is never sent.
+  // The page keeps the same details under another key.
   const path = withQuery(`/api/jobs/${encodeURIComponent(id)}`, { connection });
-  const poll = usePoll(isNear && facts.workflowParts ? `${path}#workflow` : undefined, { read: readSubmitted, motion: never });
-  const graph = poll.value?.graph;
+  const submitted = useOnce(isNear && facts.workflowParts ? `${path}#workflow` : undefined, readSubmitted);
+  const graph = submitted.value?.graph;
   const marks = useMemo(() => marksOf(facts, graph ?? {}), [facts, graph]);
   useEffect(() => {
     if (ask) card.current?.scrollIntoView({ block: "nearest" });
@@ -66,20 +64,20 @@ export function JobGraph({ facts, connection, ask, canSave }: JobGraphProps) {
       {graph ? (
         <Graph
           graph={graph}
-          drawing={poll.value?.drawing}
+          drawing={submitted.value?.drawing}
           marks={marks}
-          json={poll.value?.json}
+          json={submitted.value?.json}
           fileName={fileName}
           ask={ask}
-          save={canSave ? { title: facts.workflow, connection, textOf: () => storedTextOfJob(poll.value?.json) } : undefined}
+          save={canSave ? { title: facts.workflow, connection, textOf: () => storedTextOfJob(submitted.value?.json) } : undefined}
         />
-      ) : poll.value ? (
+      ) : submitted.value ? (
         <Card title={t("title")} bodyClassName="p-0">
           <p className="border-b border-line px-3.5 py-2.5 text-ink-3">{t("undrawable")}</p>
-          <Json json={poll.value.json} fileName={fileName} />
+          <Json json={submitted.value.json} fileName={fileName} />
         </Card>
-      ) : poll.failure ? (
-        <FailureMessage failure={poll.failure} onRetry={() => void poll.refresh()} />
+      ) : submitted.failure ? (
+        <FailureMessage failure={submitted.failure} onRetry={() => void submitted.refresh()} />
       ) : (
         <GraphSkeleton />
       )}
@@ -121,7 +119,7 @@ export function marksOf({ job, timeline, failure }: JobFacts, graph: Graph): Nod
 /** The wait and every node as a bar, in the order in which they ran. Without times only the order is shown. */
 export function JobTimeline({ facts: { job, timeline } }: { facts: JobFacts }) {
   const t = useTranslations("jobs.job.timeline");
-  const nowMs = useKnownNow();
+  const nowMs = useClampedNow();
   const { createdAtMs: createdMs, startedAtMs: startedMs, endedAtMs: endedMs } = job;
   if (timeline.length === 0) return null;
   const wait = { startMs: startedMs === undefined ? undefined : createdMs, endMs: startedMs };

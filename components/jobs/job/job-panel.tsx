@@ -1,21 +1,22 @@
 import { ChevronLeft, ChevronRight, FileDown, X } from "lucide-react";
 import { useTranslations } from "next-intl";
 import { type RefObject, useEffect, useRef } from "react";
+import { useConnectionParam } from "@/components/frame/connection/connection-context";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { JobStatus } from "@/components/frame/job-status";
 import { Freshness } from "@/components/frame/list/tool-bar";
-import { Button, buttonStyle } from "@/components/ui/controls/button";
+import { buttonStyle, IconButton } from "@/components/ui/controls/button";
 import { CopyableId } from "@/components/ui/controls/copy-button";
-import { FileName } from "@/components/ui/cut";
 import { isFreeKey, useEscape, usePageKey } from "@/components/ui/hooks/page-keys";
 import { Link } from "@/components/ui/link";
 import { Picture } from "@/components/ui/pictures/picture";
-import { Skeleton } from "@/components/ui/skeleton";
-import { KnownUntil } from "@/components/ui/time/relative-time";
-import { usePoll } from "@/lib/browser/poll/use-poll";
-import { inOtherTab, thumbnailUrl, viewUrl, withQuery } from "@/lib/browser/urls";
+import { LoadingBlocks } from "@/components/ui/skeleton";
+import { ClampedClock } from "@/components/ui/time/relative-time";
+import { FileName } from "@/components/ui/truncated";
+import { useLive } from "@/lib/browser/live/use-live";
+import { inOtherTab, jobHref, shortId, thumbnailUrl, viewUrl, withQuery } from "@/lib/browser/urls";
 import { type JobDetail } from "@/lib/contract/schemas/job";
-import { JobPanelFrame } from "../list/list-frame";
+import { JobPanelFrame } from "../list/list-screen";
 import { JobActAnswer, JobActions, useJobActs } from "./job-actions";
 import { JobDetails, JobProgress } from "./job-details";
 import { GoneBadge, JobError, JobMissing, JobNotes } from "./job-error";
@@ -24,8 +25,6 @@ import { factsAfter, type JobFacts, toJobFacts } from "./job-facts";
 type JobPanelProps = {
   jobId: string;
   connection: string | undefined;
-  /** `?connection=` of the page's own address, which its links keep. */
-  linked: string | undefined;
   canRun: boolean;
   onClose: () => void;
   /** Absent at the end of the list. */
@@ -34,60 +33,44 @@ type JobPanelProps = {
 };
 
 /** Beside the list on wide screens, over it on narrow ones. The list keeps its place; on closing, the last shown job gets the focus. */
-export function JobPanel({ jobId, connection, linked, canRun, onClose, onNext, onPrevious }: JobPanelProps) {
+export function JobPanel({ jobId, connection, canRun, onClose, onNext, onPrevious }: JobPanelProps) {
+  const connectionParam = useConnectionParam();
   const t = useTranslations("jobs.panel");
   const panel = useRef<HTMLElement>(null);
   const page = useRef<HTMLAnchorElement>(null);
-  const shown = useRef(jobId);
+  const shownId = useRef(jobId);
   useEffect(() => {
-    shown.current = jobId;
+    shownId.current = jobId;
   }, [jobId]);
   useEffect(() => {
     panel.current?.focus({ preventScroll: true });
     // Runs once the list is drawn without the panel, as a row that is drawn again would lose the focus.
     return () => {
-      if (document.activeElement === document.body) focusRow(shown.current);
+      if (document.activeElement === document.body) focusRow(shownId.current);
     };
   }, []);
   usePanelKeys(panel, { onClose, onNext, onPrevious });
   return (
-    <JobPanelFrame ref={panel} tabIndex={-1} aria-label={t("label", { id: jobId.slice(0, 8) })}>
+    <JobPanelFrame ref={panel} tabIndex={-1} aria-label={t("label", { id: shortId(jobId) })}>
       <div className="mb-2.5 flex items-center gap-1">
         <h2 className="mr-auto min-w-0">
           <CopyableId id={jobId} shown={8} />
         </h2>
-        <Link
-          ref={page}
-          href={withQuery(`/jobs/${encodeURIComponent(jobId)}`, { connection: linked })}
-          className={buttonStyle({ tone: "quiet", size: "small" })}
-        >
+        <Link ref={page} href={jobHref(jobId, connectionParam)} className={buttonStyle({ tone: "quiet", size: "small" })}>
           {t("openPage")}
         </Link>
-        <Button
+        <IconButton
+          icon={ChevronLeft}
+          label={t("previous")}
           tone="quiet"
-          size="icon"
-          aria-label={t("previous")}
           title={`${t("previous")} (k)`}
           disabled={!onPrevious}
           onClick={onPrevious}
-        >
-          <ChevronLeft aria-hidden="true" className="size-4" />
-        </Button>
-        <Button tone="quiet" size="icon" aria-label={t("next")} title={`${t("next")} (j)`} disabled={!onNext} onClick={onNext}>
-          <ChevronRight aria-hidden="true" className="size-4" />
-        </Button>
-        <Button tone="quiet" size="icon" aria-label={t("close")} title={`${t("close")} (Esc)`} onClick={onClose}>
-          <X aria-hidden="true" className="size-4" />
-        </Button>
+        />
+        <IconButton icon={ChevronRight} label={t("next")} tone="quiet" title={`${t("next")} (j)`} disabled={!onNext} onClick={onNext} />
+        <IconButton icon={X} label={t("close")} tone="quiet" title={`${t("close")} (Esc)`} onClick={onClose} />
       </div>
-      <JobPanelBody
-        key={jobId}
-        jobId={jobId}
-        connection={connection}
-        linked={linked}
-        canRun={canRun}
-        onOpenPage={() => page.current?.click()}
-      />
+      <JobPanelBody key={jobId} jobId={jobId} connection={connection} canRun={canRun} onOpenPage={() => page.current?.click()} />
     </JobPanelFrame>
   );
 }
@@ -101,10 +84,7 @@ type PanelKeys = { onClose: () => void; onNext?: () => void; onPrevious?: () => 
 
 /** Handled before the list's own keys: with a job open, j and k switch jobs. */
 function usePanelKeys(panel: RefObject<HTMLElement | null>, { onClose, onNext, onPrevious }: PanelKeys): void {
-  useEscape("panel", () => {
-    onClose();
-    return true;
-  });
+  useEscape("panel", onClose);
   const act = (event: KeyboardEvent): boolean => {
     if (!isFreeKey(event)) return false;
     // Up and down scroll the panel; left and right are free inside it.
@@ -187,26 +167,25 @@ function JobPanelOutputs({ facts: { outputs }, connection }: { facts: JobFacts; 
 type JobPanelBodyProps = {
   jobId: string;
   connection: string | undefined;
-  linked: string | undefined;
   canRun: boolean;
   onOpenPage: () => void;
 };
 
 const readJob = (detail: JobDetail) => toJobFacts(detail);
-const motionOf = (facts: JobFacts) => (facts.job.terminal ? "final" : "moving");
+const hasEnded = (facts: JobFacts) => facts.job.terminal;
 
 /** The job, stored under its page's own cache key, so that the page has it at once if opened next. */
-function JobPanelBody({ jobId, connection, linked, canRun, onOpenPage }: JobPanelBodyProps) {
+function JobPanelBody({ jobId, connection, canRun, onOpenPage }: JobPanelBodyProps) {
   const t = useTranslations("jobs.panel");
   const path = connection ? withQuery(`/api/jobs/${encodeURIComponent(jobId)}`, { connection }) : undefined;
-  const poll = usePoll(path, { read: readJob, motion: motionOf });
-  const acts = useJobActs({ jobId, connection, onDone: () => void poll.refresh() });
-  const { value, failure } = poll;
+  const live = useLive(path, { read: readJob, isFinal: hasEnded });
+  const acts = useJobActs({ jobId, connection, onDone: () => void live.refresh() });
+  const { value, failure } = live;
   const { facts, isGone, wasMoving, isForbidden } = factsAfter(value, failure);
   return (
     <div className="flex flex-col gap-3">
       {isGone || isForbidden ? <JobMissing wasThere={facts !== undefined} wasMoving={wasMoving} isForbidden={isForbidden} /> : null}
-      {failure && !isGone && !isForbidden ? <FailureMessage failure={failure} onRetry={() => void poll.refresh()} /> : null}
+      {failure && !isGone && !isForbidden ? <FailureMessage failure={failure} onRetry={() => void live.refresh()} /> : null}
       {facts ? (
         <>
           <p className="flex flex-wrap items-center gap-2">
@@ -214,26 +193,20 @@ function JobPanelBody({ jobId, connection, linked, canRun, onOpenPage }: JobPane
             <span title={facts.workflow} className="min-w-0 flex-1 truncate font-medium">
               {facts.workflow}
             </span>
-            {facts.job.terminal ? null : <Freshness atMs={poll.atMs} everyMs={poll.everyMs} isFailing={failure !== undefined} />}
+            {facts.job.terminal ? null : <Freshness atMs={live.atMs} isFailing={failure !== undefined} />}
           </p>
           <JobPanelOutputs facts={facts} connection={connection} />
-          {canRun && !isGone && !isForbidden ? <JobActions facts={facts} linked={linked} acts={acts} /> : null}
+          {canRun && !isGone && !isForbidden ? <JobActions facts={facts} acts={acts} /> : null}
           {facts.failure ? <JobError failure={facts.failure} facts={facts} onShowNode={onOpenPage} /> : null}
-          <KnownUntil value={failure && poll.atMs}>
-            <JobProgress facts={facts} />
+          <ClampedClock value={failure && live.atMs}>
+            <JobProgress facts={facts} connection={connection} />
             <JobNotes notes={facts.notes} onShowNode={onOpenPage} />
-            <JobDetails facts={facts} linked={linked} />
-          </KnownUntil>
-          <JobActAnswer facts={facts} linked={linked} acts={acts} />
+            <JobDetails facts={facts} />
+          </ClampedClock>
+          <JobActAnswer facts={facts} acts={acts} />
         </>
       ) : null}
-      {!facts && !failure ? (
-        <div role="status" aria-label={t("loading")} className="flex flex-col gap-3">
-          <Skeleton className="h-6 w-40" />
-          <Skeleton className="aspect-[4/3] w-full" />
-          <Skeleton className="h-36 w-full" />
-        </div>
-      ) : null}
+      {!facts && !failure ? <LoadingBlocks label={t("loading")} blocks={["h-6 w-40", "aspect-[4/3] w-full", "h-36 w-full"]} /> : null}
     </div>
   );
 }

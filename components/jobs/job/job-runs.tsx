@@ -1,10 +1,11 @@
 import { useTranslations } from "next-intl";
+import { useConnectionParam } from "@/components/frame/connection/connection-context";
 import { Card } from "@/components/ui/card";
 import { cn } from "@/components/ui/cn";
 import { Link } from "@/components/ui/link";
 import { durationText } from "@/components/ui/time/relative-time";
-import { usePoll } from "@/lib/browser/poll/use-poll";
-import { withQuery } from "@/lib/browser/urls";
+import { useOnce } from "@/lib/browser/live/use-live";
+import { jobHref, shortId, withQuery } from "@/lib/browser/urls";
 import { type JobState } from "@/lib/contract/jobs/job-list";
 import { isAddressableId } from "@/lib/contract/params";
 import { type JobsAnswer } from "@/lib/contract/schemas/job";
@@ -21,16 +22,13 @@ function toRuns({ jobs }: Pick<JobsAnswer, "jobs">): Run[] {
   });
 }
 
-/** Once this job has ended, the other runs are not requested again. */
-const once = () => "final" as const;
-
-type JobRunsProps = { jobId: string; workflowId: string; connection?: string; linked?: string };
+type JobRunsProps = { jobId: string; workflowId: string; connection?: string };
 
 /** The newest runs of the same workflow. If the service does not answer, the rest of the page still works. */
-export function JobRuns({ jobId, workflowId, connection, linked }: JobRunsProps) {
+export function JobRuns({ jobId, workflowId, connection }: JobRunsProps) {
   const path = withQuery("/api/jobs", { workflow_id: workflowId, limit: MAX_COUNT, connection });
-  const poll = usePoll(path, { read: toRuns, motion: once });
-  return poll.value ? <RunBars runs={poll.value} jobId={jobId} linked={linked} /> : null;
+  const runs = useOnce(path, toRuns).value;
+  return runs ? <RunBars runs={runs} jobId={jobId} /> : null;
 }
 
 const ends = ["completed", "failed", "cancelled", "in_progress", "pending", "unknown"] as const satisfies readonly JobState[];
@@ -45,13 +43,14 @@ const fills: Readonly<Record<JobState, string>> = {
 };
 
 /** Oldest first; a bar's height is the run's duration. A run without a duration is a stub. */
-export function RunBars({ runs: all, jobId, linked }: { runs: readonly Run[]; jobId: string; linked?: string }) {
+export function RunBars({ runs: all, jobId }: { runs: readonly Run[]; jobId: string }) {
+  const connectionParam = useConnectionParam();
   const runs = all.filter(({ id }) => isAddressableId(id));
   const t = useTranslations("jobs.job.runs");
   const states = useTranslations("frame.states");
   const time = useTranslations("common.duration");
   if (runs.length < 2) return null;
-  const longest = Math.max(1, ...runs.map(({ runMs = 0 }) => runMs));
+  const maxRunMs = Math.max(1, ...runs.map(({ runMs = 0 }) => runMs));
   const counts = ends.map((state) => ({ state, count: runs.filter((run) => run.state === state).length })).filter(({ count }) => count > 0);
   const tally =
     counts.length === 1 && counts[0]?.state === "completed"
@@ -62,13 +61,13 @@ export function RunBars({ runs: all, jobId, linked }: { runs: readonly Run[]; jo
       <ol className="flex h-12 items-stretch gap-0.5">
         {runs.toReversed().map(({ id, state, runMs }) => {
           const word = state === "unknown" ? t("unknown") : states(state);
-          const name = { id: id.slice(0, 8), state: word };
+          const name = { id: shortId(id), state: word };
           const label = runMs === undefined ? t("run", name) : t("ranFor", { ...name, time: durationText(time, runMs) });
           const isThis = id === jobId;
           return (
             <li key={id} className="max-w-8 min-w-0 flex-1">
               <Link
-                href={withQuery(`/jobs/${encodeURIComponent(id)}`, { connection: linked })}
+                href={jobHref(id, connectionParam)}
                 prefetch={false}
                 aria-label={label}
                 aria-current={isThis ? "page" : undefined}
@@ -76,7 +75,7 @@ export function RunBars({ runs: all, jobId, linked }: { runs: readonly Run[]; jo
                 className="group flex h-full items-end rounded-sm"
               >
                 <span
-                  style={{ height: `${Math.max(8, ((runMs ?? 0) / longest) * 100)}%` }}
+                  style={{ height: `${Math.max(8, ((runMs ?? 0) / maxRunMs) * 100)}%` }}
                   className={cn("block w-full rounded-sm group-hover:opacity-80", fills[state], !isThis && "opacity-60")}
                 />
               </Link>

@@ -2,21 +2,25 @@ import dynamic from "next/dynamic";
 import { useTranslations } from "next-intl";
 import { type ReactNode } from "react";
 import { useCounts } from "@/components/frame/counts-context";
-import { ClearFilters } from "@/components/frame/list/filters-popover";
+import { ClearFilters, FiltersPopover } from "@/components/frame/list/filters-popover";
+import { useListQuery, useMoving } from "@/components/frame/list/list-state";
+import { TimeFilter } from "@/components/frame/list/time-filter";
+import { FILTERS } from "@/components/frame/list/tool-bar";
 import { chipStyle } from "@/components/ui/controls/button";
-import { Select } from "@/components/ui/controls/fields";
-import { useAtFirstMove } from "@/components/ui/hooks/use-at-first-move";
+import { Options, SearchField, Select } from "@/components/ui/controls/fields";
+import { useOnFirstInteraction } from "@/components/ui/hooks/use-on-first-interaction";
 import { Link } from "@/components/ui/link";
-import { useNumber } from "@/components/ui/time/use-clock";
+import { useNumberFormat } from "@/components/ui/time/use-time-format";
 import { type JobSearchQuery } from "@/lib/contract/console";
 import { isSearch, type KnownJobState } from "@/lib/contract/jobs/job-list";
 import { type JobRow } from "../job-row";
-import { JobSearchFilters } from "../search/job-search-filters";
-import { isFilteredList, noFilters } from "./list-address";
-import { type ListChange, type ListState, useAskedQuery, useMoving } from "./use-job-list";
+import { isFilteredList, type ListName, noFilters } from "./list-address";
+import { type JobListState } from "./use-job-list";
 
 const loadMore = () => import("./more-filters");
 const MoreFilters = dynamic(() => loadMore().then((module) => module.MoreFilters), { ssr: false });
+
+const spans = ["hour", "day", "week", "month"] as const;
 
 const sorts = {
   newest: { sort_by: "create_time", sort_order: "desc" },
@@ -26,48 +30,57 @@ const sorts = {
 } as const satisfies Record<string, Pick<JobSearchQuery, "sort_by" | "sort_order">>;
 const sortNames = ["newest", "oldest", "longest", "shortest"] as const;
 
-type JobsFiltersProps = { state: ListState; rows: readonly JobRow[]; total?: number; connection: string | undefined };
+type JobsFiltersProps = { list: ListName; state: JobListState; rows: readonly JobRow[]; total?: number; connection: string | undefined };
 
-export function JobsFilters({ state, rows, total, connection }: JobsFiltersProps) {
-  const query = useAskedQuery(state);
+export function JobsFilters({ list, state, rows, total, connection }: JobsFiltersProps) {
+  const query = useListQuery(state);
   const { go } = state;
-  useAtFirstMove(loadMore);
+  useOnFirstInteraction(loadMore);
   return (
     <>
-      <StatusFilter state={state} total={total} />
+      <StatusFilter list={list} state={state} total={total} />
       <span aria-hidden="true" className="h-5 shrink-0 border-l border-line" />
-      <JobSearchFilters
-        search={query}
-        connection={connection}
-        onGo={go}
-        count={[query.workflow_id, query.output_type].filter(Boolean).length}
-      >
+      <TimeFilter range={query} spans={spans} hasAny onGo={go} />
+      <FiltersPopover count={[query.member, query.workflow_id, query.output_type].filter(Boolean).length}>
         <MoreFilters state={state} rows={rows} connection={connection} />
-      </JobSearchFilters>
+      </FiltersPopover>
       <ClearFilters isSet={isFilteredList(query)} onClear={() => go(noFilters)} />
     </>
   );
 }
 
-export function SortSelect({ state }: { state: ListState }) {
-  const t = useTranslations("jobs.filter");
-  const query = useAskedQuery(state);
+/** The search field in a list's header: words in prompts, errors and names. */
+export function WordsField({ text = "", go }: { text: string | undefined; go: JobListState["go"] }) {
+  const t = useTranslations("jobSearch");
+  return (
+    <div role="search" {...{ [FILTERS]: "" }} className="max-sm:order-last max-sm:w-full sm:w-64 lg:ml-3 lg:w-80">
+      <SearchField
+        aria-label={t("field")}
+        placeholder={t("placeholder")}
+        text={text}
+        maxLength={200}
+        className="w-full"
+        onSearch={(words) => go({ text: words || undefined }, true)}
+      />
+    </div>
+  );
+}
+
+export function SortSelect({ state }: { state: JobListState }) {
+  const t = useTranslations("jobList.filter");
+  const query = useListQuery(state);
   const sort = sortNames.find((name) => sorts[name].sort_by === query.sort_by && sorts[name].sort_order === query.sort_order);
   return (
     <Select
       aria-label={t("sort")}
       value={sort}
       onChange={({ currentTarget: { value } }) => {
-        const wanted = sortNames.find((name) => name === value);
-        if (wanted) state.go(sorts[wanted]);
+        const sortName = sortNames.find((name) => name === value);
+        if (sortName) state.go(sorts[sortName]);
       }}
       className="shrink-0 border-transparent bg-transparent text-ink-3 max-sm:text-[13px]"
     >
-      {sortNames.map((name) => (
-        <option key={name} value={name}>
-          {t(`sorts.${name}`)}
-        </option>
-      ))}
+      <Options of={sortNames.map((name) => [name, t(`sorts.${name}`)])} />
     </Select>
   );
 }
@@ -75,15 +88,15 @@ export function SortSelect({ state }: { state: ListState }) {
 const order = ["in_progress", "pending", "completed", "failed", "cancelled"] as const satisfies readonly KnownJobState[];
 
 /** `total`: of the list that is shown. */
-type StatusFilterProps = { state: ListState; total?: number };
+type StatusFilterProps = { list: ListName; state: JobListState; total?: number };
 
 /** Each chip adds or removes its state. Counts are shown where they are known without a request. */
-export function StatusFilter({ state: list, total }: StatusFilterProps) {
-  const t = useTranslations("jobs");
+export function StatusFilter({ list, state: listState, total }: StatusFilterProps) {
+  const t = useTranslations("jobList");
   const states = useTranslations("frame.states");
   const { running, pending } = useCounts();
-  const query = useAskedQuery(list);
-  const isMoving = useMoving(list);
+  const query = useListQuery(listState);
+  const isMoving = useMoving(listState);
   const chosen = query.status ?? [];
   const isAllWorkflows = !query.workflow_id && !query.output_type && !isSearch(query);
   const counts: Partial<Record<KnownJobState, number>> = {
@@ -92,14 +105,14 @@ export function StatusFilter({ state: list, total }: StatusFilterProps) {
   };
   return (
     <>
-      <Chip list={list} change={{ status: undefined }} isOn={chosen.length === 0}>
+      <Chip state={listState} change={{ status: undefined }} isOn={chosen.length === 0}>
         {t("filter.all")}
       </Chip>
-      {order.map((state) => {
+      {order.slice(list === "history" ? 2 : 0).map((state) => {
         const isOn = chosen.includes(state);
         const next = order.filter((each) => (each === state ? !isOn : chosen.includes(each)));
         return (
-          <Chip key={state} list={list} change={{ status: next.length > 0 ? next : undefined }} isOn={isOn}>
+          <Chip key={state} state={listState} change={{ status: next.length > 0 ? next : undefined }} isOn={isOn}>
             {states(state)} <Count value={counts[state]} hasRoom={isAllWorkflows && (state === "in_progress" || state === "pending")} />
           </Chip>
         );
@@ -108,16 +121,16 @@ export function StatusFilter({ state: list, total }: StatusFilterProps) {
   );
 }
 
-type ChipProps = { list: ListState; change: ListChange; isOn: boolean; children: ReactNode };
+type ChipProps = { state: JobListState; change: Partial<JobSearchQuery>; isOn: boolean; children: ReactNode };
 
-function Chip({ list, change, isOn, children }: ChipProps) {
+function Chip({ state, change, isOn, children }: ChipProps) {
   return (
     <Link
-      href={list.hrefOf(change)}
+      href={state.hrefOf(change)}
       prefetch={false}
       onNavigate={(event) => {
         event.preventDefault();
-        list.go(change);
+        state.go(change);
       }}
       aria-current={isOn ? "true" : undefined}
       className={chipStyle(isOn)}
@@ -129,7 +142,7 @@ function Chip({ list, change, isOn, children }: ChipProps) {
 
 /** Counts that appear and disappear while jobs run have reserved room, so that the chips beside them do not move. */
 function Count({ value, hasRoom }: { value: number | undefined; hasRoom: boolean }) {
-  const number = useNumber();
+  const number = useNumberFormat();
   if (value === undefined && !hasRoom) return null;
   return <span className={hasRoom ? "min-w-[1ch]" : undefined}>{value === undefined ? null : number(value)}</span>;
 }

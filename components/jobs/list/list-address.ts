@@ -7,32 +7,41 @@ import { type InputId, isSearch, jobParams, type KnownJobState, searchParams } f
 import { addressValues, readAddress } from "@/lib/contract/params";
 
 export type ListName = "jobs" | "history";
-/** The history is the list of ended jobs. */
-const ended: KnownJobState[] = ["completed", "failed", "cancelled"];
-const usual = readAddress(jobParams, new URLSearchParams()).query;
+const ended = ["completed", "failed", "cancelled"] as const satisfies readonly KnownJobState[];
+const DEFAULT_QUERY = readAddress(jobParams, new URLSearchParams()).query;
 
-/** Removes every filter that only the ledger supports. */
-export const noSearch = readAddress(searchParams, new URLSearchParams()).query;
-
-/** Removes every filter of a list of jobs. */
+const noSearch = readAddress(searchParams, new URLSearchParams()).query;
 export const noFilters = { ...noSearch, status: undefined, workflow_id: undefined, output_type: undefined };
 
 export function isFilteredList(query: JobSearchQuery): boolean {
   return query.status !== undefined || Boolean(query.workflow_id ?? query.output_type) || isSearch(query);
 }
 
+const { offset, limit, workflow_id, output_type } = jobParams;
 const paramsOfJobs = { ...jobParams, ...searchParams };
-const paramsOfHistory = { ...searchParams, offset: jobParams.offset, max_items: jobParams.limit };
+const endedStatus = { kind: "words", values: ended } as const;
+const paramsOfHistory = { status: endedStatus, workflow_id, output_type, ...searchParams, offset, max_items: limit };
 
 /** `ignored`: the values that could not be read. */
 export function readList(list: ListName, search: URLSearchParams): { query: JobSearchQuery; ignored: string[] } {
-  if (list === "jobs") {
-    const { query, ignored } = readAddress(paramsOfJobs, search);
-    return { query: { ...query, status: query.status?.length ? query.status : undefined }, ignored };
-  }
+  const { query, ignored } = list === "jobs" ? readAddress(paramsOfJobs, search) : readHistory(search);
+  return { query: { ...query, status: query.status?.length ? query.status : undefined }, ignored };
+}
+
+function readHistory(search: URLSearchParams): { query: JobSearchQuery; ignored: string[] } {
   const { query, ignored } = readAddress(paramsOfHistory, search);
-  const { max_items, ...asked } = query;
-  return { query: { ...usual, ...asked, status: ended, limit: max_items }, ignored };
+  const { max_items, ...filters } = query;
+  return { query: { ...DEFAULT_QUERY, ...filters, limit: max_items }, ignored };
+}
+
+/** The query of the request: if no status is chosen, the history is all jobs that have ended. */
+export function requestQuery(list: ListName, query: JobSearchQuery): JobSearchQuery {
+  return list === "history" && query.status === undefined ? { ...query, status: [...ended] } : query;
+}
+
+/** Services filter jobs, but not their history. */
+export function isPlainHistory(list: ListName, query: JobSearchQuery): boolean {
+  return list === "history" && !isFilteredList(query);
 }
 
 /** What a page's links keep besides the query: the address's connection, and whether the bare list is meant. */
@@ -42,35 +51,35 @@ export type ListLinks = {
   view?: "all";
 };
 
-/** The page's own address for a query; defaults are left out. */
 export function listHref(list: ListName, query: JobSearchQuery, { connection, view }: ListLinks = {}): `/${string}` {
-  if (list === "history") {
-    return withQuery("/history", { ...addressValues(paramsOfHistory, { ...query, max_items: query.limit }), connection });
-  }
-  const values = addressValues(paramsOfJobs, query);
+  const values = addressOf(list, query);
   const isBare = Object.values(values).every((value) => value === undefined);
-  return withQuery("/jobs", { ...values, view: isBare ? view : undefined, connection });
+  return withQuery(`/${list}`, { ...values, view: isBare ? view : undefined, connection });
 }
 
-/** In a saved view's URL: the inputs that are columns. */
+function addressOf(list: ListName, query: JobSearchQuery) {
+  if (list === "jobs") return addressValues(paramsOfJobs, query);
+  const status = query.status && ended.filter((each) => query.status?.includes(each));
+  return addressValues(paramsOfHistory, { ...query, status, max_items: query.limit });
+}
+
 export const INPUTS_PARAM = "inputs";
 
-/** The state that a saved view of the list keeps. */
-export function viewQuery(query: JobSearchQuery, inputs: readonly InputId[]): string {
-  const values = { ...addressValues(paramsOfJobs, { ...query, offset: 0 }), [INPUTS_PARAM]: inputs.join(",") || undefined };
-  return withQuery("/jobs", values).split("?")[1] ?? "";
+/** A saved view: the list's address without its page and connection. */
+export function viewQuery(list: ListName, query: JobSearchQuery, inputs: readonly InputId[]): string {
+  const values = { ...addressOf(list, { ...query, offset: 0 }), [INPUTS_PARAM]: inputs.join(",") || undefined };
+  return withQuery(`/${list}`, values).split("?")[1] ?? "";
 }
 
-/** The address of a saved view. */
-export function viewHref(query: string, connection: string | undefined): string {
-  return withQuery("/jobs", { ...Object.fromEntries(new URLSearchParams(query)), view: query === "" ? "all" : undefined, connection });
+export function viewHref(list: ListName, query: string, connection: string | undefined): `/${string}` {
+  const values = Object.fromEntries(new URLSearchParams(query));
+  return withQuery(`/${list}`, { ...values, view: query === "" ? "all" : undefined, connection });
 }
 
-/** The API path of a query, also the browser's cache key. Filters that no service supports are answered from the ledger. */
+/** The API path of a query, also the browser's cache key. Filters that no service supports are answered from the job index. */
 export function listApiPath(list: ListName, query: JobSearchQuery, connection: string | undefined): `/${string}` {
-  if (isSearch(query)) return withQuery("/api/console/jobs/search", { ...query, connection });
-  if (list === "jobs") return withQuery("/api/jobs", { ...query, connection });
-  return withQuery("/api/history_v2", { offset: query.offset, max_items: query.limit, connection });
+  if (isPlainHistory(list, query)) return withQuery("/api/history_v2", { offset: query.offset, max_items: query.limit, connection });
+  return withQuery(isSearch(query) ? "/api/console/jobs/search" : "/api/jobs", { ...requestQuery(list, query), connection });
 }
 
 /** For the length of the history, which reports no total of its own. */

@@ -1,28 +1,24 @@
 import { useTranslations } from "next-intl";
 import { lastOffset } from "@/components/data-table/paging";
+import { useListQuery } from "@/components/frame/list/list-state";
 import { RunLink } from "@/components/frame/samples/run-link";
 import { cn } from "@/components/ui/cn";
-import { buttonStyle } from "@/components/ui/controls/button";
 import { EmptyState } from "@/components/ui/empty-state";
-import { Link } from "@/components/ui/link";
-import { useClock } from "@/components/ui/time/use-clock";
+import { ButtonLink } from "@/components/ui/link";
+import { useTimeFormat } from "@/components/ui/time/use-time-format";
 import { type JobReach } from "@/lib/contract/console";
-import { isSearch } from "@/lib/contract/jobs/job-list";
-import { isFilteredList, noFilters, noSearch } from "./list-address";
-import { type ListState, useAskedQuery } from "./use-job-list";
+import { isFilteredList, type ListName, noFilters } from "./list-address";
+import { type JobListState } from "./use-job-list";
 
-type ListEmptyProps = { state: ListState; total?: number; linked: string | undefined; canRun: boolean };
+type ListEmptyProps = { list: ListName; state: JobListState; total?: number; canRun: boolean };
 
 /** Why there are no rows, and a link to some. */
-export function ListEmpty({ state: { list, hrefOf }, state, total, linked, canRun }: ListEmptyProps) {
-  const query = useAskedQuery(state);
+export function ListEmpty({ list, state, total, canRun }: ListEmptyProps) {
+  const query = useListQuery(state);
+  const { hrefOf } = state;
   const t = useTranslations(`${list}.empty`);
   const pages = useTranslations("jobList.empty");
-  const reset = (href: string, label: string) => (
-    <Link href={href} className={buttonStyle()}>
-      {label}
-    </Link>
-  );
+  const reset = (href: string, label: string) => <ButtonLink href={href}>{label}</ButtonLink>;
   if (query.offset > 0 && total !== 0) {
     const last = total === undefined ? undefined : lastOffset(total, query.limit);
     // If this was the last page and its rows have just gone, the first page is offered.
@@ -32,17 +28,14 @@ export function ListEmpty({ state: { list, hrefOf }, state, total, linked, canRu
         : reset(hrefOf({ offset: last }), pages("lastPage"));
     return <EmptyState title={pages("beyond")} text={total === undefined ? undefined : pages("beyondText", { total })} action={way} />;
   }
-  if (list === "jobs" ? isFilteredList(query) : isSearch(query)) {
-    const all = hrefOf(list === "jobs" ? noFilters : noSearch);
-    return <EmptyState title={t("filtered")} action={reset(all, t("showAll"))} />;
-  }
-  return <EmptyState title={t("title")} text={t("text")} action={canRun ? <RunLink linked={linked} /> : undefined} />;
+  if (isFilteredList(query)) return <EmptyState title={t("filtered")} action={reset(hrefOf(noFilters), t("showAll"))} />;
+  return <EmptyState title={t("title")} text={t("text")} action={canRun ? <RunLink /> : undefined} />;
 }
 
 /** How far back the search reached, and whether the service answers: a job that was not found may still exist there. */
 export function SearchReach({ reach }: { reach: JobReach | undefined }) {
   const t = useTranslations("jobSearch.reach");
-  const clock = useClock();
+  const clock = useTimeFormat();
   if (!reach) return null;
   const { extent, sinceMs, unread, asOfMs } = reach;
   const date = sinceMs === undefined ? undefined : (clock(sinceMs, "day") ?? "…");
@@ -59,7 +52,6 @@ export function SearchReach({ reach }: { reach: JobReach | undefined }) {
   );
 }
 
-/** For a list that ends before the service's jobs do. */
 export function ListCut() {
   const t = useTranslations("jobSearch.reach");
   return <p className="border-b border-line px-4 py-1.5 text-sm text-ink-3 md:px-5">{t("listCut")}</p>;

@@ -1,45 +1,64 @@
 import { useTranslations } from "next-intl";
-import { useState } from "react";
+import { type ReactNode, useState } from "react";
 import useSWR from "swr";
 import { useFeature } from "@/components/frame/connection/connection-context";
 import { filterButton, FilterRow } from "@/components/frame/list/filters-panel";
+import { useListQuery } from "@/components/frame/list/list-state";
 import { Button } from "@/components/ui/controls/button";
-import { Input, Select } from "@/components/ui/controls/fields";
-import { FormField } from "@/components/ui/controls/form-field";
+import { Options, Select } from "@/components/ui/controls/fields";
+import { InputField } from "@/components/ui/controls/form-field";
 import { Dialog } from "@/components/ui/dialog";
 import { callApi } from "@/lib/browser/api";
-import { withQuery } from "@/lib/browser/urls";
+import { type ApiFailure } from "@/lib/browser/read-failure";
+import { shortId, withQuery } from "@/lib/browser/urls";
+import { type JobPeople } from "@/lib/contract/console";
 import { outputTypes } from "@/lib/contract/jobs/job-list";
 import { namelessWorkflow } from "@/lib/contract/workflow/workflow-name";
+import { valueOrThrow } from "@/lib/shared/result";
 import { type JobRow } from "../job-row";
-import { type ListState, useAskedQuery } from "./use-job-list";
+import { type JobListState } from "./use-job-list";
 
-type MoreFiltersProps = { state: ListState; rows: readonly JobRow[]; connection: string | undefined };
+type MoreFiltersProps = { state: JobListState; rows: readonly JobRow[]; connection: string | undefined };
 
-/** The Jobs filters in the popover. */
+/** The less used filters. Members and workflows load when their filter is set or about to be. */
 export function MoreFilters({ state, rows, connection }: MoreFiltersProps) {
-  const t = useTranslations("jobs.filter");
-  const [isPicking, setPicking] = useState(false);
-  const { workflow_id: id } = useAskedQuery(state);
+  const t = useTranslations();
+  const [picking, setPicking] = useState<"person" | "workflow">();
+  const close = () => setPicking(undefined);
+  const { member, workflow_id: id } = useListQuery(state);
   const workflow = id && (rows.find((row) => row.workflowId === id)?.workflow ?? namelessWorkflow(id));
   return (
     <>
-      <OutputFilter state={state} />
-      <FilterRow name={t("workflow")}>
-        <button type="button" aria-haspopup="dialog" title={id} onClick={() => setPicking(true)} className={filterButton}>
-          <span className="min-w-0 flex-1">{workflow ?? t("anyWorkflow")}</span>
-          <span aria-hidden="true">▾</span>
-        </button>
+      <FilterRow name={t("jobSearch.person")}>
+        <PickButton onClick={() => setPicking("person")}>
+          {member === undefined ? t("jobSearch.personDialog.any") : <PersonName member={member} connection={connection} />}
+        </PickButton>
       </FilterRow>
-      {isPicking ? <WorkflowPicker state={state} rows={rows} connection={connection} onClose={() => setPicking(false)} /> : null}
+      <OutputFilter state={state} />
+      <FilterRow name={t("jobList.filter.workflow")}>
+        <PickButton title={id} onClick={() => setPicking("workflow")}>
+          {workflow ?? t("jobList.filter.anyWorkflow")}
+        </PickButton>
+      </FilterRow>
+      {picking === "person" ? <PersonPicker state={state} connection={connection} onClose={close} /> : null}
+      {picking === "workflow" ? <WorkflowPicker state={state} rows={rows} connection={connection} onClose={close} /> : null}
     </>
   );
 }
 
+function PickButton({ title, onClick, children }: { title?: string; onClick: () => void; children: ReactNode }) {
+  return (
+    <button type="button" aria-haspopup="dialog" title={title} onClick={onClick} className={filterButton}>
+      <span className="min-w-0 flex-1">{children}</span>
+      <span aria-hidden="true">▾</span>
+    </button>
+  );
+}
+
 /** If the URL has this filter although the connection does not offer it, users can remove it. */
-export function OutputFilter({ state }: { state: ListState }) {
-  const t = useTranslations("jobs.filter");
-  const query = useAskedQuery(state);
+export function OutputFilter({ state }: { state: JobListState }) {
+  const t = useTranslations("jobList.filter");
+  const query = useListQuery(state);
   const canFilter = useFeature("outputFilter");
   if (!canFilter && query.output_type === undefined) return null;
   return (
@@ -51,98 +70,160 @@ export function OutputFilter({ state }: { state: ListState }) {
         className="w-full"
       >
         <option value="">{t("outputs.any")}</option>
-        {outputTypes.map((type) => (
-          <option key={type} value={type}>
-            {t(`outputs.${type}`)}
-          </option>
-        ))}
+        <Options of={outputTypes.map((type) => [type, t(`outputs.${type}`)])} />
       </Select>
     </FilterRow>
   );
 }
 
-type Known = { id: string; name: string };
-type WorkflowPickerProps = { state: ListState; rows: readonly JobRow[]; connection: string | undefined; onClose: () => void };
+type PickDialogProps = {
+  title: string;
+  /** Removes the filter; undefined while it is not set. */
+  any: string | undefined;
+  items: readonly { id: string; label: ReactNode; title?: string; isCurrent?: boolean }[];
+  onPick: (id: string | undefined) => void;
+  onClose: () => void;
+  /** Above the items. */
+  children: ReactNode;
+  /** Below the items. */
+  note?: ReactNode;
+};
 
-const MAX_SHOWN = 50;
-
-async function readKnown(path: `/${string}`): Promise<Known[]> {
-  const result = await callApi<{ workflows: Known[] }>(path);
-  // Those seen on the page are still offered, and an id can be pasted.
-  return result.ok ? result.value.workflows : [];
-}
-
-/** One of the workflows seen on the page or known by name, or a pasted id. */
-function WorkflowPicker({ state, rows, connection, onClose }: WorkflowPickerProps) {
-  const t = useTranslations("jobs.workflowPicker");
+function PickDialog({ title, any, items, onPick, onClose, children, note }: PickDialogProps) {
   const common = useTranslations("common");
-  const [text, setText] = useState("");
-  const { data } = useSWR(withQuery("/api/console/workflows", { connection }), readKnown, { revalidateOnFocus: false });
-  const wanted = text.trim().toLowerCase();
-  const found = known(rows, data ?? []).filter(({ id, name }) => `${name} ${id}`.toLowerCase().includes(wanted));
   const pick = (id: string | undefined) => {
     onClose();
-    state.go({ workflow_id: id });
+    onPick(id);
   };
   return (
     <Dialog
       isOpen
       onClose={onClose}
-      title={t("title")}
+      title={title}
       actions={
         <>
-          {state.query().workflow_id ? <Button onClick={() => pick(undefined)}>{t("any")}</Button> : null}
+          {any === undefined ? null : <Button onClick={() => pick(undefined)}>{any}</Button>}
           <Button onClick={onClose}>{common("close")}</Button>
         </>
       }
     >
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          const only = found.length === 1 ? found[0]?.id : undefined;
-          if (wanted !== "") pick(only ?? text.trim().slice(0, 200));
-        }}
-      >
-        <FormField label={t("find")} hint={t("hint")}>
-          {(control) => (
-            <Input
-              {...control}
-              type="search"
-              autoFocus
-              maxLength={200}
-              value={text}
-              onChange={(event) => setText(event.currentTarget.value)}
-            />
-          )}
-        </FormField>
-      </form>
+      {children}
       <ul className="mt-3 flex max-h-72 flex-col overflow-y-auto">
-        {found.slice(0, MAX_SHOWN).map(({ id, name }) => (
+        {items.map(({ id, label, title: itemTitle, isCurrent }) => (
           <li key={id}>
             <button
               type="button"
-              title={id}
+              title={itemTitle}
+              aria-current={isCurrent ? "true" : undefined}
               onClick={() => pick(id)}
               className="flex w-full items-baseline gap-2 rounded-md px-2 py-1.5 text-left text-ink hover:bg-sunken"
             >
-              {name === namelessWorkflow(id) ? (
-                <span className="min-w-0 flex-1 truncate font-mono text-sm">{id}</span>
-              ) : (
-                <>
-                  <span className="min-w-0 flex-1 truncate">{name}</span>
-                  <span className="font-mono text-sm text-ink-3">{id.slice(0, 8)}</span>
-                </>
-              )}
+              {label}
             </button>
           </li>
         ))}
       </ul>
-      {found.length === 0 ? <p>{t("none")}</p> : null}
+      {note}
     </Dialog>
   );
 }
 
-function known(rows: readonly JobRow[], named: readonly Known[]): Known[] {
+async function readPeople(path: `/${string}`): Promise<JobPeople["people"]> {
+  return valueOrThrow(await callApi<JobPeople>(path)).people;
+}
+
+function usePeople(connection: string | undefined) {
+  const path = withQuery("/api/console/jobs/people", { connection });
+  return useSWR<JobPeople["people"], ApiFailure>(path, readPeople, { revalidateOnFocus: false });
+}
+
+function PersonName({ member, connection }: { member: string; connection: string | undefined }) {
+  const t = useTranslations("jobSearch");
+  const { data: people } = usePeople(connection);
+  return people?.find(({ id }) => id === member)?.name ?? (people ? t("unknownPerson") : "…");
+}
+
+type PickerProps = { state: JobListState; connection: string | undefined; onClose: () => void };
+
+/** The members who submitted jobs. */
+function PersonPicker({ state, connection, onClose }: PickerProps) {
+  const t = useTranslations("jobSearch.personDialog");
+  const { data: people, error } = usePeople(connection);
+  const { member } = state.query();
+  return (
+    <PickDialog
+      title={t("title")}
+      any={member === undefined ? undefined : t("any")}
+      items={(people ?? []).map(({ id, name }) => ({ id, label: <span className="truncate">{name}</span>, isCurrent: id === member }))}
+      onPick={(id) => state.go({ member: id })}
+      onClose={onClose}
+      note={error ? <p className="text-bad">{t("failed")}</p> : people?.length === 0 ? <p role="status">{t("none")}</p> : null}
+    >
+      <p className="text-sm text-ink-3">{t("hint")}</p>
+    </PickDialog>
+  );
+}
+
+type WorkflowChoice = { id: string; name: string };
+
+const MAX_SHOWN = 50;
+
+async function readChoices(path: `/${string}`): Promise<WorkflowChoice[]> {
+  const result = await callApi<{ workflows: WorkflowChoice[] }>(path);
+  // Those seen on the page are still offered, and an id can be pasted.
+  return result.ok ? result.value.workflows : [];
+}
+
+/** One of the workflows seen on the page or known by name, or a pasted id. */
+function WorkflowPicker({ state, rows, connection, onClose }: PickerProps & { rows: readonly JobRow[] }) {
+  const t = useTranslations("jobList.workflowPicker");
+  const [text, setText] = useState("");
+  const { data } = useSWR(withQuery("/api/console/workflows", { connection }), readChoices, { revalidateOnFocus: false });
+  const search = text.trim().toLowerCase();
+  const workflowChoices = workflowsOf(rows, data ?? []).filter(({ id, name }) => `${name} ${id}`.toLowerCase().includes(search));
+  const pick = (id: string | undefined) => state.go({ workflow_id: id });
+  return (
+    <PickDialog
+      title={t("title")}
+      any={state.query().workflow_id ? t("any") : undefined}
+      items={workflowChoices.slice(0, MAX_SHOWN).map(({ id, name }) => ({ id, title: id, label: <WorkflowLabel id={id} name={name} /> }))}
+      onPick={pick}
+      onClose={onClose}
+      note={workflowChoices.length === 0 ? <p>{t("none")}</p> : null}
+    >
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (search === "") return;
+          onClose();
+          pick((workflowChoices.length === 1 ? workflowChoices[0]?.id : undefined) ?? text.trim().slice(0, 200));
+        }}
+      >
+        <InputField
+          label={t("find")}
+          hint={t("hint")}
+          type="search"
+          autoFocus
+          maxLength={200}
+          value={text}
+          onChange={(event) => setText(event.currentTarget.value)}
+        />
+      </form>
+    </PickDialog>
+  );
+}
+
+function WorkflowLabel({ id, name }: WorkflowChoice) {
+  if (name === namelessWorkflow(id)) return <span className="min-w-0 flex-1 truncate font-mono text-sm">{id}</span>;
+  return (
+    <>
+      <span className="min-w-0 flex-1 truncate">{name}</span>
+      <span className="font-mono text-sm text-ink-3">{shortId(id)}</span>
+    </>
+  );
+}
+
+function workflowsOf(rows: readonly JobRow[], named: readonly WorkflowChoice[]): WorkflowChoice[] {
   const byId = new Map(named.map((workflow) => [workflow.id, workflow]));
   for (const { workflowId, workflow } of rows) {
     if (workflowId && !byId.has(workflowId)) byId.set(workflowId, { id: workflowId, name: workflow ?? namelessWorkflow(workflowId) });

@@ -12,28 +12,27 @@ import { apiPath, withQuery } from "@/lib/browser/urls";
 import { type InputId } from "@/lib/contract/jobs/job-list";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { useBusyJobs } from "../actions/busy-jobs";
-import { fits, type KnownJob } from "../actions/end-jobs";
+import { fits, type TargetJob } from "../actions/end-jobs";
 import { JobLines } from "../actions/job-lines";
 import { type JobAct } from "../actions/use-job-work";
 import { type JobRow } from "../job-row";
-import { type Asked, type Bulk, type ChosenJobs, type Command, jobsWith, MAX_AT_ONCE, narrowedTo, useBulk } from "./use-bulk";
+import { type Bulk, type ChosenJobs, type Command, jobsWith, MAX_AT_ONCE, narrowedTo, type PendingAct, useBulk } from "./use-bulk";
 
 type ExportFormat = "csv" | "json";
 
-/** Proxies in front of a console refuse longer addresses. */
 const MAX_IDS_IN_ADDRESS = 150;
 
 /** `inputs`: additional columns. */
 type Saved = { connection: string | undefined; inputs: readonly InputId[] | undefined };
 
 /** A download link: the file streams to the disk without passing through a script. Undefined where too many jobs are named. */
-function exportHref(chosen: ChosenJobs, format: ExportFormat, { connection, inputs }: Saved): string | undefined {
-  if (chosen.kind === "matching") {
-    const { offset: _offset, limit: _limit, ...filters } = chosen.query;
+function exportHref(chosenJobs: ChosenJobs, format: ExportFormat, { connection, inputs }: Saved): string | undefined {
+  if (chosenJobs.kind === "matching") {
+    const { offset: _offset, limit: _limit, ...filters } = chosenJobs.query;
     return apiPath(withQuery("/api/console/jobs/export", { ...filters, format, inputs, connection }));
   }
-  if (chosen.ids.length > MAX_IDS_IN_ADDRESS) return undefined;
-  return apiPath(withQuery("/api/console/jobs/export", { ids: chosen.ids, format, inputs, connection }));
+  if (chosenJobs.ids.length > MAX_IDS_IN_ADDRESS) return undefined;
+  return apiPath(withQuery("/api/console/jobs/export", { ids: chosenJobs.ids, format, inputs, connection }));
 }
 
 type SelectionActionsProps = {
@@ -46,21 +45,20 @@ type SelectionActionsProps = {
   onDone: () => void;
   onClear: () => void;
   canRun: boolean;
-  /** The action starts each time this changes. */
   command?: Command;
   /** Present if more jobs match than are selected. */
   all?: { total: number; onChoose: () => void };
 };
 
-/** The actions for the selection, then the act in progress, then its receipt. It stays mounted without a selection to show the receipt. */
+/** The actions for the selection, then the act in progress, then its result. It stays mounted without a selection to show the result. */
 export function SelectionActions({ chosen, rows, connection, inputs, bulk, onDone, onClear, canRun, command, all }: SelectionActionsProps) {
   const t = useTranslations("acts");
   const copy = useCopy();
   const errors = useTranslations("errors");
   const busy = useBusyJobs();
-  const isFree = (which: JobAct, { id }: KnownJob) => !(which === "runAgain" ? bulk.busyIds : busy).has(id);
-  const known = chosen.kind === "ids" ? jobsWith(chosen.ids, rows) : [];
-  const jobsFor = (which: JobAct, jobs = known) => jobs.filter((job) => isFree(which, job) && fits(which, job));
+  const isFree = (which: JobAct, { id }: TargetJob) => !(which === "runAgain" ? bulk.busyIds : busy).has(id);
+  const selectedJobs = chosen.kind === "ids" ? jobsWith(chosen.ids, rows) : [];
+  const jobsFor = (which: JobAct, jobs = selectedJobs) => jobs.filter((job) => isFree(which, job) && fits(which, job));
   const count = chosen.kind === "ids" ? chosen.ids.length : chosen.total;
   const act = (which: JobAct) => {
     if (chosen.kind === "matching") void bulk.ask(which, chosen.query);
@@ -113,24 +111,24 @@ export function SelectionActions({ chosen, rows, connection, inputs, bulk, onDon
           </span>
         </SelectionBar>
       </LowerEdge>
-      <BulkConfirm asked={bulk.asked} onClose={bulk.leave} onConfirm={bulk.confirm} />
+      <BulkConfirm pendingAct={bulk.pendingAct} onClose={bulk.leave} onConfirm={bulk.confirm} />
     </>
   );
 }
 
 type OwnBulkProps = Omit<SelectionActionsProps, "bulk"> & {
-  onBack: (ids: readonly string[]) => void;
-  onBegun?: () => void;
+  onRestored: (ids: readonly string[]) => void;
+  onStarted?: () => void;
 };
 
 /** Includes the acts, so that both load only when something is selected. */
-export function OwnSelectionActions({ onBack, onBegun, ...props }: OwnBulkProps) {
+export function OwnSelectionActions({ onRestored, onStarted, ...props }: OwnBulkProps) {
   const { connection, onDone, onClear } = props;
   const begin = () => {
     onClear();
-    onBegun?.();
+    onStarted?.();
   };
-  const bulk = useBulk({ connection, onDone, onBegun: begin, onBack: (back) => onBack(back.map(({ id }) => id)) });
+  const bulk = useBulk({ connection, onDone, onStarted: begin, onRestored: (back) => onRestored(back.map(({ id }) => id)) });
   return <SelectionActions {...props} bulk={bulk} />;
 }
 
@@ -162,15 +160,15 @@ async function saveNamed(ids: readonly string[], format: ExportFormat, { connect
   }
 }
 
-type BulkConfirmProps = { asked: Asked | undefined; onClose: () => void; onConfirm: () => void };
+type BulkConfirmProps = { pendingAct: PendingAct | undefined; onClose: () => void; onConfirm: () => void };
 
 /** Asks for confirmation with the number; a number beyond the limit of one action is reported beforehand. */
-function BulkConfirm({ asked, onClose, onConfirm }: BulkConfirmProps) {
+function BulkConfirm({ pendingAct, onClose, onConfirm }: BulkConfirmProps) {
   const t = useTranslations("acts");
-  if (!asked) return null;
-  const { act, count } = asked;
-  const meant = count === undefined ? undefined : Math.min(count, MAX_AT_ONCE);
-  const title = meant === undefined ? t(`ask.${act}.all`) : t(`ask.${act}.title`, { count: meant });
+  if (!pendingAct) return null;
+  const { act, count } = pendingAct;
+  const cappedCount = count === undefined ? undefined : Math.min(count, MAX_AT_ONCE);
+  const title = cappedCount === undefined ? t(`ask.${act}.all`) : t(`ask.${act}.title`, { count: cappedCount });
   return (
     <ConfirmDialog
       isOpen
@@ -181,7 +179,7 @@ function BulkConfirm({ asked, onClose, onConfirm }: BulkConfirmProps) {
       onClose={onClose}
     >
       <p>{t(`ask.${act}.text`)}</p>
-      {count === undefined || count > MAX_AT_ONCE ? <p className="mt-2">{t("ask.bound", { most: MAX_AT_ONCE })}</p> : null}
+      {count === undefined || count > MAX_AT_ONCE ? <p className="mt-2">{t("ask.bound", { max: MAX_AT_ONCE })}</p> : null}
     </ConfirmDialog>
   );
 }

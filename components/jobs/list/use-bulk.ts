@@ -2,46 +2,44 @@ import { useState } from "react";
 import { callPatiently, walkPages, type Work } from "@/lib/browser/bulk/bulk-calls";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { type JobSearchQuery } from "@/lib/contract/console";
-import { jobStates, type KnownJobState } from "@/lib/contract/jobs/job-list";
+import { jobStates } from "@/lib/contract/jobs/job-list";
 import { type JobsAnswer } from "@/lib/contract/schemas/job";
 import { ok, type Result } from "@/lib/shared/result";
 import { watchBusy } from "../actions/busy-jobs";
-import { type KnownJob } from "../actions/end-jobs";
+import { fits, type TargetJob } from "../actions/end-jobs";
 import { type JobAct, useJobWork } from "../actions/use-job-work";
 import { type JobRow, toJobRow } from "../job-row";
 import { listApiPath } from "./list-address";
 
 /** `count` is undefined where the service does not report it; `query` is set where the jobs are not known by id yet. */
-export type Asked = { act: JobAct; count: number | undefined; jobs?: readonly KnownJob[]; query?: JobSearchQuery };
+export type PendingAct = { act: JobAct; count: number | undefined; jobs?: readonly TargetJob[]; query?: JobSearchQuery };
 
 type Choices = {
   connection: string | undefined;
   onDone: () => void;
-  /** An act on the selection is in progress. */
-  onBegun: () => void;
-  /** The act was undone in time. */
-  onBack?: (jobs: readonly KnownJob[]) => void;
+  onStarted: () => void;
+  onRestored?: (jobs: readonly TargetJob[]) => void;
 };
 
 /** Cancelling and removing listed jobs can be undone for five seconds; an act on a query asks for confirmation with the number. */
-export function useBulk({ connection, onDone, onBegun, onBack }: Choices) {
-  const [asked, setAsked] = useState<Asked>();
+export function useBulk({ connection, onDone, onStarted, onRestored }: Choices) {
+  const [pendingAct, setPendingAct] = useState<PendingAct>();
   const [isNothing, setNothing] = useState(false);
-  const work = useJobWork<JobSearchQuery>({ connection, onDone, onBack, walk: walkJobs });
-  async function ask(act: JobAct, query: JobSearchQuery): Promise<void> {
-    const narrowed = narrowedTo(act, query);
+  const work = useJobWork<JobSearchQuery>({ connection, onDone, onRestored, walk: walkJobs });
+  async function ask(jobAct: JobAct, query: JobSearchQuery): Promise<void> {
+    const narrowed = narrowedTo(jobAct, query);
     if (!narrowed) return setNothing(true);
     const outside = work.begin();
     const count = await countJobs(narrowed, outside);
     if (outside.signal.aborted) return;
     if (!count.ok) work.fail(count.failure);
     else if (count.value === 0) setNothing(true);
-    else setAsked({ act, count: count.value, query: narrowed });
+    else setPendingAct({ act: jobAct, count: count.value, query: narrowed });
   }
   /** Jobs that another part of the page is ending at the start of the list's reading or during it are reported there, not here. */
-  async function runAll(act: JobAct, query: JobSearchQuery): Promise<void> {
+  async function runAll(jobAct: JobAct, query: JobSearchQuery): Promise<void> {
     const elsewhere = watchBusy();
-    await work.runAll(act, query, ({ id }) => act === "runAgain" || !elsewhere.ids.has(id));
+    await work.runAll(jobAct, query, ({ id }) => jobAct === "runAgain" || !elsewhere.ids.has(id));
     elsewhere.end();
   }
   function begin(): void {
@@ -51,28 +49,27 @@ export function useBulk({ connection, onDone, onBegun, onBack }: Choices) {
 
   return {
     ...work,
-    asked,
-    /** None of the matching jobs is in a state for this act. */
+    pendingAct,
     isNothing,
-    ask: (act: JobAct, query: JobSearchQuery) => {
+    ask: (jobAct: JobAct, query: JobSearchQuery) => {
       begin();
-      return ask(act, query);
+      return ask(jobAct, query);
     },
     /** For listed jobs. Running again makes new jobs, so for more than one it asks for confirmation. */
-    start: (act: JobAct, jobs: readonly KnownJob[]) => {
+    start: (jobAct: JobAct, jobs: readonly TargetJob[]) => {
       begin();
-      if (act === "runAgain" && jobs.length > 1) return setAsked({ act, count: jobs.length, jobs });
-      if (act === "runAgain") void work.run({ act, items: jobs });
-      else work.schedule({ act, items: jobs });
-      onBegun();
+      if (jobAct === "runAgain" && jobs.length > 1) return setPendingAct({ act: jobAct, count: jobs.length, jobs });
+      if (jobAct === "runAgain") void work.run({ act: jobAct, items: jobs });
+      else work.schedule({ act: jobAct, items: jobs });
+      onStarted();
     },
     confirm: () => {
-      setAsked(undefined);
-      if (asked?.jobs) void work.run({ act: asked.act, items: asked.jobs });
-      else if (asked?.query) void runAll(asked.act, asked.query);
-      onBegun();
+      setPendingAct(undefined);
+      if (pendingAct?.jobs) void work.run({ act: pendingAct.act, items: pendingAct.jobs });
+      else if (pendingAct?.query) void runAll(pendingAct.act, pendingAct.query);
+      onStarted();
     },
-    leave: () => setAsked(undefined),
+    leave: () => setPendingAct(undefined),
     reportNothing: () => setNothing(true),
     forgetNothing: () => setNothing(false),
   };
@@ -86,24 +83,19 @@ export type Command = { act: "cancel" | "runAgain"; ids?: readonly string[] };
 /** Chosen jobs by id, or everything that a query matches, on any page. */
 export type ChosenJobs = { kind: "ids"; ids: readonly string[] } | { kind: "matching"; query: JobSearchQuery; total: number };
 
-const moving: readonly KnownJobState[] = ["pending", "in_progress"];
-const ended: readonly KnownJobState[] = ["completed", "failed", "cancelled"];
-const fitting: Readonly<Record<JobAct, readonly KnownJobState[]>> = { cancel: moving, remove: ended, runAgain: jobStates };
-
-export function jobsWith(ids: readonly string[], rows: readonly JobRow[]): KnownJob[] {
-  const known = new Map(rows.map((row) => [row.id, row]));
-  return ids.map((id) => known.get(id) ?? { id });
+export function jobsWith(ids: readonly string[], rows: readonly JobRow[]): TargetJob[] {
+  const rowsById = new Map(rows.map((row) => [row.id, row]));
+  return ids.map((id) => rowsById.get(id) ?? { id });
 }
 
 /** The part of the query that the act applies to; undefined if it applies to none of its states. */
-export function narrowedTo(act: JobAct, query: JobSearchQuery): JobSearchQuery | undefined {
-  if (act === "runAgain") return query;
-  const status = query.status ? query.status.filter((state) => fitting[act].includes(state)) : [...fitting[act]];
+export function narrowedTo(jobAct: JobAct, query: JobSearchQuery): JobSearchQuery | undefined {
+  if (jobAct === "runAgain") return query;
+  const status = (query.status ?? jobStates).filter((state) => fits(jobAct, { id: "", word: state, state }));
   return status.length === 0 ? undefined : { ...query, status };
 }
 
 const PAGE = 1000;
-/** The most jobs in one action. */
 export const MAX_AT_ONCE = 10_000;
 
 function walkJobs(query: JobSearchQuery, work: Work) {
@@ -111,7 +103,7 @@ function walkJobs(query: JobSearchQuery, work: Work) {
   const read = ({ jobs, pagination: { total, has_more: hasMore }, unreadable = 0 }: JobsAnswer) => {
     return { items: jobs.map(toJobRow), rows: jobs.length + unreadable, total, hasMore };
   };
-  return walkPages<JobsAnswer, KnownJob>({ pathAt, read, most: MAX_AT_ONCE }, work);
+  return walkPages<JobsAnswer, TargetJob>({ pathAt, read, maxItems: MAX_AT_ONCE }, work);
 }
 
 /** How many jobs a query matches now; undefined where the service does not say. */

@@ -1,19 +1,34 @@
 import { useTranslations } from "next-intl";
 import { type SelectionStore } from "@/components/data-table/selection/selection";
+import { type ColumnStyle } from "@/components/data-table/table-columns";
 import { Button } from "@/components/ui/controls/button";
 import { durationText, RunningDuration } from "@/components/ui/time/relative-time";
+import { shortId } from "@/lib/browser/urls";
+import { type ExpectedRun, timeLeft, type TimeRange, toSpan } from "@/lib/contract/jobs/expected-run";
 import { type JobWaits } from "@/lib/contract/runners/runners";
 import { type CellWords } from "../columns/cells";
-import { column, jobColumns, selectColumn } from "../columns/columns";
+import { column, jobColumns, jobColumnStyles, selectColumn } from "../columns/columns";
 import { type JobRow } from "../job-row";
-import { queueLooks } from "../list/list-skeleton";
-import { roundingOf, type StartRange } from "./use-starts";
+
+/** The columns of the queue are as wide as their content. */
+const queueColumnStyles = {
+  select: jobColumnStyles.select,
+  position: { width: "w-[52px]", align: "end" },
+  status: { width: "w-[130px]" },
+  job: { width: "w-[110px]" },
+  workflow: { width: "w-[18%]", visibility: "max-w-0 max-md:hidden" },
+  what: { width: "w-[170px]", visibility: "max-w-[220px] max-md:hidden", hiddenHeader: true },
+  start: { width: "w-[170px]", visibility: "max-lg:hidden" },
+  submitted: { width: "w-[120px]", visibility: "max-sm:hidden", align: "end" },
+  waited: { width: "w-[92px]", align: "end" },
+  act: { width: "w-[84px]", align: "end", hiddenHeader: true },
+} as const satisfies Record<string, ColumnStyle>;
 
 type Queue = {
   words: CellWords;
   connection: string | undefined;
   /** `?connection=` of the page's own address, which its links keep. */
-  linked: string | undefined;
+  connectionParam: string | undefined;
   selection: SelectionStore;
   /** The label of the header's checkbox, and whether there is nothing to select. */
   selectAll: { label: string; isEmpty: boolean };
@@ -23,48 +38,53 @@ type Queue = {
   /** Jobs that will be cancelled unless it is undone. */
   pendingIds: ReadonlySet<string>;
   /** When a waiting job may start. */
-  startOf: (id: string) => StartRange | undefined;
+  startOf: (id: string) => TimeRange | undefined;
   cancel: (row: JobRow) => void;
-  /** Undoes the cancel of this job alone. */
   undo: (id: string) => void;
 };
 
 export function queueColumns(queue: Queue) {
-  const { words, connection, linked, selection, selectAll, isOffered, startOf } = queue;
+  const { words, connection, connectionParam, selection, selectAll, isOffered, startOf } = queue;
   const { t } = words;
   const start = (row: JobRow) => {
     if (row.state !== "pending") return null;
     return row.waits ? <WaitsCell waits={row.waits} /> : <StartCell range={startOf(row.id)} />;
   };
-  const jobs = jobColumns(words, { connection, linked, lineEnd: start, isWorkflowCut: true, looks: queueLooks });
+  const jobs = jobColumns(words, {
+    connection,
+    connectionParam,
+    lineEnd: start,
+    isWorkflowTruncated: true,
+    columnStyles: queueColumnStyles,
+  });
   const columns = [
     column.display({
       id: "position",
       header: t("column.position"),
-      meta: queueLooks.position,
+      meta: queueColumnStyles.position,
       cell: ({ row }) => row.original.position ?? t("nothing"),
     }),
     jobs.status,
     jobs.job,
     jobs.workflow,
     jobs.what,
-    column.display({ id: "start", header: t("column.start"), meta: queueLooks.start, cell: ({ row }) => start(row.original) }),
+    column.display({ id: "start", header: t("column.start"), meta: queueColumnStyles.start, cell: ({ row }) => start(row.original) }),
     jobs.submitted,
     column.display({
       id: "waited",
       header: t("column.waited"),
-      meta: queueLooks.waited,
+      meta: queueColumnStyles.waited,
       cell: ({ row }) => waitedCell(row.original, words),
     }),
   ];
   if (!isOffered) return columns;
   return [
-    selectColumn({ store: selection, t, all: selectAll.label, isEmpty: selectAll.isEmpty, has: isOffered }),
+    selectColumn({ store: selection, t, selectAllLabel: selectAll.label, isEmpty: selectAll.isEmpty, hasCheckbox: isOffered }),
     ...columns,
     column.display({
       id: "act",
       header: t("column.act"),
-      meta: queueLooks.act,
+      meta: queueColumnStyles.act,
       cell: ({ row }) => (isOffered(row.original) ? <CancelOrUndo row={row.original} {...queue} /> : null),
     }),
   ];
@@ -80,7 +100,7 @@ function CancelOrUndo({
   const t = useTranslations("queue");
   const common = useTranslations("common");
   const [word, named] = row.state === "pending" ? (["cancel", "cancelOne"] as const) : (["stop", "stopOne"] as const);
-  const id = row.id.slice(0, 8);
+  const id = shortId(row.id);
   if (pendingIds.has(row.id)) {
     return (
       <Button size="small" aria-label={t("undoOne", { id })} onClick={() => undo(row.id)}>
@@ -113,22 +133,30 @@ function WaitsCell({ waits: { state, runners, ahead = 0 } }: { waits: JobWaits }
   );
 }
 
-/** "in 2 min to 6 min": a range estimated from past runs, or that nothing is known. */
-export function StartCell({ range }: { range: StartRange | undefined }) {
+/** "in 2–6 min"; empty if it is unknown. */
+function StartCell({ range }: { range: TimeRange | undefined }) {
   const t = useTranslations("queue.start");
-  const step = roundingOf(range?.fromMs ?? 0);
-  const fromMs = Math.floor((range?.fromMs ?? 0) / step) * step;
-  // "At once or later" would tell nothing.
-  if (!range || (fromMs === 0 && range.toMs === undefined)) return <span title={t("unknownHint")}>{t("unknown")}</span>;
-  const from = t(...spanOf(fromMs));
-  if (range.toMs === undefined) return <span title={t("hint")}>{t("after", { from })}</span>;
-  const stepTo = roundingOf(range.toMs);
-  const to = t(...spanOf(Math.max(Math.ceil(range.toMs / stepTo) * stepTo, fromMs + step)));
-  return <span title={t("hint")}>{fromMs === 0 ? t("within", { to }) : t("between", { from, to })}</span>;
+  return range ? <span title={t("hint")}>{t("range", toSpan(range))}</span> : null;
 }
 
-function spanOf(ms: number): ["seconds" | "minutes" | "hours", { count: number }] {
-  if (ms < 60_000) return ["seconds", { count: Math.round(ms / 1_000) }];
-  if (ms < 7_200_000) return ["minutes", { count: Math.round(ms / 60_000) }];
-  return ["hours", { count: Math.round(ms / 3_600_000) }];
+type Ahead = { expected?: ExpectedRun };
+type Jobs = { running: readonly (Ahead & { startedMs?: number })[]; pending: readonly Ahead[]; nowMs: number };
+
+/** When each waiting job may start; undefined where that is unknown, or nothing runs. Assumes that as many jobs run at once as do now. */
+export function startRanges({ running, pending, nowMs }: Jobs): (TimeRange | undefined)[] {
+  const left = running.map(({ expected, startedMs }) => expected && startedMs !== undefined && timeLeft(expected, nowMs - startedMs));
+  const early = left.map((range) => (range ? range.fromMs : 0));
+  const late = left.map((range) => (range ? range.toMs : Infinity));
+  return pending.map(({ expected }) => {
+    const range = { fromMs: occupy(early, expected?.low_ms ?? 0), toMs: occupy(late, expected?.high_ms ?? Infinity) };
+    return Number.isFinite(range.toMs) ? range : undefined;
+  });
+}
+
+/** Occupies the slot that is free first for `forMs`; returns when it became free. */
+function occupy(slots: number[], forMs: number): number {
+  const at = slots.indexOf(Math.min(...slots));
+  const freeMs = slots[at] ?? Infinity;
+  slots[at] = freeMs + forMs;
+  return freeMs;
 }

@@ -4,15 +4,16 @@ import dynamic from "next/dynamic";
 import { useTranslations } from "next-intl";
 import { use, useState } from "react";
 import { useSelection } from "@/components/data-table/selection/selection";
-import { useConnection } from "@/components/frame/connection/connection-context";
-import { useFollowCounts, useRefreshCounts, useTellCounts } from "@/components/frame/counts-context";
+import { useConnection, useConnectionParam } from "@/components/frame/connection/connection-context";
+import { useRefreshCounts } from "@/components/frame/counts-context";
 import { useWhyNot } from "@/components/frame/member-context";
 import { RunLink } from "@/components/frame/samples/run-link";
 import { EmptyState } from "@/components/ui/empty-state";
-import { useAtFirstMove } from "@/components/ui/hooks/use-at-first-move";
-import { ReceiptLine } from "@/components/ui/receipt-line";
+import { useOnFirstInteraction } from "@/components/ui/hooks/use-on-first-interaction";
+import { ResultLine } from "@/components/ui/result-line";
+import { useReadingFrom, useRenderedMs } from "@/components/ui/time/use-now";
 import { type Cleared } from "@/lib/browser/bulk/bulk-calls";
-import { initialOf, type Stamped, usePoll } from "@/lib/browser/poll/use-poll";
+import { initialOf, type Stamped, useLive } from "@/lib/browser/live/use-live";
 import { withQuery } from "@/lib/browser/urls";
 import { type Failure } from "@/lib/contract/failure";
 import { type QueueAnswer } from "@/lib/contract/schemas/job";
@@ -21,11 +22,10 @@ import { ClearAll, useClearAll } from "../actions/clear-all";
 import { useCellWords } from "../columns/cells";
 import { JobTable } from "../columns/columns";
 import { type JobRow, type QueueList, toQueueList } from "../job-row";
-import { useJobKeys } from "../list/chosen-table";
-import { ListFrame } from "../list/list-frame";
+import { useJobKeys } from "../list/job-list-table";
+import { ListScreen } from "../list/list-screen";
 import { type Command, useBulk } from "../list/use-bulk";
-import { queueColumns } from "./queue-columns";
-import { useStarts } from "./use-starts";
+import { queueColumns, startRanges } from "./queue-columns";
 
 const loadActions = () => import("../list/selection-actions");
 // If the bar's code fails to load, the queue still works: each row has its own Cancel and Undo.
@@ -33,36 +33,37 @@ const noActions = () => () => null;
 const SelectionActions = dynamic(() => loadActions().then((module) => module.SelectionActions, noActions), { ssr: false });
 
 type QueueScreenProps = {
-  /** `?connection=` of the address, if present. */
-  linked?: string;
   canCancel: boolean;
   queue: Promise<Result<Stamped<QueueList>, Failure>>;
 };
 
+/** How often the estimated starts are counted down. */
+const START_STEP_MS = 5_000;
 const idOf = (row: JobRow) => row.id;
-const motionOf = (list: QueueList) => (list.running.length + list.pending.length > 0 ? "moving" : "still");
-const nothing: QueueList = { running: [], pending: [], pendingTotal: 0, isBySubmission: false, canStop: false };
+const nothing: QueueList = { running: [], pending: [], pendingTotal: 0, isSortedBySubmission: false, canStop: false };
 
-export function QueueScreen({ linked, canCancel, queue }: QueueScreenProps) {
+export function QueueScreen({ canCancel, queue }: QueueScreenProps) {
+  const connectionParam = useConnectionParam();
   const t = useTranslations("queue");
   const whyNot = useWhyNot();
-  useAtFirstMove(loadActions);
+  useOnFirstInteraction(loadActions);
   const words = useCellWords();
   const first = use(queue);
   const connection = useConnection()?.id;
   const path = connection ? withQuery("/api/console/queue", { connection }) : undefined;
-  const poll = usePoll(path, { ...initialOf(first), read: toQueueList, motion: motionOf });
-  const { value: list, failure } = poll;
-  const { running, pending, pendingTotal, isBySubmission, canStop } = list ?? nothing;
+  const live = useLive(path, { ...initialOf(first), read: toQueueList });
+  const { value: list, failure } = live;
+  const { running, pending, pendingTotal, isSortedBySubmission, canStop } = list ?? nothing;
   const total = running.length + pendingTotal;
   // An empty queue that can no longer be read shows no numbers.
   const isCounted = list !== undefined && !(failure && total === 0);
   const others = running.filter(({ state }) => state === "unknown").length;
-  useTellCounts(list ? { running: running.length - others, pending: pendingTotal } : {}, poll.atMs);
-  useFollowCounts(list && `${running.length} ${pendingTotal} ${failure?.code}`);
   const refreshCounts = useRefreshCounts();
-  const refresh = () => Promise.all([poll.refresh(), refreshCounts()]);
+  const refresh = () => Promise.all([live.refresh(), refreshCounts()]);
 
+  const clockMs = useReadingFrom(useRenderedMs(), (ms) => Math.round(ms / START_STEP_MS) * START_STEP_MS);
+  const ranges = startRanges({ running, pending, nowMs: (failure && live.atMs) ?? clockMs });
+  const starts = new Map(pending.map(({ id }, index) => [id, ranges[index]]));
   const rows = [...running, ...pending];
   const isOffered = ({ state }: JobRow) => state === "pending" || (canStop && state === "in_progress");
   const { store: selection, ids } = useSelection(rows.filter(isOffered).map(idOf), pending.map(idOf));
@@ -72,28 +73,28 @@ export function QueueScreen({ linked, canCancel, queue }: QueueScreenProps) {
     selection.clear();
     clearing.dismiss();
   };
-  const bulk = useBulk({ connection, onDone: () => void refresh(), onBegun: begin });
+  const bulk = useBulk({ connection, onDone: () => void refresh(), onStarted: begin });
   const { busyIds, pendingIds } = bulk;
   const [command, setCommand] = useState<Command>();
   useJobKeys(selection, (next) => canCancel && setCommand(next));
   const columns = queueColumns({
     words,
     connection,
-    linked,
+    connectionParam,
     selection,
     selectAll: { label: t("selectAll", { count: pending.length }), isEmpty: pending.length === 0 },
     isOffered: canCancel ? isOffered : undefined,
     busyIds,
     pendingIds,
-    startOf: useStarts(connection, list ?? nothing, poll.atMs),
+    startOf: (id) => starts.get(id),
     cancel: (row) => bulk.start("cancel", [row]),
     undo: bulk.undoOne,
   });
   return (
-    <ListFrame
+    <ListScreen
       list="queue"
       count={isCounted ? total : undefined}
-      poll={poll}
+      live={live}
       unreadable={list?.unreadable}
       actions={
         canCancel && list ? (
@@ -116,10 +117,10 @@ export function QueueScreen({ linked, canCancel, queue }: QueueScreenProps) {
           {pendingTotal > pending.length ? (
             <span className="text-wait md:whitespace-nowrap">{t("cut", { listed: pending.length, total: pendingTotal })}</span>
           ) : null}
-          {isBySubmission && pending.length > 1 ? <span className="text-ink-3 md:whitespace-nowrap">{t("bySubmission")}</span> : null}
+          {isSortedBySubmission && pending.length > 1 ? <span className="text-ink-3 md:whitespace-nowrap">{t("bySubmission")}</span> : null}
           {clearing.cleared ? (
-            <ClearReceipt
-              asked={clearing.cleared.asked ?? 0}
+            <ClearResult
+              requestedCount={clearing.cleared.shownCount ?? 0}
               outcome={clearing.cleared.outcome}
               waiting={pendingTotal}
               onDismiss={clearing.dismiss}
@@ -133,13 +134,12 @@ export function QueueScreen({ linked, canCancel, queue }: QueueScreenProps) {
           caption={t("caption")}
           columns={columns}
           rows={rows}
-          linked={linked}
           marks={selection}
           isBusy={({ id }) => busyIds.has(id) || pendingIds.has(id)}
         />
       ) : null}
       {list && total === 0 && !failure && !list.unreadable ? (
-        <EmptyState title={t("empty.title")} text={t("empty.text")} action={canCancel ? <RunLink linked={linked} /> : undefined} />
+        <EmptyState title={t("empty.title")} text={t("empty.text")} action={canCancel ? <RunLink /> : undefined} />
       ) : null}
       <SelectionActions
         chosen={{ kind: "ids", ids }}
@@ -151,27 +151,30 @@ export function QueueScreen({ linked, canCancel, queue }: QueueScreenProps) {
         canRun={canCancel}
         command={command}
       />
-    </ListFrame>
+    </ListScreen>
   );
 }
 
-type ClearReceiptProps = {
-  /** How many waited when the person confirmed. */
-  asked: number;
+type ClearResultProps = {
+  requestedCount: number;
   outcome: Cleared<QueueAnswer>;
-  /** How many still wait. */
   waiting: number;
   onDismiss: () => void;
 };
 
-/** The outcome of clearing the queue. Some services name what they cancelled; otherwise only what still waits is known. */
-export function ClearReceipt({ asked, outcome, waiting, onDismiss }: ClearReceiptProps) {
-  const t = useTranslations("queue.receipt");
+/** The outcome of clearing the queue. Some services name the cancelled jobs; for others only the remaining ones are known. */
+export function ClearResult({ requestedCount, outcome, waiting, onDismiss }: ClearResultProps) {
+  const t = useTranslations("queue.result");
   const cancelled = outcome.kind === "answered" ? (outcome.answer.deleted ?? []).length : 0;
-  const tooLate = Math.max(0, asked - cancelled);
+  const tooLate = Math.max(0, requestedCount - cancelled);
   const unknown = outcome.kind === "answered" ? "unnamed" : "lost";
   const key = cancelled === 0 ? (`${unknown}${waiting === 0 ? "Gone" : "Waiting"}` as const) : tooLate === 0 ? "all" : "some";
   return (
-    <ReceiptLine isAnswer tone={cancelled > 0 ? "ok" : "off"} text={t(key, { asked, waiting, cancelled, tooLate })} onDismiss={onDismiss} />
+    <ResultLine
+      isAnswer
+      tone={cancelled > 0 ? "ok" : "off"}
+      text={t(key, { requested: requestedCount, waiting, cancelled, tooLate })}
+      onDismiss={onDismiss}
+    />
   );
 }

@@ -1,22 +1,32 @@
 // Changes whole areas in slices: each `yield` reports what changed since the last one, so that the page can respond in between.
 // Guarantees: a tile is kept for the history before its first pixel changes; a slice is about two megapixels at most.
 
-import { type Coverage, invertRows, isWholly, packTile, painted, TILE, tileColumns, tileRect, tilesIn } from "./coverage";
+import {
+  compactTile,
+  copyTile,
+  type Coverage,
+  invertRows,
+  painted,
+  type SavedTiles,
+  TILE,
+  tileColumns,
+  tileRect,
+  tilesIn,
+} from "./coverage";
 import { clipped, isEmpty, nothing, outward, type Point, type Rect, type Size, wholeOf } from "./geometry";
-import { type KeptTiles } from "./history";
 
-export type AreaWork = Generator<Rect, KeptTiles>;
+export type AreaWork = Generator<Rect, SavedTiles>;
 
 /** Works on one row of tiles at a time. */
 export function* paintShape(coverage: Coverage, { bounds, row }: Shape, isErasing: boolean): AreaWork {
-  const kept: KeptTiles = new Map();
-  if (isEmpty(bounds)) return kept;
+  const savedTiles: SavedTiles = new Map();
+  if (isEmpty(bounds)) return savedTiles;
   const { left, right, bottom } = bounds;
   const amounts = new Uint8Array(right - left);
   for (let top = bounds.top; top < bottom;) {
     const end = Math.min(bottom, (Math.floor(top / TILE) + 1) * TILE);
     const band = { left, top, right, bottom: end };
-    for (const index of tilesIn(coverage, band)) kept.set(index, packTile(coverage, index));
+    for (const index of tilesIn(coverage, band)) savedTiles.set(index, compactTile(copyTile(coverage, tileRect(coverage, index))));
     for (let y = top; y < end; y += 1) {
       row(y, amounts);
       paintRow(coverage, y * coverage.width + left, amounts, isErasing);
@@ -24,7 +34,7 @@ export function* paintShape(coverage: Coverage, { bounds, row }: Shape, isErasin
     yield band;
     top = end;
   }
-  return kept;
+  return savedTiles;
 }
 
 function paintRow({ data }: Coverage, start: number, amounts: Uint8Array, isErasing: boolean): void {
@@ -37,18 +47,18 @@ function paintRow({ data }: Coverage, start: number, amounts: Uint8Array, isEras
 
 /** Tiles without paint are skipped and take no room in the history. */
 export function* clearAll(coverage: Coverage): AreaWork {
-  const kept: KeptTiles = new Map();
-  const all = tilesIn(coverage, wholeOf(coverage));
-  for (const [count, index] of all.entries()) {
+  const savedTiles: SavedTiles = new Map();
+  const { data, width } = coverage;
+  for (const [count, index] of tilesIn(coverage, wholeOf(coverage)).entries()) {
     const rect = tileRect(coverage, index);
-    if (!isWholly(coverage, rect, 0)) {
-      kept.set(index, packTile(coverage, index));
-      for (let y = rect.top; y < rect.bottom; y += 1)
-        coverage.data.fill(0, y * coverage.width + rect.left, y * coverage.width + rect.right);
+    const tile = compactTile(copyTile(coverage, rect));
+    if (tile.length > 1 || tile[0] !== 0) {
+      savedTiles.set(index, tile);
+      for (let y = rect.top; y < rect.bottom; y += 1) data.fill(0, y * width + rect.left, y * width + rect.right);
       yield rect;
     } else if (count % 32 === 0) yield nothing;
   }
-  return kept;
+  return savedTiles;
 }
 
 /** Inverting again undoes it, so nothing needs to be kept. */
@@ -83,7 +93,7 @@ const SLICES = 16;
 type Edge = { top: number; bottom: number; x: number; perRow: number; winds: 1 | -1 };
 
 export function lasso(size: Size, points: readonly Point[]): Shape {
-  const edges = edgesOf(points).toSorted((one, other) => one.top - other.top);
+  const edges = edgesOf(points).toSorted((edge, other) => edge.top - other.top);
   const bounds = clipped(boundsOf(points), wholeOf(size));
   const width = Math.max(0, bounds.right - bounds.left);
   const sums = new Float32Array(width + 2);
@@ -112,7 +122,7 @@ export function lasso(size: Size, points: readonly Point[]): Shape {
       const crossings = active
         .filter(({ top, bottom }) => top <= at && at < bottom)
         .map(({ x, top, perRow, winds }) => ({ x: x + (at - top) * perRow, winds }))
-        .sort((one, other) => one.x - other.x);
+        .sort((item, other) => item.x - other.x);
       let winding = 0;
       for (const [index, { x, winds }] of crossings.entries()) {
         winding += winds;
@@ -152,7 +162,7 @@ function boundsOf(points: readonly Point[]): Rect {
 
 // Fills the area around a point up to the painted lines (when erasing: the painted area at the point).
 // Guarantees: a line counts from half its strength on; the soft inner side of a line is filled up to its ridge and not beyond, so that no
-// pale seam stays; the outside of the line keeps its softness. The work comes in slices, as in area-work.
+// pale seam stays; the outside of the line keeps its softness. The work is done in slices, as in area-work.
 
 const HALF = 128;
 /** Pixels between two `yield`s: along a row a pixel is cheap, on a slope each is examined separately. */
@@ -161,26 +171,40 @@ const SLOPE_SLICE = 16_000;
 
 export function* floodFill(coverage: Coverage, at: Point, isErasing: boolean): AreaWork {
   const { width, height, data } = coverage;
-  const kept: KeptTiles = new Map();
+  const savedTiles: SavedTiles = new Map();
   const columns = tileColumns(coverage);
   /** Erasing is painting on the negative. */
   const flip = isErasing ? 255 : 0;
   const full = isErasing ? 0 : 255;
   const value = (index: number) => (data[index] ?? 0) ^ flip;
-  const isOpen = (index: number) => ((data[index] ?? 0) ^ flip) < HALF;
+  const isOpen = (index: number) => value(index) < HALF;
   const [startX, startY] = [Math.floor(at.x), Math.floor(at.y)];
-  if (startX < 0 || startY < 0 || startX >= width || startY >= height || !isOpen(startY * width + startX)) return kept;
+  if (startX < 0 || startY < 0 || startX >= width || startY >= height || !isOpen(startY * width + startX)) return savedTiles;
 
-  const keep = (left: number, right: number, y: number) => {
+  /** Tiles changed since the last report. */
+  const changed = new Set<number>();
+  const touch = (left: number, right: number, y: number) => {
     const row = Math.floor(y / TILE) * columns;
     for (let column = Math.floor(left / TILE); column * TILE < right; column += 1) {
-      if (!kept.has(row + column)) kept.set(row + column, packTile(coverage, row + column));
+      const index = row + column;
+      if (!savedTiles.has(index)) savedTiles.set(index, compactTile(copyTile(coverage, tileRect(coverage, index))));
+      changed.add(index);
     }
   };
+  function* report(): Generator<Rect> {
+    for (const index of changed) yield tileRect(coverage, index);
+    changed.clear();
+  }
   const seeds = [startY * width + startX];
   /** Pixels on the line's soft side: each one's index, then its old value. */
   const slope: number[] = [];
-  const changes = createChanges(coverage);
+  const climb = (index: number, from: number) => {
+    const now = value(index);
+    if (now < from || now === 255) return;
+    touch(index % width, (index % width) + 1, Math.floor(index / width));
+    data[index] = full;
+    slope.push(index, now);
+  };
   let work = 0;
 
   for (let seed = seeds.pop(); seed !== undefined; seed = seeds.pop()) {
@@ -190,76 +214,35 @@ export function* floodFill(coverage: Coverage, at: Point, isErasing: boolean): A
     let [left, right] = [seed, seed + 1];
     while (left > row && isOpen(left - 1)) left -= 1;
     while (right < row + width && isOpen(right)) right += 1;
-    keep(left - row, right - row, y);
+    touch(left - row, right - row, y);
     data.fill(full, left, right);
     if (left > row) climb(left - 1, HALF);
     if (right < row + width) climb(right, HALF);
-    for (const other of [y - 1, y + 1]) {
-      if (other < 0 || other >= height) continue;
-      const shift = (other - y) * width;
+    for (const shift of [-width, width]) {
+      if (row + shift < 0 || row + shift >= data.length) continue;
       let isInside = false;
       for (let index = left + shift; index < right + shift; index += 1) {
-        const now = (data[index] ?? 0) ^ flip;
-        if (now < HALF) {
-          if (!isInside) seeds.push(index);
-          isInside = true;
-          continue;
-        }
-        isInside = false;
-        if (now !== 255) climb(index, HALF);
+        const wasInside = isInside;
+        isInside = isOpen(index);
+        if (!isInside) climb(index, HALF);
+        else if (!wasInside) seeds.push(index);
       }
     }
-    changes.note(left - row, right - row, y);
     work += right - left;
     if (work < SLICE) continue;
-    yield* changes.take();
+    yield* report();
     work = 0;
-  }
-
-  function climb(index: number, from: number): void {
-    const now = value(index);
-    if (now < from || now === 255) return;
-    const [x, y] = [index % width, Math.floor(index / width)];
-    keep(x, x + 1, y);
-    data[index] = full;
-    slope.push(index, now);
   }
   while (slope.length > 0) {
     const was = slope.pop() ?? 0;
     const index = slope.pop() ?? 0;
-    const [x, y] = [index % width, Math.floor(index / width)];
-    changes.note(x, x + 1, y);
+    const x = index % width;
     if (x > 0) climb(index - 1, was);
     if (x + 1 < width) climb(index + 1, was);
-    if (y > 0) climb(index - width, was);
-    if (y + 1 < height) climb(index + width, was);
-    if ((work += 1) % SLOPE_SLICE === 0) yield* changes.take();
+    if (index >= width) climb(index - width, was);
+    if (index + width < data.length) climb(index + width, was);
+    if ((work += 1) % SLOPE_SLICE === 0) yield* report();
   }
-  yield* changes.take();
-  return kept;
-}
-
-/** The rectangles changed since the last call, per tile, so that the area between distant changes is not redrawn. */
-function createChanges(size: Size) {
-  const columns = tileColumns(size);
-  let changed = new Map<number, Rect>();
-  function note(from: number, to: number, y: number): void {
-    const row = Math.floor(y / TILE) * columns;
-    for (let column = Math.floor(from / TILE); column * TILE < to; column += 1) {
-      const [left, right] = [Math.max(from, column * TILE), Math.min(to, (column + 1) * TILE)];
-      const known = changed.get(row + column);
-      if (known) {
-        known.left = Math.min(known.left, left);
-        known.right = Math.max(known.right, right);
-        known.top = Math.min(known.top, y);
-        known.bottom = Math.max(known.bottom, y + 1);
-      } else changed.set(row + column, { left, top: y, right, bottom: y + 1 });
-    }
-  }
-  function take(): Rect[] {
-    const taken = [...changed.values()];
-    changed = new Map();
-    return taken;
-  }
-  return { note, take };
+  yield* report();
+  return savedTiles;
 }

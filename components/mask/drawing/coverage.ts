@@ -30,18 +30,12 @@ export function invertRows({ data, width }: Coverage, top: number, bottom: numbe
   for (let at = lastWord; at < to; at += 1) data[at] = 255 - (data[at] ?? 0);
 }
 
-export function isWholly({ data, width }: Coverage, { left, top, right, bottom }: Rect, value: number): boolean {
-  for (let y = top; y < bottom; y += 1) {
-    for (let at = y * width + left; at < y * width + right; at += 1) if (data[at] !== value) return false;
-  }
-  return true;
-}
-
 // A picture in tiles of 256 by 256 pixels, so that a step of the history holds only what it changed.
-// Guarantees: packing and unpacking give the same bytes; a tile of one value packs into four bytes, and none grows by more than six.
 
 export const TILE = 256;
-const LEAST_RUN = 8;
+/** Rows of TILE bytes, also at the right edge; a tile of one value is that single byte. */
+export type Tile = Uint8Array<ArrayBuffer>;
+export type SavedTiles = Map<number, Tile>;
 
 export function tileColumns({ width }: Size): number {
   return Math.ceil(width / TILE);
@@ -64,95 +58,20 @@ export function tilesIn(size: Size, rect: Rect): number[] {
   return tiles;
 }
 
-const raw = new Uint8Array(TILE * TILE);
-const packedInto = new Uint8Array(TILE * TILE + 16);
-
-/** Its rows one after another, in a buffer that the next call reuses. */
-function gather({ data, width }: Coverage, { left, top, right, bottom }: Rect): Uint8Array {
-  let at = 0;
-  for (let y = top; y < bottom; y += 1) {
-    raw.set(data.subarray(y * width + left, y * width + right), at);
-    at += right - left;
-  }
-  return raw.subarray(0, at);
+export function copyTile({ data, width }: Coverage, { left, top, right, bottom }: Rect): Tile {
+  const tile = new Uint8Array(TILE * TILE);
+  for (let y = top; y < bottom; y += 1) tile.set(data.subarray(y * width + left, y * width + right), (y - top) * TILE);
+  return tile;
 }
 
-export function packTile(coverage: Coverage, index: number): Uint8Array {
-  return packRect(coverage, tileRect(coverage, index));
+export function compactTile(tile: Tile): Tile {
+  return tile.every((value) => value === tile[0]) ? tile.slice(0, 1) : tile;
 }
 
-/** The rectangle must be no larger than one tile. */
-export function packRect(coverage: Coverage, rect: Rect): Uint8Array {
-  return pack(gather(coverage, rect));
-}
-
-export function unpackTile(coverage: Coverage, index: number, packed: Uint8Array): void {
-  const { left, top, right, bottom } = tileRect(coverage, index);
-  const bytes = raw.subarray(0, (right - left) * (bottom - top));
-  unpack(packed, bytes);
-  for (let y = top, at = 0; y < bottom; y += 1, at += right - left) {
-    coverage.data.set(bytes.subarray(at, at + right - left), y * coverage.width + left);
-  }
-}
-
-/** Alternates runs and plain stretches: an even number n means n/2 times the next byte, an odd one (n-1)/2 bytes as they are. */
-function pack(bytes: Uint8Array): Uint8Array {
-  let written = 0;
-  const writeLength = (length: number) => {
-    for (let rest = length; ; rest >>>= 7) {
-      if (rest < 128) {
-        packedInto[written++] = rest;
-        return;
-      }
-      packedInto[written++] = (rest & 127) | 128;
-    }
-  };
-  let stretchFrom = 0;
-  const endStretch = (end: number): boolean => {
-    if (end === stretchFrom) return true;
-    // A tile that does not pack is kept as it is: one stretch.
-    if (written + end - stretchFrom + 4 > bytes.length) return false;
-    writeLength((end - stretchFrom) * 2 + 1);
-    packedInto.set(bytes.subarray(stretchFrom, end), written);
-    written += end - stretchFrom;
-    return true;
-  };
-  for (let at = 0; at < bytes.length;) {
-    const value = bytes[at];
-    let end = at + 1;
-    while (end < bytes.length && bytes[end] === value) end += 1;
-    if (end - at >= LEAST_RUN) {
-      if (!endStretch(at)) return asOneStretch(bytes);
-      writeLength((end - at) * 2);
-      packedInto[written++] = value ?? 0;
-      stretchFrom = end;
-    }
-    at = end;
-  }
-  return endStretch(bytes.length) ? packedInto.slice(0, written) : asOneStretch(bytes);
-}
-
-function asOneStretch(bytes: Uint8Array): Uint8Array {
-  const length = bytes.length * 2 + 1;
-  const packed = new Uint8Array(bytes.length + 3);
-  packed.set([(length & 127) | 128, ((length >>> 7) & 127) | 128, length >>> 14]);
-  packed.set(bytes, 3);
-  return packed;
-}
-
-function unpack(packed: Uint8Array, into: Uint8Array): void {
-  let at = 0;
-  for (let read = 0; read < packed.length && at < into.length;) {
-    let length = 0;
-    for (let shift = 0; ; shift += 7) {
-      const byte = packed[read++] ?? 0;
-      length |= (byte & 127) << shift;
-      if (byte < 128) break;
-    }
-    const count = length >>> 1;
-    if (length % 2 === 0) into.fill(packed[read++] ?? 0, at, at + count);
-    else into.set(packed.subarray(read, (read += count)), at);
-    at += count;
+export function putTile({ data, width }: Coverage, { left, top, right, bottom }: Rect, tile: Tile): void {
+  for (let y = top, at = 0; y < bottom; y += 1, at += TILE) {
+    if (tile.length === 1) data.fill(tile[0] ?? 0, y * width + left, y * width + right);
+    else data.set(tile.subarray(at, at + right - left), y * width + left);
   }
 }
 

@@ -14,29 +14,29 @@ export function isEmpty({ left, top, right, bottom }: Rect): boolean {
   return right <= left || bottom <= top;
 }
 
-export function clipped(one: Rect, other: Rect): Rect {
+export function clipped(rect: Rect, other: Rect): Rect {
   return {
-    left: Math.max(one.left, other.left),
-    top: Math.max(one.top, other.top),
-    right: Math.min(one.right, other.right),
-    bottom: Math.min(one.bottom, other.bottom),
+    left: Math.max(rect.left, other.left),
+    top: Math.max(rect.top, other.top),
+    right: Math.min(rect.right, other.right),
+    bottom: Math.min(rect.bottom, other.bottom),
   };
 }
 
 /** The smallest rectangle that holds both. */
-export function joined(one: Rect | undefined, other: Rect): Rect {
-  if (!one || isEmpty(one)) return other;
-  if (isEmpty(other)) return one;
+export function joined(rect: Rect | undefined, other: Rect): Rect {
+  if (!rect || isEmpty(rect)) return other;
+  if (isEmpty(other)) return rect;
   return {
-    left: Math.min(one.left, other.left),
-    top: Math.min(one.top, other.top),
-    right: Math.max(one.right, other.right),
-    bottom: Math.max(one.bottom, other.bottom),
+    left: Math.min(rect.left, other.left),
+    top: Math.min(rect.top, other.top),
+    right: Math.max(rect.right, other.right),
+    bottom: Math.max(rect.bottom, other.bottom),
   };
 }
 
-export function holds(one: Rect, other: Rect): boolean {
-  return one.left <= other.left && one.top <= other.top && one.right >= other.right && one.bottom >= other.bottom;
+export function holds(rect: Rect, other: Rect): boolean {
+  return rect.left <= other.left && rect.top <= other.top && rect.right >= other.right && rect.bottom >= other.bottom;
 }
 
 /** The smallest rectangle of whole pixels around any area. */
@@ -45,15 +45,15 @@ export function outward({ left, top, right, bottom }: Rect): Rect {
 }
 
 /** The rectangle between two corners in any order, including the pixel under each corner. */
-export function between(one: Point, other: Point): Rect {
+export function between(point: Point, other: Point): Rect {
   return {
-    left: Math.floor(Math.min(one.x, other.x)),
-    top: Math.floor(Math.min(one.y, other.y)),
-    right: Math.floor(Math.max(one.x, other.x)) + 1,
-    bottom: Math.floor(Math.max(one.y, other.y)) + 1,
+    left: Math.floor(Math.min(point.x, other.x)),
+    top: Math.floor(Math.min(point.y, other.y)),
+    right: Math.floor(Math.max(point.x, other.x)) + 1,
+    bottom: Math.floor(Math.max(point.y, other.y)) + 1,
   };
 }
 
-export function distance(one: Point, other: Point): number {
-  return Math.hypot(one.x - other.x, one.y - other.y);
+export function distance(point: Point, other: Point): number {
+  return Math.hypot(point.x - other.x, point.y - other.y);
 }

@@ -4,9 +4,8 @@
 
 import { createStore } from "zustand/vanilla";
 import { type AreaWork, clearAll, floodFill, invertAll, paintShape, type Shape } from "./areas";
-import { type Coarse, type Coverage, createCoarse, emptyCoverage, TILE } from "./coverage";
+import { compactTile, copyTile, type Coverage, createCoarse, invertRows, putTile, type SavedTiles, TILE, tileRect } from "./coverage";
 import { isEmpty, nothing, type Point, type Rect } from "./geometry";
-import { type Act, createHistory, HISTORY_BUDGET, type KeptTiles } from "./history";
 import { beginShownStroke, type Brush, type BrushPoint, type ShownStroke } from "./stroke";
 
 export type MaskState = {
@@ -19,19 +18,17 @@ export type MaskState = {
   paintedShare: number;
 };
 /** What was done, for the screen and for screen readers. */
-export type Done = { what: "did" | "undid" | "redid"; act: Act };
+type Done = { what: "did" | "undid" | "redid"; act: Act };
 
 export type MaskDocument = ReturnType<typeof createMaskDocument>;
 
 const SLICE_MS = 12;
 /** Pieces of a stroke's end that are drawn at once: a small stroke is finished when the pointer is lifted. */
-const AT_ONCE = 16;
+const MIN_PIECES_PER_SLICE = 16;
 /** Time per pointer move: beyond it, invisible work waits for the next move. */
 const MOVE_MS = 8;
-/** Bytes copied at a time. */
-const COPIED = 4_000_000;
 /** A timer would wait four milliseconds each time, a third of a slice. */
-const soon = () =>
+const nextMacrotask = () =>
   new Promise<void>((resolve) => {
     const { port1, port2 } = new MessageChannel();
     port1.onmessage = () => {
@@ -41,16 +38,16 @@ const soon = () =>
     port2.postMessage(undefined);
   });
 
-type Options = { historyBudget?: number; now?: () => number; pause?: () => Promise<void> };
-
-export function createMaskDocument(coverage: Coverage, options: Options = {}) {
-  const { historyBudget = HISTORY_BUDGET, now = () => performance.now(), pause = soon } = options;
-  const history = createHistory(coverage, { budget: historyBudget, onChange: (rect) => breathe(rect) });
-  const coarse: Coarse = createCoarse(coverage);
+export function createMaskDocument(
+  coverage: Coverage,
+  { historyBudget = HISTORY_BUDGET, now = () => performance.now(), pause = nextMacrotask } = {},
+) {
+  const history = createHistory(coverage, { budget: historyBudget, onChange: (rect) => yieldToPage(rect) });
+  const coarse = createCoarse(coverage);
   const painters = new Set<(rect: Rect) => void>();
   let stroke: { shown: ShownStroke; act: Act } | undefined;
   /** The remaining work of a released stroke. */
-  let ending: { work: Generator<Rect, KeptTiles>; act: Act } | undefined;
+  let ending: { work: Generator<Rect, SavedTiles>; act: Act } | undefined;
   let isBusy = false;
   let savedVersion = 0;
   const state = createStore<MaskState>(() => ({ isBusy: false, isUnsaved: false, paintedShare: coarse.paintedShare() }));
@@ -65,24 +62,24 @@ export function createMaskDocument(coverage: Coverage, options: Options = {}) {
     coarse.update(rect);
     show(rect);
   }
-  function tell(last?: Done): void {
+  function notify(last?: Done): void {
     const { undo, redo, version } = history.state();
     done = last ?? done;
     state.setState({ undo, redo, isBusy, isUnsaved: version !== savedVersion, paintedShare: coarse.paintedShare() }, true);
   }
 
   /** Lets the page respond after each slice. */
-  function breathe(rect: Rect): Promise<void> | void {
+  function yieldToPage(rect: Rect): Promise<void> | void {
     changed(rect);
     if (now() - sliceFrom < SLICE_MS) return;
-    if (!state.getState().isBusy) tell();
+    if (!state.getState().isBusy) notify();
     return pause().then(() => {
       sliceFrom = now();
     });
   }
 
   /** Works on one piece; false if none was left. */
-  function goOn({ work, act }: NonNullable<typeof ending>): boolean {
+  function resume({ work, act }: NonNullable<typeof ending>): boolean {
     const { done: isOver, value } = work.next();
     if (!isOver) {
       show(value);
@@ -90,11 +87,11 @@ export function createMaskDocument(coverage: Coverage, options: Options = {}) {
     }
     ending = undefined;
     if (value.size > 0) history.record(act, value);
-    tell(value.size > 0 ? { what: "did", act } : undefined);
+    notify(value.size > 0 ? { what: "did", act } : undefined);
     return false;
   }
   function finish(): void {
-    while (ending) goOn(ending);
+    while (ending) resume(ending);
   }
   function release(): void {
     if (!stroke) return;
@@ -102,33 +99,33 @@ export function createMaskDocument(coverage: Coverage, options: Options = {}) {
     stroke = undefined;
   }
 
-  async function alone(act: () => Promise<Done | undefined>): Promise<void> {
+  async function alone(act: () => Promise<Done | void>): Promise<void> {
     if (isBusy || stroke) return;
     isBusy = true;
     sliceFrom = now();
-    let last: Done | undefined;
+    let last: Done | void = undefined;
     try {
-      while (ending) if (goOn(ending)) await breathe(nothing);
+      while (ending) if (resume(ending)) await yieldToPage(nothing);
       last = await act();
     } finally {
       isBusy = false;
-      tell(last);
+      notify(last ?? undefined);
     }
   }
 
-  const work = (act: Act, area: AreaWork) =>
+  const work = (action: Act, area: AreaWork) =>
     alone(async () => {
       let step = area.next();
-      for (; !step.done; step = area.next()) await breathe(step.value);
-      if (step.value.size === 0 && act !== "invert") return undefined;
-      history.record(act, step.value);
-      return { what: "did", act };
+      for (; !step.done; step = area.next()) await yieldToPage(step.value);
+      if (step.value.size === 0 && action !== "invert") return;
+      history.record(action, step.value);
+      return { what: "did", act: action };
     });
 
   const step = (what: "undid" | "redid") =>
     alone(async () => {
-      const act = await (what === "undid" ? history.undo() : history.redo());
-      return act && { what, act };
+      const action = await (what === "undid" ? history.undo() : history.redo());
+      if (action) return { what, act: action };
     });
 
   return {
@@ -141,7 +138,7 @@ export function createMaskDocument(coverage: Coverage, options: Options = {}) {
     },
     state: state.getState,
     lastDone: () => done,
-    keptBytes: () => history.keptBytes(),
+    savedBytes: history.savedBytes,
 
     /** False while something else is in progress. `isFar`: zoomed out so far that single pixels are invisible. */
     begin(brush: Brush, point: BrushPoint, isFar = false): boolean {
@@ -166,8 +163,8 @@ export function createMaskDocument(coverage: Coverage, options: Options = {}) {
       release();
       const mine = ending;
       let from = now();
-      for (let piece = 1; mine && mine === ending && goOn(mine); piece += 1) {
-        if (piece < AT_ONCE || now() - from < SLICE_MS) continue;
+      for (let piece = 1; mine && mine === ending && resume(mine); piece += 1) {
+        if (piece < MIN_PIECES_PER_SLICE || now() - from < SLICE_MS) continue;
         await pause();
         from = now();
       }
@@ -180,7 +177,7 @@ export function createMaskDocument(coverage: Coverage, options: Options = {}) {
     },
     isStroking: () => stroke !== undefined,
 
-    shape: (act: "rectangle" | "lasso", shape: Shape, isErasing: boolean) => work(act, paintShape(coverage, shape, isErasing)),
+    shape: (action: "rectangle" | "lasso", shape: Shape, isErasing: boolean) => work(action, paintShape(coverage, shape, isErasing)),
     fill: (at: Point, isErasing: boolean) => work("fill", floodFill(coverage, at, isErasing)),
     clear: () => work("clear", clearAll(coverage)),
     invert: () => work("invert", invertAll(coverage)),
@@ -188,19 +185,14 @@ export function createMaskDocument(coverage: Coverage, options: Options = {}) {
     prepare: () =>
       alone(async () => {
         const { width, height } = coverage;
-        for (let top = 0; top < height; top += TILE) await breathe({ left: 0, top, right: width, bottom: Math.min(height, top + TILE) });
-        return undefined;
+        for (let top = 0; top < height; top += TILE)
+          await yieldToPage({ left: 0, top, right: width, bottom: Math.min(height, top + TILE) });
       }),
     /** A copy that later drawing does not change; undefined while something else is in progress. */
     async snapshot(): Promise<Coverage | undefined> {
       let copy: Coverage | undefined;
       await alone(async () => {
-        copy = emptyCoverage(coverage);
-        for (let at = 0; at < coverage.data.length; at += COPIED) {
-          copy.data.set(coverage.data.subarray(at, at + COPIED), at);
-          await breathe(nothing);
-        }
-        return undefined;
+        copy = { ...coverage, data: coverage.data.slice() };
       });
       return copy;
     },
@@ -209,8 +201,99 @@ export function createMaskDocument(coverage: Coverage, options: Options = {}) {
     /** `version`: the result of `version()` when the bytes were copied. */
     saved(version: number): void {
       savedVersion = version;
-      tell();
+      notify();
     },
     version: () => history.state().version,
   };
+}
+
+// Undo and redo without limit. A step holds the tiles that it changed, in their other state: undo and redo swap the two.
+// Guarantees: undoing everything gives the very first bytes, redoing everything the last; the page's memory stays within a budget: the
+// steps furthest from the present become blobs, which the browser keeps outside the page and, when memory is short, on disk.
+
+type Act = "brush" | "eraser" | "rectangle" | "lasso" | "fill" | "invert" | "clear";
+type Parked = { blob: Blob; lengths: readonly (readonly [index: number, bytes: number])[] };
+type Step = { act: Act; tiles: SavedTiles | Parked; version: number };
+
+const HISTORY_BUDGET = 128 * 1024 * 1024;
+const STEP_COST = 256;
+
+type Options = {
+  budget?: number;
+  /** Called for each rectangle that undo or redo changes; they await its result, so that the page can respond in between. */
+  onChange: (rect: Rect) => Promise<void> | void;
+};
+
+/** The caller waits for an undo or redo before it begins the next change. */
+function createHistory(coverage: Coverage, { budget = HISTORY_BUDGET, onChange }: Options) {
+  const past: Step[] = [];
+  const future: Step[] = [];
+  /** The same picture always has the same version. */
+  let version = 0;
+  let newest = 0;
+
+  const savedBytes = () => [...past, ...future].reduce((sum, { tiles }) => sum + bytesOf(tiles), 0);
+  /** Furthest from the present first: the oldest to undo, then the last to redo. */
+  function park(): void {
+    let bytes = savedBytes();
+    for (const step of [...past, ...future]) {
+      if (bytes <= budget) return;
+      if (!(step.tiles instanceof Map) || step.tiles.size === 0) continue;
+      bytes -= bytesOf(step.tiles);
+      step.tiles = toBlob(step.tiles);
+    }
+  }
+
+  async function go(from: Step[], to: Step[]): Promise<Act | undefined> {
+    const step = from.pop();
+    if (!step) return undefined;
+    const tiles = step.tiles instanceof Map ? step.tiles : await fromBlob(step.tiles);
+    const back: SavedTiles = new Map();
+    if (step.act === "invert") {
+      for (let top = 0; top < coverage.height; top += TILE) {
+        const bottom = Math.min(coverage.height, top + TILE);
+        invertRows(coverage, top, bottom);
+        await onChange({ left: 0, top, right: coverage.width, bottom });
+      }
+    }
+    for (const [index, tile] of tiles) {
+      const rect = tileRect(coverage, index);
+      back.set(index, compactTile(copyTile(coverage, rect)));
+      putTile(coverage, rect, tile);
+      await onChange(rect);
+    }
+    to.push({ act: step.act, tiles: back, version });
+    version = step.version;
+    park();
+    return step.act;
+  }
+
+  return {
+    record(action: Act, tiles: SavedTiles): void {
+      future.length = 0;
+      past.push({ act: action, tiles, version });
+      version = newest += 1;
+      park();
+    },
+    /** The undone act; undefined where there is nothing to undo. */
+    undo: () => go(past, future),
+    redo: () => go(future, past),
+    state: () => ({ undo: past.at(-1)?.act, redo: future.at(-1)?.act, version }),
+    /** Bytes of tiles in the page's own memory. */
+    savedBytes,
+  };
+}
+
+function bytesOf(tiles: SavedTiles | Parked): number {
+  return tiles instanceof Map ? [...tiles.values()].reduce((sum, { length }) => sum + length, STEP_COST) : 0;
+}
+
+function toBlob(tiles: SavedTiles): Parked {
+  return { blob: new Blob([...tiles.values()]), lengths: [...tiles].map(([index, { length }]) => [index, length] as const) };
+}
+
+async function fromBlob({ blob, lengths }: Parked): Promise<SavedTiles> {
+  const bytes = new Uint8Array(await blob.arrayBuffer());
+  let at = 0;
+  return new Map(lengths.map(([index, length]) => [index, bytes.subarray(at, (at += length))]));
 }

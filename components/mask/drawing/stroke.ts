@@ -4,9 +4,21 @@
 // once for all points that arrive together, or, if single pixels are invisible, once at the end. All work comes tile by tile, so
 // that the caller may stop in between: a disc of 2,000 pixels is more than a frame's work.
 
-import { COARSE, type Coarse, type Coverage, packRect, painted, TILE, tileRect, tilesIn } from "./coverage";
+import {
+  COARSE,
+  type Coarse,
+  compactTile,
+  copyTile,
+  type Coverage,
+  painted,
+  putTile,
+  type SavedTiles,
+  TILE,
+  type Tile,
+  tileRect,
+  tilesIn,
+} from "./coverage";
 import { clipped, holds, joined, nothing, outward, type Point, type Rect, wholeOf } from "./geometry";
-import { type KeptTiles } from "./history";
 
 export type Brush = { diameter: number; /** 0 all soft to 1 sharp. */ hardness: number; isErasing: boolean };
 /** Pressure scales the diameter: 0 to 1. */
@@ -18,7 +30,7 @@ export type Stroke = {
   /** Without its tip, only the part that the next point cannot change is painted. */
   to: (points: readonly BrushPoint[], hasTip?: boolean) => StrokeWork;
   /** The remaining work; then the tiles as they were, for the history. */
-  end: () => Generator<Rect, KeptTiles>;
+  end: () => Generator<Rect, SavedTiles>;
   /** Removes the whole stroke. */
   drop: () => StrokeWork;
 };
@@ -39,10 +51,10 @@ export function beginStroke(coverage: Coverage, brush: Brush, first: BrushPoint)
   let isTipDrawn = false;
 
   function touch(index: number) {
-    const known = touched.get(index);
-    if (known) return known;
+    const touchedTile = touched.get(index);
+    if (touchedTile) return touchedTile;
     const rect = tileRect(coverage, index);
-    const made = { before: copyOf(coverage, rect), amount: new Uint8Array(TILE * TILE), rect };
+    const made = { before: copyTile(coverage, rect), amount: new Uint8Array(TILE * TILE), rect };
     touched.set(index, made);
     return made;
   }
@@ -90,47 +102,30 @@ export function beginStroke(coverage: Coverage, brush: Brush, first: BrushPoint)
     *end() {
       if (pending) yield* step(pending);
       yield* tip();
-      const kept: KeptTiles = new Map();
-      for (const [index, { before, rect }] of touched) {
-        kept.set(index, packCopy(before, rect));
+      const savedTiles: SavedTiles = new Map();
+      for (const [index, { before }] of touched) {
+        savedTiles.set(index, compactTile(before));
         yield nothing;
       }
-      return kept;
+      return savedTiles;
     },
     *drop() {
       for (const { before, rect } of touched.values()) {
-        putBack(coverage, rect, before);
+        putTile(coverage, rect, before);
         yield rect;
       }
     },
   };
 }
 
-/** In rows of a whole tile, also at the right edge. */
-function copyOf({ data, width }: Coverage, { left, top, right, bottom }: Rect): Coverage["data"] {
-  const copy = new Uint8Array(TILE * TILE);
-  for (let y = top; y < bottom; y += 1) copy.set(data.subarray(y * width + left, y * width + right), (y - top) * TILE);
-  return copy;
-}
-
-function packCopy(data: Coverage["data"], { left, top, right, bottom }: Rect): Uint8Array {
-  return packRect({ width: TILE, height: TILE, data }, { left: 0, top: 0, right: right - left, bottom: bottom - top });
-}
-
-function putBack({ data, width }: Coverage, { left, top, right, bottom }: Rect, before: Uint8Array): void {
-  for (let y = top; y < bottom; y += 1) {
-    data.set(before.subarray((y - top) * TILE, (y - top) * TILE + right - left), y * width + left);
-  }
-}
-
-// What a round brush covers on one part of its way: the strip between two points, or the disc at one of them, row by row within a tile.
+// What a round brush covers on one part of its path: the strip between two points, or the disc at one of them, row by row within a tile.
 // Guarantees: a pixel keeps the largest amount that any part of the stroke paints there, so visiting it twice changes nothing; pixels
 // outside the part's bounds are never visited.
 
 /** One tile that a stroke has reached. */
-type Touched = { before: Uint8Array<ArrayBuffer>; amount: Uint8Array; rect: Rect };
-/** A half plane, relative to the part's beginning: x * nx + y * ny is at most `most`. */
-type Bound = { nx: number; ny: number; most: number };
+type Touched = { before: Tile; amount: Uint8Array; rect: Rect };
+/** A half plane, relative to the part's beginning: x * nx + y * ny is at most `max`. */
+type Bound = { nx: number; ny: number; max: number };
 /** `a` and `b` are the radius at its two ends. */
 export type Part = { from: Point; to: Point; a: number; b: number; bounds: readonly Bound[] };
 
@@ -148,19 +143,19 @@ function strip(from: Point, to: Point, a: number, b: number): Part {
   const [nx, ny] = [(to.x - from.x) / length, (to.y - from.y) / length];
   const aside = Math.max(a, b) + SLACK;
   const bounds = [
-    { nx: -nx, ny: -ny, most: SLACK },
-    { nx, ny, most: length + SLACK },
-    { nx: -ny, ny: nx, most: aside },
-    { nx: ny, ny: -nx, most: aside },
+    { nx: -nx, ny: -ny, max: SLACK },
+    { nx, ny, max: length + SLACK },
+    { nx: -ny, ny: nx, max: aside },
+    { nx: ny, ny: -nx, max: aside },
   ];
   return { from, to, a, b, bounds };
 }
 
-/** The whole disc, or the part of it that lies ahead of one direction and behind another. */
+/** The whole disc, or the part ahead of one direction and behind another. */
 function disc(at: Point, radius: number, ahead: Point | undefined, behind: Point | undefined): Part {
   const bounds: Bound[] = [];
-  if (ahead) bounds.push({ nx: -ahead.x, ny: -ahead.y, most: SLACK });
-  if (behind) bounds.push({ nx: behind.x, ny: behind.y, most: SLACK });
+  if (ahead) bounds.push({ nx: -ahead.x, ny: -ahead.y, max: SLACK });
+  if (behind) bounds.push({ nx: behind.x, ny: behind.y, max: SLACK });
   return { from: at, to: at, a: radius, b: radius, bounds };
 }
 
@@ -190,19 +185,19 @@ function sweep(coverage: Coverage, tile: Touched, part: Part, hardness: number, 
   let inner2 = outer > feather ? (outer - feather) ** 2 : -1;
   for (let y = top; y < bottom; y += 1) {
     const py = y + 0.5 - from.y;
-    let [least, most] = [left - fromX, right - fromX];
+    let [least, max] = [left - fromX, right - fromX];
     if (length2 === 0) {
       const half = Math.sqrt(Math.max(0, outer2 - py * py)) + SLACK;
-      [least, most] = [Math.max(least, -half), Math.min(most, half)];
+      [least, max] = [Math.max(least, -half), Math.min(max, half)];
     }
-    for (const { nx, ny, most: limit } of bounds) {
+    for (const { nx, ny, max: limit } of bounds) {
       const rest = limit - ny * py;
       if (Math.abs(nx) < 1e-9) {
-        if (rest < 0) most = least;
-      } else if (nx > 0) most = Math.min(most, rest / nx);
+        if (rest < 0) max = least;
+      } else if (nx > 0) max = Math.min(max, rest / nx);
       else least = Math.max(least, rest / nx);
     }
-    const [first, end] = [Math.max(left, Math.floor(fromX + least)), Math.min(right, Math.ceil(fromX + most))];
+    const [first, end] = [Math.max(left, Math.floor(fromX + least)), Math.min(right, Math.ceil(fromX + max))];
     const inTile = (y - tile.rect.top) * TILE - tile.rect.left;
     const inAll = y * coverage.width;
     for (let x = first; x < end; x += 1) {
@@ -238,7 +233,7 @@ function sweep(coverage: Coverage, tile: Touched, part: Part, hardness: number, 
 export type ShownStroke = {
   /** Returns the area to redraw. `isLate`: work on invisible pixels may wait for the next point. */
   to: (points: readonly BrushPoint[], isFar: boolean, isLate: () => boolean) => Rect;
-  end: () => Generator<Rect, KeptTiles>;
+  end: () => Generator<Rect, SavedTiles>;
   drop: () => Rect[];
 };
 
@@ -289,9 +284,9 @@ export function beginShownStroke(
     to(points, isFarNow, isLate) {
       if (!sketch) return seen(allOf(stroke.to(points)), isFarNow);
       waiting.push(stroke.to(points, !isFarNow));
-      const drawn = larger(allOf(sketch.to(points.map(smaller))));
+      const rect = larger(allOf(sketch.to(points.map(smaller))));
       return joined(
-        drawn,
+        rect,
         catchUp(() => isFarNow && isLate()),
       );
     },
@@ -304,12 +299,12 @@ export function beginShownStroke(
         return before;
       }
       // The sketch gives way to the means tile by tile, so that there is never a gap.
-      const made: Rect[] = [];
+      const rects: Rect[] = [];
       for (const square of sketch.drop()) {
-        made.push(larger(square));
+        rects.push(larger(square));
         yield* settle([larger(square)]);
       }
-      yield* settle(squares.filter((square) => !made.some((one) => holds(one, square))));
+      yield* settle(squares.filter((square) => !rects.some((rect) => holds(rect, square))));
       return before;
     },
     drop() {

@@ -3,14 +3,14 @@
 
 import { callApi } from "@/lib/browser/api";
 import { viewUrl, withQuery } from "@/lib/browser/urls";
-import { orientationIn } from "@/lib/shared/picture-size";
+import { orientationOf, partsOf, pictureKindOf } from "@/lib/shared/picture-size";
 import { type Coverage } from "../drawing/coverage";
 import { type Size } from "../drawing/geometry";
 import { type Hold } from "./encode-png";
 import { fetchFile, type FetchOptions, type MaskSource } from "./picture-file";
 import { readInWorker } from "./worker-client";
 
-/** Where the initial mask came from; `unread`: there is one, but it could not be read. */
+/** The origin of the initial mask; `unread`: there is one, but it could not be read. */
 export type Earlier = "none" | "layers" | "alpha" | "unread";
 
 /** The name of the layer; undefined where there is none. */
@@ -54,107 +54,39 @@ async function readOrNothing(file: Blob, kind: "picture" | "layer", size: Size):
   return coverage.width === size.width && coverage.height === size.height ? coverage : "unreadable";
 }
 
-const PNG = [0x89, 0x50, 0x4e, 0x47];
 /** PNG colour types with an alpha channel: grey, and colour. */
 const WITH_ALPHA: readonly number[] = [4, 6];
-/** A PNG has few chunks before its pixels. */
-const MAX_PARTS = 1_000;
 
 /**
  * Whether any pixel of a file may be transparent, by its header: a large photograph need not be decoded to learn that it holds no mask.
  * False only where that is certain.
  */
 export async function mayBeClear(file: Blob): Promise<boolean> {
-  const head = await readBytes(file, 0, 26);
-  if (head.getUint16(0) === 0xffd8) return false;
-  if (PNG.some((byte, at) => head.getUint8(at) !== byte)) return true;
-  if (WITH_ALPHA.includes(head.getUint8(25))) return true;
-  let at = 8;
-  for (let part = 0; part < MAX_PARTS; part += 1) {
-    const begin = await readBytes(file, at, 8);
-    const name = letters(begin, 4, 4);
-    if (name === "tRNS") return true;
-    if (name === "IDAT") return false;
-    at += begin.getUint32(0) + 12;
-  }
+  const bytes = await readBytes(file);
+  const kind = pictureKindOf(bytes);
+  if (kind !== "png") return kind !== "jpeg";
+  if (WITH_ALPHA.includes(bytes[25] ?? 0)) return true;
+  for (const { name } of partsOf(bytes, kind)) if (name === "tRNS" || name === "IDAT") return name === "tRNS";
   return true;
 }
 
-// The camera's rotation as stored in the file: 1 to 8, as in EXIF. The picture is rotated on screen; a service may store it unrotated.
-// Guarantees: never throws on a damaged file; 1 if nothing is noted; reads a few kilobytes, never a pixel.
-
-const PNG_SIGNATURE = 0x89504e47;
-/** Enough for the block's first directory, which has the orientation among its first entries. */
-const MAX_EXIF = 4_096;
+// The picture is rotated on screen as its camera noted; a service may store it unrotated.
 
 /** Browsers show a WebP as it is stored, and rotate every other picture. */
 export async function isTurnedWebp(file: Blob): Promise<boolean> {
-  const { kind, block } = await findExif(file);
-  return kind === "webp" && block !== undefined && orientationOf(block) > 1;
+  const bytes = await readBytes(file);
+  return pictureKindOf(bytes) === "webp" && (orientationOf(bytes) ?? 1) > 1;
 }
 
 /** `isShownUpright`: true for WebP too. Undefined: the mask is written as it was drawn. */
 export async function holdOf(file: Blob, ofStoredPixels: boolean, isShownUpright = false): Promise<Hold | undefined> {
-  const { kind, block } = await findExif(file);
-  const orientation = block ? orientationOf(block) : 1;
+  const bytes = await readBytes(file);
+  const orientation = orientationOf(bytes) ?? 1;
   if (orientation === 1) return undefined;
-  const isTurned = isShownUpright || kind !== "webp";
+  const isTurned = isShownUpright || pictureKindOf(bytes) !== "webp";
   return isTurned && !ofStoredPixels ? undefined : { orientation, isTurned };
 }
 
-async function findExif(file: Blob): Promise<{ kind: "jpeg" | "webp" | "other"; block?: DataView }> {
-  const head = await readBytes(file, 0, 12);
-  if (head.getUint16(0) === 0xffd8) return { kind: "jpeg", block: await inJpeg(file) };
-  if (letters(head, 0, 4) === "RIFF" && letters(head, 8, 4) === "WEBP") return { kind: "webp", block: await inWebp(file) };
-  return { kind: "other", block: head.getUint32(0) === PNG_SIGNATURE ? await inPng(file) : undefined };
-}
-
-async function inPng(file: Blob): Promise<DataView | undefined> {
-  let at = 8;
-  for (let part = 0; part < MAX_PARTS && at < file.size; part += 1) {
-    const begin = await readBytes(file, at, 8);
-    if (letters(begin, 4, 4) === "eXIf") return readBytes(file, at + 8, MAX_EXIF);
-    at += begin.getUint32(0) + 12;
-  }
-  return undefined;
-}
-
-async function inJpeg(file: Blob): Promise<DataView | undefined> {
-  let at = 2;
-  for (let part = 0; part < MAX_PARTS; part += 1) {
-    const begin = await readBytes(file, at, 10);
-    const marker = begin.getUint16(0);
-    // From the scan marker on there are pixels.
-    if (marker < 0xff01 || marker === 0xffda) return undefined;
-    if (marker === 0xffe1 && letters(begin, 4, 6) === "Exif\0\0") return readBytes(file, at + 10, MAX_EXIF);
-    at += 2 + begin.getUint16(2);
-  }
-  return undefined;
-}
-
-async function inWebp(file: Blob): Promise<DataView | undefined> {
-  let at = 12;
-  for (let part = 0; part < MAX_PARTS && at < file.size; part += 1) {
-    const begin = await readBytes(file, at, 14);
-    if (letters(begin, 0, 4) === "EXIF") return readBytes(file, at + 8 + (letters(begin, 8, 6) === "Exif\0\0" ? 6 : 0), MAX_EXIF);
-    const length = begin.getUint32(4, true);
-    at += 8 + length + (length % 2);
-  }
-  return undefined;
-}
-
-function orientationOf({ buffer, byteOffset, byteLength }: DataView): number {
-  return orientationIn(new Uint8Array(buffer, byteOffset, byteLength));
-}
-
-// Reads a few bytes anywhere in a file. Guarantees: bytes beyond the end are 0.
-
-async function readBytes(file: Blob, from: number, length: number): Promise<DataView> {
-  const bytes = new Uint8Array(length);
-  bytes.set(new Uint8Array(await file.slice(from, from + length).arrayBuffer()));
-  return new DataView(bytes.buffer);
-}
-
-function letters(view: DataView, from: number, length: number): string {
-  return String.fromCharCode(...new Uint8Array(view.buffer, from, length));
+async function readBytes(file: Blob): Promise<Uint8Array> {
+  return new Uint8Array(await file.arrayBuffer());
 }

@@ -1,36 +1,45 @@
 import { useEffect, useRef, useState } from "react";
 import { askToStay } from "@/components/ui/hooks/use-close-warning";
+import { callApi } from "@/lib/browser/api";
+import { type ApiFailure } from "@/lib/browser/read-failure";
+import { upload } from "@/lib/browser/uploads/upload";
+import { type FileName, withQuery } from "@/lib/browser/urls";
+import { type AssetsAnswer } from "@/lib/contract/schemas/asset";
+import { toAssetView } from "@/lib/contract/views/asset-view";
+import { failed, type Result } from "@/lib/shared/result";
+import { type Coverage } from "../drawing/coverage";
 import { createMaskDocument, type MaskDocument } from "../drawing/mask-document";
+import { type Hold } from "./encode-png";
 import { type OpenedMask } from "./open-mask";
-import { notPacked, type SavedMask, type SaveFailure, saveMask, type SavePorts, type SaveStep } from "./save-mask";
+import { addressOf, type MaskTarget, MAX_BYTES, originalRef } from "./picture-file";
 
 export type OpenSession = { opened: OpenedMask; drawing: MaskDocument };
 
-export function sessionOf(opened: OpenedMask): OpenSession {
-  const drawing = createMaskDocument(opened.coverage);
-  if (opened.earlier === "layers" || opened.earlier === "alpha") void drawing.prepare();
-  return { opened, drawing };
+export function sessionOf(openedMask: OpenedMask): OpenSession {
+  const drawing = createMaskDocument(openedMask.coverage);
+  if (openedMask.earlier === "layers" || openedMask.earlier === "alpha") void drawing.prepare();
+  return { opened: openedMask, drawing };
 }
 
-// Unsaved drawings, kept in this tab with their whole history, so that moving within the console loses nothing.
-// Guarantees: the latest one is kept whatever its size, earlier ones within a memory budget; dropped ones are reported, never silent;
-// while any is kept, the browser warns before the tab is closed or reloaded.
+// Unsaved drawings, kept in this tab with their whole history, so that navigating within the console loses nothing.
+// Guarantees: the latest one is kept at any size, earlier ones within a memory budget; dropped ones are reported; while any is kept, the
+// browser warns before the tab is closed or reloaded.
 
-type Kept = { session: OpenSession; name: string };
+type StoredSession = { session: OpenSession; name: string };
 
 const BUDGET = 512 * 1024 * 1024;
-const kept = new Map<string, Kept>();
+const sessions = new Map<string, StoredSession>();
 
 /** Returns the names of the drawings that were dropped. */
-export function keepWork(key: string, work: Kept, budget = BUDGET): string[] {
-  kept.delete(key);
-  kept.set(key, work);
+export function keepWork(key: string, work: StoredSession, budget = BUDGET): string[] {
+  sessions.delete(key);
+  sessions.set(key, work);
   window.addEventListener("beforeunload", warn);
   const lost: string[] = [];
-  for (const [oldest, { session, name }] of kept) {
-    if (kept.size === 1 || [...kept.values()].reduce((sum, one) => sum + bytesOf(one), 0) <= budget) break;
+  for (const [oldest, { session, name }] of sessions) {
+    if (sessions.size === 1 || [...sessions.values()].reduce((sum, session) => sum + bytesOf(session), 0) <= budget) break;
     session.opened.picture?.close();
-    kept.delete(oldest);
+    sessions.delete(oldest);
     lost.push(name);
   }
   return lost;
@@ -38,15 +47,15 @@ export function keepWork(key: string, work: Kept, budget = BUDGET): string[] {
 
 /** Hands the drawing over to the caller. */
 export function takeWork(key: string): OpenSession | undefined {
-  const work = kept.get(key);
-  kept.delete(key);
-  if (kept.size === 0) window.removeEventListener("beforeunload", warn);
+  const work = sessions.get(key);
+  sessions.delete(key);
+  if (sessions.size === 0) window.removeEventListener("beforeunload", warn);
   return work?.session;
 }
 
-function bytesOf({ session: { opened, drawing } }: Kept): number {
+function bytesOf({ session: { opened, drawing } }: StoredSession): number {
   const { width = 0, height = 0 } = opened.picture?.bitmap ?? {};
-  return drawing.coverage.data.length + width * height * 4 + drawing.keptBytes();
+  return drawing.coverage.data.length + width * height * 4 + drawing.savedBytes();
 }
 
 function warn(event: BeforeUnloadEvent): void {
@@ -55,7 +64,7 @@ function warn(event: BeforeUnloadEvent): void {
 
 export type SaveState = { kind: "idle" } | SaveStep | { kind: "saved"; saved: SavedMask } | { kind: "failed"; failure: SaveFailure };
 
-/** One save at a time; the drawing is kept whatever its outcome. */
+/** One save at a time; the drawing is kept after any outcome. */
 export function useSave({ opened, drawing }: OpenSession, ports: SavePorts, onSaved?: (saved: SavedMask) => void) {
   const [state, setState] = useState<SaveState>({ kind: "idle" });
   const turn = useRef<AbortController>(undefined);
@@ -91,4 +100,101 @@ export function useSave({ opened, drawing }: OpenSession, ports: SavePorts, onSa
 /** Undefined if no save is in progress. */
 export function stepOf(state: SaveState): SaveStep | undefined {
   return state.kind === "packing" || state.kind === "sending" || state.kind === "storing" ? state : undefined;
+}
+
+// Saves a mask to the service: packs, measures and sends it.
+// Guarantees: never throws; sends nothing that the service would refuse for its size; if the service does not know a name, the next one
+// is tried, since the refusal stored nothing; any other refusal is returned as it is.
+
+export type SavedMask = {
+  name: string;
+  subfolder?: string | null;
+  type?: string | null;
+  display_name?: string | null;
+  metadata?: { related_files?: { mask?: string | null; paint?: string | null; painted?: string | null } | null } | null;
+};
+
+export type SaveFailure =
+  { kind: "not-packed"; reason: string } | { kind: "too-heavy"; bytes: number } | { kind: "failed"; failure: ApiFailure };
+
+/** The steps of saving; each may take a while for a large mask. `storing`: all bytes were sent, without an answer yet. */
+export type SaveStep = { kind: "packing"; share: number } | { kind: "sending"; share: number; bytes: number } | { kind: "storing" };
+
+export type SavePorts = {
+  /** Takes over the coverage: its pixels must not be used elsewhere afterwards. */
+  encode: (coverage: Coverage, onProgress: (share: number) => void, hold?: Hold) => Promise<Blob>;
+  send: (file: Blob, ref: FileName, options: SendOptions) => Promise<Result<SavedMask, ApiFailure>>;
+};
+type SendOptions = {
+  onProgress: (share: number) => void;
+  signal: AbortSignal;
+  /** The service hands out files, so the stored file can be checked. */
+  handsOut: boolean;
+};
+
+export async function saveMask(
+  coverage: Coverage,
+  refs: readonly FileName[],
+  { encode, send }: SavePorts,
+  { onStep, hold, ...options }: Omit<SendOptions, "onProgress"> & { onStep: (step: SaveStep) => void; hold?: Hold },
+): Promise<Result<SavedMask, SaveFailure>> {
+  let file: Blob;
+  try {
+    file = await encode(coverage, (share) => onStep({ kind: "packing", share }), hold);
+  } catch (error) {
+    return failed(notPacked(error));
+  }
+  if (file.size > MAX_BYTES) return failed({ kind: "too-heavy", bytes: file.size });
+  const bytes = file.size;
+  const onProgress = (share: number) => onStep(share < 1 ? { kind: "sending", share, bytes } : { kind: "storing" });
+  for (const [index, ref] of refs.entries()) {
+    onProgress(0);
+    const result = await send(file, ref, { ...options, onProgress });
+    if (result.ok) return result;
+    if (index === refs.length - 1 || !isUnknownName(result.failure)) return failed({ kind: "failed", failure: result.failure });
+  }
+  return failed({ kind: "not-packed", reason: "the picture has no name" });
+}
+
+function notPacked(error: unknown): SaveFailure {
+  return { kind: "not-packed", reason: error instanceof Error ? error.message : String(error) };
+}
+
+/** Services answer 400 or 404 for a reference that they cannot resolve; an unacceptable picture has a code of its own. */
+function isUnknownName({ status, code }: ApiFailure): boolean {
+  return status === 404 || (status === 400 && code !== "INVALID_IMAGE");
+}
+
+/** Fields before the bytes, so that a streaming reader knows where they go. The name follows the family's pattern, and is new each time. */
+export function sendMask(connection: string | undefined, maskTarget?: MaskTarget): SavePorts["send"] {
+  return async (file, ref, options) => {
+    const form = new FormData();
+    form.set("original_ref", originalRef(ref));
+    form.set("image", file, `clipspace-mask-${Date.now()}.png`);
+    const result = await upload<SavedMask>(maskTarget?.saveAt ?? withQuery("/api/upload/mask", { connection }), { form, ...options });
+    if (!result.ok) return result;
+    if (typeof result.value?.name !== "string") return failed({ code: "UPSTREAM_UNREADABLE", message: "", status: 502 });
+    // A plain local server returns a name even if it did not find the original and stored nothing.
+    if (result.value.metadata || !options.handsOut || (await isThere(result.value, { connection, place: maskTarget }))) return result;
+    return failed({ code: "NOT_FOUND", message: "", status: 404 });
+  };
+}
+
+async function isThere({ name, subfolder, type }: SavedMask, from: Parameters<typeof addressOf>[0]): Promise<boolean> {
+  const address = addressOf(from, { filename: name, subfolder: subfolder ?? undefined, type: type ?? "input" });
+  const response = await fetch(address, { method: "HEAD", credentials: "same-origin" }).catch(() => undefined);
+  return response?.status !== 404;
+}
+
+// Finds the asset of an upload, whose answer names a file and not an asset.
+// Guarantees: never throws; undefined unless the list identifies it with certainty.
+
+export async function findAsset({ name, display_name: shown }: SavedMask, connection?: string): Promise<string | undefined> {
+  const stem = name.replace(/\.[A-Za-z0-9]{1,12}$/, "");
+  const query = { name_contains: shown ?? name, include_public: false, limit: 50, connection };
+  const result = await callApi<AssetsAnswer>(withQuery("/api/assets", query), { cache: "no-store" });
+  if (!result.ok) return undefined;
+  const assets = result.value.assets.map(toAssetView);
+  const byHash = assets.find(({ hash }) => hash?.replace(/^\w+:/, "").replace(/\.\w+$/, "") === stem);
+  return (byHash ?? assets.find((asset) => asset.name === name))?.id;
 }

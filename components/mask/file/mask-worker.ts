@@ -49,7 +49,10 @@ function readStrips(
 
 self.addEventListener("message", ({ data: task }: MessageEvent<WorkerTask>) => {
   perform(task).then(
-    (answer) => self.postMessage(answer, { transfer: answer.do === "read" && answer.coverage ? [answer.coverage.data.buffer] : [] }),
+    (workerAnswer) =>
+      self.postMessage(workerAnswer, {
+        transfer: workerAnswer.do === "read" && workerAnswer.coverage ? [workerAnswer.coverage.data.buffer] : [],
+      }),
     (error: unknown) =>
       self.postMessage({ do: "failed", reason: error instanceof Error ? error.message : String(error) } satisfies WorkerAnswer),
   );

@@ -3,6 +3,7 @@
 // files, the preview is shown and the mask still has the original's size; an earlier mask that cannot be read is reported.
 
 import { type ApiFailure } from "@/lib/browser/read-failure";
+import { naturalSize } from "@/lib/browser/uploads/picture-check";
 import { type FileName, shownPictureUrl, thumbnailUrl } from "@/lib/browser/urls";
 import { isNotThere } from "@/lib/contract/failure";
 import { failed, ok, type Result } from "@/lib/shared/result";
@@ -16,7 +17,6 @@ import {
   type FetchOptions,
   type FetchRefusal,
   type MaskSource,
-  naturalSize,
   type ShownPicture,
   showPicture,
   type TooLarge,
@@ -44,7 +44,7 @@ export type OpenRefusal =
   | { kind: "unknown-size" }
   | { kind: "too-large"; why: TooLarge }
   /** A file from this computer that is not the same as the service's file. */
-  | { kind: "other-file"; bytes: number; wanted: number }
+  | { kind: "other-file"; bytes: number; expectedBytes: number }
   | { kind: "failed"; failure: ApiFailure };
 
 /** `file`: the picture itself from this computer, if the service does not hand it out. */
@@ -52,17 +52,17 @@ export type OpenOptions = FetchOptions & { file?: File };
 export type OpenMask = (source: MaskSource, options: OpenOptions) => Promise<Result<OpenedMask, OpenRefusal>>;
 
 export const openMask: OpenMask = async (source, options) => {
-  const { known, files } = source;
+  const { facts, files } = source;
   if (options.file) return openOwn(source, options.file, options);
-  if (known.isPicture === false) return failed({ kind: "not-picture" });
-  const drawn = known.original ? await openOriginal(source, known.original, options) : undefined;
-  if (drawn) return ok(drawn);
-  const why = tooLarge(known);
-  if (why) return failed({ kind: "too-large", why });
+  if (facts.isPicture === false) return failed({ kind: "not-picture" });
+  const openedMask = facts.original ? await openOriginal(source, facts.original, options) : undefined;
+  if (openedMask) return ok(openedMask);
+  const reason = tooLarge(facts);
+  if (reason) return failed({ kind: "too-large", why: reason });
   let refusal: FetchRefusal | undefined;
   for (const [index, name] of files.entries()) {
     const file = await fetchFile(addressOf(source, name), options);
-    // The name that worked comes first when the mask is sent.
+    // The name that worked is used first when the mask is sent.
     if (file.ok) return openFile(source, file.value, [name, ...files.slice(0, index), ...files.slice(index + 1)], options);
     refusal = file.failure;
     if (refusal.kind !== "failed" || refusal.failure.status !== 404) break;
@@ -73,12 +73,13 @@ export const openMask: OpenMask = async (source, options) => {
 };
 
 async function openOwn(source: MaskSource, file: File, options: OpenOptions): Promise<Result<OpenedMask, OpenRefusal>> {
-  const { known, files } = source;
-  const why = tooLarge({ bytes: file.size });
-  if (why) return failed({ kind: "too-large", why });
-  if (known.bytes !== undefined && known.bytes !== file.size) return failed({ kind: "other-file", bytes: file.size, wanted: known.bytes });
-  const opened = await openFile(source, file, files, options);
-  return opened.ok ? ok({ ...opened.value, lacksFile: true }) : opened;
+  const { facts, files } = source;
+  const reason = tooLarge({ bytes: file.size });
+  if (reason) return failed({ kind: "too-large", why: reason });
+  if (facts.bytes !== undefined && facts.bytes !== file.size)
+    return failed({ kind: "other-file", bytes: file.size, expectedBytes: facts.bytes });
+  const fileResult = await openFile(source, file, files, options);
+  return fileResult.ok ? ok({ ...fileResult.value, lacksFile: true }) : fileResult;
 }
 
 /** Opens a saved mask over its original: the masked picture, which may be larger than any original, is not fetched at all. */
@@ -102,16 +103,16 @@ async function openFile(
   options: OpenOptions,
 ): Promise<Result<OpenedMask, OpenRefusal>> {
   const upright = options.file ? undefined : await uprightWebp(file, source, refs, options);
-  const shown = upright ?? file;
-  const size = await naturalSize(shown);
+  const blob = upright ?? file;
+  const size = await naturalSize(blob);
   if (!size || size.width === 0 || size.height === 0) return failed({ kind: file.type.startsWith("image/") ? "broken" : "not-picture" });
-  const why = tooLarge(size);
-  if (why) return failed({ kind: "too-large", why });
-  const earlier = await earlierMask(source, shown, size, options);
+  const reason = tooLarge(size);
+  if (reason) return failed({ kind: "too-large", why: reason });
+  const earlier = await earlierMask(source, blob, size, options);
   const hold = await holdOf(file, source.keepsPixels === true, upright !== undefined);
   // The picture without its mask would be upright, and this original is not.
   const beneath = earlier.coverage && !hold && !upright ? await withoutMask(source, refs, size, options) : undefined;
-  const picture = await showPicture(beneath?.file ?? shown, size);
+  const picture = await showPicture(beneath?.file ?? blob, size);
   if (!picture) return failed({ kind: "broken" });
   return ok({
     coverage: earlier.coverage ?? emptyCoverage(size),
@@ -145,10 +146,10 @@ async function withoutMask(
   { signal }: FetchOptions,
 ): Promise<{ file: Blob; ref?: FileName } | undefined> {
   const isSame = async (file: Blob) => {
-    const found = (await holdOf(file, false)) ? undefined : await naturalSize(file);
-    return found?.width === size.width && found.height === size.height;
+    const match = (await holdOf(file, false)) ? undefined : await naturalSize(file);
+    return match?.width === size.width && match.height === size.height;
   };
-  const { original: over } = source.known;
+  const { original: over } = source.facts;
   if (over) {
     const ref = { filename: over, subfolder: "", type: "input" };
     const original = await fetchFile(addressOf(source, ref), { signal });
@@ -160,21 +161,21 @@ async function withoutMask(
 }
 
 async function openPreview(
-  { known, files, connection }: MaskSource,
+  { facts, files, connection }: MaskSource,
   asset: string,
   options: FetchOptions,
-  why: ApiFailure,
+  failure: ApiFailure,
 ): Promise<Result<OpenedMask, OpenRefusal>> {
   const preview = await fetchFile(thumbnailUrl({ asset, edge: 1024, connection }), options);
   // Empty: the console cannot make a picture of it.
-  if (!preview.ok || preview.value.size === 0) return failed({ kind: "failed", failure: why });
-  if (known.width === undefined || known.height === undefined) return failed({ kind: "unknown-size" });
-  const size = { width: known.width, height: known.height };
+  if (!preview.ok || preview.value.size === 0) return failed({ kind: "failed", failure: failure });
+  if (facts.width === undefined || facts.height === undefined) return failed({ kind: "unknown-size" });
+  const size = { width: facts.width, height: facts.height };
   const picture = await showPicture(preview.value, size, true);
   return ok({
     coverage: emptyCoverage(size),
     picture,
-    earlier: known.original ? "unread" : "none",
+    earlier: facts.original ? "unread" : "none",
     refs: files,
     isPreview: true,
     lacksFile: true,

@@ -1,5 +1,5 @@
 // The picture that a mask is drawn for, and the names under which a service may know it.
-// Guarantees: pure; the most reliable name comes first. It is sent to POST /api/upload/mask as original_ref.
+// Guarantees: pure; the most reliable name is first. It is sent to POST /api/upload/mask as original_ref.
 
 import { readFailure } from "@/lib/browser/read-answer";
 import { type ApiFailure, failureOfThrown } from "@/lib/browser/read-failure";
@@ -12,7 +12,7 @@ import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Rect, type Size } from "../drawing/geometry";
 
 /** Where pictures are and masks are saved, if not among a connection's files. Such a place keeps no layers beside its pictures. */
-export type MaskPlace = { urlOf: (file: FileName) => string; saveAt: `/${string}` };
+export type MaskTarget = { urlOf: (file: FileName) => string; saveAt: `/${string}` };
 
 export type MaskSource = {
   /** The same for the same picture, so that an unsaved drawing is found again. */
@@ -20,9 +20,9 @@ export type MaskSource = {
   title: string;
   files: readonly FileName[];
   connection?: string;
-  place?: MaskPlace;
+  place?: MaskTarget;
   /** What is known before anything is loaded. */
-  known: {
+  facts: {
     bytes?: number;
     width?: number;
     height?: number;
@@ -37,15 +37,15 @@ export type MaskSource = {
 
 export function sourceOfAsset(asset: AssetView, connection?: string, keepsPixels = false): MaskSource {
   const { type } = fileOfAsset({ ...asset, file: undefined });
-  // The plain name comes last, as another file may have it.
-  const names = [asset.hash, asset.name].filter((one) => one !== undefined);
+  // The plain name is last, as another file may have it.
+  const names = [asset.hash, asset.name].filter((value) => value !== undefined);
   const { sizeBytes, width, height, kind, metadata } = asset;
   return {
     key: `${connection ?? ""} asset ${asset.id}`,
     title: asset.name,
     files: [...(asset.file ? [asset.file] : []), ...names.map((filename) => ({ filename, subfolder: "", type }))],
     connection,
-    known: {
+    facts: {
       bytes: sizeBytes,
       width,
       height,
@@ -59,7 +59,7 @@ export function sourceOfAsset(asset: AssetView, connection?: string, keepsPixels
 
 export function sourceOfFile(file: Required<FileName>, title: string, connection?: string, keepsPixels = false): MaskSource {
   const { filename, subfolder, type } = file;
-  return { key: `${connection ?? ""} file ${type} ${subfolder}/${filename}`, title, files: [file], connection, keepsPixels, known: {} };
+  return { key: `${connection ?? ""} file ${type} ${subfolder}/${filename}`, title, files: [file], connection, keepsPixels, facts: {} };
 }
 
 /** The address as a page requests it, with a query. */
@@ -83,7 +83,7 @@ export type TooLarge =
   | { reason: "edge"; width: number; height: number }
   | { reason: "pixels"; width: number; height: number };
 
-/** Checks what is known; undefined if nothing known is too large. */
+/** Checks the available facts; undefined if none is too large. */
 export function tooLarge({ bytes, width, height }: { bytes?: number } & Partial<Size>): TooLarge | undefined {
   if (bytes !== undefined && bytes > MAX_BYTES) return { reason: "bytes", bytes };
   if (width === undefined || height === undefined) return undefined;
@@ -105,16 +105,16 @@ export async function fetchFile(address: string, { signal, onProgress }: FetchOp
   const stop = () => going.abort();
   signal?.addEventListener("abort", stop);
   try {
-    const answer = await fetch(address, { signal: going.signal, credentials: "same-origin" });
-    if (!answer.ok)
-      return failed({ kind: "failed", failure: readFailure(answer.status, answer.headers.get("retry-after"), await answer.text()) });
-    const announced = Number(answer.headers.get("content-length") ?? 0);
-    const why = tooLarge({ bytes: announced });
-    if (why) {
+    const response = await fetch(address, { signal: going.signal, credentials: "same-origin" });
+    if (!response.ok)
+      return failed({ kind: "failed", failure: readFailure(response.status, response.headers.get("retry-after"), await response.text()) });
+    const announced = Number(response.headers.get("content-length") ?? 0);
+    const reason = tooLarge({ bytes: announced });
+    if (reason) {
       going.abort();
-      return failed({ kind: "too-large", why });
+      return failed({ kind: "too-large", why: reason });
     }
-    return await readBody(answer, announced, { stop, onProgress });
+    return await readBody(response, announced, { stop, onProgress });
   } catch (cause) {
     return failed({ kind: "failed", failure: failureOfThrown(cause) });
   } finally {
@@ -124,11 +124,11 @@ export async function fetchFile(address: string, { signal, onProgress }: FetchOp
 
 type Reading = { stop: () => void; onProgress?: (share: number) => void };
 
-async function readBody(answer: Response, announced: number, { stop, onProgress }: Reading): Promise<Result<Blob, FetchRefusal>> {
+async function readBody(response: Response, announced: number, { stop, onProgress }: Reading): Promise<Result<Blob, FetchRefusal>> {
   const parts: Uint8Array<ArrayBuffer>[] = [];
   let bytes = 0;
   let isMeasured = false;
-  for (const reader = answer.body?.getReader(); reader;) {
+  for (const reader = response.body?.getReader(); reader;) {
     const { value, done } = await reader.read();
     if (done) break;
     bytes += value.length;
@@ -140,15 +140,15 @@ async function readBody(answer: Response, announced: number, { stop, onProgress 
     // Read from the header, so that a picture that is too large is not loaded further.
     if (!isMeasured && bytes >= HEADER_BYTES) {
       isMeasured = true;
-      const why = tooLarge((await pictureSizeOf(new Uint8Array(await new Blob(parts).arrayBuffer()))) ?? {});
-      if (why) {
+      const reason = tooLarge((await pictureSizeOf(new Uint8Array(await new Blob(parts).arrayBuffer()))) ?? {});
+      if (reason) {
         stop();
-        return failed({ kind: "too-large", why });
+        return failed({ kind: "too-large", why: reason });
       }
     }
     if (announced > 0) onProgress?.(bytes / announced);
   }
-  return ok(new Blob(parts, { type: answer.headers.get("content-type") ?? "" }));
+  return ok(new Blob(parts, { type: response.headers.get("content-type") ?? "" }));
 }
 
 // The picture under the mask as the browser draws it: whole if of ordinary size, otherwise scaled down, with full parts on demand.
@@ -167,18 +167,7 @@ export type ShownPicture = {
 const MAX_WHOLE = 24_000_000;
 const SCALED_EDGE = 4_096;
 
-/** The size as shown; undefined if the browser cannot read it. An <img> reads only the header until it is drawn. */
-export function naturalSize(file: Blob): Promise<Size | undefined> {
-  const url = URL.createObjectURL(file);
-  return new Promise<Size | undefined>((resolve) => {
-    const image = new Image();
-    image.onload = () => resolve({ width: image.naturalWidth, height: image.naturalHeight });
-    image.onerror = () => resolve(undefined);
-    image.src = url;
-  }).finally(() => URL.revokeObjectURL(url));
-}
-
-/** Undefined if its pixels cannot be decoded, whatever its header says. */
+/** Undefined if its pixels cannot be decoded. */
 export async function showPicture(file: Blob, size: Size, isPreview = false): Promise<ShownPicture | undefined> {
   const isWhole = isPreview || size.width * size.height <= MAX_WHOLE;
   const scale = SCALED_EDGE / Math.max(size.width, size.height);

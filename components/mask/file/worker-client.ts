@@ -1,4 +1,4 @@
-// One worker per task: it is created, asked and terminated, so that nothing of a large picture stays in memory.
+// One worker per task, terminated afterwards, so that nothing of a large picture stays in memory.
 
 import { type Coverage } from "../drawing/coverage";
 import { type Hold } from "./encode-png";
@@ -8,14 +8,14 @@ type Progress = { do: "packing"; share: number };
 export type WorkerAnswer =
   Progress | { do: "encode"; file: Blob } | { do: "read"; coverage: Coverage | undefined } | { do: "failed"; reason: string };
 
-type Ask = { transfer?: Transferable[]; onProgress?: (share: number) => void };
+type RequestOptions = { transfer?: Transferable[]; onProgress?: (share: number) => void };
 
-function ask(task: WorkerTask, { transfer = [], onProgress }: Ask = {}): Promise<Exclude<WorkerAnswer, Progress>> {
+function ask(task: WorkerTask, { transfer = [], onProgress }: RequestOptions = {}): Promise<Exclude<WorkerAnswer, Progress>> {
   return new Promise((resolve) => {
     const worker = new Worker(new URL("./mask-worker.ts", import.meta.url), { type: "module" });
-    const finish = (answer: Exclude<WorkerAnswer, Progress>) => {
+    const finish = (response: Exclude<WorkerAnswer, Progress>) => {
       worker.terminate();
-      resolve(answer);
+      resolve(response);
     };
     worker.addEventListener("message", ({ data }: MessageEvent<WorkerAnswer>) => {
       if (data.do === "packing") onProgress?.(data.share);
@@ -28,13 +28,13 @@ function ask(task: WorkerTask, { transfer = [], onProgress }: Ask = {}): Promise
 
 /** The pixels are transferred to the worker: a caller that still needs them passes a copy. */
 export async function encodeInWorker(coverage: Coverage, onProgress: (share: number) => void, hold?: Hold): Promise<Blob> {
-  const answer = await ask({ do: "encode", coverage, hold }, { transfer: [coverage.data.buffer], onProgress });
-  if (answer.do === "encode") return answer.file;
-  throw new Error(answer.do === "failed" ? answer.reason : "the worker answered another task");
+  const response = await ask({ do: "encode", coverage, hold }, { transfer: [coverage.data.buffer], onProgress });
+  if (response.do === "encode") return response.file;
+  throw new Error(response.do === "failed" ? response.reason : "the worker answered another task");
 }
 
 export async function readInWorker(file: Blob, kind: "picture" | "layer"): Promise<Coverage | undefined> {
-  const answer = await ask({ do: "read", file, kind });
-  if (answer.do === "read") return answer.coverage;
-  throw new Error(answer.do === "failed" ? answer.reason : "the worker answered another task");
+  const response = await ask({ do: "read", file, kind });
+  if (response.do === "read") return response.coverage;
+  throw new Error(response.do === "failed" ? response.reason : "the worker answered another task");
 }

@@ -14,7 +14,7 @@ export type Command =
   | { do: "size"; by: number }
   | { do: "hardness"; by: number }
   | { do: "cursor"; dx: -1 | 0 | 1; dy: -1 | 0 | 1; pace: "pixel" | "step" | "leap" }
-  | { do: "press" | "stick" | "letGo" };
+  | { do: "press" | "stick" | "release" };
 
 type Pressed = { key: string; ctrlKey: boolean; metaKey: boolean; altKey: boolean; shiftKey: boolean };
 
@@ -42,7 +42,7 @@ const letters: Readonly<Record<string, Command>> = {
   "?": { do: "keys" },
   " ": { do: "press" },
   enter: { do: "stick" },
-  escape: { do: "letGo" },
+  escape: { do: "release" },
 };
 const arrows: Readonly<Record<string, readonly [-1 | 0 | 1, -1 | 0 | 1]>> = {
   ArrowLeft: [-1, 0],
@@ -96,5 +96,5 @@ export const keyList = [
   { act: "actual", shown: ["1"] },
   { act: "pan", shown: ["Space"] },
   { act: "save", shown: ["Ctrl", "S"] },
-  { act: "letGo", shown: ["Esc"] },
+  { act: "release", shown: ["Esc"] },
 ] as const;

@@ -18,25 +18,25 @@ import {
   ZoomOut,
 } from "lucide-react";
 import { useLocale, useTranslations } from "next-intl";
-import { type ComponentType, type ReactNode, useSyncExternalStore } from "react";
+import { type ComponentType, useSyncExternalStore } from "react";
 import { cn } from "@/components/ui/cn";
-import { Button } from "@/components/ui/controls/button";
 import { Dialog, KeyList } from "@/components/ui/dialog";
-import { useNumber } from "@/components/ui/time/use-clock";
+import { useNumberFormat } from "@/components/ui/time/use-time-format";
 import { type MaskDocument, type MaskState } from "../drawing/mask-document";
 import { type Command, keyList, type Tool, tools } from "../input/keys";
 import { type Painter } from "./painter";
 import { type ViewStore } from "./view-store";
 
-const icons: Readonly<Record<Tool, ComponentType<{ className?: string }>>> = {
-  brush: Brush,
-  eraser: Eraser,
-  rectangle: SquareDashed,
-  lasso: Lasso,
-  fill: PaintBucket,
-  hand: Hand,
+type Icon = ComponentType<{ className?: string }>;
+
+const toolLooks: Readonly<Record<Tool, readonly [Icon, key: string]>> = {
+  brush: [Brush, "B"],
+  eraser: [Eraser, "E"],
+  rectangle: [SquareDashed, "R"],
+  lasso: [Lasso, "L"],
+  fill: [PaintBucket, "G"],
+  hand: [Hand, "H"],
 };
-const letterOf: Readonly<Record<Tool, string>> = { brush: "B", eraser: "E", rectangle: "R", lasso: "L", fill: "G", hand: "H" };
 
 type ToolRailProps = {
   tool: Tool;
@@ -49,63 +49,48 @@ type ToolRailProps = {
 /** Down the left side on wide screens, a row within reach of the thumb on narrow ones. */
 export function ToolRail({ tool, state, isPanelOpen, onCommand, onPanel }: ToolRailProps) {
   const t = useTranslations("masks");
-  const named = (name: string, key: string) => t("toolKey", { name, key });
   const { undo, redo, isBusy } = state;
+  const acts = [
+    ["undo", Undo2, "Ctrl Z", undo ? t("undoOf", { act: t(`step.${undo}`) }) : t("act.undo"), !undo || isBusy],
+    ["redo", Redo2, "Ctrl Y", redo ? t("redoOf", { act: t(`step.${redo}`) }) : t("act.redo"), !redo || isBusy],
+    ["invert", Contrast, "I", t("act.invert"), isBusy],
+    ["clear", Trash2, "Del", t("act.clear"), isBusy],
+  ] as const;
   return (
     <div
       role="toolbar"
       aria-label={t("tools")}
       className="flex shrink-0 gap-1 border-line bg-bg p-1.5 max-lg:order-1 max-lg:border-t max-sm:gap-0.5 lg:flex-col lg:border-r"
     >
-      {tools.map((one) => {
-        const Icon = icons[one];
-        return (
-          <RailButton
-            key={one}
-            label={named(t(`tool.${one}`), letterOf[one])}
-            isOn={tool === one}
-            onClick={() => onCommand({ do: "tool", tool: one })}
-          >
-            <Icon className="size-4" />
-          </RailButton>
-        );
-      })}
+      {tools.map((value) => (
+        <RailButton
+          key={value}
+          icon={toolLooks[value][0]}
+          label={t("toolKey", { name: t(`tool.${value}`), key: toolLooks[value][1] })}
+          isOn={tool === value}
+          onClick={() => onCommand({ do: "tool", tool: value })}
+        />
+      ))}
       <span aria-hidden="true" className="shrink-0 bg-line max-lg:mx-0.5 max-lg:w-px lg:my-0.5 lg:h-px" />
-      <RailButton
-        label={named(undo ? t("undoOf", { act: t(`step.${undo}`) }) : t("act.undo"), "Ctrl Z")}
-        isOff={!undo || isBusy}
-        onClick={() => onCommand({ do: "undo" })}
-      >
-        <Undo2 className="size-4" />
-      </RailButton>
-      <RailButton
-        label={named(redo ? t("redoOf", { act: t(`step.${redo}`) }) : t("act.redo"), "Ctrl Y")}
-        isOff={!redo || isBusy}
-        onClick={() => onCommand({ do: "redo" })}
-      >
-        <Redo2 className="size-4" />
-      </RailButton>
-      <RailButton label={named(t("act.invert"), "I")} isOff={isBusy} onClick={() => onCommand({ do: "invert" })}>
-        <Contrast className="size-4" />
-      </RailButton>
-      <RailButton label={named(t("act.clear"), "Del")} isOff={isBusy} onClick={() => onCommand({ do: "clear" })}>
-        <Trash2 className="size-4" />
-      </RailButton>
+      {acts.map(([act, icon, key, name, isOff]) => (
+        <RailButton key={act} icon={icon} label={t("toolKey", { name, key })} isOff={isOff} onClick={() => onCommand({ do: act })} />
+      ))}
       <span className="lg:mt-auto" />
-      <RailButton label={named(t("act.keys"), "?")} className="max-lg:hidden" onClick={() => onCommand({ do: "keys" })}>
-        <Keyboard className="size-4" />
-      </RailButton>
-      <RailButton label={t("act.settings")} isOn={isPanelOpen} onClick={onPanel} className="lg:hidden">
-        <SlidersHorizontal className="size-4" />
-      </RailButton>
+      <RailButton
+        icon={Keyboard}
+        label={t("toolKey", { name: t("act.keys"), key: "?" })}
+        className="max-lg:hidden"
+        onClick={() => onCommand({ do: "keys" })}
+      />
+      <RailButton icon={SlidersHorizontal} label={t("act.settings")} isOn={isPanelOpen} onClick={onPanel} className="lg:hidden" />
     </div>
   );
 }
 
-type RailButtonProps = { label: string; isOn?: boolean; isOff?: boolean; onClick: () => void; className?: string; children: ReactNode };
+type RailButtonProps = { icon: Icon; label: string; isOn?: boolean; isOff?: boolean; onClick: () => void; className?: string };
 
 /** A button without effect stays focusable, and says that it is disabled. */
-function RailButton({ label, isOn, isOff = false, onClick, className, children }: RailButtonProps) {
+function RailButton({ icon: Icon, label, isOn, isOff = false, onClick, className }: RailButtonProps) {
   return (
     <button
       type="button"
@@ -120,7 +105,7 @@ function RailButton({ label, isOn, isOff = false, onClick, className, children }
         className,
       )}
     >
-      {children}
+      <Icon className="size-4" />
     </button>
   );
 }
@@ -138,7 +123,7 @@ type StatusBarProps = {
 export function StatusBar({ drawing, state, views, painter, isShown, onCommand }: StatusBarProps) {
   const t = useTranslations("masks");
   const locale = useLocale();
-  const number = useNumber();
+  const number = useNumberFormat();
   const scale = useSyncExternalStore(views.subscribe, views.scale, views.scale);
   const { width, height } = drawing.coverage;
   const zoom = scale.toLocaleString(locale, { style: "percent" });
@@ -154,12 +139,14 @@ export function StatusBar({ drawing, state, views, painter, isShown, onCommand }
         {last ? t(`done.${last.what}`, { act: t(`step.${last.act}`), share }) : ""}
       </span>
       <span className="ml-auto flex items-center gap-0.5">
-        <BarButton label={t("panel.shown")} letter="M" isOn={isShown} onClick={() => onCommand({ do: "toggleMask" })}>
-          {isShown ? <Eye className="size-4" /> : <EyeOff className="size-4" />}
-        </BarButton>
-        <BarButton label={t("act.zoomOut")} letter="-" onClick={() => onCommand({ do: "zoomOut" })}>
-          <ZoomOut className="size-4" />
-        </BarButton>
+        <BarButton
+          icon={isShown ? Eye : EyeOff}
+          label={t("panel.shown")}
+          letter="M"
+          isOn={isShown}
+          onClick={() => onCommand({ do: "toggleMask" })}
+        />
+        <BarButton icon={ZoomOut} label={t("act.zoomOut")} letter="-" onClick={() => onCommand({ do: "zoomOut" })} />
         <button
           type="button"
           title={t("toolKey", { name: t("act.actual"), key: "1" })}
@@ -169,12 +156,8 @@ export function StatusBar({ drawing, state, views, painter, isShown, onCommand }
         >
           {zoom}
         </button>
-        <BarButton label={t("act.zoomIn")} letter="+" onClick={() => onCommand({ do: "zoomIn" })}>
-          <ZoomIn className="size-4" />
-        </BarButton>
-        <BarButton label={t("act.fit")} letter="0" onClick={() => onCommand({ do: "fit" })}>
-          <Maximize className="size-4" />
-        </BarButton>
+        <BarButton icon={ZoomIn} label={t("act.zoomIn")} letter="+" onClick={() => onCommand({ do: "zoomIn" })} />
+        <BarButton icon={Maximize} label={t("act.fit")} letter="0" onClick={() => onCommand({ do: "fit" })} />
       </span>
     </div>
   );
@@ -191,9 +174,9 @@ function Place({ painter }: { painter: Painter }) {
   );
 }
 
-type BarButtonProps = { label: string; letter: string; isOn?: boolean; onClick: () => void; children: ReactNode };
+type BarButtonProps = { icon: Icon; label: string; letter: string; isOn?: boolean; onClick: () => void };
 
-function BarButton({ label, letter, isOn, onClick, children }: BarButtonProps) {
+function BarButton({ icon: Icon, label, letter, isOn, onClick }: BarButtonProps) {
   const t = useTranslations("masks");
   return (
     <button
@@ -204,7 +187,7 @@ function BarButton({ label, letter, isOn, onClick, children }: BarButtonProps) {
       onClick={onClick}
       className="grid size-8 shrink-0 place-items-center rounded-md hover:bg-off-soft hover:text-ink"
     >
-      {children}
+      <Icon className="size-4" />
     </button>
   );
 }
@@ -217,15 +200,8 @@ function shareText(share: number, locale: string): string {
 
 export function KeyDialog({ isOpen, onClose }: { isOpen: boolean; onClose: () => void }) {
   const t = useTranslations("masks.keys");
-  const common = useTranslations("common");
   return (
-    <Dialog
-      isOpen={isOpen}
-      onClose={onClose}
-      title={t("title")}
-      actions={<Button onClick={onClose}>{common("close")}</Button>}
-      className="w-[min(720px,calc(100vw-32px))]"
-    >
+    <Dialog isOpen={isOpen} onClose={onClose} title={t("title")} actions="close" className="w-[min(720px,calc(100vw-32px))]">
       <KeyList
         rows={keyList.map(({ act, shown }) => ({ keys: shown, text: t(act) }))}
         className="sm:grid-cols-[auto_minmax(0,1fr)_auto_minmax(0,1fr)]"

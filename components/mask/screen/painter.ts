@@ -26,9 +26,7 @@ export type Painter = ReturnType<typeof createPainter>;
 
 const PACES = { pixel: 0, step: 8, leap: 64 } as const;
 
-type Parts = { drawing: MaskDocument; views: ViewStore; settings: () => Settings };
-
-export function createPainter({ drawing, views, settings }: Parts) {
+export function createPainter({ drawing, views, settings }: { drawing: MaskDocument; views: ViewStore; settings: () => Settings }) {
   let gesture: Gesture | undefined;
   let hover: Point | undefined;
   let cursor: Point | undefined;
@@ -97,7 +95,7 @@ export function createPainter({ drawing, views, settings }: Parts) {
   }
   /** At the middle of a pixel. */
   function inside({ x, y }: Point): Point {
-    const hold = (value: number, most: number) => Math.min(most - 1, Math.max(0, Math.floor(value))) + 0.5;
+    const hold = (value: number, max: number) => Math.min(max - 1, Math.max(0, Math.floor(value))) + 0.5;
     return { x: hold(x, width), y: hold(y, height) };
   }
   function moveCursor({ dx, dy, pace }: Extract<Command, { do: "cursor" }>): void {
@@ -134,13 +132,13 @@ export function createPainter({ drawing, views, settings }: Parts) {
     cursor: () => cursor,
     isDrawing: () => gesture !== undefined,
     moveCursor,
-    /** Space goes down: drawing continues until it comes up. False if there is no cursor to draw at. */
+    /** On Space down: drawing continues until Space up. False without a cursor to draw at. */
     press(): boolean {
       if (!cursor) return false;
       if (!gesture) begin(cursor, 1, false);
       return true;
     },
-    /** Space comes up. */
+    /** On Space up. */
     lift(): void {
       if (cursor && gesture) end();
     },

@@ -2,28 +2,25 @@ import { X } from "lucide-react";
 import { useLocale, useTranslations } from "next-intl";
 import useSWR from "swr";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
-import { Button, buttonStyle } from "@/components/ui/controls/button";
+import { Button, buttonStyle, IconButton } from "@/components/ui/controls/button";
 import { FailureNotice } from "@/components/ui/empty-state";
-import { Link } from "@/components/ui/link";
+import { ButtonLink } from "@/components/ui/link";
 import { ProgressBar } from "@/components/ui/skeleton";
 import { ToneIcon } from "@/components/ui/status-badge";
 import { inOtherTab, viewUrl, withQuery } from "@/lib/browser/urls";
 import { formatBytes } from "@/lib/shared/format";
-import { type SaveState } from "../file/mask-session";
+import { findAsset, type SavedMask, type SaveFailure, type SaveState, type SaveStep } from "../file/mask-session";
 import { MAX_BYTES } from "../file/picture-file";
-import { findAsset, type SavedMask, type SaveFailure, type SaveStep } from "../file/save-mask";
 
 type SaveOutcomeProps = { state: SaveState; connection?: string; onAgain: () => void; onDismiss: () => void };
 
 /** Laid over the drawing, so that the drawing does not move. */
 export function SaveOutcome({ state, connection, onAgain, onDismiss }: SaveOutcomeProps) {
-  if (state.kind === "saved") return <Receipt saved={state.saved} connection={connection} onDismiss={onDismiss} />;
-  return state.kind === "failed" ? <Failed failure={state.failure} onAgain={onAgain} onDismiss={onDismiss} /> : null;
+  if (state.kind === "saved") return <SavedText saved={state.saved} connection={connection} onDismiss={onDismiss} />;
+  return state.kind === "failed" ? <SaveFailed failure={state.failure} onAgain={onAgain} onDismiss={onDismiss} /> : null;
 }
 
-type FailedProps = { failure: SaveFailure; onAgain: () => void; onDismiss: () => void };
-
-function Failed({ failure, onAgain, onDismiss }: FailedProps) {
+function SaveFailed({ failure, onAgain, onDismiss }: { failure: SaveFailure; onAgain: () => void; onDismiss: () => void }) {
   const t = useTranslations("masks.save");
   const locale = useLocale();
   const again = <Button onClick={onAgain}>{t("again")}</Button>;
@@ -40,7 +37,7 @@ function Failed({ failure, onAgain, onDismiss }: FailedProps) {
           className="m-2"
           title={
             failure.kind === "too-heavy"
-              ? t("tooHeavy", { size: formatBytes(failure.bytes, locale), most: formatBytes(MAX_BYTES, locale) })
+              ? t("tooHeavy", { size: formatBytes(failure.bytes, locale), max: formatBytes(MAX_BYTES, locale) })
               : t("notPacked", { reason: failure.reason })
           }
           actions={again}
@@ -50,7 +47,7 @@ function Failed({ failure, onAgain, onDismiss }: FailedProps) {
   );
 }
 
-function Receipt({ saved, connection, onDismiss }: { saved: SavedMask; connection?: string; onDismiss: () => void }) {
+function SavedText({ saved, connection, onDismiss }: { saved: SavedMask; connection?: string; onDismiss: () => void }) {
   const t = useTranslations("masks.save");
   const name = saved.display_name ?? saved.name;
   const { data: asset } = useSWR(["masks.asset", saved.name, connection], () => findAsset(saved, connection), { revalidateOnFocus: false });
@@ -85,12 +82,8 @@ function Receipt({ saved, connection, onDismiss }: { saved: SavedMask; connectio
         <p className="mt-2 flex flex-wrap gap-2">
           {asset ? (
             <>
-              <Link href={withQuery(`/assets/${encodeURIComponent(asset)}`, { connection })} className={buttonStyle()}>
-                {t("openAsset")}
-              </Link>
-              <Link href={withQuery("/run", { asset, connection })} className={buttonStyle()}>
-                {t("use")}
-              </Link>
+              <ButtonLink href={withQuery(`/assets/${encodeURIComponent(asset)}`, { connection })}>{t("openAsset")}</ButtonLink>
+              <ButtonLink href={withQuery("/run", { asset, connection })}>{t("use")}</ButtonLink>
             </>
           ) : (
             <a href={file} {...inOtherTab()} className={buttonStyle()}>
@@ -106,11 +99,7 @@ function Receipt({ saved, connection, onDismiss }: { saved: SavedMask; connectio
 
 function Dismiss({ onClick }: { onClick: () => void }) {
   const t = useTranslations("common");
-  return (
-    <Button tone="quiet" size="icon" aria-label={t("dismiss")} title={t("dismiss")} onClick={onClick}>
-      <X aria-hidden="true" className="size-4" />
-    </Button>
-  );
+  return <IconButton icon={X} label={t("dismiss")} tone="quiet" onClick={onClick} />;
 }
 
 /** The present step of saving a large mask, in words; each step is announced once. */

@@ -2,16 +2,16 @@ import { useLocale, useTranslations } from "next-intl";
 import { type ReactNode, type SubmitEvent, useId, useState } from "react";
 import { cn } from "@/components/ui/cn";
 import { Button, chipStyle } from "@/components/ui/controls/button";
-import { Checkbox, Input, Select } from "@/components/ui/controls/fields";
-import { FormField } from "@/components/ui/controls/form-field";
+import { CheckField, Options, Select } from "@/components/ui/controls/fields";
+import { InputField } from "@/components/ui/controls/form-field";
 import { clipped, isEmpty, type Rect, type Size, wholeOf } from "../drawing/geometry";
-import { type Change, colours, largestBrush, type LookKind, looks, type OverlayColour, type Settings } from "./settings";
+import { type Change, colours, largestBrush, looks, type Settings } from "./settings";
 
 type SliderProps = {
   label: string;
   value: number;
   least: number;
-  most: number;
+  max: number;
   step?: number;
   /** The value as shown to people. */
   shown: string;
@@ -23,9 +23,9 @@ type SliderProps = {
 
 const STEPS = 200;
 
-function Slider({ label, value, least, most, step = 1, shown, title, isCurved = false, onChange }: SliderProps) {
+function Slider({ label, value, least, max, step = 1, shown, title, isCurved = false, onChange }: SliderProps) {
   const id = useId();
-  const ratio = most / least;
+  const ratio = max / least;
   const place = isCurved ? Math.round((Math.log(value / least) / Math.log(ratio)) * STEPS) : value;
   return (
     <div className="grid grid-cols-[1fr_auto] items-center gap-x-2">
@@ -37,7 +37,7 @@ function Slider({ label, value, least, most, step = 1, shown, title, isCurved = 
         id={id}
         type="range"
         min={isCurved ? 0 : least}
-        max={isCurved ? STEPS : most}
+        max={isCurved ? STEPS : max}
         step={isCurved ? 1 : step}
         value={place}
         aria-valuetext={shown}
@@ -49,29 +49,26 @@ function Slider({ label, value, least, most, step = 1, shown, title, isCurved = 
   );
 }
 
-type SettingsPanelProps = {
-  size: Size;
-  settings: Settings;
-  isBusy: boolean;
-  isOpen: boolean;
-  onChange: (change: Change) => void;
-  onRectangle: (rect: Rect, isErasing: boolean) => void;
-};
+type SettingsPanelProps = SettingsProps & { isBusy: boolean; isOpen: boolean; onRectangle: (rect: Rect, isErasing: boolean) => void };
 
 /** Beside the drawing on wide screens; on narrow ones it opens over the drawing's lower part. */
 export function SettingsPanel({ size, settings, isBusy, isOpen, onChange, onRectangle }: SettingsPanelProps) {
-  const t = useTranslations("masks.panel");
+  const t = useTranslations("masks");
   return (
     <aside
-      aria-label={t("label")}
+      aria-label={t("panel.label")}
       className={cn(
         "w-full shrink-0 overflow-y-auto border-line bg-bg max-lg:order-2 max-lg:max-h-[42dvh] max-lg:border-t lg:w-[256px] lg:border-l",
         !isOpen && "max-lg:hidden",
       )}
     >
-      <ToolSettings size={size} settings={settings} onChange={onChange} />
-      <ViewSettings settings={settings} onChange={onChange} />
-      <Part title={useTranslations("masks.numbers")("title")}>
+      <Part title={t(`tool.${settings.tool}`)}>
+        <ToolSettings size={size} settings={settings} onChange={onChange} />
+      </Part>
+      <Part title={t("panel.view")}>
+        <ViewSettings size={size} settings={settings} onChange={onChange} />
+      </Part>
+      <Part title={t("numbers.title")}>
         <RectangleForm size={size} isBusy={isBusy} onDraw={onRectangle} />
       </Part>
     </aside>
@@ -96,22 +93,21 @@ function useKeyed(): (name: string, key: string) => string {
   return (name, key) => t("toolKey", { name, key });
 }
 
-type SettingsProps = { settings: Settings; onChange: (change: Change) => void };
+type SettingsProps = { size: Size; settings: Settings; onChange: (change: Change) => void };
 
-function ToolSettings({ size, settings, onChange }: SettingsProps & { size: Size }) {
+function ToolSettings({ size, settings, onChange }: SettingsProps) {
   const t = useTranslations("masks.panel");
-  const names = useTranslations("masks.tool");
   const keyed = useKeyed();
   const locale = useLocale();
   const { tool, diameter, hardness, followsPressure, isErasing } = settings;
   if (tool === "brush" || tool === "eraser") {
     return (
-      <Part title={names(tool)}>
+      <>
         <Slider
           label={t("size")}
           isCurved
           least={1}
-          most={largestBrush(size)}
+          max={largestBrush(size)}
           value={diameter}
           shown={`${diameter.toLocaleString(locale)} px`}
           title={keyed(t("size"), "[ ]")}
@@ -120,22 +116,23 @@ function ToolSettings({ size, settings, onChange }: SettingsProps & { size: Size
         <Slider
           label={t("hardness")}
           least={0}
-          most={1}
+          max={1}
           step={0.05}
           value={hardness}
           shown={hardness.toLocaleString(locale, { style: "percent" })}
           title={keyed(t("hardness"), "{ }")}
           onChange={(next) => onChange({ hardness: next })}
         />
-        <label className="flex items-center gap-2">
-          <Checkbox checked={followsPressure} onChange={({ target }) => onChange({ followsPressure: target.checked })} />
-          {t("pressure")}
-        </label>
-      </Part>
+        <CheckField
+          label={t("pressure")}
+          checked={followsPressure}
+          onChange={({ target }) => onChange({ followsPressure: target.checked })}
+        />
+      </>
     );
   }
   return (
-    <Part title={names(tool)}>
+    <>
       <p className="text-ink-2">{t(`areaText.${tool}`)}</p>
       {tool === "hand" ? null : (
         <div role="group" aria-label={t("mode")} className="flex gap-1.5">
@@ -153,7 +150,7 @@ function ToolSettings({ size, settings, onChange }: SettingsProps & { size: Size
           ))}
         </div>
       )}
-    </Part>
+    </>
   );
 }
 
@@ -162,50 +159,35 @@ function ViewSettings({ settings, onChange }: SettingsProps) {
   const keyed = useKeyed();
   const locale = useLocale();
   const { look, colour, opacity, isShown } = settings;
-  const lookId = useId();
-  const colourId = useId();
   return (
-    <Part title={t("view")}>
-      <label className="flex items-center gap-2" title={keyed(t("shown"), "M")}>
-        <Checkbox checked={isShown} onChange={({ target }) => onChange({ isShown: target.checked })} />
-        {t("shown")}
-      </label>
-      <div className="flex items-center justify-between gap-2">
-        <label htmlFor={lookId}>{t("look")}</label>
-        <Select
-          id={lookId}
-          title={keyed(t("look"), "V")}
-          value={look}
-          onChange={({ target }) => onChange({ look: looks.find((one): one is LookKind => one === target.value) ?? "overlay" })}
-          className="max-w-[150px]"
-        >
-          {looks.map((one) => (
-            <option key={one} value={one}>
-              {t(`looks.${one}`)}
-            </option>
-          ))}
-        </Select>
-      </div>
+    <>
+      <CheckField
+        label={t("shown")}
+        title={keyed(t("shown"), "M")}
+        checked={isShown}
+        onChange={({ target }) => onChange({ isShown: target.checked })}
+      />
+      <Choice
+        label={t("look")}
+        title={keyed(t("look"), "V")}
+        value={look}
+        options={looks}
+        nameOf={(value) => t(`looks.${value}`)}
+        onChoose={(next) => onChange({ look: next })}
+      />
       {look === "overlay" ? (
         <>
-          <div className="flex items-center justify-between gap-2">
-            <label htmlFor={colourId}>{t("colour")}</label>
-            <Select
-              id={colourId}
-              value={colour}
-              onChange={({ target }) => onChange({ colour: colours.find((one): one is OverlayColour => one === target.value) ?? "red" })}
-            >
-              {colours.map((one) => (
-                <option key={one} value={one}>
-                  {t(`colours.${one}`)}
-                </option>
-              ))}
-            </Select>
-          </div>
+          <Choice
+            label={t("colour")}
+            value={colour}
+            options={colours}
+            nameOf={(value) => t(`colours.${value}`)}
+            onChoose={(next) => onChange({ colour: next })}
+          />
           <Slider
             label={t("opacity")}
             least={0.1}
-            most={1}
+            max={1}
             step={0.05}
             value={opacity}
             shown={opacity.toLocaleString(locale, { style: "percent" })}
@@ -213,53 +195,77 @@ function ViewSettings({ settings, onChange }: SettingsProps) {
           />
         </>
       ) : null}
-    </Part>
+    </>
   );
 }
 
-const fields = ["x", "y", "width", "height"] as const;
-type Numbers = Record<(typeof fields)[number], string>;
+type ChoiceProps<T extends string> = {
+  label: string;
+  title?: string;
+  value: T;
+  options: readonly T[];
+  nameOf: (option: T) => string;
+  onChoose: (option: T) => void;
+};
+
+function Choice<T extends string>({ label, title, value, options, nameOf, onChoose }: ChoiceProps<T>) {
+  const id = useId();
+  return (
+    <div className="flex items-center justify-between gap-2">
+      <label htmlFor={id}>{label}</label>
+      <Select
+        id={id}
+        title={title}
+        value={value}
+        onChange={({ target }) => onChoose(options[target.selectedIndex] ?? value)}
+        className="max-w-[150px]"
+      >
+        <Options of={options.map((option) => [option, nameOf(option)])} />
+      </Select>
+    </div>
+  );
+}
+
+const rectangleFields = ["x", "y", "width", "height"] as const;
 
 /** For people who do not drag, and for edges that must be exact. */
 function RectangleForm({ size, isBusy, onDraw }: { size: Size; isBusy: boolean; onDraw: (rect: Rect, isErasing: boolean) => void }) {
   const t = useTranslations("masks.numbers");
-  const [numbers, setNumbers] = useState<Numbers>({ x: "0", y: "0", width: String(size.width), height: String(size.height) });
   const [isOutside, setOutside] = useState(false);
 
-  function draw(isErasing: boolean): void {
-    const [left, top] = [Number(numbers.x), Number(numbers.y)];
-    const rect = clipped({ left, top, right: left + Number(numbers.width), bottom: top + Number(numbers.height) }, wholeOf(size));
+  function draw(form: HTMLFormElement | null, isErasing: boolean): void {
+    if (!form?.reportValidity()) return;
+    const data = new FormData(form);
+    const [left = 0, top = 0, width = 0, height = 0] = rectangleFields.map((name) => Number(data.get(name)));
+    const rect = clipped({ left, top, right: left + width, bottom: top + height }, wholeOf(size));
     setOutside(isEmpty(rect));
     if (!isEmpty(rect)) onDraw(rect, isErasing);
   }
   return (
     <form
       aria-label={t("title")}
-      onSubmit={(event: SubmitEvent) => {
+      onSubmit={(event: SubmitEvent<HTMLFormElement>) => {
         event.preventDefault();
         // The dialog may be inside a form, which must not be submitted.
         event.stopPropagation();
-        draw(false);
+        draw(event.currentTarget, false);
       }}
     >
       <div className="grid grid-cols-2 gap-2">
-        {fields.map((name) => (
-          <FormField key={name} label={t(name)}>
-            {(control) => (
-              <Input
-                {...control}
-                type="number"
-                inputMode="numeric"
-                // `min` is also the base of the steps: without it, any earlier value of the field would count as a whole step.
-                min={name === "width" || name === "height" ? 1 : 0}
-                step={1}
-                value={numbers[name]}
-                onChange={({ target }) => setNumbers((before) => ({ ...before, [name]: target.value }))}
-                required
-                className="tabular-nums"
-              />
-            )}
-          </FormField>
+        {rectangleFields.map((name) => (
+          <InputField
+            key={name}
+            label={t(name)}
+            name={name}
+            type="number"
+            inputMode="numeric"
+            // `min` is also the base of the steps: without it, any earlier value of the field would count as a whole step.
+            min={name === "width" || name === "height" ? 1 : 0}
+            step={1}
+            defaultValue={name === "width" || name === "height" ? size[name] : 0}
+            required
+            className="tabular-nums"
+          />
         ))}
       </div>
       {isOutside ? (
@@ -271,7 +277,7 @@ function RectangleForm({ size, isBusy, onDraw }: { size: Size; isBusy: boolean; 
         <Button type="submit" busy={isBusy} className="flex-1">
           {t("paint")}
         </Button>
-        <Button busy={isBusy} onClick={({ currentTarget: { form } }) => void (form?.reportValidity() && draw(true))} className="flex-1">
+        <Button busy={isBusy} onClick={({ currentTarget: { form } }) => draw(form, true)} className="flex-1">
           {t("erase")}
         </Button>
       </div>

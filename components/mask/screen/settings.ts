@@ -5,9 +5,9 @@ import { type Size } from "../drawing/geometry";
 import { type Tool } from "../input/keys";
 
 export const colours = ["red", "green", "blue", "yellow", "white"] as const;
-export type OverlayColour = (typeof colours)[number];
+type OverlayColour = (typeof colours)[number];
 export const looks = ["overlay", "mask", "result"] as const;
-export type LookKind = (typeof looks)[number];
+type LookKind = (typeof looks)[number];
 
 export type Settings = {
   tool: Tool;
@@ -81,8 +81,8 @@ function swapped(settings: Settings): Settings {
   return { ...settings, isErasing: !settings.isErasing };
 }
 
-function within(value: number, least: number, most: number): number {
-  return Number.isFinite(value) ? Math.min(most, Math.max(least, value)) : least;
+function within(value: number, least: number, max: number): number {
+  return Number.isFinite(value) ? Math.min(max, Math.max(least, value)) : least;
 }
 
 // The tools' settings outside React, as code that draws between two renders reads them too.

@@ -35,13 +35,13 @@ export function createViewStore(picture: Size) {
   /** Until a person moves it, the picture is fitted to the frame at any size. */
   let isFitted = true;
   const changes = createStore(() => 0);
-  const tell = () => changes.setState((count) => count + 1);
+  const notify = () => changes.setState((count) => count + 1);
 
   function set(next: View, fits = false): void {
     isFitted = fits;
     if (next.x === view.x && next.y === view.y && next.scale === view.scale) return;
     view = next;
-    tell();
+    notify();
   }
   const middle = (): Point => ({ x: frame.width / 2, y: frame.height / 2 });
   const zoom = (factor: number, at: Point = middle()) => set(zoomed(view, factor, at, picture, frame));
@@ -58,7 +58,7 @@ export function createViewStore(picture: Size) {
       const shift = { x: (next.width - frame.width) / 2, y: (next.height - frame.height) / 2 };
       frame = next;
       set(isFitted ? fitted(picture, frame) : panned(view, shift, picture, frame), isFitted);
-      tell();
+      notify();
     },
     fit: () => set(fitted(picture, frame), true),
     actual: () => zoom(1 / view.scale),
@@ -82,13 +82,13 @@ const LARGEST_FIT = 8;
 const LEAST_SEEN = 48;
 
 export function fitted(picture: Size, frame: Size): View {
-  return fittedInto(picture, frame, { margin: MARGIN, largest: LARGEST_FIT, scales: { least: 0, most: pictureScales.most } });
+  return fittedInto(picture, frame, { margin: MARGIN, largest: LARGEST_FIT, scales: { least: 0, max: pictureScales.max } });
 }
 
 /** The point under `at` stays there. */
 export function zoomed(view: View, factor: number, at: Point, picture: Size, frame: Size): View {
   const least = Math.min(1, fitted(picture, frame).scale) / 2;
-  return clamped(zoomedAt(view, factor, at, { least, most: pictureScales.most }), picture, frame);
+  return clamped(zoomedAt(view, factor, at, { least, max: pictureScales.max }), picture, frame);
 }
 
 export function panned(view: View, by: Point, picture: Size, frame: Size): View {

@@ -1,13 +1,12 @@
-// What can be done with the copies of a run: begin, stop, continue with the rest, ask for outcomes after a reload.
-// Guarantees: the work belongs to the tab, not to the page: it continues while the person looks at a job. The outcome of each copy is noted
-// as soon as it is known.
+// Actions on the copies of a run: start, stop, send the rest, look up outcomes after a reload.
+// Guarantees: the work belongs to the tab, not to the page, and continues during navigation. The outcome of each copy is stored at once.
 
 import { askToStay } from "@/components/ui/hooks/use-close-warning";
 import { ofTab } from "@/lib/browser/persisted";
 import { newIdempotencyKey } from "@/lib/shared/text";
 import { type RunStore } from "../run-store";
 import { askAfter, type SubmitApi } from "../submit/attempt";
-import { type OpenWorkflow } from "../workflow/opened";
+import { type OpenWorkflow } from "../workflow/opened-workflow";
 import {
   type CopiesAct,
   type CopiesSet,
@@ -16,8 +15,8 @@ import {
   isSendingCopies,
   keepCopies,
   keepPlan,
-  keptCopies,
-  keptPlan,
+  readStoredCopies,
+  readStoredPlan,
 } from "./copies-state";
 import { type CopiesOrder, type Planned, plannedOf, planOf, sendCopies, toCopyOutcome } from "./send-copies";
 
@@ -28,8 +27,8 @@ type Running = { planned: readonly Planned[]; stop: AbortController };
 const running = new WeakMap<RunStore, Running>();
 
 export function createCopiesActions(store: RunStore, api: SubmitApi, context: RunContext) {
-  const change = (act: CopiesAct) => {
-    store.changeCopies(act);
+  const change = (copiesAct: CopiesAct) => {
+    store.changeCopies(copiesAct);
     keepCopies(ofTab, store.get().copies);
   };
 
@@ -44,7 +43,7 @@ export function createCopiesActions(store: RunStore, api: SubmitApi, context: Ru
       {
         api,
         attempt: { memberId, workflowId, name, atMs, ...(connection !== undefined && { connection }) },
-        act: id,
+        batch: { id, size: planned.length },
         signal: stop.signal,
         onSending: (key) => change({ act: "sending", id, key }),
         onOutcome: (key, outcome) => change({ act: "outcome", id, key, outcome }),
@@ -56,30 +55,29 @@ export function createCopiesActions(store: RunStore, api: SubmitApi, context: Ru
   }
 
   return {
-    async begin(opened: OpenWorkflow, name: string, order: CopiesOrder): Promise<void> {
+    async begin(openWorkflow: OpenWorkflow, name: string, order: CopiesOrder): Promise<void> {
       if (isSendingCopies(store.get().copies)) return;
-      const plan = planOf(opened, name, order);
+      const plan = planOf(openWorkflow, name, order);
       const copies = plan.copies.map(({ key, label }) => ({ key, label }));
       const set: CopiesSet = {
         ...context,
         id: newIdempotencyKey(),
-        workflowId: opened.workflowId,
+        workflowId: openWorkflow.workflowId,
         name,
         atMs: Date.now(),
         copies,
-        canGoOn: true,
+        canResume: true,
       };
       change({ act: "begun", set });
       keepPlan(ofTab, plan);
       await send(set, plannedOf(plan, order.inFile));
     },
-    /** The copy that is being sent is finished first. */
     stop() {
       const { copies } = store.get();
       running.get(store)?.stop.abort();
       if (copies) change({ act: "stopping", id: copies.id });
     },
-    async goOn(): Promise<void> {
+    async resume(): Promise<void> {
       const { copies } = store.get();
       const planned = running.get(store)?.planned;
       // Copies are sent on their own connection only, even while shown on another one.
@@ -96,19 +94,19 @@ export function createCopiesActions(store: RunStore, api: SubmitApi, context: Ru
       forgetPlan(ofTab);
       change({ act: "left" });
     },
-    /** After a reload: asks about the copy that was being sent, and sends nothing by itself. */
+    /** After a reload: looks up the copy that was being sent, and sends nothing. */
     async recall(): Promise<void> {
       if (store.get().copies) return;
-      const set = keptCopies(ofTab, context.memberId);
+      const set = readStoredCopies(ofTab, context.memberId);
       if (!set) return;
-      const plan = keptPlan(ofTab, set);
+      const plan = readStoredPlan(ofTab, set);
       if (plan) running.set(store, { planned: plannedOf(plan), stop: new AbortController() });
-      change({ act: "begun", set: { ...set, canGoOn: plan !== undefined } });
+      change({ act: "begun", set: { ...set, canResume: plan !== undefined } });
       for (const { key, isBegun, outcome } of set.copies) {
         if (!isBegun || outcome) continue;
         const { memberId, workflowId, name, atMs } = set;
-        const found = await askAfter(api, { key, memberId, workflowId, name, atMs });
-        change({ act: "outcome", id: set.id, key, outcome: toCopyOutcome(found) });
+        const runOutcome = await askAfter(api, { key, memberId, workflowId, name, atMs });
+        change({ act: "outcome", id: set.id, key, outcome: toCopyOutcome(runOutcome) });
       }
     },
   };

@@ -5,17 +5,17 @@ import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { Freshness } from "@/components/frame/list/tool-bar";
 import { JobLines } from "@/components/jobs/actions/job-lines";
 import { Card } from "@/components/ui/card";
-import { Button, buttonStyle } from "@/components/ui/controls/button";
-import { Link } from "@/components/ui/link";
+import { Button } from "@/components/ui/controls/button";
+import { ButtonLink } from "@/components/ui/link";
 import { withQuery } from "@/lib/browser/urls";
-import { useJobHrefs } from "../submit/job-parts";
+import { useJobHrefs } from "../submit/job-link";
 import { useEndJobs } from "../submit/use-started-job";
 import { CopiesProgress, CopyLine, useCopyJobs } from "./copies-progress";
 import { type CopiesSet, type CopyJobs, isOpen } from "./copies-state";
 
 export type CopiesWork = {
   stop: () => void;
-  goOn: () => Promise<void>;
+  resume: () => Promise<void>;
   cancelled: (jobIds: readonly string[]) => void;
   leave: () => void;
 };
@@ -43,23 +43,23 @@ export function CopiesCard({ set, fallbackName, canRun, work }: CopiesCardProps)
       bodyClassName="flex flex-col gap-2.5"
     >
       <CopiesProgress set={set} jobs={live.jobs}>
-        {live.hasEnded ? null : <Freshness atMs={live.atMs} everyMs={live.everyMs} isFailing={live.failure !== undefined} />}
+        {live.hasEnded ? null : <Freshness atMs={live.atMs} isFailing={live.failure !== undefined} />}
       </CopiesProgress>
       <EndingNote set={set} />
       <JobLines acts={ending} connection={set.connection} onStopped={() => void live.refresh()} />
       {isSending || !canRun ? null : (
         <span className="flex flex-wrap gap-2">
-          {set.canGoOn && set.copies.some(isOpen) ? (
-            <Button onClick={() => void work.goOn()}>{t("goOn", { count: set.copies.filter(isOpen).length })}</Button>
+          {set.canResume && set.copies.some(isOpen) ? (
+            <Button onClick={() => void work.resume()}>{t("goOn", { count: set.copies.filter(isOpen).length })}</Button>
           ) : null}
           {waiting.length > 0 ? (
             <Button tone="danger" busy={ending.busyIds.size > 0} onClick={() => ending.schedule({ act: "cancel", items: waiting })}>
               {t("cancelWaiting")}
             </Button>
           ) : null}
-          <Link href={hrefs.jobs({ workflow_id: set.workflowId })} className={buttonStyle({ tone: "quiet" })}>
+          <ButtonLink href={hrefs.jobs({ workflow_id: set.workflowId })} tone="quiet">
             {t("theirJobs")}
-          </Link>
+          </ButtonLink>
         </span>
       )}
       <CopyList set={set} jobs={live.jobs} />
@@ -67,10 +67,10 @@ export function CopiesCard({ set, fallbackName, canRun, work }: CopiesCardProps)
   );
 }
 
-function EndingNote({ set: { ending, canGoOn, copies } }: { set: CopiesSet }) {
+function EndingNote({ set: { ending, canResume, copies } }: { set: CopiesSet }) {
   const t = useTranslations("run.copies.ending");
   if (!ending) return null;
-  const isGone = !canGoOn && copies.some(isOpen);
+  const isGone = !canResume && copies.some(isOpen);
   return (
     <div className="flex flex-col gap-1 empty:hidden">
       {ending.kind === "done" || ending.kind === "stopped" ? null : <p className="text-ink-2">{t(ending.kind)}</p>}
@@ -105,7 +105,6 @@ function CopyList({ set: { copies, connection }, jobs }: { set: CopiesSet; jobs:
   );
 }
 
-/** Stops what is still being sent; puts away what has ended. */
 function CopiesEnd({ set, work }: Pick<CopiesCardProps, "set" | "work">) {
   const t = useTranslations("run.copies");
   return set.ending === undefined ? (
@@ -146,9 +145,9 @@ export function CopiesAside({ set, fallbackName, isElsewhere, work, onShow }: Co
       <CopiesProgress set={set} jobs={live.jobs} />
       <span className="flex gap-2">
         {isElsewhere ? (
-          <Link href={withQuery("/run", { connection: set.connection })} className={buttonStyle({ size: "small" })}>
+          <ButtonLink href={withQuery("/run", { connection: set.connection })} size="small">
             {t("showThere")}
-          </Link>
+          </ButtonLink>
         ) : (
           <Button size="small" onClick={onShow}>
             {t("show")}

@@ -1,14 +1,13 @@
 import { useTranslations } from "next-intl";
 import { useId, useMemo, useState } from "react";
 import { useConnection } from "@/components/frame/connection/connection-context";
-import { Button } from "@/components/ui/controls/button";
-import { Select } from "@/components/ui/controls/fields";
-import { Dialog, DialogFoot } from "@/components/ui/dialog";
+import { Options, Select } from "@/components/ui/controls/fields";
+import { Dialog, FormFoot } from "@/components/ui/dialog";
 import { own } from "@/lib/contract/json/own";
 import { type FilledText } from "@/lib/contract/nodes/fill-texts";
 import { type PictureContext } from "../form/controls/picture-api";
 import { type FormField, type FormNode, isEditable } from "../form/form-model";
-import { type Edit } from "../workflow/opened";
+import { type Edit } from "../workflow/opened-workflow";
 import {
   firstStep,
   labelOf,
@@ -16,12 +15,12 @@ import {
   shownValue,
   type Typed,
   type Variation,
+  type VariationKind,
+  variationKindsOf,
   variationOf,
   type VariationProblem,
-  type Way,
-  waysOf,
 } from "./variation";
-import { WayFields } from "./way-fields";
+import { VariationFields } from "./variation-fields";
 
 /** `values`: pictures that were dropped or chosen for this input. */
 export type CopiesAsk = { nodeId: string; name: string; values?: readonly string[] };
@@ -35,13 +34,11 @@ type CopiesDialogProps = {
   hasRandomised: boolean;
   /** Texts of this copy that are sent differently from what the form shows. */
   filledFor: (edit: Edit, copy: number) => readonly FilledText[];
-  /** Another set of copies is being sent: one set at a time. */
   isBusy: boolean;
   onClose: () => void;
   onStart: (choice: CopiesChoice) => void;
 };
 
-/** Above this number the person confirms the number first. */
 const MAX_UNASKED = 20;
 
 type Choosable = { node: FormNode; field: FormField };
@@ -81,13 +78,13 @@ function CopiesForm({ choosable, first, pendingImages, picture, hasRandomised, f
   const id = useId();
   const [at, setAt] = useState(first);
   const chosen = choosable[at] ?? choosable[0];
-  const [way, setWay] = useState<Way>();
+  const [way, setWay] = useState<VariationKind>();
   const [typed, setTyped] = useState<Typed>(() => typedFor(chosen?.field, pendingImages));
   const connection = useConnection()?.name ?? "none";
-  /** The values for which confirmation was asked; changed values need a new confirmation. */
-  const [asked, setAsked] = useState<readonly Literal[]>();
-  const { ways, taken, variation } = useMemo(() => variedBy(chosen?.field, way, typed), [chosen, way, typed]);
-  const isAsking = asked !== undefined && variation.ok && asked === variation.values;
+  /** The confirmed values; changed values need a new confirmation. */
+  const [confirmedValues, setConfirmedValues] = useState<readonly Literal[]>();
+  const { kinds, taken, variation } = useMemo(() => variedBy(chosen?.field, way, typed), [chosen, way, typed]);
+  const isAsking = confirmedValues !== undefined && variation.ok && confirmedValues === variation.values;
   function choose(place: number) {
     setAt(place);
     setWay(undefined);
@@ -100,7 +97,7 @@ function CopiesForm({ choosable, first, pendingImages, picture, hasRandomised, f
         event.preventDefault();
         if (!chosen || !variation.ok) return;
         const { values } = variation;
-        if (values.length > MAX_UNASKED && asked !== values) setAsked(values);
+        if (values.length > MAX_UNASKED && confirmedValues !== values) setConfirmedValues(values);
         else onStart({ nodeId: chosen.node.id, input: chosen.field.name, values });
       }}
     >
@@ -114,18 +111,14 @@ function CopiesForm({ choosable, first, pendingImages, picture, hasRandomised, f
           onChange={({ target }) => choose(Number(target.value))}
           className="min-w-0 flex-1 basis-60"
         >
-          {choosable.map(({ node, field }, place) => (
-            <option key={place} value={place}>
-              {`${field.name} · #${node.id} ${node.title}`}
-            </option>
-          ))}
+          <Options of={choosable.map(({ node, field }, place) => [place, `${field.name} · #${node.id} ${node.title}`])} />
         </Select>
       </div>
       <div role="radiogroup" aria-label={t("how")} className="flex flex-wrap items-center gap-x-3 gap-y-2">
         <span aria-hidden="true" className="w-[72px] text-ink-2">
           {t("how")}
         </span>
-        {ways.map((option) => (
+        {kinds.map((option) => (
           <label key={option} className="flex min-h-7 items-center gap-1.5">
             <input type="radio" name={`${id}-way`} checked={option === taken} onChange={() => setWay(option)} className="accent-accent" />
             {t(`way.${option}`)}
@@ -133,7 +126,7 @@ function CopiesForm({ choosable, first, pendingImages, picture, hasRandomised, f
         ))}
       </div>
       {chosen && taken ? (
-        <WayFields
+        <VariationFields
           key={`${chosen.node.id}/${chosen.field.name}`}
           field={chosen.field}
           way={taken}
@@ -155,36 +148,38 @@ function CopiesForm({ choosable, first, pendingImages, picture, hasRandomised, f
       )}
       {isAsking ? (
         <p role="alert" className="font-semibold">
-          {t("confirm", { count: asked.length, connection })}
+          {t("confirm", { count: confirmedValues.length, connection })}
         </p>
       ) : null}
-      <DialogFoot>
-        <Button onClick={isAsking ? () => setAsked(undefined) : onClose}>{t(isAsking ? "change" : "cancel")}</Button>
-        <Button type="submit" tone="primary" disabled={!variation.ok}>
-          {!variation.ok
+      <FormFoot
+        onClose={isAsking ? () => setConfirmedValues(undefined) : onClose}
+        keep={t(isAsking ? "change" : "cancel")}
+        disabled={!variation.ok}
+        label={
+          !variation.ok
             ? t("startNone")
             : isAsking
-              ? t("confirmed", { count: asked.length })
-              : t("start", { count: variation.values.length })}
-        </Button>
-      </DialogFoot>
+              ? t("confirmed", { count: confirmedValues.length })
+              : t("start", { count: variation.values.length })
+        }
+      />
     </form>
   );
 }
 
 /** Computed once per input, so that the random seeds shown are the ones that are sent. */
-function variedBy(field: FormField | undefined, way: Way | undefined, typed: Typed) {
-  const ways = field ? waysOf(field) : [];
-  const taken = way && ways.includes(way) ? way : ways[0];
+function variedBy(field: FormField | undefined, way: VariationKind | undefined, typed: Typed) {
+  const kinds = field ? variationKindsOf(field) : [];
+  const taken = way && kinds.includes(way) ? way : kinds[0];
   const nothing: Variation = { ok: false, problem: { why: "none" } };
-  return { ways, taken, variation: field && taken ? variationOf(field, taken, typed) : nothing };
+  return { kinds, taken, variation: field && taken ? variationOf(field, taken, typed) : nothing };
 }
 
 function Problem({ problem }: { problem: VariationProblem }) {
   const t = useTranslations("run.copies.problem");
   switch (problem.why) {
     case "too_many":
-      return <p className="text-bad">{t("too_many", { most: problem.most })}</p>;
+      return <p className="text-bad">{t("too_many", { max: problem.max })}</p>;
     case "no_number":
       return <p className="text-bad">{t("no_number", { line: problem.line, text: problem.text })}</p>;
     case "not_whole":
@@ -199,18 +194,17 @@ function Problem({ problem }: { problem: VariationProblem }) {
 
 function choosableOf(form: readonly FormNode[]): Choosable[] {
   return form.flatMap((node) =>
-    node.fields.filter((field) => isEditable(field) && waysOf(field).length > 0).map((field) => ({ node, field })),
+    node.fields.filter((field) => isEditable(field) && variationKindsOf(field).length > 0).map((field) => ({ node, field })),
   );
 }
 
 /** The requested input, otherwise a seed, otherwise the first one. */
 function firstOf(choosable: readonly Choosable[], ask: CopiesAsk | undefined): number {
-  const asked = choosable.findIndex(({ node, field }) => node.id === ask?.nodeId && field.name === ask.name);
-  const seed = choosable.findIndex(({ field }) => waysOf(field)[0] === "random");
-  return asked >= 0 ? asked : Math.max(0, seed);
+  const requestedIndex = choosable.findIndex(({ node, field }) => node.id === ask?.nodeId && field.name === ask.name);
+  const seed = choosable.findIndex(({ field }) => variationKindsOf(field)[0] === "random");
+  return requestedIndex >= 0 ? requestedIndex : Math.max(0, seed);
 }
 
-/** Starts with the input's current value. */
 function typedFor(field: FormField | undefined, pendingImages: readonly string[] = []): Typed {
   const value = field?.value;
   const text = typeof value === "string" || typeof value === "number" || typeof value === "bigint" ? String(value) : "";

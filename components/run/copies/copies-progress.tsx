@@ -1,15 +1,14 @@
 import { useTranslations } from "next-intl";
-import { type ReactNode, useCallback, useState } from "react";
+import { type ReactNode, useCallback, useEffect, useEffectEvent, useState } from "react";
 import { toFaultCode } from "@/components/frame/failure/fault-owner";
-import { JobStatus } from "@/components/frame/job-status";
+import { JobStatus, useRunProgress } from "@/components/frame/job-status";
 import { ProgressBar } from "@/components/ui/skeleton";
 import { StatusBadge, type Tone } from "@/components/ui/status-badge";
-import { type Motion } from "@/lib/browser/poll/poll-plan";
-import { usePoll } from "@/lib/browser/poll/use-poll";
+import { useLive } from "@/lib/browser/live/use-live";
 import { withQuery } from "@/lib/browser/urls";
 import { type JobsAnswer } from "@/lib/contract/schemas/job";
 import { toJobView } from "@/lib/contract/views/job-view";
-import { JobLink } from "../submit/job-parts";
+import { JobLink } from "../submit/job-link";
 import { type CopiesSet, type Copy, type CopyJob, type CopyJobs, type Tally, tallyOf } from "./copies-state";
 
 /** During sending, how many copies are sent; afterwards, how many of their jobs have ended. */
@@ -42,10 +41,8 @@ function TallyWords({ tally }: { tally: Tally }) {
   return tally.map(({ kind, count }) => t(kind, { count })).join(" · ");
 }
 
-type CopyLineProps = { copy: Copy; job: CopyJob | undefined; connection?: string };
-
 /** The outcome of one copy; its job's state instead, once that is known. */
-export function CopyLine({ copy, job, connection }: CopyLineProps) {
+export function CopyLine({ copy, job, connection }: { copy: Copy; job: CopyJob | undefined; connection?: string }) {
   const { label, outcome } = copy;
   const failure = outcome && outcome.kind !== "accepted" ? outcome.failure : undefined;
   const errors = useTranslations("errors");
@@ -67,13 +64,12 @@ export function CopyLine({ copy, job, connection }: CopyLineProps) {
 
 function Standing({ copy: { label, outcome }, job }: { copy: Copy; job: CopyJob }) {
   const t = useTranslations("run.copies.line");
+  const { share } = useRunProgress({ value: job.progress, expected: job.expected, startedMs: job.startedMs });
   const accepted = outcome?.kind === "accepted" ? outcome : undefined;
   if (job.isGone) return <StatusBadge tone="off" word={t(accepted?.isCancelled ? "cancelled" : "gone")} />;
   return (
     <>
-      {job.state === "in_progress" && job.progress !== undefined ? (
-        <ProgressBar value={job.progress} label={label} className="max-sm:w-10" />
-      ) : null}
+      {job.state === "in_progress" && share !== undefined ? <ProgressBar value={share} label={label} className="max-sm:w-10" /> : null}
       {accepted?.nodesRefused ? <span className="text-sm text-ink-3">{t("without", { count: accepted.nodesRefused })}</span> : null}
       <JobStatus word={job.word} state={job.state} />
     </>
@@ -98,17 +94,18 @@ function Sending({ copy: { isBegun, outcome } }: { copy: Copy }) {
 }
 
 // The states of the jobs of a set of copies, requested together.
-// Guarantees: one request however many copies there are; a known state stays while requests fail; a job that had not ended counts as gone
-// when a whole list lacks it though the list was asked for after the job was accepted; requests end once all jobs have ended or are gone.
+// Guarantees: one list for any number of copies; a known state stays while requests fail; a job that had not ended counts as gone when a
+// whole list requested after its submission lacks it; updates end once all jobs have ended.
 
 const MAX_ROWS = 1000;
 /** Room for other runs of the same workflow between the copies. */
 const OTHERS = 50;
+const CONFIRM_MS = 1500;
 
 type Listed = Pick<JobsAnswer, "jobs" | "unreadable"> & Partial<Pick<JobsAnswer, "pagination">>;
 type Answer = { jobs: CopyJobs; isWhole: boolean; oldestMs: number };
-/** `known`: the jobs of the copies at the newest answer; the next request is made after they were accepted. */
-type Seen = { answer?: Answer; known: ReadonlySet<string>; jobs: CopyJobs };
+/** `jobIds`: the jobs of the copies at the newest answer; the next request is made after they were accepted. */
+type Seen = { answer?: Answer; jobIds: ReadonlySet<string>; jobs: CopyJobs };
 
 export function useCopyJobs(set: CopiesSet) {
   const ids = acceptedIds(set);
@@ -118,19 +115,27 @@ export function useCopyJobs(set: CopiesSet) {
       ? undefined
       : // A cache key of its own, as a job's page reads the job's other runs from the same list.
         (`${withQuery("/api/jobs", { workflow_id: set.workflowId, limit, connection: set.connection })}#copies` as const);
-  const read = useCallback((answer: Listed) => toAnswer(answer, limit), [limit]);
-  const [seen, setSeen] = useState<Seen>({ known: new Set(), jobs: new Map() });
-  const motion = (answer: Answer) => motionOf(set, ids, new Map([...seen.jobs, ...answer.jobs]));
-  const poll = usePoll(path, { read, motion });
-  const answer = poll.value;
-  if (answer && answer !== seen.answer) setSeen({ answer, known: new Set(ids), jobs: withAnswer(seen, answer) });
+  const read = useCallback((response: Listed) => toAnswer(response, limit), [limit]);
+  const [seen, setSeen] = useState<Seen>({ jobIds: new Set(), jobs: new Map() });
+  const live = useLive(path, { read, isFinal: (response) => haveEnded(set, ids, new Map([...seen.jobs, ...response.jobs])) });
+  const answer = live.value;
+  const readAgain = useEffectEvent(() => void live.refresh());
+  const isMissing = set.ending !== undefined && ids.some((id) => !answer?.jobs.has(id) && !seen.jobs.get(id)?.hasEnded);
+  // A list that lacks an accepted job may never change, so one more answer decides whether the job is gone.
+  useEffect(() => {
+    if (!isMissing) return;
+    const timer = setTimeout(readAgain, CONFIRM_MS);
+    return () => clearTimeout(timer);
+  }, [isMissing]);
+  if (answer && answer !== seen.answer)
+    setSeen({ answer, jobIds: new Set([...ids, ...answer.jobs.keys()]), jobs: withAnswer(seen, answer) });
   const hasEnded = set.ending !== undefined && ids.every((id) => seen.jobs.get(id)?.hasEnded);
-  return { jobs: seen.jobs, atMs: poll.atMs, everyMs: poll.everyMs, failure: poll.failure, refresh: poll.refresh, hasEnded };
+  return { jobs: seen.jobs, atMs: live.atMs, failure: live.failure, refresh: live.refresh, hasEnded };
 }
 
 /** A truncated list says nothing about jobs older than its last one. */
-function withAnswer({ known, jobs: before }: Seen, { jobs, isWhole, oldestMs }: Answer): CopyJobs {
-  const gone = [...known].flatMap((id): [string, CopyJob][] => {
+function withAnswer({ jobIds, jobs: before }: Seen, { jobs, isWhole, oldestMs }: Answer): CopyJobs {
+  const gone = [...jobIds].flatMap((id): [string, CopyJob][] => {
     const last = before.get(id);
     const isCovered = isWhole || (last?.createdAtMs ?? 0) > oldestMs;
     return !jobs.has(id) && !last?.hasEnded && isCovered ? [[id, { word: "", state: "unknown", hasEnded: true, isGone: true }]] : [];
@@ -144,9 +149,9 @@ function acceptedIds({ copies }: CopiesSet): string[] {
 
 function toAnswer({ jobs: items, pagination, unreadable = 0 }: Listed, limit: number): Answer {
   const views = items.map((item) => toJobView(item));
-  const jobs = views.map(({ id, word, state, terminal, progress, createdAtMs }): [string, CopyJob] => [
+  const jobs = views.map(({ id, word, state, terminal, progress, expected, startedAtMs: startedMs, createdAtMs }): [string, CopyJob] => [
     id,
-    { word, state, hasEnded: terminal, createdAtMs, progress: progress?.value },
+    { word, state, hasEnded: terminal, createdAtMs, progress: progress?.value, expected, startedMs },
   ]);
   // A service may return fewer rows than requested, and an unreadable row may be any of them.
   const isCut = items.length >= limit || pagination?.has_more === true || (pagination?.total ?? 0) > items.length;
@@ -154,9 +159,7 @@ function toAnswer({ jobs: items, pagination, unreadable = 0 }: Listed, limit: nu
   return { jobs: new Map(jobs), isWhole: !isCut && unreadable === 0, oldestMs };
 }
 
-function motionOf({ ending }: CopiesSet, ids: readonly string[], jobs: CopyJobs): Motion {
-  const open = ids.filter((id) => jobs.get(id)?.hasEnded !== true || jobs.get(id)?.isGone);
-  if (open.length === 0) return ending ? "final" : "moving";
-  // A job that is in no list does not make the page ask more often; it may reappear.
-  return ending && open.every((id) => jobs.get(id)?.isGone) ? "background" : "moving";
+/** A job that is gone may reappear. */
+function haveEnded({ ending }: CopiesSet, ids: readonly string[], jobs: CopyJobs): boolean {
+  return ending !== undefined && ids.every((id) => jobs.get(id)?.hasEnded && !jobs.get(id)?.isGone);
 }

@@ -1,8 +1,9 @@
 // The copies of one run: what was sent, the outcome of each, and every change they can go through. Pure.
 // Guarantees: an outcome is never overwritten by a later guess; an unknown outcome is shown as unknown.
 
-import { type KeptIn, persisted } from "@/lib/browser/persisted";
+import { type BrowserStorage, persisted } from "@/lib/browser/persisted";
 import { type Failure } from "@/lib/contract/failure";
+import { type ExpectedRun } from "@/lib/contract/jobs/expected-run";
 import { type JobState } from "@/lib/contract/jobs/job-list";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { anyText, anything, isTrue, list, number, object, oneOf, or, type ReadBy, text, where } from "@/lib/contract/json/readers";
@@ -11,7 +12,7 @@ import { type RunOutcome } from "../submit/attempt";
 import { type Submitted } from "../submit/submission";
 import { draftOptions, edit } from "../workflow/draft";
 import { openWorkflow } from "../workflow/open-workflow";
-import { type Edit } from "../workflow/opened";
+import { type Edit } from "../workflow/opened-workflow";
 import { MAX_COPIES } from "./variation";
 
 export type CopyOutcome =
@@ -22,16 +23,22 @@ export type CopyOutcome =
 export type Copy = { key: string; label: string; isBegun?: boolean; outcome?: CopyOutcome };
 
 /** The state of a job, by its id. `isGone`: the service has no trace of the job any more. */
-export type CopyJob = { word: string; state: JobState; hasEnded: boolean; isGone?: boolean; createdAtMs?: number; progress?: number };
+export type CopyJob = {
+  word: string;
+  state: JobState;
+  hasEnded: boolean;
+  isGone?: boolean;
+  createdAtMs?: number;
+  startedMs?: number;
+  progress?: number;
+  expected?: ExpectedRun;
+};
 export type CopyJobs = ReadonlyMap<string, CopyJob>;
 
-export type Ending =
-  | { kind: "done" | "stopped" | "left"; failure?: undefined }
-  /** The remaining copies would be refused for the same reason. */
-  | { kind: "refused" | "failing"; failure: Failure };
+export type Ending = { kind: "done" | "stopped" | "left"; failure?: undefined } | { kind: "refused" | "failing"; failure: Failure };
 
 export type CopiesSet = {
-  /** Tells two sets apart, so that a late answer changes only its own set. */
+  /** Distinguishes two sets, so that a late answer changes only its own set. */
   id: string;
   memberId: string;
   connection?: string;
@@ -43,7 +50,7 @@ export type CopiesSet = {
   waitMs?: number;
   ending?: Ending;
   /** Whether the remaining copies can be sent: after a reload only if this tab could store them. */
-  canGoOn: boolean;
+  canResume: boolean;
 };
 
 export type CopiesAct =
@@ -116,7 +123,7 @@ export function tallyOf({ copies }: Pick<CopiesSet, "copies">, jobs: CopyJobs): 
     if (!job) return "accepted";
     return job.isGone ? "gone" : job.state === "unknown" ? "other" : job.state;
   });
-  return tallied.map((kind) => ({ kind, count: kinds.filter((one) => one === kind).length })).filter(({ count }) => count > 0);
+  return tallied.map((kind) => ({ kind, count: kinds.filter((value) => value === kind).length })).filter(({ count }) => count > 0);
 }
 
 function withOutcome(copy: Copy, outcome: CopyOutcome | undefined): Copy {
@@ -143,9 +150,9 @@ const note = object(
   { memberId: text, workflowId: text, atMs: number, name: or(text, ""), copies: list(copyNote, MAX_COPIES) },
   { connection: text, isOver: isTrue },
 );
-const noteIn = (storage: KeptIn) => persisted("lightdesk.run.copies", note, storage);
+const noteIn = (storage: BrowserStorage) => persisted("lightdesk.run.copies", note, storage);
 
-export function keepCopies(storage: KeptIn, set: CopiesSet | undefined): void {
+export function keepCopies(storage: BrowserStorage, set: CopiesSet | undefined): void {
   if (!set) return noteIn(storage).forget();
   const { memberId, connection, workflowId, name, atMs, copies, ending } = set;
   // If the browser stores nothing, a reload loses the outcomes; the jobs still carry their labels.
@@ -153,11 +160,11 @@ export function keepCopies(storage: KeptIn, set: CopiesSet | undefined): void {
 }
 
 /** After a reload, a set that was still being sent counts as left. */
-export function keptCopies(storage: KeptIn, memberId: string): CopiesSet | undefined {
-  const kept = noteIn(storage).get();
-  if (kept?.memberId !== memberId || kept.copies.length === 0) return undefined;
-  const { copies, isOver, ...set } = kept;
-  return { id: `kept-${set.atMs}`, ...set, copies: copies.map(fromNote), ending: { kind: isOver ? "done" : "left" }, canGoOn: false };
+export function readStoredCopies(storage: BrowserStorage, memberId: string): CopiesSet | undefined {
+  const storedNote = noteIn(storage).get();
+  if (storedNote?.memberId !== memberId || storedNote.copies.length === 0) return undefined;
+  const { copies, isOver, ...set } = storedNote;
+  return { id: `kept-${set.atMs}`, ...set, copies: copies.map(fromNote), ending: { kind: isOver ? "done" : "left" }, canResume: false };
 }
 
 type CopyNote = ReadBy<typeof copyNote>;
@@ -176,20 +183,20 @@ function fromNote({ key, label, isBegun, jobId, isCancelled, kind, code = "UNKNO
   return { key, label, ...(isBegun && { isBegun }) };
 }
 
-// What the copies of a run send, kept in this tab's sessionStorage, so that after a reload in the middle the rest can still be sent.
-// Guarantees: never throws; bounded like a draft; what is read back is parsed like a file, and returned only for its own copies.
-// Must never: hold what was typed as extra data, which may be a secret; plans with extra data are not kept.
+// What the copies of a run send, kept in this tab's sessionStorage, so that the rest can still be sent after a reload.
+// Guarantees: never throws; bounded like a draft; stored data is parsed like a file and returned only for its own copies.
+// Must never: hold typed extra data, which may be a secret; plans with extra data are not kept.
 
 const planNote = object(
   { copies: list(object({ key: anyText, edits: list(edit) })), workflow: anything },
   { targets: list(anyText), fromJob: text },
 );
-const planIn = (storage: KeptIn) => persisted("lightdesk.run.copies.plan", planNote, storage, draftOptions);
+const planIn = (storage: BrowserStorage) => persisted("lightdesk.run.copies.plan", planNote, storage, draftOptions);
 
 /** The workflow that the copies share, and what differs in each. */
 export type CopiesPlan = { workflow: Submitted; copies: readonly { key: string; label: string; edits: readonly Edit[] }[] };
 
-export function keepPlan(storage: KeptIn, { workflow, copies }: CopiesPlan): void {
+export function keepPlan(storage: BrowserStorage, { workflow, copies }: CopiesPlan): void {
   forgetPlan(storage);
   if (workflow.advanced?.extra?.trim()) return;
   // If the browser stores nothing, the rest cannot be sent after a reload, and the page says so.
@@ -201,21 +208,21 @@ export function keepPlan(storage: KeptIn, { workflow, copies }: CopiesPlan): voi
   });
 }
 
-export function forgetPlan(storage: KeptIn): void {
+export function forgetPlan(storage: BrowserStorage): void {
   planIn(storage).forget();
 }
 
 /** Undefined where nothing was kept, or where it belongs to other copies. */
-export function keptPlan(storage: KeptIn, { copies, name, workflowId }: CopiesSet): CopiesPlan | undefined {
-  const kept = planIn(storage).get();
-  const opened = kept && openWorkflow(writeExactJson(kept.workflow));
-  if (!kept || !opened?.ok) return undefined;
-  const edits = new Map(kept.copies.map((copy) => [copy.key, copy.edits]));
+export function readStoredPlan(storage: BrowserStorage, { copies, name, workflowId }: CopiesSet): CopiesPlan | undefined {
+  const storedPlan = planIn(storage).get();
+  const result = storedPlan && openWorkflow(writeExactJson(storedPlan.workflow));
+  if (!storedPlan || !result?.ok) return undefined;
+  const edits = new Map(storedPlan.copies.map((copy) => [copy.key, copy.edits]));
   const planned = copies.flatMap(({ key, label }) => {
     const own = edits.get(key);
     return own ? [{ key, label, edits: own }] : [];
   });
   if (planned.length !== copies.length) return undefined;
-  const { targets, fromJob } = kept;
-  return { workflow: { ...opened.value, name, workflowId, fromJob, ...(targets && { advanced: { targets } }) }, copies: planned };
+  const { targets, fromJob } = storedPlan;
+  return { workflow: { ...result.value, name, workflowId, fromJob, ...(targets && { advanced: { targets } }) }, copies: planned };
 }

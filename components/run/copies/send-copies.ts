@@ -6,29 +6,30 @@ import { type Failure } from "@/lib/contract/failure";
 import { own } from "@/lib/contract/json/own";
 import { type FilledText, isFileName } from "@/lib/contract/nodes/fill-texts";
 import { type Graph } from "@/lib/contract/schemas/graph";
+import { type BatchRef } from "@/lib/contract/workflow/submission";
 import { newIdempotencyKey } from "@/lib/shared/text";
 import { type SeedEdit, withInputs } from "../form/form-model";
 import { askAfter, type Attempt, judge, type RunOutcome, type SubmitApi } from "../submit/attempt";
 import { type Submission, toSubmission } from "../submit/submission";
 import { type InEditorFile } from "../workflow/editor-file";
-import { type Edit, type OpenWorkflow } from "../workflow/opened";
+import { type Edit, type OpenWorkflow } from "../workflow/opened-workflow";
 import { type CopiesPlan, type CopyOutcome, type Ending } from "./copies-state";
 import { labelOf, type Literal } from "./variation";
 
-/** What is drawn anew for each copy: seeds, and the texts that are filled in on sending. */
+/** Values drawn for each copy: seeds, and texts that are filled on sending. */
 export type Drawn = {
   seedsOf: (copy: number) => readonly SeedEdit[];
   fill: (graph: Graph, copy: number) => readonly FilledText[];
 };
 export type CopiesOrder = Drawn & { nodeId: string; input: string; values: readonly Literal[]; inFile?: InEditorFile };
 
-export function planOf(opened: OpenWorkflow, name: string, { nodeId, input, values, ...drawn }: CopiesOrder): CopiesPlan {
+export function planOf(openWorkflow: OpenWorkflow, name: string, { nodeId, input, values, ...drawn }: CopiesOrder): CopiesPlan {
   return {
-    workflow: { ...opened, name },
+    workflow: { ...openWorkflow, name },
     copies: values.map((value, index) => ({
       key: newIdempotencyKey(),
-      label: labelOf(input, own(opened.ownNames, String(value)) ?? value, { index, total: values.length }),
-      edits: changesOf(opened.graph, { nodeId, name: input, value }, index, drawn).edits,
+      label: labelOf(input, own(openWorkflow.ownNames, String(value)) ?? value, { index, total: values.length }),
+      edits: changesOf(openWorkflow.graph, { nodeId, name: input, value }, index, drawn).edits,
     })),
   };
 }
@@ -76,7 +77,7 @@ type Reports = {
 type Sender = Reports & {
   api: Pick<SubmitApi, "sendPrompt" | "reportSubmission">;
   attempt: Omit<Attempt, "key">;
-  act: string;
+  batch: BatchRef;
   signal: AbortSignal;
 };
 
@@ -106,10 +107,10 @@ export async function sendCopies(copies: readonly Planned[], sender: Sender): Pr
 
 const networkGone: Failure = { code: "CONSOLE_UNREACHABLE", message: "", status: 0 };
 
-async function sendOne({ key, label, rerunOf, make }: Planned, { api, attempt, act, signal, onWait }: Sender): Promise<RunOutcome> {
+async function sendOne({ key, label, rerunOf, make }: Planned, { api, attempt, batch, signal, onWait }: Sender): Promise<RunOutcome> {
   const { submission, graph } = make();
-  const answer = await patiently(() => api.sendPrompt(submission, key, { label, act, rerunOf }), { signal, onWait });
-  const outcome = judge(answer, graph);
+  const result = await patiently(() => api.sendPrompt(submission, key, { label, batch, rerunOf }), { signal, onWait });
+  const outcome = judge(result, graph);
   return outcome.kind === "unknown" && outcome.failure.code === "CONSOLE_UNREACHABLE" ? askAfter(api, { ...attempt, key }) : outcome;
 }
 

@@ -2,7 +2,9 @@
 // Guarantees: pure; bounded; an unsendable value is a reason, not a value; the value of a masked or secret input never becomes a label.
 
 import { type ChoiceValue, WHITE } from "@/lib/contract/nodes/input-spec";
+import { cutText } from "@/lib/contract/plain-line";
 import { isSecretName } from "@/lib/contract/secrets/mask-secrets";
+import { MAX_BATCH_SIZE } from "@/lib/contract/workflow/submission";
 import { type FormField, isSeed, randomSeed } from "../form/form-model";
 
 /** A whole number keeps every digit, as a seed may have twenty; undefined for text that is no number. */
@@ -13,40 +15,40 @@ function toNumber(text: string): number | bigint | undefined {
   return Number.isSafeInteger(number) || !/^-?\d+$/.test(typed) ? number : BigInt(typed);
 }
 
-/** Both ends are included where the steps meet them; the step's sign is ignored. At most `most` + 1 values. */
-function steps(from: Value, to: Value, step: Value, most: number): Value[] {
+/** Both ends are included where the steps meet them; the step's sign is ignored. At most `maxCount` + 1 values. */
+function steps(from: Value, to: Value, step: Value, maxCount: number): Value[] {
   return [from, to, step].every(isWhole)
-    ? wholeSteps(BigInt(from), BigInt(to), BigInt(step), most)
-    : fractionSteps(Number(from), Number(to), Number(step), most);
+    ? wholeSteps(BigInt(from), BigInt(to), BigInt(step), maxCount)
+    : fractionSteps(Number(from), Number(to), Number(step), maxCount);
 }
 
 type Value = number | bigint;
 const isWhole = (value: Value) => typeof value === "bigint" || Number.isInteger(value);
 
 /** Exact, as a seed may have twenty digits. */
-function wholeSteps(from: bigint, to: bigint, step: bigint, most: number): Value[] {
+function wholeSteps(from: bigint, to: bigint, step: bigint, maxCount: number): Value[] {
   const size = to < from === step < 0n ? step : -step;
   const count = Number((to - from) / size) + 1;
-  return Array.from({ length: Math.min(count, most + 1) }, (_, index) => toNumber(String(from + size * BigInt(index))) ?? from);
+  return Array.from({ length: Math.min(count, maxCount + 1) }, (_, index) => toNumber(String(from + size * BigInt(index))) ?? from);
 }
 
-function fractionSteps(from: number, to: number, step: number, most: number): number[] {
+function fractionSteps(from: number, to: number, step: number, maxCount: number): number[] {
   const size = to < from ? -Math.abs(step) : Math.abs(step);
   const count = Math.floor((to - from) / size + 1e-9) + 1;
   // Rounded, so that 0.1 and 0.2 are 0.3.
-  return Array.from({ length: Math.min(count, most + 1) }, (_, index) => Number((from + size * index).toPrecision(15)));
+  return Array.from({ length: Math.min(count, maxCount + 1) }, (_, index) => Number((from + size * index).toPrecision(15)));
 }
 
-export const MAX_COPIES = 1000;
+export const MAX_COPIES = MAX_BATCH_SIZE;
 const SHOWN_VALUE = 60;
 /** From this value on, fractions are too small a change to vary. */
 const LARGE = 10;
 
 export type Literal = ChoiceValue | bigint;
-export const ways = ["list", "range", "random", "chosen", "pictures"] as const;
-export type Way = (typeof ways)[number];
+export const variationKinds = ["list", "range", "random", "chosen", "pictures"] as const;
+export type VariationKind = (typeof variationKinds)[number];
 
-/** What was typed for each way, so that switching between ways loses nothing. */
+/** The typed values of each kind, so that switching between kinds loses nothing. */
 export type Typed = {
   list: string;
   from: string;
@@ -59,7 +61,7 @@ export type Typed = {
 
 export type VariationProblem =
   | { why: "none" | "no_range" | "no_step" | "no_count" }
-  | { why: "too_many"; most: number }
+  | { why: "too_many"; max: number }
   | { why: "no_number"; line: number; text: string }
   | { why: "too_small" | "too_big"; value: string; limit: string }
   | { why: "not_whole"; value: string };
@@ -77,8 +79,7 @@ export function firstStep({ name, value, control }: FormField): string {
   return String(step !== undefined && (isNarrow || step >= 0.05) ? step : 0.1);
 }
 
-/** The ways that fit an input; the first one is preselected. */
-export function waysOf({ name, control }: FormField): readonly Way[] {
+export function variationKindsOf({ name, control }: FormField): readonly VariationKind[] {
   switch (control.kind) {
     case "number":
       return isSeed(name, control) ? ["random", "range", "list"] : ["range", "list", ...(control.integer ? (["random"] as const) : [])];
@@ -88,7 +89,7 @@ export function waysOf({ name, control }: FormField): readonly Way[] {
       return ["chosen"];
     case "choice":
       // Inputs that come with a choice would run with values that were not shown.
-      return control.bringsInputs ? [] : ["chosen"];
+      return control.addsInputs ? [] : ["chosen"];
     case "image":
       return ["pictures", "list"];
     case "text":
@@ -104,16 +105,16 @@ export function optionsOf({ control }: FormField): readonly Literal[] {
   return control.kind === "choice" ? control.options : [];
 }
 
-export function variationOf(field: FormField, way: Way, typed: Typed): Variation {
-  const found = read(field, way, typed);
-  if (!Array.isArray(found)) return { ok: false, problem: found };
-  if (found.length === 0) return { ok: false, problem: { why: "none" } };
-  if (found.length > MAX_COPIES) return { ok: false, problem: { why: "too_many", most: MAX_COPIES } };
-  const beyond = outOfRange(field, found);
-  return beyond ? { ok: false, problem: beyond } : { ok: true, values: found };
+export function variationOf(field: FormField, way: VariationKind, typed: Typed): Variation {
+  const match = read(field, way, typed);
+  if (!Array.isArray(match)) return { ok: false, problem: match };
+  if (match.length === 0) return { ok: false, problem: { why: "none" } };
+  if (match.length > MAX_COPIES) return { ok: false, problem: { why: "too_many", max: MAX_COPIES } };
+  const beyond = outOfRange(field, match);
+  return beyond ? { ok: false, problem: beyond } : { ok: true, values: match };
 }
 
-function read(field: FormField, way: Way, typed: Typed): Literal[] | VariationProblem {
+function read(field: FormField, way: VariationKind, typed: Typed): Literal[] | VariationProblem {
   switch (way) {
     case "chosen":
       return optionsOf(field).filter((option) => typed.chosen.includes(option));
@@ -122,7 +123,7 @@ function read(field: FormField, way: Way, typed: Typed): Literal[] | VariationPr
     case "random": {
       const count = Number(typed.count);
       if (!Number.isInteger(count) || count < 1) return { why: "no_count" };
-      return count > MAX_COPIES ? { why: "too_many", most: MAX_COPIES } : randomSeeds(field, count);
+      return count > MAX_COPIES ? { why: "too_many", max: MAX_COPIES } : randomSeeds(field, count);
     }
     case "range": {
       const [from, to, step] = [toNumber(typed.from), toNumber(typed.to), toNumber(typed.step)];
@@ -178,6 +179,5 @@ export function labelOf(name: string, value: Literal, { index, total }: { index:
 }
 
 export function shownValue(value: Literal): string {
-  const text = String(value).replace(/\s+/g, " ").trim();
-  return text.length > SHOWN_VALUE ? `${text.slice(0, SHOWN_VALUE - 1)}…` : text;
+  return cutText(String(value).replace(/\s+/g, " ").trim(), SHOWN_VALUE);
 }

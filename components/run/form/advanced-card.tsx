@@ -2,7 +2,7 @@ import { useTranslations } from "next-intl";
 import { useId } from "react";
 import { CheckList } from "@/components/ui/controls/check-list";
 import { Textarea } from "@/components/ui/controls/form-field";
-import { type Advanced } from "../workflow/opened";
+import { type Advanced } from "../workflow/opened-workflow";
 import { extraLimits, readExtra } from "../workflow/workflow-contents";
 
 export const EXTRA_FIELD = "run-extra-data";

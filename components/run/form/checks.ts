@@ -25,8 +25,8 @@ export function checkGraph(graph: Graph, catalogue: ObjectInfo | undefined): Che
   if (!catalogue) return undefined;
   const outputs = outputNodes(graph, catalogue);
   if (outputs.length === 0) return { code: "prompt_no_outputs", errors: {}, isSure: false };
-  const found = mergedErrors(valueChecker(graph, outputs, catalogue)(graph), missingInputs(graph, outputs, catalogue));
-  const errors = withoutWarnings(found);
+  const match = mergedErrors(valueChecker(graph, outputs, catalogue)(graph), missingInputs(graph, outputs, catalogue));
+  const errors = withoutWarnings(match);
   if (Object.keys(errors).length === 0) return undefined;
   // A class may check its inputs by its own rules, so the service decides. A fraction is a sure error: the service would silently cut it.
   const isSure = Object.values(errors).some((node) => node.errors.some(({ type }) => type === NOT_WHOLE));
@@ -43,8 +43,8 @@ export function outputNodes(graph: Graph, catalogue: ObjectInfo | undefined): st
   return ids.filter((id) => !feeding.has(id));
 }
 
-function withoutWarnings(found: NodeErrors): NodeErrors {
-  const left = Object.entries(found).map(([id, node]) => {
+function withoutWarnings(match: NodeErrors): NodeErrors {
+  const left = Object.entries(match).map(([id, node]) => {
     const errors = node.errors.filter(({ extra_info }) => !isWarning({ extra: extra_info }));
     return [id, { ...node, errors }] as const;
   });
@@ -66,10 +66,10 @@ function error(type: CheckCode, extra_info: Record<string, unknown>): NodeError 
 }
 
 // Checks the values of a run against the service's catalogue: numbers out of range, text in place of a number, missing inputs.
-// Guarantees: pure; judges only nodes that an output needs, of classes in the catalogue, by limits that it states; the limits themselves
-// are allowed; whole numbers are compared to the last digit. An unchanged node is judged once.
-// A value outside a list or range is an error only for built-in classes. Other classes may have their own checks, so the service decides.
-// Must never: judge a value that comes over a link, or an unknown kind of input.
+// Guarantees: pure; checks only nodes that an output needs, of classes in the catalogue, by its inclusive limits; whole numbers are
+// compared to the last digit. An unchanged node is checked once. A value outside a list or range is an error only for built-in classes; the
+// service decides about others.
+// Must never: check a linked value or an unknown kind of input.
 
 /** For one opened workflow: links cannot be edited, so the set of needed nodes stays the same. */
 export function valueChecker(original: Graph, outputs: readonly string[], catalogue: ObjectInfo): (graph: Graph) => NodeErrors {
@@ -83,7 +83,6 @@ export function valueChecker(original: Graph, outputs: readonly string[], catalo
     });
 }
 
-/** Inputs that the service requires and the workflow lacks. */
 export function missingInputs(graph: Graph, outputs: readonly string[], catalogue: ObjectInfo): NodeErrors {
   return byNode(graph, neededFor(graph, outputs), (node) =>
     inputsOf(own(catalogue, node.class_type), node.inputs).flatMap(({ name, raw, isRequired }) =>
@@ -94,12 +93,12 @@ export function missingInputs(graph: Graph, outputs: readonly string[], catalogu
   );
 }
 
-const known = new Set(["COMFY_DYNAMICCOMBO_V3", "COMFY_MATCHTYPE_V3"]);
+const checkedTypes = new Set(["COMFY_DYNAMICCOMBO_V3", "COMFY_MATCHTYPE_V3"]);
 
 /** A catalogue entry that represents any number of inputs with names of their own. */
 function isOfManyInputs(raw: unknown): boolean {
   const type: unknown = Array.isArray(raw) ? raw[0] : undefined;
-  return typeof type === "string" && type.startsWith("COMFY_") && !known.has(type);
+  return typeof type === "string" && type.startsWith("COMFY_") && !checkedTypes.has(type);
 }
 
 function wrongValues({ class_type, inputs }: GraphNode, catalogue: ObjectInfo): NodeError[] {
@@ -119,8 +118,8 @@ function wrongValues({ class_type, inputs }: GraphNode, catalogue: ObjectInfo): 
 
 const listsAndRanges = new Set(["value_not_in_list", "value_smaller_than_min", "value_bigger_than_max"]);
 
-function asWarning(found: NodeError): NodeError {
-  return listsAndRanges.has(found.type) ? { ...found, extra_info: { ...found.extra_info, isWarning: true } } : found;
+function asWarning(match: NodeError): NodeError {
+  return listsAndRanges.has(match.type) ? { ...match, extra_info: { ...match.extra_info, isWarning: true } } : match;
 }
 
 /** An empty value counts as not set. */

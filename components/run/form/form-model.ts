@@ -7,6 +7,7 @@ import { own } from "@/lib/contract/json/own";
 import { inputsOf, isDynamic } from "@/lib/contract/nodes/dynamic-inputs";
 import { randomOf } from "@/lib/contract/nodes/fill-texts";
 import { type ChoiceValue, guessKind, type InputSpec, type Limit, type Media, readInputSpec, WHITE } from "@/lib/contract/nodes/input-spec";
+import { decodePercent } from "@/lib/contract/plain-line";
 import { type Graph, type GraphNode, type Link } from "@/lib/contract/schemas/graph";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
 import { isLink, isSeedName, nodeName } from "@/lib/contract/workflow/graph";
@@ -18,14 +19,12 @@ export type Control =
   | { kind: "text" }
   | { kind: "long-text" }
   | { kind: "number"; integer: boolean; min?: Limit; max?: Limit; step?: number; isSlider?: boolean; preset?: number }
-  /** A whole number, or `random`, which stands for a new one with every run. */
+  /** A whole number, or `random` for a new one with every run. */
   | { kind: "seed"; random: string; label: string }
   | { kind: "switch" }
-  /** `bringsInputs`: each choice adds inputs of its own. `labels`: the options' names, where they differ from the values. */
-  | { kind: "choice"; options: readonly ChoiceValue[]; labels?: readonly string[]; bringsInputs?: true }
-  /** A whole number. */
+  /** `addsInputs`: each choice adds inputs of its own. `labels`: the options' names, where they differ from the values. */
+  | { kind: "choice"; options: readonly ChoiceValue[]; labels?: readonly string[]; addsInputs?: true }
   | { kind: "color"; min?: Limit; max?: Limit }
-  /** A hexadecimal text. */
   | { kind: "hex-color" }
   /** `options`: the pictures stored at the server. `hasMask`: false where no mask may be drawn on it. */
   | { kind: "image"; options?: readonly ChoiceValue[]; hasMask?: boolean }
@@ -42,7 +41,7 @@ export type FormNode = {
   title: string;
   classType: string;
   /** False where the service has a catalogue and this class is not in it. */
-  known: boolean;
+  isKnown: boolean;
   fields: FormField[];
 };
 
@@ -97,7 +96,7 @@ function formNode(id: string, node: GraphNode, context: Context): FormNode {
     id,
     title: nodeName(node, info?.display_name),
     classType: node.class_type,
-    known: !context.catalogue || info !== undefined,
+    isKnown: !context.catalogue || info !== undefined,
     fields: [
       ...Object.entries(node.inputs).map(([name, value]) => ({
         name,
@@ -115,7 +114,7 @@ function presentControl({ node, name, value, spec }: Present, { graph, catalogue
   if (isLink(value)) return linkControl(value, graph, catalogue);
   if (spec?.kind === "box" && isObject(value)) return { kind: "box" };
   if (typeof value === "object" && value !== null) return { kind: "fixed" };
-  // A long text gets a large field, whatever the service calls it.
+  // A long text gets a large field, whatever its type in the catalogue.
   if (spec?.kind === "text" && typeof value === "string" && value.length > MAX_LINE) return { kind: "long-text" };
   // A checkbox can show only true and false.
   const isShown = spec?.kind !== "boolean" || typeof value === "boolean";
@@ -145,7 +144,7 @@ function specControl(spec: Exclude<InputSpec, { kind: "connection" }>): Control 
       if (spec.image) return { kind: "image", options: spec.options };
       return spec.media
         ? { kind: "media", media: spec.media, options: spec.options }
-        : { kind: "choice", options: spec.options, ...(spec.bringsInputs && { bringsInputs: true }) };
+        : { kind: "choice", options: spec.options, ...(spec.addsInputs && { addsInputs: true }) };
     case "hex-color":
     case "box":
       return { kind: spec.kind };
@@ -172,7 +171,7 @@ function guessedControl(classType: string, name: string, value: unknown): Contro
   }
 }
 
-/** Where the focus goes after an answer that names a node: found by id, never by a selector (node ids may contain any character). */
+/** The field to focus after an answer that names a node: found by id, never by a selector (node ids may contain any character). */
 export function nodeDomId(nodeId: string): string {
   return `node-${nodeId}`;
 }
@@ -181,20 +180,14 @@ export function fieldDomId(nodeId: string, name: string): string {
   return `field-${nodeId}-${name}`;
 }
 
-/** The fragment for an address of the page. */
 export function hashOfNode(nodeId: string): string {
   return `#${encodeURIComponent(nodeDomId(nodeId))}`;
 }
 
 export function nodeOfHash(hash: string): string | undefined {
-  try {
-    return /^node-(.+)$/s.exec(decodeURIComponent(hash.slice(1)))?.[1];
-  } catch {
-    return undefined;
-  }
+  return /^node-(.+)$/s.exec(decodePercent(hash.slice(1)) ?? "")?.[1];
 }
 
-/** Scrolls to a node or one of its fields, and focuses it. */
 export function focusProblem({ nodeId, field }: { nodeId: string; field?: string }): void {
   const card = document.getElementById(nodeDomId(nodeId));
   const control = field === undefined ? null : document.getElementById(fieldDomId(nodeId, field));

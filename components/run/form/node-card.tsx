@@ -17,7 +17,6 @@ import { hasErrors, isWarning, type NodeProblems, type PlacedProblems, type Prob
 type NodeCardProps = {
   node: FormNode;
   problems?: NodeProblems;
-  /** The node that is selected in the drawing. */
   isFollowed?: boolean;
   picture: PictureContext;
   settings: InputSettings;
@@ -62,7 +61,7 @@ export const NodeCard = memo(function NodeCard({
         )}
       </h2>
       <div className="px-3.5 py-2.5">
-        {node.known || isReported ? null : <p className="mb-1.5 text-wait">{t("unknownClass", { classType: node.classType })}</p>}
+        {node.isKnown || isReported ? null : <p className="mb-1.5 text-wait">{t("unknownClass", { classType: node.classType })}</p>}
         {problems ? <ProblemList problems={problems.node} className="mb-1.5" /> : null}
         {node.fields.length === 0 ? <p className="text-ink-3">{t("noInputs")}</p> : null}
         <div className="flex flex-col gap-1.5">
@@ -117,7 +116,6 @@ type FieldRowProps = {
   problems?: readonly Problem[];
   picture: PictureContext;
   settings: InputSettings;
-  /** In the card of pinned inputs the node's name is shown too. */
   isAmongPinned?: boolean;
   onEdit: (nodeId: string, name: string, value: unknown) => void;
   onRunning: (nodeId: string, name: string, isRunning: boolean) => void;
@@ -136,7 +134,7 @@ function FieldRow({ node, field, problems, picture, settings, isAmongPinned = fa
       <FieldName
         htmlFor={isControl ? id : undefined}
         node={isAmongPinned ? node : undefined}
-        name={!node.known && name === UNNAMED ? t("unnamed") : name}
+        name={!node.isKnown && name === UNNAMED ? t("unnamed") : name}
       />
       <div className="min-w-0">
         <FieldControl
@@ -225,6 +223,6 @@ export const SentTexts = createContext<readonly FilledText[]>([]);
 
 function SentAs({ id }: { id: string }) {
   const t = useTranslations("run.field");
-  const found = useContext(SentTexts).find(({ nodeId, name }) => fieldDomId(nodeId, name) === id);
-  return found ? <p className="mt-0.5 text-sm break-words text-ink-2">{t("sentAs", { text: found.text })}</p> : null;
+  const filledText = useContext(SentTexts).find(({ nodeId, name }) => fieldDomId(nodeId, name) === id);
+  return filledText ? <p className="mt-0.5 text-sm break-words text-ink-2">{t("sentAs", { text: filledText.text })}</p> : null;
 }

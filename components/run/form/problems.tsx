@@ -8,6 +8,7 @@ import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { own } from "@/lib/contract/json/own";
 import { anyText, object } from "@/lib/contract/json/readers";
 import { boxEdges, type Limit, settingsOf } from "@/lib/contract/nodes/input-spec";
+import { cutText } from "@/lib/contract/plain-line";
 import { type NodeError, type NodeErrors } from "@/lib/contract/schemas/execution";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type FormNode } from "./form-model";
@@ -55,8 +56,8 @@ export function placeProblems(form: readonly FormNode[], errors: NodeErrors): Pl
 }
 
 /**
- * `missing_node_type` comes without node_errors: the node is named by extra_info or by the text "Node ID '#1'".
- * Every node of that class gets the error, since the service lacks them all.
+ * `missing_node_type` has no node_errors: the node is named by extra_info or by the text "Node ID '#1'". Every node of that class gets the
+ * error, since the service lacks them all.
  */
 export function missingClassErrors(graph: Graph, failure: Failure): NodeErrors | undefined {
   if (failure.code !== "missing_node_type") return undefined;
@@ -154,13 +155,10 @@ function shownLimit(limit: Limit): number | string {
 }
 
 function shown(value: unknown): string {
-  const text = typeof value === "string" ? value : value === undefined || value === null ? "" : writeExactJson(value);
-  return text.length > MAX_VALUE ? `${text.slice(0, MAX_VALUE - 1)}…` : text;
+  return cutText(typeof value === "string" ? value : value === undefined || value === null ? "" : writeExactJson(value), MAX_VALUE);
 }
 
-type ProblemListProps = { id?: string; problems: readonly Problem[]; className?: string };
-
-export function ProblemList({ id, problems, className }: ProblemListProps) {
+export function ProblemList({ id, problems, className }: { id?: string; problems: readonly Problem[]; className?: string }) {
   const t = useTranslations("run.problem");
   const edges = useTranslations("run.field.box");
   /** A problem with one edge of a box also names that edge, as the field does. */

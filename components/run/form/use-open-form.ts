@@ -1,8 +1,8 @@
 import { type FocusEvent, useCallback, useEffect, useMemo, useState } from "react";
-import { type Run, type RunApi, type RunPlace } from "../run-actions";
+import { type Run, type RunApi, type RunContext } from "../run-actions";
 import { useOpenCatalogue } from "../workflow/catalogue";
 import { faultsOf, mergedErrors } from "../workflow/faults";
-import { type OpenWorkflow } from "../workflow/opened";
+import { type OpenWorkflow } from "../workflow/opened-workflow";
 import { useWorkflowMemory } from "../workflow/workflow-memory";
 import { outputNodes, valueChecker } from "./checks";
 import { type PictureContext } from "./controls/picture-api";
@@ -10,9 +10,9 @@ import { fieldDomId, focusProblem, formBuilder, type FormNode, isEditable, nodeO
 import { placeProblems } from "./problems";
 
 /** The opened workflow as its form: the fields, their problems, and what is needed to edit each of them. */
-export function useOpenForm(run: Run, opened: OpenWorkflow, api: RunApi, { id, canRun }: RunPlace) {
+export function useOpenForm(run: Run, openWorkflow: OpenWorkflow, api: RunApi, { id, canRun }: RunContext) {
   const { state, nameFile, edit, setUploading } = run;
-  const { serial, original, order, graph, ownNames, unsent } = opened;
+  const { serial, original, order, graph, ownNames, unsent } = openWorkflow;
   const { info, isMissing, readAgain, listing } = useOpenCatalogue(id, serial);
   const build = useMemo(() => formBuilder(original, order, info), [original, order, info]);
   const form = useMemo(() => build(graph), [build, graph]);
@@ -49,7 +49,7 @@ export function useOpenForm(run: Run, opened: OpenWorkflow, api: RunApi, { id, c
     (nodeId: string, input: string, isRunning: boolean) => setUploading(serial, fieldDomId(nodeId, input), isRunning),
     [setUploading, serial],
   );
-  const settings = useWorkflowMemory(opened.workflowId);
+  const settings = useWorkflowMemory(openWorkflow.workflowId);
   return { info, isMissing, readAgain, form, outputs, faults, placed, picture, settings, onNamed, onEdit, onRunning };
 }
 
@@ -68,9 +68,9 @@ export function useFollowedNode(form: readonly FormNode[], onLead: () => void) {
   // The page's address may name the node that a link is about; it does not apply to the next workflow.
   useEffect(() => {
     const { hash, pathname, search } = window.location;
-    const linked = nodeOfHash(hash);
-    if (linked === undefined) return;
-    focusProblem({ nodeId: linked });
+    const nodeId = nodeOfHash(hash);
+    if (nodeId === undefined) return;
+    focusProblem({ nodeId: nodeId });
     window.history.replaceState(null, "", pathname + search);
   }, []);
   const select = useCallback(

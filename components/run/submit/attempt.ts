@@ -1,10 +1,11 @@
-// One attempt to run the open workflow: it is sent once, under an idempotency key, and its outcome is judged. If the connection to the
-// console broke, the console is asked about the attempt; a note of it in this tab's sessionStorage survives a reload.
-// Guarantees: an attempt is sent once; asking about it sends nothing; an answer that never came is "unknown", neither success nor failure;
-// another member's note is not read. Must never: keep what was sent.
+// One attempt to run the open workflow: it is sent once, under an idempotency key, and its outcome is classified. If the connection to the
+// console broke, the attempt is looked up; a note of it in this tab's sessionStorage survives a reload.
+// Guarantees: an attempt is sent once; looking it up sends nothing; a missing answer is "unknown", neither success nor failure; another
+// member's note is not read.
+// Must never: keep what was sent.
 
 import { callApi } from "@/lib/browser/api";
-import { type KeptIn, persisted } from "@/lib/browser/persisted";
+import { type BrowserStorage, persisted } from "@/lib/browser/persisted";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { withQuery } from "@/lib/browser/urls";
 import { type Failure, readNodeErrors } from "@/lib/contract/failure";
@@ -14,6 +15,8 @@ import { type NodeErrors } from "@/lib/contract/schemas/execution";
 import { type JobsAnswer } from "@/lib/contract/schemas/job";
 import { readPlaces, type SecretPlace } from "@/lib/contract/secrets/secret-places";
 import {
+  BATCH_HEADER,
+  type BatchRef,
   IDEMPOTENCY_HEADER,
   isIdempotencyKey,
   LABEL_HEADER,
@@ -21,6 +24,7 @@ import {
   RERUN_HEADER,
   type SubmissionReport,
   submittedJob,
+  writeBatch,
 } from "@/lib/contract/workflow/submission";
 import { ACT_HEADER } from "@/lib/shared/headers";
 import { type Result } from "@/lib/shared/result";
@@ -34,51 +38,53 @@ const attempt = object(
 export type Attempt = ReadBy<typeof attempt>;
 
 export type RunOutcome =
-  /** `errors`: the service took the job and says that some nodes will not run. `secretPlaces`: where keys or tokens are in what was sent. */
+  /**
+   * `errors`: the service accepted the job and reports that some nodes will not run. `secretPlaces`: where keys or tokens are in what was
+   * sent.
+   */
   | { kind: "accepted"; jobId: string; errors: NodeErrors; secretPlaces?: readonly SecretPlace[] }
   /** Nothing was started, and the service says which nodes are wrong. */
   | { kind: "invalid"; failure: Failure; errors: NodeErrors }
   | { kind: "refused"; failure: Failure }
-  /** It was sent and no readable answer came: a job may or may not exist. */
+  /** It was sent without a readable answer: a job may or may not exist. */
   | { kind: "unknown"; failure: Failure }
-  /** Reported when asked afterwards: the console forwarded nothing, or the service refused it. */
+  /** The result of a lookup: the console forwarded nothing, or the service refused it. */
   | { kind: "lost"; failure: Failure };
 
-const noteIn = (storage: KeptIn) => persisted("lightdesk.run.attempt", attempt, storage);
+const noteIn = (storage: BrowserStorage) => persisted("lightdesk.run.attempt", attempt, storage);
 
-export function noteAttempt(storage: KeptIn, attempt: Attempt): void {
+export function noteAttempt(storage: BrowserStorage, attempt: Attempt): void {
   // If the browser stores nothing, a reload cannot show the outcome; the key still prevents a second job.
   noteIn(storage).set(attempt);
 }
 
-export function forgetAttempt(storage: KeptIn): void {
+export function forgetAttempt(storage: BrowserStorage): void {
   noteIn(storage).forget();
 }
 
-export function notedAttempt(storage: KeptIn, memberId: string): Attempt | undefined {
+export function notedAttempt(storage: BrowserStorage, memberId: string): Attempt | undefined {
   const note = noteIn(storage).get();
   return note?.memberId === memberId ? note : undefined;
 }
 
-/** `label`: distinguishes this job from the other copies of a run. `rerunOf`: the job that the workflow was opened from. */
-type SubmissionNotes = { label?: string; act?: string; rerunOf?: string };
+/** `label`: distinguishes this job from the other copies of a run, its batch. `rerunOf`: the job that the workflow was opened from. */
+type SubmissionNotes = { label?: string; batch?: BatchRef; rerunOf?: string };
 
 export type SubmitApi = {
   /** `key`: the attempt's idempotency key. */
   sendPrompt: (submission: Submission, key: string, notes?: SubmissionNotes) => Promise<Result<unknown, Failure>>;
   /** The outcome of an attempt whose answer did not come. */
   reportSubmission: (key: string) => Promise<Result<SubmissionReport, Failure>>;
-  /** The newest jobs of the attempt's workflow. */
   newestJobs: (attempt: Attempt) => Promise<Result<JobsAnswer, ApiFailure>>;
 };
 
 export function createSubmitApi(connection: string | undefined): SubmitApi {
   return {
-    sendPrompt: (submission, key, { label, act, rerunOf } = {}) => {
+    sendPrompt: (submission, key, { label, batch, rerunOf } = {}) => {
       const headers = {
         [IDEMPOTENCY_HEADER]: key,
         ...(label !== undefined && { [LABEL_HEADER]: encodeURIComponent(label) }),
-        ...(act !== undefined && { [ACT_HEADER]: act }),
+        ...(batch && { [ACT_HEADER]: batch.id, [BATCH_HEADER]: writeBatch(batch) }),
         ...(rerunOf !== undefined && { [RERUN_HEADER]: encodeURIComponent(rerunOf) }),
       };
       return callApi(withQuery("/api/prompt", { connection }), { method: "POST", json: submission, headers });
@@ -133,14 +139,13 @@ export async function askAfter(api: Pick<SubmitApi, "reportSubmission">, attempt
 
 // The jobs that this page started are noted too, so that a reload shows the newest again and links to the others.
 
-export type Receipt = {
+export type SubmittedJob = {
   jobId: string;
   name: string;
   atMs: number;
   nodesRefused: number;
   /** It was cancelled before it ran; some services forget such a job. */
   isCancelled?: boolean;
-  /** The person closed its card. */
   isDismissed?: boolean;
   workflowId?: string;
   connection?: string;
@@ -148,21 +153,21 @@ export type Receipt = {
   secretPlaces?: readonly SecretPlace[];
 };
 
-export const MAX_RECEIPTS = 5;
+export const MAX_SUBMITTED_JOBS = 5;
 
-const receipt = object(
+const submittedJobShape = object(
   { jobId: text, atMs: number, name: or(text, ""), nodesRefused: or(number, 0) },
   { isCancelled: isTrue, isDismissed: isTrue, workflowId: text, connection: text },
 );
-const receiptsNote = object({ memberId: text, receipts: list(receipt, MAX_RECEIPTS) });
-const receiptsIn = (storage: KeptIn) => persisted("lightdesk.run.receipts", receiptsNote, storage);
+const submittedJobsNote = object({ memberId: text, receipts: list(submittedJobShape, MAX_SUBMITTED_JOBS) });
+const submittedJobsIn = (storage: BrowserStorage) => persisted("lightdesk.run.receipts", submittedJobsNote, storage);
 
-export function keepReceipts(storage: KeptIn, memberId: string, receipts: readonly Receipt[]): void {
+export function storeSubmittedJobs(storage: BrowserStorage, memberId: string, submittedJobs: readonly SubmittedJob[]): void {
   // If the browser stores nothing, a reload shows none of them; the jobs are still in the list.
-  receiptsIn(storage).set({ memberId, receipts });
+  submittedJobsIn(storage).set({ memberId, receipts: submittedJobs });
 }
 
-export function keptReceipts(storage: KeptIn, memberId: string): readonly Receipt[] {
-  const kept = receiptsIn(storage).get();
-  return kept?.memberId === memberId ? kept.receipts : [];
+export function readSubmittedJobs(storage: BrowserStorage, memberId: string): readonly SubmittedJob[] {
+  const stored = submittedJobsIn(storage).get();
+  return stored?.memberId === memberId ? stored.receipts : [];
 }

@@ -1,65 +1,51 @@
 import dynamic from "next/dynamic";
 import { useTranslations } from "next-intl";
 import { useId, useState } from "react";
-import { useConnection, useLinkedConnection } from "@/components/frame/connection/connection-context";
+import { useConnection } from "@/components/frame/connection/connection-context";
+import { useRunProgress } from "@/components/frame/job-status";
 import { Button } from "@/components/ui/controls/button";
-import { CopyButton } from "@/components/ui/controls/copy-button";
-import { Link } from "@/components/ui/link";
+import { Picture } from "@/components/ui/pictures/picture";
 import { ProgressBar } from "@/components/ui/skeleton";
-import { type QueryValues, withQuery } from "@/lib/browser/urls";
+import { livePreviewUrl } from "@/lib/browser/urls";
 import { own } from "@/lib/contract/json/own";
 import { type Graph } from "@/lib/contract/schemas/graph";
-import { type JobErrorView } from "@/lib/contract/views/job-view";
 import { nodeName } from "@/lib/contract/workflow/graph";
 import { type StartedJob } from "./use-started-job";
 
 const OutputList = dynamic(() => import("@/components/viewer/output-list").then((module) => module.OutputList), { ssr: false });
 
 const MAX_REASON = 500;
-export const SHORT_ID = 8;
-
-/** Addresses of jobs that stay on the jobs' connection: the given one, otherwise the page's, which its address may name. */
-export function useJobHrefs(named?: string) {
-  const current = useConnection()?.id;
-  const linked = useLinkedConnection();
-  const connection = named === undefined || named === current ? linked : named;
-  return {
-    job: (id: string) => withQuery(`/jobs/${encodeURIComponent(id)}`, { connection }),
-    jobs: (query: QueryValues = {}) => withQuery("/jobs", { ...query, connection }),
-  };
-}
-
-/** A link to a job, shown by the first characters of its id. */
-export function JobLink({ id, connection }: { id: string; connection?: string }) {
-  const t = useTranslations("common");
-  const hrefs = useJobHrefs(connection);
-  return (
-    <span className="inline-flex shrink-0 items-center gap-0.5">
-      <Link href={hrefs.job(id)} title={id} className="font-mono text-sm text-accent underline-offset-2 hover:underline">
-        {id.slice(0, SHORT_ID)}
-      </Link>
-      <CopyButton text={id} label={t("copy", { id })} />
-    </span>
-  );
-}
 
 /** Progress exactly in the words and numbers that the service sends. */
-export function JobProgress({ job: { state, progress }, sent }: { job: StartedJob; sent?: Graph }) {
+export function JobProgress({ job: { id, state, progress, expected, startedAtMs, outputs }, sent }: { job: StartedJob; sent?: Graph }) {
   const t = useTranslations("run.answer.job");
-  if (state !== "in_progress" || !progress) return null;
-  const { value, nodesDone = 0, nodesTotal, currentNode, step, steps } = progress;
+  const connection = useConnection()?.id;
+  const { share, left } = useRunProgress({ value: progress?.value, expected, startedMs: startedAtMs });
+  const { nodesDone = 0, nodesTotal, currentNode, step, steps, previewVersion } = progress ?? {};
   const current = currentNode === undefined ? undefined : own(sent ?? {}, currentNode);
   const node = current ? nodeName(current) : currentNode;
+  if (state !== "in_progress" || (!progress && share === undefined)) return null;
   return (
     <div className="flex flex-col gap-1.5 px-3.5 pb-2.5 text-sm" aria-live="off">
-      {value === undefined ? null : <ProgressBar value={value} label={t("progress")} className="h-1.5 w-full" />}
+      {share === undefined ? null : <ProgressBar value={share} label={t("progress")} className="h-1.5 w-full" />}
       <p className="flex flex-wrap gap-x-3 text-ink-2 tabular-nums">
-        {value === undefined ? null : <span>{t("percent", { value: Math.round(value * 100) })}</span>}
+        {share === undefined ? null : <span>{t("percent", { value: Math.round(share * 100) })}</span>}
+        {left ? <span>{left}</span> : null}
         {nodesTotal === undefined ? null : <span>{t("nodes", { done: nodesDone, total: nodesTotal })}</span>}
         {node === undefined ? null : (
           <span>{step !== undefined && steps !== undefined && steps > 1 ? t("nodeStep", { node, step, steps }) : t("node", { node })}</span>
         )}
       </p>
+      {previewVersion === undefined || outputs ? null : (
+        <Picture
+          src={livePreviewUrl({ connection, jobId: id, version: previewVersion })}
+          alt={t("preview")}
+          width={256}
+          height={256}
+          fit="contain"
+          eager
+        />
+      )}
     </div>
   );
 }
@@ -103,7 +89,7 @@ export function JobResult({ outputs, sent, connection }: JobResultProps) {
 }
 
 /** The failed node and the reason; the job's page has the rest. */
-export function FailedIn({ error: { nodeId, nodeType, type, message }, sent }: { error: JobErrorView; sent?: Graph }) {
+export function FailedIn({ error: { nodeId, nodeType, type, message }, sent }: { error: NonNullable<StartedJob["error"]>; sent?: Graph }) {
   const t = useTranslations("run.answer");
   const node = nodeId === undefined ? undefined : own(sent ?? {}, nodeId);
   // Another workflow may have been opened since, whose node with this id is a different one.

@@ -5,12 +5,14 @@ import { useConnection } from "@/components/frame/connection/connection-context"
 import { JobLines } from "@/components/jobs/actions/job-lines";
 import { canLeaveOut, SecretsNotice } from "@/components/jobs/actions/secrets-notice";
 import { cn } from "@/components/ui/cn";
-import { Button, buttonStyle } from "@/components/ui/controls/button";
-import { Link } from "@/components/ui/link";
+import { Button, buttonStyle, IconButton } from "@/components/ui/controls/button";
+import { ButtonLink, Link } from "@/components/ui/link";
 import { ToneIcon } from "@/components/ui/status-badge";
-import { type OpenWorkflow } from "../workflow/opened";
-import { type Receipt } from "./attempt";
-import { FailedIn, JobProgress, JobResult, SHORT_ID, useJobHrefs } from "./job-parts";
+import { shortId } from "@/lib/browser/urls";
+import { type OpenWorkflow } from "../workflow/opened-workflow";
+import { type SubmittedJob } from "./attempt";
+import { useJobHrefs } from "./job-link";
+import { FailedIn, JobProgress, JobResult } from "./job-parts";
 import { type StandingState, useEndJobs, useStartedJob } from "./use-started-job";
 
 const looks = {
@@ -23,31 +25,31 @@ const looks = {
 } as const satisfies Readonly<Record<StandingState, { tone: string; style: string; ink: string }>>;
 
 type NewestJobProps = {
-  receipt?: Receipt;
+  submittedJob?: SubmittedJob;
   fallbackName: string;
   /** The graph sent last from the open workflow, which has the names of its nodes. */
   sent?: OpenWorkflow["graph"];
   onCancelled: (jobIds: readonly string[]) => void;
   onDismiss: (jobId: string) => void;
   /** Takes the keys that the job was sent with out of the form; absent where no form is open. */
-  onTakeOut?: (places: NonNullable<Receipt["secretPlaces"]>) => void;
+  onRemoveSecrets?: (secretPlaces: NonNullable<SubmittedJob["secretPlaces"]>) => void;
 };
 
 /**
  * The newest job that this page started: its state, Stop, and its results. It stays at the lower edge of the window, so that it is seen
  * wherever the form is scrolled to. Its region exists from the start, so that screen readers announce its content.
  */
-export function NewestJob({ receipt, fallbackName, sent, onCancelled, onDismiss, onTakeOut }: NewestJobProps) {
+export function NewestJob({ submittedJob, fallbackName, sent, onCancelled, onDismiss, onRemoveSecrets: onTakeOut }: NewestJobProps) {
   const t = useTranslations("run.answer");
   const secrets = useTranslations("acts.secrets");
   const common = useTranslations("common");
   const connection = useConnection()?.id;
   const hrefs = useJobHrefs();
-  const { job, state, canStop, isAway, refresh } = useStartedJob(receipt, connection);
+  const { job, state, canStop, isAway, refresh } = useStartedJob(submittedJob, connection);
   const work = useEndJobs({ connection, onCancelled, refresh });
   // A person who starts the next job has read how the last one ended; undo offers of earlier jobs stay.
   const dismissRead = useEffectEvent(() => work.dismissEnded());
-  useEffect(() => dismissRead(), [receipt?.jobId]);
+  useEffect(() => dismissRead(), [submittedJob?.jobId]);
   const { tone, style, ink } = looks[state];
   const box = useRef<HTMLElement>(null);
   const hadFocus = useRef(false);
@@ -67,26 +69,26 @@ export function NewestJob({ receipt, fallbackName, sent, onCancelled, onDismiss,
         if (relatedTarget) hadFocus.current = false;
       }}
       aria-label={t("job.label")}
-      data-job={receipt?.jobId}
-      data-lower-edge={receipt || work.works.length > 0 ? "" : undefined}
-      data-tone={receipt && tone}
+      data-job={submittedJob?.jobId}
+      data-lower-edge={submittedJob || work.works.length > 0 ? "" : undefined}
+      data-tone={submittedJob && tone}
       className={cn(
         "z-10 flex flex-col gap-2",
-        receipt || work.works.length > 0
+        submittedJob || work.works.length > 0
           ? "sticky bottom-[calc(104px+env(safe-area-inset-bottom))] mx-2 md:bottom-3 md:mr-5 md:ml-auto md:w-[min(680px,calc(var(--form-width,100%)-20px))] md:max-w-[calc(100%-40px)]"
           : "sr-only",
       )}
     >
       <JobLines acts={work} connection={connection} onStopped={() => void refresh()} />
-      <div className={cn("flex flex-col rounded-lg bg-surface text-ink shadow-xl", receipt && ["border", style])}>
+      <div className={cn("flex flex-col rounded-lg bg-surface text-ink shadow-xl", submittedJob && ["border", style])}>
         <div className="flex min-h-12 flex-wrap items-center gap-x-2.5 gap-y-2 px-3.5 py-2">
-          {receipt ? (
+          {submittedJob ? (
             <span className={ink}>
               <ToneIcon tone={tone} />
             </span>
           ) : null}
           <div role="status" className="min-w-0 flex-1 basis-52">
-            {receipt ? (
+            {submittedJob ? (
               <>
                 {state === "failed" && job?.error ? (
                   <FailedIn error={job.error} sent={sent} />
@@ -98,22 +100,22 @@ export function NewestJob({ receipt, fallbackName, sent, onCancelled, onDismiss,
                 ) : null}
                 {state === "gone" ? <p className="text-ink-2">{t("job.goneText")}</p> : null}
                 <p className="truncate text-ink-2 max-sm:text-sm">
-                  {t("acceptedText", { name: receipt.name || fallbackName, id: receipt.jobId.slice(0, SHORT_ID) })}
+                  {t("acceptedText", { name: submittedJob.name || fallbackName, id: shortId(submittedJob.jobId) })}
                 </p>
-                {receipt.nodesRefused > 0 ? <p className="text-ink-2">{t("partial", { count: receipt.nodesRefused })}</p> : null}
+                {submittedJob.nodesRefused > 0 ? <p className="text-ink-2">{t("partial", { count: submittedJob.nodesRefused })}</p> : null}
               </>
             ) : null}
           </div>
-          {receipt ? (
+          {submittedJob ? (
             <>
               {state === "in_progress" && !canStop ? <span className="text-sm text-ink-3">{t("job.cannotStop")}</span> : null}
               {state === "pending" || (state === "in_progress" && canStop) ? (
                 <Button
                   tone="danger"
-                  busy={work.pendingIds.has(receipt.jobId) || work.busyIds.has(receipt.jobId)}
+                  busy={work.pendingIds.has(submittedJob.jobId) || work.busyIds.has(submittedJob.jobId)}
                   onClick={() => {
                     work.dismissEnded();
-                    work.schedule({ act: "cancel", items: [{ id: receipt.jobId, state }] });
+                    work.schedule({ act: "cancel", items: [{ id: submittedJob.jobId, state }] });
                   }}
                 >
                   {t(state === "pending" ? "job.cancel" : "job.stop")}
@@ -122,37 +124,32 @@ export function NewestJob({ receipt, fallbackName, sent, onCancelled, onDismiss,
               <Link href={hrefs.jobs()} className={cn(buttonStyle({ tone: "quiet" }), "max-sm:hidden")}>
                 {t("allJobs")}
               </Link>
-              <Link href={hrefs.job(receipt.jobId)} className={buttonStyle()}>
-                {t("openJob", { id: receipt.jobId.slice(0, SHORT_ID) })}
-              </Link>
-              <Button
+              <ButtonLink href={hrefs.job(submittedJob.jobId)}>{t("openJob", { id: shortId(submittedJob.jobId) })}</ButtonLink>
+              <IconButton
                 tone="quiet"
-                size="icon"
-                aria-label={common("dismiss")}
-                title={common("dismiss")}
+                icon={X}
+                label={common("dismiss")}
                 className="ml-auto"
                 onClick={() => {
                   // The button disappears with the card, so the focus moves to the region.
                   box.current?.focus({ preventScroll: true });
-                  onDismiss(receipt.jobId);
+                  onDismiss(submittedJob.jobId);
                 }}
-              >
-                <X aria-hidden="true" className="size-4" />
-              </Button>
+              />
             </>
           ) : null}
         </div>
-        {receipt?.secretPlaces ? (
+        {submittedJob?.secretPlaces ? (
           <SecretsNotice
-            places={receipt.secretPlaces}
+            places={submittedJob.secretPlaces}
             className="mx-3.5 mb-3 max-h-48 overflow-y-auto"
             actions={
-              onTakeOut && canLeaveOut(receipt.secretPlaces) ? (
+              onTakeOut && canLeaveOut(submittedJob.secretPlaces) ? (
                 <Button
                   size="small"
                   onClick={() => {
-                    onTakeOut(receipt.secretPlaces ?? []);
-                    onDismiss(receipt.jobId);
+                    onTakeOut(submittedJob.secretPlaces ?? []);
+                    onDismiss(submittedJob.jobId);
                   }}
                 >
                   {secrets("takeOut")}
@@ -161,9 +158,9 @@ export function NewestJob({ receipt, fallbackName, sent, onCancelled, onDismiss,
             }
           />
         ) : null}
-        {receipt && job ? <JobProgress job={job} sent={sent} /> : null}
-        {receipt && job?.outputs && (job.outputs.length > 0 || state === "completed") ? (
-          <JobResult key={receipt.jobId} outputs={job.outputs} sent={sent} connection={connection} />
+        {submittedJob && job ? <JobProgress job={job} sent={sent} /> : null}
+        {submittedJob && job?.outputs && (job.outputs.length > 0 || state === "completed") ? (
+          <JobResult key={submittedJob.jobId} outputs={job.outputs} sent={sent} connection={connection} />
         ) : null}
       </div>
     </section>

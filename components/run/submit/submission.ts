@@ -1,4 +1,4 @@
-// What Run sends for a workflow: its graph, and extra_data with what came with the file.
+// What Run sends for a workflow: its graph, and extra_data from the file.
 
 import { withSpellingsOf } from "@/lib/contract/json/exact-json";
 import { type JsonObject, objectOf } from "@/lib/contract/json/json";
@@ -6,12 +6,11 @@ import { own } from "@/lib/contract/json/own";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { drawingIn } from "@/lib/contract/workflow/workflow-name";
 import { type InEditorFile, withEditorFile } from "../workflow/editor-file";
-import { type OpenWorkflow } from "../workflow/opened";
+import { type OpenWorkflow } from "../workflow/opened-workflow";
 import { mergedExtra, readExtra, withWrittenNames } from "../workflow/workflow-contents";
 
 export type Submission = {
   prompt: Graph;
-  /** Only these outputs and the nodes they need. */
   partial_execution_targets?: readonly string[];
   extra_data: JsonObject & { extra_pnginfo: JsonObject & { workflow: JsonObject & { id: string; name: string } } };
 };

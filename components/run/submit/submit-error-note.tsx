@@ -16,7 +16,7 @@ type SubmitErrorNoteProps = {
   onAnyway?: () => void;
 };
 
-/** Why a run did not start: whose fault it is, what was kept, and the one thing to do. Nothing here sends again. */
+/** Why a run did not start: whose fault it is, what was kept, and what to do. Sends nothing. */
 export function SubmitErrorNote({ submitError, placed, missingClass, unknown, onAnyway }: SubmitErrorNoteProps) {
   const t = useTranslations("run.answer");
   const common = useTranslations("common");

@@ -6,11 +6,12 @@ import { Button } from "@/components/ui/controls/button";
 import { FailureNotice } from "@/components/ui/empty-state";
 import { Link } from "@/components/ui/link";
 import { RelativeTime } from "@/components/ui/time/relative-time";
-import { isSessionOver } from "@/lib/browser/poll/use-poll";
+import { isSessionOver } from "@/lib/browser/live/live-state";
 import { type Failure } from "@/lib/contract/failure";
 import { toJobView } from "@/lib/contract/views/job-view";
+import { valueOrThrow } from "@/lib/shared/result";
 import { type Attempt, type SubmitApi } from "./attempt";
-import { JobLink, useJobHrefs } from "./job-parts";
+import { JobLink, useJobHrefs } from "./job-link";
 
 /** The clocks of the browser and the service may differ. */
 const CLOCKS_APART_MS = 60_000;
@@ -18,7 +19,7 @@ const CLOCKS_APART_MS = 60_000;
 export type UnknownActs = { onLookAgain: () => void; onSendAgain?: () => void; onLeave: () => void };
 type UnknownNoteProps = UnknownActs & { failure: Failure; attempt?: Attempt; newestJobs: SubmitApi["newestJobs"] };
 
-/** Sent without a clear answer: shows the jobs that may be it, and the person decides. Nothing here sends by itself. */
+/** Sent without a clear answer: shows the possible jobs, and the person decides. Sends nothing by itself. */
 export function UnknownNote({ failure, attempt, newestJobs, onLookAgain, onSendAgain, onLeave }: UnknownNoteProps) {
   const t = useTranslations("run.answer");
   return (
@@ -44,11 +45,7 @@ export function UnknownNote({ failure, attempt, newestJobs, onLookAgain, onSendA
 function MaybeJobs({ attempt, newestJobs }: { attempt: Attempt; newestJobs: SubmitApi["newestJobs"] }) {
   const t = useTranslations("run.answer");
   const hrefs = useJobHrefs(attempt.connection);
-  const read = async () => {
-    const answer = await newestJobs(attempt);
-    if (!answer.ok) throw answer.failure;
-    return answer.value;
-  };
+  const read = async () => valueOrThrow(await newestJobs(attempt));
   const { data, error } = useSWR(["run.maybe", attempt.key], read, {
     shouldRetryOnError: false,
     refreshInterval: 5000,

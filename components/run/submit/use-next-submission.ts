@@ -62,7 +62,6 @@ export function useNextSubmission({ graph, form, info, isRandomised, rawTexts = 
     texts,
     seedsOf,
     fill,
-    /** Sets the time that is shown to now. */
     look: () => setAt(new Date()),
     /** Called after `count` jobs were sent: the next ones get new seeds and texts. */
     drawn: (count: number) => setDraw(draw + count),

@@ -8,17 +8,14 @@ import { type ApiFailure } from "@/lib/browser/read-failure";
 import { withQuery } from "@/lib/browser/urls";
 import { lacksOperation } from "@/lib/contract/failure";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
-import { type Result } from "@/lib/shared/result";
+import { type Result, valueOrThrow } from "@/lib/shared/result";
 
 export type CatalogueApi = { readCatalogue: () => Promise<Result<ObjectInfo, ApiFailure>> };
 
 const catalogueAddress = (connection: string | undefined) => withQuery("/api/object_info", { connection });
 
-/** For SWR, which expects failures to be thrown. */
 async function fetchCatalogue(path: `/${string}`): Promise<ObjectInfo> {
-  const result = await callApi<ObjectInfo>(path);
-  if (!result.ok) throw result.failure;
-  return result.value;
+  return valueOrThrow(await callApi<ObjectInfo>(path));
 }
 
 export async function readCatalogue(connection: string | undefined): Promise<Result<ObjectInfo, ApiFailure>> {
@@ -33,11 +30,11 @@ export async function readCatalogue(connection: string | undefined): Promise<Res
 
 /**
  * The service's list of nodes says which inputs a node has; without it, the values decide. It may be megabytes: read once per connection,
- * never polled.
+ * never read again by itself.
  */
-export function useCatalogue(connection: string | undefined, isWanted = true) {
+export function useCatalogue(connection: string | undefined, isEnabled = true) {
   const path = catalogueAddress(connection);
-  const { data, error, mutate } = useSWR<ObjectInfo, ApiFailure>(isWanted ? path : null, fetchCatalogue, {
+  const { data, error, mutate } = useSWR<ObjectInfo, ApiFailure>(isEnabled ? path : null, fetchCatalogue, {
     revalidateOnFocus: false,
     revalidateOnReconnect: false,
     revalidateIfStale: false,
@@ -50,24 +47,24 @@ export function useCatalogue(connection: string | undefined, isWanted = true) {
 export function useOpenCatalogue(connection: string | undefined, serial: number) {
   const { path, info, error, mutate } = useCatalogue(connection);
   const opening = `${serial} ${path}`;
-  const [known, setKnown] = useState({ opening, isOld: info !== undefined });
-  if (known.opening !== opening) setKnown({ opening, isOld: info !== undefined });
-  const asked = useRef<string>(undefined);
+  const [infoState, setInfoState] = useState({ opening, isOld: info !== undefined });
+  if (infoState.opening !== opening) setInfoState({ opening, isOld: info !== undefined });
+  const requestedPath = useRef<string>(undefined);
   const listing = useMemo(
     () => ({
-      isOld: known.isOld,
+      isOld: infoState.isOld,
       readAgain: () => {
         // Every field with such a file calls this.
-        if (asked.current === opening) return;
-        asked.current = opening;
+        if (requestedPath.current === opening) return;
+        requestedPath.current = opening;
         mutate(fetchCatalogue(path), { revalidate: false }).then(
-          () => setKnown((now) => (now.opening === opening ? { opening, isOld: false } : now)),
+          () => setInfoState((now) => (now.opening === opening ? { opening, isOld: false } : now)),
           // If the list could not be read again, nothing is known about the file.
           () => undefined,
         );
       },
     }),
-    [known.isOld, opening, path, mutate],
+    [infoState.isOld, opening, path, mutate],
   );
   const isMissing = info || !error ? "no" : lacksOperation(error) ? "absent" : "failed";
   return { info, isMissing, readAgain: () => void mutate(), listing };

@@ -2,7 +2,7 @@
 // Guarantees: never throws; bounded; what is read back is parsed like a file; another member's draft is deleted, not shown.
 // Must never: be read while the page hydrates (the server has no draft); hold pictures, only their names.
 
-import { type KeptIn, persisted } from "@/lib/browser/persisted";
+import { type BrowserStorage, persisted } from "@/lib/browser/persisted";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type JsonObject } from "@/lib/contract/json/json";
 import { own } from "@/lib/contract/json/own";
@@ -10,24 +10,23 @@ import { parseJson } from "@/lib/contract/json/parse-json";
 import { anyText, anything, list, map, object, oneOf, or, type Reader, text } from "@/lib/contract/json/readers";
 import { readPlaces } from "@/lib/contract/secrets/secret-places";
 import { openWorkflow } from "./open-workflow";
-import { type BothFormats, type Draft, type Edit, type OpenWorkflow } from "./opened";
+import { type BothFormats, type Draft, type Edit, type OpenWorkflow } from "./opened-workflow";
 
 export const draftLimit = 1_000_000;
-/** Graph values keep the original spelling of their numbers. */
 export const draftOptions = { maxCharacters: draftLimit, parse: parseJson };
-const known = object({}, { name: anyText, workflowId: text, leavesOut: readPlaces, fromJob: text });
-const bothFormats: Reader<BothFormats> = object({ text, known, shown: oneOf(["run", "drawing"]) }, { fileName: anyText });
+const workflowFacts = object({}, { name: anyText, workflowId: text, leavesOut: readPlaces, fromJob: text });
+const bothFormats: Reader<BothFormats> = object({ text, facts: workflowFacts, shown: oneOf(["run", "drawing"]) }, { fileName: anyText });
 const note = object(
   { memberId: text, workflow: anything, name: or(text, ""), inputs: or(map(map(anything)), {}), ownNames: or(map(anyText), {}) },
   { workflowId: text, stored: text, fromJob: text, readFor: text, rawTexts: list(anyText), both: bothFormats },
 );
-const noteIn = (storage: KeptIn) => persisted("lightdesk.run", note, storage, draftOptions);
+const noteIn = (storage: BrowserStorage) => persisted("lightdesk.run", note, storage, draftOptions);
 
 /** False where the draft could not be kept (too large, no storage). No older draft is left then either, and the page warns on leaving. */
-export function keepDraft(storage: KeptIn, memberId: string, opened: OpenWorkflow): boolean {
-  const { name, workflowId, stored, fromJob, readFor, original, extraData, ownNames, rawTexts, both } = opened;
+export function keepDraft(storage: BrowserStorage, memberId: string, openWorkflow: OpenWorkflow): boolean {
+  const { name, workflowId, stored, fromJob, readFor, original, extraData, ownNames, rawTexts, both } = openWorkflow;
   const workflow = { prompt: original, extra_data: extraData };
-  const kept = {
+  const newNote = {
     memberId,
     name,
     workflowId,
@@ -36,32 +35,34 @@ export function keepDraft(storage: KeptIn, memberId: string, opened: OpenWorkflo
     readFor,
     rawTexts,
     workflow,
-    inputs: changedInputs(opened),
+    inputs: changedInputs(openWorkflow),
     ownNames: ownNames ?? {},
   };
-  const place = noteIn(storage);
+  const persisted = noteIn(storage);
   // The other format holds the whole file once more: if that is too much, the draft is kept without it.
-  if ((both && place.set({ ...kept, both })) || place.set(kept)) return true;
+  if ((both && persisted.set({ ...newNote, both })) || persisted.set(newNote)) return true;
   forgetDraft(storage);
   return false;
 }
 
-export function forgetDraft(storage: KeptIn): void {
+export function forgetDraft(storage: BrowserStorage): void {
   noteIn(storage).forget();
 }
 
-export function readDraft(storage: KeptIn, memberId: string): Draft | undefined {
-  const kept = noteIn(storage).get();
-  const opened =
-    kept?.memberId === memberId ? openWorkflow(writeExactJson(kept.workflow), undefined, { workflowId: kept.workflowId }) : undefined;
-  if (!kept || !opened?.ok) {
+export function readDraft(storage: BrowserStorage, memberId: string): Draft | undefined {
+  const storedNote = noteIn(storage).get();
+  const result =
+    storedNote?.memberId === memberId
+      ? openWorkflow(writeExactJson(storedNote.workflow), undefined, { workflowId: storedNote.workflowId })
+      : undefined;
+  if (!storedNote || !result?.ok) {
     forgetDraft(storage);
     return undefined;
   }
-  const { name, stored, fromJob, readFor, rawTexts, inputs, ownNames, both } = kept;
+  const { name, stored, fromJob, readFor, rawTexts, inputs, ownNames, both } = storedNote;
   return {
     file: {
-      ...opened.value,
+      ...result.value,
       name,
       ...(stored !== undefined && { stored }),
       ...(fromJob !== undefined && { fromJob }),

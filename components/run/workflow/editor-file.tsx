@@ -8,7 +8,7 @@ import { type Graph } from "@/lib/contract/schemas/graph";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
 import { drawingIn } from "@/lib/contract/workflow/workflow-name";
 import { focusProblem } from "../form/form-model";
-import { type OpenWorkflow } from "./opened";
+import { type OpenWorkflow } from "./opened-workflow";
 
 /** The workflow's own editor file, with the values of this graph in it. */
 export type InEditorFile = Writable["withValues"];
@@ -29,7 +29,7 @@ export function useEditorFile(extraData: JsonObject | undefined, info: ObjectInf
   return useMemo(() => (write && drawing && isFile && info ? write(drawing, info) : undefined), [write, drawing, isFile, info]);
 }
 
-/** The data that came with the workflow, with its editor file updated. */
+/** The workflow's extra data, with its editor file updated. */
 export function withEditorFile(extraData: JsonObject | undefined, graph: Graph, inFile: InEditorFile | undefined): JsonObject | undefined {
   if (!inFile) return extraData;
   const info = objectOf(extraData?.extra_pnginfo) ?? {};
@@ -126,7 +126,7 @@ function Sentence({ problem }: { problem: EditorProblem }) {
   }
 }
 
-/** The workflow as the graph editor reads it: the file it came from, otherwise a new file laid out like the drawing. */
+/** The workflow as the graph editor reads it: its original file, otherwise a new file laid out like the drawing. */
 export async function editorText({ graph, workflowId }: OpenWorkflow, info: ObjectInfo, inFile: InEditorFile | undefined) {
   if (inFile) {
     const { file, unplaced } = inFile(graph);

@@ -1,9 +1,9 @@
 import { useTranslations } from "next-intl";
 import useSWR from "swr";
 import { useConnection, useConnections } from "@/components/frame/connection/connection-context";
-import { Button, buttonStyle } from "@/components/ui/controls/button";
+import { Button } from "@/components/ui/controls/button";
 import { FailureNotice } from "@/components/ui/empty-state";
-import { Link } from "@/components/ui/link";
+import { ButtonLink } from "@/components/ui/link";
 import { callApi } from "@/lib/browser/api";
 import { withQuery } from "@/lib/browser/urls";
 import { hasFeature } from "@/lib/contract/connections";
@@ -102,7 +102,7 @@ const MAX_ASKED = 20;
 const ASKED_AT_ONCE = 4;
 const MAX_WAIT_MS = 10_000;
 
-type Asked = { id: string; name: string; has: "all" | "some" | "unread" };
+type ConnectionResult = { id: string; name: string; has: "all" | "some" | "unread" };
 
 /** The member's connections whose service has every class. Services that do not answer are named too, since they may have them. */
 function WorksOn({ graph }: { graph: Graph }) {
@@ -128,9 +128,9 @@ function WorksOn({ graph }: { graph: Graph }) {
         <p className="flex flex-wrap items-center gap-2">
           {t("worksOn")}
           {able.map(({ id, name }) => (
-            <Link key={id} href={withQuery("/run", { connection: id })} className={buttonStyle({ size: "small" })}>
+            <ButtonLink key={id} href={withQuery("/run", { connection: id })} size="small">
               {name}
-            </Link>
+            </ButtonLink>
           ))}
         </p>
       ) : unread.length < data.length ? (
@@ -142,20 +142,20 @@ function WorksOn({ graph }: { graph: Graph }) {
 }
 
 /** A few at a time: a service's whole list of nodes is read for each answer. */
-async function askEach(connections: readonly { id: string; name: string }[], classes: readonly string[]): Promise<Asked[]> {
-  const asked: Asked[] = [];
+async function askEach(connections: readonly { id: string; name: string }[], classes: readonly string[]): Promise<ConnectionResult[]> {
+  const results: ConnectionResult[] = [];
   for (let at = 0; at < connections.length; at += ASKED_AT_ONCE) {
     const some = connections.slice(at, at + ASKED_AT_ONCE);
-    asked.push(...(await Promise.all(some.map(async ({ id, name }) => ({ id, name, has: await ask(id, classes) })))));
+    results.push(...(await Promise.all(some.map(async ({ id, name }) => ({ id, name, has: await ask(id, classes) })))));
   }
-  return asked;
+  return results;
 }
 
-async function ask(connection: string, classes: readonly string[]): Promise<Asked["has"]> {
+async function ask(connection: string, classes: readonly string[]): Promise<ConnectionResult["has"]> {
   // One parameter per name, as names may contain commas.
   const names = classes.map((name) => `names=${encodeURIComponent(name)}`).join("&");
   const path = `${withQuery("/api/console/lacking-classes", { connection })}&${names}` as const;
-  const answer = await callApi<LackingClasses>(path, { signal: AbortSignal.timeout(MAX_WAIT_MS) });
-  if (!answer.ok) return "unread";
-  return answer.value.lacking.length === 0 ? "all" : "some";
+  const result = await callApi<LackingClasses>(path, { signal: AbortSignal.timeout(MAX_WAIT_MS) });
+  if (!result.ok) return "unread";
+  return result.value.lacking.length === 0 ? "all" : "some";
 }

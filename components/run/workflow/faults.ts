@@ -24,9 +24,9 @@ export function faultsOf(graph: Graph, catalogue: ObjectInfo | undefined): Fault
 }
 
 /** The faults first, then the service's errors; duplicates appear once. */
-export function mergedErrors(one: NodeErrors | undefined, other: NodeErrors): NodeErrors {
-  if (!one) return other;
-  const merged = new Map(Object.entries(one));
+export function mergedErrors(item: NodeErrors | undefined, other: NodeErrors): NodeErrors {
+  if (!item) return other;
+  const merged = new Map(Object.entries(item));
   for (const [id, entry] of Object.entries(other)) {
     const first = merged.get(id);
     const present = new Set(first?.errors.map(keyOf));
@@ -47,9 +47,9 @@ function danglingFaults(graph: Graph): Fault[] {
 /** Finds one loop after another: each is cut at its last link before the next is looked for. */
 function loopFaults(graph: Graph, catalogue: ObjectInfo | undefined): Fault[] {
   const faults = new Map<string, Fault>();
-  let left = graph;
+  let remaining = graph;
   for (let round = 0; round < MAX_LOOPS; round++) {
-    const loop = findCycle(left)?.toReversed();
+    const loop = findCycle(remaining)?.toReversed();
     const [first, last] = [loop?.[0], loop?.at(-1)];
     if (!loop || first === undefined || last === undefined) break;
     const details = [...loop, first].map((id) => `#${id} ${titleIn(graph, id, catalogue)}`).join(" → ");
@@ -57,7 +57,7 @@ function loopFaults(graph: Graph, catalogue: ObjectInfo | undefined): Fault[] {
       const error = { type: "dependency_cycle", message: "", details, extra_info: {} };
       if (!faults.has(nodeId)) faults.set(nodeId, { nodeId, error });
     }
-    left = withoutLink(left, { from: last, to: first });
+    remaining = withoutLink(remaining, { from: last, to: first });
   }
   return [...faults.values()];
 }
@@ -108,8 +108,8 @@ export function missingClasses(graph: Graph, catalogue: ObjectInfo | undefined, 
 }
 
 function packsIn(drawing: JsonObject | undefined): Map<string, string> {
-  const subgraphs = listOf(objectOf(drawing?.definitions)?.subgraphs).flatMap((one) => listOf(objectOf(one)?.nodes));
-  const groups = Object.values(objectOf(objectOf(drawing?.extra)?.groupNodes) ?? {}).flatMap((one) => listOf(objectOf(one)?.nodes));
+  const subgraphs = listOf(objectOf(drawing?.definitions)?.subgraphs).flatMap((item) => listOf(objectOf(item)?.nodes));
+  const groups = Object.values(objectOf(objectOf(drawing?.extra)?.groupNodes) ?? {}).flatMap((item) => listOf(objectOf(item)?.nodes));
   const packs = [...listOf(drawing?.nodes), ...subgraphs, ...groups].flatMap((node) => {
     const type = objectOf(node)?.type;
     const { cnr_id, aux_id } = objectOf(objectOf(node)?.properties) ?? {};

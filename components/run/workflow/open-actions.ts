@@ -1,5 +1,5 @@
-// Everything that opens a workflow on the Run page: files, texts, samples, what an address names, the other format of a file.
-// Guarantees: the newest request wins: what is opened, closed or asked for meanwhile aborts an older one.
+// Everything that opens a workflow on the Run page: files, texts, samples, the address, the other format of a file.
+// Guarantees: the newest request wins and aborts an older one.
 
 import { pictureSamples, type SampleName } from "@/components/frame/samples/samples";
 import { bytesOfBlob } from "@/lib/browser/files/byte-source";
@@ -9,10 +9,10 @@ import { failed, ok, type Result } from "@/lib/shared/result";
 import { newIdempotencyKey } from "@/lib/shared/text";
 import { checkPicture, type PictureApi } from "../form/controls/picture-api";
 import { type Arriving, type RunStore } from "../run-store";
-import { type Arrival, bringAssets, openArrival } from "./arrivals";
 import { openAnyWorkflow, openDrawing, openDrawingOf, openFile } from "./open-workflow";
-import { type Format, type OpenedFile, type PendingImage, type Refusal } from "./opened";
-import { onlyPlace, type Placed } from "./pending-images-note";
+import { type Format, type OpenedFile, type PendingImage, type Refusal } from "./opened-workflow";
+import { onlyTarget, type Placed } from "./pending-images-note";
+import { loadAssets, openRunSource, type RunSource } from "./run-sources";
 import { type WorkflowApi } from "./workflow-api";
 import { chosenFormat, keepFormat } from "./workflow-memory";
 
@@ -29,17 +29,19 @@ export function createOpenActions(store: RunStore, api: WorkflowApi & PictureApi
     if (format) void openAs(file, format);
     else store.askFormat(file);
   }
-  async function openAs({ both, stored }: OpenedFile, shown: Format): Promise<void> {
+  async function openAs({ both, stored }: OpenedFile, format: Format): Promise<void> {
     if (!both) return;
-    const read = () => (shown === "run" ? openAnyWorkflow(both.text, api, both.fileName, both.known) : openDrawingOf(both, api));
-    const kept = { both: { ...both, shown }, ...(shown === "run" && { stored }) };
-    await bring(false, read, (result) => settle(result.ok ? ok({ ...result.value, ...kept }) : result));
+    const read = () => (format === "run" ? openAnyWorkflow(both.text, api, both.fileName, both.facts) : openDrawingOf(both, api));
+    const formatState = { both: { ...both, shown: format }, ...(format === "run" && { stored }) };
+    await openNewest(false, read, (result) => settle(result.ok ? ok({ ...result.value, ...formatState }) : result));
   }
-  /** Opens what was chosen for the waiting pictures: they go in if there is only one place (the page says so); otherwise the page asks. */
+  /**
+   * Opens the workflow chosen for the waiting pictures: uses them if there is only one input (the page says so); otherwise the page asks.
+   */
   function settleFor(result: Result<OpenedFile, Refusal>, pictures = store.get().pendingImages?.pictures): Placed | undefined {
     settle(result);
     const { opened } = store.get();
-    const place = result.ok && opened && pictures && onlyPlace(opened, pictures);
+    const place = result.ok && opened && pictures && onlyTarget(opened, pictures);
     if (!place) return undefined;
     const { input, picture } = place;
     store.nameFile(opened.serial, picture.value, picture.name);
@@ -47,8 +49,8 @@ export function createOpenActions(store: RunStore, api: WorkflowApi & PictureApi
     store.setPendingImages(undefined);
     return place;
   }
-  /** If anything else is opened, closed or asked for meanwhile, `work` is aborted and `settled` is not called. */
-  async function bring<T, R>(
+  /** If anything else is opened or closed meanwhile, `work` is aborted and `settled` is not called. */
+  async function openNewest<T, R>(
     isSeen: boolean,
     work: (signal: AbortSignal, show: ShowPicture) => Promise<T>,
     settled: (result: T) => R,
@@ -69,13 +71,13 @@ export function createOpenActions(store: RunStore, api: WorkflowApi & PictureApi
   async function sampleWith(file: File, signal: AbortSignal, show: ShowPicture): Promise<Opening> {
     const onProgress = (share: number) => show({ name: file.name, share });
     onProgress(0);
-    const sent = await api.sendPicture(file, { onProgress, signal });
-    if (!sent.ok) return { result: failed({ reason: { code: "unread", failure: sent.failure } }) };
+    const result = await api.sendPicture(file, { onProgress, signal });
+    if (!result.ok) return { result: failed({ reason: { code: "unread", failure: result.failure } }) };
     show(undefined);
     // The sample's own picture is not needed.
     const { shipsPictures: _ships, sendSamplePicture: _send, ...others } = api;
-    const picture = { id: "", value: toImageValue(sent.value), name: file.name };
-    return { result: await openArrival({ sample: pictureSamples[0] }, others), pictures: [picture] };
+    const picture = { id: "", value: toImageValue(result.value), name: file.name };
+    return { result: await openRunSource({ sample: pictureSamples[0] }, others), pictures: [picture] };
   }
   return {
     /** `canSend`: on the empty page a picture without a workflow is put into a sample. Returns where it was put. */
@@ -86,7 +88,7 @@ export function createOpenActions(store: RunStore, api: WorkflowApi & PictureApi
         store.refuse({ reason: { code: "several_files", count: files.length } });
         return undefined;
       }
-      return bring(
+      return openNewest(
         false,
         async (signal, show): Promise<Opening> => {
           const result = await openFile(bytesOfBlob(file), api, file);
@@ -100,31 +102,29 @@ export function createOpenActions(store: RunStore, api: WorkflowApi & PictureApi
         },
       );
     },
-    async openArrival(arrival: Arrival): Promise<void> {
-      if (!("assets" in arrival)) return bring(true, () => openArrival(arrival, api), settle);
-      return bring(
+    async openRunSource(arrival: RunSource): Promise<void> {
+      if (!("assets" in arrival)) return openNewest(true, () => openRunSource(arrival, api), settle);
+      return openNewest(
         true,
-        () => bringAssets(arrival.assets, api),
+        () => loadAssets(arrival.assets, api),
         (pictures) => (pictures.ok ? store.setPendingImages(pictures.value) : store.refuse(pictures.failure)),
       );
     },
     stopArriving() {
       if (store.get().arriving) store.setArriving(undefined);
     },
-    /** Opens a file for the pending pictures. */
     openFor: (file: OpenedFile) => settleFor(ok({ ...file, ...(file.both && { both: { ...file.both, shown: "run" as const } }) })),
-    /** Opens one format of a file that holds both. */
     async openFormat(file: OpenedFile, format: Format) {
       if (file.both) keepFormat(file.both, format);
       return openAs(file, format);
     },
     /** Reads the open drawing of the editor again, with the list of nodes of the current connection. */
-    async readAnew() {
+    async reread() {
       const { opened } = store.get();
       const drawing = drawingIn(opened?.extraData);
       if (!opened || !drawing) return;
       const { name, workflowId, stored, both, leftOut } = opened;
-      await bring(
+      await openNewest(
         false,
         async () => {
           const [catalogue, { writable }] = await Promise.all([api.readCatalogue(), import("@/lib/contract/editor-workflow/write-file")]);
@@ -134,18 +134,18 @@ export function createOpenActions(store: RunStore, api: WorkflowApi & PictureApi
         (result) => settle(result.ok ? ok({ ...result.value, name, workflowId, stored, both, leftOut }) : result),
       );
     },
-    openText: (text: string) => bring(false, () => openAnyWorkflow(text, api), settle),
+    openText: (text: string) => openNewest(false, () => openAnyWorkflow(text, api), settle),
     openSample: (sample: SampleName) =>
-      bring(
+      openNewest(
         false,
-        () => openArrival({ sample }, api),
+        () => openRunSource({ sample }, api),
         (result) => settleFor(result),
       ),
     /** Opens a sample and hands it to `run`, unless the service lacks its picture: the run would fail. */
     async openSampleToRun(sample: SampleName, run: () => Promise<void>) {
-      await bring(
+      await openNewest(
         true,
-        () => openArrival({ sample }, api),
+        () => openRunSource({ sample }, api),
         async (result) => {
           settle(result);
           if (result.ok && !result.value.unsent) await run();

@@ -11,12 +11,20 @@ import { type Workflow, workflowLimits } from "@/lib/contract/workflow/read-work
 import { drawingIn, nameInExtraData } from "@/lib/contract/workflow/workflow-name";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type CatalogueApi } from "./catalogue";
-import { type BothFormats, type Known, nameOfFile, type OpenedFile, type Refusal, type RefusalReason, workflowIdOf } from "./opened";
+import {
+  type BothFormats,
+  nameOfFile,
+  type OpenedFile,
+  type Refusal,
+  type RefusalReason,
+  type WorkflowFacts,
+  workflowIdOf,
+} from "./opened-workflow";
 import { drawnNodes, leftOut, readWrittenNames, withoutDrawing } from "./workflow-contents";
 
-export function openWorkflow(text: string, fileName?: string, known: Known = {}): Result<OpenedFile, Refusal> {
-  const read = readText(text, fileName);
-  return read.ok ? ok(toOpened(read.value, fileName, known)) : read;
+export function openWorkflow(text: string, fileName?: string, facts: WorkflowFacts = {}): Result<OpenedFile, Refusal> {
+  const textResult = readText(text, fileName);
+  return textResult.ok ? ok(toOpened(textResult.value, fileName, facts)) : textResult;
 }
 
 function readText(text: string, fileName: string | undefined): Result<Workflow, Refusal> {
@@ -29,35 +37,34 @@ export async function openAnyWorkflow(
   text: string,
   api: CatalogueApi,
   fileName?: string,
-  known: Known = {},
+  facts: WorkflowFacts = {},
 ): Promise<Result<OpenedFile, Refusal>> {
-  const read = readText(text, fileName);
-  if (!read.ok) {
-    const { reason } = read.failure;
-    return reason.code === "ui_format" ? openDrawing(reason.file, api, fileName, known) : read;
+  const textResult = readText(text, fileName);
+  if (!textResult.ok) {
+    const { reason } = textResult.failure;
+    return reason.code === "ui_format" ? openDrawing(reason.file, api, fileName, facts) : textResult;
   }
-  const { graph, extraData, duplicates } = read.value;
+  const { graph, extraData, duplicates } = textResult.value;
   const drawing = drawingIn(extraData);
-  if (drawnNodes(drawing) === 0) return ok(toOpened(read.value, fileName, known));
+  if (drawnNodes(drawing) === 0) return ok(toOpened(textResult.value, fileName, facts));
   const { readDrawingOf } = await import("@/lib/contract/editor-workflow/drawing");
   // The id and name of a drawing that does not match the graph belong to other runs.
-  const own = readDrawingOf(drawing, graph) ? read.value : { graph, duplicates, extraData: withoutDrawing(extraData) };
-  const both = { text, ...(fileName !== undefined && { fileName }), known };
-  return ok({ ...toOpened(own, fileName, known), both });
+  const own = readDrawingOf(drawing, graph) ? textResult.value : { graph, duplicates, extraData: withoutDrawing(extraData) };
+  const both = { text, ...(fileName !== undefined && { fileName }), facts };
+  return ok({ ...toOpened(own, fileName, facts), both });
 }
 
-/** Opens the drawing of a file that holds both formats. */
-export async function openDrawingOf({ text, fileName, known }: BothFormats, api: CatalogueApi): Promise<Result<OpenedFile, Refusal>> {
-  const opened = openWorkflow(text, fileName, known);
-  const drawing = opened.ok ? drawingIn(opened.value.extraData) : undefined;
-  return opened.ok && drawing ? openDrawing(drawing, api, fileName, { ...known, name: opened.value.name }) : opened;
+export async function openDrawingOf({ text, fileName, facts }: BothFormats, api: CatalogueApi): Promise<Result<OpenedFile, Refusal>> {
+  const workflowResult = openWorkflow(text, fileName, facts);
+  const drawing = workflowResult.ok ? drawingIn(workflowResult.value.extraData) : undefined;
+  return workflowResult.ok && drawing ? openDrawing(drawing, api, fileName, { ...facts, name: workflowResult.value.name }) : workflowResult;
 }
 
 export async function openDrawing(
   file: JsonObject,
   { readCatalogue }: CatalogueApi,
   fileName?: string,
-  known: Known = {},
+  facts: WorkflowFacts = {},
 ): Promise<Result<OpenedFile, Refusal>> {
   // Loaded on demand: most workflows are graphs already.
   const [catalogue, { toApiWorkflow }] = await Promise.all([readCatalogue(), import("@/lib/contract/editor-workflow")]);
@@ -65,25 +72,25 @@ export async function openDrawing(
   const { graph, problems, rawTexts } = toApiWorkflow(file, catalogue.value, { fill: false });
   const tooMany = problems.find(({ code }) => code === "too_many_nodes");
   if (tooMany)
-    return failed(refusal({ code: "too_large", limit: "nodes", most: workflowLimits.nodes, found: workflowLimits.nodes + 1 }, fileName));
+    return failed(refusal({ code: "too_large", limit: "nodes", max: workflowLimits.nodes, found: workflowLimits.nodes + 1 }, fileName));
   if (Object.keys(graph).length === 0) return failed(refusal({ code: "nothing_runs" }, fileName));
   const extraData = { extra_pnginfo: { workflow: file } };
-  return ok({ ...toOpened({ graph, extraData, title: nameInExtraData(extraData) }, fileName, known), rawTexts });
+  return ok({ ...toOpened({ graph, extraData, title: nameInExtraData(extraData) }, fileName, facts), rawTexts });
 }
 
-function toOpened({ title, duplicates, ...read }: Workflow, fileName: string | undefined, known: Known): OpenedFile {
-  const { graph, extraData } = known.leavesOut ? leftOut(read, known.leavesOut) : read;
+function toOpened({ title, duplicates, ...read }: Workflow, fileName: string | undefined, facts: WorkflowFacts): OpenedFile {
+  const { graph, extraData } = facts.leavesOut ? leftOut(read, facts.leavesOut) : read;
   return {
-    name: nameOfFile(fileName ?? "") || (known.name ?? title ?? ""),
+    name: nameOfFile(fileName ?? "") || (facts.name ?? title ?? ""),
     // Keeping the file's own id groups its runs with those started elsewhere.
-    workflowId: uuidOf(drawingIn(extraData)?.id) ?? uuidOf(known.workflowId) ?? workflowIdOf(graph),
+    workflowId: uuidOf(drawingIn(extraData)?.id) ?? uuidOf(facts.workflowId) ?? workflowIdOf(graph),
     order: orderOf(graph),
     graph,
     ...(extraData && { extraData: withoutMasks(extraData) }),
-    ...(known.leavesOut && { leftOut: known.leavesOut }),
+    ...(facts.leavesOut && { leftOut: facts.leavesOut }),
     ...(duplicates && { duplicates }),
-    ...(known.fromJob !== undefined && { fromJob: known.fromJob }),
-    ...(known.errors && { errors: known.errors }),
+    ...(facts.fromJob !== undefined && { fromJob: facts.fromJob }),
+    ...(facts.errors && { errors: facts.errors }),
   };
 }
 
@@ -104,8 +111,8 @@ export async function openFile(
     if (carried.kind === "none") return refuse({ code: carried.isPicture ? "picture" : "media" });
     if (carried.kind !== "unknown") return refuse({ code: carried.kind });
     if (/^(image|video|audio)\//.test(type)) return refuse({ code: type.startsWith("image/") ? "picture" : "media" });
-    const most = workflowLimits.characters;
-    if (source.size > most * 4) return refuse({ code: "too_large", limit: "characters", most, found: source.size });
+    const maxCharacters = workflowLimits.characters;
+    if (source.size > maxCharacters * 4) return refuse({ code: "too_large", limit: "characters", max: maxCharacters, found: source.size });
     return await openAnyWorkflow(await source.text(), api, name);
   } catch (cause) {
     if (cause instanceof PartUnread) return refuse({ code: "unread", failure: cause.failure });

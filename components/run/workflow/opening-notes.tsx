@@ -7,17 +7,16 @@ import { FailureNotice } from "@/components/ui/empty-state";
 import { lacksOperation } from "@/lib/contract/failure";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { own } from "@/lib/contract/json/own";
+import { cutText } from "@/lib/contract/plain-line";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { nodeName } from "@/lib/contract/workflow/graph";
 import { ok, type Result } from "@/lib/shared/result";
 import { type CatalogueApi } from "./catalogue";
 import { openDrawingOf } from "./open-workflow";
-import { type Format, type OpenedFile, type Refusal, type RefusalReason } from "./opened";
-
-type RefusalNoteProps = { refusal: Refusal; keepsOpen: boolean; onRead: () => void };
+import { type Format, type OpenedFile, type Refusal, type RefusalReason } from "./opened-workflow";
 
 /** Why a file was not opened: what is wrong, where, and what to do. */
-export function RefusalNote({ refusal, keepsOpen, onRead }: RefusalNoteProps) {
+export function RefusalNote({ refusal, keepsOpen, onRead }: { refusal: Refusal; keepsOpen: boolean; onRead: () => void }) {
   const t = useTranslations("run.refusal");
   const common = useTranslations("common");
   const sentence = useReason(refusal.reason);
@@ -55,9 +54,9 @@ function useReason(reason: RefusalReason): string {
     case "no_catalogue":
       return t(lacksOperation(reason.failure) ? "noCatalogue" : "catalogueUnread");
     case "too_large":
-      return t("too_large", { found: reason.found, limit: reason.limit, most: reason.most });
+      return t("too_large", { found: reason.found, limit: reason.limit, max: reason.max });
     case "too_many_numbers":
-      return t("too_many_numbers", { most: reason.most });
+      return t("too_many_numbers", { max: reason.max });
     case "node_without_class":
       return t("node_without_class", { nodeId: reason.nodeId });
     case "node_with_bad_inputs":
@@ -90,7 +89,7 @@ const formats = ["run", "drawing"] as const;
 
 type FormatDialogProps = { file: OpenedFile | undefined; api: CatalogueApi; onChoose: (format: Format) => void; onClose: () => void };
 
-/** A file holds both what was run and the editor's drawing of it: asks which one to open. Closed without a choice, nothing is opened. */
+/** A file contains both what was run and the editor's drawing: asks which one to open. Closed without a choice, nothing is opened. */
 export function FormatDialog({ file, api, onChoose, onClose }: FormatDialogProps) {
   const t = useTranslations("run.formats");
   const common = useTranslations("common");
@@ -122,7 +121,6 @@ export function FormatDialog({ file, api, onChoose, onClose }: FormatDialogProps
 }
 
 type FormatDifferences = {
-  /** Values and links that differ, of nodes that exist in both. */
   values: { nodeId: string; title: string; input: string; run: string; drawing: string }[];
   onlyRun: number;
   onlyDrawing: number;
@@ -133,12 +131,12 @@ function Differences({ file, api }: { file: OpenedFile; api: CatalogueApi }) {
   const t = useTranslations("run.formats");
   const [found, setFound] = useState<Result<FormatDifferences, Refusal>>();
   useEffect(() => {
-    let isWanted = true;
+    let isNeeded = true;
     if (file.both)
       void openDrawingOf(file.both, api).then((drawing) => {
-        if (isWanted) setFound(drawing.ok ? ok(differencesOf(file.graph, drawing.value.graph)) : drawing);
+        if (isNeeded) setFound(drawing.ok ? ok(differencesOf(file.graph, drawing.value.graph)) : drawing);
       });
-    return () => void (isWanted = false);
+    return () => void (isNeeded = false);
   }, [file, api]);
   if (!found) return null;
   if (!found.ok) return <Unread reason={found.failure.reason} />;
@@ -168,7 +166,9 @@ function differencesOf(run: Graph, drawing: Graph): FormatDifferences {
     const names = new Set([...Object.keys(one?.inputs ?? {}), ...Object.keys(other?.inputs ?? {})]);
     return [...names].flatMap((input) => {
       const [ran, drawn] = [shown(own(one?.inputs ?? {}, input)), shown(own(other?.inputs ?? {}, input))];
-      return ran === drawn ? [] : [{ nodeId, title: one ? nodeName(one) : nodeId, input, run: short(ran), drawing: short(drawn) }];
+      return ran === drawn
+        ? []
+        : [{ nodeId, title: one ? nodeName(one) : nodeId, input, run: cutText(ran, MAX_VALUE), drawing: cutText(drawn, MAX_VALUE) }];
     });
   });
   return { values, onlyRun: Object.keys(run).length - common.length, onlyDrawing: Object.keys(drawing).length - common.length };
@@ -176,10 +176,6 @@ function differencesOf(run: Graph, drawing: Graph): FormatDifferences {
 
 function shown(value: unknown): string {
   return value === undefined ? "–" : typeof value === "string" ? value : writeExactJson(value);
-}
-
-function short(text: string): string {
-  return text.length > MAX_VALUE ? `${text.slice(0, MAX_VALUE - 1)}…` : text;
 }
 
 function Unread({ reason }: { reason: RefusalReason }) {

@@ -3,7 +3,7 @@ import { Button } from "@/components/ui/controls/button";
 import { Picture } from "@/components/ui/pictures/picture";
 import { thumbnailUrl } from "@/lib/browser/urls";
 import { formBuilder, type FormNode } from "../form/form-model";
-import { type OpenedFile, type PendingImage, type PendingImages } from "./opened";
+import { type OpenedFile, type PendingImage, type PendingImages } from "./opened-workflow";
 
 const SHOWN = 8;
 
@@ -21,7 +21,7 @@ type PendingImagesNoteProps = {
 
 /** Pictures that were chosen for a run: where they can go. Nothing is replaced before the person confirms. */
 export function PendingImagesNote({
-  pendingImages: { pictures, lost },
+  pendingImages: { pictures, missing },
   connection,
   inputs,
   onUse,
@@ -56,7 +56,7 @@ export function PendingImagesNote({
           <p className="truncate font-semibold">{isMany || !first ? t("title", { count: pictures.length }) : first.name}</p>
           <p className="text-ink-2">
             {t(next)}
-            {lost > 0 ? ` ${t("lost", { count: lost })}` : null}
+            {missing > 0 ? ` ${t("lost", { count: missing })}` : null}
           </p>
         </div>
         <Button tone="quiet" size="small" onClick={onDismiss}>
@@ -98,8 +98,7 @@ export function pictureInputsOf({ graph, order }: Pick<OpenedFile, "graph" | "or
 
 export type Placed = { input: PictureInput; picture: PendingImage };
 
-/** With one picture and one input there is nothing to choose. */
-export function onlyPlace(file: Pick<OpenedFile, "graph" | "order">, pictures: readonly PendingImage[]): Placed | undefined {
+export function onlyTarget(file: Pick<OpenedFile, "graph" | "order">, pictures: readonly PendingImage[]): Placed | undefined {
   const [[input, ...otherInputs], [picture, ...otherPictures]] = [pictureInputsOf(file), pictures];
   return input && picture && otherInputs.length + otherPictures.length === 0 ? { input, picture } : undefined;
 }

@@ -1,36 +1,31 @@
 import { useTranslations } from "next-intl";
 import { useState } from "react";
-import useSWR from "swr";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { Button } from "@/components/ui/controls/button";
 import { Input } from "@/components/ui/controls/fields";
 import { Skeleton } from "@/components/ui/skeleton";
 import { RelativeTime } from "@/components/ui/time/relative-time";
 import { type ApiFailure } from "@/lib/browser/read-failure";
+import { useRead } from "@/lib/browser/use-read";
 import { toMilliseconds } from "@/lib/contract/times";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { openArrival } from "./arrivals";
-import { type OpenedFile } from "./opened";
+import { type OpenedFile } from "./opened-workflow";
 import { pictureInputsOf } from "./pending-images-note";
+import { openRunSource } from "./run-sources";
 import { type WorkflowApi } from "./workflow-api";
 
 const MAX_SHOWN = 100;
 const MANY = 10;
 
-type StoredFile = Awaited<ReturnType<typeof readStoredFiles>>[number];
+type StoredFile = Extract<Awaited<ReturnType<WorkflowApi["listStored"]>>, { ok: true }>["value"][number];
 type StoredFilesProps = { connection?: string; listStored: WorkflowApi["listStored"]; onOpen: (path: string) => void };
 
 /** Workflows stored at the service, listed only on a click: most people bring a file of their own. */
 export function StoredFiles({ connection, listStored, onOpen }: StoredFilesProps) {
   const t = useTranslations("run.stored");
-  const [isAsked, setAsked] = useState(false);
+  const [isRequested, setRequested] = useState(false);
   const [search, setSearch] = useState("");
-  const options = { shouldRetryOnError: false, revalidateOnFocus: false };
-  const { data, error, mutate } = useSWR<StoredFile[], ApiFailure>(
-    isAsked ? ["run.stored", connection] : null,
-    () => readStoredFiles(listStored),
-    options,
-  );
+  const { data, error, mutate } = useRead(isRequested && ["run.stored", connection], listStored);
   const found = (data ?? []).filter(({ path }) => /\.json$/i.test(path) && path.toLowerCase().includes(search.trim().toLowerCase()));
   return (
     <section aria-labelledby="stored-files">
@@ -39,8 +34,8 @@ export function StoredFiles({ connection, listStored, onOpen }: StoredFilesProps
         <span className="ml-2 font-normal text-ink-3 max-sm:ml-0 max-sm:block">{t("note")}</span>
       </h2>
       <div className="mt-2.5">
-        {!isAsked ? <Button onClick={() => setAsked(true)}>{t("show")}</Button> : null}
-        {isAsked && !data && !error ? <Skeleton className="h-[46px] w-full" /> : null}
+        {!isRequested ? <Button onClick={() => setRequested(true)}>{t("show")}</Button> : null}
+        {isRequested && !data && !error ? <Skeleton className="h-[46px] w-full" /> : null}
         {error ? <FailureMessage failure={error} onRetry={() => void mutate()} /> : null}
         {data && data.length > MANY ? (
           <Input
@@ -64,12 +59,6 @@ export function StoredFiles({ connection, listStored, onOpen }: StoredFilesProps
       </div>
     </section>
   );
-}
-
-async function readStoredFiles(listStored: WorkflowApi["listStored"]) {
-  const files = await listStored();
-  if (!files.ok) throw files.failure;
-  return files.value;
 }
 
 function StoredFileItem({ file, onOpen }: { file: StoredFile; onOpen: StoredFilesProps["onOpen"] }) {
@@ -96,17 +85,18 @@ const MAX_READ = 6;
 type RecentWorkflow = { jobId: string; file: OpenedFile };
 
 async function recentPictureWorkflows(api: WorkflowApi): Promise<Result<RecentWorkflow[], ApiFailure>> {
-  const answer = await api.recentJobs();
-  if (!answer.ok) return answer;
+  const result = await api.recentJobs();
+  if (!result.ok) return result;
   const newest = new Map<string, string>();
-  for (const { id, workflow_id: workflow = id } of answer.value.jobs) if (!newest.has(workflow)) newest.set(workflow, id);
-  const found: RecentWorkflow[] = [];
+  for (const { id, workflow_id: workflow = id } of result.value.jobs) if (!newest.has(workflow)) newest.set(workflow, id);
+  const recentWorkflows: RecentWorkflow[] = [];
   for (const jobId of [...newest.values()].slice(0, MAX_READ)) {
-    const opened = await openArrival({ job: jobId }, api);
-    if (!opened.ok && opened.failure.reason.code === "unread") return failed(opened.failure.reason.failure);
-    if (opened.ok && pictureInputsOf(opened.value).length > 0) found.push({ jobId, file: opened.value });
+    const runSourceResult = await openRunSource({ job: jobId }, api);
+    if (!runSourceResult.ok && runSourceResult.failure.reason.code === "unread") return failed(runSourceResult.failure.reason.failure);
+    if (runSourceResult.ok && pictureInputsOf(runSourceResult.value).length > 0)
+      recentWorkflows.push({ jobId, file: runSourceResult.value });
   }
-  return ok(found);
+  return ok(recentWorkflows);
 }
 
 type RecentWorkflowsProps = { connection?: string; api: WorkflowApi; onOpen: (file: OpenedFile) => void };
@@ -114,13 +104,7 @@ type RecentWorkflowsProps = { connection?: string; api: WorkflowApi; onOpen: (fi
 /** Recently run workflows that take a picture: most pictures are meant for a workflow that is already in use. */
 export function RecentWorkflows({ connection, api, onOpen }: RecentWorkflowsProps) {
   const t = useTranslations("run");
-  const read = async () => {
-    const found = await recentPictureWorkflows(api);
-    if (!found.ok) throw found.failure;
-    return found.value;
-  };
-  const options = { shouldRetryOnError: false, revalidateOnFocus: false };
-  const { data, error, mutate } = useSWR<RecentWorkflow[], ApiFailure>(["run.recent", connection], read, options);
+  const { data, error, mutate } = useRead(["run.recent", connection], () => recentPictureWorkflows(api));
   return (
     <section aria-labelledby="recent-workflows">
       <h2 id="recent-workflows" className="font-semibold">

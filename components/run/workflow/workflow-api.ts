@@ -23,38 +23,32 @@ type Read<T> = Promise<Result<T, ApiFailure>>;
 
 export type WorkflowApi = CatalogueApi & {
   readJob: (id: string) => Read<JobDetail>;
-  /** The newest jobs of any workflow. */
   recentJobs: () => Read<JobsAnswer>;
   /** The workflow of an app, as stored in its file. */
   readApp: (id: string) => Read<Pick<AppDefinition, "title" | "graph" | "editor">>;
   readAsset: (id: string) => Read<Asset>;
   readFile: (file: AssetView) => Read<ByteSource>;
-  /** Workflow files stored at the service, newest first. */
   listStored: () => Read<UserdataFile[]>;
   readStored: (path: string) => Read<ByteSource>;
   loadSample: (name: SampleName) => Promise<Result<string, "missing">>;
-  /** The title of a sample, used instead of its file name. */
   sampleTitle?: (name: SampleName) => string;
-  /** The service was delivered with the pictures of the samples. */
   shipsPictures?: boolean;
-  /** Sends a sample's picture to a service that lacks it. */
   sendSamplePicture?: (name: string) => Promise<SentSamplePicture>;
 };
 
 const RECENT_JOBS = 50;
 const FOLDER = "workflows/";
 
-/** The embedded service has the pictures of the samples. */
 export function createWorkflowApi(connection: string | undefined, shipsPictures: boolean, { sendPicture }: PictureApi): WorkflowApi {
   return {
     shipsPictures,
     sendSamplePicture: async (name) => {
-      const blob = await readSample(name, (answer) => answer.blob());
+      const blob = await readSample(name, (response) => response.blob());
       return blob.ok ? sendWithoutProgress(new File([blob.value], name, { type: "image/png" }), sendPicture) : blob;
     },
     recentJobs: () => callApi(withQuery("/api/jobs", { limit: RECENT_JOBS, connection }), { cache: "no-store" }),
     readAsset: (id) => callApi(withQuery(`/api/assets/${encodeURIComponent(id)}`, { connection }), { cache: "no-store" }),
-    loadSample: (name) => readSample(`${name}.json`, (answer) => answer.text()),
+    loadSample: (name) => readSample(`${name}.json`, (response) => response.text()),
     readApp: (id) => callApi<AppDefinition>(`/api/apps/${encodeURIComponent(id)}/workflow`, { cache: "no-store" }),
     readJob: (id) => callApi(withQuery(`/api/jobs/${encodeURIComponent(id)}`, { connection }), { cache: "no-store" }),
     readStored: (path) => bytesAt(apiPath(withQuery(`/api/userdata/${encodeURIComponent(path)}`, { connection }))),
@@ -64,13 +58,13 @@ export function createWorkflowApi(connection: string | undefined, shipsPictures:
       const files = await callApi<UserdataFile[]>(path, { cache: "no-store" });
       if (!files.ok) return files;
       const changedAt = ({ modified }: UserdataFile) => toMilliseconds(modified) ?? 0;
-      return ok(fromTop(files.value, FOLDER).sort((one, other) => changedAt(other) - changedAt(one)));
+      return ok(fromTop(files.value, FOLDER).sort((item, other) => changedAt(other) - changedAt(item)));
     },
     readCatalogue: () => readCatalogue(connection),
   };
 }
 
-async function readSample<T>(file: string, read: (answer: Response) => Promise<T>): Promise<Result<T, "missing">> {
+async function readSample<T>(file: string, read: (response: Response) => Promise<T>): Promise<Result<T, "missing">> {
   try {
     const answer = await fetch(apiPath(`/samples/${file}`));
     return answer.ok ? ok(await read(answer)) : failed("missing");

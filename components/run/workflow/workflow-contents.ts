@@ -13,7 +13,7 @@ import { isMasked, withoutMasks } from "@/lib/contract/secrets/secret-texts";
 import { drawingIn } from "@/lib/contract/workflow/workflow-name";
 import { isDeeperThan } from "@/lib/shared/json-depth";
 import { withInput } from "../form/form-model";
-import { type OpenWorkflow } from "./opened";
+import { type OpenWorkflow } from "./opened-workflow";
 
 // File names as they were written (`%date:yyyy-MM-dd%`), stored beside the graph in which they are filled in: reopening a past job or
 // its picture shows the placeholder, not the date of that run. They are stored where the family's editors keep their own data.
@@ -65,21 +65,21 @@ type Parts = { graph: Graph; extraData?: JsonObject };
  * Removes keys and tokens: such an input is emptied; of a longer text only the part that looks like a key is removed; a field of
  * extra_data is dropped. If the console knows a key by other means than its looks, the whole text is removed.
  */
-export function leftOut({ graph, extraData }: Parts, places: readonly SecretPlace[]): Parts {
+export function leftOut({ graph, extraData }: Parts, secretPlaces: readonly SecretPlace[]): Parts {
   let [left, extra] = [graph, extraData];
-  for (const place of places) {
-    if (place.kind === "input") {
-      const node = own(left, place.node_id);
-      const value = node && own(node.inputs, place.input);
+  for (const secretPlace of secretPlaces) {
+    if (secretPlace.kind === "input") {
+      const node = own(left, secretPlace.node_id);
+      const value = node && own(node.inputs, secretPlace.input);
       if (!node || value === undefined) continue;
       left = {
         ...left,
-        [place.node_id]: {
+        [secretPlace.node_id]: {
           ...node,
-          inputs: withSpellingsOf(node.inputs, { ...node.inputs, [place.input]: withoutSecret(place.input, value) }),
+          inputs: withSpellingsOf(node.inputs, { ...node.inputs, [secretPlace.input]: withoutSecret(secretPlace.input, value) }),
         },
       };
-    } else if (place.kind === "extra" && extra) extra = withoutPath(extra, place.path);
+    } else if (secretPlace.kind === "extra" && extra) extra = withoutPath(extra, secretPlace.path);
   }
   return { graph: left, ...(extra && { extraData: extra }) };
 }
@@ -101,14 +101,14 @@ function withoutPath(value: JsonObject, [name = "", ...rest]: readonly string[])
 }
 
 /** `sent` is forgotten: the workflow is no longer what was sent. */
-export function withoutSecrets(opened: OpenWorkflow, places: readonly SecretPlace[]): OpenWorkflow {
-  const left = leftOut({ graph: opened.graph, extraData: opened.extraData }, places);
-  const extra = readExtra(opened.advanced?.extra ?? "");
-  const written = extra.ok ? leftOut({ graph: {}, extraData: extra.value }, places).extraData : undefined;
+export function withoutSecrets(openWorkflow: OpenWorkflow, secretPlaces: readonly SecretPlace[]): OpenWorkflow {
+  const remaining = leftOut({ graph: openWorkflow.graph, extraData: openWorkflow.extraData }, secretPlaces);
+  const extra = readExtra(openWorkflow.advanced?.extra ?? "");
+  const written = extra.ok ? leftOut({ graph: {}, extraData: extra.value }, secretPlaces).extraData : undefined;
   const isWritten = written !== undefined && Object.keys(written).length > 0;
-  const advanced = { ...opened.advanced, ...(extra.ok && { extra: isWritten ? writeExactJson(written, 2) : "" }) };
-  const isEdited = opened.isEdited || left.graph !== opened.graph;
-  return { ...opened, ...left, advanced, isEdited, leftOut: places, sent: undefined };
+  const advanced = { ...openWorkflow.advanced, ...(extra.ok && { extra: isWritten ? writeExactJson(written, 2) : "" }) };
+  const isEdited = openWorkflow.isEdited || remaining.graph !== openWorkflow.graph;
+  return { ...openWorkflow, ...remaining, advanced, isEdited, leftOut: secretPlaces, sent: undefined };
 }
 
 // What a person wrote as extra_data: parsed, checked, and merged over what came with the workflow.

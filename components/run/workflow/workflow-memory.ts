@@ -5,7 +5,7 @@ import { useCallback, useMemo, useState } from "react";
 import { persisted } from "@/lib/browser/persisted";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { anyText, list, object, or, type Reader } from "@/lib/contract/json/readers";
-import { type BothFormats, fingerprint, type Format } from "./opened";
+import { type BothFormats, fingerprint, type Format } from "./opened-workflow";
 
 const MAX_WORKFLOWS = 200;
 const MAX_INPUTS = 200;
@@ -15,8 +15,8 @@ type Entry = readonly [id: string, memory: WorkflowMemory];
 
 const inputs = or(list(anyText, MAX_INPUTS), []);
 const memory = object({ pinned: inputs, randomised: inputs });
-const entry: Reader<Entry> = (kept) => {
-  const [id, its]: unknown[] = Array.isArray(kept) ? kept : [];
+const entry: Reader<Entry> = (storedValue) => {
+  const [id, its]: unknown[] = Array.isArray(storedValue) ? storedValue : [];
   const read = memory(its);
   return typeof id === "string" && read ? [id, read] : undefined;
 };
@@ -72,17 +72,18 @@ export function useWorkflowMemory(workflowId: string): InputSettings {
   );
 }
 
-// Remembers which format of a file with two formats the person chose: asked once per file, recognised by its content.
-// Guarantees: never throws; bounded, the oldest choice is dropped first. Must never: hold anything of the file but a fingerprint.
+// Remembers the chosen format of a file with two formats, recognised by its content.
+// Guarantees: never throws; bounded, the oldest choice is dropped first.
+// Must never: hold anything of the file but a fingerprint.
 
 const MAX_FILES = 200;
 
 type Choice = readonly [file: string, format: Format];
-const choice: Reader<Choice> = (kept) => {
-  const [file, format]: unknown[] = Array.isArray(kept) ? kept : [];
+const choice: Reader<Choice> = (storedValue) => {
+  const [file, format]: unknown[] = Array.isArray(storedValue) ? storedValue : [];
   return typeof file === "string" && (format === "run" || format === "drawing") ? [file, format] : undefined;
 };
-const choices = persisted("lightdesk.run.formats", (kept) => list(choice)(kept) ?? []);
+const choices = persisted("lightdesk.run.formats", (storedValue) => list(choice)(storedValue) ?? []);
 
 export function chosenFormat({ text }: BothFormats): Format | undefined {
   const file = fingerprint(text);

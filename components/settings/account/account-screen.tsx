@@ -2,30 +2,29 @@
 
 import { useTranslations } from "next-intl";
 import { useTheme } from "next-themes";
-import { type FormEvent, type ReactNode, useState } from "react";
+import { type FormEvent, type ReactNode, useSyncExternalStore } from "react";
 import { NewPasswordInput } from "@/components/frame/account/sign-in-fields";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { faultyField } from "@/components/frame/failure/fault-owner";
 import { LanguageSwitch } from "@/components/frame/look/language-switch";
-import { PageHeader } from "@/components/frame/page-header";
+import { type NoticeChoice, noticeChoice, noticeChoices } from "@/components/frame/own-jobs";
 import { Card } from "@/components/ui/card";
 import { Button } from "@/components/ui/controls/button";
-import { Input } from "@/components/ui/controls/fields";
-import { Select } from "@/components/ui/controls/fields";
-import { fieldText } from "@/components/ui/controls/form-field";
-import { FormField } from "@/components/ui/controls/form-field";
+import { Options } from "@/components/ui/controls/fields";
+import { fieldText, FormField, InputField, SelectField } from "@/components/ui/controls/form-field";
 import { useRouter } from "@/components/ui/link";
 import { RelativeTime } from "@/components/ui/time/relative-time";
-import { browserZone, browserZones, chooseZone, chosenZone } from "@/components/ui/time/use-clock";
 import { useHydrated } from "@/components/ui/time/use-now";
+import { browserTimeZone, selectedTimeZone, storeTimeZone, supportedTimeZones } from "@/components/ui/time/use-time-format";
 import { showToast } from "@/components/ui/toast-store";
 import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { signIn } from "@/lib/browser/session";
 import { apiPath } from "@/lib/browser/urls";
+import { useRequests } from "@/lib/browser/use-read";
 import { type MemberView, type SessionView } from "@/lib/contract/console";
 import { MIN_PASSWORD, type SignInMethods } from "@/lib/contract/people/sign-in";
-import { SettingsTabs } from "../settings-tabs";
+import { SettingsPage } from "../settings-tabs";
 import { MethodsCard, SessionsCard } from "./methods-card";
 
 const themes = ["system", "light", "dark"] as const;
@@ -46,42 +45,54 @@ function LookCard() {
           </span>
           <LanguageSwitch />
         </div>
-        <FormField label={t("theme")}>
-          {(control) => (
-            <Select {...control} value={isHydrated ? chosen : "system"} onChange={({ target }) => setTheme(target.value)}>
-              {themes.map((name) => (
-                <option key={name} value={name}>
-                  {theme(name)}
+        <SelectField label={t("theme")} value={isHydrated ? chosen : "system"} onChange={({ target }) => setTheme(target.value)}>
+          <Options of={themes.map((name) => [name, theme(name)])} />
+        </SelectField>
+        <SelectField
+          label={t("zone")}
+          className="max-w-[300px]"
+          value={isHydrated ? (selectedTimeZone() ?? "") : ""}
+          onChange={({ target }) => {
+            // A reload, so that all times on the page are formatted again.
+            if (storeTimeZone(target.value || undefined)) window.location.reload();
+          }}
+        >
+          <option value="">{t("zoneBrowser", { zone: isHydrated ? browserTimeZone() : "…" })}</option>
+          {isHydrated
+            ? supportedTimeZones().map((zone) => (
+                <option key={zone} value={zone}>
+                  {zone}
                 </option>
-              ))}
-            </Select>
-          )}
-        </FormField>
-        <FormField label={t("zone")}>
-          {(control) => (
-            <Select
-              {...control}
-              className="max-w-[300px]"
-              value={isHydrated ? (chosenZone() ?? "") : ""}
-              onChange={({ target }) => {
-                // A reload, so that all times on the page are formatted again.
-                if (chooseZone(target.value || undefined)) window.location.reload();
-              }}
-            >
-              <option value="">{t("zoneBrowser", { zone: isHydrated ? browserZone() : "…" })}</option>
-              {isHydrated
-                ? browserZones().map((zone) => (
-                    <option key={zone} value={zone}>
-                      {zone}
-                    </option>
-                  ))
-                : null}
-            </Select>
-          )}
-        </FormField>
+              ))
+            : null}
+        </SelectField>
+        <NoticesField />
       </div>
       <p className="text-ink-3">{t("lookText")}</p>
     </Card>
+  );
+}
+
+/** Absent where the browser has no notifications, as without https. */
+function NoticesField() {
+  const t = useTranslations("settings.profile");
+  const isHydrated = useHydrated();
+  const chosen = useSyncExternalStore(noticeChoice.subscribe, noticeChoice.get, () => undefined) ?? "off";
+  if (!isHydrated || typeof Notification === "undefined") return null;
+  const isBlocked = chosen !== "off" && Notification.permission === "denied";
+  const choose = async (choice: NoticeChoice) => {
+    if (choice !== "off" && Notification.permission === "default") await Notification.requestPermission();
+    noticeChoice.set(choice);
+  };
+  return (
+    <SelectField
+      label={t("notices")}
+      error={isBlocked ? t("noticesBlocked") : undefined}
+      value={chosen}
+      onChange={({ target }) => void choose(noticeChoices.find((choice) => choice === target.value))}
+    >
+      <Options of={noticeChoices.map((choice) => [choice, t(`notice.${choice}`)])} />
+    </SelectField>
   );
 }
 
@@ -91,22 +102,18 @@ export function AccountScreen({ member: { name, email, role, createdAt }, method
   const t = useTranslations("settings");
   const roleName = useTranslations("frame.member.role");
   return (
-    <>
-      <PageHeader title={t("title")} />
-      <SettingsTabs current="account" />
-      <div className="flex w-full max-w-[860px] flex-col gap-3.5 p-4 md:px-5">
-        <p className="text-ink-3">
-          {roleName(role)} · {t.rich("members.joined", { time: () => <RelativeTime ms={createdAt} /> })}
-        </p>
-        {/* The key resets a form to what is stored now. */}
-        <NameForm key={name} name={name} />
-        {methods.hasFixedAddress ? <FixedEmail email={email} /> : methods.password ? <EmailForm key={email} email={email} /> : null}
-        {methods.password ? <PasswordForm email={email} /> : null}
-        {methods.providers.length > 0 ? <MethodsCard methods={methods} /> : null}
-        <SessionsCard name={name} sessions={sessions} />
-        <LookCard />
-      </div>
-    </>
+    <SettingsPage current="account">
+      <p className="text-ink-3">
+        {roleName(role)} · {t.rich("members.joined", { time: () => <RelativeTime ms={createdAt} /> })}
+      </p>
+      {/* The key resets a form to what is stored now. */}
+      <NameForm key={name} name={name} />
+      {methods.hasFixedAddress ? <FixedEmail email={email} /> : methods.password ? <EmailForm key={email} email={email} /> : null}
+      {methods.password ? <PasswordForm email={email} /> : null}
+      {methods.providers.length > 0 ? <MethodsCard methods={methods} /> : null}
+      <SessionsCard name={name} sessions={sessions} />
+      <LookCard />
+    </SettingsPage>
   );
 }
 
@@ -116,24 +123,25 @@ type AccountField = (typeof fields)[number];
 /** The state of one account form: whether it is being saved, and which field was refused. */
 function useAccount() {
   const router = useRouter();
-  const [isBusy, setBusy] = useState(false);
-  const [failure, setFailure] = useState<ApiFailure>();
+  const { busyWith, failure, send } = useRequests<"save">();
   const isTaken = failure?.code === "CONFLICT";
   const faulty: AccountField | undefined = isTaken ? "email" : failure && faultyField(failure, fields);
   return {
-    isBusy,
+    isBusy: busyWith !== undefined,
     isTaken,
     faulty,
     /** A failure that belongs to no field. */
     failure: faulty === undefined ? failure : undefined,
     /** True if it succeeded. `after` is part of the act: the form stays busy until it has ended. */
     async change(json: Partial<Record<AccountField, string>>, after: () => Promise<void> | void): Promise<void> {
-      setBusy(true);
-      setFailure(undefined);
-      const result = await callApi("/api/console/account", { method: "PUT", json });
-      if (result.ok) await after();
-      else setFailure(result.failure);
-      setBusy(false);
+      const request = callApi("/api/console/account", { method: "PUT", json });
+      const result = await send(
+        "save",
+        request.then(async (saved) => {
+          if (saved.ok) await after();
+          return saved;
+        }),
+      );
       if (result.ok) router.refresh();
     },
   };
@@ -150,9 +158,16 @@ function NameForm({ name }: { name: string }) {
       {...state}
       onSubmit={(data) => void change({ name: fieldText(data, "name") }, () => showToast({ tone: "ok", text: t("saved") }))}
     >
-      <FormField label={t("name")} hint={t("nameHint")} error={faulty === "name" ? wrong("name") : undefined}>
-        {(control) => <Input {...control} name="name" autoComplete="name" required maxLength={100} defaultValue={name} />}
-      </FormField>
+      <InputField
+        label={t("name")}
+        hint={t("nameHint")}
+        error={faulty === "name" ? wrong("name") : undefined}
+        name="name"
+        autoComplete="name"
+        required
+        maxLength={100}
+        defaultValue={name}
+      />
     </AccountForm>
   );
 }
@@ -167,18 +182,24 @@ function EmailForm({ email }: { email: string }) {
       submit={t("changeEmail")}
       {...state}
       onSubmit={(data, form) => {
-        const wanted = fieldText(data, "email").trim().toLowerCase();
-        void change({ email: wanted, currentPassword: fieldText(data, "currentPassword") }, () => {
-          showToast({ tone: "ok", text: t("emailChanged", { email: wanted }) });
+        const newEmail = fieldText(data, "email").trim().toLowerCase();
+        void change({ email: newEmail, currentPassword: fieldText(data, "currentPassword") }, () => {
+          showToast({ tone: "ok", text: t("emailChanged", { email: newEmail }) });
           for (const field of form.querySelectorAll<HTMLInputElement>("[type=password]")) field.value = "";
         });
       }}
     >
-      <FormField label={t("email")} hint={t("emailHint")} error={faulty === "email" ? (isTaken ? t("taken") : wrong("email")) : undefined}>
-        {(control) => (
-          <Input {...control} name="email" type="email" autoComplete="username" required maxLength={254} defaultValue={email} />
-        )}
-      </FormField>
+      <InputField
+        label={t("email")}
+        hint={t("emailHint")}
+        error={faulty === "email" ? (isTaken ? t("taken") : wrong("email")) : undefined}
+        name="email"
+        type="email"
+        autoComplete="username"
+        required
+        maxLength={254}
+        defaultValue={email}
+      />
       <PresentPassword isWrong={faulty === "currentPassword"} />
     </AccountForm>
   );
@@ -261,8 +282,14 @@ function AccountForm({ title, submit, isBusy, failure, onSubmit, children }: Acc
 function PresentPassword({ isWrong }: { isWrong: boolean }) {
   const t = useTranslations("settings.profile");
   return (
-    <FormField label={t("currentPassword")} error={isWrong ? t("wrongPassword") : undefined}>
-      {(control) => <Input {...control} name="currentPassword" type="password" autoComplete="current-password" required maxLength={254} />}
-    </FormField>
+    <InputField
+      label={t("currentPassword")}
+      error={isWrong ? t("wrongPassword") : undefined}
+      name="currentPassword"
+      type="password"
+      autoComplete="current-password"
+      required
+      maxLength={254}
+    />
   );
 }

@@ -13,6 +13,7 @@ import { showToast } from "@/components/ui/toast-store";
 import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { signInAt } from "@/lib/browser/session";
+import { useRequests } from "@/lib/browser/use-read";
 import { type SessionView } from "@/lib/contract/console";
 import { type SignInMethods } from "@/lib/contract/people/sign-in";
 import { RemovalDialog } from "../revocable-list";
@@ -104,17 +105,12 @@ export function SessionsCard({ name, sessions }: { name: string; sessions: reado
   const t = useTranslations("settings.profile");
   const router = useRouter();
   const [isAsking, setAsking] = useState(false);
-  const [busyWith, setBusyWith] = useState<string>();
-  const [failure, setFailure] = useState<ApiFailure>();
+  const { busyWith, failure, send } = useRequests<string>();
   async function end(which: string) {
     setAsking(false);
-    setBusyWith(which);
-    setFailure(undefined);
-    const one = which === OTHERS ? "" : `/${encodeURIComponent(which)}`;
-    const result = await callApi(`/api/console/account/sessions${one}`, { method: "DELETE" });
-    setBusyWith(undefined);
+    const value = which === OTHERS ? "" : `/${encodeURIComponent(which)}`;
+    const result = await send(which, callApi(`/api/console/account/sessions${value}`, { method: "DELETE" }));
     if (result.ok) showToast({ tone: "ok", text: t(which === OTHERS ? "session.othersEnded" : "session.ended") });
-    else setFailure(result.failure);
     router.refresh();
   }
   return (

@@ -1,4 +1,4 @@
-import { withQuery } from "@/lib/browser/urls";
+import { shortId, withQuery } from "@/lib/browser/urls";
 import { type AuditItem, type AuditPart, type AuditQuery } from "@/lib/contract/audit/audit";
 import { namelessWorkflow } from "@/lib/contract/workflow/workflow-name";
 
@@ -31,15 +31,15 @@ const aboutJobs = new Set(["submitPrompt", "cancelJob", "cancelJobs", "cancelOne
 
 /** The outcome of an act as single facts; undefined where the log has a sentence instead. */
 export function factsOf({ action, outcome = "", connection }: AuditItem): AuditFact[] | undefined {
-  const found = [...outcome.matchAll(beginnings)];
-  if (found[0]?.index !== 0) return undefined;
-  return found.flatMap((match, at) => {
+  const matches = [...outcome.matchAll(beginnings)];
+  if (matches[0]?.index !== 0) return undefined;
+  return matches.flatMap((match, at) => {
     const name = match[1];
     if (!isWritten(name)) return [];
-    const value = outcome.slice(match.index + match[0].length, found[at + 1]?.index);
+    const value = outcome.slice(match.index + match[0].length, matches[at + 1]?.index);
     // The status "done" says the same.
     if (name === "code" && value === "OK") return [];
-    // A name that is a hash tells people nothing.
+    // A name that is a hash is useless to people.
     if (name === "name" && /^[0-9a-f]{64}(\.\w+)?$/.test(value)) return [];
     const word = name === "id" && aboutAssets.has(action) ? "asset" : words[name];
     return [{ word, value, ...(isAnswer(value) && { answer: answers[value] }), href: pageOf(word, value, connection) }];
@@ -50,7 +50,7 @@ export function factsOf({ action, outcome = "", connection }: AuditItem): AuditF
 export function partWords({ action }: AuditItem, { id, name }: Pick<AuditPart, "id" | "name">): { text: string; short?: string } {
   if (isCount(action, id)) return { text: id };
   if (name === undefined || name === id) return { text: aboutJobs.has(action) ? namelessWorkflow(id) : id };
-  return { text: name, ...((aboutJobs.has(action) || aboutAssets.has(action)) && { short: id.slice(0, 8) }) };
+  return { text: name, ...((aboutJobs.has(action) || aboutAssets.has(action)) && { short: shortId(id) }) };
 }
 
 /** The page of the object that was acted on; a deleted one has none. */

@@ -2,20 +2,19 @@
 
 import { useTranslations } from "next-intl";
 import { use } from "react";
-import { useActWords } from "@/components/frame/act-words";
+import { useActMessages } from "@/components/frame/act-messages";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
-import { PageHeader } from "@/components/frame/page-header";
 import { Card } from "@/components/ui/card";
 import { buttonStyle } from "@/components/ui/controls/button";
-import { Select } from "@/components/ui/controls/fields";
+import { Options, Select } from "@/components/ui/controls/fields";
 import { EmptyState } from "@/components/ui/empty-state";
-import { Link, useRouter } from "@/components/ui/link";
+import { ButtonLink, useRouter } from "@/components/ui/link";
 import { apiPath } from "@/lib/browser/urls";
 import { type AuditChoices, type AuditPage } from "@/lib/contract/audit/audit";
 import { type Failure } from "@/lib/contract/failure";
 import { type Role } from "@/lib/contract/people/roles";
 import { type Result } from "@/lib/shared/result";
-import { SettingsTabs } from "../settings-tabs";
+import { SettingsPage } from "../settings-tabs";
 import { auditAddress, auditFile, type AuditView } from "./audit-facts";
 import { AuditTable } from "./audit-table";
 
@@ -31,21 +30,17 @@ export function AuditScreen({ role, view, reads }: AuditScreenProps) {
   const t = useTranslations("settings");
   const roleName = useTranslations("frame.member.role");
   return (
-    <>
-      <PageHeader title={t("title")} />
-      <SettingsTabs current="audit" />
-      <div className="flex w-full max-w-[1080px] min-w-0 flex-col gap-3.5 p-4 md:px-5">
-        {reads ? (
-          <>
-            <p className="text-ink-3">{t("audit.text")}</p>
-            <AuditFilters view={view} choices={reads.choices} />
-            <AuditEntries view={view} page={reads.page} />
-          </>
-        ) : (
-          <p className="text-ink-2">{t("audit.notYours", { role: roleName(role) })}</p>
-        )}
-      </div>
-    </>
+    <SettingsPage current="audit" isWide>
+      {reads ? (
+        <>
+          <p className="text-ink-3">{t("audit.text")}</p>
+          <AuditFilters view={view} choices={reads.choices} />
+          <AuditEntries view={view} page={reads.page} />
+        </>
+      ) : (
+        <p className="text-ink-2">{t("audit.notYours", { role: roleName(role) })}</p>
+      )}
+    </SettingsPage>
   );
 }
 
@@ -64,15 +59,9 @@ function AuditEntries({ view, page }: { view: AuditView; page: Reads["page"] }) 
       </Card>
       <div className="flex gap-2">
         {view.before === undefined ? null : (
-          <Link href={auditAddress({ ...view, before: undefined, upTo: undefined })} className={buttonStyle()}>
-            {t("newest")}
-          </Link>
+          <ButtonLink href={auditAddress({ ...view, before: undefined, upTo: undefined })}>{t("newest")}</ButtonLink>
         )}
-        {hasMore ? (
-          <Link href={auditAddress({ ...view, before: entries.at(-1)?.id, upTo })} className={buttonStyle()}>
-            {t("older")}
-          </Link>
-        ) : null}
+        {hasMore ? <ButtonLink href={auditAddress({ ...view, before: entries.at(-1)?.id, upTo })}>{t("older")}</ButtonLink> : null}
       </div>
     </>
   );
@@ -84,14 +73,12 @@ const spans = [
   [24 * 30, "month"],
 ] as const;
 
-type AuditFiltersProps = { view: AuditView; choices: Promise<Result<AuditChoices, Failure>> };
-
-function AuditFilters({ view, choices }: AuditFiltersProps) {
+function AuditFilters({ view, choices }: { view: AuditView; choices: Promise<Result<AuditChoices, Failure>> }) {
   const t = useTranslations("settings.audit");
-  const { wordOf } = useActWords();
+  const { wordOf } = useActMessages();
   const router = useRouter();
-  const known = use(choices);
-  const { members, actions } = known.ok ? known.value : { members: [], actions: [] };
+  const loadedChoices = use(choices);
+  const { members, actions } = loadedChoices.ok ? loadedChoices.value : { members: [], actions: [] };
   // A change of filters starts again at the newest entry.
   const narrow = (change: Partial<AuditView>) => router.push(auditAddress({ ...view, before: undefined, upTo: undefined, ...change }));
   const isNarrowed = [view.member, view.action, view.on, view.within].some((value) => value !== undefined);
@@ -99,19 +86,11 @@ function AuditFilters({ view, choices }: AuditFiltersProps) {
     <div className="flex flex-wrap items-center gap-2">
       <Select aria-label={t("person")} value={view.member ?? ""} onChange={({ target }) => narrow({ member: target.value || undefined })}>
         <option value="">{t("anybody")}</option>
-        {members.map(({ id, name }) => (
-          <option key={id} value={id}>
-            {name}
-          </option>
-        ))}
+        <Options of={members.map(({ id, name }) => [id, name])} />
       </Select>
       <Select aria-label={t("act")} value={view.action ?? ""} onChange={({ target }) => narrow({ action: target.value || undefined })}>
         <option value="">{t("anything")}</option>
-        {actions.map((action) => (
-          <option key={action} value={action}>
-            {wordOf(action)}
-          </option>
-        ))}
+        <Options of={actions.map((action) => [action, wordOf(action)])} />
       </Select>
       <Select
         aria-label={t("time")}
@@ -119,16 +98,12 @@ function AuditFilters({ view, choices }: AuditFiltersProps) {
         onChange={({ target }) => narrow({ within: target.value ? Number(target.value) : undefined })}
       >
         <option value="">{t("anyTime")}</option>
-        {spans.map(([hours, word]) => (
-          <option key={hours} value={hours}>
-            {t(word)}
-          </option>
-        ))}
+        <Options of={spans.map(([hours, word]) => [hours, t(word)])} />
       </Select>
       {isNarrowed ? (
-        <Link href="/settings/audit" className={buttonStyle({ tone: "quiet" })}>
+        <ButtonLink href="/settings/audit" tone="quiet">
           {t("reset")}
-        </Link>
+        </ButtonLink>
       ) : null}
       <a href={apiPath(auditFile(view))} download className={buttonStyle({ className: "ml-auto" })}>
         {t("export")}

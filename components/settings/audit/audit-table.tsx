@@ -1,6 +1,6 @@
 import { useTranslations } from "next-intl";
 import { Fragment } from "react";
-import { useActWords } from "@/components/frame/act-words";
+import { useActMessages } from "@/components/frame/act-messages";
 import { toFaultCode } from "@/components/frame/failure/fault-owner";
 import { Link } from "@/components/ui/link";
 import { StatusBadge } from "@/components/ui/status-badge";
@@ -48,14 +48,14 @@ export function AuditTable({ entries }: { entries: readonly AuditItem[] }) {
 function AuditEntry({ entry }: { entry: AuditItem }) {
   const t = useTranslations("settings.audit");
   const common = useTranslations("common");
-  const { wordOf, triedOf } = useActWords();
+  const { wordOf, attemptOf: triedOf } = useActMessages();
   const { id, at, member, via, action, connection, status, parts = [], moreParts = 0 } = entry;
   const way = ways.find(([start]) => via?.startsWith(start));
   const wayName = way && via?.slice(way[0].length);
   const isMany = parts.length + moreParts > 1 || entry.isAtLeast === true;
-  const one = parts[0] ?? (entry.target === undefined ? undefined : { id: entry.target });
+  const item = parts[0] ?? (entry.target === undefined ? undefined : { id: entry.target });
   const facts = factsOf(entry);
-  const isRepeated = facts?.some(({ value }) => value === one?.id) ?? false;
+  const isRepeated = facts?.some(({ value }) => value === item?.id) ?? false;
   return (
     <tr data-entry={id} className="border-b border-line align-top last:border-b-0">
       <td className="px-3.5 py-1.5 whitespace-nowrap text-ink-2">
@@ -72,9 +72,9 @@ function AuditEntry({ entry }: { entry: AuditItem }) {
       <td className="max-w-[280px] px-3.5 py-1.5">
         <span title={action}>{status < 400 ? wordOf(action) : triedOf(action)}</span>
         {isMany ? <Parts entry={entry} parts={parts} /> : null}
-        {!isMany && one && !isRepeated ? (
-          <span className="block truncate text-sm text-ink-3" title={one.id}>
-            <PartName entry={entry} part={one} />
+        {!isMany && item && !isRepeated ? (
+          <span className="block truncate text-sm text-ink-3" title={item.id}>
+            <PartName entry={entry} part={item} />
           </span>
         ) : null}
       </td>
@@ -140,14 +140,14 @@ function useAuditNote(): (note: string) => string {
     const [, word, unsaved] = /^(\w+)(, not saved)?$/.exec(note) ?? [];
     const check = checkOutcomes.find((outcome) => outcome === word);
     if (check) return t(unsaved ? "notSaved" : "checked", { state: frame(`connection.${check}`) });
-    const runner = runnerNotes.find((one) => one === word);
+    const runner = runnerNotes.find((runnerNote) => runnerNote === word);
     if (runner) return unsaved ? t("notSaved", { state: t(`runner.${runner}`) }) : t(`runner.${runner}`);
     if (isFixed(note)) return t(fixed[note]);
     const role = roleOf(note);
     if (role) return frame(`member.role.${role}`);
     const [, count] = /^(\d+) assets$/.exec(note) ?? [];
     if (count !== undefined) return t("assets", { count: Number(count) });
-    const parts = note.split(", ").map((part) => accountParts.find((one) => one === part));
+    const parts = note.split(", ").map((part) => accountParts.find((accountPart) => accountPart === part));
     if (parts.every((part) => part !== undefined)) return parts.map((part) => t(`account.${part}`)).join(", ");
     return note;
   };

@@ -1,8 +1,8 @@
 import { useTranslations } from "next-intl";
 import { useId, useState } from "react";
 import { Button } from "@/components/ui/controls/button";
-import { Checkbox, Input } from "@/components/ui/controls/fields";
-import { FormField } from "@/components/ui/controls/form-field";
+import { CheckField } from "@/components/ui/controls/fields";
+import { InputField } from "@/components/ui/controls/form-field";
 import { useRouter } from "@/components/ui/link";
 import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";
@@ -33,11 +33,11 @@ export function ConnectionForm({ connection, canShare, onSaved, onClose }: Conne
   const [check, setCheck] = useState<ConnectionCheck>();
   const [address, setAddress] = useState("");
 
-  async function save(form: HTMLFormElement, act: "check" | "keep") {
+  async function save(form: HTMLFormElement, action: "check" | "keep") {
     const typed = readConnectionForm(new FormData(form));
     setSentKey(typed.key !== undefined);
-    if (act === "check") setCheck(undefined);
-    const result = await send(act, saveConnection(connection?.id, { ...typed, ...(act === "keep" && { keep: true }) }));
+    if (action === "check") setCheck(undefined);
+    const result = await send(action, saveConnection(connection?.id, { ...typed, ...(action === "keep" && { keep: true }) }));
     if (!result.ok) {
       // The role has changed since this page was rendered: the page is refreshed, and the form keeps what was typed.
       if (result.failure.code === "ROLE_TOO_LOW") router.refresh();
@@ -82,69 +82,61 @@ export function ConnectionForm({ connection, canShare, onSaved, onClose }: Conne
       onSubmit={(form) => void save(form, "check")}
       onClose={onClose}
     >
-      <FormField label={t("name")} error={wrong("name")}>
-        {(control) => (
-          // The button that opened the form is gone, so the first field gets the focus.
-          <Input
-            {...control}
-            name="name"
-            required
-            maxLength={100}
-            defaultValue={connection?.name}
-            placeholder={t("namePlaceholder")}
-            autoFocus
-          />
-        )}
-      </FormField>
+      <InputField
+        label={t("name")}
+        error={wrong("name")}
+        // The button that opened the form is gone, so the first field gets the focus.
+        name="name"
+        required
+        maxLength={100}
+        defaultValue={connection?.name}
+        placeholder={t("namePlaceholder")}
+        autoFocus
+      />
       {connection?.embedded ? null : (
         <>
-          <FormField label={t("baseUrl")} hint={hintOf(address, t)} error={wrong("baseUrl")}>
-            {(control) => (
-              <Input
-                {...control}
-                name="baseUrl"
-                inputMode="url"
-                autoCapitalize="none"
-                spellCheck={false}
-                required
-                maxLength={2000}
-                defaultValue={connection?.baseUrl}
-                onChange={({ target }) => setAddress(target.value.trim())}
-                placeholder="https://"
-              />
-            )}
-          </FormField>
-          <FormField label={t("accountUrl")} hint={t("accountUrlHint")} error={wrong("accountUrl")}>
-            {(control) => (
-              <Input
-                {...control}
-                name="accountUrl"
-                inputMode="url"
-                autoCapitalize="none"
-                spellCheck={false}
-                maxLength={2000}
-                defaultValue={connection?.accountUrl}
-                placeholder="https://"
-              />
-            )}
-          </FormField>
+          <InputField
+            label={t("baseUrl")}
+            hint={hintOf(address, t)}
+            error={wrong("baseUrl")}
+            name="baseUrl"
+            inputMode="url"
+            autoCapitalize="none"
+            spellCheck={false}
+            required
+            maxLength={2000}
+            defaultValue={connection?.baseUrl}
+            onChange={({ target }) => setAddress(target.value.trim())}
+            placeholder="https://"
+          />
+          <InputField
+            label={t("accountUrl")}
+            hint={t("accountUrlHint")}
+            error={wrong("accountUrl")}
+            name="accountUrl"
+            inputMode="url"
+            autoCapitalize="none"
+            spellCheck={false}
+            maxLength={2000}
+            defaultValue={connection?.accountUrl}
+            placeholder="https://"
+          />
         </>
       )}
-      <FormField
+      <InputField
         label={t("key")}
         hint={connection?.fingerprint ? t("keyKept", { fingerprint: connection.fingerprint }) : t("keyHint")}
         error={wrong("key")}
-      >
-        {(control) => (
-          <Input {...control} name="key" type="password" autoComplete="off" spellCheck={false} maxLength={1000} className="font-mono" />
-        )}
-      </FormField>
+        name="key"
+        type="password"
+        autoComplete="off"
+        spellCheck={false}
+        maxLength={1000}
+        className="font-mono"
+      />
       {connection ? null : canShare ? (
         <div>
-          <label className="flex items-center gap-2">
-            <Checkbox name="shared" defaultChecked aria-describedby={sharedHint} />
-            {t("shared")}
-          </label>
+          <CheckField label={t("shared")} name="shared" defaultChecked aria-describedby={sharedHint} />
           <p id={sharedHint} className="mt-1 text-sm text-ink-3">
             {t("sharedHint")}
           </p>
@@ -194,6 +186,6 @@ async function saveConnection(
   return callApi<ConnectionSaved>(connectionPath(id), { method: "PUT", json: change });
 }
 
-export function connectionPath(id: string, act?: "check" | "use"): `/${string}` {
-  return `/api/console/connections/${encodeURIComponent(id)}${act ? `/${act}` : ""}`;
+export function connectionPath(id: string, action?: "check" | "use"): `/${string}` {
+  return `/api/console/connections/${encodeURIComponent(id)}${action ? `/${action}` : ""}`;
 }

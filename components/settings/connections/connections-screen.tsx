@@ -6,8 +6,7 @@ import { connectionTone, keyWord } from "@/components/frame/connection/connectio
 import { useConnectionStatus, useRefreshCounts } from "@/components/frame/counts-context";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { useWhyNot } from "@/components/frame/member-context";
-import { PageHeader } from "@/components/frame/page-header";
-import { Card } from "@/components/ui/card";
+import { Card, Fact } from "@/components/ui/card";
 import { Button } from "@/components/ui/controls/button";
 import { EmptyState } from "@/components/ui/empty-state";
 import { useRouter } from "@/components/ui/link";
@@ -16,6 +15,7 @@ import { RelativeTime } from "@/components/ui/time/relative-time";
 import { showToast } from "@/components/ui/toast-store";
 import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";
+import { useRequests } from "@/lib/browser/use-read";
 import { hasFeature } from "@/lib/contract/connections";
 import {
   type ConnectionCheck,
@@ -28,7 +28,7 @@ import { type Failure } from "@/lib/contract/failure";
 import { type Result } from "@/lib/shared/result";
 import { Outcome } from "../outcome";
 import { RemovalDialog } from "../revocable-list";
-import { SettingsTabs } from "../settings-tabs";
+import { SettingsPage } from "../settings-tabs";
 import { ConnectionForm, connectionPath } from "./connection-form";
 import { PersonalConnections, useJobViewersDialog, viewerPath } from "./personal-connections";
 
@@ -72,98 +72,96 @@ export function ConnectionsScreen({ connections, canChangeShared, canAdd, viewer
   }
 
   return (
-    <>
-      <PageHeader title={t("title")}>
-        {canAdd && open?.form !== "add" ? (
+    <SettingsPage
+      current="connections"
+      tools={
+        canAdd && open?.form !== "add" ? (
           <Button tone="primary" autoFocus={closed?.form === "add"} onClick={() => setOpen({ form: "add" })}>
             {t("add")}
           </Button>
-        ) : null}
-      </PageHeader>
-      <SettingsTabs current="connections" />
-      <div className="flex w-full max-w-[860px] flex-col gap-3.5 p-4 md:px-5">
-        {canChangeShared ? null : <p className="text-ink-3">{canAdd ? t("onlyAdmins") : whyNot(t("viewerHint"))}</p>}
-        {open?.form === "add" ? <ConnectionForm canShare={canChangeShared} onSaved={noteSaved} onClose={close} /> : null}
-        {acts.failure ? <FailureMessage failure={acts.failure} /> : null}
-        <Card title={t("connections")} note={list.length} bodyClassName="p-0">
-          {list.length === 0 ? <EmptyState title={t("empty.title")} text={t("empty.text")} /> : null}
-          <ul>
-            {list.map((connection) =>
-              open?.form === "change" && open.id === connection.id ? (
-                <li key={connection.id} className="border-b border-line p-3 last:border-b-0">
-                  <ConnectionForm connection={connection} canShare={canChangeShared} onSaved={noteSaved} onClose={close} />
-                </li>
-              ) : (
-                <ConnectionItem
-                  key={connection.id}
-                  connection={connection}
-                  check={acts.checks[connection.id]}
-                  busyWith={acts.busy?.id === connection.id ? acts.busy.act : undefined}
-                  isReturned={closed?.form === "change" && closed.id === connection.id}
-                  canChange={canAdd && canChange(connection)}
-                  canShow={viewers.choose !== undefined}
-                  onTake={(memberId) => void acts.takeView(connection, memberId)}
-                  onAct={(act) => {
-                    const { seenBy = [] } = connection;
-                    if (act === "viewers")
-                      viewers.choose?.({ id: connection.id, ownerId: viewer.memberId, ownerName: viewer.name, seenBy });
-                    else if (act === "change") setOpen({ form: "change", id: connection.id });
-                    else if (act === "remove") setLeaving(connection);
-                    else void acts.run(connection, act);
-                  }}
-                />
-              ),
-            )}
-          </ul>
-        </Card>
-        {team && viewers.choose ? <PersonalConnections connections={team.personal} onChoose={viewers.choose} /> : null}
-      </div>
+        ) : null
+      }
+    >
+      {canChangeShared ? null : <p className="text-ink-3">{canAdd ? t("onlyAdmins") : whyNot(t("viewerHint"))}</p>}
+      {open?.form === "add" ? <ConnectionForm canShare={canChangeShared} onSaved={noteSaved} onClose={close} /> : null}
+      {acts.failure ? <FailureMessage failure={acts.failure} /> : null}
+      <Card title={t("connections")} note={list.length} bodyClassName="p-0">
+        {list.length === 0 ? <EmptyState title={t("empty.title")} text={t("empty.text")} /> : null}
+        <ul>
+          {list.map((connection) =>
+            open?.form === "change" && open.id === connection.id ? (
+              <li key={connection.id} className="border-b border-line p-3 last:border-b-0">
+                <ConnectionForm connection={connection} canShare={canChangeShared} onSaved={noteSaved} onClose={close} />
+              </li>
+            ) : (
+              <ConnectionItem
+                key={connection.id}
+                connection={connection}
+                check={acts.checks[connection.id]}
+                isBusyWith={(connectionAct) => acts.busyWith === `${connectionAct} ${connection.id}`}
+                isReturned={closed?.form === "change" && closed.id === connection.id}
+                canChange={canAdd && canChange(connection)}
+                canShow={viewers.choose !== undefined}
+                onRevoke={(memberId) => void acts.takeView(connection, memberId)}
+                onAct={(connectionAct) => {
+                  const { seenBy = [] } = connection;
+                  if (connectionAct === "viewers")
+                    viewers.choose?.({ id: connection.id, ownerId: viewer.memberId, ownerName: viewer.name, seenBy });
+                  else if (connectionAct === "change") setOpen({ form: "change", id: connection.id });
+                  else if (connectionAct === "remove") setLeaving(connection);
+                  else void acts.run(connection, connectionAct);
+                }}
+              />
+            ),
+          )}
+        </ul>
+      </Card>
+      {team && viewers.choose ? <PersonalConnections connections={team.personal} onChoose={viewers.choose} /> : null}
+
       {viewers.dialog}
       <RemovalDialog leaving={leaving} onRemove={(gone) => void remove(gone)} onClose={() => setLeaving(undefined)}>
         {t("removeText")}
       </RemovalDialog>
-    </>
+    </SettingsPage>
   );
 }
-
-type Busy = { id: string; act: "use" | "check" | "remove" | "viewers" };
 
 /** Uses, checks and removes connections: one act at a time, with the answer shown at its connection. */
 function useConnectionActs() {
   const router = useRouter();
   const refreshCounts = useRefreshCounts();
-  const [busy, setBusy] = useState<Busy>();
-  const [failure, setFailure] = useState<ApiFailure>();
+  const { busyWith, failure, send } = useRequests<`${ConnectionAct} ${string}`>();
   const [checks, setChecks] = useState<Readonly<Partial<Record<string, ConnectionCheck>>>>({});
-  const note = (id: string, check: ConnectionCheck | undefined) => setChecks((known) => ({ ...known, [id]: check }));
+  const note = (id: string, check: ConnectionCheck | undefined) => setChecks((current) => ({ ...current, [id]: check }));
 
-  async function call<T>(act: Busy, method: "POST" | "DELETE", path: `/${string}`): Promise<Result<T, ApiFailure>> {
-    setBusy(act);
-    setFailure(undefined);
-    const result = await callApi<T>(path, { method });
-    setBusy(undefined);
-    if (!result.ok) setFailure(result.failure);
+  async function call<T>(
+    connectionAct: ConnectionAct,
+    id: string,
+    method: "POST" | "DELETE",
+    path: `/${string}`,
+  ): Promise<Result<T, ApiFailure>> {
+    const result = await send(`${connectionAct} ${id}`, callApi<T>(path, { method }));
     // Refreshes the counts, so that the frame shows the same state as the check.
-    if (act.act === "check") await refreshCounts();
+    if (connectionAct === "check") await refreshCounts();
     // The frame shows connections too; and after a change of role, other acts are allowed.
     if (result.ok || result.failure.code === "ROLE_TOO_LOW") router.refresh();
     return result;
   }
 
   return {
-    busy,
+    busyWith,
     failure,
     checks,
     note,
-    run: async ({ id }: ConnectionView, act: "use" | "check") => {
-      const answer = await call<{ check?: ConnectionCheck } | undefined>({ id, act }, "POST", connectionPath(id, act));
-      if (answer.ok && answer.value?.check) note(id, answer.value.check);
+    run: async ({ id }: ConnectionView, action: "use" | "check") => {
+      const result = await call<{ check?: ConnectionCheck } | undefined>(action, id, "POST", connectionPath(id, action));
+      if (result.ok && result.value?.check) note(id, result.value.check);
       // Otherwise an address that names another connection would keep showing that one.
-      if (answer.ok && act === "use") router.replace("/settings");
+      if (result.ok && action === "use") router.replace("/settings");
     },
-    takeView: async ({ id }: ConnectionView, memberId: string) => call({ id, act: "viewers" }, "DELETE", viewerPath(id, memberId)),
+    takeView: async ({ id }: ConnectionView, memberId: string) => call("viewers", id, "DELETE", viewerPath(id, memberId)),
     /** True if it was removed. */
-    remove: async ({ id }: ConnectionView): Promise<boolean> => (await call({ id, act: "remove" }, "DELETE", connectionPath(id))).ok,
+    remove: async ({ id }: ConnectionView): Promise<boolean> => (await call("remove", id, "DELETE", connectionPath(id))).ok,
   };
 }
 
@@ -171,27 +169,26 @@ type ConnectionAct = "use" | "check" | "change" | "remove" | "viewers";
 type ConnectionItemProps = {
   connection: ConnectionView;
   check?: ConnectionCheck;
-  /** The act in progress on this connection. */
-  busyWith?: ConnectionAct;
+  isBusyWith: (connectionAct: ConnectionAct) => boolean;
   canChange: boolean;
   /** Its form was just closed: the focus returns to the button that opened it. */
   isReturned?: boolean;
   /** For admins, on their own connection: they choose who sees its jobs. */
   canShow?: boolean;
-  onAct: (act: ConnectionAct) => void;
+  onAct: (connectionAct: ConnectionAct) => void;
   /** Withdraws the view of its jobs from a member. */
-  onTake: (memberId: string) => void;
+  onRevoke: (memberId: string) => void;
 };
 
 function ConnectionItem({
   connection,
   check,
-  busyWith,
+  isBusyWith,
   canChange,
   isReturned = false,
   canShow = false,
   onAct,
-  onTake,
+  onRevoke: onTake,
 }: ConnectionItemProps) {
   const t = useTranslations("settings");
   const words = useTranslations("frame.connection");
@@ -202,7 +199,7 @@ function ConnectionItem({
       key={kind}
       size="small"
       tone={kind === "remove" ? "danger" : "plain"}
-      busy={busyWith === kind}
+      busy={isBusyWith(kind)}
       autoFocus={isReturned && kind === "change"}
       aria-label={t("actOn", { act: label, name })}
       onClick={() => onAct(kind)}
@@ -218,34 +215,20 @@ function ConnectionItem({
         {current ? <span className="text-sm text-ink-3">{words("current")}</span> : null}
         <span className="ml-auto flex flex-wrap gap-1.5">
           {current ? null : act("use", t("use"))}
-          {seenOf === undefined ? act("check", busyWith === "check" ? t("checking") : t("check")) : null}
+          {seenOf === undefined ? act("check", isBusyWith("check") ? t("checking") : t("check")) : null}
           {canShow && seenBy ? act("viewers", t("jobViewers.open")) : null}
           {canChange ? act("change", t("change")) : null}
           {canChange && !embedded ? act("remove", t("remove")) : null}
         </span>
       </div>
       <dl className="grid grid-cols-[92px_minmax(0,1fr)] gap-y-1 text-ink-2">
-        {seenOf === undefined ? (
-          <>
-            <dt className="text-ink-3">{t("address")}</dt>
-            <dd className="truncate" title={embedded ? undefined : baseUrl}>
-              {embedded ? t("embedded") : baseUrl}
-            </dd>
-          </>
-        ) : null}
-        {accountUrl ? (
-          <>
-            <dt className="text-ink-3">{t("account")}</dt>
-            <dd className="truncate" title={accountUrl}>
-              {accountUrl}
-            </dd>
-          </>
-        ) : null}
-        <dt className="text-ink-3">{t("usedBy")}</dt>
-        <dd>{seenOf === undefined ? t(shared ? "usedByTeam" : "usedByYou") : t("jobViewers.readOnly", { owner: seenOf })}</dd>
-        {seenBy && seenBy.length > 0 ? <SeenBy viewers={seenBy} onTake={onTake} /> : null}
-        <dt className="text-ink-3">{t("key")}</dt>
-        <dd>
+        {seenOf === undefined ? <Fact name={t("address")}>{embedded ? t("embedded") : baseUrl}</Fact> : null}
+        {accountUrl ? <Fact name={t("account")}>{accountUrl}</Fact> : null}
+        <Fact name={t("usedBy")}>
+          {seenOf === undefined ? t(shared ? "usedByTeam" : "usedByYou") : t("jobViewers.readOnly", { owner: seenOf })}
+        </Fact>
+        {seenBy && seenBy.length > 0 ? <JobViewers viewers={seenBy} onTake={onTake} /> : null}
+        <Fact name={t("key")}>
           {seenOf === undefined ? words(keyWord(connection)) : t("jobViewers.keyOf", { owner: seenOf })}
           {fingerprint ? (
             <>
@@ -255,36 +238,31 @@ function ConnectionItem({
               </span>
             </>
           ) : null}
-        </dd>
+        </Fact>
       </dl>
       {check ? <Outcome check={check} /> : null}
     </li>
   );
 }
 
-type SeenByProps = { viewers: readonly JobViewerView[]; onTake: (memberId: string) => void };
-
-/** Tells the owner who else sees their jobs, and lets them end it. */
-function SeenBy({ viewers, onTake }: SeenByProps) {
+/** Shows the owner who else sees their jobs, and lets them end it. */
+function JobViewers({ viewers, onTake }: { viewers: readonly JobViewerView[]; onTake: (memberId: string) => void }) {
   const t = useTranslations("settings.jobViewers");
   return (
-    <>
-      <dt className="text-ink-3">{t("seen")}</dt>
-      <dd>
-        <ul className="flex flex-col gap-1">
-          {viewers.map(({ memberId, name, givenBy, givenAt }) => (
-            <li key={memberId} className="flex flex-wrap items-center gap-x-2">
-              <span className="font-medium text-ink">{name}</span>
-              <span className="text-sm text-ink-3">
-                {t.rich(givenBy ? "givenBy" : "given", { giver: givenBy ?? "", time: () => <RelativeTime ms={givenAt} /> })}
-              </span>
-              <Button size="small" tone="quiet" aria-label={t("takeFrom", { name })} onClick={() => onTake(memberId)}>
-                {t("take")}
-              </Button>
-            </li>
-          ))}
-        </ul>
-      </dd>
-    </>
+    <Fact name={t("seen")}>
+      <ul className="flex flex-col gap-1">
+        {viewers.map(({ memberId, name, givenBy, givenAt }) => (
+          <li key={memberId} className="flex flex-wrap items-center gap-x-2">
+            <span className="font-medium text-ink">{name}</span>
+            <span className="text-sm text-ink-3">
+              {t.rich(givenBy ? "givenBy" : "given", { giver: givenBy ?? "", time: () => <RelativeTime ms={givenAt} /> })}
+            </span>
+            <Button size="small" tone="quiet" aria-label={t("takeFrom", { name })} onClick={() => onTake(memberId)}>
+              {t("take")}
+            </Button>
+          </li>
+        ))}
+      </ul>
+    </Fact>
   );
 }

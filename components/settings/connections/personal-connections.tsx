@@ -3,7 +3,7 @@ import { type FormEvent, use, useId, useState } from "react";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { Card } from "@/components/ui/card";
 import { Button } from "@/components/ui/controls/button";
-import { Dialog } from "@/components/ui/dialog";
+import { ConfirmDialog } from "@/components/ui/dialog";
 import { useRouter } from "@/components/ui/link";
 import { RelativeTime } from "@/components/ui/time/relative-time";
 import { callApi } from "@/lib/browser/api";
@@ -96,13 +96,12 @@ export function viewerPath(connectionId: string, memberId: string): `/${string}`
 /** Who sees the jobs of a member's own connection, for admins. */
 function JobViewersDialog({ connection, members, onChanged, onClose }: JobViewersDialogProps) {
   const t = useTranslations("settings.jobViewers");
-  const common = useTranslations("common");
   const form = useId();
-  const known = use(members);
+  const loadedMembers = use(members);
   const [isBusy, setBusy] = useState(false);
   const [failure, setFailure] = useState<ApiFailure>();
   const { id, ownerId, ownerName, seenBy } = connection;
-  const others = known.ok ? known.value.filter((member) => member.id !== ownerId) : [];
+  const others = loadedMembers.ok ? loadedMembers.value.filter((member) => member.id !== ownerId) : [];
   const has = (memberId: string) => seenBy.some((viewer) => viewer.memberId === memberId);
 
   async function save(event: FormEvent<HTMLFormElement>) {
@@ -123,18 +122,14 @@ function JobViewersDialog({ connection, members, onChanged, onClose }: JobViewer
   }
 
   return (
-    <Dialog
+    <ConfirmDialog
       isOpen
       onClose={onClose}
       title={t("title", { owner: ownerName })}
-      actions={
-        <>
-          <Button onClick={onClose}>{common("cancel")}</Button>
-          <Button type="submit" form={form} tone="primary" busy={isBusy}>
-            {t("save")}
-          </Button>
-        </>
-      }
+      tone="primary"
+      form={form}
+      label={t("save")}
+      isBusy={isBusy}
     >
       <p>{t("text", { owner: ownerName })}</p>
       <form id={form} onSubmit={(event) => void save(event)} className="mt-3 flex max-h-72 flex-col gap-2 overflow-y-auto">
@@ -145,10 +140,10 @@ function JobViewersDialog({ connection, members, onChanged, onClose }: JobViewer
             <span className="truncate text-sm text-ink-3">{member.email}</span>
           </label>
         ))}
-        {others.length === 0 && known.ok ? <p className="text-ink-3">{t("nobody")}</p> : null}
+        {others.length === 0 && loadedMembers.ok ? <p className="text-ink-3">{t("nobody")}</p> : null}
       </form>
-      {known.ok ? null : <FailureMessage failure={known.failure} className="mt-2" />}
+      {loadedMembers.ok ? null : <FailureMessage failure={loadedMembers.failure} className="mt-2" />}
       {failure ? <FailureMessage failure={failure} className="mt-2" /> : null}
-    </Dialog>
+    </ConfirmDialog>
   );
 }

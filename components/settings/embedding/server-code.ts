@@ -302,7 +302,7 @@ export const languageNames: Readonly<Record<ServerLanguage, string>> = {
 };
 
 export function isServerLanguage(text: string): text is ServerLanguage {
-  return serverLanguages.some((one) => one === text);
+  return serverLanguages.some((serverLanguage) => serverLanguage === text);
 }
 
 /** The console's address, as tickets name it. */

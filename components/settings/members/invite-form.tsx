@@ -5,13 +5,12 @@ import { useCanChange } from "@/components/frame/member-context";
 import { Card } from "@/components/ui/card";
 import { Button } from "@/components/ui/controls/button";
 import { CopyField } from "@/components/ui/controls/copy-button";
-import { Input } from "@/components/ui/controls/fields";
-import { FormField } from "@/components/ui/controls/form-field";
+import { InputField } from "@/components/ui/controls/form-field";
 import { useRouter } from "@/components/ui/link";
 import { StatusBadge, type Tone } from "@/components/ui/status-badge";
 import { RelativeTime } from "@/components/ui/time/relative-time";
-import { useClock } from "@/components/ui/time/use-clock";
 import { useReadingFrom, useRenderedMs } from "@/components/ui/time/use-now";
+import { useTimeFormat } from "@/components/ui/time/use-time-format";
 import { callApi } from "@/lib/browser/api";
 import { type InvitationItem } from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";
@@ -19,16 +18,14 @@ import { expiresSoon } from "@/lib/contract/times";
 import { type Result } from "@/lib/shared/result";
 import { ChoiceField, ResourceForm, useResourceForm } from "../resource-form";
 import { RevocableList } from "../revocable-list";
-import { type GivenRole } from "./member-list";
-
-type InviteFormProps = { choices: readonly GivenRole[]; onClose: () => void };
+import { type AssignableRole } from "./member-list";
 
 /** Makes a one-time link, which the inviting member sends themselves. */
-export function InviteForm({ choices, onClose }: InviteFormProps) {
+export function InviteForm({ choices, onClose }: { choices: readonly AssignableRole[]; onClose: () => void }) {
   const t = useTranslations("settings.members");
   const roleName = useTranslations("frame.member.role");
   const router = useRouter();
-  const [role, setRole] = useState<GivenRole>("operator");
+  const [role, setRole] = useState<AssignableRole>("operator");
   const { busyWith, failure, send } = useResourceForm([]);
   const [invitation, setInvitation] = useState<Invitation>();
 
@@ -59,9 +56,16 @@ export function InviteForm({ choices, onClose }: InviteFormProps) {
       onSubmit={(form) => void submit(form)}
       onClose={onClose}
     >
-      <FormField label={t("email")} error={isTaken ? t("taken") : undefined}>
-        {(control) => <Input {...control} name="email" type="email" required maxLength={254} autoComplete="off" autoFocus />}
-      </FormField>
+      <InputField
+        label={t("email")}
+        error={isTaken ? t("taken") : undefined}
+        name="email"
+        type="email"
+        required
+        maxLength={254}
+        autoComplete="off"
+        autoFocus
+      />
       <ChoiceField label={t("role")} hint={t(`may.${role}`)} value={role} options={choices} onChoose={setRole}>
         {(choice) => roleName(choice)}
       </ChoiceField>
@@ -72,10 +76,10 @@ export function InviteForm({ choices, onClose }: InviteFormProps) {
 type Invitation = { email: string; url: string; expiresAt: number };
 
 /** Shown until it is closed, and never again: the console keeps only a hash of it. */
-export function InvitationLink({ invitation, onClose }: { invitation: Invitation; onClose: () => void }) {
+function InvitationLink({ invitation, onClose }: { invitation: Invitation; onClose: () => void }) {
   const t = useTranslations("settings.members");
   const common = useTranslations("common");
-  const clock = useClock();
+  const clock = useTimeFormat();
   const { email, url, expiresAt } = invitation;
   return (
     <div role="status" className="flex max-w-[620px] flex-col gap-3">
@@ -123,7 +127,7 @@ const tones: Readonly<Record<InvitationItem["state"] | "soon", Tone>> = {
 function Invitation({ invitation }: { invitation: InvitationItem }) {
   const t = useTranslations("settings.invitations");
   const roleName = useTranslations("frame.member.role");
-  const clock = useClock();
+  const clock = useTimeFormat();
   const { email, role, state, invitedBy, createdAt, expiresAt } = invitation;
   const until = clock(expiresAt, "until");
   const isSoon = useReadingFrom(useRenderedMs(), (nowMs) => state === "open" && expiresSoon(invitation, nowMs));

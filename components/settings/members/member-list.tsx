@@ -4,15 +4,15 @@ import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { useCanChange } from "@/components/frame/member-context";
 import { Avatar, Card } from "@/components/ui/card";
 import { Button } from "@/components/ui/controls/button";
-import { Input, Select } from "@/components/ui/controls/fields";
-import { Dialog } from "@/components/ui/dialog";
+import { Input, Options, Select } from "@/components/ui/controls/fields";
+import { ConfirmDialog } from "@/components/ui/dialog";
 import { EmptyState } from "@/components/ui/empty-state";
 import { useRouter } from "@/components/ui/link";
 import { StatusBadge } from "@/components/ui/status-badge";
 import { RelativeTime } from "@/components/ui/time/relative-time";
 import { showToast } from "@/components/ui/toast-store";
 import { callApi } from "@/lib/browser/api";
-import { type ApiFailure } from "@/lib/browser/read-failure";
+import { useRequests } from "@/lib/browser/use-read";
 import { type MemberView } from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";
 import { hasRole, type Role, roles } from "@/lib/contract/people/roles";
@@ -20,40 +20,44 @@ import { type MemberMethods } from "@/lib/contract/people/sign-in";
 import { type Result } from "@/lib/shared/result";
 import { RemovalDialog } from "../revocable-list";
 
-type MemberListProps = { viewer: SettingsViewer; members: Promise<Result<MemberView[], Failure>> };
-
-export function MemberList({ viewer, members }: MemberListProps) {
+export function MemberList({ viewer, members }: { viewer: SettingsViewer; members: Promise<Result<MemberView[], Failure>> }) {
   const t = useTranslations("settings");
   const roleName = useTranslations("frame.member.role");
   const router = useRouter();
-  const acts = useMemberActs();
+  const { busyWith, failure, send } = useRequests<string>();
   const canChange = useCanChange();
-  const [changing, setChanging] = useState<MemberView>();
-  const [leaving, setLeaving] = useState<MemberView>();
-  const [suspending, setSuspending] = useState<MemberView>();
+  const [dialog, setDialog] = useState<{ act: "role" | "suspend" | "remove"; member: MemberView }>();
   const [sought, setSought] = useState({ words: "", role: "" });
   const result = use(members);
   if (!result.ok) return <FailureMessage failure={result.failure} onRetry={() => router.refresh()} />;
 
-  async function giveRole(member: MemberView, role: GivenRole) {
-    if (!(await acts.giveRole(member, role))) return;
-    showToast({ tone: "ok", text: t("members.roleChanged", { name: member.name, role: roleName(role) }) });
+  const memberOf = (action: NonNullable<typeof dialog>["act"]) => (dialog?.act === action ? dialog.member : undefined);
+  const close = () => setDialog(undefined);
+  async function change({ id }: MemberView, init: { method: "PUT" | "DELETE"; json?: unknown }, toast: Parameters<typeof showToast>[0]) {
+    close();
+    const result = await send(id, callApi(`/api/console/members/${encodeURIComponent(id)}`, init));
+    // Another member may have changed or removed them meanwhile. Without a session nothing can be read, and the page stays.
+    if (result.ok || result.failure.code !== "UNAUTHORIZED") router.refresh();
+    if (result.ok) showToast(toast);
   }
-  async function setSuspended(member: MemberView, disabled: boolean) {
-    setSuspending(undefined);
-    if (!(await acts.setSuspended(member, disabled))) return;
-    showToast({ tone: disabled ? "off" : "ok", text: t(disabled ? "members.suspended" : "members.admitted", { name: member.name }) });
-  }
-  async function remove(member: MemberView) {
-    setLeaving(undefined);
-    if (await acts.remove(member)) showToast({ tone: "off", text: t("removed", { name: member.name }) });
-  }
+  const giveRole = (member: MemberView, role: AssignableRole) =>
+    void change(
+      member,
+      { method: "PUT", json: { role } },
+      { tone: "ok", text: t("members.roleChanged", { name: member.name, role: roleName(role) }) },
+    );
+  const setSuspended = (member: MemberView, disabled: boolean) =>
+    void change(
+      member,
+      { method: "PUT", json: { disabled } },
+      { tone: disabled ? "off" : "ok", text: t(disabled ? "members.suspended" : "members.admitted", { name: member.name }) },
+    );
 
   const all = result.value;
   const shown = all.filter((member) => isSought(member, sought));
   return (
     <>
-      {acts.failure ? <FailureMessage failure={acts.failure} /> : null}
+      {failure ? <FailureMessage failure={failure} /> : null}
       <Card
         title={t("members.title")}
         note={shown.length === all.length ? all.length : t("members.someOf", { count: shown.length, all: all.length })}
@@ -74,11 +78,7 @@ export function MemberList({ viewer, members }: MemberListProps) {
             onChange={({ target }) => setSought({ ...sought, role: target.value })}
           >
             <option value="">{t("members.anyRole")}</option>
-            {roles.map((role) => (
-              <option key={role} value={role}>
-                {roleName(role)}
-              </option>
-            ))}
+            <Options of={roles.map((role) => [role, roleName(role)])} />
           </Select>
         </div>
         {shown.length === 0 ? (
@@ -95,30 +95,29 @@ export function MemberList({ viewer, members }: MemberListProps) {
               member={member}
               isViewer={member.id === viewer.id}
               canChange={canChange && mayChange(viewer, member)}
-              isBusy={acts.busyWith === member.id}
-              onChangeRole={() => setChanging(member)}
-              onSuspend={() => setSuspending(member)}
-              onAdmit={() => void setSuspended(member, false)}
-              onRemove={() => setLeaving(member)}
+              isBusy={busyWith === member.id}
+              onChangeRole={() => setDialog({ act: "role", member })}
+              onSuspend={() => setDialog({ act: "suspend", member })}
+              onAdmit={() => setSuspended(member, false)}
+              onRemove={() => setDialog({ act: "remove", member })}
             />
           ))}
         </ul>
       </Card>
-      <RoleDialog
-        member={changing}
-        choices={rolesToGive(viewer)}
-        onChoose={(member, role) => void giveRole(member, role)}
-        onClose={() => setChanging(undefined)}
-      />
+      <RoleDialog member={memberOf("role")} choices={assignableRoles(viewer)} onChoose={giveRole} onClose={close} />
       <RemovalDialog
-        leaving={suspending}
-        title={t("members.suspendTitle", { name: suspending?.name ?? "" })}
-        onRemove={(member) => void setSuspended(member, true)}
-        onClose={() => setSuspending(undefined)}
+        leaving={memberOf("suspend")}
+        title={t("members.suspendTitle", { name: dialog?.member.name ?? "" })}
+        onRemove={(member) => setSuspended(member, true)}
+        onClose={close}
       >
         {t("members.suspendText")}
       </RemovalDialog>
-      <RemovalDialog leaving={leaving} onRemove={(gone) => void remove(gone)} onClose={() => setLeaving(undefined)}>
+      <RemovalDialog
+        leaving={memberOf("remove")}
+        onRemove={(member) => void change(member, { method: "DELETE" }, { tone: "off", text: t("removed", { name: member.name }) })}
+        onClose={close}
+      >
         {t("members.removeText")}
       </RemovalDialog>
     </>
@@ -128,33 +127,6 @@ export function MemberList({ viewer, members }: MemberListProps) {
 function isSought({ name, email, role }: MemberView, sought: { words: string; role: string }): boolean {
   const words = sought.words.trim().toLowerCase();
   return (sought.role === "" || role === sought.role) && `${name} ${email}`.toLowerCase().includes(words);
-}
-
-/** Changes and removes members, one at a time; the list is read again after each act, whatever the outcome. */
-function useMemberActs() {
-  const router = useRouter();
-  const [busyWith, setBusyWith] = useState<string>();
-  const [failure, setFailure] = useState<ApiFailure>();
-
-  async function call(id: string, init: { method: "PUT" | "DELETE"; json?: unknown }): Promise<boolean> {
-    setBusyWith(id);
-    setFailure(undefined);
-    const result = await callApi(`/api/console/members/${encodeURIComponent(id)}`, init);
-    setBusyWith(undefined);
-    if (!result.ok) setFailure(result.failure);
-    // Another member may have changed or removed them meanwhile. Without a session nothing can be read, and the page stays.
-    if (result.ok || result.failure.code !== "UNAUTHORIZED") router.refresh();
-    return result.ok;
-  }
-
-  return {
-    busyWith,
-    failure,
-    /** True if it succeeded. */
-    giveRole: ({ id }: MemberView, role: GivenRole) => call(id, { method: "PUT", json: { role } }),
-    setSuspended: ({ id }: MemberView, disabled: boolean) => call(id, { method: "PUT", json: { disabled } }),
-    remove: ({ id }: MemberView) => call(id, { method: "DELETE" }),
-  };
 }
 
 type MemberItemProps = {
@@ -172,7 +144,7 @@ export function MemberItem({ member, isViewer, canChange, isBusy, onChangeRole, 
   const t = useTranslations("settings");
   const roleName = useTranslations("frame.member.role");
   const { id, name, email, role, disabled, createdAt, seenAt, roleFrom, methods } = member;
-  const waysIn = ({ password, providers }: MemberMethods) => {
+  const signInMethods = ({ password, providers }: MemberMethods) => {
     const all = [...(password ? [t("members.password")] : []), ...providers];
     return all.length === 0 ? t("members.noMethod") : t("members.signsIn", { methods: all.join(" · ") });
   };
@@ -202,7 +174,7 @@ export function MemberItem({ member, isViewer, canChange, isBusy, onChangeRole, 
           </p>
           <p className="truncate text-sm text-ink-3">
             {t.rich("members.joined", { time: () => <RelativeTime ms={createdAt} /> })}
-            {methods ? ` · ${waysIn(methods)}` : null}
+            {methods ? ` · ${signInMethods(methods)}` : null}
           </p>
         </div>
       </div>
@@ -231,40 +203,34 @@ export function MemberItem({ member, isViewer, canChange, isBusy, onChangeRole, 
 type RoleDialogProps = {
   /** Absent: closed. */
   member?: MemberView;
-  choices: readonly GivenRole[];
-  onChoose: (member: MemberView, role: GivenRole) => void;
+  choices: readonly AssignableRole[];
+  onChoose: (member: MemberView, role: AssignableRole) => void;
   onClose: () => void;
 };
 
 /** A choice confirmed by a button, and not a list that acts while arrow keys move through it: a change ends sessions. */
 function RoleDialog({ member, choices, onChoose, onClose }: RoleDialogProps) {
   const t = useTranslations("settings.members");
-  const common = useTranslations("common");
   const roleName = useTranslations("frame.member.role");
   const form = useId();
 
   function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault();
-    const wanted = new FormData(event.currentTarget).get("role");
-    const role = choices.find((choice) => choice === wanted);
+    const newRole = new FormData(event.currentTarget).get("role");
+    const role = choices.find((choice) => choice === newRole);
     if (!member || role === undefined) return;
     onClose();
     if (role !== member.role) onChoose(member, role);
   }
 
   return (
-    <Dialog
+    <ConfirmDialog
       isOpen={member !== undefined}
       onClose={onClose}
       title={t("roleTitle", { name: member?.name ?? "" })}
-      actions={
-        <>
-          <Button onClick={onClose}>{common("cancel")}</Button>
-          <Button type="submit" form={form} tone="primary">
-            {t("changeRole")}
-          </Button>
-        </>
-      }
+      tone="primary"
+      form={form}
+      label={t("changeRole")}
     >
       <form id={form} onSubmit={submit} className="flex flex-col gap-2.5">
         {choices.map((role) => (
@@ -277,12 +243,12 @@ function RoleDialog({ member, choices, onChoose, onClose }: RoleDialogProps) {
         ))}
         <p>{t("roleText", { name: member?.name ?? "" })}</p>
       </form>
-    </Dialog>
+    </ConfirmDialog>
   );
 }
 
 export type SettingsViewer = { id: string; role: Role };
-export type GivenRole = Exclude<Role, "owner">;
+export type AssignableRole = Exclude<Role, "owner">;
 
 /** Offers only what the console would allow: not on oneself, the owner, or a member with a higher role. */
 export function mayChange(viewer: SettingsViewer, member: Pick<MemberView, "id" | "role">): boolean {
@@ -290,6 +256,6 @@ export function mayChange(viewer: SettingsViewer, member: Pick<MemberView, "id" 
 }
 
 /** Weakest first, none above the viewer's own. */
-export function rolesToGive(viewer: Pick<SettingsViewer, "role">): GivenRole[] {
+export function assignableRoles(viewer: Pick<SettingsViewer, "role">): AssignableRole[] {
   return roles.flatMap((role) => (role !== "owner" && hasRole(viewer.role, role) ? [role] : []));
 }

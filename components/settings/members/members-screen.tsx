@@ -5,24 +5,20 @@ import { useTranslations } from "next-intl";
 import { type FormEvent, type ReactNode, useState } from "react";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { useCanChange } from "@/components/frame/member-context";
-import { PageHeader } from "@/components/frame/page-header";
 import { Card } from "@/components/ui/card";
 import { Button } from "@/components/ui/controls/button";
-import { Input } from "@/components/ui/controls/fields";
-import { fieldText } from "@/components/ui/controls/form-field";
-import { FormField } from "@/components/ui/controls/form-field";
+import { fieldText, InputField } from "@/components/ui/controls/form-field";
 import { ConfirmDialog } from "@/components/ui/dialog";
 import { useRouter } from "@/components/ui/link";
 import { RelativeTime } from "@/components/ui/time/relative-time";
 import { callApi, type CallInit } from "@/lib/browser/api";
-import { type ApiFailure } from "@/lib/browser/read-failure";
+import { useRequests } from "@/lib/browser/use-read";
 import { type InvitationItem, type MemberView, type ReadOnlyView } from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";
 import { type Result } from "@/lib/shared/result";
-import { SettingsTabs } from "../settings-tabs";
+import { SettingsPage } from "../settings-tabs";
 import { InvitationList, InviteForm } from "./invite-form";
-import { MemberList } from "./member-list";
-import { rolesToGive, type SettingsViewer } from "./member-list";
+import { assignableRoles, MemberList, type SettingsViewer } from "./member-list";
 
 /** The address parameter that opens the invitation form. */
 const INVITE = "invite";
@@ -41,43 +37,42 @@ export function MembersScreen({ viewer, members, invitations, children }: Member
   const t = useTranslations("settings");
   const roleName = useTranslations("frame.member.role");
   const canChange = useCanChange();
-  const asked = useSearchParams()?.has(INVITE) ?? false;
-  const [wasAsked, setWasAsked] = useState(false);
+  const hasInviteParam = useSearchParams()?.has(INVITE) ?? false;
+  const [wasRequested, setRequested] = useState(false);
   const [isInviting, setInviting] = useState(false);
   const [hasInvited, setHasInvited] = useState(false);
-  if (asked !== wasAsked) {
-    setWasAsked(asked);
-    if (asked) setInviting(true);
+  if (hasInviteParam !== wasRequested) {
+    setRequested(hasInviteParam);
+    if (hasInviteParam) setInviting(true);
   }
   function close() {
     setInviting(false);
     setHasInvited(true);
     // A reload must not open the form again.
-    if (asked) window.history.replaceState(null, "", window.location.pathname);
+    if (hasInviteParam) window.history.replaceState(null, "", window.location.pathname);
   }
   return (
-    <>
-      <PageHeader title={t("title")}>
-        {members && canChange && !isInviting ? (
+    <SettingsPage
+      current="members"
+      tools={
+        members && canChange && !isInviting ? (
           <Button tone="primary" autoFocus={hasInvited} onClick={() => setInviting(true)}>
             {t("members.invite")}
           </Button>
-        ) : null}
-      </PageHeader>
-      <SettingsTabs current="members" />
-      <div className="flex w-full max-w-[860px] flex-col gap-3.5 p-4 md:px-5">
-        {members ? (
-          <>
-            {isInviting && canChange ? <InviteForm choices={rolesToGive(viewer)} onClose={close} /> : null}
-            <MemberList viewer={viewer} members={members} />
-            {invitations ? <InvitationList invitations={invitations} /> : null}
-            {children}
-          </>
-        ) : (
-          <p className="text-ink-2">{t("members.notYours", { role: roleName(viewer.role) })}</p>
-        )}
-      </div>
-    </>
+        ) : null
+      }
+    >
+      {members ? (
+        <>
+          {isInviting && canChange ? <InviteForm choices={assignableRoles(viewer)} onClose={close} /> : null}
+          <MemberList viewer={viewer} members={members} />
+          {invitations ? <InvitationList invitations={invitations} /> : null}
+          {children}
+        </>
+      ) : (
+        <p className="text-ink-2">{t("members.notYours", { role: roleName(viewer.role) })}</p>
+      )}
+    </SettingsPage>
   );
 }
 
@@ -85,19 +80,15 @@ export function MembersScreen({ viewer, members, invitations, children }: Member
 export function ReadOnlyCard({ readOnly }: { readOnly: ReadOnlyView | undefined }) {
   const t = useTranslations("settings.readOnlyCard");
   const router = useRouter();
-  const [isBusy, setBusy] = useState(false);
-  const [failure, setFailure] = useState<ApiFailure>();
+  const { busyWith, failure, send } = useRequests<"switch">();
+  const isBusy = busyWith !== undefined;
   /** Set while the confirmation is open. */
   const [asking, setAsking] = useState<{ note: string }>();
 
   async function call(init: CallInit) {
-    setBusy(true);
-    setFailure(undefined);
-    const result = await callApi("/api/console/read-only", init);
-    setBusy(false);
-    if (!result.ok) return setFailure(result.failure);
+    const result = await send("switch", callApi("/api/console/read-only", init));
     // The frame shows it on every page, and the pages offer other actions.
-    router.refresh();
+    if (result.ok) router.refresh();
   }
   function begin(event: FormEvent<HTMLFormElement>) {
     event.preventDefault();
@@ -123,7 +114,7 @@ export function ReadOnlyCard({ readOnly }: { readOnly: ReadOnlyView | undefined 
         <form method="post" onSubmit={begin} className="flex w-full max-w-[420px] flex-col items-start gap-3">
           <p className="text-ink-2">{t("off")}</p>
           <div className="w-full">
-            <FormField label={t("note")}>{(control) => <Input {...control} name="note" maxLength={200} autoComplete="off" />}</FormField>
+            <InputField label={t("note")} name="note" maxLength={200} autoComplete="off" />
           </div>
           <Button type="submit" tone="danger" busy={isBusy}>
             {isBusy ? t("beginning") : t("begin")}

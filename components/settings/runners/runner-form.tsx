@@ -1,8 +1,7 @@
 import { useTranslations } from "next-intl";
 import { useState } from "react";
 import { Button } from "@/components/ui/controls/button";
-import { Input } from "@/components/ui/controls/fields";
-import { FormField } from "@/components/ui/controls/form-field";
+import { InputField } from "@/components/ui/controls/form-field";
 import { callApi } from "@/lib/browser/api";
 import { type NewRunner, type Runner, type RunnerCheck, type RunnerSaved } from "@/lib/contract/runners/runners";
 import { readTags } from "@/lib/shared/text";
@@ -32,19 +31,19 @@ export function RunnerForm({ runner, onSaved, onClose }: RunnerFormProps) {
   const [isRefused, setRefused] = useState(false);
   const isBuiltIn = runner?.address === null;
 
-  async function run(form: HTMLFormElement | null, act: Act) {
+  async function run(form: HTMLFormElement | null, action: Act) {
     if (!form?.reportValidity()) return;
-    const given = readForm(new FormData(form), isBuiltIn);
-    if (act !== "keep") setCheck(undefined);
+    const values = readForm(new FormData(form), isBuiltIn);
+    if (action !== "keep") setCheck(undefined);
     setRefused(false);
-    if (act === "check") {
-      const json = { address: given.address };
-      const asked = await send(act, callApi<{ check: RunnerCheck }>(runnerPath("check"), { method: "POST", json }));
-      if (asked.ok) setCheck(asked.value.check);
+    if (action === "check") {
+      const json = { address: values.address };
+      const checkResult = await send(action, callApi<{ check: RunnerCheck }>(runnerPath("check"), { method: "POST", json }));
+      if (checkResult.ok) setCheck(checkResult.value.check);
       return;
     }
-    const json = runner ? given : { ...given, keep: act === "keep" };
-    const saved = await send(act, callApi<RunnerSaved>(runnerPath(runner?.id), { method: runner ? "PATCH" : "POST", json }));
+    const json = runner ? values : { ...values, keep: action === "keep" };
+    const saved = await send(action, callApi<RunnerSaved>(runnerPath(runner?.id), { method: runner ? "PATCH" : "POST", json }));
     if (!saved.ok) return;
     if (saved.value.runner) return onSaved(saved.value.runner);
     setCheck({ ok: false, ...saved.value.problem });
@@ -88,45 +87,53 @@ export function RunnerForm({ runner, onSaved, onClose }: RunnerFormProps) {
       onClose={onClose}
     >
       {isBuiltIn ? null : (
-        <FormField label={words("address")} hint={t("addressHint")} error={wrong("address")}>
-          {(control) => (
-            <Input
-              {...control}
-              name="address"
-              inputMode="url"
-              autoCapitalize="none"
-              spellCheck={false}
-              required
-              autoFocus
-              maxLength={2000}
-              defaultValue={runner?.address ?? ""}
-              placeholder="http://"
-            />
-          )}
-        </FormField>
+        <InputField
+          label={words("address")}
+          hint={t("addressHint")}
+          error={wrong("address")}
+          name="address"
+          inputMode="url"
+          autoCapitalize="none"
+          spellCheck={false}
+          required
+          autoFocus
+          maxLength={2000}
+          defaultValue={runner?.address ?? ""}
+          placeholder="http://"
+        />
       )}
-      <FormField label={t("label")} hint={t("labelHint")} error={wrong("label")}>
-        {(control) => (
-          <Input
-            {...control}
-            name="label"
-            autoFocus={isBuiltIn}
-            required={runner !== undefined}
-            maxLength={60}
-            defaultValue={runner?.label}
-            placeholder={t("labelPlaceholder")}
-          />
-        )}
-      </FormField>
-      <FormField label={words("tags")} hint={t("tagsHint")} error={wrong("tags")}>
-        {(control) => <Input {...control} name="tags" maxLength={1000} defaultValue={runner?.tags.join(", ")} />}
-      </FormField>
+      <InputField
+        label={t("label")}
+        hint={t("labelHint")}
+        error={wrong("label")}
+        name="label"
+        autoFocus={isBuiltIn}
+        required={runner !== undefined}
+        maxLength={60}
+        defaultValue={runner?.label}
+        placeholder={t("labelPlaceholder")}
+      />
+      <InputField
+        label={words("tags")}
+        hint={t("tagsHint")}
+        error={wrong("tags")}
+        name="tags"
+        maxLength={1000}
+        defaultValue={runner?.tags.join(", ")}
+      />
       {isBuiltIn ? null : (
-        <FormField label={t("slots")} hint={t("slotsHint")} error={wrong("slots")}>
-          {(control) => (
-            <Input {...control} name="slots" type="number" min={1} max={16} required defaultValue={runner?.slots ?? 1} className="w-24" />
-          )}
-        </FormField>
+        <InputField
+          label={t("slots")}
+          hint={t("slotsHint")}
+          error={wrong("slots")}
+          name="slots"
+          type="number"
+          min={1}
+          max={16}
+          required
+          defaultValue={runner?.slots ?? 1}
+          className="w-24"
+        />
       )}
     </ResourceForm>
   );

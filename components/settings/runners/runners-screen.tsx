@@ -4,22 +4,17 @@ import { useLocale, useTranslations } from "next-intl";
 import { use, useState } from "react";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { Freshness } from "@/components/frame/list/tool-bar";
-import { PageHeader } from "@/components/frame/page-header";
-import { Card } from "@/components/ui/card";
-import { Fact } from "@/components/ui/card";
+import { Card, Fact } from "@/components/ui/card";
 import { Button } from "@/components/ui/controls/button";
 import { EmptyState } from "@/components/ui/empty-state";
 import { ProgressBar } from "@/components/ui/skeleton";
-import { StatusBadge } from "@/components/ui/status-badge";
-import { type Tone } from "@/components/ui/status-badge";
-import { durationText, KnownUntil } from "@/components/ui/time/relative-time";
-import { RelativeTime } from "@/components/ui/time/relative-time";
-import { useNumber } from "@/components/ui/time/use-clock";
+import { StatusBadge, type Tone } from "@/components/ui/status-badge";
+import { ClampedClock, durationText, RelativeTime } from "@/components/ui/time/relative-time";
+import { useNumberFormat } from "@/components/ui/time/use-time-format";
 import { showToast } from "@/components/ui/toast-store";
 import { callApi } from "@/lib/browser/api";
-import { type Motion } from "@/lib/browser/poll/poll-plan";
-import { initialOf, type Poll, type Stamped, usePoll } from "@/lib/browser/poll/use-poll";
-import { type ApiFailure } from "@/lib/browser/read-failure";
+import { initialOf, type Live, type Stamped, useLive } from "@/lib/browser/live/use-live";
+import { useRequests } from "@/lib/browser/use-read";
 import { type Failure } from "@/lib/contract/failure";
 import { type Role } from "@/lib/contract/people/roles";
 import { type Runner } from "@/lib/contract/runners/runners";
@@ -27,7 +22,7 @@ import { formatBytes } from "@/lib/shared/format";
 import { type Result } from "@/lib/shared/result";
 import { ProblemNote } from "../outcome";
 import { RemovalDialog } from "../revocable-list";
-import { SettingsTabs } from "../settings-tabs";
+import { SettingsPage } from "../settings-tabs";
 import { RunnerForm, runnerPath } from "./runner-form";
 
 type Reading = Promise<Result<Stamped<Runner[]>, Failure>>;
@@ -36,32 +31,26 @@ type RunnersScreenProps = { role: Role; canChange: boolean; runners?: Reading };
 
 export function RunnersScreen({ role, canChange, runners }: RunnersScreenProps) {
   const t = useTranslations("runners");
-  const settings = useTranslations("settings");
   const roleName = useTranslations("frame.member.role");
   if (runners) return <Runners canChange={canChange} runners={runners} />;
   return (
-    <>
-      <PageHeader title={settings("title")} />
-      <SettingsTabs current="runners" />
-      <p className="p-4 text-ink-2 md:px-5">{t("notYours", { role: roleName(role) })}</p>
-    </>
+    <SettingsPage current="runners">
+      <p className="text-ink-2">{t("notYours", { role: roleName(role) })}</p>
+    </SettingsPage>
   );
 }
 
-const toRunners = (answer: { runners: Runner[] }) => answer.runners;
-const motionOf = (runners: Runner[]): Motion =>
-  runners.some(({ running, state }) => running > 0 || state === "checking") ? "moving" : "still";
+const toRunners = (response: { runners: Runner[] }) => response.runners;
 
 const sentences = { pause: "paused", drain: "drained", resume: "resumed", remove: "removed" } as const;
 
 function Runners({ canChange, runners }: { canChange: boolean; runners: Reading }) {
   const t = useTranslations("runners");
-  const settings = useTranslations("settings");
-  const poll = usePoll(runnerPath(), { ...initialOf(use(runners)), read: toRunners, motion: motionOf });
+  const live = useLive(runnerPath(), { ...initialOf(use(runners)), read: toRunners });
   const [open, setOpen] = useState<Runner | "new">();
   const [leaving, setLeaving] = useState<Runner>();
-  const acts = useRunnerActs(poll);
-  const list = poll.value;
+  const acts = useRunnerActs(live);
+  const list = live.value;
   const isAlone = list?.every(({ address }) => address === null) === true;
   const add = canChange ? (
     <Button tone="primary" onClick={() => setOpen("new")}>
@@ -71,52 +60,54 @@ function Runners({ canChange, runners }: { canChange: boolean; runners: Reading 
   function saved({ label }: Pick<Runner, "label">, isNew: boolean) {
     setOpen(undefined);
     showToast({ tone: "ok", text: t(isNew ? "added" : "saved", { name: label }) });
-    void poll.refresh();
+    void live.refresh();
   }
   return (
-    <>
-      <PageHeader title={settings("title")}>
-        <Freshness atMs={poll.atMs} everyMs={poll.everyMs} isFailing={poll.failure !== undefined} />
-        {list && !open && !isAlone ? add : null}
-      </PageHeader>
-      <SettingsTabs current="runners" />
-      <div className="flex w-full max-w-[860px] flex-col gap-3.5 p-4 md:px-5">
-        <p className="max-w-[80ch] text-ink-2">{t("intro")}</p>
-        {open ? (
-          <RunnerForm
-            key={open === "new" ? "new" : open.id}
-            runner={open === "new" ? undefined : open}
-            onSaved={(runner) => saved(runner, open === "new")}
-            onClose={() => setOpen(undefined)}
-          />
-        ) : null}
-        {poll.failure ? <FailureMessage failure={poll.failure} onRetry={() => void poll.refresh()} /> : null}
-        {acts.failure ? <FailureMessage failure={acts.failure} /> : null}
-        {list ? (
-          <KnownUntil value={poll.failure && poll.atMs}>
-            <Card title={t("title")} note={list.length} bodyClassName="p-0">
-              <ul>
-                {list.map((runner) => (
-                  <RunnerItem
-                    key={runner.id}
-                    runner={runner}
-                    canChange={canChange}
-                    busyWith={acts.busy?.id === runner.id ? acts.busy.act : undefined}
-                    onAct={(act) => {
-                      if (act === "change") setOpen(runner);
-                      else if (act === "remove") setLeaving(runner);
-                      else void acts.run(runner, act);
-                    }}
-                  />
-                ))}
-              </ul>
-              {isAlone && !open && !poll.failure ? (
-                <EmptyState title={t("onlyBuiltIn.title")} text={t("onlyBuiltIn.text")} action={add} />
-              ) : null}
-            </Card>
-          </KnownUntil>
-        ) : null}
-      </div>
+    <SettingsPage
+      current="runners"
+      tools={
+        <>
+          <Freshness atMs={live.atMs} isFailing={live.failure !== undefined} />
+          {list && !open && !isAlone ? add : null}
+        </>
+      }
+    >
+      <p className="max-w-[80ch] text-ink-2">{t("intro")}</p>
+      {open ? (
+        <RunnerForm
+          key={open === "new" ? "new" : open.id}
+          runner={open === "new" ? undefined : open}
+          onSaved={(runner) => saved(runner, open === "new")}
+          onClose={() => setOpen(undefined)}
+        />
+      ) : null}
+      {live.failure ? <FailureMessage failure={live.failure} onRetry={() => void live.refresh()} /> : null}
+      {acts.failure ? <FailureMessage failure={acts.failure} /> : null}
+      {list ? (
+        <ClampedClock value={live.failure && live.atMs}>
+          <Card title={t("title")} note={list.length} bodyClassName="p-0">
+            <ul>
+              {list.map((runner) => (
+                <RunnerItem
+                  key={runner.id}
+                  runner={runner}
+                  canChange={canChange}
+                  isBusyWith={(runnerAct) => acts.busyWith === `${runnerAct} ${runner.id}`}
+                  onAct={(runnerAct) => {
+                    if (runnerAct === "change") setOpen(runner);
+                    else if (runnerAct === "remove") setLeaving(runner);
+                    else void acts.run(runner, runnerAct);
+                  }}
+                />
+              ))}
+            </ul>
+            {isAlone && !open && !live.failure ? (
+              <EmptyState title={t("onlyBuiltIn.title")} text={t("onlyBuiltIn.text")} action={add} />
+            ) : null}
+          </Card>
+        </ClampedClock>
+      ) : null}
+
       <RemovalDialog
         leaving={leaving && { ...leaving, name: leaving.label }}
         title={t("removeTitle", { name: leaving?.label ?? "" })}
@@ -128,33 +119,35 @@ function Runners({ canChange, runners }: { canChange: boolean; runners: Reading 
       >
         {t("removeText", { running: leaving?.running ?? 0 })}
       </RemovalDialog>
-    </>
+    </SettingsPage>
   );
 }
 
 /** One act at a time; the list shows the outcome. */
-function useRunnerActs(poll: Pick<Poll<Runner[]>, "refresh">) {
+function useRunnerActs(live: Pick<Live<Runner[]>, "refresh">) {
   const t = useTranslations("runners");
-  const [busy, setBusy] = useState<{ id: string; act: RunnerAct }>();
-  const [failure, setFailure] = useState<ApiFailure>();
-  async function run({ id, label }: Runner, act: keyof typeof sentences) {
-    setBusy({ id, act });
-    const done =
-      act === "remove"
-        ? await callApi(runnerPath(id), { method: "DELETE" })
-        : await callApi(runnerPath(id, "state"), { method: "PUT", json: { state: stateAfter[act] } });
-    await poll.refresh();
-    setBusy(undefined);
-    setFailure(done.ok ? undefined : done.failure);
-    if (done.ok) showToast({ tone: act === "resume" ? "ok" : "off", text: t(sentences[act], { name: label }) });
+  const { busyWith, failure, send } = useRequests<`${RunnerAct} ${string}`>();
+  async function run({ id, label }: Runner, action: keyof typeof sentences) {
+    const request =
+      action === "remove"
+        ? callApi(runnerPath(id), { method: "DELETE" })
+        : callApi(runnerPath(id, "state"), { method: "PUT", json: { state: stateAfter[action] } });
+    // The buttons stay busy until the list shows the outcome.
+    const result = await send(`${action} ${id}`, Promise.resolve(request).finally(live.refresh));
+    if (result.ok) showToast({ tone: action === "resume" ? "ok" : "off", text: t(sentences[action], { name: label }) });
   }
-  return { busy, failure, run };
+  return { busyWith, failure, run };
 }
 
 const stateAfter = { pause: "paused", drain: "draining", resume: "ready" } as const;
 
 type RunnerAct = "pause" | "drain" | "resume" | "change" | "remove";
-type RunnerItemProps = { runner: Runner; canChange: boolean; busyWith?: RunnerAct; onAct: (act: RunnerAct) => void };
+type RunnerItemProps = {
+  runner: Runner;
+  canChange: boolean;
+  isBusyWith: (runnerAct: RunnerAct) => boolean;
+  onAct: (runnerAct: RunnerAct) => void;
+};
 
 const tones: Readonly<Record<Runner["state"], Tone>> = {
   ready: "ok",
@@ -175,7 +168,7 @@ const acts: Readonly<Record<Runner["state"], readonly RunnerAct[]>> = {
   checking: ["pause"],
 };
 
-function RunnerItem({ runner, canChange, busyWith, onAct }: RunnerItemProps) {
+function RunnerItem({ runner, canChange, isBusyWith, onAct }: RunnerItemProps) {
   const t = useTranslations("runners");
   const { id, label, address, state, reason } = runner;
   const own = [...acts[state], "change", ...(address === null ? [] : (["remove"] as const))] as const;
@@ -186,16 +179,16 @@ function RunnerItem({ runner, canChange, busyWith, onAct }: RunnerItemProps) {
         <h3 className="min-w-0 font-semibold break-words">{label}</h3>
         <StatusBadge tone={tones[state]} word={t(`state.${state}`)} title={t(`stateHint.${state}`)} />
         <span className="ml-auto flex flex-wrap gap-1.5">
-          {offered.map((act) => (
+          {offered.map((runnerAct) => (
             <Button
-              key={act}
+              key={runnerAct}
               size="small"
-              tone={act === "remove" ? "danger" : "plain"}
-              busy={busyWith === act}
-              aria-label={t("actOn", { act: t(act), name: label })}
-              onClick={() => onAct(act)}
+              tone={runnerAct === "remove" ? "danger" : "plain"}
+              busy={isBusyWith(runnerAct)}
+              aria-label={t("actOn", { act: t(runnerAct), name: label })}
+              onClick={() => onAct(runnerAct)}
             >
-              {t(act)}
+              {t(runnerAct)}
             </Button>
           ))}
         </span>
@@ -208,7 +201,7 @@ function RunnerItem({ runner, canChange, busyWith, onAct }: RunnerItemProps) {
 
 function Facts({ runner }: { runner: Runner }) {
   const t = useTranslations("runners");
-  const number = useNumber();
+  const number = useNumberFormat();
   const durations = useTranslations("common.duration");
   const { address, tags, slots, running, queue, done, failed, meanRunMs, version, devices, classes, lastSeenMs } = runner;
   return (

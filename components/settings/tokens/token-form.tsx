@@ -4,7 +4,7 @@ import { Card } from "@/components/ui/card";
 import { Button } from "@/components/ui/controls/button";
 import { CheckList } from "@/components/ui/controls/check-list";
 import { Input } from "@/components/ui/controls/fields";
-import { FormField } from "@/components/ui/controls/form-field";
+import { InputField } from "@/components/ui/controls/form-field";
 import { callApi } from "@/lib/browser/api";
 import { hasRole, type Role, roles } from "@/lib/contract/people/roles";
 import { EVENTS, tokenLifetimes } from "@/lib/contract/people/sign-in";
@@ -20,9 +20,9 @@ export function TokenForm({ role: own, choices: { connections, operations }, onM
   const t = useTranslations("tokens");
   const common = useTranslations("common");
   const roleName = useTranslations("frame.member.role");
-  const given = roles.filter((role) => hasRole(own, role));
+  const grantableRoles = roles.filter((role) => hasRole(own, role));
   const [role, setRole] = useState<Role>(hasRole(own, "operator") ? "operator" : own);
-  const [usual, setUsual] = useState(connections.find(({ current }) => current)?.id ?? connections[0]?.id ?? "");
+  const [defaultConnection, setDefaultConnection] = useState(connections.find(({ current }) => current)?.id ?? connections[0]?.id ?? "");
   const [others, setOthers] = useState<"none" | "all" | "chosen">("none");
   const [chosenOthers, setChosenOthers] = useState<TokenChoices["connections"]>([]);
   const [kind, setKind] = useState<"all" | "reads" | "chosen">("all");
@@ -31,8 +31,8 @@ export function TokenForm({ role: own, choices: { connections, operations }, onM
   const [isSent, setSent] = useState(false);
   const { busyWith, failure, field, send } = useResourceForm(fields);
 
-  const rest = connections.filter(({ id }) => id !== usual);
-  const lacksOthers = others === "chosen" && !chosenOthers.some(({ id }) => id !== usual);
+  const rest = connections.filter(({ id }) => id !== defaultConnection);
+  const lacksOthers = others === "chosen" && !chosenOthers.some(({ id }) => id !== defaultConnection);
   const lacksOperations = kind === "chosen" && chosen.length === 0;
 
   async function submit(form: HTMLFormElement) {
@@ -41,8 +41,8 @@ export function TokenForm({ role: own, choices: { connections, operations }, onM
     const json: Omit<TokenBody, "days"> & { days: number | null } = {
       name: String(new FormData(form).get("name") ?? ""),
       role,
-      connection: usual,
-      ...(others !== "all" && { connections: [usual, ...(others === "chosen" ? chosenOthers.map(({ id }) => id) : [])] }),
+      connection: defaultConnection,
+      ...(others !== "all" && { connections: [defaultConnection, ...(others === "chosen" ? chosenOthers.map(({ id }) => id) : [])] }),
       operations: kind === "chosen" ? chosen.map(({ name }) => name) : kind,
       days: days === NEVER ? null : Number(days),
     };
@@ -50,7 +50,7 @@ export function TokenForm({ role: own, choices: { connections, operations }, onM
     if (result.ok) onMade(result.value);
   }
 
-  if (usual === "")
+  if (defaultConnection === "")
     return (
       <Card title={t("create")}>
         <p className="mb-3 text-ink-2">{t("noConnection")}</p>
@@ -69,21 +69,28 @@ export function TokenForm({ role: own, choices: { connections, operations }, onM
       onSubmit={(form) => void submit(form)}
       onClose={onClose}
     >
-      <FormField label={t("name")} hint={t("nameHint")} error={field === "name" ? t("wrong.name") : undefined}>
-        {(control) => <Input {...control} name="name" required maxLength={60} placeholder={t("namePlaceholder")} autoFocus />}
-      </FormField>
-      <ChoiceField label={t("role")} hint={t(`may.${role}`)} value={role} options={given} onChoose={setRole}>
-        {(one) => roleName(one)}
+      <InputField
+        label={t("name")}
+        hint={t("nameHint")}
+        error={field === "name" ? t("wrong.name") : undefined}
+        name="name"
+        required
+        maxLength={60}
+        placeholder={t("namePlaceholder")}
+        autoFocus
+      />
+      <ChoiceField label={t("role")} hint={t(`may.${role}`)} value={role} options={grantableRoles} onChoose={setRole}>
+        {(value) => roleName(value)}
       </ChoiceField>
       <ChoiceField
         label={t("connection")}
         hint={t("connectionHint")}
         error={field === "connection" || field === "connections" ? t("wrong.connections") : undefined}
-        value={usual}
+        value={defaultConnection}
         options={connections.map(({ id }) => id)}
-        onChoose={setUsual}
+        onChoose={setDefaultConnection}
       >
-        {(id) => connections.find((one) => one.id === id)?.name ?? id}
+        {(id) => connections.find((connection) => connection.id === id)?.name ?? id}
       </ChoiceField>
       {rest.length > 0 ? (
         <>
@@ -94,7 +101,7 @@ export function TokenForm({ role: own, choices: { connections, operations }, onM
             options={["none", "all", "chosen"] as const}
             onChoose={setOthers}
           >
-            {(one) => t(({ none: "othersNone", all: "othersAll", chosen: "othersChosen" } as const)[one])}
+            {(value) => t(({ none: "othersNone", all: "othersAll", chosen: "othersChosen" } as const)[value])}
           </ChoiceField>
           {others === "chosen" ? (
             <Boxes label={t("others")}>
@@ -113,7 +120,7 @@ export function TokenForm({ role: own, choices: { connections, operations }, onM
         options={["all", "reads", "chosen"] as const}
         onChoose={setKind}
       >
-        {(one) => t(one)}
+        {(value) => t(value)}
       </ChoiceField>
       {kind === "chosen" ? <Operations operations={operations} chosen={chosen} onChange={setChosen} /> : null}
       <ChoiceField
@@ -124,27 +131,27 @@ export function TokenForm({ role: own, choices: { connections, operations }, onM
         onChoose={setDays}
         isRequired
       >
-        {(one) => (one === "" ? t("expiryChoose") : one === NEVER ? t("never") : lifetime(Number(one)))}
+        {(value) => (value === "" ? t("expiryChoose") : value === NEVER ? t("never") : lifetime(Number(value)))}
       </ChoiceField>
     </ResourceForm>
   );
 }
 
-type OperationsProps = { operations: TokenOperation[]; chosen: TokenOperation[]; onChange: (chosen: TokenOperation[]) => void };
+type OperationsProps = { operations: TokenOperation[]; chosen: TokenOperation[]; onChange: (tokenOperations: TokenOperation[]) => void };
 
 function Operations({ operations, chosen, onChange }: OperationsProps) {
   const t = useTranslations("tokens");
   const id = useId();
-  const [wanted, setWanted] = useState("");
-  const found = operations.filter(({ name, call }) => `${name} ${call}`.toLowerCase().includes(wanted.trim().toLowerCase()));
+  const [ipText, setIpText] = useState("");
+  const tokenOperations = operations.filter(({ name, call }) => `${name} ${call}`.toLowerCase().includes(ipText.trim().toLowerCase()));
   return (
     <div className="flex flex-col gap-1.5">
       <label htmlFor={id} className="sr-only">
         {t("find")}
       </label>
-      <Input id={id} type="search" value={wanted} placeholder={t("find")} onChange={({ target }) => setWanted(target.value)} />
+      <Input id={id} type="search" value={ipText} placeholder={t("find")} onChange={({ target }) => setIpText(target.value)} />
       <Boxes label={t("operations")}>
-        <CheckList options={found} chosen={chosen} onChange={onChange}>
+        <CheckList options={tokenOperations} chosen={chosen} onChange={onChange}>
           {({ name, call }) => (
             <span className="min-w-0 truncate">
               {name === EVENTS ? t("events") : name} <span className="ml-1 font-mono text-xs text-ink-3">{call}</span>

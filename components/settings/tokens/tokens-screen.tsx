@@ -3,17 +3,14 @@
 import { useTranslations } from "next-intl";
 import { use, useState } from "react";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
-import { PageHeader } from "@/components/frame/page-header";
 import { Card } from "@/components/ui/card";
 import { Button } from "@/components/ui/controls/button";
-import { CopyButton } from "@/components/ui/controls/copy-button";
-import { CopyField } from "@/components/ui/controls/copy-button";
-import { useRouter } from "@/components/ui/link";
-import { StatusBadge } from "@/components/ui/status-badge";
-import { type Tone } from "@/components/ui/status-badge";
+import { CopyButton, CopyField } from "@/components/ui/controls/copy-button";
+import { Link, useRouter } from "@/components/ui/link";
+import { StatusBadge, type Tone } from "@/components/ui/status-badge";
 import { RelativeTime } from "@/components/ui/time/relative-time";
-import { useClock } from "@/components/ui/time/use-clock";
 import { useHydrated, useReadingFrom, useRenderedMs } from "@/components/ui/time/use-now";
+import { useTimeFormat } from "@/components/ui/time/use-time-format";
 import { apiPath } from "@/lib/browser/urls";
 import { type Failure } from "@/lib/contract/failure";
 import { type Role } from "@/lib/contract/people/roles";
@@ -21,7 +18,7 @@ import { type TokenChoices, type TokenMade, type TokenState, type TokenView } fr
 import { expiresSoon } from "@/lib/contract/times";
 import { type Result } from "@/lib/shared/result";
 import { RevocableList } from "../revocable-list";
-import { SettingsTabs } from "../settings-tabs";
+import { SettingsPage } from "../settings-tabs";
 import { TokenForm } from "./token-form";
 
 type TokensScreenProps = {
@@ -34,46 +31,44 @@ type TokensScreenProps = {
 
 export function TokensScreen({ role, choices, own, others }: TokensScreenProps) {
   const t = useTranslations("tokens");
-  const settings = useTranslations("settings");
   const router = useRouter();
   const [isMaking, setMaking] = useState(false);
   const [hasMade, setHasMade] = useState(false);
   const [made, setMade] = useState<TokenMade>();
-  const known = use(choices);
+  const loadedChoices = use(choices);
   function close() {
     setMaking(false);
     setMade(undefined);
     setHasMade(true);
   }
   return (
-    <>
-      <PageHeader title={settings("title")}>
-        {!isMaking ? (
+    <SettingsPage
+      current="tokens"
+      tools={
+        !isMaking ? (
           <Button tone="primary" autoFocus={hasMade} onClick={() => setMaking(true)}>
             {t("create")}
           </Button>
-        ) : null}
-      </PageHeader>
-      <SettingsTabs current="tokens" />
-      <div className="flex w-full max-w-[860px] flex-col gap-3.5 p-4 md:px-5">
-        <Introduction />
-        {made ? <TokenShown made={made} onClose={close} /> : null}
-        {isMaking && !made ? (
-          <TokenForm
-            role={role}
-            choices={known}
-            onMade={(answer) => {
-              setMade(answer);
-              // Refreshes the list below.
-              router.refresh();
-            }}
-            onClose={close}
-          />
-        ) : null}
-        <TokenList tokens={own} title={t("own")} none={t("none")} />
-        {others ? <TokenList tokens={others} title={t("ofOthers")} none={t("ofOthersNone")} isOfOthers /> : null}
-      </div>
-    </>
+        ) : null
+      }
+    >
+      <Introduction />
+      {made ? <TokenShown made={made} onClose={close} /> : null}
+      {isMaking && !made ? (
+        <TokenForm
+          role={role}
+          choices={loadedChoices}
+          onMade={(response) => {
+            setMade(response);
+            // Refreshes the list below.
+            router.refresh();
+          }}
+          onClose={close}
+        />
+      ) : null}
+      <TokenList tokens={own} title={t("own")} none={t("none")} />
+      {others ? <TokenList tokens={others} title={t("ofOthers")} none={t("ofOthersNone")} isOfOthers /> : null}
+    </SettingsPage>
   );
 }
 
@@ -87,6 +82,9 @@ function Introduction() {
       <p className="flex min-h-7 flex-wrap items-center gap-1">
         {t.rich("docs", { url, code: (text) => <code className="font-mono text-sm">{text}</code> })}
         {url ? <CopyButton text={url} label={t("copyUrl")} /> : null}
+        <Link href="/docs/api" className="ml-2 text-accent hover:underline">
+          {t("reference")}
+        </Link>
       </p>
     </div>
   );
@@ -148,7 +146,7 @@ function Token({ token, isOfOther }: { token: TokenView; isOfOther: boolean }) {
           {isOfOther ? <span className="min-w-0 truncate text-sm text-ink-2">{t("of", { name: member.name })}</span> : null}
         </p>
         <p className="text-sm text-ink-3">
-          <Places token={token} /> · {mayDo}
+          <TokenConnections token={token} /> · {mayDo}
         </p>
         <p className="text-sm text-ink-3">
           {lastUsedAt === undefined ? t("unused") : t.rich("used", { time: () => <RelativeTime ms={lastUsedAt} /> })}
@@ -163,7 +161,7 @@ function Token({ token, isOfOther }: { token: TokenView; isOfOther: boolean }) {
   );
 }
 
-function Places({ token: { connection, connections } }: { token: TokenView }) {
+function TokenConnections({ token: { connection, connections } }: { token: TokenView }) {
   const t = useTranslations("tokens");
   const name = connection.name ?? t("onUnknown");
   if (!connections) return `${name} (${t("onAll")})`;
@@ -172,7 +170,7 @@ function Places({ token: { connection, connections } }: { token: TokenView }) {
 
 function Life({ token: { state, expiresAt } }: { token: TokenView }) {
   const t = useTranslations("tokens");
-  const clock = useClock();
+  const clock = useTimeFormat();
   if (expiresAt === undefined) return ` · ${t("noExpiry")}`;
   const until = clock(expiresAt, "day");
   return until ? ` · ${t(state === "expired" ? "expired" : "expires", { until })}` : null;

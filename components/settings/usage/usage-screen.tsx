@@ -4,16 +4,14 @@ import { useLocale, useTranslations } from "next-intl";
 import { use } from "react";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { TimeFilter, type TimeRange } from "@/components/frame/list/time-filter";
-import { PageHeader } from "@/components/frame/page-header";
 import { Card } from "@/components/ui/card";
 import { cn } from "@/components/ui/cn";
 import { buttonStyle } from "@/components/ui/controls/button";
 import { EmptyState } from "@/components/ui/empty-state";
 import { useRouter } from "@/components/ui/link";
 import { durationText } from "@/components/ui/time/relative-time";
-import { useNumber } from "@/components/ui/time/use-clock";
-import { useClock } from "@/components/ui/time/use-clock";
-import { initialOf, type Stamped, usePoll } from "@/lib/browser/poll/use-poll";
+import { useNumberFormat, useTimeFormat } from "@/components/ui/time/use-time-format";
+import { initialOf, type Stamped, useLive } from "@/lib/browser/live/use-live";
 import { apiPath, withQuery } from "@/lib/browser/urls";
 import { type Failure } from "@/lib/contract/failure";
 import { addressValues } from "@/lib/contract/params";
@@ -30,7 +28,7 @@ import {
 } from "@/lib/contract/people/usage";
 import { formatBytes } from "@/lib/shared/format";
 import { type Result } from "@/lib/shared/result";
-import { SettingsTabs } from "../settings-tabs";
+import { SettingsPage } from "../settings-tabs";
 
 type UsageScreenProps = { query: UsageQuery; usage: Promise<Result<Stamped<UsageView>, Failure>> };
 
@@ -38,45 +36,35 @@ const spans = ["week", "month", "quarter"] as const;
 
 export function UsageScreen({ query, usage }: UsageScreenProps) {
   const t = useTranslations("usage");
-  const settings = useTranslations("settings");
   const router = useRouter();
   const { from, to } = query;
-  const shown: TimeRange = from === undefined && to === undefined ? query : { from, to };
+  const timeRange: TimeRange = from === undefined && to === undefined ? query : { from, to };
   const values = (range: UsageQuery) => addressValues(usageParams, range);
-  const go = ({ within = usageParams.within.usual, ...dates }: TimeRange) =>
+  const go = ({ within = usageParams.within.default, ...dates }: TimeRange) =>
     router.push(withQuery("/settings/usage", values({ within, ...dates })));
   return (
-    <>
-      <PageHeader title={settings("title")} />
-      <SettingsTabs current="usage" />
-      <div className="flex w-full max-w-[1080px] min-w-0 flex-col gap-3.5 p-4 md:px-5">
-        <div className="flex flex-wrap items-center gap-2">
-          <TimeFilter range={shown} spans={spans} onGo={go} />
-          <a
-            href={apiPath(withQuery("/api/console/usage/export", values(query)))}
-            download
-            className={buttonStyle({ className: "ml-auto" })}
-          >
-            {t("export")}
-          </a>
-        </div>
-        <Usage query={query} usage={usage} />
+    <SettingsPage current="usage" isWide>
+      <div className="flex flex-wrap items-center gap-2">
+        <TimeFilter range={timeRange} spans={spans} onGo={go} />
+        <a href={apiPath(withQuery("/api/console/usage/export", values(query)))} download className={buttonStyle({ className: "ml-auto" })}>
+          {t("export")}
+        </a>
       </div>
-    </>
+      <Usage query={query} usage={usage} />
+    </SettingsPage>
   );
 }
 
 const same = (usage: UsageView) => usage;
-const motion = () => "slow" as const;
 
 function Usage({ query, usage }: UsageScreenProps) {
   const t = useTranslations("usage");
-  const clock = useClock();
+  const clock = useTimeFormat();
   const path = withQuery("/api/console/usage", addressValues(usageParams, query));
-  const poll = usePoll(path, { ...initialOf(use(usage)), read: same, motion });
-  const notice = poll.failure ? <FailureMessage failure={poll.failure} onRetry={() => void poll.refresh()} /> : null;
-  if (!poll.value) return notice;
-  const { rows, isOfAll, fromMs, toMs } = poll.value;
+  const live = useLive(path, { ...initialOf(use(usage)), read: same });
+  const notice = live.failure ? <FailureMessage failure={live.failure} onRetry={() => void live.refresh()} /> : null;
+  if (!live.value) return notice;
+  const { rows, isOfAll, fromMs, toMs } = live.value;
   const day = (ms: number) => clock(ms, "until") ?? "…";
   return (
     <>
@@ -181,7 +169,7 @@ function MemberRows({ rows }: { rows: readonly UsageRow[] }) {
 function Figures({ of }: { of: UsageFigures }) {
   const t = useTranslations("usage");
   const durations = useTranslations("common.duration");
-  const number = useNumber();
+  const number = useNumberFormat();
   const locale = useLocale();
   const formats: Readonly<Record<(typeof amountNames)[number], (value: number) => string>> = {
     failed: number,
@@ -189,9 +177,9 @@ function Figures({ of }: { of: UsageFigures }) {
     outputs: number,
     bytes: (bytes) => formatBytes(bytes, locale),
   };
-  const text = ({ value, isAtLeast }: Amount, say: (value: number) => string) => {
+  const text = ({ value, isAtLeast }: Amount, format: (value: number) => string) => {
     if (value === undefined) return t("unknown");
-    return isAtLeast ? t("atLeast", { value: say(value) }) : say(value);
+    return isAtLeast ? t("atLeast", { value: format(value) }) : format(value);
   };
   return (
     <>

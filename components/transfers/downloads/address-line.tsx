@@ -1,8 +1,8 @@
 import { useTranslations } from "next-intl";
 import { useCallback, useEffect, useEffectEvent, useMemo, useRef, useState } from "react";
 import { failureText } from "@/components/frame/failure/fault-owner";
-import { FileName } from "@/components/ui/cut";
 import { Picture } from "@/components/ui/pictures/picture";
+import { FileName } from "@/components/ui/truncated";
 import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { withQuery } from "@/lib/browser/urls";
@@ -91,7 +91,7 @@ function Verdict({ address, check, locale, onAgain }: AddressLineProps) {
 
 /** The person may still be typing. */
 const PAUSE_MS = 400;
-const AT_ONCE = 3;
+const MAX_CONCURRENT = 3;
 
 type AddressChecks = { checks: ReadonlyMap<string, SourceCheck>; askAgain: (url: string) => void };
 
@@ -99,35 +99,35 @@ type AddressChecks = { checks: ReadonlyMap<string, SourceCheck>; askAgain: (url:
 export function useAddressChecks(addresses: readonly Address[], connection: string | undefined): AddressChecks {
   const [checks, setChecks] = useState<ReadonlyMap<string, SourceCheck>>(new Map());
   const [round, setRound] = useState(0);
-  const asked = useRef(new Set<string>());
+  const requestedUrls = useRef(new Set<string>());
   const isAbsent = useRef(false);
-  const wanted = useMemo(() => addresses.filter(({ fault }) => fault === undefined).map(({ url }) => url), [addresses]);
+  const validUrls = useMemo(() => addresses.filter(({ fault }) => fault === undefined).map(({ url }) => url), [addresses]);
   const put = (url: string, check: SourceCheck) => setChecks((now) => new Map(now).set(url, check));
 
   const askAll = useEffectEvent((signal: AbortSignal) => {
-    const waiting = wanted.filter((url) => !asked.current.has(url));
+    const waiting = validUrls.filter((url) => !requestedUrls.current.has(url));
     const lane = async () => {
       for (let url = waiting.shift(); url !== undefined && !signal.aborted; url = waiting.shift()) {
         if (isAbsent.current) {
           put(url, { kind: "unsupported" });
           continue;
         }
-        asked.current.add(url);
+        requestedUrls.current.add(url);
         put(url, { kind: "asking" });
-        const answer = await callApi<unknown>(withQuery("/api/assets/remote-metadata", { url, connection }), {
+        const result = await callApi<unknown>(withQuery("/api/assets/remote-metadata", { url, connection }), {
           signal,
           cache: "no-store",
         });
         if (signal.aborted) {
-          asked.current.delete(url);
+          requestedUrls.current.delete(url);
           return;
         }
-        const check = toCheck(answer);
+        const check = toCheck(result);
         isAbsent.current ||= check.kind === "unsupported";
         put(url, check);
       }
     };
-    for (let at = 0; at < AT_ONCE; at++) void lane();
+    for (let at = 0; at < MAX_CONCURRENT; at++) void lane();
   });
   useEffect(() => {
     const typing = new AbortController();
@@ -136,9 +136,9 @@ export function useAddressChecks(addresses: readonly Address[], connection: stri
       clearTimeout(timer);
       typing.abort();
     };
-  }, [wanted, round]);
+  }, [validUrls, round]);
   const askAgain = useCallback((url: string) => {
-    asked.current.delete(url);
+    requestedUrls.current.delete(url);
     setChecks((now) => new Map(now).set(url, { kind: "asking" }));
     setRound((now) => now + 1);
   }, []);
@@ -166,13 +166,13 @@ const metadata = object(
   },
 );
 
-export function toCheck(answer: Result<unknown, ApiFailure>): SourceCheck {
-  if (answer.ok) return { kind: "known", facts: toFacts(answer.value) };
-  return isNotThere(answer.failure) ? { kind: "unsupported" } : { kind: "refused", failure: answer.failure };
+export function toCheck(result: Result<unknown, ApiFailure>): SourceCheck {
+  if (result.ok) return { kind: "known", facts: toFacts(result.value) };
+  return isNotThere(result.failure) ? { kind: "unsupported" } : { kind: "refused", failure: result.failure };
 }
 
-function toFacts(answer: unknown): SourceFacts {
-  const { name, filename, content_length: sizeBytes, preview_image: picture, validation } = metadata(answer) ?? {};
+function toFacts(response: unknown): SourceFacts {
+  const { name, filename, content_length: sizeBytes, preview_image: picture, validation } = metadata(response) ?? {};
   return {
     name: name ?? filename,
     ...(sizeBytes !== undefined && { sizeBytes }),
@@ -211,7 +211,7 @@ function faultOf(text: string): AddressFault | undefined {
   const { protocol, hostname, username, password } = new URL(text);
   if (hostname === "") return protocol === "http:" || protocol === "https:" ? "host" : "scheme";
   if (username !== "" || password !== "") return "credentials";
-  // Only a service's own settings may permit a source on the same machine, so the service is asked.
+  // Only a service's own settings can permit a source on the same machine, so the service decides.
   if (protocol === "https:" || (protocol === "http:" && isLoopback(hostname))) return undefined;
   return "scheme";
 }

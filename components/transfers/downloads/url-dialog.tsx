@@ -2,9 +2,8 @@ import { useLocale, useTranslations } from "next-intl";
 import { useId, useMemo, useState } from "react";
 import { failureText } from "@/components/frame/failure/fault-owner";
 import { tellStored } from "@/components/frame/stored-assets";
-import { Button } from "@/components/ui/controls/button";
-import { FormField, Textarea } from "@/components/ui/controls/form-field";
-import { Dialog, DialogFoot } from "@/components/ui/dialog";
+import { TextareaField } from "@/components/ui/controls/form-field";
+import { Dialog, FormFoot } from "@/components/ui/dialog";
 import { showToast } from "@/components/ui/toast-store";
 import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";
@@ -12,7 +11,7 @@ import { withQuery } from "@/lib/browser/urls";
 import { lacksOperation } from "@/lib/contract/failure";
 import { ACT_HEADER } from "@/lib/shared/headers";
 import { newUuid } from "@/lib/shared/text";
-import { AboutForm, type DraftFaults, newDraft, readDraft, uploadHabits } from "../uploads/about-form";
+import { AssetFieldsForm, type DraftErrors, newDraft, readDraft, uploadPreferences } from "../uploads/asset-fields-form";
 import { type Address, AddressLine, MAX_ADDRESSES, readAddresses, useAddressChecks } from "./address-line";
 
 /** The same in every language. */
@@ -32,8 +31,8 @@ export function UrlDialog({ connection, text, onText, onStarted, onClose }: UrlD
   const errors = useTranslations("errors");
   const locale = useLocale();
   const listId = useId();
-  const [draft, setDraft] = useState(() => ({ ...newDraft, tags: uploadHabits.get().tags }));
-  const [faults, setFaults] = useState<DraftFaults>({});
+  const [draft, setDraft] = useState(() => ({ ...newDraft, tags: uploadPreferences.get().tags }));
+  const [faults, setFaults] = useState<DraftErrors>({});
   const [refused, setRefused] = useState<ReadonlyMap<string, ApiFailure>>(new Map());
   const [isBusy, setBusy] = useState(false);
   const { addresses, isCut } = useMemo(() => readAddresses(text), [text]);
@@ -44,10 +43,10 @@ export function UrlDialog({ connection, text, onText, onStarted, onClose }: UrlD
   });
 
   async function start() {
-    const about = readDraft(draft);
-    if (!about.ok) return setFaults(about.failure);
+    const assetFields = readDraft(draft);
+    if (!assetFields.ok) return setFaults(assetFields.failure);
     setBusy(true);
-    const { tags, metadata, previewId } = about.value;
+    const { tags, metadata, previewId } = assetFields.value;
     const more = {
       tags,
       ...(Object.keys(metadata).length > 0 && { user_metadata: metadata }),
@@ -58,16 +57,16 @@ export function UrlDialog({ connection, text, onText, onStarted, onClose }: UrlD
     const count = { already: 0, started: 0 };
     // One after another; if one is refused, the others are still fetched.
     for (const { url } of good) {
-      const answer = await callApi<{ id?: string; task_id?: string }>(withQuery("/api/assets/download", { connection }), {
+      const result = await callApi<{ id?: string; task_id?: string }>(withQuery("/api/assets/download", { connection }), {
         method: "POST",
         headers,
         json: { source_url: url, ...more },
       });
-      if (!answer.ok) failures.set(url, answer.failure);
-      else if (answer.value.task_id !== undefined) count.started += 1;
+      if (!result.ok) failures.set(url, result.failure);
+      else if (result.value.task_id !== undefined) count.started += 1;
       else {
         count.already += 1;
-        if (answer.value.id) tellStored();
+        if (result.value.id) tellStored();
       }
     }
     setBusy(false);
@@ -96,21 +95,19 @@ export function UrlDialog({ connection, text, onText, onStarted, onClose }: UrlD
           if (!isBusy && good.length > 0) void start();
         }}
       >
-        <FormField label={t("addresses")} hint={t("hint")} error={isCut ? t("tooMany", { count: MAX_ADDRESSES }) : undefined}>
-          {(control) => (
-            <Textarea
-              {...control}
-              rows={Math.min(8, Math.max(3, addresses.length + 1))}
-              spellCheck={false}
-              autoComplete="off"
-              placeholder={EXAMPLE}
-              className="font-mono break-all"
-              aria-controls={listId}
-              value={text}
-              onChange={({ target }) => onText(target.value)}
-            />
-          )}
-        </FormField>
+        <TextareaField
+          label={t("addresses")}
+          hint={t("hint")}
+          error={isCut ? t("tooMany", { count: MAX_ADDRESSES }) : undefined}
+          rows={Math.min(8, Math.max(3, addresses.length + 1))}
+          spellCheck={false}
+          autoComplete="off"
+          placeholder={EXAMPLE}
+          className="font-mono break-all"
+          aria-controls={listId}
+          value={text}
+          onChange={({ target }) => onText(target.value)}
+        />
         <ul id={listId} aria-label={t("list")} aria-live="polite" className="max-h-64 overflow-y-auto rounded-md bg-sunken empty:hidden">
           {addresses.map((address, at) => (
             <li key={at} className="border-b border-line px-3 py-2 last:border-0">
@@ -118,13 +115,14 @@ export function UrlDialog({ connection, text, onText, onStarted, onClose }: UrlD
             </li>
           ))}
         </ul>
-        <AboutForm connection={connection} draft={draft} faults={faults} onChange={setDraft} />
-        <DialogFoot>
-          <Button onClick={onClose}>{t("close")}</Button>
-          <Button type="submit" tone="primary" busy={isBusy} disabled={good.length === 0}>
-            {isBusy ? t("going") : t("go", { count: good.length })}
-          </Button>
-        </DialogFoot>
+        <AssetFieldsForm connection={connection} draft={draft} faults={faults} onChange={setDraft} />
+        <FormFoot
+          onClose={onClose}
+          keep={t("close")}
+          busy={isBusy}
+          disabled={good.length === 0}
+          label={isBusy ? t("going") : t("go", { count: good.length })}
+        />
       </form>
     </Dialog>
   );

@@ -1,13 +1,14 @@
 import { useLocale, useTranslations } from "next-intl";
 import { type ReactNode, useState } from "react";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
+import { Fact } from "@/components/ui/card";
 import { Button } from "@/components/ui/controls/button";
 import { CopyableId } from "@/components/ui/controls/copy-button";
-import { Dialog, DialogFoot } from "@/components/ui/dialog";
+import { Dialog, FormFoot } from "@/components/ui/dialog";
 import { Link } from "@/components/ui/link";
 import { withQuery } from "@/lib/browser/urls";
 import { formatBytes } from "@/lib/shared/format";
-import { type About, AboutForm, type DraftFaults, draftOf, mergeAbout, newDraft, readDraft } from "./about-form";
+import { type AssetFields, AssetFieldsForm, type DraftErrors, draftOf, mergeFields, newDraft, readDraft } from "./asset-fields-form";
 import { tabUploads } from "./tab-uploads";
 import { isAlarm, type UploadItem } from "./upload-item";
 import { cannotChange, otherName, stateText } from "./upload-state";
@@ -20,15 +21,15 @@ export function ItemDialog({ item, onClose }: { item: UploadItem; onClose: () =>
   const errors = useTranslations("errors");
   const locale = useLocale();
   const { file, status, hash } = item;
-  const stored = status.kind === "done" ? status.asset : undefined;
+  const asset = status.kind === "done" ? status.asset : undefined;
   const other = otherName(item);
-  const describe = (about: About) => tabUploads.describe(new Set([item.key]), () => about);
+  const describe = (assetFields: AssetFields) => tabUploads.describe(new Set([item.key]), () => assetFields);
   const facts: [string, ReactNode][] = [
     // For a failed file, the reason is shown above.
     ...(status.kind === "failed" ? [] : [[t("item.state"), stateText(item, { t, errors, locale })] satisfies [string, ReactNode]]),
     [t("item.size"), formatBytes(file.size, locale)],
     ...(hash ? [[t("item.hash"), <CopyableId key="ours" id={`blake3:${hash}`} />] satisfies [string, ReactNode]] : []),
-    ...(stored?.asset_hash ? [[t("item.theirs"), <CopyableId key="theirs" id={stored.asset_hash} />] satisfies [string, ReactNode]] : []),
+    ...(asset?.asset_hash ? [[t("item.theirs"), <CopyableId key="theirs" id={asset.asset_hash} />] satisfies [string, ReactNode]] : []),
   ];
   return (
     <Dialog isOpen onClose={onClose} title={file.name} className={WIDE}>
@@ -40,18 +41,17 @@ export function ItemDialog({ item, onClose }: { item: UploadItem; onClose: () =>
           <strong>{t("item.next")}</strong> {t("item.alarm")}
         </p>
       ) : null}
-      <dl className="mb-4 grid grid-cols-[auto_minmax(0,1fr)] gap-x-4 gap-y-1">
+      <dl className="mb-4 grid grid-cols-[auto_minmax(0,1fr)] gap-x-4 gap-y-1 text-ink">
         {facts.map(([name, value]) => (
-          <div key={name} className="contents">
-            <dt className="text-ink-3">{name}</dt>
-            <dd className="min-w-0 break-words text-ink">{value}</dd>
-          </div>
+          <Fact key={name} name={name}>
+            {value}
+          </Fact>
         ))}
       </dl>
-      {stored ? (
+      {asset ? (
         <p className="mb-4">
           <Link
-            href={withQuery(`/assets/${encodeURIComponent(stored.id)}`, { connection: item.connection })}
+            href={withQuery(`/assets/${encodeURIComponent(asset.id)}`, { connection: item.connection })}
             className="text-accent underline underline-offset-2"
             onClick={onClose}
           >
@@ -61,9 +61,9 @@ export function ItemDialog({ item, onClose }: { item: UploadItem; onClose: () =>
       ) : null}
       {other === undefined ? null : (
         <p className="mb-4 flex flex-wrap items-center gap-2">
-          <span className="min-w-0 break-words">{t("item.knownAs", { name: other })}</span>
+          <span className="min-w-0 break-words">{t("item.deduplicatedAs", { name: other })}</span>
           {cannotChange(item) ? null : (
-            <Button size="small" onClick={() => describe({ ...item.about, name: file.name })}>
+            <Button size="small" onClick={() => describe({ ...item.assetFields, name: file.name })}>
               {t("item.rename", { name: file.name })}
             </Button>
           )}
@@ -71,10 +71,10 @@ export function ItemDialog({ item, onClose }: { item: UploadItem; onClose: () =>
       )}
       <Describe
         connection={item.connection}
-        start={draftOf(item.about)}
+        start={draftOf(item.assetFields)}
         withName
-        isStored={stored !== undefined}
-        label={t(stored ? "item.saveStored" : "item.save")}
+        isStored={asset !== undefined}
+        label={t(asset ? "item.saveStored" : "item.save")}
         onSave={describe}
         onClose={onClose}
       />
@@ -94,7 +94,7 @@ export function DescribeAllDialog({ items, onClose }: { items: readonly UploadIt
         connection={first?.connection}
         start={{ ...newDraft, tags: "" }}
         label={t("save")}
-        onSave={(more) => tabUploads.describe(keys, ({ about }) => mergeAbout(about, more))}
+        onSave={(more) => tabUploads.describe(keys, ({ assetFields }) => mergeFields(assetFields, more))}
         onClose={onClose}
       />
     </Dialog>
@@ -107,31 +107,33 @@ type DescribeProps = {
   label: string;
   withName?: boolean;
   isStored?: boolean;
-  onSave: (about: About) => void;
+  onSave: (assetFields: AssetFields) => void;
   onClose: () => void;
 };
 
 function Describe({ connection, start, label, withName, isStored, onSave, onClose }: DescribeProps) {
   const t = useTranslations("uploads.item");
   const [draft, setDraft] = useState(start);
-  const [faults, setFaults] = useState<DraftFaults>({});
+  const [faults, setFaults] = useState<DraftErrors>({});
   return (
     <form
       onSubmit={(event) => {
         event.preventDefault();
-        const about = readDraft(draft);
-        if (!about.ok) return setFaults(about.failure);
-        onSave(about.value);
+        const assetFields = readDraft(draft);
+        if (!assetFields.ok) return setFaults(assetFields.failure);
+        onSave(assetFields.value);
         onClose();
       }}
     >
-      <AboutForm connection={connection} draft={draft} faults={faults} onChange={setDraft} withName={withName} isStored={isStored} />
-      <DialogFoot>
-        <Button onClick={onClose}>{t("close")}</Button>
-        <Button type="submit" tone="primary">
-          {label}
-        </Button>
-      </DialogFoot>
+      <AssetFieldsForm
+        connection={connection}
+        draft={draft}
+        faults={faults}
+        onChange={setDraft}
+        hasNameField={withName}
+        isStored={isStored}
+      />
+      <FormFoot onClose={onClose} keep={t("close")} label={label} />
     </form>
   );
 }

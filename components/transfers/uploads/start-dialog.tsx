@@ -1,11 +1,11 @@
 import { useLocale, useTranslations } from "next-intl";
-import { useEffect, useState } from "react";
+import { useState } from "react";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { tellStored } from "@/components/frame/stored-assets";
 import { Button } from "@/components/ui/controls/button";
-import { Checkbox, Input, Select } from "@/components/ui/controls/fields";
-import { FormField } from "@/components/ui/controls/form-field";
-import { Dialog, DialogFoot } from "@/components/ui/dialog";
+import { CheckField, Options } from "@/components/ui/controls/fields";
+import { InputField, SelectField } from "@/components/ui/controls/form-field";
+import { Dialog, FormFoot } from "@/components/ui/dialog";
 import { Link } from "@/components/ui/link";
 import { callApi } from "@/lib/browser/api";
 import { type Dropped } from "@/lib/browser/files/dropped-files";
@@ -13,10 +13,20 @@ import { type ApiFailure } from "@/lib/browser/read-failure";
 import { offerHash } from "@/lib/browser/uploads/offer-hash";
 import { hashFirstUpTo } from "@/lib/browser/uploads/upload";
 import { withQuery } from "@/lib/browser/urls";
+import { useRead } from "@/lib/browser/use-read";
 import { lacksOperation } from "@/lib/contract/failure";
 import { type Features } from "@/lib/contract/operations/service";
 import { formatBytes } from "@/lib/shared/format";
-import { aboutFile, AboutForm, type DraftFaults, type FolderUse, newDraft, readDraft, uploadHabits, usualHabits } from "./about-form";
+import {
+  AssetFieldsForm,
+  DEFAULT_UPLOAD_PREFERENCES,
+  type DraftErrors,
+  fieldsForFile,
+  type FolderUse,
+  newDraft,
+  readDraft,
+  uploadPreferences,
+} from "./asset-fields-form";
 import { tabUploads } from "./tab-uploads";
 import { type StoredAsset } from "./upload-item";
 import { type NewUpload } from "./upload-store";
@@ -36,10 +46,10 @@ type StartDialogProps = {
 export function StartDialog({ dropped, connection, onStart, onClose }: StartDialogProps) {
   const t = useTranslations("uploads.start");
   const locale = useLocale();
-  const [draft, setDraft] = useState(() => ({ ...newDraft, tags: uploadHabits.get().tags }));
-  const [faults, setFaults] = useState<DraftFaults>({});
+  const [draft, setDraft] = useState(() => ({ ...newDraft, tags: uploadPreferences.get().tags }));
+  const [faults, setFaults] = useState<DraftErrors>({});
   const [use, setUse] = useState<FolderUse>("none");
-  const [isLast, setLast] = useState(() => !uploadHabits.get().ask);
+  const [isLast, setLast] = useState(() => !uploadPreferences.get().ask);
   const [isEmptyOut, setEmptyOut] = useState(true);
   const limit = useUploadLimit(connection?.id);
   const atOnce = hashFirstUpTo(tabUploads.speeds());
@@ -54,10 +64,10 @@ export function StartDialog({ dropped, connection, onStart, onClose }: StartDial
 
   function start() {
     // A name is for a single file: it may have been typed before others were added.
-    const about = readDraft(files.length === 1 ? draft : { ...draft, name: "" });
-    if (!about.ok) return setFaults(about.failure);
-    uploadHabits.set(isLast ? { ask: false, tags: draft.tags } : usualHabits);
-    onStart(files.map(({ file, path }) => ({ file, about: aboutFile(about.value, path, use) })));
+    const assetFields = readDraft(files.length === 1 ? draft : { ...draft, name: "" });
+    if (!assetFields.ok) return setFaults(assetFields.failure);
+    uploadPreferences.set(isLast ? { ask: false, tags: draft.tags } : DEFAULT_UPLOAD_PREFERENCES);
+    onStart(files.map(({ file, path }) => ({ file, assetFields: fieldsForFile(assetFields.value, path, use) })));
   }
 
   return (
@@ -87,45 +97,35 @@ export function StartDialog({ dropped, connection, onStart, onClose }: StartDial
         </p>
         {leftOut > 0 ? <p>{t("leftOut", { count: leftOut })}</p> : null}
         {empty > 0 ? (
-          <label className="flex items-center gap-2 text-ink">
-            <Checkbox checked={isEmptyOut} onChange={({ target }) => setEmptyOut(target.checked)} />
-            {t("empty", { count: empty })}
-          </label>
+          <CheckField
+            label={t("empty", { count: empty })}
+            className="text-ink"
+            checked={isEmptyOut}
+            onChange={({ target }) => setEmptyOut(target.checked)}
+          />
         ) : null}
         {unreadable > 0 ? <p className="text-bad">{t("unreadable", { count: unreadable })}</p> : null}
         {isCut ? <p className="text-bad">{t("cut", { count: files.length })}</p> : null}
         {tooLarge > 0 ? <p className="text-bad">{t("tooLarge", { count: tooLarge, limit: formatBytes(limit ?? 0, locale) })}</p> : null}
-        <AboutForm
+        <AssetFieldsForm
           connection={connection?.id}
           draft={draft}
           faults={faults}
           onChange={setDraft}
-          withName={files.length === 1}
-          withHashHint
+          hasNameField={files.length === 1}
+          hasHashHint
         />
         {hasFolders ? (
-          <FormField label={<span className="text-ink">{t("folders")}</span>}>
-            {(control) => (
-              <Select {...control} value={use} onChange={({ target }) => setUse(folderUses.find((one) => one === target.value) ?? "none")}>
-                {folderUses.map((one) => (
-                  <option key={one} value={one}>
-                    {t(`folderUse.${one}`)}
-                  </option>
-                ))}
-              </Select>
-            )}
-          </FormField>
+          <SelectField
+            label={<span className="text-ink">{t("folders")}</span>}
+            value={use}
+            onChange={({ target }) => setUse(folderUses.find((folderUse) => folderUse === target.value) ?? "none")}
+          >
+            <Options of={folderUses.map((folderUse) => [folderUse, t(`folderUse.${folderUse}`)])} />
+          </SelectField>
         ) : null}
-        <label className="flex items-center gap-2">
-          <Checkbox checked={isLast} onChange={({ target }) => setLast(target.checked)} />
-          {t("dontAsk")}
-        </label>
-        <DialogFoot>
-          <Button onClick={onClose}>{t("cancel")}</Button>
-          <Button type="submit" tone="primary" autoFocus disabled={files.length === 0}>
-            {t("go")}
-          </Button>
-        </DialogFoot>
+        <CheckField label={t("dontAsk")} checked={isLast} onChange={({ target }) => setLast(target.checked)} />
+        <FormFoot onClose={onClose} keep={t("cancel")} autoFocus disabled={files.length === 0} label={t("go")} />
       </form>
     </Dialog>
   );
@@ -133,61 +133,47 @@ export function StartDialog({ dropped, connection, onStart, onClose }: StartDial
 
 /** The largest file that the service accepts; undefined if it does not say. */
 function useUploadLimit(connection: string | undefined): number | undefined {
-  const [limit, setLimit] = useState<number>();
-  useEffect(() => {
-    const asking = new AbortController();
-    void callApi<Features | null>(withQuery("/api/console/optional/features", { connection }), {
-      signal: asking.signal,
-    }).then((answer) => {
-      if (!asking.signal.aborted) setLimit(answer.ok ? answer.value?.max_upload_size : undefined);
-    });
-    return () => asking.abort();
-  }, [connection]);
-  return limit;
+  const path = withQuery("/api/console/optional/features", { connection });
+  return useRead(path, () => callApi<Features | null>(path)).data?.max_upload_size;
 }
 
 /** Makes an asset of existing content, by its hash alone. */
 export function HashDialog({ connection, onClose }: { connection?: string; onClose: () => void }) {
   const t = useTranslations("uploads.hash");
   const [text, setText] = useState("");
-  const [draft, setDraft] = useState(() => ({ ...newDraft, tags: uploadHabits.get().tags }));
-  const [faults, setFaults] = useState<DraftFaults & { hash?: true; noTags?: true }>({});
-  const [failure, setFailure] = useState<ApiFailure>();
-  const [made, setMade] = useState<StoredAsset>();
-  const [notMade, setNotMade] = useState<"unknown" | "notMade" | "unsure">();
+  const [draft, setDraft] = useState(() => ({ ...newDraft, tags: uploadPreferences.get().tags }));
+  const [faults, setFaults] = useState<DraftErrors & { hash?: true; noTags?: true }>({});
+  const [outcome, setOutcome] = useState<{ made?: StoredAsset; notMade?: "unknown" | "notMade" | "unsure"; failure?: ApiFailure }>({});
+  const { made, notMade, failure } = outcome;
   const [isBusy, setBusy] = useState(false);
 
   async function add() {
     const hash = readHash(text);
-    const about = readDraft(draft);
-    const noTags = about.ok && about.value.tags.length === 0;
-    setFaults({ ...(!about.ok && about.failure), ...(!hash && { hash: true }), ...(noTags && { noTags: true }) });
-    if (!hash || !about.ok || noTags) return;
+    const assetFields = readDraft(draft);
+    const noTags = assetFields.ok && assetFields.value.tags.length === 0;
+    setFaults({ ...(!assetFields.ok && assetFields.failure), ...(!hash && { hash: true }), ...(noTags && { noTags: true }) });
+    if (!hash || !assetFields.ok || noTags) return;
     setBusy(true);
-    setFailure(undefined);
-    setNotMade(undefined);
-    setMade(undefined);
-    const { name, tags, metadata, previewId } = about.value;
+    setOutcome({});
+    const { name, tags, metadata, previewId } = assetFields.value;
     const body = { hash, tags, ...(name !== "" && { name }), ...(Object.keys(metadata).length > 0 && { user_metadata: metadata }) };
-    const answer = await offerHash<StoredAsset>(body, { connection });
-    const asset = answer.ok && answer.value.kind === "made" ? answer.value.asset : undefined;
+    const result = await offerHash<StoredAsset>(body, { connection });
+    const asset = result.ok && result.value.kind === "made" ? result.value.asset : undefined;
     const written =
       asset && previewId !== undefined
         ? await callApi(withQuery(`/api/assets/${encodeURIComponent(asset.id)}`, { connection }), {
             method: "PUT",
             json: { preview_id: previewId },
           })
-        : answer;
+        : result;
     setBusy(false);
-    if (asset) {
-      setMade(asset);
-      tellStored();
-    }
-    if (answer.ok && answer.value.kind !== "made") {
-      setNotMade(answer.value.kind);
-      if ("failure" in answer.value) setFailure(answer.value.failure);
-    }
-    if (!written.ok) setFailure(written.failure);
+    if (asset) tellStored();
+    const unmade = result.ok && result.value.kind !== "made" ? result.value : undefined;
+    setOutcome({
+      made: asset,
+      notMade: unmade?.kind,
+      failure: !written.ok ? written.failure : unmade && "failure" in unmade ? unmade.failure : undefined,
+    });
   }
 
   const isAbsent = failure !== undefined && lacksOperation(failure);
@@ -200,19 +186,17 @@ export function HashDialog({ connection, onClose }: { connection?: string; onClo
           if (!isBusy) void add();
         }}
       >
-        <FormField label={t("hash")} hint={t("hint")} error={faults.hash && t("fault")}>
-          {(control) => (
-            <Input
-              {...control}
-              value={text}
-              spellCheck={false}
-              autoComplete="off"
-              className="font-mono"
-              onChange={({ target }) => setText(target.value)}
-            />
-          )}
-        </FormField>
-        <AboutForm connection={connection} draft={draft} faults={faults} onChange={setDraft} withName isNameless />
+        <InputField
+          label={t("hash")}
+          hint={t("hint")}
+          error={faults.hash && t("fault")}
+          value={text}
+          spellCheck={false}
+          autoComplete="off"
+          className="font-mono"
+          onChange={({ target }) => setText(target.value)}
+        />
+        <AssetFieldsForm connection={connection} draft={draft} faults={faults} onChange={setDraft} hasNameField isNameless />
         {faults.noTags ? <p className="text-sm text-bad">{t("tagsNeeded")}</p> : null}
         <div aria-live="polite">
           {notMade || isAbsent ? (
@@ -232,12 +216,7 @@ export function HashDialog({ connection, onClose }: { connection?: string; onClo
             </p>
           ) : null}
         </div>
-        <DialogFoot>
-          <Button onClick={onClose}>{t("close")}</Button>
-          <Button type="submit" tone="primary" busy={isBusy}>
-            {t("go")}
-          </Button>
-        </DialogFoot>
+        <FormFoot onClose={onClose} keep={t("close")} busy={isBusy} label={t("go")} />
       </form>
     </Dialog>
   );
@@ -245,6 +224,6 @@ export function HashDialog({ connection, onClose }: { connection?: string; onClo
 
 /** A pasted hash in the interface's spelling; undefined if it is no hash. */
 export function readHash(text: string): string | undefined {
-  const found = /^(?:(blake3|sha256):)?([0-9a-f]{64})$/.exec(text.trim().toLowerCase());
-  return found ? `${found[1] ?? "blake3"}:${found[2]}` : undefined;
+  const match = /^(?:(blake3|sha256):)?([0-9a-f]{64})$/.exec(text.trim().toLowerCase());
+  return match ? `${match[1] ?? "blake3"}:${match[2]}` : undefined;
 }

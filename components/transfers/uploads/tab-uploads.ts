@@ -10,9 +10,9 @@ import { withQuery } from "@/lib/browser/urls";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { ACT_HEADER } from "@/lib/shared/headers";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { type About, type Changes, type Part } from "./about-form";
-import { type Asking } from "./carry";
-import { keptAlarms, type StoredAsset, toKeptAlarm, type Unwritten } from "./upload-item";
+import { type AssetFieldPart, type AssetFields, type FieldChanges } from "./asset-fields-form";
+import { type RequestOptions } from "./upload-file";
+import { type FieldsFailure, type StoredAsset } from "./upload-item";
 import { createUploadStore } from "./upload-store";
 
 /** One for the tab, as uploads outlive the page that started them. */
@@ -20,18 +20,23 @@ export const tabUploads = createUploadStore(
   {
     hash: hashPool,
     byId: (id, asking) => call<StoredAsset>(asking, assetPath(id), {}),
-    async fromHash(hash, file, about, asking) {
-      const offer = { hash: `blake3:${hash}`, tags: about.tags, ...(file.type && { mime_type: file.type }), ...written(file, about) };
+    async fromHash(hash, file, assetFields, asking) {
+      const offer = {
+        hash: `blake3:${hash}`,
+        tags: assetFields.tags,
+        ...(file.type && { mime_type: file.type }),
+        ...written(file, assetFields),
+      };
       const offered = await waiting(asking, () => offerHash<StoredAsset>(offer, asking));
       if (!offered.ok) return offered;
       if (offered.value.kind === "unsure" && offered.value.failure) return failed(offered.value.failure);
       return ok(offered.value.kind === "made" ? offered.value.asset : undefined);
     },
-    send: ({ id, file, about }, { onProgress, ...asking }) => {
+    send: ({ id, file, assetFields }, { onProgress, ...asking }) => {
       const { connection, signal, act } = asking;
-      const fields = { id, tags: about.tags, preview_id: about.previewId, ...written(file, about) };
+      const fields = { id, tags: assetFields.tags, preview_id: assetFields.previewId, ...written(file, assetFields) };
       const form = new FormData();
-      // Fields before the bytes, so that a streaming reader knows what comes.
+      // Fields before the bytes, so that a streaming reader has them first.
       for (const [name, value] of Object.entries(fields))
         if (value !== undefined) form.set(name, typeof value === "string" ? value : writeExactJson(value));
       form.set("file", file, file.name);
@@ -41,36 +46,33 @@ export const tabUploads = createUploadStore(
     change: writeChanges,
     nowMs: () => performance.now(),
   },
-  {
-    stored: tellStored,
-    alarm(item) {
-      const alarm = toKeptAlarm(item, Date.now());
-      if (alarm) keptAlarms.add(alarm);
-    },
-    dismissed: ({ id }) => keptAlarms.remove(id),
-  },
+  { stored: tellStored },
 );
 
-function call<T>(asking: Asking, path: `/${string}`, init: CallInit) {
+function call<T>(asking: RequestOptions, path: `/${string}`, init: CallInit) {
   const { connection, signal, act } = asking;
   const headers = act === undefined ? undefined : { [ACT_HEADER]: act };
   return waiting(asking, () => callApi<T>(withQuery(path, { connection }), { ...init, headers, signal, cache: "no-store" }));
 }
 
-function waiting<T>({ signal, onHold }: Asking, ask: () => Promise<Result<T, ApiFailure>>) {
+function waiting<T>({ signal, onHold }: RequestOptions, ask: () => Promise<Result<T, ApiFailure>>) {
   return patiently(ask, { signal, onWait: (ms) => onHold(ms !== undefined) });
 }
 
 /** Each part separately: a service that changes no names may still accept tags. The first refusal is reported. */
-async function writeChanges(id: string, { addedTags, removedTags, fields }: Changes, asking: Asking): Promise<Result<unknown, Unwritten>> {
+async function writeChanges(
+  id: string,
+  { addedTags, removedTags, fields }: FieldChanges,
+  asking: RequestOptions,
+): Promise<Result<unknown, FieldsFailure>> {
   const tags: `/${string}` = `${assetPath(id)}/tags`;
-  const calls: { path: `/${string}`; init: CallInit; parts: Part[] }[] = [];
+  const calls: { path: `/${string}`; init: CallInit; parts: AssetFieldPart[] }[] = [];
   if (addedTags.length > 0) calls.push({ path: tags, init: { method: "POST", json: { tags: addedTags } }, parts: ["tags"] });
   if (removedTags.length > 0) calls.push({ path: tags, init: { method: "DELETE", json: { tags: removedTags } }, parts: ["tags"] });
   const fieldParts = fieldOrder.flatMap(([field, part]) => (field in fields ? [part] : []));
   if (fieldParts.length > 0) calls.push({ path: assetPath(id), init: { method: "PUT", json: fields }, parts: fieldParts });
   let failure: ApiFailure | undefined;
-  const parts: Part[] = [];
+  const parts: AssetFieldPart[] = [];
   for (const { path, init, parts: its } of calls) {
     const result = await call(asking, path, init);
     if (result.ok) continue;
@@ -84,10 +86,10 @@ const fieldOrder = [
   ["name", "name"],
   ["user_metadata", "metadata"],
   ["preview_id", "preview"],
-] as const satisfies readonly (readonly [string, Part])[];
+] as const satisfies readonly (readonly [string, AssetFieldPart])[];
 
 const assetPath = (id: string): `/${string}` => `/api/assets/${encodeURIComponent(id)}`;
 
-function written(file: File, { name, metadata }: About) {
+function written(file: File, { name, metadata }: AssetFields) {
   return { name: name || file.name, ...(Object.keys(metadata).length > 0 && { user_metadata: metadata }) };
 }

@@ -1,14 +1,10 @@
 // A file being uploaded: the file, its description, and its state. Types only, and the keys of their sentences.
 
-import { useMemo, useSyncExternalStore } from "react";
-import { useConnections } from "@/components/frame/connection/connection-context";
 import { type Dropped } from "@/lib/browser/files/dropped-files";
-import { type KeptIn, ofBrowser, persisted } from "@/lib/browser/persisted";
 import { type HashPoint } from "@/lib/browser/uploads/hash-file";
 import { type Failure } from "@/lib/contract/failure";
 import { type JsonObject } from "@/lib/contract/json/json";
-import { list, number, object, type ReadBy, text } from "@/lib/contract/json/readers";
-import { type About, type Part } from "./about-form";
+import { type AssetFieldPart, type AssetFields } from "./asset-fields-form";
 
 /** The service's answer about an asset that was made or found. */
 export type StoredAsset = {
@@ -47,14 +43,14 @@ export type UploadStatus =
   | { kind: "sending"; share: number }
   /** Everything was sent; the hash is still being computed. */
   | { kind: "checking"; share: number }
-  /** The service asked for a pause. */
+  /** The service requested a pause. */
   | { kind: "holding" }
   /** `lost`: bytes were being sent, so the file starts again. */
   | { kind: "paused"; lost: boolean }
   | { kind: "done"; asset: StoredAsset; sentBytes: number; check: Check }
   | { kind: "failed"; failure: Failure };
 
-export type Unwritten = { parts: readonly Part[]; failure: Failure };
+export type FieldsFailure = { parts: readonly AssetFieldPart[]; failure: Failure };
 
 export type UploadItem = {
   key: number;
@@ -64,18 +60,18 @@ export type UploadItem = {
   connection?: string;
   /** The id of the files added together. */
   act?: string;
-  about: About;
+  assetFields: AssetFields;
   hash?: string;
   hashedTo?: HashPoint;
-  /** It was sent before without a clear answer: the service is asked for its id first. */
+  /** It was sent before without a clear answer: looks up its id at the service first. */
   mayBeThere: boolean;
   sentWhole?: SentWhole;
   /** It claims to be a picture, but this browser cannot read it as one. */
   isNoPicture?: boolean;
   /** The description is being written to the stored asset, or could not be. */
-  changing?: "now" | Unwritten;
-  /** The stored asset's description, if it differs from `about`. */
-  standing?: About;
+  changing?: "now" | FieldsFailure;
+  /** The fields of the stored asset, if they differ from `assetFields`. */
+  standing?: AssetFields;
   status: UploadStatus;
 };
 
@@ -106,7 +102,7 @@ export function isProblem(item: UploadItem): boolean {
 }
 
 /** The newest request; its number distinguishes two requests for the same way. */
-export type WayRequest = { id: number } & (
+export type UploadRequest = { id: number } & (
   | { way: "files"; dropped: Promise<Dropped> }
   | { way: "url"; address?: string }
   | { way: "hash" }
@@ -114,50 +110,3 @@ export type WayRequest = { id: number } & (
   /** Something of an earlier visit is still in progress. */
   | { way: "resume" }
 );
-
-// Alarms about stored files that differ from what was sent, in this browser until dismissed. They hold only a file's name, size and hashes.
-
-/** `id`: the one made here for the file. `ours`: absent if the size alone showed the difference. */
-const alarm = object({ id: text, assetId: text, name: text, size: number, theirs: text, atMs: number }, { connection: text, ours: text });
-export type KeptAlarm = ReadBy<typeof alarm>;
-export const ALARMS_KEY = "lightdesk.uploads.alarms";
-const MAX_COUNT = 100;
-
-/** Always the same object, on the server too. */
-const noAlarms: readonly KeptAlarm[] = [];
-
-export function createAlarmBook(keptIn: KeptIn = ofBrowser) {
-  const kept = persisted(ALARMS_KEY, readAlarms, keptIn);
-  return {
-    get: kept.get,
-    subscribe: kept.subscribe,
-    add: (alarm: KeptAlarm) => void kept.set([...kept.get().filter(({ id }) => id !== alarm.id), alarm].slice(-MAX_COUNT)),
-    remove(id: string): void {
-      const before = kept.get();
-      if (before.some((alarm) => alarm.id === id)) kept.set(before.filter((alarm) => alarm.id !== id));
-    },
-  };
-}
-
-function readAlarms(kept: unknown): readonly KeptAlarm[] {
-  return list(alarm)(kept)?.slice(-MAX_COUNT) ?? noAlarms;
-}
-
-export function toKeptAlarm(item: UploadItem, atMs: number): KeptAlarm | undefined {
-  const { id, connection, file, about, hash, status } = item;
-  if (!isAlarm(item) || status.kind !== "done" || status.check.kind !== "differs") return undefined;
-  const { theirs } = status.check;
-  return { id, connection, assetId: status.asset.id, name: about.name || file.name, size: file.size, ours: hash, theirs, atMs };
-}
-
-export const keptAlarms = createAlarmBook();
-
-/** Alarms of connections that this member may use: those of another member in the same browser are hidden. */
-export function useOwnAlarms(): readonly KeptAlarm[] {
-  const connections = useConnections();
-  const all = useSyncExternalStore(keptAlarms.subscribe, keptAlarms.get, () => noAlarms);
-  return useMemo(() => {
-    const known = new Set(connections.map(({ id }) => id));
-    return all.filter(({ connection }) => connection !== undefined && known.has(connection));
-  }, [all, connections]);
-}

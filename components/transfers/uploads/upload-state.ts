@@ -1,6 +1,4 @@
-// The queue of files: every change it can go through. Pure.
-// Guarantees: files keep the order in which they were chosen; failed files and alarms stay until a person deals with them;
-// a pause does not change stored files.
+// What the queue of files shows: counts, filters and the sentence of each file. Pure.
 
 import { type useTranslations } from "next-intl";
 import { failureText } from "@/components/frame/failure/fault-owner";
@@ -9,45 +7,7 @@ import { lacksOperation } from "@/lib/contract/failure";
 import { formatBytes } from "@/lib/shared/format";
 import { isAlarm, isProblem, isUnderWay, isUnfinished, isUnwritten, type UploadItem } from "./upload-item";
 
-export type UploadQueue = { items: readonly UploadItem[]; isPaused: boolean };
 export type UploadFilter = "all" | "unfinished" | "problems" | "noPictures" | "stored";
-
-export const noUploads: UploadQueue = { items: [], isPaused: false };
-/** Three at a time: enough to use the connection while one is hashed, few enough that each makes progress. */
-const AT_ONCE = 3;
-
-export type UploadAction =
-  | { type: "added"; items: readonly UploadItem[] }
-  | { type: "changed"; key: number; change: Partial<Omit<UploadItem, "key" | "file">> }
-  | { type: "removed"; keys: ReadonlySet<number> }
-  /** Stored files leave the list; problems stay. */
-  | { type: "cleared" }
-  | { type: "paused"; isPaused: boolean };
-
-export function uploadReducer(queue: UploadQueue, action: UploadAction): UploadQueue {
-  const { items } = queue;
-  switch (action.type) {
-    case "added":
-      return { ...queue, items: [...items, ...action.items] };
-    case "changed": {
-      const at = items.findIndex(({ key }) => key === action.key);
-      const before = items[at];
-      return before ? { ...queue, items: items.with(at, { ...before, ...action.change }) } : queue;
-    }
-    case "removed":
-      return { ...queue, items: items.filter(({ key }) => !action.keys.has(key)) };
-    case "cleared":
-      return { ...queue, items: items.filter((item) => item.status.kind !== "done" || isProblem(item)) };
-    case "paused":
-      return { ...queue, isPaused: action.isPaused };
-  }
-}
-
-export function nextToStart({ items, isPaused }: UploadQueue): UploadItem | undefined {
-  const underWay = items.filter(isUnderWay);
-  if (isPaused || underWay.length >= AT_ONCE) return undefined;
-  return items.find((item) => item.status.kind === "waiting" && !isBehind(item, underWay));
-}
 
 /** The same content is being sent to the same place. */
 export function isBehind(
@@ -58,18 +18,28 @@ export function isBehind(
   return items.some((other) => other.key !== key && other.hash === hash && other.connection === connection && isUnderWay(other));
 }
 
-export type Tally = Record<UploadFilter | "underWay" | "paused" | "known" | "share", number>;
+export type Tally = Record<UploadFilter | "underWay" | "paused" | "deduplicated" | "share", number>;
 
 /** Weighted by bytes, so that one video among a hundred notes does not distort the progress bar. */
 export function tallyOf(items: readonly UploadItem[]): Tally {
-  const tally = { all: items.length, unfinished: 0, problems: 0, stored: 0, noPictures: 0, underWay: 0, paused: 0, known: 0, share: 0 };
+  const tally = {
+    all: items.length,
+    unfinished: 0,
+    problems: 0,
+    stored: 0,
+    noPictures: 0,
+    underWay: 0,
+    paused: 0,
+    deduplicated: 0,
+    share: 0,
+  };
   let [bytes, through] = [0, 0];
   for (const item of items) {
     if (isUnfinished(item)) tally.unfinished += 1;
     if (isUnderWay(item)) tally.underWay += 1;
     if (isProblem(item)) tally.problems += 1;
     if (item.status.kind === "done") tally.stored += 1;
-    if (wasKnown(item)) tally.known += 1;
+    if (wasKnown(item)) tally.deduplicated += 1;
     if (isNoPicture(item)) tally.noPictures += 1;
     if (item.status.kind === "paused") tally.paused += 1;
     // Even an empty file adds a step.
@@ -88,8 +58,8 @@ function shareOf({ status }: UploadItem): number {
 export function filterItems(items: readonly UploadItem[], filter: UploadFilter): readonly UploadItem[] {
   if (filter === "all") return items;
   const isStored = ({ status }: UploadItem) => status.kind === "done";
-  const wanted = { unfinished: isUnfinished, problems: isProblem, noPictures: isNoPicture, stored: isStored };
-  return items.filter(wanted[filter]);
+  const filters = { unfinished: isUnfinished, problems: isProblem, noPictures: isNoPicture, stored: isStored };
+  return items.filter(filters[filter]);
 }
 
 /** The service had its content, so no bytes were sent. */
@@ -143,17 +113,17 @@ export function stateText(item: UploadItem, { t, errors, locale }: Words): strin
   }
 }
 
-function doneText({ status, file, about }: UploadItem, { t, locale }: Words): string | undefined {
+function doneText({ status, file, assetFields }: UploadItem, { t, locale }: Words): string | undefined {
   if (status.kind !== "done") return undefined;
   if (!wasKnown({ status, file })) return t("state.sent", { size: formatBytes(status.sentBytes, locale) });
-  const other = otherName({ status, file, about });
-  return other === undefined ? t("state.known") : t("state.knownAs", { name: other });
+  const other = otherName({ status, file, assetFields });
+  return other === undefined ? t("state.deduplicated") : t("state.deduplicatedAs", { name: other });
 }
 
 /** Existing content keeps the name that it had. */
-export function otherName({ status, file, about }: Pick<UploadItem, "status" | "file" | "about">): string | undefined {
+export function otherName({ status, file, assetFields }: Pick<UploadItem, "status" | "file" | "assetFields">): string | undefined {
   const name = status.kind === "done" ? status.asset.name : undefined;
-  return name === "" || name === (about.name || file.name) ? undefined : name;
+  return name === "" || name === (assetFields.name || file.name) ? undefined : name;
 }
 
 function checkText({ status }: UploadItem, t: Words["t"]): string | undefined {

@@ -1,121 +1,86 @@
-// The uploads of this tab, outside every page: they continue while the person looks at a job.
-// Guarantees: three at a time, at most one upload per file, identical files one after the other; an answer that arrives after its upload
-// was paused, removed or restarted is ignored;
-// a pause keeps finished hashes, and reports if bytes were being sent; a failure that would meet every file holds the waiting ones.
-// Must never: start on the server; only handlers call it.
+// The uploads of assets in this tab.
+// Guarantees: identical files are sent one after the other; a pause keeps finished hashes, and reports if bytes were being sent; a failure
+// that would meet every file holds the waiting ones; failed files and alarms stay until a person deals with them.
 
-import { createStore } from "zustand/vanilla";
 import { CONSOLE_UNREACHABLE } from "@/lib/browser/read-failure";
 import { type Speeds, withSample } from "@/lib/browser/uploads/upload";
+import { createUploadQueue } from "@/lib/browser/uploads/upload-queue";
 import { type Failure } from "@/lib/contract/failure";
 import { newUuid } from "@/lib/shared/text";
-import { type About, changesBetween, mergeAbout, writtenBut } from "./about-form";
-import { carry, type Learnt, type UploadPorts } from "./carry";
-import { isAlarm, isUnderWay, isUnfinished, type UploadItem, type UploadKind, type UploadStatus } from "./upload-item";
-import { isBehind, nextToStart, noUploads, type UploadAction, type UploadQueue, uploadReducer } from "./upload-state";
+import { type AssetFields, diffFields, fieldsWrittenExcept, mergeFields } from "./asset-fields-form";
+import { type UploadConditions, uploadFile, type UploadPorts } from "./upload-file";
+import { isProblem, isUnderWay, isUnfinished, type UploadItem, type UploadKind, type UploadStatus } from "./upload-item";
+import { isBehind } from "./upload-state";
 
-export type NewUpload = { file: File; about: About };
+export type NewUpload = { file: File; assetFields: AssetFields };
 /** Events for other parts of the program. */
 export type UploadNews = {
   /** Called again after each later change that was written to it. */
   stored: (assetId: string) => void;
-  /** The service holds something else; `dismissed`: that alarm was removed from the list. */
-  alarm: (item: UploadItem) => void;
-  dismissed: (item: UploadItem) => void;
 };
 
 export function createUploadStore(ports: UploadPorts, news: Partial<UploadNews> = {}) {
-  const store = createStore<UploadQueue>(() => noUploads);
   let speeds: Speeds = {};
-  let lastKey = 0;
-  const running = new Map<number, AbortController>();
-  const services = new Map<string | undefined, Learnt["service"]>();
+  const services = new Map<string | undefined, UploadConditions["service"]>();
+  const { get, subscribe, find, keysOf, change, startPending, stop, setPaused, add, remove } = createUploadQueue<UploadItem>({
+    nextItem: (items) => items.find((item) => item.status.kind === "waiting" && !isBehind(item, items)),
+    initialFields: { status: { kind: "asking" } },
+    async uploadFile(item, { signal, report, reportLasting }): Promise<Partial<UploadItem>> {
+      const carrying = {
+        ports,
+        conditions: conditionsOf(item.connection),
+        report: { status: (status: UploadStatus) => report({ status }), remember: reportLasting },
+        isBehind: (hash: string): boolean => isBehind({ ...item, hash }, get().items),
+        signal,
+      };
+      return { status: await uploadFile(item, carrying).catch(broken) };
+    },
+    onEnded(item, before, started) {
+      const { key, status } = item;
+      if (status.kind === "failed" && meetsOthers(status.failure, before.status.kind)) hold(({ status: { kind } }) => kind === "waiting");
+      if (status.kind !== "done") return;
+      news.stored?.(status.asset.id);
+      void judge(key);
+      void describeStored(key, started.assetFields);
+    },
+  });
 
-  const dispatch = (action: UploadAction) => store.setState(uploadReducer(store.getState(), action), true);
-  const change = (key: number, facts: Partial<Omit<UploadItem, "key" | "file">>) => dispatch({ type: "changed", key, change: facts });
-  const find = (key: number) => store.getState().items.find((item) => item.key === key);
-  const keysOf = (wanted: (item: UploadItem) => boolean) =>
-    new Set(
-      store
-        .getState()
-        .items.filter(wanted)
-        .map(({ key }) => key),
-    );
-
-  function pump() {
-    for (let item = nextToStart(store.getState()); item; item = nextToStart(store.getState())) void start(item);
-  }
-
-  function learntOf(connection: string | undefined): Learnt {
+  function conditionsOf(connection: string | undefined): UploadConditions {
     const service = services.get(connection) ?? {};
     services.set(connection, service);
     return { service, speeds: () => speeds, measured: (what, sample) => (speeds = withSample(speeds, what, sample)) };
   }
 
-  async function start(item: UploadItem) {
-    const mine = new AbortController();
-    const { key } = item;
-    running.set(key, mine);
-    const isMine = () => running.get(key) === mine;
-    const report = {
-      status: (status: UploadStatus) => isMine() && change(key, { status }),
-      // A partial hash is worth keeping after the pause too, unless the file has started again.
-      know: (facts: Partial<UploadItem>) => (isMine() || !running.has(key)) && change(key, facts),
-    };
-    change(key, { status: { kind: "asking" } });
-    const carrying = {
-      ports,
-      learnt: learntOf(item.connection),
-      report,
-      isBehind: (hash: string) => isBehind({ ...item, hash }, store.getState().items),
-      signal: mine.signal,
-    };
-    const status = await carry(item, carrying).catch(broken);
-    if (!isMine()) return;
-    const during = find(key)?.status.kind;
-    running.delete(key);
-    change(key, { status });
-    if (status.kind === "failed" && meetsOthers(status.failure, during)) hold(({ status: other }) => other.kind === "waiting");
-    if (status.kind === "done") {
-      news.stored?.(status.asset.id);
-      const ended = find(key);
-      if (ended && isAlarm(ended)) news.alarm?.(ended);
-      void judge(key);
-      void describeStored(key, item.about);
-    }
-    pump();
-  }
-
-  /** Files are stored whatever they are; but a picture that cannot be read is marked. */
+  /** Files of any kind are stored; a picture that cannot be read is marked. */
   async function judge(key: number): Promise<void> {
     const item = find(key);
     if (item && (await ports.canBeRead(item.file)) === false) change(key, { isNoPicture: true });
   }
 
-  /** `carried`: the description sent with the file, which may have changed meanwhile. */
-  function describeStored(key: number, carried: About): Promise<void> {
+  /** `sentFields`: the fields sent with the file, which may have changed meanwhile. */
+  function describeStored(key: number, sentFields: AssetFields): Promise<void> {
     const item = find(key);
     if (item?.status.kind !== "done") return Promise.resolve();
     const { asset, sentBytes } = item.status;
     // An asset made from a hash got no preview.
-    if (asset.created_new !== false) return write(key, sentBytes > 0 ? carried : { ...carried, previewId: undefined }, item.act);
+    if (asset.created_new !== false) return write(key, sentBytes > 0 ? sentFields : { ...sentFields, previewId: undefined }, item.act);
     // An existing asset keeps its description, and gets this file's description in addition.
-    const before = { name: asset.name ?? "", tags: asset.tags ?? carried.tags, metadata: asset.user_metadata ?? {} };
-    change(key, { about: { ...mergeAbout(before, item.about), name: item.about.name } });
+    const before = { name: asset.name ?? "", tags: asset.tags ?? sentFields.tags, metadata: asset.user_metadata ?? {} };
+    change(key, { assetFields: { ...mergeFields(before, item.assetFields), name: item.assetFields.name } });
     return write(key, before, item.act);
   }
 
   /** Writes the parts of the description that the stored asset lacks. */
-  async function write(key: number, before: About, act: string | undefined): Promise<void> {
+  async function write(key: number, before: AssetFields, action: string | undefined): Promise<void> {
     const item = find(key);
     if (item?.status.kind !== "done") return;
-    const { connection, about } = item;
-    const changes = changesBetween(before, about);
+    const { connection, assetFields } = item;
+    const changes = diffFields(before, assetFields);
     if (!changes) return;
     change(key, { changing: "now" });
-    const asking = { connection, act, signal: new AbortController().signal, onHold: () => undefined };
+    const asking = { connection, act: action, signal: new AbortController().signal, onHold: () => undefined };
     const result = await ports.change(item.status.asset.id, changes, asking);
-    const standing = result.ok ? undefined : writtenBut(result.failure.parts, before, about);
+    const standing = result.ok ? undefined : fieldsWrittenExcept(result.failure.parts, before, assetFields);
     change(key, { changing: result.ok ? undefined : result.failure, standing });
     if (result.ok) news.stored?.(item.status.asset.id);
     const now = find(key);
@@ -124,29 +89,23 @@ export function createUploadStore(ports: UploadPorts, news: Partial<UploadNews> 
     }
   }
 
-  function stop(key: number) {
-    const connection = running.get(key);
-    running.delete(key);
-    connection?.abort();
-  }
-
   function pause(key: number) {
     const item = find(key);
     if (!item || (item.status.kind !== "waiting" && !isUnderWay(item)) || item.status.kind === "checking") return;
     const lost = item.status.kind === "sending";
     stop(key);
-    // Its last bytes may have been sent: the service is asked before they are sent again.
+    // Its last bytes may have been sent: looks it up at the service before sending again.
     change(key, { status: { kind: "paused", lost }, ...(lost && { mayBeThere: true }) });
   }
 
   /** Starts nothing until it is released; a file started by hand runs anyway. */
-  function hold(wanted: (item: UploadItem) => boolean) {
-    const keys = keysOf(wanted);
+  function hold(matches: (item: UploadItem) => boolean) {
+    const keys = keysOf(matches);
     if (keys.size === 0) return;
-    dispatch({ type: "paused", isPaused: true });
+    setPaused(true);
     for (const key of keys) pause(key);
   }
-  const release = () => dispatch({ type: "paused", isPaused: false });
+  const release = () => setPaused(false);
 
   function wait(key: number) {
     const item = find(key);
@@ -157,29 +116,20 @@ export function createUploadStore(ports: UploadPorts, news: Partial<UploadNews> 
   }
 
   return {
-    get: store.getState,
+    get,
     speeds: () => speeds,
-    subscribe: store.subscribe,
+    subscribe,
     /** `takesNoId`: it is known that the service accepts no ids, so none is sent. */
     add(uploads: readonly NewUpload[], connection?: string, takesNoId = false) {
-      if (!store.getState().items.some(isUnfinished)) release();
-      if (takesNoId) learntOf(connection).service.takesNoId = true;
-      const act = newUuid();
-      const items = uploads.map((upload): UploadItem => ({
-        ...upload,
-        key: ++lastKey,
-        id: newUuid(),
-        connection,
-        act,
-        mayBeThere: false,
-        status: { kind: "waiting" },
-      }));
-      dispatch({ type: "added", items });
-      pump();
+      if (!get().items.some(isUnfinished)) release();
+      if (takesNoId) conditionsOf(connection).service.takesNoId = true;
+      const action = newUuid();
+      const common = { connection, act: action, mayBeThere: false, status: { kind: "waiting" } } as const;
+      add(uploads.map((upload) => (key) => ({ ...upload, ...common, key, id: newUuid() })));
     },
     pause(key: number) {
       pause(key);
-      pump();
+      startPending();
     },
     /** Also for failed files, and for descriptions that could not be written. */
     again(key: number) {
@@ -187,44 +137,39 @@ export function createUploadStore(ports: UploadPorts, news: Partial<UploadNews> 
       if (standing) void write(key, standing, newUuid());
       release();
       wait(key);
-      pump();
+      startPending();
     },
     pauseAll: () => hold(isUnfinished),
     resumeAll() {
       release();
       for (const key of keysOf(({ status }) => status.kind === "paused")) wait(key);
-      pump();
+      startPending();
     },
     retryAll() {
       release();
       for (const key of keysOf(({ status }) => status.kind === "failed")) wait(key);
-      pump();
+      startPending();
     },
     /** Aborts its request, if there is one. */
     remove(key: number) {
-      const gone = find(key);
-      if (gone && isAlarm(gone)) news.dismissed?.(gone);
-      stop(key);
-      dispatch({ type: "removed", keys: new Set([key]) });
-      pump();
+      remove(new Set([key]));
     },
     cancelAll() {
-      const keys = keysOf(isUnfinished);
-      keys.forEach(stop);
-      dispatch({ type: "removed", keys });
+      remove(keysOf(isUnfinished));
       release();
     },
-    clear: () => dispatch({ type: "cleared" }),
+    /** Stored files leave the list; problems stay. */
+    clear: () => remove(keysOf((item) => item.status.kind === "done" && !isProblem(item))),
     /** Alarms stay: each is dismissed separately. */
-    dropFailed: () => dispatch({ type: "removed", keys: keysOf(({ status }) => status.kind === "failed") }),
+    dropFailed: () => remove(keysOf(({ status }) => status.kind === "failed")),
     /** For waiting files the description is sent along; for files stored or being sent it is written afterwards. */
-    describe(keys: ReadonlySet<number>, about: (item: UploadItem) => About) {
-      const act = newUuid();
+    describe(keys: ReadonlySet<number>, assetFields: (item: UploadItem) => AssetFields) {
+      const action = newUuid();
       for (const key of keys) {
         const item = find(key);
         if (!item) continue;
-        change(key, { about: about(item) });
-        void write(key, item.standing ?? item.about, act);
+        change(key, { assetFields: assetFields(item) });
+        void write(key, item.standing ?? item.assetFields, action);
       }
     },
   };

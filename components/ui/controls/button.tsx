@@ -1,5 +1,5 @@
 import { cva, type VariantProps } from "class-variance-authority";
-import { type ComponentProps } from "react";
+import { type ComponentProps, type ComponentType } from "react";
 import { cn } from "../cn";
 
 /** Also for links that look like buttons: `<Link className={buttonStyle({ tone: "primary" })}>`. */
@@ -38,6 +38,20 @@ export function Button({ tone, size, busy = false, className, type = "button", o
       onClick={busy ? undefined : onClick}
       className={cn(buttonStyle({ tone, size }), className)}
     />
+  );
+}
+
+type IconButtonProps = Omit<ButtonProps, "aria-label" | "children"> & {
+  icon: ComponentType<{ className?: string; "aria-hidden"?: "true" }>;
+  label: string;
+};
+
+/** Only an icon: its label is its tooltip too, unless there is another one. */
+export function IconButton({ icon: Icon, label, size = "icon", ...rest }: IconButtonProps) {
+  return (
+    <Button title={label} {...rest} size={size} aria-label={label}>
+      <Icon aria-hidden="true" className={size === "icon" ? "size-4" : "size-3.5"} />
+    </Button>
   );
 }
 

@@ -13,9 +13,9 @@ type CheckListProps<T> = {
 export function CheckList<T>({ options, chosen, onChange, children }: CheckListProps<T>) {
   const rangeTo = useRange(options);
   const press = (option: T, isOn: boolean, isRange: boolean) => {
-    const meant = rangeTo(option, isRange);
-    const others = chosen.filter((each) => !meant.includes(each));
-    onChange(isOn ? [...others, ...meant] : others);
+    const range = rangeTo(option, isRange);
+    const others = chosen.filter((each) => !range.includes(each));
+    onChange(isOn ? [...others, ...range] : others);
   };
   return options.map((option, place) => (
     // With Shift the browser would select the text between the two clicks.

@@ -1,6 +1,6 @@
 "use client";
 
-import { type ChangeEvent, type ComponentProps, useEffect, useEffectEvent, useRef, useState } from "react";
+import { type ChangeEvent, type ComponentProps, type ReactNode, useEffect, useEffectEvent, useRef, useState } from "react";
 import { cn } from "../cn";
 import { isComposing as isComposingKey } from "../hooks/page-keys";
 
@@ -28,10 +28,29 @@ export function Checkbox({ indeterminate = false, className, ...rest }: Checkbox
   return <input {...rest} ref={box} type="checkbox" className={cn("size-4 shrink-0 align-middle", className)} />;
 }
 
+type CheckFieldProps = CheckboxProps & { label: ReactNode };
+
+export function CheckField({ label, className, title, ...checkbox }: CheckFieldProps) {
+  return (
+    <label title={title} className={cn("flex items-center gap-2", className)}>
+      <Checkbox {...checkbox} />
+      {label}
+    </label>
+  );
+}
+
+/** The options of a select, as value and text. */
+export function Options({ of }: { of: readonly (readonly [value: string | number, text: ReactNode])[] }) {
+  return of.map(([value, text]) => (
+    <option key={value} value={value}>
+      {text}
+    </option>
+  ));
+}
+
 const TYPING_MS = 350;
 
 type SearchFieldProps = Omit<ComponentProps<"input">, "type" | "value" | "defaultValue" | "onChange"> & {
-  /** What is searched for now. */
   text: string;
   /** `words`: without spaces around them, and other than those before. */
   onSearch: (words: string) => void;
@@ -42,13 +61,13 @@ type SearchFieldProps = Omit<ComponentProps<"input">, "type" | "value" | "defaul
  * itself: only other words, from Back or a link, replace what is typed, and end its wait.
  */
 export function SearchField({ text, onSearch, ...rest }: SearchFieldProps) {
-  const [field, setField] = useState({ typed: text, sent: text, known: text, isComposing: false });
+  const [field, setField] = useState({ typed: text, sent: text, lastText: text, isComposing: false });
   const { typed, sent, isComposing } = field;
-  if (field.known !== text) setField({ ...field, known: text, ...(text !== sent && { typed: text, sent: text }) });
-  /** `isAsked`: by Enter, which also searches again for words that never arrived. */
-  function send(isAsked: boolean) {
+  if (field.lastText !== text) setField({ ...field, lastText: text, ...(text !== sent && { typed: text, sent: text }) });
+  /** `isRequested`: by Enter, which also searches again for words that never arrived. */
+  function send(isRequested: boolean) {
     const words = typed.trim();
-    if (words === sent && (!isAsked || words === text)) return;
+    if (words === sent && (!isRequested || words === text)) return;
     setField((now) => ({ ...now, sent: words }));
     onSearch(words);
   }

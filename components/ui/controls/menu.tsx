@@ -1,13 +1,12 @@
 import { ChevronDown } from "lucide-react";
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from "react";
-import { cn } from "../cn";
 import { Button, type ButtonProps } from "./button";
 
 type MenuItem = { key: string; label: string; onSelect: () => void };
-type MenuProps = Pick<ButtonProps, "tone" | "size"> & { label: string; items: readonly MenuItem[]; className?: string };
+type MenuProps = Pick<ButtonProps, "tone" | "size"> & { label: string; items: readonly MenuItem[] };
 
 /** A button that opens a short menu. Arrows move, Enter acts, Esc and a click elsewhere close it and return the focus to the button. */
-export function Menu({ label, items, className, ...look }: MenuProps) {
+export function Menu({ label, items, ...look }: MenuProps) {
   const [isOpen, setOpen] = useState(false);
   const root = useRef<HTMLDivElement>(null);
   const id = useId();
@@ -44,7 +43,7 @@ export function Menu({ label, items, className, ...look }: MenuProps) {
   return (
     <div
       ref={root}
-      className={cn("relative", className)}
+      className="relative"
       onBlur={({ relatedTarget }) => relatedTarget && !root.current?.contains(relatedTarget) && setOpen(false)}
     >
       <Button

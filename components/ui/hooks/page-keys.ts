@@ -18,7 +18,6 @@ export function usePageKey(onKey: (event: KeyboardEvent) => void, { isOn = true,
   }, [isOn, isFirst]);
 }
 
-/** Ctrl Enter or ⌘ Enter, from any field. */
 export function useRunKey(onRun: () => void): void {
   usePageKey((event) => {
     if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey) || event.repeat) return;
@@ -28,11 +27,11 @@ export function useRunKey(onRun: () => void): void {
 }
 
 /** Each press of Esc closes one thing: the selection before the panel, and the newest first within a layer. */
-const escapeLayers = { selection: new Set<() => boolean>(), panel: new Set<() => boolean>() };
+const escapeLayers = { selection: new Set<() => boolean | void>(), panel: new Set<() => boolean | void>() };
 const layersInOrder = [escapeLayers.selection, escapeLayers.panel];
 
-/** `onEscape` returns whether there was something to close. */
-export function useEscape(layer: keyof typeof escapeLayers, onEscape: () => boolean): void {
+/** `onEscape` returns false if there was nothing to close. */
+export function useEscape(layer: keyof typeof escapeLayers, onEscape: () => boolean | void): void {
   const handle = useEffectEvent(onEscape);
   useEffect(() => {
     const handler = () => handle();
@@ -46,7 +45,7 @@ export function useEscape(layer: keyof typeof escapeLayers, onEscape: () => bool
 }
 
 function closeNext(event: KeyboardEvent): void {
-  if (isEscape(event) && layersInOrder.some((layer) => [...layer].reverse().some((handler) => handler()))) event.preventDefault();
+  if (isEscape(event) && layersInOrder.some((layer) => [...layer].reverse().some((handler) => handler() !== false))) event.preventDefault();
 }
 
 /** Esc that nothing else has handled; an open dialog closes first. */

@@ -1,15 +1,15 @@
 import { useEffect } from "react";
 
-let isMeant = false;
+let isIncluded = false;
 
 /** Set while the person has already confirmed leaving. */
-export function leaveUnasked(isLeaving: boolean): void {
-  isMeant = isLeaving;
+export function allowLeaving(isLeaving: boolean): void {
+  isIncluded = isLeaving;
 }
 
 /** For components with their own beforeunload listener: the browser asks, unless the person has confirmed leaving already. */
 export function askToStay(event: BeforeUnloadEvent): void {
-  if (!isMeant) event.preventDefault();
+  if (!isIncluded) event.preventDefault();
 }
 
 /** The browser asks before the tab is closed or reloaded, in its own words. */

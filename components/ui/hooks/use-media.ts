@@ -21,7 +21,7 @@ function listOf(query: string): MediaQueryList | undefined {
   return typeof window === "undefined" || typeof window.matchMedia !== "function" ? undefined : window.matchMedia(query);
 }
 
-/** True once the element comes near the visible part, and from then on. */
+/** True once the element is near the view, and from then on. */
 export function useNear(element: RefObject<HTMLElement | null>): boolean {
   const [isNear, setNear] = useState(false);
   useEffect(() => {

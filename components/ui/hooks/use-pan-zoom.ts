@@ -117,7 +117,6 @@ export function usePanZoom(options: PanZoomOptions) {
     onPointerLeave: (event: PointerEvent<HTMLElement>) => {
       if (!event.currentTarget.hasPointerCapture(event.pointerId)) pointers.current.delete(event.pointerId);
     },
-    /** The click at the end of a drag does nothing. */
     onClickCapture(event: MouseEvent) {
       if (!drag.current.isDragged) return;
       drag.current.isDragged = false;
@@ -132,8 +131,8 @@ export function usePanZoom(options: PanZoomOptions) {
   return { frame, size, view, isFitted: moved === undefined || moved === "fitted", placeOf, note, handlers, ...acts };
 }
 
-function distance(one: Point, other: Point): number {
-  return Math.hypot(one.x - other.x, one.y - other.y);
+function distance(point: Point, other: Point): number {
+  return Math.hypot(point.x - other.x, point.y - other.y);
 }
 
 function folded(place: number, length: number): number {
@@ -144,11 +143,11 @@ function folded(place: number, length: number): number {
 export type Viewport = { x: number; y: number; scale: number };
 export type Size = { width: number; height: number };
 export type Point = { x: number; y: number };
-type Scales = { least: number; most: number };
+type Scales = { least: number; max: number };
 
-const drawingScales: Scales = { least: 0.02, most: 4 };
+const drawingScales: Scales = { least: 0.02, max: 4 };
 /** A picture can be zoomed in to its pixels. */
-export const pictureScales: Scales = { least: 0.01, most: 32 };
+export const pictureScales: Scales = { least: 0.01, max: 32 };
 
 /** All of it, as large as possible but not larger than `largest`. */
 export function fitted(content: Size, size: Size, { margin = 24, scales = drawingScales, largest = 1 } = {}): Viewport {
@@ -163,8 +162,8 @@ export function zoomed({ x, y, scale }: Viewport, factor: number, at: Point, sca
   return { scale: next, x: at.x - ((at.x - x) / scale) * next, y: at.y - ((at.y - y) / scale) * next };
 }
 
-function bounded(scale: number, { least, most }: Scales): number {
-  return Math.min(most, Math.max(least, scale));
+function bounded(scale: number, { least, max }: Scales): number {
+  return Math.min(max, Math.max(least, scale));
 }
 
 /** `act` may keep the page from scrolling: React's own wheel listeners are passive, and a passive listener cannot. */

@@ -1,75 +1,75 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 
-export const UNDO_MS = 5_000;
+export const UNDO_WINDOW_MS = 5_000;
 
-/** `key` identifies the act from its beginning. */
-export type PendingAct<T> = { key: number; what: T };
-type Waiting<T> = PendingAct<T> & { timer: ReturnType<typeof setTimeout> };
+/** `key` stays the same from scheduling to sending. */
+export type PendingAction<T> = { key: number; payload: T };
+type ScheduledAction<T> = PendingAction<T> & { timer: ReturnType<typeof setTimeout> };
 
 let lastKey = 0;
-export function newActKey(): number {
+export function newActionKey(): number {
   return ++lastKey;
 }
 
 /**
- * Acts that can still be undone, each with its own time: sent after five seconds, or at once when the page closes.
- * `send` gets whether the page is closing, so that it can use a request that outlives the page.
+ * Actions that can still be undone. Each is sent after five seconds, or at once when the page closes.
+ * `isPageClosing`: use a request that outlives the page.
  */
-export function usePendingUndo<T>(send: (what: T, isLeaving: boolean, key: number) => void) {
-  const [acts, setActs] = useState<readonly PendingAct<T>[]>([]);
-  const waiting = useRef(new Map<number, Waiting<T>>());
+export function usePendingUndo<T>(send: (payload: T, isPageClosing: boolean, key: number) => void) {
+  const [actions, setActions] = useState<readonly PendingAction<T>[]>([]);
+  const scheduled = useRef(new Map<number, ScheduledAction<T>>());
   const latestSend = useRef(send);
   useEffect(() => {
     latestSend.current = send;
   });
 
-  const show = useCallback(() => setActs([...waiting.current.values()].map(({ key, what }) => ({ key, what }))), []);
+  const publish = useCallback(() => setActions([...scheduled.current.values()].map(({ key, payload }) => ({ key, payload }))), []);
   const undo = useCallback(
-    (key: number): PendingAct<T> | undefined => {
-      const taken = waiting.current.get(key);
-      clearTimeout(taken?.timer);
-      if (waiting.current.delete(key)) show();
-      return taken;
+    (key: number): PendingAction<T> | undefined => {
+      const entry = scheduled.current.get(key);
+      clearTimeout(entry?.timer);
+      if (scheduled.current.delete(key)) publish();
+      return entry;
     },
-    [show],
+    [publish],
   );
   const flush = useCallback(
-    (key: number, isLeaving: boolean) => {
-      const taken = undo(key);
-      if (taken) latestSend.current(taken.what, isLeaving, key);
+    (key: number, isPageClosing: boolean) => {
+      const entry = undo(key);
+      if (entry) latestSend.current(entry.payload, isPageClosing, key);
     },
     [undo],
   );
   const schedule = useCallback(
-    (what: T) => {
-      const key = newActKey();
-      waiting.current.set(key, { key, what, timer: setTimeout(() => flush(key, false), UNDO_MS) });
-      show();
+    (payload: T) => {
+      const key = newActionKey();
+      scheduled.current.set(key, { key, payload, timer: setTimeout(() => flush(key, false), UNDO_WINDOW_MS) });
+      publish();
     },
-    [flush, show],
+    [flush, publish],
   );
-  /** Replaces what will be sent, without extending its time. */
+  /** Replaces the payload without extending the time to undo. */
   const change = useCallback(
-    (key: number, what: T) => {
-      const known = waiting.current.get(key);
-      if (!known) return;
-      waiting.current.set(key, { ...known, what });
-      show();
+    (key: number, payload: T) => {
+      const entry = scheduled.current.get(key);
+      if (!entry) return;
+      scheduled.current.set(key, { ...entry, payload });
+      publish();
     },
-    [show],
+    [publish],
   );
 
   useEffect(() => {
-    const all = waiting.current;
-    const leave = () => {
+    const all = scheduled.current;
+    const flushAll = () => {
       for (const key of [...all.keys()]) flush(key, true);
     };
-    window.addEventListener("pagehide", leave);
+    window.addEventListener("pagehide", flushAll);
     return () => {
-      window.removeEventListener("pagehide", leave);
-      leave();
+      window.removeEventListener("pagehide", flushAll);
+      flushAll();
     };
   }, [flush]);
 
-  return useMemo(() => ({ acts, schedule, undo, change }), [acts, schedule, undo, change]);
+  return useMemo(() => ({ actions, schedule, undo, change }), [actions, schedule, undo, change]);
 }

@@ -11,8 +11,8 @@ export function between<T>(listed: readonly T[], from: T | undefined, to: T): re
 export function useRange<T>(listed: readonly T[]): (pressed: T, isRange: boolean) => readonly T[] {
   const last = useRef<T>(undefined);
   return (pressed, isRange) => {
-    const meant = isRange ? between(listed, last.current, pressed) : [pressed];
+    const range = isRange ? between(listed, last.current, pressed) : [pressed];
     last.current = pressed;
-    return meant;
+    return range;
   };
 }

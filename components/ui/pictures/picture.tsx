@@ -3,16 +3,15 @@ import { useTranslations } from "next-intl";
 import { type ReactNode, useCallback, useEffect, useState } from "react";
 import { TOO_LARGE_HEADER } from "@/lib/shared/picture-size";
 import { cn } from "../cn";
-import { inTurn, watchLost } from "./plain-picture";
+import { inTurn, retryLostPictures } from "./plain-picture";
 
-/** Whether there is space for a sentence. */
 const WIDE = 200;
 
 type PictureProps = {
   src?: string;
   /** The same picture for screens with more pixels. */
   srcSet?: string;
-  /** What the picture shows; empty if the text beside it already says so. */
+  /** The picture's content; empty if the adjacent text already describes it. */
   alt: string;
   width: number;
   height: number;
@@ -27,8 +26,8 @@ type PictureProps = {
 };
 
 /**
- * The one <img> of the interface: its box is there before its bytes, and a placeholder takes the same box if they do not arrive. It comes
- * back by itself when they do.
+ * The only <img> of the interface: its box is reserved before its bytes arrive, and a placeholder has the same size if they do not. It
+ * recovers by itself.
  */
 export function Picture({ src, srcSet, alt, width, height, eager = false, fit = "cover", kind, instead, className }: PictureProps) {
   const [lost, setLost] = useState<{ src: string; address: string }>();
@@ -42,7 +41,7 @@ export function Picture({ src, srcSet, alt, width, height, eager = false, fit = 
     [src, eager],
   );
   const lostAddress = lost?.src === src ? lost?.address : undefined;
-  useEffect(() => (lostAddress === undefined ? undefined : watchLost(lostAddress, () => setLost(undefined))), [lostAddress]);
+  useEffect(() => (lostAddress === undefined ? undefined : retryLostPictures(lostAddress, () => setLost(undefined))), [lostAddress]);
   if (instead && src && src === lost?.src) return instead(lost.address);
   if (!src) return <Placeholder {...{ alt, width, height, className }} />;
   if (src === lost?.src) return <LostPicture {...{ alt, width, height, className }} kind={kind} address={lost.address} />;
@@ -106,17 +105,17 @@ export function useLostReason(address: string | undefined): LostReason | undefin
   const [found, setFound] = useState<{ address: string; reason: LostReason }>();
   useEffect(() => {
     if (address === undefined) return;
-    let isWanted = true;
+    let isNeeded = true;
     fetch(address, { cache: "only-if-cached", mode: "same-origin" }).then(
       ({ status, headers }) => {
-        if (!isWanted || status !== 204) return;
+        if (!isNeeded || status !== 204) return;
         const [width = 0, height = 0] = headers.get(TOO_LARGE_HEADER)?.split("x").map(Number) ?? [];
         setFound({ address, reason: width > 0 && height > 0 ? { width, height } : "none" });
       },
       // Not cached: the picture failed for another reason.
       () => undefined,
     );
-    return () => void (isWanted = false);
+    return () => void (isNeeded = false);
   }, [address]);
   return found?.address === address ? found?.reason : undefined;
 }
@@ -124,8 +123,8 @@ export function useLostReason(address: string | undefined): LostReason | undefin
 const near = new WeakMap<Element, (isNear: boolean) => void>();
 let observer: IntersectionObserver | undefined;
 
-function whileNear(image: HTMLImageElement, tell: (isNear: boolean) => void): () => void {
-  near.set(image, tell);
+function whileNear(image: HTMLImageElement, report: (isNear: boolean) => void): () => void {
+  near.set(image, report);
   observer ??= new IntersectionObserver(onIntersections, { rootMargin: "600px" });
   observer.observe(image);
   return () => {
@@ -134,10 +133,9 @@ function whileNear(image: HTMLImageElement, tell: (isNear: boolean) => void): ()
   };
 }
 
-/** Visible pictures load before those above and below. */
 function onIntersections(entries: IntersectionObserverEntry[]): void {
   const awayPx = ({ top, bottom }: DOMRectReadOnly) => Math.max(0, -bottom, top - window.innerHeight);
-  entries.sort((one, other) => awayPx(one.boundingClientRect) - awayPx(other.boundingClientRect));
+  entries.sort((entry, other) => awayPx(entry.boundingClientRect) - awayPx(other.boundingClientRect));
   for (const { target, isIntersecting } of entries) near.get(target)?.(isIntersecting);
 }
 

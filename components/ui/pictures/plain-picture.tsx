@@ -39,7 +39,7 @@ function watch(image: HTMLImageElement): () => void {
   const lose = () => {
     image.dataset.lost = "";
     giveUp?.();
-    giveUp = watchLost(image.currentSrc || image.src, comeBack);
+    giveUp = retryLostPictures(image.currentSrc || image.src, comeBack);
   };
   const comeBack = () => {
     delete image.dataset.lost;
@@ -76,7 +76,7 @@ const waiting = new Set<HTMLImageElement>();
 const addresses = new WeakMap<HTMLImageElement, { src: string; srcset: string }>();
 
 /** Reports whether an image is near the visible part; returns a function that stops it. */
-type WhileNear = (image: HTMLImageElement, tell: (isNear: boolean) => void) => () => void;
+type WhileNear = (image: HTMLImageElement, report: (isNear: boolean) => void) => () => void;
 
 /** For the `ref` of an image; returns a function that ends it. Without `whileNear` it counts as near. */
 export function inTurn(image: HTMLImageElement, whileNear?: WhileNear): () => void {
@@ -93,7 +93,7 @@ export function inTurn(image: HTMLImageElement, whileNear?: WhileNear): () => vo
     if (!isNear) takeAway(image);
     if (!isNear) return leave();
     if (underWay.has(image) || waiting.has(image)) return;
-    if (underWay.size >= most()) takeAway(image);
+    if (underWay.size >= maxLoading()) takeAway(image);
     waiting.add(image);
     next();
   };
@@ -115,11 +115,11 @@ export function inTurn(image: HTMLImageElement, whileNear?: WhileNear): () => vo
   };
 }
 
-const most = () => (noneComes ? MAX_WHILE_NONE_COMES : MAX_COUNT);
+const maxLoading = () => (noneComes ? MAX_WHILE_NONE_COMES : MAX_COUNT);
 
 function next(): void {
   for (const image of waiting) {
-    if (underWay.size >= most()) return;
+    if (underWay.size >= maxLoading()) return;
     if (underWay.size === 0) wait();
     waiting.delete(image);
     underWay.add(image);
@@ -164,11 +164,11 @@ function putBack(image: HTMLImageElement): void {
 }
 
 /** The code that requests it again loads with the first lost picture. */
-export function watchLost(address: string, back: () => void): () => void {
+export function retryLostPictures(address: string, back: () => void): () => void {
   let giveUp: (() => void) | undefined;
   let isOver = false;
-  import("./lost-pictures").then(
-    (lost) => isOver || (giveUp = lost.watchLost(address, back)),
+  import("./picture-retries").then(
+    (lost) => isOver || (giveUp = lost.retryLostPictures(address, back)),
     // The console is unreachable: reloading the page will restore its pictures as well.
     () => undefined,
   );

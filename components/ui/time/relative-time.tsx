@@ -2,10 +2,9 @@
 
 import { useLocale, useTranslations } from "next-intl";
 import { createContext, use, useMemo } from "react";
-import { clockText } from "./use-clock";
 import { useHydrated, useNow, useReadingFrom, useRenderedMs } from "./use-now";
+import { formatTime } from "./use-time-format";
 
-/** What every time on a page needs to format itself. */
 export type AgoWords = { textOf: (ago: Ago) => string; locale: string; renderedMs: number };
 
 export function useAgoWords(): AgoWords {
@@ -32,7 +31,7 @@ export function RelativeTime({ ms, className }: { ms: number; className?: string
 export function AgoTime({ ms, words, className }: { ms: number; words: AgoWords; className?: string }) {
   const ago = useReadingFrom(words.renderedMs, (nowMs) => agoOf(ms, nowMs));
   // Only the browser knows the reader's time zone.
-  const title = useHydrated() ? clockText(words.locale, ms, "exact") : undefined;
+  const title = useHydrated() ? formatTime(words.locale, ms, "exact") : undefined;
   return (
     <time dateTime={new Date(ms).toISOString()} title={title} className={className} suppressHydrationWarning>
       {words.textOf(ago)}
@@ -52,16 +51,16 @@ export function durationText(t: DurationWords, spanMs: number, isCounting = fals
 }
 
 /** The moment up to which the data is known, if it is no longer current: for a failing list, its last answer. */
-export const KnownUntil = createContext<number | undefined>(undefined);
+export const ClampedClock = createContext<number | undefined>(undefined);
 
 /** A duration that is still running: counts on with the page's clock. */
 export function RunningDuration({ fromMs }: { fromMs: number }) {
-  return <>{durationText(useTranslations("common.duration"), useKnownNow() - fromMs, true)}</>;
+  return <>{durationText(useTranslations("common.duration"), useClampedNow() - fromMs, true)}</>;
 }
 
-export function useKnownNow(): number {
+export function useClampedNow(): number {
   const nowMs = useNow();
-  return use(KnownUntil) ?? nowMs;
+  return use(ClampedClock) ?? nowMs;
 }
 
 // Durations and ages as the parts of a sentence.
@@ -69,7 +68,7 @@ export function useKnownNow(): number {
 type Ago = { unit: "now" } | { unit: "seconds" | "minutes" | "hours" | "days"; count: number };
 
 const justNow: Ago = { unit: "now" };
-const known = new Map<string, Ago>();
+const cachedAges = new Map<string, Ago>();
 
 /** Equal ages are the same object, so that a component renders again only when the age changes. */
 export function agoOf(thenMs: number, nowMs: number): Ago {
@@ -83,8 +82,8 @@ export function agoOf(thenMs: number, nowMs: number): Ago {
 
 function one(unit: Exclude<Ago["unit"], "now">, count: number): Ago {
   const key = `${count} ${unit}`;
-  const ago = known.get(key) ?? { unit, count };
-  known.set(key, ago);
+  const ago = cachedAges.get(key) ?? { unit, count };
+  cachedAges.set(key, ago);
   return ago;
 }
 

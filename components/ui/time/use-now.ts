@@ -27,7 +27,6 @@ function useReading<T>(read: (nowMs: number) => T): T {
   return useReadingFrom(useRenderedMs(), read);
 }
 
-/** The moment at which the server rendered the page. */
 export function useRenderedMs(): number {
   return usePageNow().getTime();
 }

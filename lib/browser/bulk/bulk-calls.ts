@@ -77,25 +77,25 @@ export async function inBatches<Item extends { id: string }, Entry extends { id:
 type Page<Item> = { items: readonly Item[]; rows: number; total?: number; hasMore?: boolean };
 export type Walked<Item> = { items: Item[]; isCut: boolean };
 
-type List<Answer, Item> = { pathAt: (offset: number) => `/${string}`; read: (answer: Answer) => Page<Item>; most: number };
+type List<Answer, Item> = { pathAt: (offset: number) => `/${string}`; read: (response: Answer) => Page<Item>; maxItems: number };
 
 export async function walkPages<Answer, Item extends { id: string }>(
-  { pathAt, read, most }: List<Answer, Item>,
+  { pathAt, read, maxItems }: List<Answer, Item>,
   work: Work,
 ): Promise<Result<Walked<Item>, ApiFailure>> {
-  const found = new Map<string, Item>();
+  const match = new Map<string, Item>();
   let isOver = false;
-  for (let offset = 0; !isOver && found.size < most && !work.signal.aborted;) {
+  for (let offset = 0; !isOver && match.size < maxItems && !work.signal.aborted;) {
     const result = await callPatiently<Answer>(pathAt(offset), { cache: "no-store" }, work);
     if (!result.ok) return failed(result.failure);
     const { items, rows, total, hasMore } = read(result.value);
-    const before = found.size;
-    for (const item of items) found.set(item.id, item);
-    work.onDone(found.size - before);
+    const before = match.size;
+    for (const item of items) match.set(item.id, item);
+    work.onDone(match.size - before);
     offset += rows;
-    isOver = found.size === before || (hasMore === undefined ? offset >= (total ?? Number.POSITIVE_INFINITY) : !hasMore);
+    isOver = match.size === before || (hasMore === undefined ? offset >= (total ?? Number.POSITIVE_INFINITY) : !hasMore);
   }
-  return ok({ items: [...found.values()].slice(0, most), isCut: found.size > most || (!isOver && found.size === most) });
+  return ok({ items: [...match.values()].slice(0, maxItems), isCut: match.size > maxItems || (!isOver && match.size === maxItems) });
 }
 
 export type Cleared<T> = { kind: "answered"; answer: T } | { kind: "lost"; left: number };

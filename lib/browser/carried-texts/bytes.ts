@@ -40,7 +40,7 @@ export function boundedBytes({ size, read }: ByteSource): Bytes {
   };
 }
 
-const wanted = new Set(["prompt", "workflow", "comment"]);
+const textKeys = new Set(["prompt", "workflow", "comment"]);
 
 /** The first text of each name counts. A comment counts if it is an object with both names, as a well-known pack writes into videos. */
 export type Found = {
@@ -52,28 +52,30 @@ export type Found = {
 };
 
 export function nothingFound(): Found {
-  const found: Found = {
-    isDone: () => found.prompt !== undefined && found.workflow !== undefined,
+  const match: Found = {
+    isDone: () => match.prompt !== undefined && match.workflow !== undefined,
     wants: (name) => {
       const key = name.toLowerCase();
-      return wanted.has(key) && !(key === "prompt" && found.prompt !== undefined) && !(key === "workflow" && found.workflow !== undefined);
+      return (
+        textKeys.has(key) && !(key === "prompt" && match.prompt !== undefined) && !(key === "workflow" && match.workflow !== undefined)
+      );
     },
     add: (name, text) => {
       const key = name.toLowerCase();
-      if (key === "comment") addObject(found, parseJson(text));
-      else if (key === "prompt") found.prompt ??= text;
-      else if (key === "workflow") found.workflow ??= text;
+      if (key === "comment") addObject(match, parseJson(text));
+      else if (key === "prompt") match.prompt ??= text;
+      else if (key === "workflow") match.workflow ??= text;
     },
   };
-  return found;
+  return match;
 }
 
-export function addObject(found: Found, value: unknown): void {
+export function addObject(match: Found, value: unknown): void {
   if (!isObject(value)) return;
   for (const name of ["prompt", "workflow"]) {
-    const one = own(value, name);
-    if (typeof one === "string") found.add(name, one);
-    else if (isObject(one)) found.add(name, writeExactJson(one));
+    const item = own(value, name);
+    if (typeof item === "string") match.add(name, item);
+    else if (isObject(item)) match.add(name, writeExactJson(item));
   }
 }
 
@@ -100,13 +102,13 @@ export function part(bytes: Uint8Array<ArrayBuffer>, from: number, to: number): 
 }
 
 export function joined(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
-  const whole = new Uint8Array(parts.reduce((size, { length }) => size + length, 0));
+  const bytes = new Uint8Array(parts.reduce((size, { length }) => size + length, 0));
   let at = 0;
-  for (const one of parts) {
-    whole.set(one, at);
-    at += one.length;
+  for (const part of parts) {
+    bytes.set(part, at);
+    at += part.length;
   }
-  return whole;
+  return bytes;
 }
 
 export async function unpacked(packed: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer>> {
@@ -117,13 +119,13 @@ export async function unpacked(packed: Uint8Array<ArrayBuffer>): Promise<Uint8Ar
   const next = () => reader.read().catch(() => Promise.reject(new Unreadable("damaged")));
   const parts: Uint8Array[] = [];
   let size = 0;
-  for (let one = await next(); !one.done; one = await next()) {
-    size += one.value.length;
+  for (let item = await next(); !item.done; item = await next()) {
+    size += item.value.length;
     if (size > MAX_BYTES) {
       await reader.cancel();
       throw new Unreadable("too_much");
     }
-    parts.push(one.value);
+    parts.push(item.value);
   }
   return joined(parts);
 }

@@ -1,8 +1,7 @@
 // The workflow embedded in a picture, video, sound or 3d model. The first bytes decide the kind of file.
 
 import { isObject, objectOf } from "@/lib/contract/json/json";
-import { TooManyExactNumbers } from "@/lib/contract/json/parse-json";
-import { parseJson, readLenientJson } from "@/lib/contract/json/parse-json";
+import { parseJson, readLenientJson, TooManyExactNumbers } from "@/lib/contract/json/parse-json";
 import { type ByteSource } from "../files/byte-source";
 import { flacTexts, id3Texts, matroskaTexts, movieTexts, oggTexts } from "./audio-video";
 import { addObject, boundedBytes, type Bytes, type Found, nothingFound, Unreadable, viewOf } from "./bytes";
@@ -11,7 +10,7 @@ import { heifTexts, jpegTexts, pngTexts, webpTexts } from "./pictures";
 export type Carried =
   { kind: "workflow"; text: string } | { kind: "none"; isPicture: boolean } | { kind: "damaged" | "too_much" } | { kind: "unknown" };
 
-type Kind = { isPicture?: true; starts: (head: string) => boolean; read: (bytes: Bytes, found: Found) => Promise<void> };
+type Kind = { isPicture?: true; starts: (head: string) => boolean; read: (bytes: Bytes, match: Found) => Promise<void> };
 
 const kinds: readonly Kind[] = [
   { isPicture: true, starts: (head) => head.startsWith("\x89PNG\r\n\x1a\n"), read: pngTexts },
@@ -41,18 +40,18 @@ export async function carriedBy(source: ByteSource): Promise<Carried> {
   const head = byteLetters(await source.read(0, Math.min(HEAD, source.size)));
   const kind = kinds.find(({ starts }) => starts(head));
   if (!kind) return { kind: "unknown" };
-  const found = nothingFound();
-  let why: Unreadable["why"] | undefined;
+  const match = nothingFound();
+  let reason: Unreadable["why"] | undefined;
   try {
-    await kind.read(bytes, found);
+    await kind.read(bytes, match);
   } catch (cause) {
-    if (cause instanceof Unreadable) why = cause.why;
-    else if (cause instanceof RangeError) why = "damaged";
+    if (cause instanceof Unreadable) reason = cause.why;
+    else if (cause instanceof RangeError) reason = "damaged";
     else throw cause;
   }
-  const text = workflowText(found);
+  const text = workflowText(match);
   if (text !== undefined) return { kind: "workflow", text };
-  return why ? { kind: why } : { kind: "none", isPicture: kind.isPicture === true };
+  return reason ? { kind: reason } : { kind: "none", isPicture: kind.isPicture === true };
 }
 
 /** In the form that `readWorkflow` knows: the graph that ran, with its drawing. That reader reports a text that is not an object. */
@@ -72,26 +71,26 @@ function isObjectText(text: string): boolean {
 }
 
 /** The first part is JSON; what is not part of the scene is in `asset.extras`. */
-async function glbTexts(bytes: Bytes, found: Found): Promise<void> {
+async function glbTexts(bytes: Bytes, match: Found): Promise<void> {
   const head = viewOf(await bytes.at(12, 8));
   if (head.getUint32(4) !== 0x4a534f4e) throw new Unreadable("damaged");
   const scene = parseJson(new TextDecoder().decode(await bytes.at(20, head.getUint32(0, true))));
   if (!isObject(scene)) throw new Unreadable("damaged");
-  addObject(found, objectOf(scene.asset)?.extras);
+  addObject(match, objectOf(scene.asset)?.extras);
 }
 
-async function safetensorsTexts(bytes: Bytes, found: Found): Promise<void> {
+async function safetensorsTexts(bytes: Bytes, match: Found): Promise<void> {
   const header = parseJson(new TextDecoder().decode(await bytes.at(8, viewOf(await bytes.at(0, 8)).getUint32(0, true))));
   if (!isObject(header)) throw new Unreadable("damaged");
-  addObject(found, header.__metadata__);
+  addObject(match, header.__metadata__);
 }
 
-async function svgTexts(bytes: Bytes, found: Found): Promise<void> {
+async function svgTexts(bytes: Bytes, match: Found): Promise<void> {
   const text = new TextDecoder().decode(await bytes.at(0, bytes.size));
   const [start, end] = ["<![CDATA[", "]]>"];
   const from = text.indexOf(start, text.indexOf("<metadata"));
   const to = text.indexOf(end, from);
-  if (from >= 0 && to >= 0) addObject(found, parseJson(text.slice(from + start.length, to)));
+  if (from >= 0 && to >= 0) addObject(match, parseJson(text.slice(from + start.length, to)));
 }
 
 /** Byte for byte: the decoders' Latin-1 has other letters from 128 to 159. */

@@ -17,11 +17,11 @@ let bearer: string | undefined;
 export async function beginSession({ ticket, theme, language }: TicketMessage, origin: string): Promise<Begun> {
   const result = await callApi<EmbedSessionBegun>("/api/embed/tickets", { method: "POST", json: { ticket, origin } });
   if (!result.ok) return { ok: false, reason: reasonOf(result.failure) };
-  const { leftMs, isSame, bearer: given } = result.value;
-  if (given !== undefined && !(await keepBearer(given))) return { ok: false, reason: "storage" };
+  const { leftMs, isSame, bearer: newBearer } = result.value;
+  if (newBearer !== undefined && !(await keepBearer(newBearer))) return { ok: false, reason: "storage" };
   const look = { ...(theme && { theme }), ...(language && { language }) };
   if (Object.keys(look).length > 0) await callApi("/api/embed/session", { method: "PATCH", json: look });
-  return { ok: true, leftMs, isSame, keeps: given === undefined ? "cookie" : "memory" };
+  return { ok: true, leftMs, isSame, keeps: newBearer === undefined ? "cookie" : "memory" };
 }
 
 export async function endEmbedSession(): Promise<void> {
@@ -41,8 +41,8 @@ function reasonOf({ code, status }: ApiFailure): "ticket" | "unreachable" | "con
 export function shareBearer(): () => void {
   const { serviceWorker } = navigator;
   if (!serviceWorker?.controller) return () => undefined;
-  void askWorker(serviceWorker.controller, { kind: "tell" }).then((answer) => {
-    if (typeof answer === "string") bearer ??= answer;
+  void askWorker(serviceWorker.controller, { kind: "tell" }).then((response) => {
+    if (typeof response === "string") bearer ??= response;
   });
   const onMessage = ({ data, ports: [port] }: MessageEvent<{ kind?: string }>) => {
     if (data.kind === "ask") port?.postMessage(bearer);
@@ -55,13 +55,13 @@ export function keepsMemory(): boolean {
   return navigator.serviceWorker?.controller != null;
 }
 
-async function keepBearer(given: string): Promise<boolean> {
+async function keepBearer(newBearer: string): Promise<boolean> {
   try {
     const { serviceWorker } = navigator;
     await serviceWorker.register(outsidePath("/embed-worker.js"), { scope: outsidePath("/embed/") });
     const { active } = await serviceWorker.ready;
-    if (!active || (await askWorker(active, { kind: "keep", bearer: given })) !== given) return false;
-    bearer = given;
+    if (!active || (await askWorker(active, { kind: "keep", bearer: newBearer })) !== newBearer) return false;
+    bearer = newBearer;
     return true;
   } catch {
     // The browser allows no worker here: an address without https, or a window that keeps nothing.

@@ -1,4 +1,4 @@
-// Messages between an embedded page and the page around it, with exact origins both ways. A ticket goes only into the body of one request.
+// Messages between an embedded page and its host page, with exact origins both ways. A ticket is sent only in the body of one request.
 
 import { embedPageOf, type EmbedTheme, embedThemes } from "@/lib/contract/embed/embed-pages";
 import { objectOf } from "@/lib/contract/json/json";
@@ -43,7 +43,7 @@ function readMessage(data: unknown): HostMessage | undefined {
   return type === "no-ticket" || type === "choose-asset" || type === "end" ? { type } : undefined;
 }
 
-/** `changed` is not an end for the person: the page goes on with other rights. */
+/** `changed` is not an end for the person: the page continues with other rights. */
 export const endReasons = ["host", "expired", "refused"] as const;
 export type EndReason = (typeof endReasons)[number];
 

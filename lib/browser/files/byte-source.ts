@@ -5,31 +5,31 @@ import { type ApiFailure, failureOfThrown } from "../read-failure";
 
 type FirstBytes = { bytes: Uint8Array<ArrayBuffer>; isWhole: boolean; size?: number };
 
-export async function readFirstBytes(src: string, most: number, from = 0): Promise<Result<FirstBytes, ApiFailure>> {
+export async function readFirstBytes(src: string, maxBytes: number, from = 0): Promise<Result<FirstBytes, ApiFailure>> {
   try {
-    // One byte more than wanted, to tell a longer file from one that ends there.
-    const answer = await fetch(src, { headers: { range: `bytes=${from}-${from + most}` } });
-    if (answer.status === 416) return ok({ bytes: new Uint8Array(), isWhole: true });
-    if (!answer.ok) return failed(readFailure(answer.status, answer.headers.get("retry-after"), await answer.text()));
-    if (from > 0 && answer.status !== 206) {
-      await answer.body?.cancel();
+    // One byte more than needed, to detect a longer file.
+    const response = await fetch(src, { headers: { range: `bytes=${from}-${from + maxBytes}` } });
+    if (response.status === 416) return ok({ bytes: new Uint8Array(), isWhole: true });
+    if (!response.ok) return failed(readFailure(response.status, response.headers.get("retry-after"), await response.text()));
+    if (from > 0 && response.status !== 206) {
+      await response.body?.cancel();
       return failed({ code: "UPSTREAM_UNREADABLE", message: "", status: 502 });
     }
-    const size = /\/(\d+)$/.exec(answer.headers.get("content-range") ?? "")?.[1];
-    return ok({ ...(await take(answer, most)), ...(answer.status === 206 && size !== undefined && { size: Number(size) }) });
+    const size = /\/(\d+)$/.exec(response.headers.get("content-range") ?? "")?.[1];
+    return ok({ ...(await take(response, maxBytes)), ...(response.status === 206 && size !== undefined && { size: Number(size) }) });
   } catch (cause) {
     return failed(failureOfThrown(cause));
   }
 }
 
-async function take({ body }: Response, most: number): Promise<FirstBytes> {
+async function take({ body }: Response, maxBytes: number): Promise<FirstBytes> {
   const reader = body?.getReader();
-  const bytes = new Uint8Array(most);
+  const bytes = new Uint8Array(maxBytes);
   for (let filled = 0; ;) {
     const { done, value = new Uint8Array() } = (await reader?.read()) ?? { done: true };
     if (done) return { bytes: bytes.subarray(0, filled), isWhole: true };
-    bytes.set(value.subarray(0, most - filled), filled);
-    if (filled + value.length > most) {
+    bytes.set(value.subarray(0, maxBytes - filled), filled);
+    if (filled + value.length > maxBytes) {
       await reader?.cancel();
       return { bytes, isWhole: false };
     }
@@ -83,8 +83,8 @@ const MAX_BYTES = 64 * 1024;
 export type Beginning = { text: string; isWhole: boolean };
 
 export async function readBeginning(src: string): Promise<Result<Beginning, ApiFailure>> {
-  const read = await readFirstBytes(src, MAX_BYTES);
-  if (!read.ok) return read;
-  const { bytes, isWhole } = read.value;
+  const firstBytesResult = await readFirstBytes(src, MAX_BYTES);
+  if (!firstBytesResult.ok) return firstBytesResult;
+  const { bytes, isWhole } = firstBytesResult.value;
   return ok({ text: new TextDecoder().decode(bytes, { stream: !isWhole }), isWhole });
 }

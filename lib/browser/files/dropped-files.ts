@@ -15,35 +15,35 @@ export function filesOfDrop(transfer: DataTransfer): Promise<Dropped> {
 
 export function filesOfInput(files: readonly File[]): Dropped {
   const named = files.map((file) => ({ path: file.webkitRelativePath || file.name, file }));
-  const wanted = named.filter(({ path }) => !isOfSystem(path));
-  return { ...droppedOf(wanted.slice(0, MAX_FILES)), leftOut: named.length - wanted.length, isCut: wanted.length > MAX_FILES };
+  const userFiles = named.filter(({ path }) => !isOfSystem(path));
+  return { ...droppedOf(userFiles.slice(0, MAX_FILES)), leftOut: named.length - userFiles.length, isCut: userFiles.length > MAX_FILES };
 }
 
 export function droppedOf(files: NamedFile[]): Dropped {
   return { files, unreadable: 0, leftOut: 0, isCut: false };
 }
 
-/** Files that macOS and Windows leave in folders. A file that was chosen by itself is wanted, whatever its name. */
+/** System files that macOS and Windows leave in folders. A directly chosen file is kept under any name. */
 function isOfSystem(path: string): boolean {
   return /\/(\.DS_Store|\._[^/]*|(eh)?thumbs\.db|desktop\.ini)$/i.test(path);
 }
 
 async function walk(entries: readonly FileSystemEntry[]): Promise<Dropped> {
-  const found = droppedOf([]);
+  const dropped = droppedOf([]);
   const waiting = [...entries];
   for (let entry = waiting.shift(); entry; entry = waiting.shift()) {
-    if (found.files.length >= MAX_FILES) return { ...found, isCut: true };
+    if (dropped.files.length >= MAX_FILES) return { ...dropped, isCut: true };
     try {
       const path = entry.fullPath.replace(/^\/+/, "");
-      if (isOfSystem(path)) found.leftOut += 1;
-      else if (isFile(entry)) found.files.push({ path, file: await fileOf(entry) });
+      if (isOfSystem(path)) dropped.leftOut += 1;
+      else if (isFile(entry)) dropped.files.push({ path, file: await fileOf(entry) });
       else if (isFolder(entry)) waiting.push(...(await childrenOf(entry)));
     } catch {
       // Locked, or gone since it was dropped: counted as unreadable.
-      found.unreadable += 1;
+      dropped.unreadable += 1;
     }
   }
-  return found;
+  return dropped;
 }
 
 function isFile(entry: FileSystemEntry): entry is FileSystemFileEntry {

@@ -24,7 +24,7 @@ export async function hashFile(file: Blob, { from, onProgress, signal }: HashOpt
       const slice = new Uint8Array(await coming);
       if (signal.aborted) return { kind: "stopped", at: { offset, state: hasher.save() } };
       coming = read(offset + slice.length);
-      // A file that is shortened while it is read would return empty slices for ever.
+      // A file that is shortened while it is read would return empty slices forever.
       if (slice.length === 0) return { kind: "unreadable" };
       hasher.update(slice);
       offset += slice.length;

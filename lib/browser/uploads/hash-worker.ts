@@ -4,16 +4,16 @@ export type ToHashWorker = { id: number; file: Blob; from?: HashPoint } | { id: 
 export type FromHashWorker = { id: number; bytes: number } | { id: number; outcome: HashOutcome } | { id: number; broken: true };
 
 const running = new Map<number, { aborted: boolean }>();
-const tell = (message: FromHashWorker) => postMessage(message);
+const send = (message: FromHashWorker) => postMessage(message);
 
 async function hash({ id, file, from }: Extract<ToHashWorker, { file: Blob }>): Promise<void> {
   const signal = { aborted: false };
   running.set(id, signal);
   try {
-    tell({ id, outcome: await hashFile(file, { from, signal, onProgress: (bytes) => tell({ id, bytes }) }) });
+    send({ id, outcome: await hashFile(file, { from, signal, onProgress: (bytes) => send({ id, bytes }) }) });
   } catch {
     // No WebAssembly here, or no memory for it: the page sends the file without a hash, and shows that it was not hashed.
-    tell({ id, broken: true });
+    send({ id, broken: true });
   } finally {
     running.delete(id);
   }

@@ -23,20 +23,20 @@ export async function offerHash<T extends { asset_hash?: string }>(
 ): Promise<Result<Offered<T>, ApiFailure>> {
   const path = withQuery("/api/console/known-content", { connection });
   const begunMs = Date.now();
-  const answer = await callApi<{ asset?: T | null; isUnclear?: boolean }>(path, {
+  const result = await callApi<{ asset?: T | null; isUnclear?: boolean }>(path, {
     method: "POST",
     json: offer,
     ...(act !== undefined && { headers: { [ACT_HEADER]: act } }),
     signal,
     cache: "no-store",
   });
-  if (answer.ok && answer.value.asset) return ok({ kind: "made", asset: answer.value.asset });
-  if (answer.ok && !answer.value.isUnclear) return ok({ kind: "unknown" });
-  const failure = answer.ok ? undefined : answer.failure;
+  if (result.ok && result.value.asset) return ok({ kind: "made", asset: result.value.asset });
+  if (result.ok && !result.value.isUnclear) return ok({ kind: "unknown" });
+  const failure = result.ok ? undefined : result.failure;
   const isRefused = failure && failure.status !== 0 && !mayHaveStarted(failure);
-  if (!answer.ok && (isRefused || signal?.aborted)) return answer;
-  const found = await findOffered<T>(offer, { connection, begunMs });
-  return ok(found ? { kind: "made", asset: found } : { kind: found === null ? "notMade" : "unsure", failure });
+  if (!result.ok && (isRefused || signal?.aborted)) return result;
+  const match = await findOffered<T>(offer, { connection, begunMs });
+  return ok(match ? { kind: "made", asset: match } : { kind: match === null ? "notMade" : "unsure", failure });
 }
 
 const NEWEST = 50;
@@ -44,28 +44,28 @@ const CLOCKS_MS = 60_000;
 
 type Listed = { asset_hash?: string; name?: string; tags?: readonly string[]; created_at?: unknown; updated_at?: unknown };
 
-/** The asset that was made; null if none was; undefined if the service cannot tell, or had the content before. */
+/** The created asset; null if none was; undefined if the service cannot tell, or had the content before. */
 async function findOffered<T extends { asset_hash?: string }>(
   { hash, name, tags }: HashOffer,
   { connection, begunMs }: { connection: string | undefined; begunMs: number },
 ): Promise<T | null | undefined> {
   const path = withQuery("/api/assets", { sort: "updated_at", order: "desc", limit: NEWEST, connection });
-  const answer = await callApi<{ assets?: (T & Listed)[] }>(path, { cache: "no-store" });
-  if (!answer.ok || !answer.value.assets) return undefined;
-  const { assets } = answer.value;
+  const result = await callApi<{ assets?: (T & Listed)[] }>(path, { cache: "no-store" });
+  if (!result.ok || !result.value.assets) return undefined;
+  const { assets } = result.value;
   const same = assets.filter((asset) => asset.asset_hash === hash);
   const isFresh = ({ created_at: created, updated_at: updated }: Listed) =>
     Math.max(toMilliseconds(created) ?? 0, toMilliseconds(updated) ?? 0) > begunMs - CLOCKS_MS;
   const isOurs = (asset: Listed) => (name === undefined || asset.name === name) && tags.every((tag) => asset.tags?.includes(tag));
-  const found = same.find((asset) => isOurs(asset) && isFresh(asset));
+  const match = same.find((asset) => isOurs(asset) && isFresh(asset));
   // If the service uses another kind of hash, or none, a missing hash proves nothing.
   const isComparable = assets.every(({ asset_hash: theirs = "" }) => theirs.split(":")[0] === hash.split(":")[0]);
-  return found ?? (isComparable && same.length === 0 ? null : undefined);
+  return match ?? (isComparable && same.length === 0 ? null : undefined);
 }
 
 type Offer = { tags: readonly string[]; connection: string | undefined; signal: AbortSignal };
 
-export async function findKnownContent(file: File, { tags, connection, signal }: Offer): Promise<string | undefined> {
+export async function findStoredContent(file: File, { tags, connection, signal }: Offer): Promise<string | undefined> {
   const outcome = await hashPool(file, { signal });
   if (outcome.kind !== "hashed" || signal.aborted) return undefined;
   const hash = `blake3:${outcome.hash}`;

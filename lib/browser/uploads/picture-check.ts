@@ -13,9 +13,9 @@ export function canBeRead(file: File): Promise<boolean | undefined> {
 }
 
 async function decoded(file: File): Promise<boolean | undefined> {
-  const pixels = await pixelsOf(file);
-  if (pixels === undefined) return false;
-  if (pixels > MAX_PIXELS) return undefined;
+  const size = await naturalSize(file);
+  if (size === undefined) return false;
+  if (size.width * size.height > MAX_PIXELS) return undefined;
   try {
     (await createImageBitmap(file, { resizeWidth: 1, resizeHeight: 1 })).close();
     return true;
@@ -24,11 +24,12 @@ async function decoded(file: File): Promise<boolean | undefined> {
   }
 }
 
-function pixelsOf(file: File): Promise<number | undefined> {
+/** The size as shown; undefined if the browser cannot read it. An <img> reads only the header until it is drawn. */
+export function naturalSize(file: Blob): Promise<{ width: number; height: number } | undefined> {
   const address = URL.createObjectURL(file);
   const image = new Image();
-  const size = new Promise<number | undefined>((resolve) => {
-    image.onload = () => resolve(image.naturalWidth * image.naturalHeight);
+  const size = new Promise<{ width: number; height: number } | undefined>((resolve) => {
+    image.onload = () => resolve({ width: image.naturalWidth, height: image.naturalHeight });
     image.onerror = () => resolve(undefined);
   });
   image.src = address;

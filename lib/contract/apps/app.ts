@@ -2,9 +2,9 @@
 
 import { z } from "zod";
 import { type Role, roles } from "../people/roles";
-import { freeForm } from "../schemas/lenient";
+import { freeForm, onWire } from "../schemas/lenient";
 import { isSecretName } from "../secrets/mask-secrets";
-import { type FileKind } from "../views/outputs-view";
+import { mediaKinds } from "../views/outputs-view";
 import {
   appBounds,
   type AppChange,
@@ -15,7 +15,7 @@ import {
   idSchema,
   nameSchema,
 } from "./definition";
-import { type AppProblem, checkValue, problemSentence, withUsual } from "./fill";
+import { type AppProblem, checkValue, problemSentence, withDefault } from "./fill";
 
 export {
   type AppControl,
@@ -29,16 +29,16 @@ export {
 
 const fittingSchema = definitionShape.superRefine(({ inputs, outputs, graph }, context) => {
   const complain = (path: (string | number)[], message: string) => context.addIssue({ code: "custom", path, message });
-  const [names, places] = [new Set<string>(), new Set<string>()];
+  const [names, fieldKeys] = [new Set<string>(), new Set<string>()];
   inputs.forEach((input, index) => {
     if (names.has(input.name)) complain(["inputs", index, "name"], "is the name of another input");
     names.add(input.name);
     for (const { node, input: name } of [input, ...(input.also ?? [])]) {
-      const place = `${node}\n${name}`;
-      if (places.has(place)) complain(["inputs", index, "input"], "is chosen twice");
+      const fieldKey = `${node}\n${name}`;
+      if (fieldKeys.has(fieldKey)) complain(["inputs", index, "input"], "is chosen twice");
       if (!Object.hasOwn(graph, node)) complain(["inputs", index, "node"], "is no node of the graph");
       if (isSecretName(name) !== isSecretName(input.input)) complain(["inputs", index, "also"], "must not share a key's value");
-      places.add(place);
+      fieldKeys.add(fieldKey);
     }
     const { control } = input;
     if ((control.kind === "number" || control.kind === "seed") && control.min !== undefined && control.max !== undefined)
@@ -58,7 +58,7 @@ const fittingSchema = definitionShape.superRefine(({ inputs, outputs, graph }, c
 
 export const appDefinitionSchema = fittingSchema.transform(({ inputs, ...rest }) => ({
   ...rest,
-  inputs: inputs.map((input) => withUsual(input, rest.graph)),
+  inputs: inputs.map((input) => withDefault(input, rest.graph)),
 }));
 
 const appAccessSchema = z.discriminatedUnion("kind", [
@@ -160,46 +160,48 @@ export const appRunBodySchema = z.object({
 });
 
 /** `unsent`: the console stopped before sending it. `refused`: nothing was started. `unknown`: sent, but its outcome is unknown. */
-export const appRunStates = [
-  "sending",
-  "unsent",
-  "refused",
-  "unknown",
-  "pending",
-  "in_progress",
-  "completed",
-  "failed",
-  "cancelled",
-] as const;
+const appRunStates = ["sending", "unsent", "refused", "unknown", "pending", "in_progress", "completed", "failed", "cancelled"] as const;
 export type AppRunState = (typeof appRunStates)[number];
 
 export type AppInputProblem = AppProblem | { input: string; label: string; message: string };
-export const appRunErrorCodes = ["inputs", "workflow", "not_sent", "job_gone", "answer_unreadable", "answer_lost", "sending_lost"] as const;
-/** Without `code`: the service's own words. `problems`: with code `inputs`. `node`: only for members who may see the workflow. */
-export type AppRunError = { message: string; code?: (typeof appRunErrorCodes)[number]; problems?: AppInputProblem[]; node?: string };
+const problemSchema = z
+  .custom<AppInputProblem>()
+  .meta({ type: "object", properties: { input: { type: "string" }, label: { type: "string" } }, required: ["input", "label"] });
+/** Without `code`: the service's own words. `problems`: with code `inputs`. */
+const appRunErrorSchema = z.object({
+  message: z.string(),
+  code: z.enum(["inputs", "workflow", "not_sent", "job_gone", "answer_unreadable", "answer_lost", "sending_lost"]).optional(),
+  problems: z.array(problemSchema).optional(),
+  node: z.string().describe("Only for members who may see the workflow.").optional(),
+});
+export type AppRunError = z.infer<typeof appRunErrorSchema>;
 
-export type AppResult = {
-  number: number;
-  label: string;
-  kind: FileKind;
-  name: string;
-  path?: string;
-  text?: string;
-};
-export type AppRun = {
-  id: string;
-  appId: string;
-  version: number;
-  state: AppRunState;
-  createdAt: number;
-  endedAt?: number;
-  inputs: AppValues;
-  progress?: number;
-  step?: { at: number; of: number };
-  error?: AppRunError;
-  results: AppResult[];
-  jobId?: string;
-};
+const appResultSchema = z.object({
+  number: z.int(),
+  label: z.string(),
+  kind: z.enum(mediaKinds).exclude(["json"]),
+  name: z.string(),
+  path: z.string().describe("From /api on. GET returns the bytes; with ?edge=256 or 512 a small WebP.").optional(),
+  text: z.string().optional(),
+});
+export type AppResult = z.infer<typeof appResultSchema>;
+
+const stepSchema = z.object({ at: z.int().min(1), of: z.int().min(1) });
+export const appRunSchema = z.object({
+  id: z.uuid(),
+  appId: z.string(),
+  version: z.int(),
+  state: z.enum(appRunStates),
+  createdAt: z.int().describe("Milliseconds since 1970."),
+  endedAt: z.int().optional(),
+  inputs: onWire(z.record(z.string(), appValueSchema), { kind: "object" }),
+  progress: z.number().min(0).max(1).optional(),
+  step: stepSchema.describe("The part of the work that runs now.").optional(),
+  error: appRunErrorSchema.optional(),
+  results: z.array(appResultSchema).describe("While it runs, the outputs so far if the service reports them."),
+  jobId: z.string().optional(),
+});
+export type AppRun = z.infer<typeof appRunSchema>;
 export const appRunsQuerySchema = z.object({
   after: z.string().max(300).optional(),
   limit: z.coerce.number().int().min(1).max(50).default(20),

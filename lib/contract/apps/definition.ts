@@ -25,7 +25,7 @@ const appControlSchema = z.discriminatedUnion("kind", [
     step: z.number().positive().optional(),
     isSlider: z.boolean().default(false),
   }),
-  /** A whole number, drawn anew for each run if none is given or the value is `random`. */
+  /** A whole number, drawn again for each run if none is given or the value is `random`. */
   z.object({ kind: z.literal("seed"), min: limitSchema.optional(), max: limitSchema.optional() }),
   z.object({ kind: z.literal("switch") }),
   z.object({
@@ -72,7 +72,7 @@ export const definitionShape = z.object({
     .transform((tags) => [...new Set(tags)]),
   cover: idSchema.optional(),
   inputs: z.array(appInputSchema).max(appBounds.inputs).default([]),
-  /** Empty: everything that the run puts out. */
+  /** Empty: everything that the run produces. */
   outputs: z.array(appOutputSchema).max(appBounds.outputs).default([]),
   graph: graphSchema.refine((graph) => {
     const nodes = Object.keys(graph).length;
@@ -117,8 +117,8 @@ function compareLists<T extends { label: string }>(
   return changes;
 }
 
-function isSame(one: unknown, other: unknown): boolean {
-  return writeExactJson(sorted(one)) === writeExactJson(sorted(other));
+function isSame(item: unknown, other: unknown): boolean {
+  return writeExactJson(sorted(item)) === writeExactJson(sorted(other));
 }
 
 function sorted(value: unknown): unknown {

@@ -25,11 +25,12 @@ const LARGEST_DEFAULT = 100_000;
 export function appDraft({ graph, editor, title, ...chosen }: Beginning, catalogue?: ObjectInfo): AppDefinition {
   const mode = editor && appModeOf(editor, catalogue);
   const inputs: AppInput[] = [];
-  for (const [pin, ...also] of (chosen.pins?.map((one) => [one]) ?? mode?.pins ?? []).slice(0, MAX_INPUTS)) {
+  for (const [pin, ...also] of (chosen.pins?.map((pin) => [pin]) ?? mode?.pins ?? []).slice(0, MAX_INPUTS)) {
     const input = pin && inputDraft(graph, pin, catalogue, inputs);
-    // A key is never filled from another input: it is asked for separately.
+    // A key is never filled from another input: it is requested separately.
     const others = also.filter(
-      (place) => isValue(own(own(graph, place.node)?.inputs, place.input)) && !isSecretName(place.input) && !isTaken(place, inputs),
+      (inputRef) =>
+        isValue(own(own(graph, inputRef.node)?.inputs, inputRef.input)) && !isSecretName(inputRef.input) && !isTaken(inputRef, inputs),
     );
     if (input) inputs.push({ ...input, ...(others.length > 0 && { also: others }) });
   }
@@ -39,10 +40,10 @@ export function appDraft({ graph, editor, title, ...chosen }: Beginning, catalog
   return { title: line || "App", text: "", tags: [], inputs, outputs, graph, ...(editor && { editor }) };
 }
 
-export function notAskedFor(editor: Record<string, unknown>, inputs: readonly AppInput[], catalogue?: ObjectInfo): string[] {
+export function omittedInputs(editor: Record<string, unknown>, inputs: readonly AppInput[], catalogue?: ObjectInfo): string[] {
   const chosen = appModeOf(editor, catalogue)?.pins ?? [];
-  return chosen.flatMap((places) =>
-    places.some((place) => isTaken(place, inputs)) ? [] : places.slice(0, 1).map(({ input, shownAs = input }) => shownAs),
+  return chosen.flatMap((inputRefs) =>
+    inputRefs.some((inputRef) => isTaken(inputRef, inputs)) ? [] : inputRefs.slice(0, 1).map(({ input, shownAs = input }) => shownAs),
   );
 }
 
@@ -58,8 +59,8 @@ export function appModeOf(editor: Record<string, unknown>, catalogue?: ObjectInf
     const shownAs = file && nameOutside(file, node, input, first.input);
     return [[shownAs === undefined ? first : { ...first, shownAs }, ...also]];
   });
-  const outputs = listOf(data.outputs).flatMap((one) => {
-    const id = idText(one);
+  const outputs = listOf(data.outputs).flatMap((item) => {
+    const id = idText(item);
     if (id === undefined) return [];
     const boxes = file ? boxesOf(file, id) : [];
     return boxes.length > 0 ? boxes.map((box) => box.path + box.id) : [id];
@@ -70,7 +71,7 @@ export function appModeOf(editor: Record<string, unknown>, catalogue?: ObjectInf
 type Taken = Pick<AppInput, "name" | "node" | "input" | "also">;
 
 function isTaken({ node, input }: AppPin, others: readonly Taken[]): boolean {
-  return others.some((other) => [other, ...(other.also ?? [])].some((place) => place.node === node && place.input === input));
+  return others.some((other) => [other, ...(other.also ?? [])].some((inputRef) => inputRef.node === node && inputRef.input === input));
 }
 
 function isValue(value: unknown): boolean {
@@ -102,8 +103,8 @@ export function inputDraft(
     control,
     isRequired: ["picture", "video", "audio"].includes(control.kind),
   };
-  const usual = defaultOf(base, value);
-  return usual === undefined ? base : { ...base, default: usual };
+  const defaultValue = defaultOf(base, value);
+  return defaultValue === undefined ? base : { ...base, default: defaultValue };
 }
 
 export function outputDraft(graph: Graph, nodeId: string, catalogue?: ObjectInfo): AppOutput | undefined {
@@ -155,9 +156,9 @@ function numberControl(name: string, { integer, min, max, step }: Extract<InputS
 function choiceControl(spec: Extract<InputSpec, { kind: "choice" }>, value: unknown): AppControl {
   if (spec.image) return { kind: "picture", hasMask: false };
   if (spec.media) return { kind: spec.media };
-  const known = spec.options.filter((option) => typeof option !== "string" || option.length <= 1000).slice(0, MAX_CHOICES);
-  if (known.length === 0 || (spec.isOpen && !known.some((option) => option === value))) return { kind: "text", isLong: false };
-  return { kind: "choice", choices: known.map((option) => ({ value: option })) };
+  const options = spec.options.filter((option) => typeof option !== "string" || option.length <= 1000).slice(0, MAX_CHOICES);
+  if (options.length === 0 || (spec.isOpen && !options.some((option) => option === value))) return { kind: "text", isLong: false };
+  return { kind: "choice", choices: options.map((option) => ({ value: option })) };
 }
 
 function guessedControl({ input, classType, value }: Found): AppControl | undefined {

@@ -41,8 +41,12 @@ export function isFileKind(kind: AppControl["kind"]): kind is "picture" | "video
 }
 
 /** An input that is not given gets its default; without a default the graph's value stays. `random`: at least 0 and less than 1. */
-export function fillApp({ inputs, graph }: Face, given: Readonly<Record<string, unknown>>, random: () => number = Math.random): Filled {
-  const checked = checkInputs(inputs, given, random);
+export function fillApp(
+  { inputs, graph }: Face,
+  inputValues: Readonly<Record<string, unknown>>,
+  random: () => number = Math.random,
+): Filled {
+  const checked = checkInputs(inputs, inputValues, random);
   if (!checked.ok) return checked;
   const filled = new Map(Object.entries(graph));
   for (const { name, also = [], ...first } of inputs) {
@@ -61,41 +65,41 @@ export function fillApp({ inputs, graph }: Face, given: Readonly<Record<string, 
 
 export function checkInputs(
   inputs: readonly AppField[],
-  given: Readonly<Record<string, unknown>>,
+  inputValues: Readonly<Record<string, unknown>>,
   random: () => number = Math.random,
 ): { ok: true; values: AppValues } | Refused {
   const names = new Set(inputs.map(({ name }) => name));
-  const problems: AppProblem[] = Object.keys(given).flatMap((name) =>
+  const problems: AppProblem[] = Object.keys(inputValues).flatMap((name) =>
     names.has(name) ? [] : [{ input: name, label: name, code: "unknown_input" as const }],
   );
   const values: [string, AppValue][] = [];
   for (const input of inputs) {
-    const checked = valueFor(input, own(given, input.name), random);
+    const checked = valueFor(input, own(inputValues, input.name), random);
     if (checked === undefined) continue;
     if (checked.ok) values.push([input.name, checked.value]);
     else problems.push(checked.problem);
   }
-  return problems.length > 0 ? { ok: false, problems } : { ok: true, values: withSpellingsOf(given, Object.fromEntries(values)) };
+  return problems.length > 0 ? { ok: false, problems } : { ok: true, values: withSpellingsOf(inputValues, Object.fromEntries(values)) };
 }
 
 /** An emptied text is sent empty. An emptied required input is missing, even if it has a default. */
-function valueFor(input: AppField, given: unknown, random: () => number): Checked | undefined {
-  const { control, isRequired, default: usual } = input;
-  const isEmptied = given === "" && (control.kind === "text" || isRequired);
-  const isGiven = given !== undefined && given !== null && given !== "";
-  const value = isGiven || isEmptied ? given : (usual ?? (control.kind === "seed" ? RANDOM : undefined));
+function valueFor(input: AppField, raw: unknown, random: () => number): Checked | undefined {
+  const { control, isRequired, default: defaultValue } = input;
+  const isEmptied = raw === "" && (control.kind === "text" || isRequired);
+  const isGiven = raw !== undefined && raw !== null && raw !== "";
+  const value = isGiven || isEmptied ? raw : (defaultValue ?? (control.kind === "seed" ? RANDOM : undefined));
   if (value !== undefined && !(value === "" && isRequired)) return checkValue(input, value, random);
   return isRequired ? { ok: false, problem: problemOf(input, "missing") } : undefined;
 }
 
 /** Without a given value the graph's own is sent, so it becomes the default that forms show. If it does not fit, the input is required. */
-export function withUsual(input: AppInput, graph: Graph): AppInput {
-  const { default: usual, ...rest } = input;
-  if (input.isRequired || input.control.kind === "seed") return usual === "" && input.isRequired ? rest : input;
+export function withDefault(input: AppInput, graph: Graph): AppInput {
+  const { default: defaultValue, ...rest } = input;
+  if (input.isRequired || input.control.kind === "seed") return defaultValue === "" && input.isRequired ? rest : input;
   const graphValue = own(own(graph, input.node)?.inputs, input.input);
   // A key never becomes a default: it is given for each run.
   if (isSecretName(input.input)) return input;
-  if (usual !== undefined || graphValue === undefined || typeof graphValue === "object") return input;
+  if (defaultValue !== undefined || graphValue === undefined || typeof graphValue === "object") return input;
   const checked = checkValue(input, graphValue);
   return checked.ok ? { ...input, default: checked.value } : { ...input, isRequired: true };
 }
@@ -116,13 +120,13 @@ export function checkValue(input: AppField, value: unknown, random: () => number
     case "switch":
       return typeof value === "boolean" ? { ok: true, value } : bad("wrong_type");
     case "choice": {
-      const choice = control.choices.find((one) => one.value === value);
+      const choice = control.choices.find((choice) => choice.value === value);
       return choice ? { ok: true, value: choice.value } : bad("not_a_choice");
     }
     default: {
       if (typeof value !== "string") return bad("wrong_type");
-      const most = control.kind === "text" ? MAX_TEXT : 1000;
-      return value.length <= most ? { ok: true, value } : bad("too_long", most);
+      const maxLength = control.kind === "text" ? MAX_TEXT : 1000;
+      return value.length <= maxLength ? { ok: true, value } : bad("too_long", maxLength);
     }
   }
 }
@@ -144,8 +148,8 @@ export function valueOfText({ control }: AppInput, text: string): unknown {
 }
 
 function scalarOf(text: string): unknown {
-  const read = parseJson(text);
-  return typeof read === "number" || typeof read === "bigint" || typeof read === "boolean" ? read : text;
+  const json = parseJson(text);
+  return typeof json === "number" || typeof json === "bigint" || typeof json === "boolean" ? json : text;
 }
 
 const kindNames: Readonly<Record<AppControl["kind"], string>> = {

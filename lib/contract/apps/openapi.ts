@@ -1,13 +1,14 @@
 // The OpenAPI 3.1 document of one app. It names no node and contains no person's values.
 
-import { jsonAnswer, type JsonSchema, securitySchemes } from "../openapi/document";
+import { type JsonObject } from "../json/json";
+import { jsonAnswer, securitySchemes, toWireSchema } from "../openapi/document";
 import { IDEMPOTENCY_HEADER } from "../workflow/submission";
-import { type AppControl, type AppDefinition, type AppInput, appRunErrorCodes, appRunStates } from "./app";
+import { type AppControl, type AppDefinition, type AppInput, appRunSchema } from "./app";
 import { isFileKind, RANDOM } from "./fill";
 
 type Described = Pick<AppDefinition, "title" | "text" | "inputs"> & { id: string; version: number };
 
-export function appDocument(app: Described, baseUrl: string): JsonSchema {
+export function appDocument(app: Described, baseUrl: string): JsonObject {
   const path = `/api/apps/${app.id}/runs`;
   const run = { $ref: "#/components/schemas/Run" };
   const oneRun = objectOf({ run });
@@ -79,7 +80,7 @@ export function appDocument(app: Described, baseUrl: string): JsonSchema {
       },
       ...(app.inputs.some(({ control }) => isFileKind(control.kind)) && { [`/api/apps/${app.id}/files`]: { post: giving(app.inputs) } }),
     },
-    components: { securitySchemes: appSecuritySchemes, schemas: { Run: runSchema, Refusal: refusalSchema } },
+    components: { securitySchemes: appSecuritySchemes, schemas: { Run: toWireSchema(appRunSchema), Refusal: refusalSchema } },
   };
 }
 
@@ -88,11 +89,11 @@ const appSecuritySchemes = {
   Bearer: { ...securitySchemes.Bearer, description: "A personal access token of this console." },
 };
 
-function objectOf(properties: JsonSchema, required = Object.keys(properties)): JsonSchema {
+function objectOf(properties: JsonObject, required = Object.keys(properties)): JsonObject {
   return { type: "object", properties, required };
 }
 
-function giving(inputs: readonly AppInput[]): JsonSchema {
+function giving(inputs: readonly AppInput[]): JsonObject {
   const names = inputs.filter(({ control }) => isFileKind(control.kind)).map(({ name }) => name);
   const input = { enum: names, description: "The input that it is measured for; left out, the first that takes files." };
   const properties = { file: { type: "string", contentMediaType: "application/octet-stream" }, input };
@@ -104,7 +105,7 @@ function giving(inputs: readonly AppInput[]): JsonSchema {
   };
 }
 
-function appInputsSchema(inputs: readonly AppInput[]): JsonSchema {
+function appInputsSchema(inputs: readonly AppInput[]): JsonObject {
   const required = inputs.filter((input) => input.isRequired && input.default === undefined).map(({ name }) => name);
   return {
     type: "object",
@@ -114,7 +115,7 @@ function appInputsSchema(inputs: readonly AppInput[]): JsonSchema {
   };
 }
 
-function multipartSchema(inputs: readonly AppInput[]): JsonSchema {
+function multipartSchema(inputs: readonly AppInput[]): JsonObject {
   const whole = appInputsSchema(inputs);
   const files = inputs.filter(({ control }) => isFileKind(control.kind));
   const parts = files.map(({ name, label }) => [name, { type: "string", contentMediaType: "application/octet-stream", title: label }]);
@@ -122,17 +123,17 @@ function multipartSchema(inputs: readonly AppInput[]): JsonSchema {
   return { ...whole, properties: { ...(typeof properties === "object" ? properties : {}), ...Object.fromEntries(parts) } };
 }
 
-function inputSchema({ label, help, control, default: usual, example }: AppInput): JsonSchema {
+function inputSchema({ label, help, control, default: defaultValue, example }: AppInput): JsonObject {
   return {
     title: label,
     ...(help && { description: help }),
     ...typeSchema(control),
-    ...(usual !== undefined && { default: usual }),
+    ...(defaultValue !== undefined && { default: defaultValue }),
     ...(example !== undefined && { examples: [example] }),
   };
 }
 
-function typeSchema(control: AppControl): JsonSchema {
+function typeSchema(control: AppControl): JsonObject {
   switch (control.kind) {
     case "text":
       return { type: "string" };
@@ -149,7 +150,7 @@ function typeSchema(control: AppControl): JsonSchema {
   }
 }
 
-function rangeOf({ min, max }: { min?: number | bigint; max?: number | bigint }): JsonSchema {
+function rangeOf({ min, max }: { min?: number | bigint; max?: number | bigint }): JsonObject {
   return { ...(min !== undefined && { minimum: min }), ...(max !== undefined && { maximum: max }) };
 }
 
@@ -166,41 +167,3 @@ const refusals = {
   "422": refused("An input is missing or wrong; details lists them."),
   "429": refused("A limit of the app; Retry-After says when again, where that is known."),
 };
-
-const partSchema = { type: "integer", minimum: 1 };
-const resultSchema = objectOf(
-  {
-    number: { type: "integer" },
-    label: text,
-    kind: text,
-    name: text,
-    path: { ...text, description: "From /api on: GET answers the bytes, with ?edge=256 or 512 a small WebP." },
-    text,
-  },
-  ["number", "label", "kind", "name"],
-);
-const runSchema = objectOf(
-  {
-    id: { type: "string", format: "uuid" },
-    appId: text,
-    version: { type: "integer" },
-    state: { enum: appRunStates },
-    createdAt: { type: "integer", description: "Milliseconds since 1970." },
-    endedAt: { type: "integer" },
-    inputs: { type: "object" },
-    progress: { type: "number", minimum: 0, maximum: 1 },
-    step: { ...objectOf({ at: partSchema, of: partSchema }), description: "Which part of its work it is at, while it runs." },
-    error: objectOf(
-      {
-        message: text,
-        code: { enum: appRunErrorCodes },
-        problems: { type: "array", items: objectOf({ input: text, label: text }) },
-        node: { ...text, description: "For whoever may see the workflow." },
-      },
-      ["message"],
-    ),
-    results: { type: "array", description: "While it runs, what has landed so far, where the service tells.", items: resultSchema },
-    jobId: text,
-  },
-  ["id", "appId", "version", "state", "createdAt", "inputs", "results"],
-);

@@ -12,9 +12,9 @@ export function toFileRef(value: string): FileRef {
   return { filename: path.slice(slash + 1), subfolder: slash < 0 ? "" : path.slice(0, slash), type };
 }
 
-export function toImageValue(answer: { name: string; subfolder?: string | null; type?: string | null }): string {
-  const path = answer.subfolder ? `${answer.subfolder}/${answer.name}` : answer.name;
-  return !answer.type || answer.type === "input" ? path : `${path} [${answer.type}]`;
+export function toImageValue(response: { name: string; subfolder?: string | null; type?: string | null }): string {
+  const path = response.subfolder ? `${response.subfolder}/${response.name}` : response.name;
+  return !response.type || response.type === "input" ? path : `${path} [${response.type}]`;
 }
 
 /** The tag on files that the embedded service keeps beside the result of a saved mask; lists leave them out unless asked for the tag. */

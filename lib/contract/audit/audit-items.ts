@@ -32,7 +32,7 @@ export function readThings(written: string | undefined): Read {
   if (written === undefined || head === undefined) return { things: [], ...(written !== undefined && { outcome: written }) };
   const end = head.length + Number(length);
   const outcome = written.slice(end + 1);
-  // If it is from another version, or cut, the entry still says who did what.
+  // If it is from another version, or cut, the entry still names the act and its actor.
   const parsed = parseJson(written.slice(head.length, end));
   const list: unknown[] = Array.isArray(parsed) ? parsed : [];
   const more = list.at(-1);
@@ -51,18 +51,18 @@ function thingIn(each: unknown): AuditThing[] {
 
 type Request = { params?: Readonly<Record<string, string>>; json?: unknown };
 
-export function idsAsked({ params, json }: Request): string[] {
-  const asked = objectOf(json);
-  return idsIn(asked?.delete ?? asked?.ids ?? asked?.job_ids, params?.id);
+export function requestedIds({ params, json }: Request): string[] {
+  const request = objectOf(json);
+  return idsIn(request?.delete ?? request?.ids ?? request?.job_ids, params?.id);
 }
 
-export function idsAnswered(answer: unknown): string[] {
-  const fields = objectOf(answer);
+export function idsAnswered(response: unknown): string[] {
+  const fields = objectOf(response);
   return idsIn(fields?.deleted, textOf(fields?.id));
 }
 
 function idsIn(list: unknown, id: string | undefined): string[] {
-  if (Array.isArray(list)) return list.filter((one) => typeof one === "string");
+  if (Array.isArray(list)) return list.filter((item) => typeof item === "string");
   return id === undefined ? [] : [id];
 }
 

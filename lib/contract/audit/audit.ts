@@ -6,7 +6,7 @@ import { roles } from "../people/roles";
 import { querySchema } from "../schemas/lenient";
 import { writeThings } from "./audit-items";
 
-const text = { kind: "text", most: 200, isTrimmed: true } as const;
+const text = { kind: "text", maxLength: 200, isTrimmed: true } as const;
 const ms = { kind: "integer", min: 0 } as const;
 const id = { kind: "integer", min: 1 } as const;
 
@@ -20,7 +20,7 @@ const filterParams = {
   within: { kind: "integer", min: 1, max: 24 * 366 },
 } as const satisfies Params;
 /** `before`: the id of the last entry of the previous page; `upTo`: the `upTo` of that page. */
-export const auditParams = { ...filterParams, before: id, upTo: id, limit: { kind: "integer", min: 1, max: 200, usual: 50 } } as const;
+export const auditParams = { ...filterParams, before: id, upTo: id, limit: { kind: "integer", min: 1, max: 200, default: 50 } } as const;
 export const auditQuerySchema = querySchema(auditParams);
 export type AuditFilter = ValuesOf<typeof filterParams>;
 export type AuditQuery = ValuesOf<typeof auditParams>;

@@ -11,9 +11,9 @@ import { isNeverSent, isRunning } from "./node-kinds";
 const PROPERTY = "lightdesk";
 const read = object({}, { inputs: map(object({ is: anything }, { reads: anything })) });
 
-export type KeptInput = { is?: unknown; reads?: unknown };
+export type SavedInput = { is?: unknown; reads?: unknown };
 
-export function keptInputs({ properties }: Pick<EditorNode, "properties">): Readonly<Record<string, KeptInput>> {
+export function savedInputsOf({ properties }: Pick<EditorNode, "properties">): Readonly<Record<string, SavedInput>> {
   return read(properties[PROPERTY])?.inputs ?? {};
 }
 
@@ -22,13 +22,13 @@ export function isKept({ properties }: Pick<EditorNode, "properties">): boolean 
   return Object.hasOwn(properties, PROPERTY);
 }
 
-export function keeping(inputs: Readonly<Record<string, KeptInput>>): JsonObject {
+export function keeping(inputs: Readonly<Record<string, SavedInput>>): JsonObject {
   return { [PROPERTY]: { inputs } };
 }
 
-export function isSameJson(one: unknown, other: unknown): boolean {
-  if (one === undefined || other === undefined) return one === other;
-  return one === other || writeExactJson(one) === writeExactJson(other);
+export function isSameJson(item: unknown, other: unknown): boolean {
+  if (item === undefined || other === undefined) return item === other;
+  return item === other || writeExactJson(item) === writeExactJson(other);
 }
 
 const DEEPEST = 50;
@@ -75,7 +75,7 @@ function boxOf(file: EditorFile, id: string): Box | typeof IN_GROUP | undefined 
 }
 
 const slotOf = once(({ inputs }: EditorNode) => slotFinder(inputs));
-const keptIn = once(keptInputs);
+const savedInputsOnce = once(savedInputsOf);
 
 function isDrawn(
   { file, graph, hasMore }: { file: EditorFile; graph: Graph; hasMore: boolean },
@@ -83,14 +83,14 @@ function isDrawn(
   node: Graph[string] | undefined,
 ): boolean {
   if (!node || (node.class_type !== box.type && node.class_type !== box.raw.type)) return false;
-  const linked = Object.keys(node.inputs).filter((name) => isLink(node.inputs[name]));
-  return [...new Set([...linked, ...box.inputs.map(({ name }) => name)])].every((name) => {
+  const linkNames = Object.keys(node.inputs).filter((name) => isLink(node.inputs[name]));
+  return [...new Set([...linkNames, ...box.inputs.map(({ name }) => name)])].every((name) => {
     const slot = slotOf(box)(name);
     const link = net.links.get(slot?.link ?? "");
-    const given = own(node.inputs, name) ?? own(node.inputs, slot?.widget ?? name);
-    if (!link) return hasMore || !isLink(given) || own(keptIn(box), name) !== undefined;
+    const input = own(node.inputs, name) ?? own(node.inputs, slot?.widget ?? name);
+    if (!link) return hasMore || !isLink(input) || own(savedInputsOnce(box), name) !== undefined;
     const origin = nodesById(net).get(link.origin);
     if (!origin || !isPlain(file, origin) || !own(graph, prefix + origin.id)) return true;
-    return isLink(given) && given[0] === prefix + origin.id && given[1] === link.originSlot;
+    return isLink(input) && input[0] === prefix + origin.id && input[1] === link.originSlot;
   });
 }

@@ -42,7 +42,7 @@ export function isEditorFile(value: unknown): value is JsonObject & { nodes: unk
 export function readEditorFile(file: JsonObject & { nodes: unknown[] }, info: ObjectInfo = {}): EditorFile {
   const extra = objectOf(file.extra);
   const net = readNet(file, info);
-  const read = definitionsIn(file).map((one) => ({ id: idText(one.id) ?? "", ...readNet(one, info), ...readPorts(one) }));
+  const read = definitionsIn(file).map((item) => ({ id: idText(item.id) ?? "", ...readNet(item, info), ...readPorts(item) }));
   return {
     ...net,
     definitions: new Map(uniqueIds(file, net, read).map(({ id, ...definition }) => [id, definition])),
@@ -52,10 +52,10 @@ export function readEditorFile(file: JsonObject & { nodes: unknown[] }, info: Ob
 }
 
 export function once<Of extends object, Made>(make: (of: Of) => Made): (of: Of) => Made {
-  const known = new WeakMap<Of, { made: Made }>();
+  const cache = new WeakMap<Of, { made: Made }>();
   return (of) => {
-    const entry = known.get(of) ?? { made: make(of) };
-    known.set(of, entry);
+    const entry = cache.get(of) ?? { made: make(of) };
+    cache.set(of, entry);
     return entry.made;
   };
 }
@@ -157,7 +157,7 @@ function readPorts(definition: JsonObject): Pick<Definition, "name" | "inputs" |
 
 function definitionsIn(file: JsonObject, depth = 0): JsonObject[] {
   const listed = listOf(objectOf(file.definitions)?.subgraphs).filter(isObject);
-  return depth > 5 ? listed : listed.flatMap((one) => [one, ...definitionsIn(one, depth + 1)]);
+  return depth > 5 ? listed : listed.flatMap((item) => [item, ...definitionsIn(item, depth + 1)]);
 }
 
 const MAX_ID = 100_000_000;
@@ -165,8 +165,8 @@ const MAX_ID = 100_000_000;
 /** An inner id that also occurs outside, or in an earlier definition, gets the next free number, as in the editor. */
 function uniqueIds<T extends Definition>(file: JsonObject, root: Net, definitions: readonly T[]): T[] {
   const used = new Set(root.nodes.flatMap(({ raw }) => numberOf(raw.id) ?? []));
-  const given = numberOf(file.last_node_id) ?? numberOf(objectOf(file.state)?.lastNodeId) ?? 0;
-  let last = Number.isSafeInteger(given) && given < MAX_ID ? given : 0;
+  const lastNodeId = numberOf(file.last_node_id) ?? numberOf(objectOf(file.state)?.lastNodeId) ?? 0;
+  let last = Number.isSafeInteger(lastNodeId) && lastNodeId < MAX_ID ? lastNodeId : 0;
   return definitions.map((definition) => {
     const renumbered = new Map<string, string>();
     const nodes = definition.nodes.map((node) => {

@@ -4,7 +4,7 @@ import { isObject } from "../json/json";
 import { own } from "../json/own";
 import { type Definition, type EditorNode, INSIDE_END, INSIDE_START, type Net, nodesById, once, type Slot } from "./file";
 import { BYPASSED, isNeverSent, isNote, isPrimitive, MUTED, tunnelOf } from "./node-kinds";
-import { type Following, idIn, type Place, type Scope, slotsOf } from "./slots";
+import { type Following, idIn, type NodeLocation, type Scope, slotsOf } from "./slots";
 import { type Value, valueOfUse } from "./value-of-use";
 import { homeOf } from "./values";
 
@@ -25,7 +25,7 @@ const MAX_TRIED = 1_000;
 /** `type`: of the input at the end, or of the last bypassed one. `isDirect`: only edges of subgraphs lie in between. */
 type Way = { type: string; isDirect: boolean; steps: number };
 
-export function follow({ scope }: Place, slot: Slot, following: Following): Source {
+export function follow({ scope }: NodeLocation, slot: Slot, following: Following): Source {
   return fromInput(scope, slot, { type: slot.type, isDirect: true, steps: 0 }, following);
 }
 
@@ -45,36 +45,36 @@ function fromInput(scope: Scope, slot: Slot, way: Way, following: Following): So
   return node ? fromOutput({ scope, node }, link.originSlot, next, following) : broken;
 }
 
-function fromOutput(place: Place, output: number, way: Way, following: Following): Source {
-  const { node, scope } = place;
+function fromOutput(location: NodeLocation, output: number, way: Way, following: Following): Source {
+  const { node, scope } = location;
   // The value of a primitive is written even if it is muted; over a reroute it reaches nothing.
   if (isPrimitive(node)) return way.isDirect ? valueOfPrimitive(node, following) : nothing;
   if (isNote(node) || node.mode === MUTED) return nothing;
   const onward = { ...way, isDirect: false };
-  if (node.mode === BYPASSED) return fromBypassed(place, output, onward, following);
+  if (node.mode === BYPASSED) return fromBypassed(location, output, onward, following);
   const tunnel = tunnelOf(node, following.info);
   if (tunnel?.side === "get") {
-    const setter = setterFor(place, following);
+    const setter = setterFor(location, following);
     const input = setter?.node.inputs.find(({ link }) => link !== undefined);
     // A Set node passes its input on even if it is muted or bypassed itself.
     return setter && input ? fromInput(setter.scope, input, onward, following) : { kind: "nothing", why: "unset", name: tunnel.name };
   }
   if (tunnel || isNeverSent(node)) return fromInput(scope, node.inputs[output] ?? unnamed, onward, following);
-  const within = following.inside(place);
+  const within = following.inside(location);
   if (!within) return { kind: "output", id: idIn(scope, node), slot: output };
   const end = endsOf(within.definition).get(output);
   return end === undefined ? nothing : fromInput(within.scope, { ...unnamed, link: end }, onward, following);
 }
 
 /** The Set node that a Get node reads: the first one in its own graph, otherwise in the nearest enclosing graph. */
-export function setterFor({ scope, node }: Place, { info }: Following): Place | undefined {
+export function setterFor({ scope, node }: NodeLocation, { info }: Following): NodeLocation | undefined {
   const tunnel = tunnelOf(node, info);
   if (!tunnel || tunnel.name === "") return undefined;
   for (let within: Scope | undefined = scope; within; within = within.use?.scope) {
-    const found = settersIn(within.net)
+    const editorNode = settersIn(within.net)
       .get(`${tunnel.setter} ${tunnel.name}`)
       ?.find((setter) => tunnelOf(setter, info));
-    if (found) return { scope: within, node: found };
+    if (editorNode) return { scope: within, node: editorNode };
   }
   return undefined;
 }
@@ -105,11 +105,11 @@ const endsOf = once(({ links, outputs }: Definition): ReadonlyMap<number, string
   return new Map([...ends.reverse(), ...named]);
 });
 
-function fromBypassed(place: Place, output: number, way: Way, following: Following): Source {
-  const slots = slotsOf(place, following);
-  const chosen = slots[bypassedTo(slots, output, way.type, outputType(place, output, following))];
-  if (!chosen) return passesNothing;
-  const source = fromInput(place.scope, chosen, { ...way, type: chosen.type }, following);
+function fromBypassed(location: NodeLocation, output: number, way: Way, following: Following): Source {
+  const slots = slotsOf(location, following);
+  const slot = slots[bypassedTo(slots, output, way.type, outputType(location, output, following))];
+  if (!slot) return passesNothing;
+  const source = fromInput(location.scope, slot, { ...way, type: slot.type }, following);
   return source === nothing ? passesNothing : source;
 }
 
@@ -123,15 +123,15 @@ function bypassedTo(slots: readonly Slot[], output: number, type: string, outTyp
 
 const placeByType = once((slots: readonly Slot[]) => new Map(slots.map(({ type }, at) => [type, at] as const).reverse()));
 
-function outputType(place: Place, output: number, { info, inside }: Following): string {
-  const { node } = place;
-  const known = inside(place)?.definition.outputs[output]?.type ?? own(info, node.type)?.output?.[output];
-  const type = known === undefined || known === "COMFY_MATCHTYPE_V3" ? (node.outputs[output]?.type ?? "*") : known;
+function outputType(location: NodeLocation, output: number, { info, inside }: Following): string {
+  const { node } = location;
+  const outputType = inside(location)?.definition.outputs[output]?.type ?? own(info, node.type)?.output?.[output];
+  const type = outputType === undefined || outputType === "COMFY_MATCHTYPE_V3" ? (node.outputs[output]?.type ?? "*") : outputType;
   return Array.isArray(type) ? "COMBO" : String(type);
 }
 
-function fits(one: string, other: string): boolean {
-  const names = new Set(one.toLowerCase().split(","));
+function fits(value: string, other: string): boolean {
+  const names = new Set(value.toLowerCase().split(","));
   const others = other.toLowerCase().split(",");
   return names.has("*") || others.some((name) => name === "*" || names.has(name));
 }

@@ -52,7 +52,7 @@ export function expandGroupNode(
   const inputs: Port[] = [];
   const begun = new Map<string, string>();
   const outerName = outerNames(group);
-  const linkedOutside = new Set(use.inputs.flatMap(({ name, link }) => (link === undefined ? [] : name)));
+  const externalInputs = new Set(use.inputs.flatMap(({ name, link }) => (link === undefined ? [] : name)));
   const onward = new Map([...links.values()].map((link) => [link.origin, link] as const).reverse());
   const places = bare.map((node) => ({
     node,
@@ -65,7 +65,7 @@ export function expandGroupNode(
         if (isFed(node, name) || (hasWidget && isMadeInput(node, name)) !== isLast) continue;
         const outer = outerName(node, isReroute(node) ? type : name);
         // A widget is an input only if a person made it one outside.
-        if (hasWidget ? !linkedOutside.has(outer.name) : outer.isHidden) continue;
+        if (hasWidget ? !externalInputs.has(outer.name) : outer.isHidden) continue;
         const id = `in ${inputs.length}`;
         links.set(id, { origin: INSIDE_START, originSlot: inputs.length, target: node.id, targetSlot: 0 });
         inputs.push({ name: outer.name, type, links: [id] });
@@ -89,9 +89,9 @@ export function expandGroupNode(
 }
 
 function placesOf(node: EditorNode, info: ObjectInfo): Slot[] {
-  const known = own(info, node.type);
-  if (!known) return [...node.inputs];
-  const places = classPlaces(known, widgetsOf(node, known));
+  const nodeInfo = own(info, node.type);
+  if (!nodeInfo) return [...node.inputs];
+  const places = classPlaces(nodeInfo, widgetsOf(node, nodeInfo));
   return [true, false].flatMap((isWidget) =>
     places.flatMap(({ name, raw, hasWidget }): Slot[] => (hasWidget === isWidget ? [{ name, type: typeOf(raw), hasWidget }] : [])),
   );
@@ -117,8 +117,8 @@ function outerNames(group: JsonObject): (node: EditorNode, name: string) => { na
   const seen = new Map<string, number>();
   return (node, inner) => {
     const changed = changedOf(group, node, "input", inner);
-    const given = [changed?.name, labelsOf(node).get(inner)].find((one) => typeof one === "string");
-    const name = typeof given === "string" ? given : inner;
+    const customName = [changed?.name, labelsOf(node).get(inner)].find((item) => typeof item === "string");
+    const name = typeof customName === "string" ? customName : inner;
     const prefix = seen.has(name) ? `${node.title ?? node.type} ` : "";
     const key = prefix === "" ? name : prefix + inner;
     const count = seen.get(key);
@@ -131,7 +131,7 @@ type Order = "first" | "last" | "inside";
 
 /** The use lists the values of all inner nodes; widgets made inputs come last. Notes, and inputs linked inside, keep their own. */
 function withValuesOf(use: EditorNode, nodes: readonly EditorNode[], info: ObjectInfo, orderOf: (node: EditorNode, name: string) => Order) {
-  const given = listOf(use.values);
+  const widgetValues = listOf(use.values);
   const all = nodes.map((node) => {
     const values = [...listOf(node.values)];
     return { node, values, places: new Map<number, number>(), orders: ordersOf({ ...node, values }, info, orderOf) };
@@ -141,8 +141,8 @@ function withValuesOf(use: EditorNode, nodes: readonly EditorNode[], info: Objec
     for (const { values, places, orders } of all) {
       for (const [at, one] of orders.entries()) {
         if (one !== order) continue;
-        if (next < given.length) {
-          values[at] = given[next];
+        if (next < widgetValues.length) {
+          values[at] = widgetValues[next];
           places.set(at, next);
         }
         next += 1;
@@ -157,9 +157,9 @@ function withValuesOf(use: EditorNode, nodes: readonly EditorNode[], info: Objec
 /** The order of each value of a node. A value that belongs to no input has the order of the widget before it. */
 function ordersOf(node: EditorNode, info: ObjectInfo, orderOf: (node: EditorNode, name: string) => Order): Order[] {
   const values = listOf(node.values);
-  const known = own(info, node.type);
-  if (!known) return values.map(() => (isNote(node) ? "inside" : "first"));
-  const widgets = widgetsOf(node, known);
+  const nodeInfo = own(info, node.type);
+  if (!nodeInfo) return values.map(() => (isNote(node) ? "inside" : "first"));
+  const widgets = widgetsOf(node, nodeInfo);
   const last = widgets.at(-1);
   const count = values.length || (last ? Number(last.key) + listed(last).length : 0);
   const orders = Array.from({ length: count }, (): Order => "first");

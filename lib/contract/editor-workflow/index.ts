@@ -10,13 +10,13 @@ import { settingsOf } from "../nodes/input-spec";
 import { type Graph, type GraphNode } from "../schemas/graph";
 import { type ObjectInfo } from "../schemas/object-info";
 import { workflowLimits } from "../workflow/read-workflow";
-import { isKept, isSameJson, keptInputs } from "./drawing";
+import { isKept, isSameJson, savedInputsOf } from "./drawing";
 import { type Definition, type EditorFile, type EditorNode, idText, isEditorFile, listOf, readEditorFile } from "./file";
 import { follow, setterFor } from "./follow";
 import { expandGroupNode, isGroupNode } from "./group-nodes";
-import { isNeverSent, isRunning, isSwitch, linkedIds, tunnelOf } from "./node-kinds";
+import { isNeverSent, isRunning, isSwitch, linkedNodeIds, tunnelOf } from "./node-kinds";
 import { type EditorNotice, type EditorProblem, onSteps, problemOf, sentValue, UNNAMED, widgetFinder } from "./sent-values";
-import { type Following, idIn, type Place, type Scope, slotsOf } from "./slots";
+import { type Following, idIn, type NodeLocation, type Scope, slotsOf } from "./slots";
 import { type Value, valueOfHost } from "./value-of-use";
 import { type Home, homeOf, type Widget, widgetsOf } from "./values";
 
@@ -45,7 +45,7 @@ export function convert(file: EditorFile, info: ObjectInfo, fill: Filling | fals
   const problems: EditorProblem[] = file.linksByRule ? [{ code: "links_by_rule" }] : [];
   const notices: EditorNotice[] = [];
   const nodes: [string, GraphNode][] = [];
-  const lone: Place[] = [];
+  const lone: NodeLocation[] = [];
   const rawTexts: string[] = [];
   const homes = new Map<string, Home>();
   const insides = new Map<string, ReturnType<Following["inside"]>>();
@@ -53,13 +53,13 @@ export function convert(file: EditorFile, info: ObjectInfo, fill: Filling | fals
   let expanded = 0;
   let visited = 0;
 
-  function inside(place: Place): ReturnType<Following["inside"]> {
-    const key = idIn(place.scope, place.node);
-    if (!insides.has(key)) insides.set(key, opened(place));
+  function inside(location: NodeLocation): ReturnType<Following["inside"]> {
+    const key = idIn(location.scope, location.node);
+    if (!insides.has(key)) insides.set(key, opened(location));
     return insides.get(key);
   }
 
-  function opened({ scope, node }: Place): ReturnType<Following["inside"]> {
+  function opened({ scope, node }: NodeLocation): ReturnType<Following["inside"]> {
     if (expanded > MAX_EXPANDED) return undefined;
     const path = `${idIn(scope, node)}:`;
     const group = isGroupNode(node) ? expandGroupNode(node, file.groupNodes, info) : undefined;
@@ -86,51 +86,51 @@ export function convert(file: EditorFile, info: ObjectInfo, fill: Filling | fals
       // The editor checks only on the outside whether a use is on: deeper nodes are sent by their own modes.
       const isOff = !isRunning(node);
       if (isOff && !scope.use) continue;
-      const place = { scope, node };
+      const location = { scope, node };
       const tunnel = tunnelOf(node, info);
       if (tunnel || isNeverSent(node)) {
-        if (!isOff && isSwitch(node)) notices.push(leftOut(place));
-        if (!isOff && tunnel?.side === "get" && setterFor(place, following)) {
+        if (!isOff && isSwitch(node)) notices.push(leftOut(location));
+        if (!isOff && tunnel?.side === "get" && setterFor(location, following)) {
           notices.push({ code: "resolved", nodeId: idIn(scope, node), name: tunnel.name });
         }
         continue;
       }
-      const within = inside(place);
+      const within = inside(location);
       if (within) {
         const before = nodes.length;
         send(within.scope);
         if (isOff && nodes.length > before) problems.push({ code: "inside_of_off_sent", nodeId: idIn(scope, node) });
-      } else if (!isOff && isLone(place)) lone.push(place);
-      else if (!isOff) nodes.push([idIn(scope, node), sentNode(place)]);
+      } else if (!isOff && isLone(location)) lone.push(location);
+      else if (!isOff) nodes.push([idIn(scope, node), sentNode(location)]);
     }
   }
 
-  function isLone({ scope, node }: Place): boolean {
-    return !own(info, node.type) && !isDefinitionId.test(node.type) && !isKept(node) && !linkedIds(scope.net).has(node.id);
+  function isLone({ scope, node }: NodeLocation): boolean {
+    return !own(info, node.type) && !isDefinitionId.test(node.type) && !isKept(node) && !linkedNodeIds(scope.net).has(node.id);
   }
 
-  function sentNode(place: Place): GraphNode {
-    const { node, scope } = place;
+  function sentNode(location: NodeLocation): GraphNode {
+    const { node, scope } = location;
     const nodeId = idIn(scope, node);
-    const known = own(info, node.type);
-    const widgets = known ? widgetsOf(node, known) : [];
+    const nodeInfo = own(info, node.type);
+    const widgets = nodeInfo ? widgetsOf(node, nodeInfo) : [];
     const raws = new Map(widgets.map(({ name, raw }) => [name, raw]));
-    const inputs = known ? widgetInputs(node, nodeId, widgets) : new Map(Object.entries(asSent(node.values)));
+    const inputs = nodeInfo ? widgetInputs(node, nodeId, widgets) : new Map(Object.entries(asSent(node.values)));
     for (const { name } of scope.use ? widgets : []) {
-      const ofHost = valueOfHost(place, name);
-      if (ofHost && slotsOf(place, following).every((slot) => slot.name !== name || slot.link === undefined)) put(name, ofHost);
+      const ofHost = valueOfHost(location, name);
+      if (ofHost && slotsOf(location, following).every((slot) => slot.name !== name || slot.link === undefined)) put(name, ofHost);
     }
-    function put(name: string, { value: given, isRaw, home }: Value): void {
+    function put(name: string, { value: unrounded, isRaw, home }: Value): void {
       const raw = raws.get(name);
-      const value = sentValue(isRaw ? given : onSteps(given, raw), raw);
+      const value = sentValue(isRaw ? unrounded : onSteps(unrounded, raw), raw);
       inputs.set(name, isRaw ? value : filled(node, nodeId, name, value));
       homes.set(`${nodeId} ${name}`, home);
       if (isRaw && typeof value === "string") rawTexts.push(`${nodeId} ${name}`);
     }
-    if (!known) problems.push(missing(node, nodeId));
-    for (const slot of slotsOf(place, following)) {
+    if (!nodeInfo) problems.push(missing(node, nodeId));
+    for (const slot of slotsOf(location, following)) {
       if (slot.link === undefined) continue;
-      const source = follow(place, slot, following);
+      const source = follow(location, slot, following);
       const { name } = slot;
       if (source.kind === "output") inputs.set(name, [source.id, source.slot]);
       else if (source.kind === "value" && (slot.hasWidget || source.isRaw)) put(name, source);
@@ -139,13 +139,13 @@ export function convert(file: EditorFile, info: ObjectInfo, fill: Filling | fals
         else problems.push({ code: source.why === "broken" ? "broken_link" : "bypass_passes_nothing", nodeId, input: name });
       }
     }
-    for (const [name, kept] of Object.entries(keptInputs(node))) {
-      if (isSameJson(inputs.get(name), kept.reads)) inputs.set(name, kept.is);
+    for (const [name, savedInput] of Object.entries(savedInputsOf(node))) {
+      if (isSameJson(inputs.get(name), savedInput.reads)) inputs.set(name, savedInput.is);
     }
     return {
       class_type: node.type,
       inputs: spelledAsInFile(nodeId, Object.fromEntries(inputs)),
-      _meta: { title: node.title ?? known?.display_name ?? node.type },
+      _meta: { title: node.title ?? nodeInfo?.display_name ?? node.type },
     };
   }
 
@@ -180,8 +180,8 @@ export function convert(file: EditorFile, info: ObjectInfo, fill: Filling | fals
   send({ path: "", net: file });
   // If no other node is left, the missing classes explain why nothing can run.
   if (nodes.length > 0) notices.push(...lone.map(leftOut));
-  else for (const place of lone) nodes.push([idIn(place.scope, place.node), sentNode(place)]);
-  if (visited > workflowLimits.nodes || expanded > MAX_EXPANDED) problems.push({ code: "too_many_nodes", most: workflowLimits.nodes });
+  else for (const location of lone) nodes.push([idIn(location.scope, location.node), sentNode(location)]);
+  if (visited > workflowLimits.nodes || expanded > MAX_EXPANDED) problems.push({ code: "too_many_nodes", max: workflowLimits.nodes });
   return { graph: Object.fromEntries(nodes), problems, notices, rawTexts, homes };
 }
 
@@ -209,7 +209,7 @@ function duplicateIds(scope: Scope): EditorProblem[] {
   });
 }
 
-function leftOut({ scope, node }: Place): EditorNotice {
+function leftOut({ scope, node }: NodeLocation): EditorNotice {
   const { type: classType, title } = node;
   return { code: "left_out", nodeId: idIn(scope, node), classType, ...(title !== undefined && { title }) };
 }

@@ -54,11 +54,11 @@ export function tunnelOf(node: EditorNode, info: ObjectInfo): { side: "set" | "g
   return { side: isGetter ? "get" : "set", setter: type.toLowerCase().replace(/get(?=_?node$)/, "set"), name: String(name) };
 }
 
-export const linkedIds = once((net: Net): ReadonlySet<string> => {
+export const linkedNodeIds = once((net: Net): ReadonlySet<string> => {
   const ends = net.nodes.flatMap((node) =>
     node.inputs.flatMap(({ link }) => {
-      const found = net.links.get(link ?? "");
-      return found && !isSwitch(node) ? [node.id, found.origin] : [];
+      const editorLink = net.links.get(link ?? "");
+      return editorLink && !isSwitch(node) ? [node.id, editorLink.origin] : [];
     }),
   );
   const outward = [...net.links.values()].flatMap(({ origin, target }) => (target === INSIDE_END ? [origin] : []));

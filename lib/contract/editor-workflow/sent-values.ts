@@ -13,14 +13,14 @@ export const UNNAMED = "UNKNOWN";
 
 export type EditorProblem =
   | { code: "not_an_editor_file" }
-  | { code: "too_many_nodes"; most: number }
+  | { code: "too_many_nodes"; max: number }
   | { code: "missing_class"; nodeId: string; classType: string; title?: string; pack?: string; version?: string }
   | { code: "missing_subgraph"; nodeId: string; id: string }
   | { code: "duplicate_id"; nodeId: string; count: number }
   | { code: "value_not_listed"; nodeId: string; input: string; value: unknown; nearest?: string | number | boolean }
   | { code: "default_used"; nodeId: string; input: string }
   | { code: "value_missing"; nodeId: string; input: string }
-  /** The link's node or the link itself is not in the file, or it leads back to where it came from. */
+  /** The link or its node is not in the file, or it forms a loop. */
   | { code: "broken_link"; nodeId: string; input: string }
   | { code: "bypass_passes_nothing"; nodeId: string; input: string }
   | { code: "not_set"; nodeId: string; input: string; name: string }
@@ -54,7 +54,8 @@ export function onSteps(value: unknown, raw: unknown): unknown {
   const type = typeOf(raw);
   if (typeof value !== "number" || (type !== "INT" && type !== "FLOAT")) return value;
   const { min, max, step, round } = settingsOf(raw);
-  const within = (one: number, least = -Infinity, most = Infinity) => Math.min(Math.max(one, Number(min ?? least)), Number(max ?? most));
+  const within = (value: number, least = -Infinity, upperBound = Infinity) =>
+    Math.min(Math.max(value, Number(min ?? least)), Number(max ?? upperBound));
   const bounded = within(value);
   if (type === "INT") {
     const size = step || 1;
@@ -99,10 +100,10 @@ export function widgetFinder(file: EditorFile, info: ObjectInfo): WidgetOf {
       for (const node of net.nodes) {
         const definition = file.definitions.get(node.type);
         if (definition) add(definition, depth + 1);
-        const found = { net, primitives, node };
+        const match = { net, primitives, node };
         const [name, title] = [nameForTexts(node), titleOf(node, info)];
-        if (!byName.has(name)) byName.set(name, found);
-        if (!byTitle.has(title)) byTitle.set(title, found);
+        if (!byName.has(name)) byName.set(name, match);
+        if (!byTitle.has(title)) byTitle.set(title, match);
       }
     }
     add(file, 0);
@@ -111,18 +112,18 @@ export function widgetFinder(file: EditorFile, info: ObjectInfo): WidgetOf {
 
   return (name, widget) => {
     index ??= indexed();
-    const found = index.byName.get(name) ?? index.byTitle.get(name);
-    if (found) found.values ??= shownValues(found, info);
-    return found?.values?.get(widget);
+    const match = index.byName.get(name) ?? index.byTitle.get(name);
+    if (match) match.values ??= shownValues(match, info);
+    return match?.values?.get(widget);
   };
 }
 
 function shownValues({ node, net, primitives }: Found, info: ObjectInfo): ReadonlyMap<string, unknown> {
-  const known = own(info, node.type);
-  if (!known) return new Map([["value", firstValue(node)]]);
+  const nodeInfo = own(info, node.type);
+  if (!nodeInfo) return new Map([["value", firstValue(node)]]);
   const slotOf = slotFinder(node.inputs);
   return new Map(
-    widgetsOf(node, known).map(({ name, value, raw }) => {
+    widgetsOf(node, nodeInfo).map(({ name, value, raw }) => {
       const primitive = primitives.get(net.links.get(slotOf(name)?.link ?? "")?.origin ?? "");
       return [name, onSteps(primitive && firstValue(primitive), raw) ?? value ?? defaultOf(raw)];
     }),

@@ -7,13 +7,13 @@ import { type Definition, type EditorNode, type Net, once, type Slot, slotFinder
 import { classPlaces, type Widget, widgetsOf } from "./values";
 
 export type Scope = { path: string; net: Net; use?: Use };
-export type Place = { scope: Scope; node: EditorNode };
-export type Use = Place & { definition: Definition };
+export type NodeLocation = { scope: Scope; node: EditorNode };
+export type Use = NodeLocation & { definition: Definition };
 
 /** One conversion of a file. Results are cached, since a file may lead to one node in very many ways. */
 export type Following = {
   info: ObjectInfo;
-  inside: (place: Place) => { scope: Scope; definition: Definition; use: EditorNode } | undefined;
+  inside: (location: NodeLocation) => { scope: Scope; definition: Definition; use: EditorNode } | undefined;
   primitiveValue: (node: EditorNode) => unknown;
 };
 
@@ -24,20 +24,20 @@ export function idIn({ path }: Scope, { id }: EditorNode): string {
 const slotsFound = once<Following, Map<string, readonly Slot[]>>(() => new Map());
 const widgetsFound = once<Following, Map<EditorNode, readonly Widget[]>>(() => new Map());
 
-export function slotsOf(place: Place, following: Following): readonly Slot[] {
-  const found = slotsFound(following);
-  const id = idIn(place.scope, place.node);
-  const slots = found.get(id) ?? findSlots(place, following);
-  found.set(id, slots);
+export function slotsOf(location: NodeLocation, following: Following): readonly Slot[] {
+  const match = slotsFound(following);
+  const id = idIn(location.scope, location.node);
+  const slots = match.get(id) ?? findSlots(location, following);
+  match.set(id, slots);
   return slots;
 }
 
-function findSlots(place: Place, following: Following): readonly Slot[] {
-  const { node } = place;
-  const within = following.inside(place);
+function findSlots(location: NodeLocation, following: Following): readonly Slot[] {
+  const { node } = location;
+  const within = following.inside(location);
   if (within) return slotsOfUse(within.use, within.definition);
-  const known = own(following.info, node.type);
-  return known ? slotsOfClass(node, known, following) : node.inputs;
+  const nodeInfo = own(following.info, node.type);
+  return nodeInfo ? slotsOfClass(node, nodeInfo, following) : node.inputs;
 }
 
 function slotsOfUse(use: EditorNode, { inputs }: Definition): readonly Slot[] {
@@ -50,9 +50,9 @@ function slotsOfUse(use: EditorNode, { inputs }: Definition): readonly Slot[] {
   });
 }
 
-function slotsOfClass(node: EditorNode, known: NodeInfo, following: Following): readonly Slot[] {
+function slotsOfClass(node: EditorNode, nodeInfo: NodeInfo, following: Following): readonly Slot[] {
   const inFile = slotFinder(node.inputs);
-  const ofClass = classPlaces(known, widgetsIn(node, known, following)).flatMap(({ name, raw, hasWidget }): Slot[] => {
+  const ofClass = classPlaces(nodeInfo, widgetsIn(node, nodeInfo, following)).flatMap(({ name, raw, hasWidget }): Slot[] => {
     if (isGrowing(raw)) return node.inputs.filter((slot) => slot.name.startsWith(`${name}.`));
     const isNeverLinked = hasWidget && settingsOf(raw).socketless !== undefined;
     if (isNeverLinked) return [];
@@ -64,10 +64,10 @@ function slotsOfClass(node: EditorNode, known: NodeInfo, following: Following): 
   return [...ofClass, ...node.inputs.filter(({ name, widget = name }) => !names.has(name) && !names.has(widget))];
 }
 
-export function widgetsIn(node: EditorNode, known: NodeInfo, following: Following): readonly Widget[] {
-  const found = widgetsFound(following);
-  const widgets = found.get(node) ?? widgetsOf(node, known);
-  found.set(node, widgets);
+export function widgetsIn(node: EditorNode, nodeInfo: NodeInfo, following: Following): readonly Widget[] {
+  const match = widgetsFound(following);
+  const widgets = match.get(node) ?? widgetsOf(node, nodeInfo);
+  match.set(node, widgets);
   return widgets;
 }
 

@@ -4,7 +4,7 @@ import { isObject } from "../json/json";
 import { own } from "../json/own";
 import { settingsOf } from "../nodes/input-spec";
 import { type Definition, type EditorNode, entriesOf, idText, INSIDE_START, listOf, once, type Slot } from "./file";
-import { type Following, idIn, type Place, type Scope, slotsOf, type Use, widgetsIn } from "./slots";
+import { type Following, idIn, type NodeLocation, type Scope, slotsOf, type Use, widgetsIn } from "./slots";
 import { type Home, homeOf, isControlled } from "./values";
 
 /** `home`: where the file stores it. `isRaw`: it comes from a subgraph widget, whose texts are not filled in. */
@@ -16,18 +16,18 @@ const placesFound = once<Following, Map<string, ReadonlyMap<number, number>>>(()
 
 /** `inside`: the scope of the use's own nodes. The use's own value counts before that of the inner widget it shows. */
 export function valueOfUse(use: Use, inside: Scope, input: number, following: Following): Shown | undefined {
-  const found = valuesFound(following);
+  const match = valuesFound(following);
   const key = `${idIn(use.scope, use.node)} ${input}`;
-  if (found.has(key)) return found.get(key);
+  if (match.has(key)) return match.get(key);
   // Until it is found there is none: a definition may lead back to itself.
-  found.set(key, undefined);
+  match.set(key, undefined);
   const shown = innerValue(use, inside, input, following);
   const value = shown && { ...shown, ...ownValue(use, inside, { input, shown }, following) };
-  found.set(key, value);
+  match.set(key, value);
   return value;
 }
 
-export function valueOfHost({ scope: { use }, node }: Place, widget: string): Value | undefined {
+export function valueOfHost({ scope: { use }, node }: NodeLocation, widget: string): Value | undefined {
   return use && proxiedValue(use.node, [sourceOf(node, widget)]);
 }
 
@@ -37,15 +37,15 @@ function sourceOf({ raw }: EditorNode, widget: string): string {
 
 function innerValue({ definition }: Use, inside: Scope, input: number, following: Following): Shown | undefined {
   for (const { link, node } of startsOf(definition)[input] ?? []) {
-    const place = { scope: inside, node };
-    const within = following.inside(place);
-    const slots = slotsOf(place, following);
+    const location = { scope: inside, node };
+    const within = following.inside(location);
+    const slots = slotsOf(location, following);
     const at = placeByLink(slots).get(link) ?? -1;
     const source = sourceOf(node, slots[at]?.name ?? "");
-    const deeper = within && at >= 0 && valueOfUse({ ...place, definition: within.definition }, within.scope, at, following);
+    const deeper = within && at >= 0 && valueOfUse({ ...location, definition: within.definition }, within.scope, at, following);
     if (deeper) return { ...deeper, source };
-    const known = own(following.info, node.type);
-    const widget = known && widgetsIn(node, known, following).find(({ name }) => name === slots[at]?.name);
+    const nodeInfo = own(following.info, node.type);
+    const widget = nodeInfo && widgetsIn(node, nodeInfo, following).find(({ name }) => name === slots[at]?.name);
     if (!widget) continue;
     const value = widget.value ?? settingsOf(widget.raw).default;
     return { kind: "value", value, home: homeOf(node, widget), isRaw: true, source, hasControl: isControlled(widget.name, widget.raw) };
@@ -72,15 +72,15 @@ const placeByLink = once((slots: readonly Slot[]) => new Map(slots.map(({ link }
 function ownValue(use: Use, inside: Scope, { input, shown }: { input: number; shown: Shown }, following: Following): Value | undefined {
   const { node, definition, scope } = use;
   const port = definition.inputs[input]?.name ?? "";
-  const place = placesOfAll(use, inside, following).get(input) ?? -1;
-  const keptByName = keptValues(node).get(port);
-  if (keptByName !== undefined) {
-    return { kind: "value", value: keptByName, home: { ...homeOf(node, { key: place }), storedName: port }, isRaw: true };
+  const valueIndex = placesOfAll(use, inside, following).get(input) ?? -1;
+  const quarantinedValue = quarantinedValues(node).get(port);
+  if (quarantinedValue !== undefined) {
+    return { kind: "value", value: quarantinedValue, home: { ...homeOf(node, { key: valueIndex }), storedName: port }, isRaw: true };
   }
   const proxied = proxiedValue(node, [`-1 ${port}`, shown.source]) ?? valueOfHost({ scope, node }, port);
   if (proxied || placesOfProxies(node).size > 0) return proxied;
-  const key = isObject(node.values) ? port : place;
-  const value = isObject(node.values) ? own(node.values, port) : node.values[place];
+  const key = isObject(node.values) ? port : valueIndex;
+  const value = isObject(node.values) ? own(node.values, port) : node.values[valueIndex];
   return value === undefined || value === null ? undefined : { kind: "value", value, home: homeOf(node, { key }), isRaw: true };
 }
 
@@ -99,7 +99,7 @@ const placesOfProxies = once(({ properties: { proxyWidgets } }: EditorNode): Rea
   return new Map(listed.map(([id, name], at) => [`${idText(id)} ${String(name)}`, at] as const).reverse());
 });
 
-const keptValues = once(({ properties: { proxyWidgetErrorQuarantine } }: EditorNode): ReadonlyMap<unknown, unknown> => {
+const quarantinedValues = once(({ properties: { proxyWidgetErrorQuarantine } }: EditorNode): ReadonlyMap<unknown, unknown> => {
   const namedValues = entriesOf(proxyWidgetErrorQuarantine).flatMap((entry) => {
     const { originalEntry, hostValue } = isObject(entry) ? entry : {};
     const [id, name] = listOf(originalEntry);
@@ -109,10 +109,10 @@ const keptValues = once(({ properties: { proxyWidgetErrorQuarantine } }: EditorN
 });
 
 function placesOfAll(use: Use, inside: Scope, following: Following): ReadonlyMap<number, number> {
-  const found = placesFound(following);
+  const match = placesFound(following);
   const key = idIn(use.scope, use.node);
-  const places = found.get(key) ?? findPlacesOfAll(use, inside, following);
-  found.set(key, places);
+  const places = match.get(key) ?? findPlacesOfAll(use, inside, following);
+  match.set(key, places);
   return places;
 }
 
@@ -123,11 +123,11 @@ function findPlacesOfAll(use: Use, inside: Scope, following: Following): Readonl
     return inner ? [{ input, hasControl: inner.hasControl }] : [];
   });
   const hasControls = listOf(use.node.values).length > shown.length;
-  let place = 0;
+  let position = 0;
   return new Map(
     shown.map(({ input, hasControl }) => {
-      const at = place;
-      place += hasControls && hasControl ? 2 : 1;
+      const at = position;
+      position += hasControls && hasControl ? 2 : 1;
       return [input, at];
     }),
   );

@@ -83,7 +83,7 @@ export function classPlaces(info: NodeInfo, widgets: readonly Widget[]): (ClassI
   const withChoiceInputs = (input: ClassInput, depth: number): ReturnType<typeof classPlaces> => {
     const ofChoice = isDynamicCombo(input.raw) && depth < DEEPEST ? inputsOfChoice(input, choices.get(input.name)) : [];
     const place = { ...input, hasWidget: !isGrowing(input.raw) && hasWidget(input.raw) };
-    return [place, ...ofChoice.flatMap((one) => withChoiceInputs(one, depth + 1))];
+    return [place, ...ofChoice.flatMap((classInput) => withChoiceInputs(classInput, depth + 1))];
   };
   const places = orderedInputs(info).map((input) => withChoiceInputs(input, 0));
   return [false, true].flatMap((isWidget) => places.filter(([place]) => place?.hasWidget === isWidget)).flat();
@@ -151,28 +151,28 @@ function corrected({ type }: EditorNode, widget: Widget): Widget {
   return isSampler ? { ...widget, value: textOf(value)?.replace(/^sample_/, "") ?? value } : widget;
 }
 
-type WidgetPlace = { node: string; input: string };
+type WidgetLocation = { node: string; input: string };
 
 const MAX_NESTED = 50;
 const MAX_PLACES = 100;
 /** A subgraph may hold itself twice: the search would never end, even without finding a place. */
 const MAX_VISITED = 2_000;
 
-export function placesOfWidget(file: EditorFile, node: string, widget: string): WidgetPlace[] {
-  const found = new Map<string, WidgetPlace>();
+export function placesOfWidget(file: EditorFile, node: string, widget: string): WidgetLocation[] {
+  const match = new Map<string, WidgetLocation>();
   let visited = 0;
 
   function look({ net, path, depth }: { net: Net; path: string; depth: number }, id: string, name: string): void {
-    if (depth > MAX_NESTED || found.size >= MAX_PLACES || ++visited > MAX_VISITED) return;
-    const shown = nodesById(net).get(id);
-    if (!shown) return;
-    const definition = file.definitions.get(shown.type);
-    if (isPrimitive(shown)) return handed({ net, path, depth }, linksFrom(net, id, undefined));
-    if (!definition) return void found.set(`${path}${id}\n${name}`, { node: path + id, input: name });
+    if (depth > MAX_NESTED || match.size >= MAX_PLACES || ++visited > MAX_VISITED) return;
+    const editorNode = nodesById(net).get(id);
+    if (!editorNode) return;
+    const definition = file.definitions.get(editorNode.type);
+    if (isPrimitive(editorNode)) return handed({ net, path, depth }, linksFrom(net, id, undefined));
+    if (!definition) return void match.set(`${path}${id}\n${name}`, { node: path + id, input: name });
     const inside = { net: definition, path: `${path}${id}:`, depth: depth + 1 };
-    const port = definition.inputs.findIndex((one) => one.name === name);
+    const port = definition.inputs.findIndex((input) => input.name === name);
     if (port >= 0) return handed(inside, linksFrom(definition, INSIDE_START, port));
-    const inner = entriesOf(shown.properties.proxyWidgets)
+    const inner = entriesOf(editorNode.properties.proxyWidgets)
       .map(listOf)
       .find(([innerId, innerName]) => innerName === name && innerId !== "-1")?.[0];
     if (typeof inner === "string") look(inside, definition.renumbered?.get(inner) ?? inner, name);
@@ -186,7 +186,7 @@ export function placesOfWidget(file: EditorFile, node: string, widget: string): 
   }
 
   for (const { net, path, id } of boxesOf(file, node)) look({ net, path, depth: path === "" ? 0 : 1 }, id, widget);
-  return [...found.values()];
+  return [...match.values()];
 }
 
 export function nameOutside(file: EditorFile, node: string, widget: string, inner: string): string | undefined {

@@ -7,7 +7,7 @@ import { settingsOf, typeOf } from "../nodes/input-spec";
 import { type Graph, type GraphNode } from "../schemas/graph";
 import { type NodeInfo, type ObjectInfo } from "../schemas/object-info";
 import { isLink } from "../workflow/graph";
-import { isSameJson, keeping, type KeptInput } from "./drawing";
+import { isSameJson, keeping, type SavedInput } from "./drawing";
 import { entriesOf, isEditorFile, listOf, readEditorFile, readNode } from "./file";
 import { convert } from "./index";
 import { defaultOf, type EditorReport, widgetFinder } from "./sent-values";
@@ -25,8 +25,8 @@ type EditorJson = JsonObject & { nodes: unknown[] };
 export function writable(file: JsonObject, info: ObjectInfo): Writable {
   if (!isEditorFile(file))
     return { report: () => ({ problems: [], notices: [] }), withValues: () => ({ file, unplaced: () => [], widgetOf: () => undefined }) };
-  let read: ReturnType<typeof convert> | undefined;
-  const before = () => (read ??= convert(readEditorFile(file, info), info, false));
+  let convertedFile: ReturnType<typeof convert> | undefined;
+  const before = () => (convertedFile ??= convert(readEditorFile(file, info), info, false));
   return {
     report: before,
     withValues(graph) {
@@ -76,17 +76,24 @@ function valuesOf({ node }: Home): Values {
   return objectOf(node.widgets_values) ?? listOf(node.widgets_values);
 }
 
-type Given = { name: string; value: unknown };
+type InputValue = { name: string; value: unknown };
 
-function withValue(values: Values, { node, key }: Home, given: Given, { class_type: type, inputs }: GraphNode, info?: NodeInfo): Values {
-  if (isObject(values)) return withSpellingsOf(values, { ...values, [key]: given.value });
+function withValue(
+  values: Values,
+  { node, key }: Home,
+  value: InputValue,
+  { class_type: type, inputs }: GraphNode,
+  info?: NodeInfo,
+): Values {
+  if (isObject(values)) return withSpellingsOf(values, { ...values, [key]: value.value });
   const at = Number(key);
-  const [known, all] = node.type === type ? [info, orderedInputs(info)] : [undefined, []];
+  const [nodeInfo, all] = node.type === type ? [info, orderedInputs(info)] : [undefined, []];
   // The entries after a choice are of another number now, and a list that is too short does not give the values before it.
-  if (known && (at > values.length || all.some(({ raw }) => isDynamicCombo(raw)))) return listOfValues(known, inputs, { node, values });
-  const before = Array.from({ length: at }, (_, place) => (place < values.length ? values[place] : null));
-  const raw = all.find(({ name }) => name === given.name)?.raw;
-  const written = isBox(raw) ? listed({ ...given, raw }) : [given.value];
+  if (nodeInfo && (at > values.length || all.some(({ raw }) => isDynamicCombo(raw))))
+    return listOfValues(nodeInfo, inputs, { node, values });
+  const before = Array.from({ length: at }, (_, index) => (index < values.length ? values[index] : null));
+  const raw = all.find(({ name }) => name === value.name)?.raw;
+  const written = isBox(raw) ? listed({ ...value, raw }) : [value.value];
   return withSpellingsOf(values, [...before, ...written, ...values.slice(at + written.length)]);
 }
 
@@ -110,7 +117,7 @@ function listOfValues(info: NodeInfo, inputs: Readonly<JsonObject>, inFile?: { n
     const [, ...behind] = listed({ ...widget, value });
     const was = before.get(widget.name);
     const storedValues = was && !isBox(widget.raw) ? listedBehind(was) : [];
-    return [...listedBefore(widget.raw), value, ...behind.map((usual, place) => storedValues[place] ?? usual)];
+    return [...listedBefore(widget.raw), value, ...behind.map((defaultValue, index) => storedValues[index] ?? defaultValue)];
   });
   const last = read.at(-1);
   const end = last ? listedBehind(last).slice(listed(last).length - 1) : [];
@@ -121,10 +128,10 @@ function bare(value: unknown): unknown {
   return isObject(value) && Array.isArray(value.__value__) ? value.__value__ : value;
 }
 
-function withoutKept({ proxyWidgetErrorQuarantine: kept, ...properties }: JsonObject, names: readonly string[]): JsonObject {
-  const left = entriesOf(kept).filter((entry) => {
+function withoutQuarantined({ proxyWidgetErrorQuarantine: quarantined, ...properties }: JsonObject, names: readonly string[]): JsonObject {
+  const left = entriesOf(quarantined).filter((entry) => {
     const [id, name] = listOf(objectOf(entry)?.originalEntry);
-    return id !== "-1" || !names.some((one) => one === name);
+    return id !== "-1" || !names.some((value) => value === name);
   });
   return { ...properties, ...(left.length > 0 && { proxyWidgetErrorQuarantine: left }) };
 }
@@ -136,12 +143,12 @@ function withNodes(file: EditorJson, changes: ReadonlyMap<JsonObject, Change>): 
     const { values, staleNames } = change;
     // Newer editors also keep values by name, and those might count instead.
     const { widgets_values_named: _before, ...rest } = node;
-    const properties = staleNames.length === 0 ? {} : { properties: withoutKept(objectOf(node.properties) ?? {}, staleNames) };
+    const properties = staleNames.length === 0 ? {} : { properties: withoutQuarantined(objectOf(node.properties) ?? {}, staleNames) };
     return withSpellingsOf(node, { ...rest, ...properties, widgets_values: values });
   });
   const definitions = objectOf(file.definitions);
   if (!definitions) return withSpellingsOf(file, { ...file, nodes });
-  const subgraphs = listOf(definitions.subgraphs).map((one) => (isEditorFile(one) ? withNodes(one, changes) : one));
+  const subgraphs = listOf(definitions.subgraphs).map((item) => (isEditorFile(item) ? withNodes(item, changes) : item));
   return withSpellingsOf(file, { ...file, nodes, definitions: withSpellingsOf(definitions, { ...definitions, subgraphs }) });
 }
 
@@ -159,10 +166,10 @@ export function toEditorFile(graph: Graph, info: ObjectInfo, { id, places }: Opt
   const links: unknown[][] = [];
   const outputs = new Map<string, Map<number, number[]>>();
   const drawn = Object.entries(graph).map(([nodeId, node], order) => {
-    const known = own(info, node.class_type);
-    const widgets = new Map(namedWidgets(known ?? {}, withoutLinks(node)).map((widget) => [widget.name, widget.raw]));
-    const specs = new Map(orderedInputs(known).map(({ name, raw }) => [name, raw]));
-    const inputs = inputNames(node, known, widgets).map((name, slot) => {
+    const nodeInfo = own(info, node.class_type);
+    const widgets = new Map(namedWidgets(nodeInfo ?? {}, withoutLinks(node)).map((widget) => [widget.name, widget.raw]));
+    const specs = new Map(orderedInputs(nodeInfo).map(({ name, raw }) => [name, raw]));
+    const inputs = inputNames(node, nodeInfo, widgets).map((name, slot) => {
       const value = node.inputs[name];
       const raw = widgets.get(name) ?? specs.get(name);
       const type = raw === undefined || /^COMFY_(AUTOGROW|MATCHTYPE)_V3$/.test(typeOf(raw)) ? "*" : typeOf(raw);
@@ -180,9 +187,9 @@ export function toEditorFile(graph: Graph, info: ObjectInfo, { id, places }: Opt
       return linkId;
     }
     const title = node._meta?.title;
-    const values = known ? listOfValues(known, node.inputs) : withoutLinks(node);
+    const values = nodeInfo ? listOfValues(nodeInfo, node.inputs) : withoutLinks(node);
     const texts = [...widgets.values()].filter((raw) => settingsOf(raw).multiline).length;
-    const height = HEAD + ROW * (Math.max(inputs.length - widgets.size, known?.output?.length ?? 1) + widgets.size + texts * TEXT_ROWS);
+    const height = HEAD + ROW * (Math.max(inputs.length - widgets.size, nodeInfo?.output?.length ?? 1) + widgets.size + texts * TEXT_ROWS);
     return {
       nodeId,
       height,
@@ -196,9 +203,9 @@ export function toEditorFile(graph: Graph, info: ObjectInfo, { id, places }: Opt
         mode: 0,
         inputs,
         outputs: [] as object[],
-        properties: known ? { "Node name for S&R": node.class_type } : {},
+        properties: nodeInfo ? { "Node name for S&R": node.class_type } : {},
         widgets_values: values,
-        ...(title && title !== known?.display_name && { title }),
+        ...(title && title !== nodeInfo?.display_name && { title }),
       },
     };
   });
@@ -212,7 +219,7 @@ export function toEditorFile(graph: Graph, info: ObjectInfo, { id, places }: Opt
   const file = {
     id,
     revision: 0,
-    last_node_id: numbers.reduce((most, one) => Math.max(most, one), 0),
+    last_node_id: numbers.reduce((max, value) => Math.max(max, value), 0),
     last_link_id: links.length,
     nodes,
     links,
@@ -221,10 +228,10 @@ export function toEditorFile(graph: Graph, info: ObjectInfo, { id, places }: Opt
     extra: { ds: { scale: 1, offset: [0, 0] } },
     version: 0.4,
   };
-  return withKept(file, graph, info);
+  return withSavedInputs(file, graph, info);
 }
 
-function withKept(
+function withSavedInputs(
   file: JsonObject & { nodes: (JsonObject & { type: string; properties: JsonObject })[] },
   graph: Graph,
   info: ObjectInfo,
@@ -232,12 +239,12 @@ function withKept(
   const { graph: read } = convert(readEditorFile(file, info), info, false);
   const ids = Object.keys(graph);
   const nodes = file.nodes.map((node, at) => {
-    const [given, readBack] = [own(graph, ids[at] ?? "")?.inputs ?? {}, own(read, ids[at] ?? "")?.inputs ?? {}];
-    const kept = Object.entries(given).flatMap(([name, is]): [string, KeptInput][] =>
+    const [inputs, readBack] = [own(graph, ids[at] ?? "")?.inputs ?? {}, own(read, ids[at] ?? "")?.inputs ?? {}];
+    const savedInputs = Object.entries(inputs).flatMap(([name, is]): [string, SavedInput][] =>
       isSameJson(bareOfFile(is), bareOfFile(own(readBack, name))) ? [] : [[name, { is, reads: own(readBack, name) }]],
     );
-    const isWhole = kept.length === 0 && own(info, node.type) !== undefined;
-    return isWhole ? node : { ...node, properties: { ...node.properties, ...keeping(Object.fromEntries(kept)) } };
+    const isWhole = savedInputs.length === 0 && own(info, node.type) !== undefined;
+    return isWhole ? node : { ...node, properties: { ...node.properties, ...keeping(Object.fromEntries(savedInputs)) } };
   });
   const written = { ...file, nodes };
   const { graph: now } = convert(readEditorFile(written, info), info, false);
@@ -254,20 +261,20 @@ function withoutLinks({ inputs }: GraphNode): JsonObject {
 }
 
 /** As in the editor's files: sockets in the order of the class, then other linked inputs; a widget has a slot only while it is linked. */
-function inputNames({ inputs }: GraphNode, known: NodeInfo | undefined, widgets: ReadonlyMap<string, unknown>): string[] {
-  const linked = Object.keys(inputs).filter((name) => isLink(inputs[name]));
-  const sockets = orderedInputs(known).flatMap(({ name, raw }) =>
+function inputNames({ inputs }: GraphNode, nodeInfo: NodeInfo | undefined, widgets: ReadonlyMap<string, unknown>): string[] {
+  const linkNames = Object.keys(inputs).filter((name) => isLink(inputs[name]));
+  const sockets = orderedInputs(nodeInfo).flatMap(({ name, raw }) =>
     widgets.has(name) || /^COMFY_(AUTOGROW|DYNAMICCOMBO)_V3$/.test(typeOf(raw)) ? [] : [name],
   );
-  return [...new Set([...sockets, ...linked])];
+  return [...new Set([...sockets, ...linkNames])];
 }
 
-function outputsOf(known: NodeInfo | undefined, links: ReadonlyMap<number, number[]> | undefined): object[] {
-  const listed = known?.output ?? [];
-  const most = Math.min(MAX_OUTPUTS, Math.max(listed.length, ...[...(links?.keys() ?? [])].map((slot) => slot + 1)));
-  return Array.from({ length: most }, (_, slot) => {
+function outputsOf(nodeInfo: NodeInfo | undefined, links: ReadonlyMap<number, number[]> | undefined): object[] {
+  const listed = nodeInfo?.output ?? [];
+  const outputCount = Math.min(MAX_OUTPUTS, Math.max(listed.length, ...[...(links?.keys() ?? [])].map((slot) => slot + 1)));
+  return Array.from({ length: outputCount }, (_, slot) => {
     const type = Array.isArray(listed[slot]) ? "COMBO" : String(listed[slot] ?? "*");
-    const name = Array.isArray(known?.output_name) ? known.output_name[slot] : undefined;
+    const name = Array.isArray(nodeInfo?.output_name) ? nodeInfo.output_name[slot] : undefined;
     return { name: name ?? type, type, links: links?.get(slot) ?? null };
   });
 }
@@ -281,10 +288,10 @@ function idOf(id: string): string | number {
 
 function spread(nodes: readonly { nodeId: string; height: number }[], places: Options["places"]): Map<string, readonly [number, number]> {
   const placed = nodes.map((node) => ({ ...node, ...(places.get(node.nodeId) ?? { x: 0, y: 0 }) }));
-  const columns = [...new Set(placed.map(({ x }) => x))].sort((one, other) => one - other);
+  const columns = [...new Set(placed.map(({ x }) => x))].sort((value, other) => value - other);
   const columnOf = new Map(columns.map((x, index) => [x, { left: index * (WIDTH + GAP), nextTop: 0 }]));
   const positions = new Map<string, readonly [number, number]>();
-  for (const { nodeId, height, x } of placed.sort((one, other) => one.y - other.y)) {
+  for (const { nodeId, height, x } of placed.sort((item, other) => item.y - other.y)) {
     const column = columnOf.get(x);
     if (!column) continue;
     positions.set(nodeId, [column.left, column.nextTop]);

@@ -10,13 +10,13 @@ const pagesWithParts: readonly EmbedPage[] = ["jobs", "assets", "apps"];
 /** The page at a console URL. Undefined for every URL that is not listed here, in any spelling. */
 export function embedPageOf(address: string): EmbedPage | undefined {
   const [first = "", ...parts] = (address.split(/[?#]/)[0] ?? "").slice(1).split("/");
-  const page = embedPages.find((one) => one === (first === "" ? "overview" : first));
+  const page = embedPages.find((embedPage) => embedPage === (first === "" ? "overview" : first));
   if (page === undefined || parts.length === 0) return page;
   const isListed = page === "settings" ? parts.length === 1 && embedSettings.includes(parts[0] ?? "") : pagesWithParts.includes(page);
   return isListed ? page : undefined;
 }
 
-export type EmbedLook = { theme?: EmbedTheme; language?: string };
+export type EmbedAppearance = { theme?: EmbedTheme; language?: string };
 
 export const embedRefusals = [
   "unreadable",

@@ -91,12 +91,15 @@ export const ticketSchema = z.object({
 export type Ticket = z.output<typeof ticketSchema>;
 
 export const embedSessionSchema = z.object({ ticket: z.string().min(1).max(8000), origin: originSchema });
-/** `leftMs`: until it ends, not by the browser's clock. `isSame`: the session before goes on. `bearer`: if the browser keeps no cookie. */
+/** `leftMs`: until it ends, not by the browser's clock. `isSame`: the session before continues. `bearer`: if the browser keeps no cookie. */
 export type EmbedSessionBegun = { leftMs: number; isSame: boolean; bearer?: string };
 export const embedLookSchema = z.object({ theme: z.enum(embedThemes).optional(), language: languageSchema.optional() });
 
 export type EmbedRole = Exclude<Role, "owner">;
 
-/** What a stranger may learn about a host: whether this origin may frame it, and the time here. `cookie`: one set just before came back. */
+/**
+ * What unauthenticated clients may learn about a host: whether this origin may frame it, and the server time. `cookie`: a test cookie was
+ * returned.
+ */
 export const embedCheckQuerySchema = z.object({ host: z.string().max(100).default(""), origin: z.string().max(300).default("") });
 export type EmbedCheck = { known: boolean; framing: boolean; cookie: boolean; now: number };

@@ -1,6 +1,7 @@
 import { writeExactJson } from "../json/exact-json";
 import { type JsonObject } from "../json/json";
 import { own } from "../json/own";
+import { cutText } from "../plain-line";
 import { looseGraph, type LooseNode, nodeName } from "../workflow/graph";
 import { CLASS_MARK, type InputId, inputIdOf, inputOf } from "./job-list";
 
@@ -10,19 +11,19 @@ export type JobInputs = ReadonlyMap<string, ReadonlyMap<string, string>>;
 
 /** Values of a job's graph, by node id and by class, shortened so that many rows stay small. */
 export function toInputs(workflow: JsonObject | undefined): JobInputs {
-  const found = new Map<string, Map<string, string>>();
+  const match = new Map<string, Map<string, string>>();
   for (const [id, node] of Object.entries(looseGraph(workflow) ?? {})) {
     for (const [name, value] of Object.entries(node.inputs ?? {})) {
       if (!["string", "number", "bigint", "boolean"].includes(typeof value)) continue;
       const text = String(value).slice(0, MAX_VALUE);
       for (const key of [id, ...(node.class_type === undefined ? [] : [CLASS_MARK + node.class_type])]) {
-        const values = found.get(key) ?? new Map<string, string>();
-        found.set(key, values);
+        const values = match.get(key) ?? new Map<string, string>();
+        match.set(key, values);
         if (!values.has(name)) values.set(name, text);
       }
     }
   }
-  return found;
+  return match;
 }
 
 export type SeenInput = { id: InputId; name: string; jobs: number; example: string };
@@ -39,7 +40,7 @@ export function seenInputs(jobs: readonly JobInputs[]): SeenInput[] {
       }
     }
   }
-  return [...seen.values()].sort((one, other) => other.jobs - one.jobs || one.name.localeCompare(other.name));
+  return [...seen.values()].sort((seenInput, other) => other.jobs - seenInput.jobs || seenInput.name.localeCompare(other.name));
 }
 
 type InputDifference = {
@@ -51,7 +52,7 @@ type InputDifference = {
 
 const MAX_VALUE_LENGTH = 300;
 
-export function inputDifferences(workflows: readonly unknown[], most = 200): { differences: InputDifference[]; isCut: boolean } {
+export function inputDifferences(workflows: readonly unknown[], maxDifferences = 200): { differences: InputDifference[]; isCut: boolean } {
   const graphs = workflows.map(looseGraph);
   const readableGraphs = graphs.filter((graph) => graph !== undefined);
   const ids = new Set(readableGraphs.flatMap((graph) => Object.keys(graph)));
@@ -63,9 +64,9 @@ export function inputDifferences(workflows: readonly unknown[], most = 200): { d
       const values = nodes.map((node) => valueOf(node, input));
       const comparable = values.filter((_, index) => graphs[index] !== undefined);
       if (comparable.every((value) => value === comparable[0])) continue;
-      if (differences.length === most) return { differences, isCut: true };
-      const node = nodeName(nodes.find((one) => one !== undefined));
-      differences.push({ nodeId, node, input, values: values.map((value) => value && shortened(value)) });
+      if (differences.length === maxDifferences) return { differences, isCut: true };
+      const node = nodeName(nodes.find((node) => node !== undefined));
+      differences.push({ nodeId, node, input, values: values.map((value) => value && cutText(value, MAX_VALUE_LENGTH)) });
     }
   }
   return { differences, isCut: false };
@@ -75,8 +76,4 @@ function valueOf(node: LooseNode | undefined, input: string): string | undefined
   if (!node?.inputs || !Object.hasOwn(node.inputs, input)) return undefined;
   const value = own(node.inputs, input);
   return typeof value === "string" ? value : writeExactJson(value);
-}
-
-function shortened(text: string): string {
-  return text.length > MAX_VALUE_LENGTH ? `${text.slice(0, MAX_VALUE_LENGTH)}…` : text;
 }

@@ -43,18 +43,18 @@ export const outputTypes = ["image", "video", "audio"] as const;
 
 export const jobParams = {
   status: { kind: "words", values: jobStates },
-  workflow_id: { kind: "text", most: 200 },
+  workflow_id: { kind: "text", maxLength: 200 },
   output_type: { kind: "word", values: outputTypes },
-  sort_by: { kind: "word", values: ["create_time", "execution_time"], usual: "create_time" },
-  sort_order: { kind: "word", values: ["asc", "desc"], usual: "desc" },
-  offset: { kind: "integer", min: 0, usual: 0 },
-  limit: { kind: "integer", min: 1, max: 1000, usual: 100 },
+  sort_by: { kind: "word", values: ["create_time", "execution_time"], default: "create_time" },
+  sort_order: { kind: "word", values: ["asc", "desc"], default: "desc" },
+  offset: { kind: "integer", min: 0, default: 0 },
+  limit: { kind: "integer", min: 1, max: 1000, default: 100 },
 } as const satisfies Params;
 
 /** `text` is words; `from` (included) and `to` (excluded) are milliseconds since 1970; `within` is hours back from now; `member` is an id. */
 export const searchParams = {
-  text: { kind: "text", most: 200, isTrimmed: true },
-  member: { kind: "text", most: 200, isTrimmed: true },
+  text: { kind: "text", maxLength: 200, isTrimmed: true },
+  member: { kind: "text", maxLength: 200, isTrimmed: true },
   from: { kind: "integer", min: 0 },
   to: { kind: "integer", min: 0 },
   within: { kind: "integer", min: 1, max: 24 * 366 },

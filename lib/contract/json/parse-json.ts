@@ -17,13 +17,13 @@ const MAX_BIGINT_DIGITS = 1000;
 export const maxExactNumbers = { text: 50_000, answer: 100_000 } as const;
 const MAX_EXACT_LENGTH = 20;
 
-/** `means`: the value of an empty text, if that is allowed. `most`: the maximum number of exact numbers. */
-type Options = { means?: undefined; most?: number };
+/** `means`: the value of an empty text, if that is allowed. `maxNumbers`: the maximum number of exact numbers. */
+type Options = { means?: undefined; maxNumbers?: number };
 
 export class TooManyExactNumbers extends RangeError {
   constructor(
-    readonly most: number,
-    readonly excess = `more than ${most} long or unusually written numbers, or ${most * MAX_EXACT_LENGTH} digits in them`,
+    readonly maxNumbers: number,
+    readonly excess = `more than ${maxNumbers} long or unusually written numbers, or ${maxNumbers * MAX_EXACT_LENGTH} digits in them`,
   ) {
     super(`The JSON has ${excess}.`);
   }
@@ -31,7 +31,7 @@ export class TooManyExactNumbers extends RangeError {
 
 /** Throws SyntaxError, and TooManyExactNumbers before parsing. The caller names the type, as with JSON.parse. */
 export function parseExactJson<T = unknown>(text: string, options: Options = {}): T {
-  const exact = findExactNumbers(text, options.most ?? maxExactNumbers.answer);
+  const exact = findExactNumbers(text, options.maxNumbers ?? maxExactNumbers.answer);
   // Parsed once: each exact number becomes a string with a prefix that no sender can know.
   const mark = Math.random().toString(36).slice(2, 10).padEnd(8, "_");
   const marked = exact.length === 0 ? text : markNumbers(text, exact, mark);
@@ -42,19 +42,19 @@ export function parseExactJson<T = unknown>(text: string, options: Options = {})
 
 export function parseJson(text: string): unknown {
   try {
-    return parseExactJson(text, { most: maxExactNumbers.text });
+    return parseExactJson(text, { maxNumbers: maxExactNumbers.text });
   } catch {
     return undefined;
   }
 }
 
-/** Also parses NaN and Infinity, as null. Throws SyntaxError, and TooManyExactNumbers beyond `most`. */
-export function readLenientJson<T = unknown>(text: string, most: number = maxExactNumbers.text): T {
+/** Also parses NaN and Infinity, as null. Throws SyntaxError, and TooManyExactNumbers beyond `maxNumbers`. */
+export function readLenientJson<T = unknown>(text: string, maxNumbers: number = maxExactNumbers.text): T {
   try {
-    return parseExactJson<T>(text, { most });
+    return parseExactJson<T>(text, { maxNumbers });
   } catch (error) {
     if (error instanceof TooManyExactNumbers) throw error;
-    return parseExactJson<T>(withoutNaN(text), { most });
+    return parseExactJson<T>(withoutNaN(text), { maxNumbers });
   }
 }
 
@@ -73,10 +73,10 @@ export function parseLenientJson(text: string): unknown {
 const textOrNaN = /"[^"\\]*(?:\\[^][^"\\]*)*"|-?\b(?:NaN|Infinity)\b/g;
 
 export function withoutNaN(text: string, as: "null" | "0" = "null"): string {
-  return text.replace(textOrNaN, (found) => (found.startsWith('"') ? found : as.padEnd(found.length)));
+  return text.replace(textOrNaN, (match) => (match.startsWith('"') ? match : as.padEnd(match.length)));
 }
 
-function findExactNumbers(text: string, most: number): number[] {
+function findExactNumbers(text: string, maxNumbers: number): number[] {
   const found: number[] = [];
   let characters = 0;
   for (let at = 0; at < text.length;) {
@@ -93,7 +93,7 @@ function findExactNumbers(text: string, most: number): number[] {
     // In place of a key, leave it for JSON.parse to reject.
     if (isExact(text, at, end) && text.charCodeAt(afterBlank(text, end)) !== COLON) {
       characters += end - at;
-      if (found.length >= 2 * most || characters > most * MAX_EXACT_LENGTH) throw new TooManyExactNumbers(most);
+      if (found.length >= 2 * maxNumbers || characters > maxNumbers * MAX_EXACT_LENGTH) throw new TooManyExactNumbers(maxNumbers);
       found.push(at, end);
     }
     at = end;

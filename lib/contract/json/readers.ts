@@ -13,9 +13,9 @@ export const anyText: Reader<string> = (value) => (typeof value === "string" ? v
 export const isTrue: Reader<boolean> = (value) => value === true || undefined;
 
 export const or =
-  <T>(reader: Reader<T>, usual: T) =>
+  <T>(reader: Reader<T>, fallback: T) =>
   (value: unknown): T =>
-    reader(value) ?? usual;
+    reader(value) ?? fallback;
 
 export const where =
   <T>(reader: Reader<T>, fits: (value: T) => boolean): Reader<T> =>
@@ -27,12 +27,12 @@ export const where =
 export const oneOf =
   <const T>(values: readonly T[]): Reader<T> =>
   (value) =>
-    values.find((one) => one === value);
+    values.find((item) => item === value);
 
 export const list =
-  <T>(item: Reader<T>, most = Infinity): Reader<readonly T[]> =>
+  <T>(item: Reader<T>, maxItems = Infinity): Reader<readonly T[]> =>
   (value) =>
-    Array.isArray(value) ? value.slice(0, most).flatMap((entry: unknown) => entryOf(item(entry))) : undefined;
+    Array.isArray(value) ? value.slice(0, maxItems).flatMap((entry: unknown) => entryOf(item(entry))) : undefined;
 
 export const map =
   <T>(item: Reader<T>): Reader<Record<string, T>> =>

@@ -33,12 +33,12 @@ export function orderedInputs(info: NodeInfo | undefined): ClassInput[] {
   });
 }
 
-/** The inputs that a choice adds when `key` is chosen; null means the first choice, undefined the usual one. */
+/** The inputs that a choice adds when `key` is chosen; null means the first choice, undefined the default. */
 export function inputsOfChoice(input: ClassInput, key: unknown): ClassInput[] {
   const options = optionsOf(input.raw);
-  const usual = key === undefined ? settingsOf(input.raw).default : undefined;
-  const wanted = key ?? usual ?? options[0]?.key;
-  const chosen = options.find((option) => option.key === wanted);
+  const defaultKey = key === undefined ? settingsOf(input.raw).default : undefined;
+  const selectedKey = key ?? defaultKey ?? options[0]?.key;
+  const chosen = options.find((option) => option.key === selectedKey);
   return chosen?.inputs ? named(chosen.inputs, `${input.name}.`) : [];
 }
 
@@ -56,12 +56,12 @@ export function withChoice(
 ): Graph | undefined {
   const node = own(graph, nodeId);
   const info = node && own(catalogue, node.class_type);
-  const known = node ? inputsOf(info, node.inputs).find(({ name }) => name === choice.name) : undefined;
-  if (!node || !known || !isDynamicCombo(known.raw)) return undefined;
+  const comboInput = node ? inputsOf(info, node.inputs).find(({ name }) => name === choice.name) : undefined;
+  if (!node || !comboInput || !isDynamicCombo(comboInput.raw)) return undefined;
   const chosen = { ...node.inputs, [choice.name]: choice.value };
   const below = `${choice.name}.`;
-  const wanted = inputsOf(info, chosen).filter(({ name }) => name.startsWith(below));
-  const added = wanted.flatMap(({ name, raw, isRequired }) => {
+  const nestedInputs = inputsOf(info, chosen).filter(({ name }) => name.startsWith(below));
+  const added = nestedInputs.flatMap(({ name, raw, isRequired }) => {
     const value = own(node.inputs, name) ?? (isRequired ? fallbackOf(raw) : undefined);
     return value === undefined ? [] : [[name, value] as const];
   });
@@ -78,8 +78,8 @@ function named({ required = {}, optional = {} }: Groups, prefix: string): ClassI
   ];
 }
 
-function inputsIn(listed: readonly ClassInput[], values: Values, depth: number): ClassInput[] {
-  return listed.flatMap((input) => {
+function inputsIn(classInputs: readonly ClassInput[], values: Values, depth: number): ClassInput[] {
+  return classInputs.flatMap((input) => {
     if (depth < DEEPEST && isDynamicCombo(input.raw))
       return [input, ...inputsIn(inputsOfChoice(input, own(values, input.name)), values, depth + 1)];
     return isGrowing(input.raw) ? grown(input, values) : [input];
@@ -89,10 +89,10 @@ function inputsIn(listed: readonly ClassInput[], values: Values, depth: number):
 function grown({ name, raw, isRequired }: ClassInput, values: Values): ClassInput[] {
   const { input, prefix, names, min = 0, max = MAX_GROWN } = template(settingsOf(raw).template) ?? {};
   const [each] = [...Object.values(input?.required ?? {}), ...Object.values(input?.optional ?? {})];
-  const most = Math.min(MAX_GROWN, max);
-  const places = names ?? Array.from({ length: most }, (_, at) => `${String(prefix ?? "")}${at}`);
+  const maxSlots = Math.min(MAX_GROWN, max);
+  const slotNames = names ?? Array.from({ length: maxSlots }, (_, at) => `${String(prefix ?? "")}${at}`);
   const least = isRequired ? min : 0;
-  const slots = places.map((place, at) => ({ name: `${name}.${place}`, raw: each, isRequired: at < least }));
+  const slots = slotNames.map((slotName, at) => ({ name: `${name}.${slotName}`, raw: each, isRequired: at < least }));
   const present = slots.filter((slot) => Object.hasOwn(values, slot.name) || slot.isRequired);
   const next = readInputSpec("", each).kind === "connection" ? undefined : slots.find((slot) => !present.includes(slot));
   return next ? [...present, next] : present;

@@ -12,7 +12,7 @@ export type InputSpec =
       image: boolean;
       media?: Media;
       isOpen?: true;
-      bringsInputs?: true;
+      addsInputs?: true;
       fallback?: ChoiceValue;
     }
   | { kind: "hex-color"; fallback?: string }
@@ -75,7 +75,7 @@ export function readInputSpec(name: string, raw: unknown): InputSpec {
   if (Array.isArray(type)) return choice(type, options);
   if (type === "COMBO") return choice(options.options ?? [], options);
   if (type === "COMFY_DYNAMICCOMBO_V3") {
-    return { ...choice(options.options?.map((option) => keyed(option)?.key) ?? [], options), bringsInputs: true };
+    return { ...choice(options.options?.map((option) => keyed(option)?.key) ?? [], options), addsInputs: true };
   }
   if (type === "COLOR") return { kind: "hex-color", ...(typeof options.default === "string" && { fallback: options.default }) };
   if (type === "BOUNDING_BOX") return { kind: "box" };
@@ -88,8 +88,8 @@ export function readInputSpec(name: string, raw: unknown): InputSpec {
   return { kind: "connection", type: typeof type === "string" ? type : "*" };
 }
 
-function numeric(name: string, integer: boolean, { min, max, step, display, default: usual }: Settings): InputSpec {
-  const fallback = number(usual);
+function numeric(name: string, integer: boolean, { min, max, step, display, default: defaultValue }: Settings): InputSpec {
+  const fallback = number(defaultValue);
   const color = integer && (display === "color" || (/colou?r/i.test(name) && min === 0 && max === WHITE));
   return {
     kind: "number",
@@ -159,12 +159,12 @@ function normalizeChoice(text: string): string {
     .replace(/\.[a-z0-9]{1,12}$/, "");
 }
 
-function editDistance(one: string, other: string): number {
+function editDistance(value: string, other: string): number {
   let above = Array.from({ length: other.length + 1 }, (_, at) => at);
-  for (let row = 1; row <= one.length; row++) {
+  for (let row = 1; row <= value.length; row++) {
     const line = [row];
     for (let at = 1; at <= other.length; at++) {
-      const swap = (above[at - 1] ?? 0) + (one[row - 1] === other[at - 1] ? 0 : 1);
+      const swap = (above[at - 1] ?? 0) + (value[row - 1] === other[at - 1] ? 0 : 1);
       line.push(Math.min(swap, (above[at] ?? 0) + 1, (line[at - 1] ?? 0) + 1));
     }
     above = line;

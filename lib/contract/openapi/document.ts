@@ -19,7 +19,7 @@ const ofFile: readonly ErrorCode[] = [
 const envelope = component("Refusal", { code: z.string(), message: z.string(), details: rare(z.unknown()) });
 const refOfRefusal = (schema: z.ZodType) => ({ $ref: `#/components/schemas/${nameOf(schema)}` });
 
-function refusalsOf(operation: Operation): Record<string, JsonSchema> {
+function refusalsOf(operation: Operation): Record<string, Response> {
   const { refusals = [], bodyRefusal } = operation;
   const codes = new Set<ErrorCode>([...always, ...refusals]);
   const add = (more: readonly ErrorCode[]) => more.forEach((code) => codes.add(code));
@@ -42,20 +42,20 @@ function refusalsOf(operation: Operation): Record<string, JsonSchema> {
   );
 }
 
-function refusal(operation: Operation, codes: readonly ErrorCode[], other?: z.ZodType | "text"): JsonSchema {
+function refusal(operation: Operation, codes: readonly ErrorCode[], other?: z.ZodType | "text"): Response {
   const description = `${codes.join(", ")}.`;
   if (operation.method === "HEAD") return { description };
   if (other === "text") return { description, content: { "text/plain": { schema: { type: "string" } } } };
-  const schema = other
+  const schema: JsonSchema = other
     ? refOfRefusal(other)
-    : { allOf: [refOfRefusal(envelope), { type: "object", properties: { code: { enum: codes } } }] };
+    : { allOf: [refOfRefusal(envelope), { type: "object", properties: { code: { enum: [...codes] } } }] };
   return { description, content: { "application/json": { schema } } };
 }
 
 const uuids = new Set(["id", "job_id", "task_id"]);
 
-function parametersOf({ path, query }: Operation): JsonSchema[] {
-  const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => ({
+function parametersOf({ path, query }: Operation): Parameter[] {
+  const inPath: Parameter[] = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => ({
     name,
     in: "path",
     required: true,
@@ -64,8 +64,8 @@ function parametersOf({ path, query }: Operation): JsonSchema[] {
   return [...inPath, ...(query ? inQuery(query) : [])];
 }
 
-function inQuery(query: z.ZodObject): JsonSchema[] {
-  const { properties, required } = propertiesOf(query);
+function inQuery(query: z.ZodObject): Parameter[] {
+  const { properties = {}, required = [] } = toWireSchema(query);
   return Object.entries(properties).map(([name, schema]) => ({
     name,
     in: "query",
@@ -75,37 +75,28 @@ function inQuery(query: z.ZodObject): JsonSchema[] {
   }));
 }
 
-function bodyOf(body: OperationBody, ref: string): JsonSchema {
+function bodyOf(body: OperationBody, ref: string): RequestBody {
   if (body.kind === "octets") return { required: true, content: { "application/octet-stream": { schema: {} } } };
   if (body.kind === "json")
     return { required: !body.schema.safeParse(undefined).success, content: { "application/json": { schema: { $ref: ref } } } };
-  const file = { [body.file]: { type: "string", contentMediaType: "application/octet-stream" } };
-  const { properties, required } = propertiesOf(body.fields);
+  const file: Record<string, JsonSchema> = { [body.file]: { type: "string", contentMediaType: "application/octet-stream" } };
+  const { properties = {}, required = [] } = toWireSchema(body.fields);
   const fields = Object.fromEntries(Object.entries(properties).map(([name, schema]) => [name, asText(schema)]));
-  const schema = { type: "object", properties: { ...file, ...fields }, required: [body.file, ...required] };
+  const schema: JsonSchema = { type: "object", properties: { ...file, ...fields }, required: [body.file, ...required] };
   return { required: true, content: { "multipart/form-data": { schema } } };
 }
 
-function asText(schema: unknown): unknown {
-  if (typeof schema === "object" && schema !== null && "type" in schema && schema.type !== "string")
-    return { type: "string", contentMediaType: "application/json", contentSchema: schema };
-  return schema;
-}
-
-function propertiesOf(schema: z.ZodType): { properties: Record<string, unknown>; required: readonly unknown[] } {
-  const { properties, required } = toWireSchema(schema);
-  return {
-    properties: typeof properties === "object" && properties !== null ? { ...properties } : {},
-    required: Array.isArray(required) ? required : [],
-  };
+function asText(schema: JsonSchema | boolean): JsonSchema | boolean {
+  if (typeof schema === "boolean" || schema.type === undefined || schema.type === "string") return schema;
+  return { type: "string", contentMediaType: "application/json", contentSchema: schema };
 }
 
 const refOf = (name: string) => `#/components/schemas/${name}`;
 const bodyName = (operation: Operation) => `${operation.name.charAt(0).toUpperCase()}${operation.name.slice(1)}Body`;
 
-let made: { document: JsonSchema; schemas: JsonSchema } | undefined;
+let made: ReturnType<typeof makeDocument> | undefined;
 
-export function openApiDocument(baseUrl: string): JsonSchema {
+export function openApiDocument(baseUrl: string) {
   made ??= makeDocument();
   return {
     ...made.document,
@@ -117,13 +108,13 @@ export function openApiDocument(baseUrl: string): JsonSchema {
 
 export const securitySchemes = { ApiKey: { type: "apiKey", in: "header", name: "X-API-Key" }, Bearer: { type: "http", scheme: "bearer" } };
 
-function makeDocument(): { document: JsonSchema; schemas: JsonSchema } {
+function makeDocument() {
   const offered = allOperations.filter(({ summary }) => summary !== undefined);
   const bodies = offered.flatMap((operation) =>
     operation.body?.kind === "json" ? [[bodyName(operation), operation.body.schema] as const] : [],
   );
   const schemas: Record<string, z.core.$ZodType> = { ...exactComponents(), ...Object.fromEntries(bodies) };
-  const paths = new Map<string, Record<string, JsonSchema>>(Object.entries(openPaths));
+  const paths = new Map<string, Record<string, DescribedOperation>>(Object.entries(openPaths));
   for (const operation of offered)
     paths.set(operation.path, { ...paths.get(operation.path), [operation.method.toLowerCase()]: describe(operation) });
   const document = {
@@ -142,30 +133,32 @@ function makeDocument(): { document: JsonSchema; schemas: JsonSchema } {
 }
 
 /** These need no key: they hold no user's data. */
-const openPaths = {
+const openPaths: Record<string, Record<string, DescribedOperation>> = {
   "/api/health": {
     get: {
       operationId: "getHealth",
-      summary: "Whether the service is ready.",
+      summary: "Checks whether the service is ready.",
       security: [],
-      responses: { "200": jsonAnswer("Ready.", { type: "object", properties: { status: { const: "ok" } }, required: ["status"] }) },
+      responses: {
+        "200": jsonAnswer<JsonSchema>("Ready.", { type: "object", properties: { status: { const: "ok" } }, required: ["status"] }),
+      },
     },
   },
   "/api/openapi.json": {
     get: {
       operationId: "getOpenApi",
-      summary: "This document.",
+      summary: "Returns this document.",
       security: [],
-      responses: { "200": jsonAnswer("OpenAPI 3.1.", { type: "object" }) },
+      responses: { "200": jsonAnswer<JsonSchema>("OpenAPI 3.1.", { type: "object" }) },
     },
   },
 };
 
-function describe(operation: Operation): JsonSchema {
+function describe(operation: Operation): DescribedOperation {
   const parameters = parametersOf(operation);
   return {
     operationId: operation.name,
-    summary: operation.summary,
+    summary: operation.summary ?? "",
     tags: [operation.tier],
     ...(operation.capability && { "x-capability": operation.capability }),
     ...(parameters.length > 0 && { parameters }),
@@ -174,41 +167,56 @@ function describe(operation: Operation): JsonSchema {
   };
 }
 
-function answersOf(operation: Operation): Record<string, JsonSchema> {
+function answersOf(operation: Operation): Record<string, Response> {
   const answers = Object.entries(operation.answers).map(([status, answer]) => [status, answerOf(answer, Number(status))] as const);
-  const ranges = hasRanges(operation) && { "304": { description: "What the ETag names is still true." } };
+  const ranges = hasRanges(operation) && { "304": { description: "The content has not changed." } };
   return { ...Object.fromEntries(answers), ...ranges };
 }
 
-const REDIRECT = "All of the bytes are at `Location`, for a short while and for whoever asks: follow it without the key.";
+const REDIRECT = "The content is at `Location` for a short time. Follow it without the key.";
 
-function answerOf(answer: OperationAnswer, status: number): JsonSchema {
-  if (answer.kind === "redirect") return { description: REDIRECT, headers: { Location: { schema: { type: "string", format: "uri" } } } };
-  if (answer.kind === "empty") return { description: "Done; no body." };
-  if (answer.kind !== "json")
-    return { description: status === 206 ? "A range of the bytes." : "The bytes.", content: { "*/*": { schema: {} } } };
-  const name = nameOf(answer.schema);
+function answerOf(operationAnswer: OperationAnswer, status: number): Response {
+  if (operationAnswer.kind === "redirect")
+    return { description: REDIRECT, headers: { Location: { schema: { type: "string", format: "uri" } } } };
+  if (operationAnswer.kind === "empty") return { description: "Success, without a body." };
+  if (operationAnswer.kind !== "json")
+    return { description: status === 206 ? "A range of the content." : "The content.", content: { "*/*": { schema: {} } } };
+  const name = nameOf(operationAnswer.schema);
   if (name === undefined) throw new Error(`an answer ${status} is no component`);
-  return jsonAnswer(status === 201 ? "Created." : status === 202 ? "Begun." : "Done.", { $ref: refOf(name) });
+  return jsonAnswer(status === 201 ? "Created." : status === 202 ? "Accepted." : "Success.", { $ref: refOf(name) });
 }
 
-export function jsonAnswer(description: string, schema: JsonSchema): JsonSchema {
+export function jsonAnswer<S>(description: string, schema: S) {
   return { description, content: { "application/json": { schema } } };
 }
 
-export type JsonSchema = Readonly<Record<string, unknown>>;
+export type JsonSchema = z.core.JSONSchema.JSONSchema;
+type Content = Readonly<Record<string, { schema: JsonSchema }>>;
+type Parameter = { name: string; in: "path" | "query"; required: boolean; schema: JsonSchema | boolean; style?: string; explode?: boolean };
+type RequestBody = { required: boolean; content: Content };
+type Response = { description: string; headers?: Readonly<Record<string, { schema: JsonSchema }>>; content?: Content };
+export type DescribedOperation = {
+  operationId: string;
+  summary: string;
+  tags?: string[];
+  "x-capability"?: string;
+  security?: [];
+  parameters?: Parameter[];
+  requestBody?: RequestBody;
+  responses: Readonly<Record<string, Response>>;
+};
 
 const options = { target: "draft-2020-12", io: "input", unrepresentable: "any", override } as const;
 
-function toWireSchema(schema: z.ZodType): JsonSchema {
+export function toWireSchema(schema: z.ZodType): JsonSchema {
   return withoutMarks(z.toJSONSchema(schema, options));
 }
 
 function toComponents(schemas: Readonly<Record<string, z.core.$ZodType>>): Record<string, JsonSchema> {
   const registry = z.registry<{ id: string }>();
   for (const [id, schema] of Object.entries(schemas)) registry.add(schema, { id });
-  const made = z.toJSONSchema(registry, { ...options, uri: (id) => `#/components/schemas/${id}` });
-  return Object.fromEntries(Object.entries(made.schemas).map(([id, schema]) => [id, withoutMarks(schema)]));
+  const document = z.toJSONSchema(registry, { ...options, uri: (id) => `#/components/schemas/${id}` });
+  return Object.fromEntries(Object.entries(document.schemas).map(([id, schema]) => [id, withoutMarks(schema)]));
 }
 
 type Context = Parameters<NonNullable<NonNullable<Parameters<typeof z.toJSONSchema>[1]>["override"]>>[0];
@@ -221,7 +229,7 @@ function override({ zodSchema, jsonSchema }: Context): void {
     if (form.kind === "boolean") Object.assign(jsonSchema, { type: "boolean" });
     if (form.kind === "object") Object.assign(jsonSchema, { type: "object", additionalProperties: {} });
     if (form.kind === "object-text") Object.assign(jsonSchema, { type: "string", contentMediaType: "application/json" });
-    if (form.kind === "list") Object.assign(jsonSchema, { type: "array", items: toWireSchema(form.item), maxItems: form.most });
+    if (form.kind === "list") Object.assign(jsonSchema, { type: "array", items: toWireSchema(form.item), maxItems: form.maxItems });
   }
   // Otherwise the default would be lost where the type on the wire differs from the type that is read.
   if (zodSchema instanceof z.ZodDefault) jsonSchema.default = zodSchema.def.defaultValue;

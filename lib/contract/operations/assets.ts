@@ -26,12 +26,12 @@ export const assetOperations = defineOperations({
     method: "GET",
     path: "/api/assets",
     query: assetsQuerySchema,
-    tells: "assets",
+    subject: "assets",
     refusals: ["INVALID_TAG_FILTER"],
     answers: { 200: json(assetsAnswerSchema) },
   },
   uploadAsset: {
-    summary: "Uploads a file; content that the user has already answers with the existing asset.",
+    summary: "Uploads a file. Content that you already have returns the existing asset.",
     method: "POST",
     path: "/api/assets",
     body: { kind: "multipart", file: "file", fields: assetUploadFieldsSchema },
@@ -39,11 +39,11 @@ export const assetOperations = defineOperations({
     answers: { 200: json(createdAssetSchema), 201: json(createdAssetSchema) },
   },
   getAsset: {
-    summary: "One asset.",
+    summary: "Returns an asset.",
     method: "GET",
     path: "/api/assets/{id}",
     item: "asset",
-    tells: "asset",
+    subject: "asset",
     answers: { 200: json(assetSchema) },
   },
   addTags: {
@@ -56,7 +56,7 @@ export const assetOperations = defineOperations({
     answers: { 200: json(tagChangeSchema) },
   },
   createAssetFromHash: {
-    summary: "An asset of content that the user may see already.",
+    summary: "Creates an asset from content that the service already has.",
     method: "POST",
     path: "/api/assets/from-hash",
     item: "other",
@@ -65,7 +65,7 @@ export const assetOperations = defineOperations({
     answers: { 200: json(createdAssetSchema), 201: json(createdAssetSchema) },
   },
   downloadAsset: {
-    summary: "Fetches a file from a permitted host: at once where it is stored already, else as a task.",
+    summary: "Downloads a file from a permitted host. Returns the asset if it is already stored, otherwise a background task.",
     method: "POST",
     path: "/api/assets/download",
     body: json(downloadBodySchema),
@@ -93,7 +93,7 @@ export const assetOperations = defineOperations({
     answers: { 200: json(assetEditAnswerSchema) },
   },
   deleteAsset: {
-    summary: "Deletes an asset; its content goes with the last one.",
+    summary: "Deletes an asset. Its content is deleted with its last asset.",
     method: "DELETE",
     path: "/api/assets/{id}",
     capability: "assets.delete",
@@ -102,7 +102,7 @@ export const assetOperations = defineOperations({
     answers: { 204: { kind: "empty" } },
   },
   getAssetContent: {
-    summary: "The bytes of an asset.",
+    summary: "Returns the content of an asset.",
     method: "GET",
     path: "/api/assets/{id}/content",
     capability: "assets.content",
@@ -111,7 +111,7 @@ export const assetOperations = defineOperations({
     answers: { 200: { kind: "bytes" }, 206: { kind: "bytes" }, 302: { kind: "redirect" } },
   },
   hasAssetHash: {
-    summary: "Whether the user may use content of that hash.",
+    summary: "Checks whether you can use content with this hash.",
     method: "HEAD",
     path: "/api/assets/hash/{hash}",
     capability: "assets.hash",
@@ -120,7 +120,7 @@ export const assetOperations = defineOperations({
     answers: { 200: { kind: "empty" } },
   },
   getRemoteMetadata: {
-    summary: "What is known of a file on a permitted host before it is fetched.",
+    summary: "Returns size, type and name of a file on a permitted host before its download.",
     method: "GET",
     path: "/api/assets/remote-metadata",
     capability: "assets.remoteMetadata",
@@ -131,7 +131,7 @@ export const assetOperations = defineOperations({
     answers: { 200: json(remoteMetadataSchema) },
   },
   listTags: {
-    summary: "Tags with how many assets carry them.",
+    summary: "Lists tags with their number of assets.",
     method: "GET",
     path: "/api/tags",
     capability: "tags.list",
@@ -139,7 +139,7 @@ export const assetOperations = defineOperations({
     answers: { 200: json(tagsAnswerSchema) },
   },
   refineTags: {
-    summary: "Tags of the assets that a filter leaves.",
+    summary: "Lists the tags of the assets that match a filter.",
     method: "GET",
     path: "/api/assets/tags/refine",
     capability: "tags.list",

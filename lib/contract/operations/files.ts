@@ -28,8 +28,8 @@ export const maskUploadFieldsSchema = imageUploadFieldsSchema.pick({ subfolder: 
     .string()
     .max(4000)
     .transform((text, context) => {
-      const read = originalRefSchema.safeParse(parseJson(text));
-      if (read.success) return read.data;
+      const parsed = originalRefSchema.safeParse(parseJson(text));
+      if (parsed.success) return parsed.data;
       context.addIssue("must be JSON text with a filename");
       return z.NEVER;
     }),
@@ -102,7 +102,7 @@ export const fileOperations = defineOperations({
     answers: { 200: json(imageUploadAnswerSchema) },
   },
   uploadMask: {
-    summary: "Uploads a mask that was painted over an image.",
+    summary: "Uploads a mask for an image.",
     method: "POST",
     path: "/api/upload/mask",
     item: "other",
@@ -111,7 +111,7 @@ export const fileOperations = defineOperations({
     answers: { 200: json(maskUploadAnswerSchema) },
   },
   listUserdata: {
-    summary: "Lists the user's data files in a folder.",
+    summary: "Lists your data files in a folder.",
     method: "GET",
     path: "/api/userdata",
     item: "other",
@@ -120,19 +120,19 @@ export const fileOperations = defineOperations({
     answers: { 200: json(userdataListSchema) },
   },
   writeUserdata: {
-    summary: "Writes a data file, whole or not at all.",
+    summary: "Writes a data file atomically.",
     method: "POST",
     path: "/api/userdata/{file}",
     item: "file",
     tail: "file",
     query: userdataWriteQuerySchema,
     body: { kind: "octets" },
-    alwaysAsked: { full_info: true },
+    alwaysRequested: { full_info: true },
     refusals: ["FORBIDDEN", "CONFLICT", "STORAGE_QUOTA_EXCEEDED"],
     answers: { 200: json(userdataWriteAnswerSchema) },
   },
   view: {
-    summary: "The bytes of a file by its name, one of its channels, or a thumbnail.",
+    summary: "Returns a file by its name, one of its channels, or a thumbnail.",
     method: "GET",
     path: "/api/view",
     capability: "view",
@@ -143,7 +143,7 @@ export const fileOperations = defineOperations({
     answers: { 200: { kind: "bytes" }, 206: { kind: "bytes" }, 302: { kind: "redirect" } },
   },
   readUserdata: {
-    summary: "The bytes of a data file.",
+    summary: "Returns a data file.",
     method: "GET",
     path: "/api/userdata/{file}",
     capability: "userdata.read",
@@ -168,13 +168,12 @@ export const fileOperations = defineOperations({
     path: "/api/userdata/{file}/move/{dest}",
     capability: "userdata.move",
     item: "file",
-    servedBy: "writeUserdata",
     query: z.object({ overwrite: booleanText.default(true), full_info: booleanText.default(false) }),
     refusals: ["FORBIDDEN", "CONFLICT"],
     answers: { 200: json(userdataWriteAnswerSchema) },
   },
   getMaskLayers: {
-    summary: "The layers of a mask that was uploaded.",
+    summary: "Returns the layers of an uploaded mask.",
     method: "GET",
     path: "/api/files/mask-layers",
     capability: "maskLayers",

@@ -7,6 +7,6 @@ export function hasRole(actual: Role, needed: Role): boolean {
   return roles.indexOf(actual) >= roles.indexOf(needed);
 }
 
-export function weaker(one: Role, other: Role): Role {
-  return hasRole(one, other) ? other : one;
+export function weaker(value: Role, other: Role): Role {
+  return hasRole(value, other) ? other : value;
 }

@@ -6,7 +6,7 @@ const DAY_HOURS = 24;
 
 /** `within` is hours back from now; `from` (included) and `to` (excluded) are milliseconds since 1970 and take precedence. */
 export const usageParams = {
-  within: { kind: "integer", min: 1, max: DAY_HOURS * 366, usual: DAY_HOURS * 30 },
+  within: { kind: "integer", min: 1, max: DAY_HOURS * 366, default: DAY_HOURS * 30 },
   from: { kind: "integer", min: 0 },
   to: { kind: "integer", min: 0 },
 } as const satisfies Params;
@@ -33,9 +33,9 @@ export function addUp(rows: readonly UsageFigures[]): UsageFigures {
 }
 
 function addAmounts(amounts: readonly Amount[]): Amount {
-  const known = amounts.flatMap(({ value }) => value ?? []);
-  const value = known.reduce((total, one) => total + one, 0);
-  const isAtLeast = known.length < amounts.length || amounts.some((amount) => amount.isAtLeast);
+  const values = amounts.flatMap(({ value }) => value ?? []);
+  const value = values.reduce((total, value) => total + value, 0);
+  const isAtLeast = values.length < amounts.length || amounts.some((amount) => amount.isAtLeast);
   if (!isAtLeast) return { value };
   return value === 0 && !amounts.some((amount) => amount.isAtLeast) ? {} : { value, isAtLeast: true };
 }

@@ -21,14 +21,14 @@ import {
 
 const assetSortFields = ["name", "created_at", "updated_at", "size", "last_access_time"] as const;
 const hashPattern = /^(blake3|sha256):[0-9a-f]{64}$/;
-/** The most that any setting may allow; a service's own bound is below it. */
+/** The maximum that any setting may allow; a service's own bound is below it. */
 const MAX_TAGS = 10_000;
 const MAX_METADATA_BYTES = 64 * 1024;
 /** For a name, a tag or a media type that is sent; answers of a service are read as they are. */
-const oneLine = (most: number) =>
+const oneLine = (maxLength: number) =>
   z
     .string()
-    .max(most)
+    .max(maxLength)
     .regex(/^\P{Cc}*$/u, "must hold no control characters")
     .regex(/^\P{Cs}*$/u, "must hold whole characters: half of a surrogate pair is none");
 const tagSchema = oneLine(200).min(1).regex(/\S/, "must not be blank");

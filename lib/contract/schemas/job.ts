@@ -44,6 +44,8 @@ const submissionFields = {
   prompt_excerpt: foreign(loosely(z.string())),
 };
 
+const expectedRunSchema = z.object({ low_ms: z.number(), median_ms: z.number(), high_ms: z.number(), late_ms: z.number() });
+
 export const jobsQuerySchema = querySchema(jobParams);
 export type JobsQuery = z.infer<typeof jobsQuerySchema>;
 
@@ -61,6 +63,10 @@ export const jobListItemSchema = component("Job", {
   progress: rare(loosely(progressSchema)),
   /** From the embedded service: why the job waits, if no runner that can do it takes jobs. */
   waits: rare(loosely(jobWaitsSchema)),
+  /** From the embedded service: the runner that the job was given to. */
+  runner_id: rare(loosely(z.string())),
+  /** Added by the console while the job waits or runs, from earlier runs of the same workflow on the same runner. */
+  expected_run: foreign(loosely(expectedRunSchema)),
   ...submissionFields,
   search_match: foreign(loosely(searchMatchSchema)),
   rerun_of: foreign(loosely(z.string())),
@@ -129,7 +135,7 @@ const cancelAnswer = z.looseObject({ cancelled: z.union([z.boolean(), z.array(z.
 export const cancelAnswerSchema = named("CancelledJob", reads(cancelAnswer, z.object({ cancelled: z.boolean() })));
 export const cancelsAnswerSchema = named("CancelledJobs", reads(cancelAnswer, z.object({ cancelled: z.array(z.guid()) })));
 
-/** The most that any setting may allow; a service's own bound is below it. */
+/** The maximum that any setting may allow; a service's own bound is below it. */
 const MAX_IDS_PER_CALL = 100_000;
 
 export const manageBodySchema = z
@@ -141,7 +147,7 @@ export const manageBodySchema = z
   .transform((body) => (body.clear ? { clear: true } : body));
 export type ManageBody = z.infer<typeof manageBodySchema>;
 
-/** A local server answers with an empty body: then `deleted` is absent: not known. An empty list says that nothing was deleted. */
+/** A local server's empty answer has no `deleted`: unknown. An empty list means that nothing was deleted. */
 export const queueAnswerSchema = component("QueueChange", {
   deleted: maybe(z.array(z.string())),
   /** For a local server, whose queue forgets jobs that left it: the named jobs without a trace. */
@@ -174,7 +180,7 @@ export const historyQuerySchema = z.object({
   offset: integerText({ min: 0 }).default(0),
 });
 
-/** The family's older map: oldest first, with the offset counted from the oldest; an offset below 0 means the last `max_items`. */
+/** ComfyUI's older map: oldest first, with the offset counted from the oldest; an offset below 0 means the last `max_items`. */
 export const olderHistoryQuerySchema = z.object({
   max_items: integerText({ min: 1, max: 1000 }).default(200),
   offset: integerText({ min: -1 }).default(-1),

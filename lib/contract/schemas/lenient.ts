@@ -15,7 +15,7 @@ export type WireForm =
   | { kind: "boolean" }
   | { kind: "object" }
   | { kind: "object-text" }
-  | { kind: "list"; item: z.ZodType; most: number };
+  | { kind: "list"; item: z.ZodType; maxItems: number };
 const wireForms = new WeakMap<object, WireForm>();
 export const wireFormOf = (schema: object): WireForm | undefined => wireForms.get(schema);
 export function formOfParameter(query: z.ZodObject, name: string): WireForm | undefined {
@@ -69,8 +69,8 @@ export function entriesById<T extends z.ZodType>(item: T) {
   return reads(read, z.record(z.string(), exactOf(item)));
 }
 
-function entryOf<T>(read: z.ZodSafeParseResult<T>): T[] {
-  return read.success ? [read.data] : [];
+function entryOf<T>(parsed: z.ZodSafeParseResult<T>): T[] {
+  return parsed.success ? [parsed.data] : [];
 }
 
 export const texts = reads(
@@ -112,11 +112,11 @@ export const objectText = onWire(
   { kind: "object-text" },
 );
 
-export function commaList<T extends z.ZodType<string, string>>(item: T, most = 100) {
+export function commaList<T extends z.ZodType<string, string>>(item: T, maxItems = 100) {
   const schema = z
     .union([z.array(z.string()).transform((values) => values.flatMap((value) => value.trim() || [])), z.string().transform(partsOf)])
-    .pipe(z.array(item).max(most));
-  return onWire(schema, { kind: "list", item, most });
+    .pipe(z.array(item).max(maxItems));
+  return onWire(schema, { kind: "list", item, maxItems });
 }
 
 /** Query parameters that clients add to any URL: cache busters, client ids, credentials. They filter nothing. */
@@ -138,7 +138,7 @@ export function unknownFilter(query: z.ZodObject, names: Iterable<string>): { fi
 }
 
 type QueryShape<P extends Params> = {
-  [N in keyof P]: P[N] extends { usual: string | number | boolean }
+  [N in keyof P]: P[N] extends { default: string | number | boolean }
     ? z.ZodDefault<z.ZodType<ValueOf<P[N]>>>
     : z.ZodOptional<z.ZodType<ValueOf<P[N]>>>;
 };
@@ -147,7 +147,7 @@ export function querySchema<const P extends Params>(params: P): z.ZodObject<Quer
 export function querySchema(params: Params): z.ZodObject {
   const fields = Object.entries(params).map(([name, param]) => {
     const schema = schemaOf(param);
-    return [name, param.usual === undefined ? schema.optional() : schema.default(param.usual)] as const;
+    return [name, param.default === undefined ? schema.optional() : schema.default(param.default)] as const;
   });
   return z.object(Object.fromEntries(fields));
 }
@@ -157,7 +157,7 @@ function schemaOf(param: Param): z.ZodType {
   if (param.kind === "boolean") return booleanText;
   if (param.kind === "word") return z.enum(param.values);
   if (param.kind === "words") return commaList(z.string().toLowerCase().pipe(z.enum(param.values)));
-  return (param.isTrimmed ? z.string().trim() : z.string()).min(1).max(param.most);
+  return (param.isTrimmed ? z.string().trim() : z.string()).min(1).max(param.maxLength);
 }
 
 export const webAddress = z

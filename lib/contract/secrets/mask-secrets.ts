@@ -1,4 +1,4 @@
-// Masks secrets in free-form objects. What lies beyond the bounds is masked whole. Links and descriptions of inputs stay.
+// Masks secrets in free-form objects. Content beyond the bounds is masked whole. Links and descriptions of inputs stay.
 
 import { withSpellingsOf } from "../json/exact-json";
 import { isObject, type JsonObject } from "../json/json";
@@ -35,18 +35,18 @@ export function maskSecrets(value: unknown, literals: readonly string[] = [], is
 }
 
 type Search = { literals: readonly string[]; left: number; names: Map<string, string>; isMasked: IsMasked };
-type Place = { depth: number; secret: boolean };
+type Scope = { depth: number; secret: boolean };
 
-function maskValue(value: unknown, search: Search, place: Place): unknown {
-  if (typeof value === "string") return place.secret && value !== "" ? MASK : maskText(value, search.literals);
+function maskValue(value: unknown, search: Search, scope: Scope): unknown {
+  if (typeof value === "string") return scope.secret && value !== "" ? MASK : maskText(value, search.literals);
   if (typeof value !== "object" || value === null) return value;
   if (search.isMasked(value)) return value;
-  if (place.depth >= maskBounds.depth || --search.left < 0) return MASK;
-  if (Array.isArray(value)) return maskList(value, search, place);
-  return isObject(value) ? maskObject(value, search, place) : value;
+  if (scope.depth >= maskBounds.depth || --search.left < 0) return MASK;
+  if (Array.isArray(value)) return maskList(value, search, scope);
+  return isObject(value) ? maskObject(value, search, scope) : value;
 }
 
-function maskList(list: unknown[], search: Search, { depth, secret }: Place): unknown[] {
+function maskList(list: unknown[], search: Search, { depth, secret }: Scope): unknown[] {
   const inside = { depth: depth + 1, secret: secret && !isLink(list) && !isInputSpec(list) };
   let masked: unknown[] | undefined;
   for (let index = 0; index < list.length; index++) {
@@ -58,7 +58,7 @@ function maskList(list: unknown[], search: Search, { depth, secret }: Place): un
   return masked ? withSpellingsOf(list, masked) : list;
 }
 
-function maskObject(object: JsonObject, search: Search, { depth, secret }: Place): JsonObject {
+function maskObject(object: JsonObject, search: Search, { depth, secret }: Scope): JsonObject {
   const widgetsAreSecret = hasSecretWidget(object);
   const names = Object.keys(object);
   let masked: [string, unknown][] | undefined;
@@ -76,8 +76,8 @@ function maskObject(object: JsonObject, search: Search, { depth, secret }: Place
 
 /** Remembered, since every row of a list has the same few names. */
 function cleanNameOf(name: string, search: Search): string {
-  const known = search.names.get(name);
-  if (known !== undefined) return known;
+  const cleanName = search.names.get(name);
+  if (cleanName !== undefined) return cleanName;
   const clean = maskText(name, search.literals);
   search.names.set(name, clean);
   return clean;

@@ -18,23 +18,23 @@ const DRAWING = ["extra_pnginfo", "workflow"];
 
 export function placesInWorkflow(workflow: unknown): SecretPlace[] {
   if (!isMasked(workflow)) return [];
-  const places: SecretPlace[] = [];
+  const secretPlaces: SecretPlace[] = [];
   for (const [nodeId, node] of Object.entries(looseGraph(workflow) ?? {})) {
     for (const [input, value] of Object.entries(node.inputs ?? {})) {
-      if (places.length >= MAX_PLACES) return places;
-      if (!isLink(value) && isMasked(value)) places.push({ kind: "input", node_id: nodeId, node: nodeName(node), input });
+      if (secretPlaces.length >= MAX_PLACES) return secretPlaces;
+      if (!isLink(value) && isMasked(value)) secretPlaces.push({ kind: "input", node_id: nodeId, node: nodeName(node), input });
     }
   }
-  return [...places, ...placesInExtra(objectOf(objectOf(workflow)?.extra_data) ?? {})].slice(0, MAX_PLACES);
+  return [...secretPlaces, ...placesInExtra(objectOf(objectOf(workflow)?.extra_data) ?? {})].slice(0, MAX_PLACES);
 }
 
 function placesInExtra(extraData: JsonObject): SecretPlace[] {
-  const places: SecretPlace[] = [];
+  const secretPlaces: SecretPlace[] = [];
   const path: string[] = [];
   const walk = (value: unknown) => {
-    if (places.length >= MAX_PLACES || path.length > DEEPEST) return;
+    if (secretPlaces.length >= MAX_PLACES || path.length > DEEPEST) return;
     const isWhole = typeof value === "string" || (path.length === DRAWING.length && DRAWING.every((name, at) => path[at] === name));
-    if (isWhole && isMasked(value)) places.push({ kind: "extra", path: [...path] });
+    if (isWhole && isMasked(value)) secretPlaces.push({ kind: "extra", path: [...path] });
     else if (!isWhole && typeof value === "object" && value !== null) {
       for (const [name, item] of Object.entries(value)) {
         path.push(name);
@@ -44,7 +44,7 @@ function placesInExtra(extraData: JsonObject): SecretPlace[] {
     }
   };
   walk(extraData);
-  return places;
+  return secretPlaces;
 }
 
 export function placesInJob(detail: unknown): SecretPlace[] {
@@ -58,8 +58,8 @@ export function placesInJob(detail: unknown): SecretPlace[] {
   ].slice(0, MAX_PLACES);
 }
 
-const known = oneOf(["input", "extra", "error", "output"]);
-const place = object({ kind: known }, { node_id: anyText, node: anyText, input: anyText, path: list(anyText, DEEPEST) });
+const placeKind = oneOf(["input", "extra", "error", "output"]);
+const place = object({ kind: placeKind }, { node_id: anyText, node: anyText, input: anyText, path: list(anyText, DEEPEST) });
 
 export function readPlaces(sent: unknown): SecretPlace[] {
   return (list(place, MAX_PLACES)(sent) ?? []).flatMap(({ kind, node_id, node, input, path }): SecretPlace[] => {

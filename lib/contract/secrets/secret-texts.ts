@@ -10,6 +10,8 @@ const suspicious =
   /comfyui-|sk-|ld-|ld_|bearer|eyJ|hf_|gh[opsu]_|github_pat_|r8_|AIza|xox|:\/\/|token=|key=|secret=|password=|authorization=/i;
 
 const shapes: readonly RegExp[] = [
+  // A prefix and, soon after it, an unbroken run of 16: "comfyui-impact-pack" is a package, not a key.
+  /(?<![A-Za-z0-9])comfyui-[A-Za-z0-9_-]{0,40}?[A-Za-z0-9]{16}[A-Za-z0-9_-]*/gi,
   /(?<![A-Za-z0-9])ld-[A-Za-z0-9]{40}(?![A-Za-z0-9])/g,
   /(?<![A-Za-z0-9])ld_[0-9a-f]{64}(?![A-Za-z0-9])/g,
   /(?<![A-Za-z0-9])sk-[A-Za-z0-9_-]{16,}/g,
@@ -58,47 +60,12 @@ export function endOfWindow(text: string, from: number): number {
 
 function maskShapes(text: string): string {
   if (!suspicious.test(text)) return text;
-  let masked = maskPlatformKeys(text);
+  let masked = text;
   for (const shape of shapes) masked = masked.replace(shape, MASK);
   return masked
     .replace(bearer, (_, lead: string) => lead + MASK)
     .replace(inQuery, (_, lead: string) => lead + MASK)
     .replace(inUserInfo, (_, lead: string) => lead + MASK);
-}
-
-const platformPrefix = /(?<![A-Za-z0-9])comfyui-/gi;
-const unbroken = /[A-Za-z0-9]{16,}/g;
-const brokenOff = /[^A-Za-z0-9_-]/g;
-const MAX_BETWEEN = 40;
-
-/** A prefix and, soon after it, an unbroken run of 16: "comfyui-impact-pack" is a package, not a key. Each run is looked for only once. */
-function maskPlatformKeys(text: string): string {
-  const parts: string[] = [];
-  let done = 0;
-  let run: { start: number; end: number } | undefined;
-  platformPrefix.lastIndex = 0;
-  for (let found = platformPrefix.exec(text); found; found = platformPrefix.exec(text)) {
-    const start = found.index + found[0].length;
-    if (run === undefined || run.start < start) run = next(unbroken, text, start);
-    if (run === undefined) break;
-    if (run.start - start > MAX_BETWEEN) {
-      // Any prefix before this point is too far from the run as well.
-      platformPrefix.lastIndex = Math.max(start, run.start - MAX_BETWEEN - found[0].length);
-      continue;
-    }
-    if (/[^A-Za-z0-9_-]/.test(text.slice(start, run.start))) continue;
-    const end = next(brokenOff, text, run.end)?.start ?? text.length;
-    parts.push(text.slice(done, found.index), MASK);
-    done = end;
-    platformPrefix.lastIndex = end;
-  }
-  return done === 0 ? text : parts.join("") + text.slice(done);
-}
-
-function next(pattern: RegExp, text: string, from: number): { start: number; end: number } | undefined {
-  pattern.lastIndex = from;
-  const found = pattern.exec(text);
-  return found ? { start: found.index, end: found.index + found[0].length } : undefined;
 }
 
 /** Each literal in every spelling that JSON, a URL or JSON inside a text may give it; texts too short to be a key are left out. */

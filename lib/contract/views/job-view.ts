@@ -1,7 +1,9 @@
 import { type Failure, parseLateValidation } from "../failure";
+import { type ExpectedRun } from "../jobs/expected-run";
 import { isTerminalWord, type JobState, toJobState } from "../jobs/job-list";
 import { isObject, objectOf, textOf } from "../json/json";
 import { parseJson } from "../json/parse-json";
+import { cutText } from "../plain-line";
 import { type JobWaits } from "../runners/runners";
 import { type ExecutionError } from "../schemas/execution";
 import { type HistoryEntry, type JobDetail, type JobListItem, type JobStatus } from "../schemas/job";
@@ -39,8 +41,7 @@ const SHOWN_ERROR = 140;
 /** One line for a list: "LoadImage: file not found". For a refusal that arrived as JSON inside the text, the line is its message. */
 export function errorLine({ nodeType, type, message, lateValidation }: JobErrorView): string {
   const reason = lateValidation?.message ?? (message.trim().split("\n")[0] || type);
-  const line = [nodeType, reason].filter(Boolean).join(": ");
-  return line.length > SHOWN_ERROR ? `${line.slice(0, SHOWN_ERROR - 1)}…` : line;
+  return cutText([nodeType, reason].filter(Boolean).join(": "), SHOWN_ERROR);
 }
 
 const MAX_FIELD_LENGTH = 500;
@@ -89,6 +90,8 @@ export type JobProgressView = {
   currentNode?: string;
   step?: number;
   steps?: number;
+  /** A higher version is another picture. */
+  previewVersion?: number;
 };
 
 export type JobView = {
@@ -104,6 +107,7 @@ export type JobView = {
   queueWaitMs?: number;
   runMs?: number;
   progress?: JobProgressView;
+  expected?: ExpectedRun;
   preview?: OutputView;
   outputsCount?: number;
   workflowId?: string;
@@ -131,6 +135,7 @@ export function toJobView(item: JobListItem | JobDetail, status?: JobStatus): Jo
     queueWaitMs: between(createdAtMs, startedAtMs),
     runMs: between(startedAtMs, endedAtMs),
     progress: standing.terminal ? undefined : toProgressView(item.progress),
+    expected: standing.terminal ? undefined : item.expected_run,
     preview: toPreviewView(item.preview_output),
     outputsCount: item.outputs_count,
     workflowId: textOf(item.workflow_id),
@@ -181,7 +186,7 @@ export function runningNode({ currentNode: node, step, steps }: JobProgressView 
 }
 
 function toProgressView(progress: JobListItem["progress"]): JobProgressView | undefined {
-  const { value, nodes_done: nodesDone, nodes_total: nodesTotal, current_node, step, steps } = progress ?? {};
+  const { value, nodes_done: nodesDone, nodes_total: nodesTotal, current_node, step, steps, preview: previewVersion } = progress ?? {};
   const view = dropAbsent({
     value: value === undefined ? undefined : Math.min(1, Math.max(0, value)),
     nodesDone,
@@ -189,6 +194,7 @@ function toProgressView(progress: JobListItem["progress"]): JobProgressView | un
     currentNode: textOf(current_node),
     step,
     steps,
+    previewVersion,
   });
   return Object.keys(view).length > 0 ? view : undefined;
 }

@@ -105,29 +105,29 @@ const MAX_OUTPUTS = 20_000;
 
 export function toPreviewView(preview: PreviewOutput | null | undefined): OutputView | undefined {
   if (!isObject(preview)) return undefined;
-  const place = { nodeId: textOf(preview.nodeId) ?? "", key: textOf(preview.mediaType) ?? "images", index: 0 };
+  const location = { nodeId: textOf(preview.nodeId) ?? "", key: textOf(preview.mediaType) ?? "images", index: 0 };
   const content = typeof preview.content === "string" ? preview.content : undefined;
   if (textOf(preview.filename) === undefined && content !== undefined) {
-    return { ...textView(place, content), ...(preview.truncated === true && { truncated: true }) };
+    return { ...textView(location, content), ...(preview.truncated === true && { truncated: true }) };
   }
-  return fileView(place, preview, false);
+  return fileView(location, preview, false);
 }
 
-type Place = { nodeId: string; key: string; index: number };
+type OutputLocation = { nodeId: string; key: string; index: number };
 
 function listUnderKey({ nodeId, key, value, flags }: { nodeId: string; key: string; value: unknown; flags: unknown }): OutputView[] {
-  const place = { nodeId, key, index: 0 };
-  if (!Array.isArray(value)) return toView(place, value, false);
+  const location = { nodeId, key, index: 0 };
+  if (!Array.isArray(value)) return toView(location, value, false);
   const holdsItems = value.some((item) => typeof item === "string" || (isObject(item) && textOf(item.filename) !== undefined));
-  if (!holdsItems) return value.every((item) => item === null) ? [] : [jsonView(place, value)];
+  if (!holdsItems) return value.every((item) => item === null) ? [] : [jsonView(location, value)];
   return value.slice(0, MAX_OUTPUTS).flatMap((item: unknown, index) => toView({ nodeId, key, index }, item, isAnimated(flags, index)));
 }
 
-function toView(place: Place, item: unknown, animated: boolean): OutputView[] {
+function toView(location: OutputLocation, item: unknown, animated: boolean): OutputView[] {
   if (item === null || item === undefined) return [];
-  if (typeof item === "string") return [isBareFile(place.key, item) ? bareFileView(place, item) : textView(place, item)];
-  const file = isObject(item) ? fileView(place, item, animated) : undefined;
-  return [file ?? jsonView(place, item)];
+  if (typeof item === "string") return [isBareFile(location.key, item) ? bareFileView(location, item) : textView(location, item)];
+  const file = isObject(item) ? fileView(location, item, animated) : undefined;
+  return [file ?? jsonView(location, item)];
 }
 
 function isAnimated(flags: unknown, index: number): boolean {
@@ -141,11 +141,11 @@ function isBareFile(key: string, text: string): boolean {
   return kind === "3d" || (kind !== undefined && /^(images?|gifs|videos?|audios?|3d|files)$/.test(key));
 }
 
-function bareFileView(place: Place, filename: string): OutputView {
-  return fromFile(place, { filename, subfolder: "", type: "output" }, mediaKindOf({ names: [filename], key: place.key }), filename);
+function bareFileView(location: OutputLocation, filename: string): OutputView {
+  return fromFile(location, { filename, subfolder: "", type: "output" }, mediaKindOf({ names: [filename], key: location.key }), filename);
 }
 
-function fileView(place: Place, item: Record<string, unknown>, animated: boolean): OutputView | undefined {
+function fileView(location: OutputLocation, item: Record<string, unknown>, animated: boolean): OutputView | undefined {
   const filename = textOf(item.filename);
   if (filename === undefined) return undefined;
   const displayName = textOf(item.display_name);
@@ -153,13 +153,13 @@ function fileView(place: Place, item: Record<string, unknown>, animated: boolean
   const kind = mediaKindOf({
     names: [filename, displayName],
     types: [format, textOf(item.mime_type), textOf(item.mediaType)],
-    key: place.key,
+    key: location.key,
   });
   const frameRate = numberOf(item.frame_rate);
   const assetId = textOf(item.asset_id) ?? textOf(item.id);
   return {
     ...fromFile(
-      place,
+      location,
       { filename, subfolder: textOf(item.subfolder) ?? "", type: textOf(item.type) ?? "output" },
       kind,
       displayName ?? filename,
@@ -171,14 +171,14 @@ function fileView(place: Place, item: Record<string, unknown>, animated: boolean
   };
 }
 
-function fromFile(place: Place, file: OutputFile, kind: FileKind, name: string): OutputView {
-  return { ...place, kind, name, file, animated: false, temporary: file.type === "temp" };
+function fromFile(location: OutputLocation, file: OutputFile, kind: FileKind, name: string): OutputView {
+  return { ...location, kind, name, file, animated: false, temporary: file.type === "temp" };
 }
 
-function textView(place: Place, text: string): OutputView {
-  return { ...place, kind: "text", name: "", text, animated: false, temporary: false };
+function textView(location: OutputLocation, text: string): OutputView {
+  return { ...location, kind: "text", name: "", text, animated: false, temporary: false };
 }
 
-function jsonView(place: Place, json: unknown): OutputView {
-  return { ...place, kind: "json", name: "", json, animated: false, temporary: false };
+function jsonView(location: OutputLocation, json: unknown): OutputView {
+  return { ...location, kind: "json", name: "", json, animated: false, temporary: false };
 }

@@ -1,5 +1,6 @@
 // The prompt graph: links, order and loops. No recursion: chains may have 5,000 nodes. Free of zod: browsers load it with the first page.
 
+import { type JsonObject, objectOf } from "../json/json";
 import { own } from "../json/own";
 import { anything, map, object, type ReadBy, text } from "../json/readers";
 import { type Graph, type GraphNode, type Link } from "../schemas/graph";
@@ -13,11 +14,24 @@ export function isLink(value: unknown): value is Link {
   return Array.isArray(value) && value.length === 2 && typeof value[0] === "string" && Number.isInteger(value[1]) && Number(value[1]) >= 0;
 }
 
+/** Node ids in order, each with its class and the inputs that `keeps` selects: equal for equal graphs in any order. */
+export function shapeOf(graph: JsonObject, keeps: (nodeId: string, name: string, value: unknown) => boolean): unknown[] {
+  return Object.keys(graph)
+    .sort()
+    .map((nodeId) => {
+      const node = objectOf(own(graph, nodeId));
+      const inputs = Object.entries(objectOf(node && own(node, "inputs")) ?? {})
+        .filter(([name, value]) => keeps(nodeId, name, value))
+        .sort(([a], [b]) => (a < b ? -1 : 1));
+      return [nodeId, node && own(node, "class_type"), inputs];
+    });
+}
+
 export function isSeedName(name: string): boolean {
   return /(^|_)seed$/i.test(name);
 }
 
-export function linksOf(node: GraphNode): Omit<GraphLink, "nodeId">[] {
+export function linksOf(node: Pick<GraphNode, "inputs">): Omit<GraphLink, "nodeId">[] {
   return Object.entries(node.inputs ?? {}).flatMap(([input, value]) =>
     isLink(value) ? [{ input, source: value[0], output: value[1] }] : [],
   );
@@ -34,11 +48,11 @@ export function danglingLinks(graph: Graph): GraphLink[] {
 /** Node ids, each after its sources; nodes that are ready at once keep the graph's order. Nodes in or behind a loop are left out. */
 export function topologicalOrder(graph: Graph): string[] {
   const ids = Object.keys(graph);
-  const place = new Map(ids.map((id, index) => [id, index]));
+  const indexById = new Map(ids.map((id, index) => [id, index]));
   const waitsFor = ids.map(() => 0);
   const followers: number[][] = ids.map(() => []);
   for (const { nodeId, source } of allLinks(graph)) {
-    const [from, to] = [place.get(source), place.get(nodeId)];
+    const [from, to] = [indexById.get(source), indexById.get(nodeId)];
     if (from === undefined || to === undefined) continue;
     followers[from]?.push(to);
     waitsFor[to] = (waitsFor[to] ?? 0) + 1;
@@ -55,45 +69,74 @@ export function topologicalOrder(graph: Graph): string[] {
   return order;
 }
 
-/** All nodes that a node takes from, directly or indirectly, including ids not in the graph. In a loop a node is its own source. */
-export function sourcesOf(graph: Graph, nodeId: string): Set<string> {
-  const found = new Set<string>();
-  for (const open = [nodeId]; open.length > 0;) {
-    const node = own(graph, open.pop() ?? "");
-    for (const { source } of node ? linksOf(node) : []) {
-      if (found.has(source)) continue;
-      found.add(source);
-      open.push(source);
+/** Everything that can be reached from `starts`, including these, each once. `budget` bounds the steps. */
+export function reach(
+  starts: readonly string[],
+  nextOf: (id: string) => readonly string[],
+  budget = Number.POSITIVE_INFINITY,
+): Set<string> {
+  const match = new Set(starts);
+  const open = [...match];
+  let steps = 0;
+  for (let id = open.pop(); id !== undefined && steps < budget; id = open.pop()) {
+    for (const next of nextOf(id)) {
+      steps++;
+      if (match.has(next)) continue;
+      match.add(next);
+      open.push(next);
     }
   }
-  return found;
+  return match;
+}
+
+/** The ids that a node's links name, including ids not in the graph. */
+export function directSources(graph: Graph): (nodeId: string) => string[] {
+  return (nodeId) => {
+    const node = own(graph, nodeId);
+    return node ? linksOf(node).map(({ source }) => source) : [];
+  };
+}
+
+/** All nodes that a node takes from, directly or indirectly, including ids not in the graph. In a loop a node is its own source. */
+export function sourcesOf(graph: Graph, nodeId: string): Set<string> {
+  const nextOf = directSources(graph);
+  return reach(nextOf(nodeId), nextOf);
 }
 
 /** One loop, as node ids from a node over its sources back to itself (the first id is not repeated); undefined if there is none. */
 export function findCycle(graph: Graph): string[] | undefined {
+  return findCycles(Object.keys(graph), directSources(graph)).next().value;
+}
+
+/** Each loop as its first `maxNodes` ids in the order of the links, starting at the first id of `order` that is on it. */
+export function* findCycles(
+  order: readonly string[],
+  nextOf: (id: string) => readonly string[],
+  maxNodes = Number.POSITIVE_INFINITY,
+): Generator<string[], undefined> {
   const finished = new Set<string>();
-  for (const start of Object.keys(graph)) {
-    const path: { id: string; sources: string[] }[] = [];
-    const onPath = new Set<string>();
+  for (const start of order) {
+    const path: { id: string; sources: readonly string[]; next: number }[] = [];
+    const positions = new Map<string, number>();
     const enter = (id: string) => {
-      onPath.add(id);
-      path.push({ id, sources: linksOf(own(graph, id) ?? { class_type: "", inputs: {} }).map((link) => link.source) });
+      positions.set(id, path.length);
+      path.push({ id, sources: nextOf(id), next: 0 });
     };
     if (!finished.has(start)) enter(start);
     for (let top = path.at(-1); top !== undefined; top = path.at(-1)) {
-      const source = top.sources.shift();
+      const source = top.sources[top.next++];
+      const position = source === undefined ? undefined : positions.get(source);
       if (source === undefined) {
-        finished.add(top.id);
-        onPath.delete(top.id);
         path.pop();
-      } else if (onPath.has(source)) {
-        return path.slice(path.findIndex((step) => step.id === source)).map((step) => step.id);
-      } else if (Object.hasOwn(graph, source) && !finished.has(source)) {
+        positions.delete(top.id);
+        finished.add(top.id);
+      } else if (position !== undefined) {
+        yield path.slice(position, position + maxNodes).map(({ id }) => id);
+      } else if (!finished.has(source)) {
         enter(source);
       }
     }
   }
-  return undefined;
 }
 
 function insertDescending(list: number[], value: number): void {

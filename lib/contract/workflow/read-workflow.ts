@@ -4,8 +4,7 @@ import { withSpellingsOf } from "../json/exact-json";
 import { isObject, type JsonObject, objectOf } from "../json/json";
 import { duplicateKeys, findJsonError, lineAndColumn } from "../json/json-text";
 import { own } from "../json/own";
-import { TooManyExactNumbers } from "../json/parse-json";
-import { parseLenientJson, readLenientJson, withoutNaN } from "../json/parse-json";
+import { parseLenientJson, readLenientJson, TooManyExactNumbers, withoutNaN } from "../json/parse-json";
 import { type Graph } from "../schemas/graph";
 import { nameInExtraData } from "./workflow-name";
 
@@ -15,8 +14,8 @@ export const workflowLimits = { characters: 5_000_000, nodes: 5000, depth: 100 }
 export type WorkflowProblem =
   | { code: "empty" }
   | { code: "no_nodes" }
-  | { code: "too_large"; limit: keyof typeof workflowLimits; most: number; found: number }
-  | { code: "too_many_numbers"; most: number }
+  | { code: "too_large"; limit: keyof typeof workflowLimits; max: number; found: number }
+  | { code: "too_many_numbers"; max: number }
   | { code: "not_json"; line: number; column: number }
   | { code: "ui_format"; file: JsonObject }
   | { code: "no_graph"; found: "list" | "text" | "number" | "boolean" | "null" | "object" }
@@ -34,7 +33,7 @@ export function readWorkflow(text: string): WorkflowReading {
   try {
     parsed = readLenientJson(json);
   } catch (error) {
-    if (error instanceof TooManyExactNumbers) return refuse({ code: "too_many_numbers", most: error.most });
+    if (error instanceof TooManyExactNumbers) return refuse({ code: "too_many_numbers", max: error.maxNumbers });
     // Replacements of the same length preserve error positions.
     return refuse({ code: "not_json", ...lineAndColumn(json, findJsonError(withoutNaN(json, "0"))) });
   }
@@ -50,17 +49,17 @@ export function unwrapWorkflow(workflow: unknown): { graph: Graph; extraData?: J
 function readParsed(parsed: unknown, text?: string): WorkflowReading {
   const depth = depthOf(parsed, workflowLimits.depth);
   if (depth > workflowLimits.depth) return tooLarge("depth", depth);
-  const found = locate(parsed, { path: [], text });
-  if (!found) return refuse(isObject(parsed) && isBlank(parsed) ? { code: "no_nodes" } : { code: "no_graph", found: nameOfType(parsed) });
-  const problem = problemOf(found.graph);
+  const located = locate(parsed, { path: [], text });
+  if (!located) return refuse(isObject(parsed) && isBlank(parsed) ? { code: "no_nodes" } : { code: "no_graph", found: nameOfType(parsed) });
+  const problem = problemOf(located.graph);
   if (problem) return refuse(problem);
-  const extraData = withoutPartnerKeys(found.extraData);
+  const extraData = withoutPartnerKeys(located.extraData);
   const title = extraData && nameInExtraData(extraData);
-  const duplicates = found.text === undefined ? [] : duplicateKeys(found.text, found.path);
+  const duplicates = located.text === undefined ? [] : duplicateKeys(located.text, located.path);
   return {
     ok: true,
     value: {
-      graph: toGraph(found.graph),
+      graph: toGraph(located.graph),
       ...(title !== undefined && { title }),
       ...(extraData && { extraData }),
       ...(duplicates.length > 0 && { duplicates }),
@@ -68,29 +67,29 @@ function readParsed(parsed: unknown, text?: string): WorkflowReading {
   };
 }
 
-type Place = { text: string | undefined; path: readonly string[] };
-type Located = Place & { graph: JsonObject; extraData?: unknown };
+type JsonLocation = { text: string | undefined; path: readonly string[] };
+type Located = JsonLocation & { graph: JsonObject; extraData?: unknown };
 
 /** Keys that programs use for a workflow: a queued prompt, the editor's own result, a request to a hosted worker, a job's details. */
 const wrappers = ["prompt", "output", "workflow", "input", "data"] as const;
 const MAX_WRAPPER_DEPTH = 4;
 
 /** The graph or editor file in a value: the value itself, or inside objects, one-element lists and JSON texts. */
-function locate(value: unknown, place: Place): Located | undefined {
-  if (place.path.length > MAX_WRAPPER_DEPTH) return undefined;
+function locate(value: unknown, location: JsonLocation): Located | undefined {
+  if (location.path.length > MAX_WRAPPER_DEPTH) return undefined;
   if (typeof value === "string") {
     const parsed = /^\s*\{/.test(value) ? parseLenientJson(value) : undefined;
     return isObject(parsed) && depthOf(parsed, workflowLimits.depth) <= workflowLimits.depth
       ? locate(parsed, { text: value, path: [] })
       : undefined;
   }
-  if (Array.isArray(value)) return value.length === 1 ? locate(value[0], { ...place, path: [...place.path, "0"] }) : undefined;
+  if (Array.isArray(value)) return value.length === 1 ? locate(value[0], { ...location, path: [...location.path, "0"] }) : undefined;
   if (!isObject(value)) return undefined;
-  if (Array.isArray(value.nodes) || Object.values(value).some(hasClass)) return { ...place, graph: value };
+  if (Array.isArray(value.nodes) || Object.values(value).some(hasClass)) return { ...location, graph: value };
   for (const key of wrappers) {
-    const inner = locate(own(value, key), { ...place, path: [...place.path, key] });
+    const inner = locate(own(value, key), { ...location, path: [...location.path, key] });
     if (!inner) continue;
-    const drawing = key === "workflow" ? undefined : locate(own(value, "workflow"), place)?.graph;
+    const drawing = key === "workflow" ? undefined : locate(own(value, "workflow"), location)?.graph;
     const beside = Array.isArray(drawing?.nodes) && !Array.isArray(inner.graph.nodes) && { extra_pnginfo: { workflow: drawing } };
     return { ...inner, extraData: inner.extraData ?? value.extra_data ?? (beside || undefined) };
   }
@@ -106,7 +105,7 @@ function problemOf(candidate: JsonObject): WorkflowProblem | undefined {
   if (Array.isArray(candidate.nodes)) return candidate.nodes.length === 0 ? { code: "no_nodes" } : { code: "ui_format", file: candidate };
   const entries = Object.entries(candidate);
   if (entries.length > workflowLimits.nodes) {
-    return { code: "too_large", limit: "nodes", most: workflowLimits.nodes, found: entries.length };
+    return { code: "too_large", limit: "nodes", max: workflowLimits.nodes, found: entries.length };
   }
   const classless = entries.find(([, node]) => !hasClass(node));
   if (classless) return { code: "node_without_class", nodeId: classless[0] };
@@ -137,12 +136,12 @@ function withoutPartnerKeys(extraData: unknown): JsonObject | undefined {
   return withSpellingsOf(extraData, rest);
 }
 
-/** Counts levels of lists and objects; stops one beyond `most`, so a hostile file costs no more than an honest one. */
-function depthOf(value: unknown, most: number): number {
+/** Counts levels of lists and objects; stops one beyond `maxDepth`, so a hostile file costs no more than an honest one. */
+function depthOf(value: unknown, maxDepth: number): number {
   let level: unknown[] = [value];
   for (let depth = 0; ; depth++) {
     const containers = level.filter((item) => typeof item === "object" && item !== null);
-    if (containers.length === 0 || depth > most) return depth;
+    if (containers.length === 0 || depth > maxDepth) return depth;
     level = containers.flatMap((item) => Object.values(item));
   }
 }
@@ -154,8 +153,8 @@ function nameOfType(value: unknown): "list" | "text" | "number" | "boolean" | "n
   return typeof value === "number" || typeof value === "bigint" ? "number" : typeof value === "boolean" ? "boolean" : "object";
 }
 
-function tooLarge(limit: keyof typeof workflowLimits, found: number): WorkflowReading {
-  return refuse({ code: "too_large", limit, most: workflowLimits[limit], found });
+function tooLarge(limit: keyof typeof workflowLimits, match: number): WorkflowReading {
+  return refuse({ code: "too_large", limit, max: workflowLimits[limit], found: match });
 }
 
 function refuse(failure: WorkflowProblem): WorkflowReading {

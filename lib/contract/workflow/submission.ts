@@ -24,6 +24,21 @@ export function readRerun(header: string | null): string | undefined {
   return id !== undefined && id.length <= MAX_JOB_ID ? id : undefined;
 }
 
+/** Jobs that one person submits together: the id of their batch, and how many it has, as `ID; size=12`. Never sent to a service either. */
+export const BATCH_HEADER = "x-lightdesk-batch";
+export const MAX_BATCH_SIZE = 1000;
+export type BatchRef = { id: string; size: number };
+
+export function writeBatch({ id, size }: BatchRef): string {
+  return `${id}; size=${size}`;
+}
+
+export function readBatch(header: string | null): BatchRef | undefined {
+  const [, id = "", digits] = /^([A-Za-z0-9-]{16,64}); ?size=(\d{1,4})$/.exec(header ?? "") ?? [];
+  const size = Number(digits);
+  return size >= 1 && size <= MAX_BATCH_SIZE ? { id, size } : undefined;
+}
+
 /** One line, short enough for a list; undefined if it is blank. Cut before it is encoded, so that no letter is cut in half. */
 function toLabel(text: string): string | undefined {
   const line = text.replace(/[\p{Cc}\s]+/gu, " ").trim();
@@ -35,7 +50,7 @@ export function readLabel(header: string | null): string | undefined {
   return toLabel(decodePercent(header ?? "") ?? "");
 }
 
-/** The outcome of a submission, as GET /api/console/submissions/{key} tells it; an unknown key is a 404. */
+/** The outcome of a submission, from GET /api/console/submissions/{key}; an unknown key is a 404. */
 export type SubmissionReport =
   { state: "accepted"; answer: unknown } | { state: "refused" } | { state: "unknown"; failure: { code: string; message: string } };
 
@@ -43,8 +58,8 @@ const unanswered = new Set(["INTERNAL", "UPSTREAM_ERROR", "UPSTREAM_TIMEOUT", "U
 
 const accepted = object({}, { prompt_id: text, job_id: text });
 
-export function submittedJob(answer: unknown): string | undefined {
-  const read = accepted(answer);
+export function submittedJob(response: unknown): string | undefined {
+  const read = accepted(response);
   return read?.prompt_id ?? read?.job_id;
 }
 
@@ -54,7 +69,7 @@ export function isUnsent({ details }: Pick<Failure, "details">): boolean {
   return unsent(details) !== undefined;
 }
 
-/** The service may have accepted the job despite this failure: it was sent, and no clear answer came. */
+/** The service may have accepted the job despite this failure: it was sent, without a clear answer. */
 export function mayHaveStarted(failure: Pick<Failure, "code" | "details">): boolean {
   return unanswered.has(failure.code) || (failure.code === "UPSTREAM_UNREACHABLE" && !isUnsent(failure));
 }

@@ -1,8 +1,8 @@
 // Members who may see only the jobs of another member's own connection: the operations and files open to them.
-// Guarantees: an operation without `reads` in its row is refused; a file is open only if an answer about jobs has named it.
+// An operation without `reads` in its row is refused; a file is open only if an answer about jobs has named it.
 
 import "server-only";
-import { type Failure } from "@/lib/contract/failure";
+import { type Failure, refusal } from "@/lib/contract/failure";
 import { objectOf, textOf } from "@/lib/contract/json/json";
 import { isRead, type Operation } from "@/lib/contract/operation";
 import { outputsSchema, previewOutputSchema } from "@/lib/contract/schemas/execution";
@@ -15,7 +15,7 @@ import { type CallInput } from "../upstream/outgoing";
 type Seen = Pick<Connection, "id" | "seenOf">;
 
 export function jobsOnly(owner: string): Failure {
-  return { code: "JOBS_ONLY", message: `This is ${owner}'s own connection: you can see its jobs, and nothing else.`, status: 403 };
+  return refusal("JOBS_ONLY", `This is ${owner}'s own connection: you can see its jobs, and nothing else.`);
 }
 
 export function readsJobs(operation: Operation): boolean {
@@ -49,9 +49,9 @@ export async function refusalOfFile(
 }
 
 /** Called before an answer about jobs is sent: its files may be fetched from then on. */
-export async function noteShownFiles({ store, now }: Parts<"store" | "now">, { id, seenOf }: Seen, answer: unknown): Promise<void> {
+export async function noteShownFiles({ store, now }: Parts<"store" | "now">, { id, seenOf }: Seen, response: unknown): Promise<void> {
   if (seenOf === undefined) return;
-  const files = filesShownIn(answer);
+  const files = filesShownIn(response);
   if (files.length > 0) await store.jobViewers.noteShown(id, files, now());
 }
 
@@ -66,7 +66,7 @@ function filesShownIn(value: unknown): ShownFile[] {
 
 /** An answer is one job, a list of jobs, or an object with an entry for each job id. */
 function rowsOf(value: unknown): unknown[] {
-  const answer = objectOf(value) ?? {};
-  for (const list of [answer.jobs, answer.history]) if (Array.isArray(list)) return list;
-  return textOf(answer.status) === undefined && answer.outputs === undefined ? Object.values(answer) : [answer];
+  const response = objectOf(value) ?? {};
+  for (const list of [response.jobs, response.history]) if (Array.isArray(list)) return list;
+  return textOf(response.status) === undefined && response.outputs === undefined ? Object.values(response) : [response];
 }

@@ -6,9 +6,10 @@ import { type JsonObject, numberOf, objectOf } from "@/lib/contract/json/json";
 import { parseJson } from "@/lib/contract/json/parse-json";
 import { type Outputs, outputsSchema } from "@/lib/contract/schemas/execution";
 import { type Feed, type FeedEnd, feedEnds, type FeedTarget } from "@/lib/shared/http-types";
+import { createLru } from "@/lib/shared/lru";
 
 /** `jobs` and `bytes` are limits for each socket. */
-const most = { sockets: 50, jobs: 200, bytes: 4 * 1024 ** 2, messageBytes: 256 * 1024 };
+const limits = { sockets: 50, jobs: 200, bytes: 4 * 1024 ** 2, messageBytes: 256 * 1024 };
 const MAX_ENDED = 2000;
 const LOOK_MS = 30_000;
 /** Long, because a job may run long without anyone looking at it. */
@@ -17,7 +18,17 @@ const AGAIN_MS = 10_000;
 const WITHOUT_MS = 10 * 60_000;
 
 /** `isListening`: from opening the socket until it has ended. It is not opened again before `restsUntil`. */
-type Place = { askedAt: number; isListening: boolean; restsUntil: number; feed: Feed | undefined; jobs: Map<string, LiveReport> };
+type Place = {
+  askedAt: number;
+  isListening: boolean;
+  /** Some message has arrived on the open socket. */
+  isConnected: boolean;
+  /** The job that the last message was about: previews name none. */
+  lastJob: string | undefined;
+  restsUntil: number;
+  feed: Feed | undefined;
+  jobs: Map<string, LiveReport>;
+};
 /**
  * `done`: nodes that have ended, including cached ones. `within`: the sum of the running nodes' progress, from 0 to 1 each.
  * `node`: the running one, with its step.
@@ -31,16 +42,39 @@ export type LiveReport = {
   bytes: number;
   nodesTotal?: number;
   isTotalRequested?: true;
+  /** By the console's clock; unknown if the job started before the console listened. */
+  startedMs?: number;
   progress?: LiveProgress;
 };
+/** `received`: for every message. `changed`: for a message that says that a job has begun or ended, or the queue has changed. */
+export type ReportTarget = FeedTarget & { received(): void; changed(): void };
 /** Opens a socket to the service; its messages arrive with secrets already removed. */
-type Listen = (target: FeedTarget) => Promise<Feed | undefined>;
+type Listen = (target: ReportTarget) => Promise<Feed | undefined>;
+/** `jobId`: the job that has a new report; undefined if any job may have changed. */
+export type Watcher = (jobId: string | undefined) => void;
+
+/** `version`: a newer preview has a higher one, also after a restart. */
+export type Preview = { bytes: Uint8Array<ArrayBuffer>; type: string; version: number };
+/** Of all jobs together, the newest of each. */
+const MAX_PREVIEWS_BYTES = 32 * 1024 ** 2;
+export const MAX_PREVIEW_BYTES = 1024 ** 2;
 
 export type LiveOutputs = ReturnType<typeof createLiveOutputs>;
 
 export function createLiveOutputs(now: () => number) {
   const places = new Map<string, Place>();
+  const watchers = new Map<string, Set<Watcher>>();
+  const previews = createLru<string, Preview>({ max: MAX_PREVIEWS_BYTES, sizeOf: ({ bytes }) => bytes.byteLength });
+  let version = 0;
   const looking = setInterval(() => void look(), LOOK_MS).unref();
+
+  function notePreview(name: string, jobId: string | undefined, message: Uint8Array): string | undefined {
+    const picture = readPreview(message);
+    if (!picture || jobId === undefined) return undefined;
+    version = Math.max(version + 1, now());
+    previews.set(`${name}\n${jobId}`, { ...picture, version });
+    return jobId;
+  }
 
   function close(name: string, place: Place): void {
     places.delete(name);
@@ -59,12 +93,22 @@ export function createLiveOutputs(now: () => number) {
 
   async function open(name: string, place: Place, listen: Listen): Promise<void> {
     place.isListening = true;
-    const end = (why?: FeedEnd) => {
+    const notifyWatchers = (jobId?: string) => watchers.get(name)?.forEach((watcher) => watcher(jobId));
+    const end = (feedEnd?: FeedEnd) => {
       place.isListening = false;
+      place.isConnected = false;
       place.feed = undefined;
-      place.restsUntil = now() + (why?.code === feedEnds.notFound ? WITHOUT_MS : AGAIN_MS);
+      place.restsUntil = now() + (feedEnd?.code === feedEnds.notFound ? WITHOUT_MS : AGAIN_MS);
+      notifyWatchers();
     };
-    const feed = await listen({ send: (message) => note(place.jobs, message), end }).catch(() => undefined);
+    const send = (message: string | Uint8Array) => {
+      const jobId = typeof message === "string" ? note(place.jobs, message, now()) : notePreview(name, place.lastJob, message);
+      if (typeof message === "string") place.lastJob = jobId ?? place.lastJob;
+      if (jobId !== undefined) notifyWatchers(jobId);
+    };
+    const feed = await listen({ send, end, received: () => (place.isConnected = true), changed: () => notifyWatchers() }).catch(
+      () => undefined,
+    );
     if (!feed) end();
     else if (places.get(name) === place && place.isListening) place.feed = feed;
     else feed.stop();
@@ -76,6 +120,8 @@ export function createLiveOutputs(now: () => number) {
       const place = places.get(name) ?? {
         askedAt: 0,
         isListening: false,
+        isConnected: false,
+        lastJob: undefined,
         restsUntil: 0,
         feed: undefined,
         jobs: new Map<string, LiveReport>(),
@@ -85,8 +131,24 @@ export function createLiveOutputs(now: () => number) {
       places.set(name, place);
       place.askedAt = now();
       if (!place.isListening && now() >= place.restsUntil) void open(name, place, listen);
-      for (const [oldest, other] of [...places].slice(0, -most.sockets)) close(oldest, other);
+      for (const [oldest, other] of [...places].slice(0, -limits.sockets)) close(oldest, other);
       return place.jobs;
+    },
+
+    previewOf: (name: string, jobId: string) => previews.get(`${name}\n${jobId}`),
+
+    reportOf: (name: string, jobId: string) => places.get(name)?.jobs.get(jobId),
+
+    watch(name: string, watcher: Watcher): { stop(): void; isConnected(): boolean } {
+      const all = watchers.get(name) ?? new Set();
+      watchers.set(name, all.add(watcher));
+      return {
+        stop() {
+          all.delete(watcher);
+          if (all.size === 0 && watchers.get(name) === all) watchers.delete(name);
+        },
+        isConnected: () => places.get(name)?.isConnected === true,
+      };
     },
 
     setTotal(name: string, jobId: string, nodesTotal: number): void {
@@ -110,54 +172,90 @@ export function createLiveOutputs(now: () => number) {
   };
 }
 
-const wanted = /"(?:executed|execution_cached|execution_start|executing|progress|progress_state)"/;
+const liveTypes = /"(?:executed|execution_cached|execution_start|executing|progress|progress_state)"/;
+const stateChange = /"type"\s*:\s*"(?:status|execution_(?:start|success|error|interrupted))"/;
 const unknownJob: LiveReport = { outputs: {}, cached: [], ended: new Set(), bytes: 0 };
 
-export function isWanted(message: string | Uint8Array): message is string {
-  return typeof message === "string" && message.length <= most.messageBytes && wanted.test(message);
+export function isNeeded(message: string | Uint8Array): message is string {
+  return typeof message === "string" && message.length <= limits.messageBytes && liveTypes.test(message);
 }
 
-function note(jobs: Place["jobs"], text: string | Uint8Array): void {
-  const message = isWanted(text) ? readMessage(parseJson(text)) : undefined;
-  if (message?.jobId === undefined) return;
-  const next = after(jobs.get(message.jobId) ?? unknownJob, message, text.length);
-  if (next && next.bytes <= most.bytes) keep(jobs, message.jobId, next);
+const PREVIEW_EVENT = 1;
+const HEADER_BYTES = 8;
+
+/** Undefined for anything but a JPEG, PNG or WebP: the first bytes decide, not the declared type. */
+function readPreview(message: Uint8Array): Omit<Preview, "version"> | undefined {
+  if (message.byteLength <= HEADER_BYTES || message.byteLength > MAX_PREVIEW_BYTES) return undefined;
+  if (new DataView(message.buffer, message.byteOffset).getUint32(0) !== PREVIEW_EVENT) return undefined;
+  const bytes = new Uint8Array(message.subarray(HEADER_BYTES));
+  const head = Buffer.from(bytes.subarray(0, 12)).toString("latin1");
+  const type = head.startsWith("\xff\xd8\xff")
+    ? "image/jpeg"
+    : head.startsWith("\x89PNG\r\n\x1a\n")
+      ? "image/png"
+      : head.startsWith("RIFF") && head.startsWith("WEBP", 8)
+        ? "image/webp"
+        : undefined;
+  return type && { bytes, type };
+}
+
+/** The type is at the beginning. */
+export function isStateChange(message: string): boolean {
+  return stateChange.test(message.slice(0, 200));
+}
+
+/** The id of the job that has a new report. */
+function note(jobs: Place["jobs"], text: string | Uint8Array, atMs: number): string | undefined {
+  const message = isNeeded(text) ? readMessage(parseJson(text)) : undefined;
+  if (message?.jobId === undefined) return undefined;
+  const report = jobs.get(message.jobId) ?? unknownJob;
+  const next =
+    message.type === "execution_start"
+      ? { ...report, startedMs: atMs, progress: { done: 0, within: 0 } }
+      : after(report, message, text.length);
+  if (!next || next.bytes > limits.bytes) return undefined;
+  keep(jobs, message.jobId, next);
+  return message.jobId;
 }
 
 function keep(jobs: Place["jobs"], jobId: string, next: LiveReport): void {
   jobs.delete(jobId);
   jobs.set(jobId, next);
-  let bytes = [...jobs.values()].reduce((sum, one) => sum + one.bytes, 0);
+  let bytes = [...jobs.values()].reduce((sum, job) => sum + job.bytes, 0);
   for (const [oldest, one] of jobs) {
-    if (jobs.size <= most.jobs && bytes <= most.bytes) return;
+    if (jobs.size <= limits.jobs && bytes <= limits.bytes) return;
     jobs.delete(oldest);
     bytes -= one.bytes;
   }
 }
 
-function after(known: LiveReport, { type, node, ...message }: ComfyMessage, length: number): LiveReport | undefined {
-  const bytes = known.bytes + length;
+function after(report: LiveReport, { type, node, ...message }: ComfyMessage, length: number): LiveReport | undefined {
+  const bytes = report.bytes + length;
   if (type === "executed" && node !== undefined) {
     const output = outputsSchema.safeParse({ [node]: message.output });
-    return output.success ? { ...known, bytes, outputs: { ...known.outputs, ...output.data } } : undefined;
+    return output.success ? { ...report, bytes, outputs: { ...report.outputs, ...output.data } } : undefined;
   }
-  if (type === "execution_cached") return { ...known, bytes, cached: message.nodes };
-  if (type === "execution_start") return { ...known, progress: { done: 0, within: 0 } };
-  if (type === "executing") return afterNode(known, node);
-  const isOfNode = node === undefined || node === known.progress?.node;
-  if (type === "progress" && isOfNode && known.progress) return { ...known, progress: { ...known.progress, ...stepIn(message) } };
+  if (type === "execution_cached") return { ...report, bytes, cached: message.nodes };
+  if (type === "executing") return afterNode(report, node);
+  const isOfNode = node === undefined || node === report.progress?.node;
+  if (type === "progress" && isOfNode && report.progress) return { ...report, progress: { ...report.progress, ...stepIn(message) } };
   const states = type === "progress_state" ? message.states : undefined;
-  return states && { ...known, progress: progressIn(states, known.cached) };
+  return states && { ...report, progress: progressIn(states, report.cached) };
 }
 
 /** A node begins, so the one before it has ended. */
-function afterNode(known: LiveReport, node: string | undefined): LiveReport {
-  const before = known.progress?.node;
-  if (before === node && before !== undefined) return known;
-  const isOver = before === undefined || known.ended.has(before) || known.ended.size >= MAX_ENDED;
-  const ended = isOver ? known.ended : new Set([...known.ended, before]);
-  const done = Math.max(known.progress?.done ?? 0, new Set([...known.cached, ...ended]).size);
-  return { ...known, ended, bytes: known.bytes + (ended === known.ended ? 0 : (before?.length ?? 0)), progress: { done, within: 0, node } };
+function afterNode(report: LiveReport, node: string | undefined): LiveReport {
+  const before = report.progress?.node;
+  if (before === node && before !== undefined) return report;
+  const isOver = before === undefined || report.ended.has(before) || report.ended.size >= MAX_ENDED;
+  const ended = isOver ? report.ended : new Set([...report.ended, before]);
+  const done = Math.max(report.progress?.done ?? 0, new Set([...report.cached, ...ended]).size);
+  return {
+    ...report,
+    ended,
+    bytes: report.bytes + (ended === report.ended ? 0 : (before?.length ?? 0)),
+    progress: { done, within: 0, node },
+  };
 }
 
 function stepIn({

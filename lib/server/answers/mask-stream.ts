@@ -6,6 +6,7 @@ import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { parseExactJson } from "@/lib/contract/json/parse-json";
 import { isSecretName } from "@/lib/contract/secrets/mask-secrets";
 import { endOfWindow, MASK, maskText, WINDOW } from "@/lib/contract/secrets/secret-texts";
+import { toByteStream } from "@/lib/shared/web-stream";
 import { keyGate } from "../upstream/key-gate";
 
 /** Values this deep are masked; the parser of masked answers does the same. */
@@ -29,8 +30,8 @@ type Level = {
   hasInputs?: boolean;
   hasSecretInput?: boolean;
 };
-/** `held`: the end of what is masked, which may be the beginning of a key. */
-type OpenText = { isSecret: boolean; isName: boolean; name: string; text: string; held: string; raw: string; isEmpty: boolean };
+/** `pendingText`: the end of what is masked, which may be the beginning of a key. */
+type OpenText = { isSecret: boolean; isName: boolean; name: string; text: string; pendingText: string; raw: string; isEmpty: boolean };
 
 function createMasker(apiKey: string | undefined) {
   const gate = keyGate(apiKey);
@@ -55,7 +56,7 @@ function createMasker(apiKey: string | undefined) {
 
   function beginText(): void {
     const isName = level !== undefined && !level.isList && level.field === undefined;
-    text = { isSecret: !isName && isInSecretField(), isName, name: "", text: "", held: "", raw: "", isEmpty: true };
+    text = { isSecret: !isName && isInSecretField(), isName, name: "", text: "", pendingText: "", raw: "", isEmpty: true };
     out += '"';
   }
 
@@ -74,17 +75,17 @@ function createMasker(apiKey: string | undefined) {
       text.text = text.text.slice(end);
     }
     if (isLast) {
-      if (text.held !== "") pass("", true);
+      if (text.pendingText !== "") pass("", true);
       endText();
     }
   }
 
   function pass(masked: string, isLast: boolean): void {
     if (!text) return;
-    const raw = text.held + writeExactJson(masked).slice(1, -1);
+    const raw = text.pendingText + writeExactJson(masked).slice(1, -1);
     const end = isLast ? raw.length : raw.length - gate.partialKeyLength(raw);
     out += gate.part(raw.slice(0, end));
-    text.held = raw.slice(end);
+    text.pendingText = raw.slice(end);
   }
 
   function endText(): void {
@@ -202,17 +203,8 @@ export function maskJsonStream(source: ReadableStream<Uint8Array>, apiKey: strin
     if (rest !== "") yield encoder.encode(rest);
   }
   const reading = pieces();
-  return new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        const next = await reading.next();
-        if (next.done) controller.close();
-        else controller.enqueue(next.value);
-      },
-      async cancel() {
-        await reading.return();
-      },
-    },
-    { highWaterMark: 0 },
+  return toByteStream(
+    () => reading.next(),
+    () => reading.return(),
   );
 }

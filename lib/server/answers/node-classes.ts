@@ -16,10 +16,10 @@ import { redactForBrowser, type Source } from "./redact";
 type From = Source & { composition: Parts<"classNames" | "nodeInfos" | "now">; upstream: Pick<Upstream, "call" | "catalogue"> };
 
 export async function readCatalogue(from: From, input?: CallInput): Promise<Result<Catalogue, Failure>> {
-  const read = await from.upstream.catalogue(input);
-  if (!read.ok) return failed(redactForBrowser(read.failure, from));
-  from.composition.classNames.learn(from.connection.id, read.value.classes);
-  return read;
+  const result = await from.upstream.catalogue(input);
+  if (!result.ok) return failed(redactForBrowser(result.failure, from));
+  from.composition.classNames.learn(from.connection.id, result.value.classes);
+  return result;
 }
 
 const CACHE_MS = 60_000;
@@ -53,10 +53,10 @@ async function readClassesIndividually({ upstream }: From, classes: readonly str
   let hasFailed = false;
   const reads = classes.map((name) =>
     inTurn(async () => {
-      const read = hasFailed ? undefined : await upstream.call(operations.getObjectInfoOf, { params: { class: name } });
+      const result = hasFailed ? undefined : await upstream.call(operations.getObjectInfoOf, { params: { class: name } });
       // An unknown class is an empty object; any refusal leaves the answer to the whole catalogue.
-      if (!read?.ok) hasFailed = true;
-      return read?.ok ? read.value : {};
+      if (!result?.ok) hasFailed = true;
+      return result?.ok ? result.value : {};
     }),
   );
   const infos = await Promise.all(reads);

@@ -3,6 +3,7 @@
 import "server-only";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { type Failure } from "@/lib/contract/failure";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { isObject, numberOf, objectOf, textOf } from "@/lib/contract/json/json";
 import { skippedIn } from "@/lib/contract/json/readers";
 import { type AnswerOf, type Operation } from "@/lib/contract/operation";
@@ -11,7 +12,7 @@ import { manageBodySchema } from "@/lib/contract/schemas/job";
 import { placesInJob, placesInWorkflow } from "@/lib/contract/secrets/secret-places";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Composition, type Target } from "../composition-type";
-import { answeredOf, notesOf } from "../ledger/notes";
+import { answeredOf, notesOf } from "../job-index/job-notes";
 import { type Connection } from "../store/connections";
 import { type CallInput } from "../upstream/outgoing";
 import { type Upstream } from "../upstream/upstream";
@@ -24,13 +25,13 @@ import { redactForBrowser, withOwnAddresses } from "./redact";
 const HISTORY_PAGE_DIVISOR = 5;
 
 async function withSecretPlaces<T>(operation: Operation, from: From, value: T, sent: unknown): Promise<T>;
-async function withSecretPlaces({ tells }: Operation, from: From, value: unknown, sent: unknown): Promise<unknown> {
-  if ((tells !== "job" && tells !== "submission") || !isObject(value)) return value;
-  const places = tells === "submission" ? placesInWorkflow(sent) : placesInJob(value);
-  const isShown = places.length > 0 && (tells === "submission" || (await isOwner(from, value.id)));
-  // Adds the field only if there are places to tell, and removes one that the service sent under this name.
+async function withSecretPlaces({ subject }: Operation, from: From, value: unknown, sent: unknown): Promise<unknown> {
+  if ((subject !== "job" && subject !== "submission") || !isObject(value)) return value;
+  const secretPlaces = subject === "submission" ? placesInWorkflow(sent) : placesInJob(value);
+  const isShown = secretPlaces.length > 0 && (subject === "submission" || (await isOwner(from, value.id)));
+  // Adds the field only if there are places to report, and removes one that the service sent under this name.
   if (!isShown && !("held_secrets" in value)) return value;
-  return { ...value, held_secrets: isShown ? places : undefined };
+  return { ...value, held_secrets: isShown ? secretPlaces : undefined };
 }
 
 async function isOwner({ composition, connection, viewer }: From, id: unknown): Promise<boolean> {
@@ -63,7 +64,7 @@ async function exchangeBounded(operation: Operation, { upstream, viewer }: From,
   const { query } = input;
   const offset = numberOf(query?.offset) ?? 0;
   let count = numberOf(query?.max_items) ?? 0;
-  if (operation.tells !== "history" || viewer.credential.kind === "token") return first;
+  if (operation.subject !== "history" || viewer.credential.kind === "token") return first;
   for (let page = first; !page.ok && page.failure.code === "UPSTREAM_TOO_LARGE" && count > 1;) {
     count = Math.max(1, Math.floor(count / HISTORY_PAGE_DIVISOR));
     page = await upstream.exchange(operation, { ...input, query: { ...query, max_items: count } });
@@ -72,11 +73,30 @@ async function exchangeBounded(operation: Operation, { upstream, viewer }: From,
   return first;
 }
 
-/** All answers of services to browsers go through this function: masked, with names and live progress. Also updates the job index. */
+/**
+ * All answers of services to browsers go through this function: masked, with names and live progress. Also updates the job index.
+ * Members with the same rights share reads of jobs, so do not change the value.
+ */
 export async function callForBrowser<O extends Operation>(
   operation: O,
   from: From,
   input?: CallInput,
+): Promise<Result<BrowserAnswer<O>, Failure>> {
+  if (operation.reads !== "jobs") return callOnce(operation, from, input);
+  const { connection, viewer, fingerprint = "" } = from;
+  // Details show their owner where secrets were, and programs get a long history as it is.
+  const person = operation.subject === "job" && [viewer.memberId, viewer.role];
+  const rights = [connection.id, fingerprint, connection.seenOf !== undefined, viewer.credential.kind === "token", person];
+  const { params, query, limits, waits } = input ?? {};
+  const key = writeExactJson([operation.name, connection.baseUrl, rights, params, query, limits, waits]);
+  const sharedRead = { key, baseUrl: connection.baseUrl, signal: input?.signal };
+  return from.composition.jobAnswers.share(sharedRead, (signal) => callOnce(operation, from, { ...input, signal }));
+}
+
+async function callOnce<O extends Operation>(
+  operation: O,
+  from: From,
+  input: CallInput | undefined,
 ): Promise<Result<BrowserAnswer<O>, Failure>> {
   const result = await exchangeBounded(operation, from, input);
   if (!result.ok) return failed(redactForBrowser(result.failure, from));
@@ -84,34 +104,48 @@ export async function callForBrowser<O extends Operation>(
   return ok({ status, value: await enriched(operation, from, value, input?.json), skipped: skippedIn(value) });
 }
 
+/** Lists are named once for each answer of the service, until something changes. */
+async function namedOf<T>(operation: Operation, from: From, value: T, sent: unknown): Promise<T>;
+async function namedOf(operation: Operation, from: From, value: unknown, sent: unknown): Promise<unknown> {
+  const { jobAnswers } = from.composition;
+  const isKept = (operation.subject === "jobs" || operation.subject === "history") && isObject(value);
+  const namedAnswer = isKept ? jobAnswers.named(value, from.connection.baseUrl) : undefined;
+  if (namedAnswer) return namedAnswer;
+  const version = jobAnswers.versionOf(from.connection.baseUrl);
+  const named = withOwnAddresses(await withNames(operation, from, value, sent), from);
+  if (isKept && isObject(named)) jobAnswers.keepNamed(value, version, named);
+  return named;
+}
+
 async function enriched<T>(operation: Operation, from: From, value: T, body: unknown): Promise<T> {
-  const { ledger, now } = from.composition;
+  const { jobIndex, runKeys, now } = from.composition;
   const { memberId, credential } = from.viewer;
   const token = credential.kind === "token" ? credential.name : undefined;
-  const { tells } = operation;
+  const { subject } = operation;
   const sent = redactForBrowser(body, from);
-  const named = withOwnAddresses(await withNames(operation, from, value, body), from);
+  runKeys.learn(operation, from.connection.id, value, sent);
+  const named = await namedOf(operation, from, value, body);
   // Each step of a large answer takes long: other requests run in between.
   await nextTurn();
   const placed = await withSecretPlaces(operation, from, named, sent);
-  if (tells === "submission") noteTotal(from, textOf(objectOf(placed)?.prompt_id), objectOf(objectOf(sent)?.prompt));
+  if (subject === "submission") noteTotal(from, textOf(objectOf(placed)?.prompt_id), objectOf(objectOf(sent)?.prompt));
   const passed = withLiveProgress(operation, from, placed);
   if (readsJobs(operation)) await noteShownFiles(from.composition, from.connection, passed);
   const atMs = now();
-  if (tells === "removal") forget(from, body);
-  else if (tells !== undefined && tells !== "assets" && tells !== "asset" && tells !== "nodes") {
-    ledger.see(from.connection.id, () => {
-      const answered = answeredOf(tells, passed, { sent, memberId, token, atMs });
-      return answered ? notesOf(answered) : [];
+  if (subject === "removal") forget(from, body);
+  else if (subject !== undefined && subject !== "assets" && subject !== "asset" && subject !== "nodes") {
+    jobIndex.see(from.connection.id, () => {
+      const response = answeredOf(subject, passed, { sent, memberId, token, atMs });
+      return response ? runKeys.addTo(from.connection.id, notesOf(response)) : [];
     });
   }
   return passed;
 }
 
 /** A removed job may still be listed for a moment; it is then read again. */
-function forget({ composition: { ledger }, connection }: From, sent: unknown): void {
+function forget({ composition: { jobIndex }, connection }: From, sent: unknown): void {
   const body = manageBodySchema.safeParse(sent);
   if (!body.success) return;
-  if (body.data.clear) ledger.restart(connection.id);
-  else ledger.removed(connection.id, body.data.delete ?? []);
+  if (body.data.clear) jobIndex.restart(connection.id);
+  else jobIndex.removed(connection.id, body.data.delete ?? []);
 }

@@ -42,8 +42,8 @@ const sentences: Readonly<Record<Reason, string>> = {
 /** `reason` is for screens, which have their own sentences. */
 export function noAppFile(body: unknown, issues: readonly Issue[]): Failure {
   const reason = reasonOf(body);
-  const place = reason === "damaged" ? issues[0] : undefined;
-  const where = place && `${place.path.map(String).join(".")}: ${place.message}`.slice(0, 300);
+  const issue = reason === "damaged" ? issues[0] : undefined;
+  const where = issue && `${issue.path.map(String).join(".")}: ${issue.message}`.slice(0, 300);
   return refusal("INVALID_BODY", where ? `${sentences[reason]} (${where})` : sentences[reason], { reason });
 }
 
@@ -83,45 +83,49 @@ export async function listPeople(context: Context, connectionId: string | undefi
   const { memberId: ownersOnly } = connection.value;
   const members = (await context.composition.store.members.list()).filter(({ disabled }) => !disabled);
   const there = members.filter(({ id }) => ownersOnly === undefined || id === ownersOnly);
-  return ok(there.map(({ id, name, role }) => ({ id, name, role })).sort((one, other) => one.name.localeCompare(other.name)));
+  return ok(there.map(({ id, name, role }) => ({ id, name, role })).sort((item, other) => item.name.localeCompare(other.name)));
 }
 
 type NewApp = { definition: AppDefinition; access: AppAccess; limits: AppLimits };
 
-export async function createApp(asked: AuthedContext, connectionId: string | undefined, app: NewApp): Promise<Result<StoredApp, Failure>> {
-  const { viewer, annotateAudit } = asked;
-  const access = await openConnection(asked, connectionId);
+export async function createApp(
+  context: AuthedContext,
+  connectionId: string | undefined,
+  app: NewApp,
+): Promise<Result<StoredApp, Failure>> {
+  const { viewer, annotateAudit } = context;
+  const access = await openConnection(context, connectionId);
   if (!access.ok) return access;
   annotateAudit({ connectionId: access.value.connection.id, outcome: app.definition.title });
-  const kept = withoutKeys(app.definition, access.value.apiKey);
-  if (!kept.ok) return kept;
-  const { store, now } = asked.composition;
+  const storedDefinition = withoutKeys(app.definition, access.value.apiKey);
+  if (!storedDefinition.ok) return storedDefinition;
+  const { store, now } = context.composition;
   const { memberId, name: by } = viewer;
   const id = await store.apps.create({ ...app, connectionId: access.value.connection.id, memberId, by, now: now() });
   if (id === undefined) return failed(refusal("CONFLICT", `A connection has at most ${MAX_APPS} apps.`));
   annotateAudit({ target: id });
-  return again(asked, id);
+  return again(context, id);
 }
 
 export async function updateApp(
-  asked: AuthedContext,
+  context: AuthedContext,
   app: StoredApp,
   { version, definition, access, limits }: z.output<typeof appUpdateSchema>,
 ): Promise<Result<StoredApp, Failure>> {
-  const { viewer } = asked;
+  const { viewer } = context;
   if (version !== app.version) return failed(outdated);
   const changes = definition ? compareVersions(app.definition, definition) : [];
   if (definition && changes.length > 0) {
-    const opened = await openConnection(asked, app.connectionId);
-    if (!opened.ok) return opened;
-    const kept = withoutKeys(definition, opened.value.apiKey);
-    if (!kept.ok) return kept;
+    const connectionResult = await openConnection(context, app.connectionId);
+    if (!connectionResult.ok) return connectionResult;
+    const storedDefinition = withoutKeys(definition, connectionResult.value.apiKey);
+    if (!storedDefinition.ok) return storedDefinition;
   }
   if (changes.length === 0 && !changesAccess(app, access) && (!limits || writeExactJson(limits) === writeExactJson(app.limits)))
     return ok(app);
-  const change = { fromVersion: version, by: viewer.name, now: asked.composition.now(), access, limits };
-  const number = await asked.composition.store.apps.change(app.id, { ...change, ...(changes.length > 0 && { definition, changes }) });
-  return number === undefined ? failed(outdated) : again(asked, app.id);
+  const change = { fromVersion: version, by: viewer.name, now: context.composition.now(), access, limits };
+  const number = await context.composition.store.apps.change(app.id, { ...change, ...(changes.length > 0 && { definition, changes }) });
+  return number === undefined ? failed(outdated) : again(context, app.id);
 }
 
 function changesAccess(app: StoredApp, access: AppAccess | undefined): boolean {
@@ -155,8 +159,8 @@ function withoutKeys(definition: AppDefinition, apiKey: string | undefined): Res
   if (writeExactJson(definition).length > workflowLimits.characters)
     return failed(refusal("UNPROCESSABLE", `The app is larger than ${workflowLimits.characters} characters.`));
   const masked = maskSecrets(definition, apiKey === undefined ? [] : [apiKey]);
-  const [place] = placesInWorkflow(masked.graph);
-  if (masked === definition && place === undefined) return ok(definition);
-  const where = place?.kind === "input" ? ` (${place.node}, ${place.input})` : "";
+  const [secretPlace] = placesInWorkflow(masked.graph);
+  if (masked === definition && secretPlace === undefined) return ok(definition);
+  const where = secretPlace?.kind === "input" ? ` (${secretPlace.node}, ${secretPlace.input})` : "";
   return failed(refusal("UNPROCESSABLE", `The workflow holds a key or a token${where}. An app is shared: take it out first.`));
 }

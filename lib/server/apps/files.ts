@@ -27,7 +27,7 @@ import { type Composition, type Parts } from "../composition-type";
 import { type Access } from "../connections/access";
 import { type AuthedContext } from "../context";
 import { runOperation } from "../operations/run-operation";
-import { type KeptFile } from "../store/apps/app-keeps";
+import { type StoredAppFile } from "../store/apps/app-files";
 import { type StoredApp } from "../store/apps/apps";
 import { pictureSize } from "../thumbnails/resize";
 
@@ -46,10 +46,10 @@ export function isForm(request: Request): boolean {
 export async function takeForm(composition: Composition, request: Request): Promise<Result<TakenForm, Failure>> {
   const { folder, dispose } = await makeFolder(composition);
   try {
-    const taken = await readForm(composition, request, folder);
-    if (taken.ok) return ok({ ...taken.value, dispose });
+    const formResult = await readForm(composition, request, folder);
+    if (formResult.ok) return ok({ ...formResult.value, dispose });
     await dispose();
-    return taken;
+    return formResult;
   } catch (error) {
     await dispose();
     // The route wrapper's catch explains a full disk.
@@ -182,8 +182,8 @@ export async function problemsOfNamed(access: Access, viewer: Viewer, app: Store
   for (const input of app.definition.inputs) {
     const name = values[input.name];
     if (input.control.kind !== "picture" || typeof name !== "string") continue;
-    const given = await appKeeps.file(app.connectionId, viewer.memberId, name);
-    const size = given && given.bytes > 0 ? given : await sizeThere(access, name);
+    const file = await appKeeps.file(app.connectionId, viewer.memberId, name);
+    const size = file && file.bytes > 0 ? file : await sizeThere(access, name);
     const problem = size ? problemOfFile(app, input, size) : problemOf(input, "unreadable_file");
     if (problem) problems.push(problem);
   }
@@ -191,9 +191,9 @@ export async function problemsOfNamed(access: Access, viewer: Viewer, app: Store
 }
 
 async function sizeThere(access: Access, name: string): Promise<{ bytes: number; pixels: number | undefined } | undefined> {
-  const opened = await access.upstream.forward(operations.view, { query: toFileRef(name) });
-  if (!opened.ok || !opened.value.ok) return undefined;
-  const { body } = opened.value;
+  const result = await access.upstream.forward(operations.view, { query: toFileRef(name) });
+  if (!result.ok || !result.value.ok) return undefined;
+  const { body } = result.value;
   const { folder, dispose } = await makeFolder(access.composition);
   const path = join(folder, "picture");
   try {
@@ -208,11 +208,11 @@ async function sizeThere(access: Access, name: string): Promise<{ bytes: number;
   }
 }
 
-export async function sendFile(asked: AuthedContext, app: StoredApp, file: TakenFile): Promise<Result<string, Failure>> {
-  const answer = await passUpload(asked, app, operations.uploadImage, { file, fields: { type: "input" } });
-  if (!answer.ok) return answer;
-  const read = imageUploadAnswerSchema.safeParse(answer.value);
-  return read.success ? ok(await keep(asked, app, read.data, file)) : failed(unreadable);
+export async function sendFile(context: AuthedContext, app: StoredApp, file: TakenFile): Promise<Result<string, Failure>> {
+  const result = await passUpload(context, app, operations.uploadImage, { file, fields: { type: "input" } });
+  if (!result.ok) return result;
+  const parsed = imageUploadAnswerSchema.safeParse(result.value);
+  return parsed.success ? ok(await keep(context, app, parsed.data, file)) : failed(unreadable);
 }
 
 const unreadable = refusal("UPSTREAM_UNREADABLE", "The service's answer to the upload cannot be read.");
@@ -220,48 +220,48 @@ const unreadable = refusal("UPSTREAM_UNREADABLE", "The service's answer to the u
 type Upload = { file: TakenFile; fields: Readonly<Record<string, string>> };
 
 async function passUpload(
-  asked: AuthedContext,
+  context: AuthedContext,
   app: StoredApp,
   operation: Operation,
   { file, fields }: Upload,
 ): Promise<Result<unknown, Failure>> {
   const form = await formOf(file, fields);
-  const address = new URL(asked.request.url);
+  const address = new URL(context.request.url);
   address.search = `?${new URLSearchParams({ [CONNECTION_PARAMETER]: app.connectionId }).toString()}`;
   const headers = new Headers({ "content-type": form.type, "content-length": String(form.body.size) });
-  const sent = { method: "POST", headers, body: form.body.stream(), signal: asked.request.signal, duplex: "half" } as const;
+  const sent = { method: "POST", headers, body: form.body.stream(), signal: context.request.signal, duplex: "half" } as const;
   // The audit log records the run, or the upload under the app's own action, not this call.
-  const answer = await runOperation(operation, { ...asked, request: new Request(address, sent), annotateAudit: () => undefined }, ok({}));
-  return answer.ok ? ok(await answer.value.json()) : answer;
+  const result = await runOperation(operation, { ...context, request: new Request(address, sent), annotateAudit: () => undefined }, ok({}));
+  return result.ok ? ok(await result.value.json()) : result;
 }
 
 async function keep(
   { viewer, composition }: AuthedContext,
   app: StoredApp,
-  answer: z.output<typeof imageUploadAnswerSchema>,
+  response: z.output<typeof imageUploadAnswerSchema>,
   { fileName: ownName, bytes, pixels }: Pick<TakenFile, "fileName" | "bytes" | "pixels">,
 ): Promise<string> {
   const { store, now } = composition;
-  const name = toImageValue(answer);
+  const name = toImageValue(response);
   await store.appKeeps.addFile(app.id, viewer.memberId, { name, ownName: toPlainLine(ownName).slice(0, 200), bytes, pixels }, now());
   return name;
 }
 
 /** The service puts the mask over the picture of `ref`. The result is the member's too, and counts as large as the picture they gave. */
 export async function sendMask(
-  asked: AuthedContext,
+  context: AuthedContext,
   app: StoredApp,
   mask: TakenFile,
-  { ref, original }: { ref: FileRef; original: KeptFile | undefined },
+  { ref, original }: { ref: FileRef; original: StoredAppFile | undefined },
 ): Promise<Result<z.output<typeof maskUploadAnswerSchema>, Failure>> {
   // A plain local server answers with a name even if it stored nothing: a name chosen by the member could later be another member's file.
   const file = { ...mask, fileName: `clipspace-mask-${randomUUID()}.png` };
-  const answer = await passUpload(asked, app, operations.uploadMask, { file, fields: { original_ref: writeExactJson(ref) } });
-  if (!answer.ok) return answer;
-  const read = maskUploadAnswerSchema.safeParse(answer.value);
-  if (!read.success) return failed(unreadable);
-  await keep(asked, app, read.data, { fileName: original?.ownName ?? "", bytes: original?.bytes ?? 0, pixels: mask.pixels });
-  return ok(read.data);
+  const result = await passUpload(context, app, operations.uploadMask, { file, fields: { original_ref: writeExactJson(ref) } });
+  if (!result.ok) return result;
+  const parsed = maskUploadAnswerSchema.safeParse(result.value);
+  if (!parsed.success) return failed(unreadable);
+  await keep(context, app, parsed.data, { fileName: original?.ownName ?? "", bytes: original?.bytes ?? 0, pixels: mask.pixels });
+  return ok(parsed.data);
 }
 
 /** With Content-Length: some services refuse an upload without it. */

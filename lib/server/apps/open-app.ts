@@ -9,17 +9,17 @@ import { canChange, type Context, type Viewer } from "../auth/viewer";
 import { findConnection } from "../connections/access";
 import { type AuthedContext } from "../context";
 import { idOf } from "../requests/read-request";
-import { type Asker, type StoredApp, type StoredCard } from "../store/apps/apps";
+import { type AppViewer, type StoredApp, type StoredCard } from "../store/apps/apps";
 
 export const noApp = refusal("NOT_FOUND", "There is no such app.");
 
-export function askerOf({ memberId, role }: Viewer): Asker {
+export function askerOf({ memberId, role }: Viewer): AppViewer {
   return { memberId, role, isAdmin: hasRole(role, "admin") };
 }
 
-export async function openApp(asked: AuthedContext): Promise<Result<StoredApp, Failure>> {
-  const app = await findApp(asked, idOf(asked));
-  if (app.ok) asked.annotateAudit({ target: app.value.id, connectionId: app.value.connectionId, outcome: app.value.title });
+export async function openApp(context: AuthedContext): Promise<Result<StoredApp, Failure>> {
+  const app = await findApp(context, idOf(context));
+  if (app.ok) context.annotateAudit({ target: app.value.id, connectionId: app.value.connectionId, outcome: app.value.title });
   return app;
 }
 
@@ -33,9 +33,9 @@ export async function readApp(context: Context, id: string): Promise<Result<AppV
   return app.ok ? ok(await toView(context, app.value)) : app;
 }
 
-export async function openOwnApp(asked: AuthedContext): Promise<Result<StoredApp, Failure>> {
-  const app = await openApp(asked);
-  if (!app.ok || mayEdit(asked.viewer, app.value)) return app;
+export async function openOwnApp(context: AuthedContext): Promise<Result<StoredApp, Failure>> {
+  const app = await openApp(context);
+  if (!app.ok || mayEdit(context.viewer, app.value)) return app;
   return failed(refusal("FORBIDDEN", "Only who made an app, or an admin, can change it."));
 }
 

@@ -12,7 +12,7 @@ import { kindOfName } from "@/lib/contract/views/outputs-view";
 import { failed, type Result } from "@/lib/shared/result";
 import { type Context } from "../auth/viewer";
 import { type AuthedContext } from "../context";
-import { type KeptResult } from "../store/apps/app-runs";
+import { type StoredResult } from "../store/apps/app-runs";
 import { type StoredApp } from "../store/apps/apps";
 import { isForm, problemOfFile, sendFile, sendMask, takeForm, type TakenFile, type TakenForm } from "./files";
 import { seesWorkflows } from "./open-app";
@@ -45,23 +45,23 @@ export async function mayName({ composition: { store }, viewer }: Context, app: 
 
 export async function listPictures({ composition: { store }, viewer }: Context, app: StoredApp): Promise<AppPicture[]> {
   const { appKeeps, appRuns } = store;
-  const given = await appKeeps.files(app.connectionId, viewer.memberId, MAX_SHOWN);
-  const made: AppPicture[] = [];
+  const uploads = await appKeeps.files(app.connectionId, viewer.memberId, MAX_SHOWN);
+  const appPictures: AppPicture[] = [];
   for await (const result of appRuns.made(app.connectionId, viewer.memberId, '"kind":"image"')) {
     const value = result.kind === "image" ? valueOf(result) : undefined;
-    if (value !== undefined) made.push({ value, name: result.name, from: "made" });
-    if (made.length === MAX_SHOWN) break;
+    if (value !== undefined) appPictures.push({ value, name: result.name, from: "made" });
+    if (appPictures.length === MAX_SHOWN) break;
   }
   const pictures: AppPicture[] = [
     ...examplesOf(app).map((value) => ({ value, name: toFileRef(value).filename, from: "example" as const })),
-    ...made,
-    ...given.map(({ name, ownName }) => ({ value: name, name: ownName || toFileRef(name).filename, from: "given" as const })),
+    ...appPictures,
+    ...uploads.map(({ name, ownName }) => ({ value: name, name: ownName || toFileRef(name).filename, from: "given" as const })),
   ];
   const shown = pictures.filter(({ value }) => kindOfName(toFileRef(value).filename) === "image");
   return [...new Map(shown.map((picture) => [picture.value, picture])).values()];
 }
 
-function valueOf({ file }: KeptResult): string | undefined {
+function valueOf({ file }: StoredResult): string | undefined {
   return file && toImageValue({ ...file, name: file.filename });
 }
 
@@ -70,14 +70,14 @@ function examplesOf({ definition: { inputs } }: StoredApp): string[] {
   return files.flatMap((input) => [input.default, input.example].filter((value) => typeof value === "string"));
 }
 
-export async function receiveFile(asked: AuthedContext, app: StoredApp): Promise<Result<string, Failure>> {
-  return withFile(asked, async ({ fields }, file) => {
+export async function receiveFile(context: AuthedContext, app: StoredApp): Promise<Result<string, Failure>> {
+  return withFile(context, async ({ fields }, file) => {
     const requestedInput = fields.get("input");
     const input = app.definition.inputs.find(({ name, control }) => isFileKind(control.kind) && (requestedInput ?? name) === name);
     if (!input) return failed(refusal("UNPROCESSABLE", "This app takes no such file."));
     const problem = problemOfFile(app, input, file);
     if (problem) return failed(refusal("UNPROCESSABLE", problemSentence(problem), { problems: [problem] }));
-    return sendFile(asked, app, file);
+    return sendFile(context, app, file);
   });
 }
 
@@ -96,20 +96,20 @@ async function withFile<T>(
   }
 }
 
-export async function receiveMask(asked: AuthedContext, app: StoredApp): ReturnType<typeof sendMask> {
-  return withFile(asked, async ({ fields }, mask) => {
-    const read = maskUploadFieldsSchema.safeParse(Object.fromEntries(fields));
-    if (!read.success) return failed(refusal("INVALID_BODY", "original_ref: must be JSON text with a filename."));
-    const { original_ref: named } = read.data;
+export async function receiveMask(context: AuthedContext, app: StoredApp): ReturnType<typeof sendMask> {
+  return withFile(context, async ({ fields }, mask) => {
+    const parsed = maskUploadFieldsSchema.safeParse(Object.fromEntries(fields));
+    if (!parsed.success) return failed(refusal("INVALID_BODY", "original_ref: must be JSON text with a filename."));
+    const { original_ref: named } = parsed.data;
     const original = toImageValue({ ...named, name: named.filename });
-    if (!(await mayName(asked, app, original))) return failed(refusal("NOT_FOUND", "There is no such file."));
+    if (!(await mayName(context, app, original))) return failed(refusal("NOT_FOUND", "There is no such file."));
     const input = app.definition.inputs.find(({ control }) => control.kind === "picture" && control.hasMask);
     if (!input) return failed(refusal("UNPROCESSABLE", "This app takes no mask."));
     // A mask is as large as the picture below it.
     const problem = problemOfFile({ limits: { picturePixels: app.limits.picturePixels } }, input, mask);
     if (problem) return failed(refusal("UNPROCESSABLE", problemSentence(problem), { problems: [problem] }));
-    const storedOriginal = await asked.composition.store.appKeeps.file(app.connectionId, asked.viewer.memberId, original);
+    const storedOriginal = await context.composition.store.appKeeps.file(app.connectionId, context.viewer.memberId, original);
     // Sends the checked reference, not the client's own: services read references in different ways.
-    return sendMask(asked, app, mask, { ref: toFileRef(original), original: storedOriginal });
+    return sendMask(context, app, mask, { ref: toFileRef(original), original: storedOriginal });
   });
 }

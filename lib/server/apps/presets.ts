@@ -10,7 +10,7 @@ import { isSecretName } from "@/lib/contract/secrets/mask-secrets";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Context, type Viewer } from "../auth/viewer";
 import { type AuthedContext } from "../context";
-import { type KeptPreset } from "../store/apps/app-keeps";
+import { type StoredPreset } from "../store/apps/app-files";
 import { type StoredApp } from "../store/apps/apps";
 import { filesNotTheirs } from "./pictures";
 
@@ -31,48 +31,48 @@ export async function addPreset(context: AuthedContext, app: StoredApp, body: Bo
   return ok(toPreset(context.viewer, { ...preset, id }));
 }
 
-export async function changePreset(asked: AuthedContext, app: StoredApp, body: Body): Promise<Result<AppPreset, Failure>> {
-  const found = await ownPreset(asked, app);
-  if (!found.ok) return found;
-  const inputs = await checked(asked, app, body);
+export async function changePreset(context: AuthedContext, app: StoredApp, body: Body): Promise<Result<AppPreset, Failure>> {
+  const result = await ownPreset(context, app);
+  if (!result.ok) return result;
+  const inputs = await checked(context, app, body);
   if (!inputs.ok) return inputs;
-  const preset = { ...found.value, ...body, inputs: inputs.value };
-  await asked.composition.store.appKeeps.changePreset(preset.id, preset);
-  return ok(toPreset(asked.viewer, preset));
+  const preset = { ...result.value, ...body, inputs: inputs.value };
+  await context.composition.store.appKeeps.changePreset(preset.id, preset);
+  return ok(toPreset(context.viewer, preset));
 }
 
-export async function removePreset(asked: AuthedContext, app: StoredApp): Promise<Result<true, Failure>> {
-  const found = await ownPreset(asked, app);
-  if (!found.ok) return found;
-  await asked.composition.store.appKeeps.removePreset(found.value.id);
+export async function removePreset(context: AuthedContext, app: StoredApp): Promise<Result<true, Failure>> {
+  const result = await ownPreset(context, app);
+  if (!result.ok) return result;
+  await context.composition.store.appKeeps.removePreset(result.value.id);
   return ok(true);
 }
 
-async function ownPreset({ viewer, params, composition }: AuthedContext, app: StoredApp): Promise<Result<KeptPreset, Failure>> {
+async function ownPreset({ viewer, params, composition }: AuthedContext, app: StoredApp): Promise<Result<StoredPreset, Failure>> {
   const presets = await composition.store.appKeeps.presets(app.id, viewer.memberId);
-  const found = presets.find(({ id }) => id === params.preset);
-  if (!found) return failed(none);
-  return mayChange(viewer, found) ? ok(found) : failed(refusal("FORBIDDEN", "Only who saved a preset, or an admin, can change it."));
+  const preset = presets.find(({ id }) => id === params.preset);
+  if (!preset) return failed(none);
+  return mayChange(viewer, preset) ? ok(preset) : failed(refusal("FORBIDDEN", "Only who saved a preset, or an admin, can change it."));
 }
 
 async function checked(context: Context, app: StoredApp, { inputs }: Body): Promise<Result<Body["inputs"], Failure>> {
-  const known = app.definition.inputs.filter(({ name, input }) => Object.hasOwn(inputs, name) && !isSecretName(input));
-  const kept = Object.fromEntries(known.flatMap(({ name }) => (inputs[name] === undefined ? [] : [[name, inputs[name]]])));
-  const wrong = known.flatMap((input) => {
-    const value = kept[input.name];
+  const presetInputs = app.definition.inputs.filter(({ name, input }) => Object.hasOwn(inputs, name) && !isSecretName(input));
+  const values = Object.fromEntries(presetInputs.flatMap(({ name }) => (inputs[name] === undefined ? [] : [[name, inputs[name]]])));
+  const wrong = presetInputs.flatMap((input) => {
+    const value = values[input.name];
     const result = value === "" ? undefined : checkValue(input, value, () => 0);
     return result?.ok === false ? [result.problem] : [];
   });
-  const problems = [...wrong, ...(await filesNotTheirs(context, app, kept))];
+  const problems = [...wrong, ...(await filesNotTheirs(context, app, values))];
   const [first] = problems;
-  return first ? failed(refusal("UNPROCESSABLE", problemSentence(first), { problems })) : ok(kept);
+  return first ? failed(refusal("UNPROCESSABLE", problemSentence(first), { problems })) : ok(values);
 }
 
-function mayChange({ memberId, role }: Viewer, preset: Pick<KeptPreset, "memberId">): boolean {
+function mayChange({ memberId, role }: Viewer, preset: Pick<StoredPreset, "memberId">): boolean {
   return preset.memberId === memberId || hasRole(role, "admin");
 }
 
-function toPreset(viewer: Viewer, preset: KeptPreset): AppPreset {
+function toPreset(viewer: Viewer, preset: StoredPreset): AppPreset {
   const { id, name, inputs, isTeam } = preset;
   return { id, name, inputs, isTeam, canChange: mayChange(viewer, preset) };
 }

@@ -5,6 +5,7 @@ import { randomUUID } from "node:crypto";
 import { appRunBodySchema, type AppValues } from "@/lib/contract/apps/app";
 import { type Failure, refusal } from "@/lib/contract/failure";
 import { IDEMPOTENCY_HEADER, isIdempotencyKey } from "@/lib/contract/workflow/submission";
+import { createLimiter } from "@/lib/shared/async";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Parts } from "../composition-type";
 import { type Access, openConnection } from "../connections/access";
@@ -14,7 +15,7 @@ import { isNotSent, type StoredRun } from "../store/apps/app-runs";
 import { type StoredApp } from "../store/apps/apps";
 import { isForm, takeForm } from "./files";
 import { refreshRun, sendingOf } from "./run-state";
-import { type Begun, checkRun, givenInForm, hashOf, type RunOrder, sendRun, withoutFiles, withoutSecrets } from "./send-run";
+import { type Begun, checkRun, hashOf, readFormInput, type RunOrder, sendRun, withoutFiles, withoutSecrets } from "./send-run";
 
 const DAY_MS = 24 * 60 * 60_000;
 const SETTLED_AT_ONCE = 8;
@@ -29,8 +30,8 @@ function dayOf(at: number): number {
 
 async function settleMoving(access: Access, app: StoredApp): Promise<void> {
   const moving = await access.composition.store.appRuns.moving(app.id, access.viewer.memberId);
-  for (let at = 0; at < moving.length; at += SETTLED_AT_ONCE)
-    await Promise.all(moving.slice(at, at + SETTLED_AT_ONCE).map((run) => refreshRun(access, app, run)));
+  const limit = createLimiter(SETTLED_AT_ONCE);
+  await Promise.all(moving.map((run) => limit(() => refreshRun(access, app, run))));
 }
 
 async function limitReached({ store }: Parts<"store">, app: StoredApp, memberId: string, at: number): Promise<Failure> {
@@ -46,21 +47,21 @@ async function limitReached({ store }: Parts<"store">, app: StoredApp, memberId:
   return { ...refusal("RATE_LIMITED", message, { limit: "runsPerDay", most: runsPerDay, again }), retryAfterMs: again - at };
 }
 
-export async function runApp(asked: AuthedContext, app: StoredApp): Promise<Result<StoredRun, Failure>> {
-  const key = asked.request.headers.get(IDEMPOTENCY_HEADER) ?? undefined;
+export async function runApp(context: AuthedContext, app: StoredApp): Promise<Result<StoredRun, Failure>> {
+  const key = context.request.headers.get(IDEMPOTENCY_HEADER) ?? undefined;
   if (key !== undefined && !isIdempotencyKey(key))
     return failed(refusal("BAD_REQUEST", `${IDEMPOTENCY_HEADER} must be 16 to 64 letters, digits and hyphens.`));
-  const opened = await openConnection(asked, app.connectionId);
-  if (!opened.ok) return opened;
-  const order = { asked, access: opened.value, app, key };
-  if (!isForm(asked.request)) {
-    const body = await readJson(asked, appRunBodySchema);
+  const connectionResult = await openConnection(context, app.connectionId);
+  if (!connectionResult.ok) return connectionResult;
+  const order = { context, access: connectionResult.value, app, key };
+  if (!isForm(context.request)) {
+    const body = await readJson(context, appRunBodySchema);
     return body.ok ? beginOrRepeat({ ...order, values: body.value.inputs, files: [] }) : body;
   }
-  const form = await takeForm(asked.composition, asked.request);
+  const form = await takeForm(context.composition, context.request);
   if (!form.ok) return form;
   try {
-    return await beginOrRepeat({ ...order, ...givenInForm(app, form.value) });
+    return await beginOrRepeat({ ...order, ...readFormInput(app, form.value) });
   } finally {
     await form.value.dispose();
   }
@@ -71,8 +72,8 @@ async function beginOrRepeat(order: RunOrder): Promise<Result<StoredRun, Failure
   return earlier ? repeat(order, earlier) : begin(order);
 }
 
-async function runOfKey({ asked, app, key }: RunOrder): Promise<StoredRun | undefined> {
-  return key === undefined ? undefined : asked.composition.store.appRuns.findByKey(app.id, asked.viewer.memberId, key);
+async function runOfKey({ context, app, key }: RunOrder): Promise<StoredRun | undefined> {
+  return key === undefined ? undefined : context.composition.store.appRuns.findByKey(app.id, context.viewer.memberId, key);
 }
 
 async function begin(order: RunOrder): Promise<Result<StoredRun, Failure>> {
@@ -81,31 +82,31 @@ async function begin(order: RunOrder): Promise<Result<StoredRun, Failure>> {
   if (!checked.ok) return checked;
   const run = { id: randomUUID(), ...(await toStore(order, checked.value)) };
   const limits = limitsOf(order.app, run.createdAt);
-  const sent = await sendIf(() => appRuns.begin({ ...run, key: order.key }, limits), order, run, checked.value);
-  if (sent) return sent;
+  const result = await sendIf(() => appRuns.begin({ ...run, key: order.key }, limits), order, run, checked.value);
+  if (result) return result;
   const other = await runOfKey(order);
   return other ? repeat(order, other) : failed(await limitReached(order.access.composition, order.app, run.memberId, run.createdAt));
 }
 
 /** The run that this key has already made. If nothing of it was sent, it is sent now; a refused one may have other inputs by then. */
 async function repeat(order: RunOrder, earlier: StoredRun): Promise<Result<StoredRun, Failure>> {
-  const { asked, access, app } = order;
+  const { context, access, app } = order;
   const { appRuns } = order.access.composition.store;
   const contentHash = hashOf(order.values);
   const isOther = (run: StoredRun) => run.contentHash !== contentHash && run.state !== "refused";
   const conflict = failed(refusal("CONFLICT", `This ${IDEMPOTENCY_HEADER} was used for another run.`));
   if (isOther(earlier)) return conflict;
-  const known = await refreshRun(access, app, earlier);
-  if (!known.ok || !isNotSent(known.value)) {
-    asked.annotateAudit({ outcome: "the same run again: nothing was sent" });
-    return known;
+  const earlierRun = await refreshRun(access, app, earlier);
+  if (!earlierRun.ok || !isNotSent(earlierRun.value)) {
+    context.annotateAudit({ outcome: "the same run again: nothing was sent" });
+    return earlierRun;
   }
   const checked = await checkRun(order);
   if (!checked.ok) return checked;
   const run = { id: earlier.id, ...(await toStore(order, checked.value)) };
   const limits = limitsOf(app, run.createdAt);
-  const sent = await sendIf(() => appRuns.beginAgain(run, limits), order, run, checked.value);
-  if (sent) return sent;
+  const result = await sendIf(() => appRuns.begin({ ...run, key: order.key }, limits), order, run, checked.value);
+  if (result) return result;
   const now = await appRuns.find(app.id, earlier.memberId, earlier.id);
   if (now && !isNotSent(now)) return isOther(now) ? conflict : ok(now);
   // Another request began it meanwhile, and was refused: now it is this one's turn.
@@ -114,15 +115,15 @@ async function repeat(order: RunOrder, earlier: StoredRun): Promise<Result<Store
 }
 
 /** What is stored of a run before anything is sent. Files have no names yet. */
-async function toStore({ asked, access, app, values: given, files }: RunOrder, checked: AppValues) {
+async function toStore({ context, access, app, values: values, files }: RunOrder, checked: AppValues) {
   if (app.limits.atOnce !== undefined) await settleMoving(access, app);
   return {
     appId: app.id,
-    memberId: asked.viewer.memberId,
+    memberId: context.viewer.memberId,
     version: app.version,
-    contentHash: hashOf(given),
+    contentHash: hashOf(values),
     inputs: withoutSecrets(app, withoutFiles(checked, files)),
-    createdAt: asked.composition.now(),
+    createdAt: context.composition.now(),
   };
 }
 
@@ -135,11 +136,11 @@ async function sendIf(
 ): Promise<Result<StoredRun, Failure> | undefined> {
   // Marked before the run is stored: a reader at any console then sees that it is being sent.
   const endWork = await order.access.composition.store.peers.beginWork(sendingOf(run.id));
-  let sent: Result<StoredRun, Failure> | undefined;
+  let result: Result<StoredRun, Failure> | undefined;
   try {
-    if (await begins()) sent = await sendRun(order, run, values);
+    if (await begins()) result = await sendRun(order, run, values);
   } finally {
     await endWork();
   }
-  return sent?.ok && sent.value.state === "sending" ? refreshRun(order.access, order.app, sent.value) : sent;
+  return result?.ok && result.value.state === "sending" ? refreshRun(order.access, order.app, result.value) : result;
 }

@@ -28,7 +28,7 @@ import { type Viewer } from "../auth/viewer";
 import { type Composition, type Parts } from "../composition-type";
 import { type Access } from "../connections/access";
 import { SUBMISSION_KEPT_MS } from "../prompts/submit-once";
-import { type KeptResult, movingStates, type StoredRun } from "../store/apps/app-runs";
+import { movingStates, type StoredResult, type StoredRun } from "../store/apps/app-runs";
 import { type StoredApp } from "../store/apps/apps";
 import { seesWorkflows } from "./open-app";
 
@@ -51,26 +51,28 @@ export function inAppWords(viewer: Viewer, definition: Definition, failure: Fail
   return refusal("UNPROCESSABLE", message, { reason: "workflow", ...(node !== undefined && seesWorkflows(viewer) && { node }) });
 }
 
-/** With the node, which callers must show only to those who may see workflows. Undefined if the failure says nothing about the graph. */
+/** With the node, which callers must show only to those who may see workflows. Undefined if the failure is not about the graph. */
 export function refusedGraph(definition: Definition, { nodeErrors, promptError, status }: Failure): AppRunError | undefined {
   if (!nodeErrors && !promptError && status !== 400 && status !== 422) return undefined;
   const problems = problemsOfNodes(definition, nodeErrors);
-  const found = Object.keys(nodeErrors ?? {})[0] ?? textOf(objectOf(promptError?.extra_info)?.node_id);
-  const node = found === undefined ? {} : { node: found };
+  const match = Object.keys(nodeErrors ?? {})[0] ?? textOf(objectOf(promptError?.extra_info)?.node_id);
+  const node = match === undefined ? {} : { node: match };
   if (problems.length > 0) return { message: problems.slice(0, 5).map(sentenceOf).join(". "), code: "inputs", problems, ...node };
   const message = "The service refused this app's workflow. Whoever made the app can open it in Run and see why.";
   return { message, code: "workflow", ...node };
 }
 
 function problemsOfNodes({ inputs }: Definition, nodeErrors: Failure["nodeErrors"]): AppInputProblem[] {
-  const found = new Map<string, AppInputProblem>();
+  const match = new Map<string, AppInputProblem>();
   for (const [node, { errors }] of Object.entries(nodeErrors ?? {}))
     for (const error of errors) {
       const name = textOf(objectOf(error.extra_info)?.input_name);
-      const input = inputs.find((one) => [one, ...(one.also ?? [])].some((place) => place.node === node && place.input === name));
-      if (input && !found.has(input.name)) found.set(input.name, problemOfError(input, error));
+      const input = inputs.find((input) =>
+        [input, ...(input.also ?? [])].some((inputRef) => inputRef.node === node && inputRef.input === name),
+      );
+      if (input && !match.has(input.name)) match.set(input.name, problemOfError(input, error));
     }
-  return [...found.values()];
+  return [...match.values()];
 }
 
 function problemOfError(input: AppInput, { type, message, extra_info: facts }: NodeError): AppInputProblem {
@@ -114,15 +116,15 @@ export async function refreshRun(
   run: StoredRun,
   { isTakenBack = false } = {},
 ): Promise<Result<Refreshed, Failure>> {
-  const found =
+  const match =
     run.jobId === undefined && (run.state === "sending" || run.state === "unsent") ? await settleSubmission(access.composition, run) : run;
-  if (found.jobId === undefined || !movingStates.some((state) => state === found.state)) return ok(found);
-  const detail = await callForBrowser(operations.getJob, access, { params: { job_id: found.jobId }, waits: "poll" });
+  if (match.jobId === undefined || !movingStates.some((state) => state === match.state)) return ok(match);
+  const detail = await callForBrowser(operations.getJob, access, { params: { job_id: match.jobId }, waits: "poll" });
   if (!detail.ok) {
     if (detail.failure.code !== "NOT_FOUND") return detail;
-    if (isTakenBack) return ok(await change(access.composition, found, { state: "cancelled", endedAt: access.composition.now() }));
+    if (isTakenBack) return ok(await change(access.composition, match, { state: "cancelled", endedAt: access.composition.now() }));
     return ok(
-      await change(access.composition, found, {
+      await change(access.composition, match, {
         state: "unknown",
         error: { message: "The service has no such job any more.", code: "job_gone" },
       }),
@@ -130,18 +132,18 @@ export async function refreshRun(
   }
   const job = detail.value.value;
   const view = toJobView(job);
-  const state = view.state === "unknown" ? found.state : view.state;
+  const state = view.state === "unknown" ? match.state : view.state;
   if (!view.terminal) {
-    const { results, progress = view.progress } = await readLiveOutputs(access, app, found, view.progress);
+    const { results, progress = view.progress } = await readLiveOutputs(access, app, match, view.progress);
     const moved =
-      state === found.state && !results ? found : await change(access.composition, found, { state, ...(results && { results }) });
+      state === match.state && !results ? match : await change(access.composition, match, { state, ...(results && { results }) });
     return ok({ ...moved, ...(progress && { progress }) });
   }
   const definition = await definitionOf(access.composition, app, run);
   const error = view.error && errorOf(definition, view.error);
-  const results = numbered(resultsOf(definition.outputs, job.outputs), found.results);
+  const results = numbered(resultsOf(definition.outputs, job.outputs), match.results);
   return ok(
-    await change(access.composition, found, {
+    await change(access.composition, match, {
       state,
       results,
       endedAt: view.endedAtMs ?? access.composition.now(),
@@ -154,7 +156,7 @@ async function definitionOf({ store }: Parts<"store">, app: StoredApp, { version
   return (await store.apps.version(app.id, version)) ?? app.definition;
 }
 
-type LiveRun = { results?: KeptResult[]; progress?: JobProgressView };
+type LiveRun = { results?: StoredResult[]; progress?: JobProgressView };
 
 /** All results, if some arrived since the last read (maybe at another console); progress, if the job itself reports none. */
 async function readLiveOutputs(access: Access, app: StoredApp, run: StoredRun, progress: JobProgressView | undefined): Promise<LiveRun> {
@@ -163,8 +165,8 @@ async function readLiveOutputs(access: Access, app: StoredApp, run: StoredRun, p
   if (Object.keys(outputs).length === 0 && (progress || !reported)) return {};
   const { graph, outputs: chosen } = await definitionOf(access.composition, app, run);
   const { results = [] } = run;
-  const known = new Set(results.map(({ number }) => number));
-  const fresh = numbered(resultsOf(chosen, outputs), results).filter(({ number }) => !known.has(number));
+  const numbers = new Set(results.map(({ number }) => number));
+  const fresh = numbered(resultsOf(chosen, outputs), results).filter(({ number }) => !numbers.has(number));
   return {
     ...(fresh.length > 0 && { results: [...results, ...fresh].slice(0, MAX_RESULTS) }),
     ...(!progress && reported && { progress: progressOf(reported, Object.keys(graph).length) }),
@@ -177,7 +179,7 @@ function progressOf({ done, within }: { done: number; within: number }, nodesTot
 }
 
 /** Results that have a number keep it; new ones get the next number. */
-function numbered(results: readonly KeptResult[], before: readonly KeptResult[] = []): KeptResult[] {
+function numbered(results: readonly StoredResult[], before: readonly StoredResult[] = []): StoredResult[] {
   const left = before.map(({ number, ...result }) => ({ number, text: writeExactJson(result) }));
   let last = Math.max(0, ...left.map(({ number = 0 }) => number));
   return results.map((result) => {
@@ -200,13 +202,13 @@ function errorOf(definition: AppDefinition, { lateValidation, ...error }: JobErr
 async function settleSubmission(composition: Composition, run: StoredRun): Promise<StoredRun> {
   const { store, now } = composition;
   const key = submissionKey(run.id);
-  // Asked before the read below, so that the read sees everything the sender wrote before it finished.
+  // Requested before the read below, so that the read sees everything the sender wrote before it finished.
   if (await store.peers.isUnderWay(sendingOf(run.id))) return run;
-  const kept = await store.submissions.find({ memberId: run.memberId, key });
-  const jobId = kept?.answer === undefined ? undefined : submittedJob(parseJson(kept.answer));
+  const submission = await store.submissions.find({ memberId: run.memberId, key });
+  const jobId = submission?.answer === undefined ? undefined : submittedJob(parseJson(submission.answer));
   if (jobId !== undefined) return change(composition, run, { jobId, state: "pending" });
-  if (kept?.failure) return change(composition, run, { state: "unknown", error: { message: kept.failure.message } });
-  if (kept)
+  if (submission?.failure) return change(composition, run, { state: "unknown", error: { message: submission.failure.message } });
+  if (submission)
     return change(composition, run, {
       state: "unknown",
       error: { message: "The console ended while it waited for the service's answer.", code: "answer_lost" },
@@ -234,8 +236,8 @@ async function change(
 }
 
 /** Results of the chosen outputs, in their order; of all outputs if none is chosen. */
-function resultsOf(outputs: AppDefinition["outputs"], given: Parameters<typeof listOutputs>[0]): KeptResult[] {
-  const all = listOutputs(given).filter(({ kind }) => kind !== "json");
+function resultsOf(outputs: AppDefinition["outputs"], jobOutputs: Parameters<typeof listOutputs>[0]): StoredResult[] {
+  const all = listOutputs(jobOutputs).filter(({ kind }) => kind !== "json");
   const chosen =
     outputs.length === 0
       ? all.map((view) => ({ view, label: "" }))
@@ -272,7 +274,7 @@ function stepOf(of: number, done = 0): NonNullable<AppRun["step"]> {
 }
 
 /** Runs stored before results were numbered use the position. */
-export function numberOf({ number }: KeptResult, index: number): number {
+export function numberOf({ number }: StoredResult, index: number): number {
   return number ?? index + 1;
 }
 
@@ -280,7 +282,7 @@ function withoutNode({ node: _node, ...error }: AppRunError): AppRunError {
   return error;
 }
 
-function toResult({ appId, id }: StoredRun, { label, kind, name, file, text }: KeptResult, number: number): AppResult {
+function toResult({ appId, id }: StoredRun, { label, kind, name, file, text }: StoredResult, number: number): AppResult {
   return {
     number,
     label,

@@ -22,21 +22,21 @@ import { openApp } from "./open-app";
 import { numberOf, refreshRun, toRunView } from "./run-state";
 
 const noRun = refusal("NOT_FOUND", "There is no such run.");
-type Opened = { app: StoredApp; access: Access; run: StoredRun };
+type OpenedRun = { app: StoredApp; access: Access; run: StoredRun };
 
-export async function openRun(asked: AuthedContext): Promise<Result<Opened, Failure>> {
-  const app = await openApp(asked);
+export async function openRun(context: AuthedContext): Promise<Result<OpenedRun, Failure>> {
+  const app = await openApp(context);
   if (!app.ok) return app;
-  const access = await openConnection(asked, app.value.connectionId);
+  const access = await openConnection(context, app.value.connectionId);
   if (!access.ok) return access;
-  const { run: id } = asked.params;
-  const run = typeof id === "string" ? await asked.composition.store.appRuns.find(app.value.id, asked.viewer.memberId, id) : undefined;
+  const { run: id } = context.params;
+  const run = typeof id === "string" ? await context.composition.store.appRuns.find(app.value.id, context.viewer.memberId, id) : undefined;
   return run ? ok({ app: app.value, access: access.value, run }) : failed(noRun);
 }
 
-export async function readRun({ viewer }: AuthedContext, { access, app, run }: Opened): Promise<Result<AppRun, Failure>> {
-  const read = await refreshRun(access, app, run);
-  return read.ok ? ok(toRunView(viewer, read.value)) : read;
+export async function readRun({ viewer }: AuthedContext, { access, app, run }: OpenedRun): Promise<Result<AppRun, Failure>> {
+  const result = await refreshRun(access, app, run);
+  return result.ok ? ok(toRunView(viewer, result.value)) : result;
 }
 
 type Page = { runs: AppRun[]; next?: string };
@@ -49,82 +49,82 @@ export async function listRuns(
 ): Promise<Result<Page, Failure>> {
   const access = await openConnection(context, app.connectionId);
   if (!access.ok) return access;
-  const place = /^(\d{1,16})\.([0-9a-f-]{36})$/.exec(after ?? "");
-  const before: [number, string] | undefined = place?.[2] === undefined ? undefined : [Number(place[1]), place[2]];
-  const found = await context.composition.store.appRuns.list(app.id, context.viewer.memberId, {
+  const cursor = /^(\d{1,16})\.([0-9a-f-]{36})$/.exec(after ?? "");
+  const before: [number, string] | undefined = cursor?.[2] === undefined ? undefined : [Number(cursor[1]), cursor[2]];
+  const appRuns = await context.composition.store.appRuns.list(app.id, context.viewer.memberId, {
     limit: limit + 1,
     ...(before && { before }),
   });
-  const shown = found.slice(0, limit);
+  const shown = appRuns.slice(0, limit);
   const runs = await Promise.all(
     shown.map(async (run) => {
-      const read = await refreshRun(access.value, app, run);
-      return toRunView(context.viewer, read.ok ? read.value : run);
+      const result = await refreshRun(access.value, app, run);
+      return toRunView(context.viewer, result.ok ? result.value : run);
     }),
   );
-  const last = found.length > limit ? shown.at(-1) : undefined;
+  const last = appRuns.length > limit ? shown.at(-1) : undefined;
   return ok({ runs, ...(last && { next: `${last.createdAt}.${last.id}` }) });
 }
 
 /** A waiting run is taken from the queue; a running one is stopped without touching other jobs, or not at all. */
-export async function cancelRun(asked: AuthedContext, opened: Opened): Promise<Result<AppRun, Failure>> {
-  const { access, app } = opened;
-  const read = await refreshRun(access, app, opened.run);
-  if (!read.ok) return read;
-  const { jobId, state } = read.value;
+export async function cancelRun(context: AuthedContext, openedRun: OpenedRun): Promise<Result<AppRun, Failure>> {
+  const { access, app } = openedRun;
+  const result = await refreshRun(access, app, openedRun.run);
+  if (!result.ok) return result;
+  const { jobId, state } = result.value;
   const isTakenBack = state === "pending";
   if (jobId !== undefined && isTakenBack) {
     const done = await access.upstream.call(operations.manageQueue, { json: { delete: [jobId] } });
     if (!done.ok) return done;
   } else if (jobId !== undefined && state === "in_progress") {
-    const stopped = await stopJobs(access, [jobId], asked.request.signal);
+    const stopped = await stopJobs(access, [jobId], context.request.signal);
     if (!stopped.ok) return stopped;
     if (stopped.value.unable.length > 0)
       return failed(refusal("CONFLICT", "The service cannot stop this run alone while others are running there."));
   }
-  const after = await refreshRun(access, app, read.value, { isTakenBack });
-  return after.ok ? ok(toRunView(asked.viewer, after.value)) : after;
+  const after = await refreshRun(access, app, result.value, { isTakenBack });
+  return after.ok ? ok(toRunView(context.viewer, after.value)) : after;
 }
 
-export async function resultBytes(asked: AuthedContext, { app, run }: Opened): Promise<Result<Response, Failure>> {
-  const wanted = Number(asked.params.number);
-  const file = run.results?.find((result, index) => numberOf(result, index) === wanted)?.file;
-  return file ? fileBytes(asked, app, file) : failed(refusal("NOT_FOUND", "There is no such output."));
+export async function resultBytes(context: AuthedContext, { app, run }: OpenedRun): Promise<Result<Response, Failure>> {
+  const resultNumber = Number(context.params.number);
+  const file = run.results?.find((result, index) => numberOf(result, index) === resultNumber)?.file;
+  return file ? fileBytes(context, app, file) : failed(refusal("NOT_FOUND", "There is no such output."));
 }
 
 /** The file itself, or with `edge` a small WebP of it. The caller has checked that the member may see it. */
-export async function fileBytes(asked: AuthedContext, app: StoredApp, file: OutputFile): Promise<Result<Response, Failure>> {
+export async function fileBytes(context: AuthedContext, app: StoredApp, file: OutputFile): Promise<Result<Response, Failure>> {
   const { filename, subfolder, type } = file;
-  if (searchOf(asked.request).has("edge")) return smallPicture(asked, app, { filename, subfolder, type });
-  const address = new URL(asked.request.url);
-  const wanted = new URLSearchParams({ [CONNECTION_PARAMETER]: app.connectionId, filename, subfolder, type });
-  const channel = searchOf(asked.request).get("channel");
-  if (channel !== null) wanted.set("channel", channel);
-  address.search = `?${wanted.toString()}`;
-  const { headers, method, signal } = asked.request;
-  return runOperation(operations.view, { ...asked, request: new Request(address, { method, headers, signal }) }, ok({}));
+  if (searchOf(context.request).has("edge")) return smallPicture(context, app, { filename, subfolder, type });
+  const address = new URL(context.request.url);
+  const fileParams = new URLSearchParams({ [CONNECTION_PARAMETER]: app.connectionId, filename, subfolder, type });
+  const channel = searchOf(context.request).get("channel");
+  if (channel !== null) fileParams.set("channel", channel);
+  address.search = `?${fileParams.toString()}`;
+  const { headers, method, signal } = context.request;
+  return runOperation(operations.view, { ...context, request: new Request(address, { method, headers, signal }) }, ok({}));
 }
 
-export async function smallPicture(asked: AuthedContext, app: StoredApp, subject: ThumbnailSubject): Promise<Result<Response, Failure>> {
-  const access = await openConnection(asked, app.connectionId);
+export async function smallPicture(context: AuthedContext, app: StoredApp, subject: ThumbnailSubject): Promise<Result<Response, Failure>> {
+  const access = await openConnection(context, app.connectionId);
   if (!access.ok) return access;
-  const given = searchOf(asked.request).get("edge") ?? "512";
-  const edge = edges.find((one) => String(one) === given);
+  const edgeParam = searchOf(context.request).get("edge") ?? "512";
+  const edge = edges.find((edge) => String(edge) === edgeParam);
   if (edge === undefined) return failed(refusal("INVALID_QUERY", `edge: must be one of ${edges.join(", ")}`));
   const isFixed = "filename" in subject && /^[0-9a-f]{64}\b/.test(subject.filename);
-  return thumbnailAnswer(access.value, asked.composition, { subject, edge, isFixed, asker: asked.request }, false);
+  return thumbnailAnswer(access.value, context.composition, { subject, edge, isFixed, asker: context.request }, false);
 }
 
-export async function readCover(asked: AuthedContext, app: StoredApp): Promise<Result<string | undefined, Failure>> {
+export async function readCover(context: AuthedContext, app: StoredApp): Promise<Result<string | undefined, Failure>> {
   if (app.cover === undefined) return ok(undefined);
-  const picture = await smallPicture(asked, app, { asset: app.cover });
+  const picture = await smallPicture(context, app, { asset: app.cover });
   if (!picture.ok) return isNotThere(picture.failure) ? ok(undefined) : picture;
   return ok(Buffer.from(await picture.value.arrayBuffer()).toString("base64") || undefined);
 }
 
 /** Uploads the cover as an asset of the connection, like a member's upload; answers its id. */
 export async function keepCover(
-  asked: AuthedContext,
+  context: AuthedContext,
   connection: string | undefined,
   cover: string | undefined,
 ): Promise<Result<string | undefined, Failure>> {
@@ -134,17 +134,17 @@ export async function keepCover(
   form.set("file", new File([Buffer.from(cover, "base64")], "cover.webp", { type: "image/webp" }));
   // With Content-Length: some services refuse an upload without it.
   const body = await new Response(form).blob();
-  const address = new URL(asked.request.url);
+  const address = new URL(context.request.url);
   address.search = connection === undefined ? "" : `?${new URLSearchParams({ [CONNECTION_PARAMETER]: connection }).toString()}`;
   const headers = new Headers({ "content-type": body.type, "content-length": String(body.size) });
-  const sent = { method: "POST", headers, body: body.stream(), signal: asked.request.signal, duplex: "half" } as const;
+  const sent = { method: "POST", headers, body: body.stream(), signal: context.request.signal, duplex: "half" } as const;
   // The audit log records the import, not this upload.
-  const answer = await runOperation(
+  const result = await runOperation(
     operations.uploadAsset,
-    { ...asked, request: new Request(address, sent), annotateAudit: () => undefined },
+    { ...context, request: new Request(address, sent), annotateAudit: () => undefined },
     ok({}),
   );
-  if (!answer.ok) return isNotThere(answer.failure) ? ok(undefined) : answer;
-  const read = createdAssetSchema.safeParse(await answer.value.json());
-  return read.success ? ok(read.data.id) : failed(refusal("UPSTREAM_UNREADABLE", "The service's answer to the cover cannot be read."));
+  if (!result.ok) return isNotThere(result.failure) ? ok(undefined) : result;
+  const parsed = createdAssetSchema.safeParse(await result.value.json());
+  return parsed.success ? ok(parsed.data.id) : failed(refusal("UPSTREAM_UNREADABLE", "The service's answer to the cover cannot be read."));
 }

@@ -27,10 +27,10 @@ import { problemOfFile, problemsOfNamed, sendFile, type TakenFile, type TakenFor
 import { filesNotTheirs } from "./pictures";
 import { inAppWords, refusedGraph, submissionKey } from "./run-state";
 
-type Given = { values: Record<string, unknown>; files: readonly TakenFile[] };
-export type RunOrder = Given & { asked: AuthedContext; access: Access; app: StoredApp; key: string | undefined };
+type RunInput = { values: Record<string, unknown>; files: readonly TakenFile[] };
+export type RunOrder = RunInput & { context: AuthedContext; access: Access; app: StoredApp; key: string | undefined };
 
-export function givenInForm({ definition }: StoredApp, { fields, files }: TakenForm): Given {
+export function readFormInput({ definition }: StoredApp, { fields, files }: TakenForm): RunInput {
   const inputsByName = new Map(definition.inputs.map((input) => [input.name, input]));
   const texts = [...fields].map(([name, text]): [string, unknown] => {
     const input = inputsByName.get(name);
@@ -58,13 +58,13 @@ export function withoutSecrets({ definition: { inputs } }: StoredApp, values: Ap
   return Object.fromEntries(Object.entries(values).filter(([name]) => isKept(name)));
 }
 
-export async function checkRun({ asked, access, app, values, files }: RunOrder): Promise<Result<AppValues, Failure>> {
+export async function checkRun({ context, access, app, values, files }: RunOrder): Promise<Result<AppValues, Failure>> {
   const filled = fillApp(app.definition, values);
   if (!filled.ok) return failed(unprocessable(filled.problems));
   const named = withoutFiles(filled.values, files);
-  const problems = [...files.flatMap((file) => problemOfPart(app, file) ?? []), ...(await filesNotTheirs(asked, app, named))];
+  const problems = [...files.flatMap((file) => problemOfPart(app, file) ?? []), ...(await filesNotTheirs(context, app, named))];
   // Last, since a picture may be fetched to be measured: only one that the member may name.
-  if (problems.length === 0) problems.push(...(await problemsOfNamed(access, asked.viewer, app, named)));
+  if (problems.length === 0) problems.push(...(await problemsOfNamed(access, context.viewer, app, named)));
   return problems.length === 0 ? ok(filled.values) : failed(unprocessable(problems));
 }
 
@@ -96,23 +96,23 @@ export type Begun = Pick<StoredRun, "id" | "createdAt">;
 
 /** `checked`: with the hash of a file in place of its name. */
 export async function sendRun(order: RunOrder, run: Begun, checked: AppValues): Promise<Result<StoredRun, Failure>> {
-  const { asked, access, app, files } = order;
+  const { context, access, app, files } = order;
   const { store, now } = order.access.composition;
   const named = await sendFiles(order, checked);
   if (!named.ok) return refuse(order.access.composition, run, named.failure);
   const values = named.value;
   if (files.length > 0) await store.appRuns.set(run.id, { inputs: withoutSecrets(app, values) });
-  await store.appKeeps.giveAgain(asked.viewer.memberId, fileNames(app.definition, values), now());
+  await store.appKeeps.giveAgain(context.viewer.memberId, fileNames(app.definition, values), now());
   const filled = fillApp(app.definition, values);
   if (!filled.ok) return refuse(order.access.composition, run, unprocessable(filled.problems));
-  const answer = await submit(order, run.id, await bodyOf(access, app.definition, filled.graph));
-  return answer.ok ? storeAnswer(order, run, answer.value) : storeFailure(order, run, answer.failure);
+  const result = await submit(order, run.id, await bodyOf(access, app.definition, filled.graph));
+  return result.ok ? storeAnswer(order, run, result.value) : storeFailure(order, run, result.failure);
 }
 
-async function sendFiles({ asked, app, files }: RunOrder, checked: AppValues): Promise<Result<AppValues, Failure>> {
+async function sendFiles({ context, app, files }: RunOrder, checked: AppValues): Promise<Result<AppValues, Failure>> {
   const sent: [string, string][] = [];
   for (const file of files) {
-    const name = await sendFile(asked, app, file);
+    const name = await sendFile(context, app, file);
     if (!name.ok) return name;
     sent.push([file.part, name.value]);
   }
@@ -129,9 +129,9 @@ async function bodyOf(access: Access, { editor }: AppDefinition, graph: Graph): 
   return writeExactJson({ prompt: graph, ...(drawing && { extra_data: { extra_pnginfo: { workflow: drawing } } }) });
 }
 
-/** The console's only way to submit: its secrets, the ledger, who ran it, and once per key. */
-async function submit({ asked, app }: RunOrder, runId: string, body: string): Promise<Result<string, Failure>> {
-  const { request } = asked;
+/** The console's only way to submit: its secrets, the job index, who ran it, and once per key. */
+async function submit({ context, app }: RunOrder, runId: string, body: string): Promise<Result<string, Failure>> {
+  const { request } = context;
   const address = new URL(request.url);
   address.search = `?${new URLSearchParams({ [CONNECTION_PARAMETER]: app.connectionId }).toString()}`;
   const headers = new Headers({
@@ -142,13 +142,13 @@ async function submit({ asked, app }: RunOrder, runId: string, body: string): Pr
   const host = request.headers.get("host");
   if (host !== null) headers.set("host", host);
   // Logged as a submission, because the console finds out from the log who ran a job.
-  asked.annotateAudit({ action: "submitPrompt" });
-  const answer = await submitOnce({ ...asked, request: new Request(address, { method: "POST", headers, body }) });
-  return answer.ok ? ok(await answer.value.text()) : answer;
+  context.annotateAudit({ action: "submitPrompt" });
+  const result = await submitOnce({ ...context, request: new Request(address, { method: "POST", headers, body }) });
+  return result.ok ? ok(await result.value.text()) : result;
 }
 
-async function storeAnswer(order: RunOrder, { id }: Begun, answer: string): Promise<Result<StoredRun, Failure>> {
-  const jobId = submittedJob(parseJson(answer));
+async function storeAnswer(order: RunOrder, { id }: Begun, text: string): Promise<Result<StoredRun, Failure>> {
+  const jobId = submittedJob(parseJson(text));
   await order.access.composition.store.appRuns.set(
     id,
     jobId === undefined ? { state: "unknown", error: unreadable } : { state: "pending", jobId },
@@ -159,7 +159,7 @@ async function storeAnswer(order: RunOrder, { id }: Begun, answer: string): Prom
 const unreadable = { message: "The service's answer names no job.", code: "answer_unreadable" } as const;
 
 async function storeFailure(order: RunOrder, run: Begun, failure: Failure): Promise<Result<StoredRun, Failure>> {
-  const { viewer } = order.asked;
+  const { viewer } = order.context;
   const { definition } = order.app;
   const { appRuns, submissions } = order.access.composition.store;
   // The key is known with another body: another request has sent the same run meanwhile, with another seed.
@@ -174,12 +174,12 @@ async function storeFailure(order: RunOrder, run: Begun, failure: Failure): Prom
   return readAgain(order, run.id);
 }
 
-async function readAgain({ asked, app }: RunOrder, id: string): Promise<Result<StoredRun, Failure>> {
-  const stored = await asked.composition.store.appRuns.find(app.id, asked.viewer.memberId, id);
-  return stored ? ok(stored) : failed(refusal("INTERNAL", "The run was removed while it was sent."));
+async function readAgain({ context, app }: RunOrder, id: string): Promise<Result<StoredRun, Failure>> {
+  const run = await context.composition.store.appRuns.find(app.id, context.viewer.memberId, id);
+  return run ? ok(run) : failed(refusal("INTERNAL", "The run was removed while it was sent."));
 }
 
-/** Nothing was started. Another request may have begun the run anew, if this console was cut off meanwhile. */
+/** Nothing was started. Another request may have begun the run again, if this console was cut off meanwhile. */
 async function refuse(
   { store, now }: Parts<"store" | "now">,
   { id, createdAt }: Begun,

@@ -11,6 +11,7 @@ import { maskText } from "@/lib/contract/secrets/secret-texts";
 import { toMilliseconds } from "@/lib/contract/times";
 import { fileOfAsset, toAssetView } from "@/lib/contract/views/asset-view";
 import { failed, ok, type Result } from "@/lib/shared/result";
+import { toByteStream } from "@/lib/shared/web-stream";
 import { redactForBrowser } from "../answers/redact";
 import { type Access } from "../connections/access";
 import { readQuery } from "../requests/read-request";
@@ -28,11 +29,11 @@ async function* chosenAssets(access: Access, choice: ArchiveChoice, signal: Abor
     }
     return;
   }
-  const read = readListQuery(choice.query);
-  if (!read.ok) return yield read;
+  const listQueryResult = readListQuery(choice.query);
+  if (!listQueryResult.ok) return yield listQueryResult;
   let seen: ReadonlySet<string> = new Set();
   for (let offset = 0; offset < MAX_ARCHIVED;) {
-    const query = { ...read.value, limit: Math.min(PAGE, MAX_ARCHIVED - offset), offset };
+    const query = { ...listQueryResult.value, limit: Math.min(PAGE, MAX_ARCHIVED - offset), offset };
     const page = await access.upstream.call(operations.listAssets, { query, signal });
     if (!page.ok) return yield failed(redactForBrowser(page.failure, access));
     const fresh = page.value.assets.filter(({ id }) => !seen.has(id));
@@ -51,9 +52,9 @@ export async function countChosen(
   signal: AbortSignal,
 ): Promise<Result<number | undefined, Failure>> {
   if ("ids" in choice) return ok(new Set(choice.ids).size);
-  const read = readListQuery(choice.query);
-  if (!read.ok) return read;
-  const page = await access.upstream.call(operations.listAssets, { query: { ...read.value, limit: 1, offset: 0 }, signal });
+  const listQueryResult = readListQuery(choice.query);
+  if (!listQueryResult.ok) return listQueryResult;
+  const page = await access.upstream.call(operations.listAssets, { query: { ...listQueryResult.value, limit: 1, offset: 0 }, signal });
   return page.ok ? ok(page.value.total) : failed(redactForBrowser(page.failure, access));
 }
 
@@ -62,27 +63,27 @@ function readListQuery(query: string): Result<Record<string, unknown>, Failure> 
 }
 
 // Names of files inside an archive.
-// Guarantees: each name is given once, also on disks that ignore letter case; no name leaves the folder the archive is unpacked into.
+// Each name is given once, also on disks that ignore letter case; no name leaves the folder the archive is unpacked into.
 const MAX_LENGTH = 180;
 const fallback = "file";
 
 function createFileNames() {
-  const given = new Set<string>();
-  return (wanted: string): string => {
-    const { stem, ending } = parts(wanted);
+  const usedNames = new Set<string>();
+  return (path: string): string => {
+    const { stem, ending } = parts(path);
     for (let count = 1; ; count += 1) {
       const name = count === 1 ? stem + ending : `${stem} (${count})${ending}`;
       const key = name.toLowerCase();
-      if (given.has(key)) continue;
-      given.add(key);
+      if (usedNames.has(key)) continue;
+      usedNames.add(key);
       return name;
     }
   };
 }
 
 /** Slashes, and characters that some systems reject, become underscores. */
-function parts(wanted: string): { stem: string; ending: string } {
-  const safe = toFileName(wanted)
+function parts(path: string): { stem: string; ending: string } {
+  const safe = toFileName(path)
     .replace(/[\\/:*?"<>|]/g, "_")
     .replace(/^[. ]+|[. ]+$/g, "");
   const dot = safe.lastIndexOf(".");
@@ -98,19 +99,12 @@ type Entry = { name: string; lastModified: Date; input: ReadableStream<Uint8Arra
 export function streamArchive(access: Access, { choice, now, signal }: { choice: ArchiveChoice; now: number; signal: AbortSignal }) {
   const gone = new AbortController();
   const zip = makeZip(entries(access, { choice, now, signal: AbortSignal.any([signal, gone.signal]) })).getReader();
-  return new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        const { done, value } = await zip.read();
-        if (done) controller.close();
-        else controller.enqueue(value);
-      },
-      async cancel() {
-        gone.abort();
-        await zip.cancel();
-      },
+  return toByteStream(
+    () => zip.read(),
+    () => {
+      gone.abort();
+      return zip.cancel();
     },
-    { highWaterMark: 0 },
   );
 }
 
@@ -119,17 +113,22 @@ type EntryOptions = { choice: ArchiveChoice; now: number; signal: AbortSignal };
 async function* entries(access: Access, { choice, now, signal }: EntryOptions): AsyncGenerator<Entry, void> {
   const nameOf = createFileNames();
   const missing: string[] = [];
-  for await (const chosen of chosenAssets(access, choice, signal)) {
+  for await (const result of chosenAssets(access, choice, signal)) {
     if (signal.aborted) return;
-    if (!chosen.ok) {
-      missing.push(`${chosen.failure.asset ?? "the list"}: ${chosen.failure.code} ${chosen.failure.message}`);
+    if (!result.ok) {
+      missing.push(`${result.failure.asset ?? "the list"}: ${result.failure.code} ${result.failure.message}`);
       continue;
     }
-    const asset = chosen.value;
-    const opened = await openAssetBytes(access, asset, signal);
-    if (opened.ok && opened.value.body) {
-      yield { name: nameOf(shownName(asset)), lastModified: new Date(toMilliseconds(asset.created_at) ?? now), input: opened.value.body };
-    } else if (!opened.ok) missing.push(`${shownName(asset)} (${asset.id}): ${opened.failure.code} ${opened.failure.message}`);
+    const asset = result.value;
+    const assetBytesResult = await openAssetBytes(access, asset, signal);
+    if (assetBytesResult.ok && assetBytesResult.value.body) {
+      yield {
+        name: nameOf(shownName(asset)),
+        lastModified: new Date(toMilliseconds(asset.created_at) ?? now),
+        input: assetBytesResult.value.body,
+      };
+    } else if (!assetBytesResult.ok)
+      missing.push(`${shownName(asset)} (${asset.id}): ${assetBytesResult.failure.code} ${assetBytesResult.failure.message}`);
   }
   if (missing.length > 0) yield { name: nameOf(MISSING), lastModified: new Date(now), input: `${missing.join("\n")}\n` };
 }
@@ -138,8 +137,8 @@ function shownName({ display_name: displayName, name, id }: Asset): string {
   return maskText(displayName || name || id);
 }
 
-// The content of an asset as a stream, in whichever way its service offers it.
-// Guarantees: tries the extension first, then the file by its hash or name; if the last way is refused, that refusal is the answer.
+// The content of an asset as a stream. Tries the extension first, then the file by its hash or name; if the last one is refused, returns
+// that refusal.
 export async function openAssetBytes(
   access: Access,
   asset: Asset,

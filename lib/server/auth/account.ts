@@ -3,12 +3,13 @@
 import "server-only";
 import { type z } from "zod";
 import { type accountChangeSchema, type EndedSession, type MemberView, type SessionState, type SessionView } from "@/lib/contract/console";
-import { type Failure } from "@/lib/contract/failure";
+import { type Failure, invalidField } from "@/lib/contract/failure";
 import { roles } from "@/lib/contract/people/roles";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Composition, type Parts } from "../composition-type";
 import { readCookie, sessionCookieName, VOUCHED_HEADER } from "../cookies";
-import { findSessionOf, isInEmbed } from "../embed/sessions";
+import { findStoredSession, isEmbeddedRequest } from "../embed/sessions";
+import { rateLimited } from "../limits/attempt-limit";
 import { type Member } from "../store/people/members";
 import { taken, toMemberView } from "./members";
 import { hashPassword, judgePassword, verifyPassword } from "./passwords";
@@ -23,13 +24,14 @@ export async function changeAccount(
   address: string,
 ): Promise<Result<MemberView, Failure>> {
   const { store, now } = context.composition;
-  const { memberId, email: known } = context.viewer;
-  if (email !== undefined && email.trim().toLowerCase() !== known && leadsByAddress(context.composition)) return failed(addressIsFixed);
+  const { memberId, email: currentEmail } = context.viewer;
+  if (email !== undefined && email.trim().toLowerCase() !== currentEmail && leadsByAddress(context.composition))
+    return failed(addressIsFixed);
   if (email !== undefined || password !== undefined) {
     const refused = await checkPassword(context, currentPassword ?? "", { field: "currentPassword", address });
     if (refused) return failed(refused);
   }
-  const weak = password === undefined ? undefined : await judgePassword(context.composition, password, email ?? known);
+  const weak = password === undefined ? undefined : await judgePassword(context.composition, password, email ?? currentEmail);
   if (weak) return failed(weak);
   const passwordHash = password === undefined ? undefined : await hashPassword(password);
   if (passwordHash !== undefined) await store.sessions.recordEndReasons(memberId, "password", now());
@@ -44,19 +46,14 @@ export function leadsByAddress({ env }: Parts<"env">): boolean {
 }
 
 const fixed = "cannot be changed here, because people are signed in by their address. Ask an admin to invite the new address.";
-const addressIsFixed: Failure = {
-  code: "INVALID_BODY",
-  message: `email: ${fixed}`,
-  status: 400,
-  details: [{ path: "email", message: fixed }],
-};
+const addressIsFixed = invalidField("email", fixed);
 
 export async function listSessions({ composition, viewer: { memberId, credential } }: Context): Promise<SessionView[]> {
   const { store, env } = composition;
   const sessions = (await store.sessions.list(memberId)).filter((session) => isLive(composition, session));
   const here = ({ id }: { id: string }) => Number(id === credential.id);
   return sessions
-    .sort((one, other) => here(other) - here(one))
+    .sort((session, other) => here(other) - here(session))
     .map(({ id, browser, address, method: by, createdAt, usedAt }) => {
       const method = env.oidc.find((provider) => provider.id === by)?.label ?? by;
       return { id, browser, address, method, createdAt, usedAt, current: id === credential.id };
@@ -97,12 +94,11 @@ async function checkPassword(
   const { store, signInLimits } = composition;
   const attempt = { email, address, isKnown: true };
   const waitMs = await signInLimits.take(attempt);
-  if (waitMs > 0) return { code: "RATE_LIMITED", message: "Too many attempts. Try again later.", status: 429, retryAfterMs: waitMs };
+  if (waitMs > 0) return rateLimited(waitMs);
   const member = await store.members.get(memberId);
   if ((await verifyPassword(member?.passwordHash, password)) && member && mayUsePassword(composition, member))
     return void (await signInLimits.succeeded(attempt));
-  const message = "is not your current password";
-  return { code: "INVALID_BODY", message: `${field}: ${message}`, status: 400, details: [{ path: field, message }] };
+  return invalidField(field, "is not your current password");
 }
 
 export async function readSessionState(composition: Composition, sent: SentHeaders): Promise<SessionState> {
@@ -113,7 +109,7 @@ export async function readSessionState(composition: Composition, sent: SentHeade
 
 async function whyEnded(composition: Composition, sent: SentHeaders): Promise<EndedSession> {
   const { env, store } = composition;
-  if (isInEmbed(sent)) return whyEmbeddedEnded(composition, sent);
+  if (isEmbeddedRequest(sent)) return whyEmbeddedEnded(composition, sent);
   const vouched = env.proxySignIn ? sent.get(VOUCHED_HEADER) : null;
   if (vouched !== null) {
     const email = vouched.trim().toLowerCase();
@@ -128,7 +124,7 @@ async function whyEnded(composition: Composition, sent: SentHeaders): Promise<En
   return causeOf(member, noted);
 }
 
-/** The member's current state comes first: a suspended member cannot sign in again, whatever ended the session. */
+/** The member's current state takes precedence: a suspended member cannot sign in again, however the session ended. */
 function causeOf(member: Member | undefined, noted: string | undefined): EndedSession {
   if (!member) return { cause: "removed" };
   if (member.disabled) return { cause: "suspended" };
@@ -140,7 +136,7 @@ function causeOf(member: Member | undefined, noted: string | undefined): EndedSe
 
 async function whyEmbeddedEnded(composition: Composition, sent: SentHeaders): Promise<EndedSession> {
   const { store, now } = composition;
-  const session = await findSessionOf(composition, sent);
+  const session = await findStoredSession(composition, sent);
   // The session ends with its host page and with its member.
   if (!session) return { cause: "ended" };
   if (session.expiresAt <= now()) return { cause: "expired" };

@@ -1,7 +1,7 @@
 // Personal tokens and embedded sessions, and the operations each may call.
 
 import "server-only";
-import { type EmbedLook, type EmbedPage, embedPageOf } from "@/lib/contract/embed/embed-pages";
+import { type EmbedAppearance, type EmbedPage, embedPageOf } from "@/lib/contract/embed/embed-pages";
 import { isRead } from "@/lib/contract/operation";
 import { allOperations } from "@/lib/contract/operations";
 import { type Role, weaker } from "@/lib/contract/people/roles";
@@ -9,13 +9,13 @@ import { APPS, EVENTS, looksLikeToken } from "@/lib/contract/people/sign-in";
 import { type TokenOperations } from "@/lib/contract/people/tokens";
 import { bearerIn } from "@/lib/shared/headers";
 import { type Composition, type Parts } from "../composition-type";
-import { type Embedded, findEmbedded, readEmbedded } from "../embed/sessions";
+import { type EmbeddedViewer, findEmbeddedSession, readEmbeddedSession } from "../embed/sessions";
 import { type Token } from "../store/people/tokens";
 
 /** "two": two different tokens. Any X-API-Key counts as a token; a bearer counts only if it looks like one of ours. */
-type GivenToken = { token: string } | "two" | undefined;
+type SentToken = { token: string } | "two" | undefined;
 
-export function givenToken(sent: Pick<Headers, "get">): GivenToken {
+export function readSentToken(sent: Pick<Headers, "get">): SentToken {
   const key = sent.get("x-api-key")?.trim() || undefined;
   const bearer = bearerIn(sent.get("authorization"));
   if (key !== undefined && bearer !== undefined && key !== bearer) return "two";
@@ -36,7 +36,9 @@ const consoleReads = [
   "searchJobs",
   "exportJobs",
   "viewQueue",
-  "readLanded",
+  "countJobs",
+  "readLiveOutputs",
+  "viewPreview",
   "viewCapabilities",
   "viewMaskLayer",
   "thumbnail",
@@ -111,7 +113,7 @@ export async function viewerByToken(composition: Composition, text: string): Pro
     await store.tokens.noteUse(token, now());
   } catch (err) {
     // A full disk must not lock anyone out.
-    log.warn({ err }, "the last use of a token was not written");
+    log.warn({ err }, "token use update failed");
   }
   return viewer;
 }
@@ -145,7 +147,7 @@ export type EmbedCredential = {
   id: string;
   host: string;
   pages: readonly EmbedPage[];
-  look: EmbedLook;
+  look: EmbedAppearance;
   origin: string;
   leftMs: number;
 };
@@ -159,13 +161,13 @@ type EmbedViewer = {
 };
 
 export async function viewerByEmbedding(composition: Composition, sent: Pick<Headers, "get">): Promise<EmbedViewer | undefined> {
-  const found = await readEmbedded(composition, sent);
-  return found && toEmbedViewer(composition, found);
+  const embeddedViewer = await readEmbeddedSession(composition, sent);
+  return embeddedViewer && toEmbedViewer(composition, embeddedViewer);
 }
 
 export async function viewerByEmbeddingId(composition: Composition, id: string): Promise<EmbedViewer | undefined> {
-  const found = await findEmbedded(composition, id);
-  return found && toEmbedViewer(composition, found);
+  const embeddedViewer = await findEmbeddedSession(composition, id);
+  return embeddedViewer && toEmbedViewer(composition, embeddedViewer);
 }
 
 export function mayShow({ pages }: EmbedCredential, path: string): boolean {
@@ -173,12 +175,15 @@ export function mayShow({ pages }: EmbedCredential, path: string): boolean {
   return page === undefined ? /^\/choose(\?|$)/.test(path) : pages.includes(page);
 }
 
-async function toEmbedViewer({ store, now }: Parts<"store" | "now">, { member, role, session, hostName }: Embedded): Promise<EmbedViewer> {
+async function toEmbedViewer(
+  { store, now }: Parts<"store" | "now">,
+  { member, role, session, hostName }: EmbeddedViewer,
+): Promise<EmbedViewer> {
   const { id, pages, theme, language, origin, connectionId, expiresAt } = session;
   const leftMs = expiresAt - now();
   // Never the member's own connections: the host page alone says who the member is.
   const team = await store.connections.listFor("");
-  const reached = team.map((connection) => connection.id).filter((one) => connectionId === undefined || one === connectionId);
+  const reached = team.map((connection) => connection.id).filter((value) => connectionId === undefined || value === connectionId);
   return {
     memberId: member.id,
     name: member.name,

@@ -4,13 +4,13 @@ import "server-only";
 import { randomBytes } from "node:crypto";
 import { aboutMember, type MemberChange, personLabel } from "@/lib/contract/audit/audit";
 import { type InvitationItem, type InvitationState, type InvitationView, type MemberView } from "@/lib/contract/console";
-import { type ErrorCode, errorStatus, type Failure } from "@/lib/contract/failure";
+import { type Failure, invalidField, refusal } from "@/lib/contract/failure";
 import { hasRole, type Role } from "@/lib/contract/people/roles";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Composition, type Parts } from "../composition-type";
 import { consoleUrl } from "../env";
 import { type OidcProvider } from "../sign-in-settings";
-import { type KnownIdentity } from "../store/people/identities";
+import { type StoredIdentity } from "../store/people/identities";
 import { type Invitation } from "../store/people/invitations";
 import { type Member } from "../store/people/members";
 import { hashPassword, judgePassword } from "./passwords";
@@ -21,9 +21,9 @@ type Change = { role?: Role; disabled?: boolean };
 
 export async function changeMember(context: Context, id: string, change: Change): Promise<Result<MemberView, Failure>> {
   const { store, now } = context.composition;
-  const found = await requireWeaker(context, id);
-  if (!found.ok) return found;
-  const member = found.value;
+  const result = await requireWeaker(context, id);
+  if (!result.ok) return result;
+  const member = result.value;
   if (change.role !== undefined) {
     if (!hasRole(context.viewer.role, change.role)) return failed(tooStrong(context.viewer.role, change.role));
     const provider = roleProviderOf(context.composition, member, await store.identities.list(id));
@@ -37,9 +37,9 @@ export async function changeMember(context: Context, id: string, change: Change)
 
 export async function removeMember(context: Context, id: string): Promise<Result<undefined, Failure>> {
   const { store, now } = context.composition;
-  const found = await requireWeaker(context, id);
-  if (!found.ok) return found;
-  await store.identities.keepRemoved(found.value.email, now());
+  const result = await requireWeaker(context, id);
+  if (!result.ok) return result;
+  await store.identities.keepRemoved(result.value.email, now());
   await store.sessions.recordEndReasons(id, "removed", now());
   return (await store.members.remove(id)) ? ok(undefined) : failed(noSuchMember);
 }
@@ -68,7 +68,7 @@ export function toMemberView({ id, name, email, role, disabled, createdAt, seenA
 export function roleProviderOf(
   { env }: Parts<"env">,
   { id, role }: Member,
-  identities: readonly KnownIdentity[],
+  identities: readonly StoredIdentity[],
 ): OidcProvider | undefined {
   if (role === "owner") return undefined;
   const own = new Set(identities.filter(({ memberId }) => memberId === id).map(({ provider }) => provider));
@@ -80,42 +80,38 @@ async function requireWeaker({ composition: { store }, viewer }: Context, id: st
   if (!member) return failed(noSuchMember);
   if (member.role === "owner")
     return failed(
-      refuse("OWNER_PROTECTED", `${member.name} is the owner. The owner's role is fixed, and no one can suspend or remove the owner.`),
+      refusal("OWNER_PROTECTED", `${member.name} is the owner. The owner's role is fixed, and no one can suspend or remove the owner.`),
     );
   if (member.id === viewer.memberId)
-    return failed(refuse("OWN_MEMBERSHIP", "You cannot change your own role, suspend or remove yourself. Ask another admin."));
+    return failed(refusal("OWN_MEMBERSHIP", "You cannot change your own role, suspend or remove yourself. Ask another admin."));
   if (!hasRole(viewer.role, member.role)) return failed(tooStrong(viewer.role, member.role));
   return ok(member);
 }
 
 function roleFromGroups({ name }: Member, { label }: OidcProvider): Failure {
-  return refuse("ROLE_FROM_GROUPS", `The role of ${name} follows their groups at ${label}. Change the groups there.`);
-}
-
-function refuse(code: ErrorCode, message: string): Failure {
-  return { code, message, status: errorStatus[code] };
+  return refusal("ROLE_FROM_GROUPS", `The role of ${name} follows their groups at ${label}. Change the groups there.`);
 }
 
 export function tooStrong(own: Role, needed: Role): Failure {
-  return refuse("ROLE_TOO_LOW", `This needs the role ${needed}. Your role is ${own}.`);
+  return refusal("ROLE_TOO_LOW", `This needs the role ${needed}. Your role is ${own}.`);
 }
 
-const noSuchMember: Failure = { code: "NOT_FOUND", message: "There is no such member.", status: 404 };
+const noSuchMember = refusal("NOT_FOUND", "There is no such member.");
 
 const INVITATION_MS = 7 * 24 * 60 * 60_000;
 
 /** `openedAt`: the origin at which the inviting member has the console open; a configured public address takes precedence. */
 export async function invite(
   { composition: { store, env, now }, viewer }: Context,
-  given: { email: string; role: Role },
+  invitation: { email: string; role: Role },
   openedAt: string | null,
 ): Promise<Result<{ url: string; expiresAt: number }, Failure>> {
-  if (!hasRole(viewer.role, given.role)) return failed(tooStrong(viewer.role, given.role));
-  if (await store.members.getByEmail(given.email)) return failed(taken);
+  if (!hasRole(viewer.role, invitation.role)) return failed(tooStrong(viewer.role, invitation.role));
+  if (await store.members.getByEmail(invitation.email)) return failed(taken);
   const token = randomBytes(32).toString("base64url");
   const createdAt = now();
   const expiresAt = createdAt + INVITATION_MS;
-  await store.invitations.create({ token, ...given, invitedBy: viewer.memberId, expiresAt, createdAt });
+  await store.invitations.create({ token, ...invitation, invitedBy: viewer.memberId, expiresAt, createdAt });
   return ok({ url: `${consoleUrl(env, openedAt)}/invitation?token=${token}`, expiresAt });
 }
 
@@ -162,22 +158,22 @@ type Joined = { member: Member; isNew: boolean; invitedBy?: string };
 
 export async function join(
   composition: Composition,
-  given: { token: string; name?: string; password: string },
+  acceptance: { token: string; name?: string; password: string },
 ): Promise<Result<Joined, Failure>> {
   const { store, env, now } = composition;
-  const invitation = await readInvitation(composition, given.token);
+  const invitation = await readInvitation(composition, acceptance.token);
   if (invitation.state !== "open") return failed(worthless(invitation.state));
   const frozen = invitation.resets ? undefined : await refusedAsReadOnly(composition);
   if (frozen) return failed(frozen);
   if (!invitation.resets && !env.passwordSignIn && !env.proxySignIn) return failed(passwordless);
-  if (!invitation.resets && given.name === undefined) return failed(nameless);
-  const weak = await judgePassword(composition, given.password, invitation.email);
-  if (weak) return failed(weak);
-  const passwordHash = await hashPassword(given.password);
-  const invitedBy = invitation.resets ? undefined : await inviterOf(composition, given.token);
+  if (!invitation.resets && acceptance.name === undefined) return failed(nameless);
+  const passwordFailure = await judgePassword(composition, acceptance.password, invitation.email);
+  if (passwordFailure) return failed(passwordFailure);
+  const passwordHash = await hashPassword(acceptance.password);
+  const invitedBy = invitation.resets ? undefined : await inviterOf(composition, acceptance.token);
   const reset = invitation.resets ? await store.members.getByEmail(invitation.email) : undefined;
   if (reset) await store.sessions.recordEndReasons(reset.id, "password", now());
-  const joined = await store.invitations.accept(given.token, { name: given.name ?? "", passwordHash }, now());
+  const joined = await store.invitations.accept(acceptance.token, { name: acceptance.name ?? "", passwordHash }, now());
   if (joined === "taken") return failed(taken);
   return joined ? ok({ member: joined, isNew: !invitation.resets, invitedBy }) : failed(worthless("used"));
 }
@@ -191,19 +187,13 @@ const whyWorthless: Readonly<Record<Worthless, string>> = {
 };
 
 function worthless(invitation: Worthless): Failure {
-  return { code: "UNAUTHORIZED", message: whyWorthless[invitation], status: 401, details: { invitation } };
+  return refusal("UNAUTHORIZED", whyWorthless[invitation], { invitation });
 }
 
-const passwordless: Failure = {
-  code: "FORBIDDEN",
-  message: "Signing in with a password is switched off here. Accept the invitation with a sign-in provider.",
-  status: 403,
-};
-const nameless: Failure = {
-  code: "INVALID_BODY",
-  message: "name: required",
-  status: 400,
-  details: [{ path: "name", message: "required" }],
-};
-export const taken: Failure = { code: "CONFLICT", message: "This email address already belongs to a member.", status: 409 };
-const noneOpen: Failure = { code: "NOT_FOUND", message: "There is no such invitation, or it can no longer be used.", status: 404 };
+const passwordless = refusal(
+  "FORBIDDEN",
+  "Signing in with a password is switched off here. Accept the invitation with a sign-in provider.",
+);
+const nameless = invalidField("name", "required");
+export const taken = refusal("CONFLICT", "This email address already belongs to a member.");
+const noneOpen = refusal("NOT_FOUND", "There is no such invitation, or it can no longer be used.");

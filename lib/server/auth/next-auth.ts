@@ -4,13 +4,14 @@ import "server-only";
 import NextAuth, { type NextAuthOptions } from "next-auth";
 import { type JWT } from "next-auth/jwt";
 import credentials from "next-auth/providers/credentials";
+import { decodePercent } from "@/lib/contract/plain-line";
 import { type Composition, type Parts } from "../composition-type";
 import { isSecure, nextAuthCookies, readCookie } from "../cookies";
 import { consolePath } from "../env";
 import { ADDRESS_HEADER } from "../limits/attempt-limit";
 import { type Member } from "../store/people/members";
+import { beginProviderSession, type OidcTurn } from "./oidc/oidc-turn";
 import { toClaims } from "./oidc/provider";
-import { beginProviderSession, type OidcTurn } from "./oidc/turn";
 import { isDeviceOf } from "./sealed-cookies";
 import { beginSession, endSession, readSession, sessionIdOf } from "./session";
 import { explainedRefusals, signIn } from "./sign-in";
@@ -45,9 +46,9 @@ export function authOptions(
       ...(turn ? [turn.config] : []),
       credentials({
         credentials: { email: {}, password: {} },
-        async authorize(given) {
+        async authorize(credentials) {
           const address = sent.get(ADDRESS_HEADER) ?? "unknown";
-          const { email = "", password = "" } = given ?? {};
+          const { email = "", password = "" } = credentials ?? {};
           const result = await signIn(composition, { email, password, address, isKnown: await isDeviceOf(composition, sent, email) });
           if (result.ok) {
             changed("signIn", result.value);
@@ -124,7 +125,7 @@ export async function askNextAuth(
   { step, provider, sent, form, search }: AuthQuestion,
   options: NextAuthOptions,
 ): Promise<AuthAnswer> {
-  const answer: AuthAnswer = { status: 200, headers: new Headers() };
+  const authAnswer: AuthAnswer = { status: 200, headers: new Headers() };
   const request = {
     method: form ? "POST" : "GET",
     query: { ...pick(search, providerParams), nextauth: provider === undefined ? [step] : [step, provider] },
@@ -134,26 +135,26 @@ export async function askNextAuth(
   };
   const response = {
     status(status: number) {
-      answer.status = status;
+      authAnswer.status = status;
       return response;
     },
     getHeader: () => undefined,
     setHeader(name: string, value: unknown) {
-      if (name === "Set-Cookie" && Array.isArray(value)) for (const line of value) answer.headers.append("set-cookie", String(line));
-      else if (name === "Location") answer.url = String(value);
+      if (name === "Set-Cookie" && Array.isArray(value)) for (const line of value) authAnswer.headers.append("set-cookie", String(line));
+      else if (name === "Location") authAnswer.url = String(value);
       return response;
     },
     json(body: { url?: string }) {
-      answer.url = body.url;
+      authAnswer.url = body.url;
     },
     send(body: unknown) {
-      answer.body = body;
+      authAnswer.body = body;
     },
     end: () => undefined,
   };
   const handle: (request: object, response: object) => Promise<void> = NextAuth(options);
   await handle(request, response);
-  return answer;
+  return authAnswer;
 }
 
 function pick(from: URLSearchParams | undefined, names: readonly string[]): Record<string, string> {
@@ -170,15 +171,7 @@ function cookiesIn({ env }: Parts<"env">, sent: Pick<Headers, "get">): Record<st
   return Object.fromEntries(
     Object.values(own).flatMap(({ name }) => {
       const value = readCookie(sent.get("cookie"), name);
-      return value === undefined ? [] : [[name, decoded(value)]];
+      return value === undefined ? [] : [[name, decodePercent(value) ?? value]];
     }),
   );
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }

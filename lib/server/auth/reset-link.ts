@@ -7,9 +7,9 @@ import { type Store } from "../store/store";
 
 const DAY_MS = 24 * 60 * 60_000;
 
-type Wanted = { store: Store; env: Env; email: string; token: string; now: number };
+type ResetRequest = { store: Store; env: Env; email: string; token: string; now: number };
 
-export async function composeReset({ store, env, email, token, now }: Wanted): Promise<string | undefined> {
+export async function composeReset({ store, env, email, token, now }: ResetRequest): Promise<string | undefined> {
   const member = await store.members.getByEmail(email);
   if (!member) return undefined;
   const about = { email: member.email, role: member.role, invitedBy: member.id, resetsMemberId: member.id };

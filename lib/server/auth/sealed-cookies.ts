@@ -52,9 +52,15 @@ const purposeSchema = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("link"), memberId: z.string() }),
   z.object({ kind: z.literal("join"), token: z.string() }),
 ]);
-const askedSchema = z.object({ provider: z.string(), state: z.string(), at: z.number(), returnTo: z.string(), purpose: purposeSchema });
+const signInStateSchema = z.object({
+  provider: z.string(),
+  state: z.string(),
+  at: z.number(),
+  returnTo: z.string(),
+  purpose: purposeSchema,
+});
 export type Purpose = z.infer<typeof purposeSchema>;
-export type Asked = z.infer<typeof askedSchema>;
+export type SignInState = z.infer<typeof signInStateSchema>;
 
 /** As long as next-auth keeps its own cookies of this kind. */
 const ASKED_SECONDS = 15 * 60;
@@ -67,4 +73,4 @@ export async function takeState({ store, now }: Parts<"store" | "now">, state: s
   return (await store.attempts.take({ name: `oidc state ${state}`, burst: 1, refillMs: 2 * ASKED_SECONDS * 1000 }, now())) === 0;
 }
 
-export const askedCookie = sealedCookie("lightdesk.oidc", askedSchema, ASKED_SECONDS);
+export const signInCookie = sealedCookie("lightdesk.oidc", signInStateSchema, ASKED_SECONDS);

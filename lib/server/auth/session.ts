@@ -37,8 +37,8 @@ export async function beginSession(
 }
 
 export async function findSession(composition: Composition, id: string): Promise<Live | undefined> {
-  const found = await composition.store.sessions.find(id);
-  return found && !found.member.disabled && isLive(composition, found.session) ? found : undefined;
+  const session = await composition.store.sessions.find(id);
+  return session && !session.member.disabled && isLive(composition, session.session) ? session : undefined;
 }
 
 export function isLive({ env, now }: Parts<"env" | "now">, { createdAt, usedAt }: Session): boolean {
@@ -51,7 +51,7 @@ export async function noteUse({ store, now, log }: Parts<"store" | "now" | "log"
   try {
     await store.sessions.noteUse(session, { now: now(), address: sent.get(ADDRESS_HEADER) ?? undefined });
   } catch (err) {
-    log.warn({ err }, "the last use of a session was not written");
+    log.warn({ err }, "session use update failed");
   }
 }
 
@@ -102,8 +102,8 @@ async function decoded(params: JWTDecodeParams): Promise<JWT | null> {
   const name = createHash("sha256")
     .update(`${String(secret)} ${salt} ${token}`)
     .digest("base64");
-  const known = opened.get(name);
-  if (known && Number(known.exp) * 1000 > Date.now()) return { ...known };
+  const cachedSession = opened.get(name);
+  if (cachedSession && Number(cachedSession.exp) * 1000 > Date.now()) return { ...cachedSession };
   opened.delete(name);
   try {
     const fresh = await decode(params);

@@ -7,13 +7,9 @@ import { networkOf } from "@/lib/shared/ip-address";
 import { type AttemptStore, type Bucket } from "../store/settings";
 
 export type Attempt = { email: string; address: string; isKnown?: boolean };
-export type SignInLimits = {
-  /** Milliseconds to wait; 0 if this attempt may be made. */
-  take(attempt: Attempt): Promise<number>;
-  succeeded(attempt: Attempt): Promise<void>;
-};
+export type SignInLimits = ReturnType<typeof createSignInLimits>;
 
-export function createSignInLimits(attempts: AttemptStore, now: () => number): SignInLimits {
+export function createSignInLimits(attempts: AttemptStore, now: () => number) {
   const pairOf = ({ email, address, isKnown }: Attempt): Bucket => ({
     name: `pair ${writeExactJson(isKnown ? [email] : [email, networkOf(address)])}`,
     burst: 5,
@@ -23,12 +19,13 @@ export function createSignInLimits(attempts: AttemptStore, now: () => number): S
   const accountOf = ({ email }: Attempt): Bucket => ({ name: `account ${email}`, burst: 60, refillMs: 15_000 });
   const take = (bucket: Bucket) => attempts.take(bucket, now());
   return {
-    async take(attempt) {
+    /** Milliseconds to wait; 0 if this attempt may be made. */
+    async take(attempt: Attempt): Promise<number> {
       const waitMs = await take(pairOf(attempt));
       if (attempt.isKnown) return waitMs;
       return waitMs || (await take(addressOf(attempt))) || take(accountOf(attempt));
     },
-    async succeeded(attempt) {
+    async succeeded(attempt: Attempt): Promise<void> {
       await attempts.reset(pairOf(attempt));
       if (attempt.isKnown) return;
       await attempts.giveBack(addressOf(attempt));

@@ -1,11 +1,12 @@
 // Signs members in with a password, and creates the first member.
 
 import "server-only";
-import { type Failure } from "@/lib/contract/failure";
+import { type Failure, refusal } from "@/lib/contract/failure";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { telemetry } from "@/lib/shared/telemetry";
 import { type Composition, type Parts } from "../composition-type";
 import { storeApiKey } from "../keys/key-ring";
+import { rateLimited } from "../limits/attempt-limit";
 import { type Member } from "../store/people/members";
 import { EMBEDDED_BASE_URL } from "../upstream/send";
 import { hashPassword, judgePassword, verifyPassword } from "./passwords";
@@ -17,58 +18,60 @@ const EMBEDDED_NAME = "Embedded service";
 
 export async function setUp(
   composition: Composition,
-  given: { token: string; name: string; email: string; password: string },
+  account: { token: string; name: string; email: string; password: string },
 ): Promise<Result<Member, Failure>> {
   const { store, now, log } = composition;
-  if (!(await store.setUpToken.has(given.token))) {
-    return failed({ code: "UNAUTHORIZED", message: "This link has been used or is from an earlier start.", status: 401 });
+  if (!(await store.setUpToken.has(account.token))) {
+    return failed(refusal("UNAUTHORIZED", "This link has been used or is from an earlier start."));
   }
-  const weak = await judgePassword(composition, given.password, given.email);
-  if (weak) return failed(weak);
-  const passwordHash = await hashPassword(given.password);
+  const passwordFailure = await judgePassword(composition, account.password, account.email);
+  if (passwordFailure) return failed(passwordFailure);
+  const passwordHash = await hashPassword(account.password);
   await ensureDefaultConnection(composition);
-  const owner = await store.members.createFirstOwner({ name: given.name, email: given.email, passwordHash, createdAt: now() });
-  if (!owner) return failed({ code: "CONFLICT", message: "Lightdesk already has an owner.", status: 409 });
+  const owner = await store.members.createFirstOwner({ name: account.name, email: account.email, passwordHash, createdAt: now() });
+  if (!owner) return failed(refusal("CONFLICT", "Lightdesk already has an owner."));
   await store.setUpToken.clear();
-  log.info({ memberId: owner.id }, "the owner was made");
+  log.info({ memberId: owner.id }, "owner created");
   return ok(owner);
 }
 
 async function ensureDefaultConnection({ store, ring, serviceKeys, now }: Composition): Promise<void> {
   // The id is fixed, so two attempts at once make one connection.
-  const made = await store.connections.create({
+  const connection = await store.connections.create({
     id: DEFAULT_CONNECTION_ID,
     name: EMBEDDED_NAME,
     baseUrl: EMBEDDED_BASE_URL,
     createdAt: now(),
   });
-  if (await store.keys.getOf(made.id)) return;
+  if (await store.keys.getOf(connection.id)) return;
   const { key: apiKey } = await serviceKeys().createKey(TEAM_USER);
-  await storeApiKey(store.keys, ring, { connectionId: made.id, apiKey, now: now() });
-  await store.connections.setStatus(made.id, "active");
+  await storeApiKey(store.keys, ring, { connectionId: connection.id, apiKey, now: now() });
+  await store.connections.setStatus(connection.id, "active");
 }
 
 const MAX_LENGTH = 254;
 
-export async function signIn(composition: Composition, given: Attempt & { password: string }): Promise<Result<Member, Failure>> {
+export async function signIn(composition: Composition, credentials: Attempt & { password: string }): Promise<Result<Member, Failure>> {
   const { store, signInLimits, log } = composition;
-  const email = given.email.trim().toLowerCase();
-  if (email === "" || email.length > MAX_LENGTH || given.password === "" || given.password.length > MAX_LENGTH) return failed(refused);
-  const waitMs = await signInLimits.take({ ...given, email });
+  const email = credentials.email.trim().toLowerCase();
+  if (email === "" || email.length > MAX_LENGTH || credentials.password === "" || credentials.password.length > MAX_LENGTH)
+    return failed(refused);
+  const waitMs = await signInLimits.take({ ...credentials, email });
   if (waitMs > 0) {
     telemetry().metrics?.count("lightdesk_sign_in_refusals_total", { way: "password", reason: "limited" });
-    return failed({ code: "RATE_LIMITED", message: "Too many attempts. Try again later.", status: 429, retryAfterMs: waitMs });
+    return failed(rateLimited(waitMs));
   }
   const member = await store.members.getByEmail(email);
-  const fits = await verifyPassword(member?.passwordHash, given.password);
-  const refusal = !member || !fits ? refused : member.disabled ? suspended : mayUsePassword(composition, member) ? undefined : passwordOff;
-  if (!member || refusal) {
-    const { code } = refusal ?? refused;
+  const fits = await verifyPassword(member?.passwordHash, credentials.password);
+  const refusedAs =
+    !member || !fits ? refused : member.disabled ? suspended : mayUsePassword(composition, member) ? undefined : passwordOff;
+  if (!member || refusedAs) {
+    const { code } = refusedAs ?? refused;
     telemetry().metrics?.count("lightdesk_sign_in_refusals_total", { way: "password", reason: "wrong" });
-    log.warn({ address: given.address, code }, "sign-in refused");
-    return failed(refusal ?? refused);
+    log.warn({ address: credentials.address, code }, "sign-in refused");
+    return failed(refusedAs ?? refused);
   }
-  await signInLimits.succeeded({ ...given, email });
+  await signInLimits.succeeded({ ...credentials, email });
   log.info({ memberId: member.id }, "signed in");
   return ok(member);
 }
@@ -81,12 +84,8 @@ export function mayUsePassword({ env, now }: Parts<"env" | "now">, { passwordHas
   return env.passwordSignIn || (passwordResetAt !== undefined && now() - passwordResetAt < WAY_BACK_MS);
 }
 
-const suspended: Failure = { code: "SUSPENDED", message: "Your account is suspended. Ask an owner or admin of your team.", status: 403 };
-const passwordOff: Failure = {
-  code: "PASSWORD_SIGN_IN_OFF",
-  message: "Signing in with a password is switched off here. Use a sign-in provider.",
-  status: 403,
-};
+const suspended = refusal("SUSPENDED", "Your account is suspended. Ask an owner or admin of your team.");
+const passwordOff = refusal("PASSWORD_SIGN_IN_OFF", "Signing in with a password is switched off here. Use a sign-in provider.");
 /** Failures shown only for the right password. Passed through next-auth by code. */
 export const explainedRefusals: readonly Failure[] = [suspended, passwordOff];
-const refused: Failure = { code: "UNAUTHORIZED", message: "Address or password is wrong.", status: 401 };
+const refused = refusal("UNAUTHORIZED", "Address or password is wrong.");

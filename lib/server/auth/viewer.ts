@@ -1,27 +1,27 @@
 // Authenticates a request: the only code that turns a credential into a viewer. The role always comes from the store.
 
 import "server-only";
-import { type Failure } from "@/lib/contract/failure";
+import { type Failure, refusal } from "@/lib/contract/failure";
 import { hasRole, type Role } from "@/lib/contract/people/roles";
 import { networkOf } from "@/lib/shared/ip-address";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { telemetry } from "@/lib/shared/telemetry";
 import { type Composition } from "../composition-type";
 import { VOUCHED_HEADER } from "../cookies";
-import { isInEmbed } from "../embed/sessions";
-import { ADDRESS_HEADER } from "../limits/attempt-limit";
+import { isEmbeddedRequest } from "../embed/sessions";
+import { ADDRESS_HEADER, rateLimited } from "../limits/attempt-limit";
 import {
   type EmbedCredential,
-  givenToken,
+  readSentToken,
   type TokenCredential,
   viewerByEmbedding,
   viewerByEmbeddingId,
   viewerByToken,
   viewerByTokenId,
 } from "./credentials";
+import { signInByProxy } from "./proxy-sign-in";
 import { readReadOnly, refusedAsReadOnly } from "./read-only";
 import { findSession, type Live, noteUse, sessionIdIn } from "./session";
-import { liveByProxy } from "./vouched";
 
 /** `method`: `password`, or the party that vouched for the member. `confirmedAt`: when the identity was last proved. */
 type SessionCredential = { kind: "session"; id: string; method: string; confirmedAt: number };
@@ -34,12 +34,20 @@ export type Viewer = { memberId: string; name: string; email: string; role: Role
 export type Context = { composition: Composition; viewer: Viewer };
 export type SentHeaders = { get(name: string): string | null };
 
-const sessionEnded: Failure = { code: "UNAUTHORIZED", message: "Your session has ended. Sign in again.", status: 401 };
+export const adminOnly = refusal("ROLE_TOO_LOW", "This needs the role admin.");
+const sessionEnded = refusal("UNAUTHORIZED", "Your session has ended. Sign in again.");
 
 export async function readViewer(composition: Composition, sent: SentHeaders): Promise<Viewer | undefined> {
-  const found = await findViewer(composition, sent);
-  if (found?.live) await noteUse(composition, found.live.session, sent);
-  return found?.viewer;
+  const viewer = await findViewer(composition, sent);
+  if (viewer?.live) await noteUse(composition, viewer.live.session, sent);
+  return viewer?.viewer;
+}
+
+/** Notes that an open stream is in use. A session that has ended stays ended, even if a proxy still vouches for the member. */
+export async function noteViewerUse({ composition, viewer: { credential } }: Context, sent: SentHeaders): Promise<void> {
+  if (credential.kind !== "session") return void (await readViewer(composition, sent));
+  const live = await findSession(composition, credential.id);
+  if (live) await noteUse(composition, live.session, sent);
 }
 
 export async function peekViewer(composition: Composition, sent: SentHeaders): Promise<Viewer | undefined> {
@@ -48,11 +56,11 @@ export async function peekViewer(composition: Composition, sent: SentHeaders): P
 
 async function findViewer(composition: Composition, sent: SentHeaders): Promise<{ viewer: Viewer | undefined; live?: Live } | undefined> {
   await composition.ready;
-  // Below an embedded session's address only that session counts, whatever else the browser sends.
-  if (isInEmbed(sent)) return { viewer: await viewerByEmbedding(composition, sent) };
-  const given = givenToken(sent);
-  // Cookies are ignored: a token must not gain rights because a cookie comes along.
-  if (given !== undefined) return given === "two" ? undefined : { viewer: await viewerByToken(composition, given.token) };
+  // Below an embedded session's address only that session counts; other credentials are ignored.
+  if (isEmbeddedRequest(sent)) return { viewer: await viewerByEmbedding(composition, sent) };
+  const token = readSentToken(sent);
+  // Cookies are ignored: a token must not gain rights from an accompanying cookie.
+  if (token !== undefined) return token === "two" ? undefined : { viewer: await viewerByToken(composition, token.token) };
   const live = await liveBy(composition, sent);
   return live && { viewer: viewerOf(live), live };
 }
@@ -61,7 +69,7 @@ async function findViewer(composition: Composition, sent: SentHeaders): Promise<
 async function liveBy(composition: Composition, sent: SentHeaders): Promise<Live | undefined> {
   const { proxySignIn } = composition.env;
   const vouched = sent.get(VOUCHED_HEADER);
-  if (proxySignIn && vouched !== null) return liveByProxy(composition, vouched, proxySignIn, sent);
+  if (proxySignIn && vouched !== null) return signInByProxy(composition, vouched, proxySignIn, sent);
   const id = await sessionIdIn(composition, sent);
   return id === undefined ? undefined : findSession(composition, id);
 }
@@ -85,8 +93,7 @@ export async function lostRightsToChange(context: Context): Promise<Failure | un
 export async function lostRights({ composition, viewer: { memberId, role, credential } }: Context): Promise<Failure | undefined> {
   if (credential.kind === "embed") return (await viewerByEmbeddingId(composition, credential.id)) ? undefined : sessionEnded;
   const member = await composition.store.members.get(memberId);
-  if (member && !member.disabled && !hasRole(member.role, role))
-    return { code: "ROLE_TOO_LOW", message: "Your role has changed.", status: 403 };
+  if (member && !member.disabled && !hasRole(member.role, role)) return refusal("ROLE_TOO_LOW", "Your role has changed.");
   return (await isLive(composition, credential)) ? undefined : endOf(credential);
 }
 
@@ -97,7 +104,7 @@ async function isLive(composition: Composition, { kind, id }: Credential): Promi
 }
 
 export function endOf({ kind }: Credential): Failure {
-  return kind === "token" ? { code: "UNAUTHORIZED", message: "The token is no longer valid.", status: 401 } : sessionEnded;
+  return kind === "token" ? refusal("UNAUTHORIZED", "The token is no longer valid.") : sessionEnded;
 }
 
 /** Where a proxy signs out the members it signed in; null if it does not say, undefined for all other members. */
@@ -109,21 +116,16 @@ export function signOutAt({ composition: { env }, viewer: { credential } }: Cont
 export async function admit(composition: Composition, sent: SentHeaders): Promise<Result<Viewer, Failure>> {
   const viewer = await readViewer(composition, sent);
   if (viewer) return ok(viewer);
-  const sentToken = givenToken(sent);
-  if (sentToken === undefined) return failed({ code: "UNAUTHORIZED", message: "Sign in first.", status: 401 });
-  if (sentToken === "two") return failed({ code: "BAD_REQUEST", message: "The request has two different tokens. Send one.", status: 400 });
+  const sentToken = readSentToken(sent);
+  if (sentToken === undefined) return failed(refusal("UNAUTHORIZED", "Sign in first."));
+  if (sentToken === "two") return failed(refusal("BAD_REQUEST", "The request has two different tokens. Send one."));
   const { wrongTokenLimit, log } = composition;
   const address = sent.get(ADDRESS_HEADER) ?? "unknown";
   const waitMs = await wrongTokenLimit.take(networkOf(address));
   telemetry().metrics?.count("lightdesk_sign_in_refusals_total", { way: "token", reason: waitMs > 0 ? "limited" : "wrong" });
-  if (waitMs > 0)
-    return failed({ code: "RATE_LIMITED", message: "Too many wrong tokens. Try again later.", status: 429, retryAfterMs: waitMs });
-  log.warn({ address }, "a token was refused");
-  return failed({
-    code: "UNAUTHORIZED",
-    message: "This token is not valid here. Make a new one in the console, under Settings, Tokens.",
-    status: 401,
-  });
+  if (waitMs > 0) return failed(rateLimited(waitMs, "Too many wrong tokens. Try again later."));
+  log.warn({ address }, "token refused");
+  return failed(refusal("UNAUTHORIZED", "This token is not valid here. Make a new one in the console, under Settings, Tokens."));
 }
 
 /** The name that requests are counted under: a program that sends too many does not lock its member out of the browser. */

@@ -27,12 +27,13 @@ import {
   copyBetween,
   holdsConsole,
   isMovedConsole,
-  type Place,
   requireConsoleRows,
   requireRoomAt,
+  type StoreLocation,
   UNFINISHED_RESTORE,
 } from "../store/store";
 import {
+  claimFolder,
   filesOf,
   folderOfBytes,
   idsIn,
@@ -42,24 +43,23 @@ import {
   readKeys,
   readManifest,
   readStoredKeys,
-  takePlace,
 } from "./manifest";
 
 const tables = ["members", "connections", "api_keys", "apps"] as const;
 
 type BackupRequest = {
   env: Env;
-  place: string;
+  folder: string;
   withKeys: boolean;
   version: string;
   now: number;
-  say(progress: string): void;
+  logProgress(progress: string): void;
 };
 
-export async function backUp({ env, place, withKeys, version, now, say }: BackupRequest): Promise<Manifest> {
+export async function backUp({ env, folder, withKeys, version, now, logProgress }: BackupRequest): Promise<Manifest> {
   const { dataDir, databaseUrl } = env;
-  if (`${resolve(place)}${sep}`.startsWith(`${resolve(dataDir)}${sep}`))
-    throw new Error(`${place} lies inside the data folder. Name a place outside of it, best on another disk.`);
+  if (`${resolve(folder)}${sep}`.startsWith(`${resolve(dataDir)}${sep}`))
+    throw new Error(`${folder} is inside the data folder. Name a folder outside it, on another disk if possible.`);
   await requireStores(env);
   const isThere = (...path: string[]) => existsSync(join(dataDir, ...path));
   const has = {
@@ -67,29 +67,29 @@ export async function backUp({ env, place, withKeys, version, now, say }: Backup
     service: databaseUrl !== undefined ? await holdsService({ url: databaseUrl }) : isThere("service", "service.sqlite"),
   };
   if (databaseUrl !== undefined && !has.console && !has.service)
-    throw new Error("DATABASE_URL leads to a database without a console and without a service.");
+    throw new Error("The database of DATABASE_URL contains no console and no service.");
   // A wrong folder would give a backup of the PostgreSQL rows without the files, and replace a whole backup.
   const isDataFolder = databaseUrl !== undefined && has.service ? await isServiceIn(dataDir, databaseUrl) : has.console || has.service;
-  if (!isDataFolder) throw new Error(`LIGHTDESK_DATA_DIR must be a data folder; ${dataDir} is none.`);
-  const lock = takePlace(place);
+  if (!isDataFolder) throw new Error(`LIGHTDESK_DATA_DIR must be a data folder (${dataDir} is not).`);
+  const lock = claimFolder(folder);
   try {
     const id = randomBytes(6).toString("hex");
-    const ofConsole = has.console ? await backUpConsole({ env, place, id, say }) : null;
+    const ofConsole = has.console ? await backUpConsole({ env, folder, id, logProgress }) : null;
     const service = has.service
       ? await backUpService({
           dataDir: join(dataDir, "service"),
           databaseUrl,
           blobs: folderOfBytes(env),
-          place,
+          folder,
           id,
-          say,
+          logProgress,
         })
       : null;
-    const keys = withKeys ? await writeKeys(env, place, `keys-${id}.json`) : null;
-    if (service) await checkServiceBackup({ place, contents: service, say }, { hashes: false });
+    const keys = withKeys ? await writeKeys(env, folder, `keys-${id}.json`) : null;
+    if (service) await checkServiceBackup({ folder, contents: service, logProgress }, { hashes: false });
     const manifest: Manifest = { format: 1, version, madeAt: new Date(now).toISOString(), console: ofConsole, service, keys };
-    await writeWhole(join(place, MANIFEST), `${writeExactJson(manifest)}\n`);
-    await forgetEarlier(place, id, service);
+    await writeWhole(join(folder, MANIFEST), `${writeExactJson(manifest)}\n`);
+    await forgetEarlier(folder, id, service);
     return manifest;
   } finally {
     lock.close();
@@ -99,17 +99,17 @@ export async function backUp({ env, place, withKeys, version, now, say }: Backup
 /** A backup from PostgreSQL is an SQLite file too: there is one kind of backup, and it can be restored into either. */
 async function backUpConsole({
   env,
-  place,
+  folder,
   id,
-  say,
-}: Pick<BackupRequest, "env" | "place" | "say"> & { id: string }): Promise<Manifest["console"]> {
+  logProgress,
+}: Pick<BackupRequest, "env" | "folder" | "logProgress"> & { id: string }): Promise<Manifest["console"]> {
   const file = `console-${id}.sqlite`;
-  const to = join(place, file);
+  const to = join(folder, file);
   const { dataDir, databaseUrl } = env;
   const content =
     databaseUrl === undefined
       ? await copyDatabase(join(dataDir, "console.sqlite"), to)
-      : await fillDatabase(to, () => copySnapshot(databaseUrl, to, say));
+      : await fillDatabase(to, () => copySnapshot(databaseUrl, to, logProgress));
   const copy = openToRead(to);
   try {
     return { file, ...content, schema: migrationsOf(copy, "kysely_migration"), rows: countRows(copy, tables), keys: keysNeeded(copy) };
@@ -118,23 +118,23 @@ async function backUpConsole({
   }
 }
 
-async function writeKeys({ dataDir, encryptionKeys }: Env, place: string, file: string): Promise<Content & { file: string }> {
-  return { file, ...(await writeWhole(join(place, file), `${writeExactJson(readKeys(dataDir, encryptionKeys))}\n`)) };
+async function writeKeys({ dataDir, encryptionKeys }: Env, folder: string, file: string): Promise<Content & { file: string }> {
+  return { file, ...(await writeWhole(join(folder, file), `${writeExactJson(readKeys(dataDir, encryptionKeys))}\n`)) };
 }
 
-async function forgetEarlier(place: string, id: string, service: Manifest["service"]): Promise<void> {
-  for (const name of filesOf(place)) {
+async function forgetEarlier(folder: string, id: string, service: Manifest["service"]): Promise<void> {
+  for (const name of filesOf(folder)) {
     const isKept = [MANIFEST, "lock.sqlite", "blobs"].includes(name) || name.includes(`-${id}.`);
-    if (!isKept) rmSync(join(place, name), { force: true });
+    if (!isKept) rmSync(join(folder, name), { force: true });
   }
-  if (existsSync(join(place, "blobs"))) await sweepServiceBackup(place, service);
+  if (existsSync(join(folder, "blobs"))) await sweepServiceBackup(folder, service);
 }
 
-type BackupSource = { place: string; say(progress: string): void };
+type BackupSource = { folder: string; logProgress(progress: string): void };
 type RestoreRequest = BackupSource & { env: Env };
 
-export async function checkBackup({ place, say }: BackupSource): Promise<Manifest> {
-  const manifest = readManifest(place);
+export async function checkBackup({ folder, logProgress }: BackupSource): Promise<Manifest> {
+  const manifest = readManifest(folder);
   const { console: ofConsole, service, keys } = manifest;
   const state = ofConsole ? schemaState(ofConsole.schema, sqliteHistory) : {};
   if ("newer" in state)
@@ -144,21 +144,21 @@ export async function checkBackup({ place, say }: BackupSource): Promise<Manifes
   if ("isTooOld" in state) throw new Error(tooOld("The backup"));
   for (const part of [ofConsole, service?.database, keys]) {
     if (!part) continue;
-    const file = join(place, part.file);
-    if (!(await isOfSize(file, part.size))) throw new Error(`The backup is not whole: ${file} is missing or cut.`);
-    if ((await hashFile(file)).hash !== part.hash) throw new Error(`The backup is damaged: ${file} is not what it was.`);
+    const file = join(folder, part.file);
+    if (!(await isOfSize(file, part.size))) throw new Error(`The backup is incomplete: ${file} is missing or truncated.`);
+    if ((await hashFile(file)).hash !== part.hash) throw new Error(`The backup is damaged: ${file} has changed.`);
   }
-  if (ofConsole) checkDatabase(join(place, ofConsole.file));
-  if (service) await checkServiceBackup({ place, contents: service, say }, { hashes: true });
+  if (ofConsole) checkDatabase(join(folder, ofConsole.file));
+  if (service) await checkServiceBackup({ folder, contents: service, logProgress }, { hashes: true });
   return manifest;
 }
 
 /** `missing`: ids of keys that sealed stored secrets and are neither in the backup nor in the setting. */
-export async function restore({ env, place, say }: RestoreRequest): Promise<{ manifest: Manifest; missing: string[] }> {
+export async function restore({ env, folder, logProgress }: RestoreRequest): Promise<{ manifest: Manifest; missing: string[] }> {
   const { dataDir, databaseUrl, encryptionKeys } = env;
   requireEmpty(dataDir);
   if (databaseUrl !== undefined) await requireRoomForStores(databaseUrl);
-  const manifest = await checkBackup({ place, say });
+  const manifest = await checkBackup({ folder, logProgress });
   const { console: ofConsole, service } = manifest;
   const blobs = folderOfBytes(env);
   if (service && !service.blobs.elsewhere && blobs === undefined)
@@ -166,21 +166,21 @@ export async function restore({ env, place, say }: RestoreRequest): Promise<{ ma
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const mark = join(dataDir, UNFINISHED_RESTORE);
   writeFileSync(mark, "", { mode: 0o600 });
-  const keys = manifest.keys && readStoredKeys(join(place, manifest.keys.file));
+  const keys = manifest.keys && readStoredKeys(join(folder, manifest.keys.file));
   if (keys?.authSecret) await writeWhole(join(dataDir, "auth-secret"), `${keys.authSecret}\n`);
   if (keys?.encryptionKeys && encryptionKeys === undefined) await writeWhole(join(dataDir, "encryption-keys"), `${keys.encryptionKeys}\n`);
-  if (service) await restoreService({ place, contents: service, say }, { dataDir: join(dataDir, "service"), blobs: blobs ?? "" });
-  if (ofConsole) await copyHashed(join(place, ofConsole.file), join(dataDir, "console.sqlite"), ofConsole.hash);
+  if (service) await restoreService({ folder, contents: service, logProgress }, { dataDir: join(dataDir, "service"), blobs: blobs ?? "" });
+  if (ofConsole) await copyHashed(join(folder, ofConsole.file), join(dataDir, "console.sqlite"), ofConsole.hash);
   if (ofConsole) checkDatabase(join(dataDir, "console.sqlite"));
   if (service) checkDatabase(join(dataDir, "service", "service.sqlite"));
-  if (databaseUrl !== undefined) await moveStores(dataDir, databaseUrl, say);
+  if (databaseUrl !== undefined) await moveStores(dataDir, databaseUrl, logProgress);
   rmSync(mark);
   const has = new Set(idsIn(encryptionKeys ?? keys?.encryptionKeys ?? null));
   return { manifest, missing: (ofConsole?.keys ?? []).filter((id) => !has.has(id)) };
 }
 
-async function moveStores(dataDir: string, url: string, say: BackupSource["say"]): Promise<void> {
-  await copyStores({ from: { dataDir }, to: { url }, say });
+async function moveStores(dataDir: string, url: string, logProgress: BackupSource["logProgress"]): Promise<void> {
+  await copyStores({ from: { dataDir }, to: { url }, logProgress });
   for (const file of ["console.sqlite", join("service", "service.sqlite")])
     for (const end of ["", "-wal", "-shm"]) rmSync(join(dataDir, file + end), { force: true });
 }
@@ -204,7 +204,7 @@ function checkDatabase(file: string): void {
 }
 
 /** `isMoved`: an earlier version has already moved the console's rows to the target, but left the service's where they were. */
-type Copying = { from: Place; to: Place; isMoved?: boolean; say(progress: string): void };
+type Copying = { from: StoreLocation; to: StoreLocation; isMoved?: boolean; logProgress(progress: string): void };
 
 /** Throws if DATABASE_URL, or its absence, leads away from the stores that the data folder belongs to. */
 export async function requireStores({ dataDir, databaseUrl }: Pick<Env, "dataDir" | "databaseUrl">): Promise<void> {
@@ -219,8 +219,8 @@ async function requireRoomForStores(url: string): Promise<void> {
 
 const isServiceIn = (dataDir: string, url: string) => isServiceOf(join(dataDir, "service"), url);
 
-/** Answers what was copied; nothing if the source holds neither store. */
-export async function copyStores({ from, to, isMoved = false, say }: Copying): Promise<Copied> {
+/** Returns what was copied; undefined if the source holds neither store. */
+export async function copyStores({ from, to, isMoved = false, logProgress }: Copying): Promise<Copied> {
   const [source, target] = [ofService(from), ofService(to)];
   const total = { tables: 0, rows: 0 };
   const add = ({ tables, rows }: Copied) => {
@@ -231,16 +231,16 @@ export async function copyStores({ from, to, isMoved = false, say }: Copying): P
   const isReturning = "url" in source && "file" in target && (await isServiceOf(dirname(target.file), source.url));
   const prepareService = async (isGoingOn: boolean) => {
     if (!isGoingOn && !isReturning) await requireRoomForService(target);
-    return async () => add(await copyServiceStore(source, target, say));
+    return async () => add(await copyServiceStore(source, target, logProgress));
   };
   const hasService = await holdsService(source);
   if (hasService && to.dataDir !== undefined) mkdirSync(join(to.dataDir, "service"), { recursive: true, mode: 0o700 });
   const hasConsole = (await holdsConsole(from)) && !(isMoved && (await isMovedConsole(from, to)));
-  if (hasConsole) add(await copyBetween(from, to, say, { isReturning, prepare: hasService ? prepareService : undefined }));
+  if (hasConsole) add(await copyBetween(from, to, logProgress, { isReturning, prepare: hasService ? prepareService : undefined }));
   else if (hasService) await (await prepareService(false))();
   return total;
 }
 
-function ofService({ dataDir = "", url }: Place): { file: string } | { url: string } {
+function ofService({ dataDir = "", url }: StoreLocation): { file: string } | { url: string } {
   return url === undefined ? { file: join(dataDir, "service", "service.sqlite") } : { url };
 }

@@ -32,14 +32,14 @@ const manifestSchema = z.object({
 });
 export type Manifest = z.output<typeof manifestSchema>;
 
-export function readManifest(place: string): Manifest {
-  const file = join(place, MANIFEST);
-  if (!existsSync(file)) throw new Error(`${place} holds no backup that was brought to its end: ${MANIFEST} is missing.`);
+export function readManifest(folder: string): Manifest {
+  const file = join(folder, MANIFEST);
+  if (!existsSync(file)) throw new Error(`${folder} contains no complete backup (${MANIFEST} is missing).`);
   const content = readJson(file);
   const newer = z.object({ format: z.number().gt(FORMAT), version: z.string() }).safeParse(content);
   if (newer.success) throw new Error(`The backup was made by a newer version, ${newer.data.version}. Restore it with that version.`);
   const manifest = manifestSchema.safeParse(content);
-  if (!manifest.success) throw new Error(`The backup is damaged: ${file} is not what a backup says of itself.`);
+  if (!manifest.success) throw new Error(`The backup is damaged: ${file} is invalid.`);
   return manifest.data;
 }
 
@@ -51,24 +51,24 @@ function readJson(file: string): unknown {
   }
 }
 
-export function filesOf(place: string): string[] {
-  return readdirSync(place).filter((name) => ours.test(name));
+export function filesOf(folder: string): string[] {
+  return readdirSync(folder).filter((name) => ours.test(name));
 }
 
 /** Opens a folder that is only for backups and locks it for one process; the lock ends with the process. */
-export function takePlace(place: string): SqliteConnection {
-  mkdirSync(place, { recursive: true, mode: 0o700 });
-  const other = readdirSync(place).find((name) => !ours.test(name));
+export function claimFolder(folder: string): SqliteConnection {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const other = readdirSync(folder).find((name) => !ours.test(name));
   if (other !== undefined)
-    throw new Error(`${place} holds ${other}, which is of no backup. Name an empty folder, or that of an earlier backup.`);
-  const lock = new SqliteConnection(join(place, LOCK), { timeoutMs: 0 });
+    throw new Error(`${folder} contains ${other}, which is not part of a backup. Name an empty folder, or an earlier backup.`);
+  const lock = new SqliteConnection(join(folder, LOCK), { timeoutMs: 0 });
   try {
     lock.pragma("journal_mode = MEMORY");
     lock.exec("BEGIN EXCLUSIVE");
     return lock;
   } catch (error) {
     lock.close();
-    if (codeOf(error) === "SQLITE_BUSY") throw new Error(`Another backup is being made in ${place}. Wait for it.`, { cause: error });
+    if (codeOf(error) === "SQLITE_BUSY") throw new Error(`Another backup is being made in ${folder}. Wait for it.`, { cause: error });
     throw error;
   }
 }

@@ -8,10 +8,10 @@ import { hasRole } from "@/lib/contract/people/roles";
 import { EVENTS } from "@/lib/contract/people/sign-in";
 import { type FeedAdmission } from "@/lib/shared/http-types";
 import { passMessages } from "../answers/live-progress";
-import { givenToken } from "../auth/credentials";
-import { admit, countedAs, endOf, readViewer, type Viewer } from "../auth/viewer";
+import { readSentToken } from "../auth/credentials";
+import { admit, countedAs, endOf, readViewer } from "../auth/viewer";
 import { composition } from "../composition";
-import { type Access, findConnection, openConnection } from "../connections/access";
+import { connectionChanged, isSameReach, openConnection, reachOf } from "../connections/access";
 import { VOUCHED_HEADER } from "../cookies";
 import { ADDRESS_HEADER } from "../limits/attempt-limit";
 import { CHALLENGE } from "../requests/responses";
@@ -26,7 +26,7 @@ export async function admitListener({ url, headers: sent }: IncomingMessage): Pr
   const { env, memberLimit, listenTo } = current;
   const search = new URLSearchParams(url?.split("?")[1]);
   const headers = headersOf(sent, search.get("token"));
-  if (givenToken(headers) === undefined && !isSameOrigin({ headers }, env.publicUrl))
+  if (readSentToken(headers) === undefined && !isSameOrigin({ headers }, env.publicUrl))
     return refused(refusal("FOREIGN_ORIGIN", "The request comes from another site."));
   const admitted = await admit(current, headers);
   if (!admitted.ok) return refused(admitted.failure);
@@ -35,17 +35,18 @@ export async function admitListener({ url, headers: sent }: IncomingMessage): Pr
   if (viewer.scope.operations?.includes(EVENTS) === false)
     return refused(refusal("FORBIDDEN", "This token or page is not allowed to receive events."));
   if ((await memberLimit.take(countedAs(viewer))) > 0) return refused(refusal("RATE_LIMITED", "Too many requests. Try again in a moment."));
-  const asked = search.get(CONNECTION_PARAMETER) ?? undefined;
-  const opened = await openConnection({ composition: current, viewer }, asked);
-  if (!opened.ok) return refused(opened.failure);
-  const access = opened.value;
+  const connectionParam = search.get(CONNECTION_PARAMETER) ?? undefined;
+  const connectionResult = await openConnection({ composition: current, viewer }, connectionParam);
+  if (!connectionResult.ok) return refused(connectionResult.failure);
+  const access = connectionResult.value;
   const clientId = search.get("clientId")?.slice(0, MAX_CLIENT_ID) || undefined;
 
   async function objection(): Promise<string | undefined> {
     const now = await readViewer(current, headers);
     if (!now) return endOf(viewer.credential).message;
     if (!hasRole(now.role, "viewer")) return roleTooLow.message;
-    return (await isConnectionUnchanged(access, now, asked)) ? undefined : "The connection was switched, changed or removed.";
+    const reach = await reachOf({ composition: current, viewer: now }, connectionParam);
+    return reach.ok && isSameReach(access, reach.value) ? undefined : connectionChanged.message;
   }
   return {
     ok: true,
@@ -57,18 +58,8 @@ export async function admitListener({ url, headers: sent }: IncomingMessage): Pr
   };
 }
 
-async function isConnectionUnchanged(
-  { connection, fingerprint, composition }: Access,
-  viewer: Viewer,
-  asked: string | undefined,
-): Promise<boolean> {
-  const found = await findConnection({ composition, viewer }, asked);
-  if (!found.ok || found.value.id !== connection.id || found.value.baseUrl !== connection.baseUrl) return false;
-  return (await composition.store.keys.getOf(connection.id))?.fingerprint === fingerprint;
-}
-
 /** Only here may the address carry the token: the interface's clients have no other way to open a WebSocket with a key. */
-function headersOf(sent: IncomingMessage["headers"], token: string | null): Headers {
+function headersOf(incoming: IncomingMessage["headers"], token: string | null): Headers {
   const headers = new Headers();
   for (const name of [
     "host",
@@ -81,7 +72,7 @@ function headersOf(sent: IncomingMessage["headers"], token: string | null): Head
     ADDRESS_HEADER,
     VOUCHED_HEADER,
   ])
-    if (sent[name] !== undefined) headers.set(name, String(sent[name]));
+    if (incoming[name] !== undefined) headers.set(name, String(incoming[name]));
   // Beside a different token in the header, both are refused.
   if (token && headers.get("x-api-key") !== token) headers.append("x-api-key", token);
   return headers;

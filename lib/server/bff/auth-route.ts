@@ -11,16 +11,16 @@ import { failed, ok, type Result } from "@/lib/shared/result";
 import { telemetry } from "@/lib/shared/telemetry";
 import { askNextAuth, type AuthAnswer, authOptions, type AuthStep, RATE_LIMITED_PREFIX } from "../auth/next-auth";
 import { type Refused } from "../auth/oidc/admit";
+import { causeOf, createOidcTurn, endSessionUrl, type OidcTurn } from "../auth/oidc/oidc-turn";
 import { discover, FRESH_MS, KEPT_MS } from "../auth/oidc/provider";
-import { causeOf, createTurn, endSessionUrl, type OidcTurn } from "../auth/oidc/turn";
-import { type Asked, askedCookie, deviceCookie, type Purpose, takeState } from "../auth/sealed-cookies";
+import { deviceCookie, type Purpose, signInCookie, type SignInState, takeState } from "../auth/sealed-cookies";
 import { findSession, sessionIdIn } from "../auth/session";
 import { explainedRefusals } from "../auth/sign-in";
 import { readViewer } from "../auth/viewer";
 import { type Composition } from "../composition-type";
 import { type RouteContext } from "../context";
 import { consolePath, consoleUrl } from "../env";
-import { clientAddress } from "../limits/attempt-limit";
+import { clientAddress, rateLimited, takeAttempt } from "../limits/attempt-limit";
 import { MAX_VISITOR_BODY_BYTES, readJson, readWhole, searchOf } from "../requests/read-request";
 import { jsonAnswer } from "../requests/responses";
 import { type OidcProvider } from "../sign-in-settings";
@@ -38,41 +38,41 @@ async function beginOidc(
   fields: URLSearchParams,
   ask: AskNextAuth,
 ): Promise<Result<Response, Failure>> {
-  const waitMs = await composition.oidcLimit.take(networkOf(clientAddress(request)));
-  if (waitMs > 0) return failed({ ...refusal("RATE_LIMITED", "Too many attempts. Try again later."), retryAfterMs: waitMs });
+  const limited = await takeAttempt(composition.oidcLimit, networkOf(clientAddress(request)));
+  if (limited) return failed(limited);
   const purpose = await readPurpose(composition, fields, request);
   if (!purpose.ok) return purpose;
   let turn: OidcTurn;
   try {
-    turn = createTurn(composition, provider, await discover(provider, FRESH_MS), undefined, purpose.value.kind === "confirm");
+    turn = createOidcTurn(composition, provider, await discover(provider, FRESH_MS), undefined, purpose.value.kind === "confirm");
   } catch (error) {
-    composition.log.error({ provider: provider.id, cause: causeOf(error) }, "a provider of sign-in cannot be used");
+    composition.log.error({ provider: provider.id, cause: causeOf(error) }, "sign-in provider failed");
     return failed(refusal("UPSTREAM_UNREACHABLE", `${provider.label} cannot be reached.`));
   }
   const { url, headers } = await ask(turn);
   const state = url === undefined ? null : new URL(url, "http://localhost").searchParams.get("state");
   if (url === undefined || state === null) return failed(refusal("BAD_REQUEST", "The sign-in was not begun here."));
-  const signInState: Asked = {
+  const signInState: SignInState = {
     provider: provider.id,
     state,
     at: composition.now(),
     returnTo: safeReturn((fields.get("callbackUrl") ?? "").slice(0, MAX_RETURN_LENGTH)),
     purpose: purpose.value,
   };
-  const sent = jsonAnswer({ url }, 200, headers);
-  sent.headers.append("set-cookie", await askedCookie.write(composition, signInState));
-  return ok(sent);
+  const response = jsonAnswer({ url }, 200, headers);
+  response.headers.append("set-cookie", await signInCookie.write(composition, signInState));
+  return ok(response);
 }
 
-async function finishOidc(provider: OidcProvider, opened: RouteContext, ask: AskNextAuth): Promise<Result<Response, Failure>> {
-  const { request, annotateAudit } = opened;
-  const { log, oidcLimit } = opened.composition;
+async function finishOidc(provider: OidcProvider, routeContext: RouteContext, ask: AskNextAuth): Promise<Result<Response, Failure>> {
+  const { request, annotateAudit } = routeContext;
+  const { log, oidcLimit } = routeContext.composition;
   const network = networkOf(clientAddress(request));
-  const signInState = await askedCookie.read(opened.composition, request.headers);
+  const signInState = await signInCookie.read(routeContext.composition, request.headers);
   const search = searchOf(request);
   const refuse = (refused: Refused, headers?: Headers) => {
     telemetry().metrics?.count("lightdesk_sign_in_refusals_total", { way: "oidc", reason: "refused" });
-    log.warn({ provider: provider.id, cause: refused.cause, address: clientAddress(request) }, "sign-in at a provider refused");
+    log.warn({ provider: provider.id, cause: refused.cause, address: clientAddress(request) }, "provider sign-in refused");
     annotateAudit({
       action: "signIn",
       isWritten: true,
@@ -80,24 +80,24 @@ async function finishOidc(provider: OidcProvider, opened: RouteContext, ask: Ask
       refused: "UNAUTHORIZED",
       outcome: outcomeOf(provider, `${refused.cause}${refused.person ? `, from ${clientAddress(request)}` : ""}`),
     });
-    return ok(toSignIn(opened.composition, provider, refused.shown, signInState?.returnTo, headers));
+    return ok(toSignIn(routeContext.composition, provider, refused.shown, signInState?.returnTo, headers));
   };
-  if ((await oidcLimit.take(network)) > 0) return ok(toSignIn(opened.composition, provider, "too-many", signInState?.returnTo));
-  const isAsked = signInState?.provider === provider.id && signInState.state === search.get("state");
-  if (!isAsked) return refuse({ shown: "lost", cause: "no sign-in was begun in this browser, or another one" });
-  if (!(await takeState(opened.composition, signInState.state)))
+  if ((await oidcLimit.take(network)) > 0) return ok(toSignIn(routeContext.composition, provider, "too-many", signInState?.returnTo));
+  const isRequested = signInState?.provider === provider.id && signInState.state === search.get("state");
+  if (!isRequested) return refuse({ shown: "lost", cause: "this browser started no sign-in, or a different one" });
+  if (!(await takeState(routeContext.composition, signInState.state)))
     return refuse({ shown: "lost", cause: "the provider's answer was used before" });
   const error = search.get("error");
   if (error !== null) return refuse({ shown: refusalOf(error), cause: `the provider answered ${error.slice(0, 100)}` });
   let turn: OidcTurn;
   try {
-    turn = createTurn(opened.composition, provider, await discover(provider, KEPT_MS), signInState);
+    turn = createOidcTurn(routeContext.composition, provider, await discover(provider, KEPT_MS), signInState);
   } catch (cause) {
     return refuse({ shown: "away", cause: causeOf(cause) });
   }
   if (
     (signInState.purpose.kind === "link" || signInState.purpose.kind === "confirm") &&
-    (await readViewer(opened.composition, request.headers))?.memberId !== signInState.purpose.memberId
+    (await readViewer(routeContext.composition, request.headers))?.memberId !== signInState.purpose.memberId
   )
     return refuse({ shown: "lost", cause: "the session that asked for it has ended" });
   const { headers } = await ask(turn);
@@ -108,8 +108,8 @@ async function finishOidc(provider: OidcProvider, opened: RouteContext, ask: Ask
   const defaultAction = signInState.purpose.kind === "confirm" ? "confirmSession" : "signIn";
   const about = change ? aboutMember(member, change) : { outcome: outcomeOf(provider, how) };
   annotateAudit({ action: how === "known" ? defaultAction : actions[how], by: toActor(member), isWritten: true, ...about });
-  headers.append("set-cookie", askedCookie.forget(opened.composition));
-  headers.set("location", consolePath(opened.composition.env, signInState.returnTo));
+  headers.append("set-cookie", signInCookie.forget(routeContext.composition));
+  headers.set("location", consolePath(routeContext.composition.env, signInState.returnTo));
   return ok(new Response(null, { status: 302, headers }));
 }
 
@@ -125,6 +125,7 @@ async function signOutEverywhere(composition: Composition, request: Request, ask
   return ok(jsonAnswer(atProvider !== undefined && isEnded ? { url: atProvider, provider: true } : { url: signIn }, 200, headers));
 }
 
+// eslint-disable-next-line id-denylist -- a word of the audit log
 const actions = { linked: "linkProvider", joined: "acceptInvitation", made: "joinByProvider" } as const;
 
 const outcomeOf = ({ label }: OidcProvider, what: string) => `${label}: ${what}`;
@@ -154,7 +155,7 @@ function toSignIn(
   headers = new Headers(),
 ): Response {
   const query = new URLSearchParams({ refused: shown, provider: provider.id, ...(returnTo !== undefined && { callbackUrl: returnTo }) });
-  headers.append("set-cookie", askedCookie.forget(composition));
+  headers.append("set-cookie", signInCookie.forget(composition));
   headers.set("location", consolePath(composition.env, `/sign-in?${query.toString()}`));
   return new Response(null, { status: 302, headers });
 }
@@ -162,15 +163,15 @@ function toSignIn(
 type Step = { step: AuthStep; method: "GET" | "POST"; provider?: OidcProvider };
 
 export function authRoute(): Handler {
-  return unguarded("auth", async (opened) => {
-    const { request, params } = opened;
-    const found = stepOf(Array.isArray(params.nextauth) ? params.nextauth : [], opened.composition.env.oidc);
-    if (!found) return failed(refusal("NOT_FOUND", "There is nothing at this address."));
-    if (found.method !== (request.method === "HEAD" ? "GET" : request.method))
-      return failed(refusal("METHOD_NOT_ALLOWED", `This address takes ${found.method} only.`));
-    const form = found.method === "POST" ? await readForm(opened) : undefined;
+  return unguarded("auth", async (routeContext) => {
+    const { request, params } = routeContext;
+    const step = stepOf(Array.isArray(params.nextauth) ? params.nextauth : [], routeContext.composition.env.oidc);
+    if (!step) return failed(refusal("NOT_FOUND", "There is nothing at this address."));
+    if (step.method !== (request.method === "HEAD" ? "GET" : request.method))
+      return failed(refusal("METHOD_NOT_ALLOWED", `This address takes ${step.method} only.`));
+    const form = step.method === "POST" ? await readForm(routeContext) : undefined;
     if (form && !form.ok) return form;
-    return take(found, opened, form?.value);
+    return take(step, routeContext, form?.value);
   });
 }
 
@@ -181,13 +182,17 @@ function stepOf([first, id, ...more]: readonly string[], providers: readonly Oid
     return first === "signout" ? { step: first, method: "POST" } : undefined;
   }
   if (first === "callback" && id === "credentials") return { step: first, method: "POST" };
-  const provider = providers.find((one) => one.id === id);
+  const provider = providers.find((provider) => provider.id === id);
   if (!provider || (first !== "signin" && first !== "callback")) return undefined;
   return { step: first, method: first === "signin" ? "POST" : "GET", provider };
 }
 
-async function take({ step, provider }: Step, opened: RouteContext, form: URLSearchParams | undefined): Promise<Result<Response, Failure>> {
-  const { request, annotateAudit } = opened;
+async function take(
+  { step, provider }: Step,
+  routeContext: RouteContext,
+  form: URLSearchParams | undefined,
+): Promise<Result<Response, Failure>> {
+  const { request, annotateAudit } = routeContext;
   const { headers: sent } = request;
   const failures: unknown[] = [];
   let signedIn: Member | undefined;
@@ -203,21 +208,21 @@ async function take({ step, provider }: Step, opened: RouteContext, form: URLSea
   const id = provider?.id ?? (step === "callback" ? "credentials" : undefined);
   const ask: AskNextAuth = async (turn?: OidcTurn) => {
     const search = provider ? searchOf(request) : undefined;
-    const answer = await askNextAuth(
-      opened.composition,
+    const authAnswer = await askNextAuth(
+      routeContext.composition,
       { step, provider: id, sent, form, search },
-      authOptions(opened.composition, events, sent, turn),
+      authOptions(routeContext.composition, events, sent, turn),
     );
     if (failures.length > 0) throw failures[0];
-    return answer;
+    return authAnswer;
   };
-  if (provider) return form ? beginOidc(opened.composition, provider, request, form, ask) : finishOidc(provider, opened, ask);
-  if (step === "signout") return signOutEverywhere(opened.composition, request, ask);
+  if (provider) return form ? beginOidc(routeContext.composition, provider, request, form, ask) : finishOidc(provider, routeContext, ask);
+  if (step === "signout") return signOutEverywhere(routeContext.composition, request, ask);
   const { status, headers, url, body } = await ask();
   if (!form) return ok(jsonAnswer(body, 200, headers));
   if (signedIn) {
-    headers.append("set-cookie", await deviceCookie(opened.composition, signedIn));
-    return ok(jsonAnswer({ url: consoleUrl(opened.composition.env) }, 200, headers));
+    headers.append("set-cookie", await deviceCookie(routeContext.composition, signedIn));
+    return ok(jsonAnswer({ url: consoleUrl(routeContext.composition.env) }, 200, headers));
   }
   return failed(status === 401 ? reasonOf(url ?? "") : notBegunHere);
 }
@@ -225,8 +230,7 @@ async function take({ step, provider }: Step, opened: RouteContext, form: URLSea
 /** The reason from our own password check, which next-auth returns in its redirect URL. */
 function reasonOf(url: string): Failure {
   const seconds = new RegExp(`${RATE_LIMITED_PREFIX}(\\d{1,6})`).exec(url)?.[1];
-  if (seconds !== undefined)
-    return { ...refusal("RATE_LIMITED", "Too many attempts. Try again later."), retryAfterMs: Number(seconds) * 1000 };
+  if (seconds !== undefined) return rateLimited(Number(seconds) * 1000);
   const explained = explainedRefusals.find(({ code }) => url.includes(`error=${code}`));
   return explained ?? refusal("UNAUTHORIZED", "Address or password is wrong.");
 }
@@ -235,11 +239,13 @@ function reasonOf(url: string): Failure {
 const notBegunHere = refusal("BAD_REQUEST", "The sign-in was not begun here. Reload the page and try again.");
 
 /** A form, or a JSON object of strings. If a field is repeated, the first one wins. */
-async function readForm(opened: RouteContext): Promise<Result<URLSearchParams, Failure>> {
-  if (opened.request.headers.get("content-type")?.includes("json")) {
-    const read = await readJson(opened, z.record(z.string(), z.union([z.string(), z.boolean()])), MAX_VISITOR_BODY_BYTES);
-    return read.ok ? ok(new URLSearchParams(Object.entries(read.value).map(([name, value]) => [name, String(value)]))) : read;
+async function readForm(routeContext: RouteContext): Promise<Result<URLSearchParams, Failure>> {
+  if (routeContext.request.headers.get("content-type")?.includes("json")) {
+    const jsonResult = await readJson(routeContext, z.record(z.string(), z.union([z.string(), z.boolean()])), MAX_VISITOR_BODY_BYTES);
+    return jsonResult.ok
+      ? ok(new URLSearchParams(Object.entries(jsonResult.value).map(([name, value]) => [name, String(value)])))
+      : jsonResult;
   }
-  const read = await readWhole(opened, MAX_VISITOR_BODY_BYTES);
-  return read.ok ? ok(new URLSearchParams(new TextDecoder().decode(read.value))) : read;
+  const result = await readWhole(routeContext, MAX_VISITOR_BODY_BYTES);
+  return result.ok ? ok(new URLSearchParams(new TextDecoder().decode(result.value))) : result;
 }

@@ -11,6 +11,7 @@ import { parseJson } from "@/lib/contract/json/parse-json";
 import { skippedIn } from "@/lib/contract/json/readers";
 import { type Operation } from "@/lib/contract/operation";
 import { operations } from "@/lib/contract/operations";
+import { decodePercent } from "@/lib/contract/plain-line";
 import { downloadBodySchema, taskStartedSchema } from "@/lib/contract/schemas/asset";
 import { decodableHeader, ImageTooLarge, MAX_DECODE_PIXELS, withImage } from "@/lib/shared/decode-image";
 import { pictureSizeOf } from "@/lib/shared/picture-size";
@@ -24,10 +25,10 @@ import { runOperation } from "../operations/run-operation";
 import { connectionIn, readQuery, readWhole, searchOf } from "../requests/read-request";
 import { bytesAnswer, jsonAnswer, unreadableHeaders } from "../requests/responses";
 import { sealRequest } from "../tasks/sealed-request";
-import { headersIfTooLarge, nothing, tooLargeToShow } from "../thumbnails/open-picture";
+import { headersIfTooLarge, notFound, tooLargeToShow } from "../thumbnails/open-picture";
 import { thumbnailFits } from "../thumbnails/resize";
 import { edges, thumbnailAnswer } from "../thumbnails/thumbnail";
-import { readBytes } from "../upstream/streams";
+import { readBytes, splitHead } from "../upstream/streams";
 import { guarded, type Handler } from "./guard";
 import { bffRoute } from "./routes";
 
@@ -40,46 +41,25 @@ type Judged = { tooLarge: { width: number; height: number } } | "as it is" | "re
 
 async function fullPicture(access: Access, file: File, { headers, signal }: Request): Promise<Result<Response, Failure>> {
   const etag = headers.get("if-none-match");
-  const opened = await access.upstream.forward(operations.view, {
+  const result = await access.upstream.forward(operations.view, {
     query: file,
     signal,
     headers: etag === null ? {} : { "if-none-match": etag },
   });
-  if (!opened.ok || opened.value.status !== 200 || !opened.value.body) return opened.ok ? ok(bytesAnswer(opened.value)) : opened;
-  const reader = opened.value.body.getReader();
-  const head = await readHead(reader);
-  const judged = await judge(head);
-  const rest = new ReadableStream<Uint8Array>({
-    start: (controller) => controller.enqueue(new Uint8Array(head)),
-    async pull(controller) {
-      const next = await reader.read();
-      if (next.done) controller.close();
-      else controller.enqueue(next.value);
-    },
-    cancel: (reason) => reader.cancel(reason),
-  });
+  if (!result.ok || result.value.status !== 200 || !result.value.body) return result.ok ? ok(bytesAnswer(result.value)) : result;
+  const { head, rest } = await splitHead(result.value.body, HEAD_BYTES);
+  const judged = await judge(Buffer.from(head));
   if (typeof judged === "object") {
     await rest.cancel();
     return { ok: false, failure: tooLargeToShow(judged.tooLarge) };
   }
-  const length = Number(opened.value.headers.get("content-length") ?? 0);
-  if (judged === "as it is" || length > MAX_BYTES) return ok(bytesAnswer(new Response(rest, { headers: opened.value.headers })));
+  const length = Number(result.value.headers.get("content-length") ?? 0);
+  if (judged === "as it is" || length > MAX_BYTES) return ok(bytesAnswer(new Response(rest, { headers: result.value.headers })));
   const bytes = await readBytes(rest, MAX_BYTES, { signal });
   const drawn = bytes && (await redrawn(bytes, judged));
-  if (!drawn) return { ok: false, failure: nothing };
-  const type = drawn === bytes ? (opened.value.headers.get("content-type") ?? "") : "image/webp";
+  if (!drawn) return { ok: false, failure: notFound };
+  const type = drawn === bytes ? (result.value.headers.get("content-type") ?? "") : "image/webp";
   return ok(bytesAnswer(new Response(Buffer.from(drawn), { headers: { "content-type": type, "content-length": String(drawn.length) } })));
-}
-
-async function readHead(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<Buffer> {
-  const parts: Uint8Array[] = [];
-  for (let length = 0; length < HEAD_BYTES;) {
-    const next = await reader.read();
-    if (next.done) break;
-    parts.push(next.value);
-    length += next.value.byteLength;
-  }
-  return Buffer.concat(parts);
 }
 
 const HAS_EXIF = 0x08;
@@ -140,24 +120,24 @@ export function thumbnailRoute(): Handler {
     if (!access.ok) return access;
     const query = search.has("asset") ? readQuery(search, assetQuery) : readQuery(search, fileQuery);
     if (!query.ok) return query;
-    const wanted = search.has("asset") ? assetQuery.parse(query.value) : fileQuery.parse(query.value);
-    const { edge: size, fit: wantedFit, whole: isWhole, ...subject } = wanted;
+    const thumbnailQuery = search.has("asset") ? assetQuery.parse(query.value) : fileQuery.parse(query.value);
+    const { edge: size, fit: requestedFit, whole: isWhole, ...subject } = thumbnailQuery;
     // Checked here, because a cached thumbnail is answered without asking the service.
     const refused = await refusalOfFile(context.composition, access.value.connection, subject);
     if (refused) return failed(refused);
     if ("filename" in subject && isWhole) return emptyIfTooLarge(await fullPicture(access.value, subject, request), access.value);
-    const kept = "version" in wanted ? wanted.version : undefined;
+    const version = "version" in thumbnailQuery ? thumbnailQuery.version : undefined;
     // A content-addressed file never changes, nor does an asset of one version; anything else may get another picture.
-    const isFixed = "filename" in wanted ? /^[0-9a-f]{64}\b/.test(wanted.filename) : kept !== undefined;
-    const asked = { subject, edge: size, fit: wantedFit, version: kept, isFixed, asker: request };
-    return thumbnailAnswer(access.value, context.composition, asked, named !== undefined && isFixed);
+    const isFixed = "filename" in thumbnailQuery ? /^[0-9a-f]{64}\b/.test(thumbnailQuery.filename) : version !== undefined;
+    const thumbnailRequest = { subject, edge: size, fit: requestedFit, version, isFixed, asker: request };
+    return thumbnailAnswer(access.value, context.composition, thumbnailRequest, named !== undefined && isFixed);
   });
 }
 
-function emptyIfTooLarge(answer: Result<Response, Failure>, access: Access): Result<Response, Failure> {
-  if (answer.ok) return answer;
-  const headers = headersIfTooLarge(answer.failure);
-  if (!headers) return failed(redactForBrowser(answer.failure, access));
+function emptyIfTooLarge(result: Result<Response, Failure>, access: Access): Result<Response, Failure> {
+  if (result.ok) return result;
+  const headers = headersIfTooLarge(result.failure);
+  if (!headers) return failed(redactForBrowser(result.failure, access));
   return ok(new Response(null, { status: 204, headers: { "cache-control": "private, no-cache", ...headers } }));
 }
 
@@ -175,24 +155,24 @@ export function userdataRoute(operation: Operation): Handler {
 
 export function userdataListRoute(): Handler {
   const { name: action, role } = operations.listUserdata;
-  return guarded({ action, role, connection: true }, async (asked) => {
-    const search = searchOf(asked.request);
-    if (search.has(RAW_PARAMETER)) return runOperation(operations.listUserdata, asked, ok({}));
-    const files = await listFiles(asked, search, asked.request.signal);
+  return guarded({ action, role, connection: true }, async (context) => {
+    const search = searchOf(context.request);
+    if (search.has(RAW_PARAMETER)) return runOperation(operations.listUserdata, context, ok({}));
+    const files = await listFiles(context, search, context.request.signal);
     return files.ok ? ok(jsonAnswer(files.value, 200, unreadableHeaders(skippedIn(files.value)))) : files;
   });
 }
 
 export function userdataPostRoute(): Handler {
   const { writeUserdata, moveUserdata } = operations;
-  return guarded({ action: writeUserdata.name, role: writeUserdata.role, connection: true }, (asked) => {
-    const segments = rawSegments(asked.request.url);
+  return guarded({ action: writeUserdata.name, role: writeUserdata.role, connection: true }, (context) => {
+    const segments = rawSegments(context.request.url);
     const isMove = segments.length === 3 && segments[1] === "move";
     const file = decodePath(isMove ? segments.slice(0, 1) : segments);
     const dest = isMove ? decodePath(segments.slice(2)) : undefined;
-    if (!file.ok) return runOperation(writeUserdata, asked, file);
-    if (dest === undefined) return runOperation(writeUserdata, asked, ok({ file: file.value }));
-    return runOperation(moveUserdata, asked, dest.ok ? ok({ file: file.value, dest: dest.value }) : dest);
+    if (!file.ok) return runOperation(writeUserdata, context, file);
+    if (dest === undefined) return runOperation(writeUserdata, context, ok({ file: file.value }));
+    return runOperation(moveUserdata, context, dest.ok ? ok({ file: file.value, dest: dest.value }) : dest);
   });
 }
 
@@ -203,12 +183,8 @@ function rawSegments(url: string): string[] {
 }
 
 function decodePath(segments: readonly string[]): Result<string, Failure> {
-  let path: string;
-  try {
-    path = segments.map(decodeURIComponent).join("/");
-  } catch {
-    return failed(refusal("BAD_REQUEST", "The path is not encoded as it should be."));
-  }
+  const path = decodePercent(segments.join("/"));
+  if (path === undefined) return failed(refusal("BAD_REQUEST", "The path is not encoded as it should be."));
   const reason = refusedFor(path);
   if (reason !== undefined) return failed(refusal("FORBIDDEN", `This path is not allowed. ${reason}`));
   return ok(path);
@@ -225,25 +201,25 @@ function refusedFor(path: string): string | undefined {
 
 export function downloadRoute(): Handler {
   const { downloadAsset } = operations;
-  return guarded({ action: downloadAsset.name, role: downloadAsset.role, connection: true }, async (asked) => {
-    const sent = await readWhole(asked);
+  return guarded({ action: downloadAsset.name, role: downloadAsset.role, connection: true }, async (context) => {
+    const sent = await readWhole(context);
     if (!sent.ok) return sent;
-    const { url, headers, signal } = asked.request;
+    const { url, headers, signal } = context.request;
     const request = new Request(url, { method: "POST", headers, signal, body: sent.value });
-    const result = await runOperation(downloadAsset, { ...asked, request }, ok({}));
+    const result = await runOperation(downloadAsset, { ...context, request }, ok({}));
     if (!result.ok || result.value.status !== 202) return result;
     try {
-      await keep(asked, parseJson(new TextDecoder().decode(sent.value)), await result.value.clone().json());
+      await keep(context, parseJson(new TextDecoder().decode(sent.value)), await result.value.clone().json());
     } catch (err) {
-      asked.composition.log.error({ err, requestId: asked.requestId }, "a download was started and could not be kept in sight");
+      context.composition.log.error({ err, requestId: context.requestId }, "download task write failed");
     }
     return result;
   });
 }
 
-async function keep({ request, ...context }: AuthedContext, sent: unknown, answered: unknown): Promise<void> {
+async function keep({ request, ...context }: AuthedContext, sent: unknown, response: unknown): Promise<void> {
   const body = downloadBodySchema.parse(sent);
-  const { task_id: taskId, status } = taskStartedSchema.parse(answered);
+  const { task_id: taskId, status } = taskStartedSchema.parse(response);
   const connection = await findConnection(context, connectionIn(request));
   if (!connection.ok) return;
   const id = randomUUID();

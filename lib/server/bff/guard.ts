@@ -8,13 +8,15 @@ import { hasRole, type Role } from "@/lib/contract/people/roles";
 import { isFullDisk, isStoreAway, isUniqueViolation } from "@/lib/shared/error-codes";
 import { ACT_HEADER, readActId } from "@/lib/shared/headers";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { givenToken, isTokenInAddress } from "../auth/credentials";
+import { toByteStream } from "@/lib/shared/web-stream";
+import { isTokenInAddress, readSentToken } from "../auth/credentials";
 import { refusedAsReadOnly } from "../auth/read-only";
-import { admit, countedAs, type Credential, endOf, readViewer } from "../auth/viewer";
+import { admit, countedAs, type Credential, endOf, readViewer, type Viewer } from "../auth/viewer";
 import { composition } from "../composition";
 import { type Parts } from "../composition-type";
 import { type Actor, type AuditNote, type AuthedContext, type RouteContext } from "../context";
-import { isInEmbed, startAddressOfTab } from "../embed/sessions";
+import { isEmbeddedRequest, startPathForTab } from "../embed/sessions";
+import { rateLimited } from "../limits/attempt-limit";
 import { failureAnswer, finish, statusOf } from "../requests/responses";
 import { type Member } from "../store/people/members";
 
@@ -31,53 +33,63 @@ export type Guard = {
   connection: boolean;
   recent?: true;
   session?: true;
-  about?: (asked: AuthedContext) => Promise<Pick<AuditNote, "target" | "outcome">>;
+  about?: (context: AuthedContext) => Promise<Pick<AuditNote, "target" | "outcome">>;
 };
-export type Handler = ((request: Request, context: NextRouteContext) => Promise<Response>) & { guard: Guard };
+type Run = (context: AuthedContext) => Promise<Result<Response, Failure>>;
+/** `read`: the answer without the checks of `guard`, for live updates, which check each viewer themselves. */
+export type Handler = ((request: Request, context: NextRouteContext) => Promise<Response>) & { guard: Guard; read: Run };
 
-export function guarded(guard: Guard & { role: Role }, run: (asked: AuthedContext) => Promise<Result<Response, Failure>>): Handler {
-  return handler(guard, async (opened) => {
-    const { headers } = opened.request;
-    if (isTokenInAddress(opened.request.url))
+export function guarded(guard: Guard & { role: Role }, run: Run): Handler {
+  return handler(guard, run, async (routeContext) => {
+    const { headers } = routeContext.request;
+    if (isTokenInAddress(routeContext.request.url))
       return failed(
         refusal(
           "BAD_REQUEST",
           "A token does not belong in an address, where it is written down. Send it in X-API-Key, and revoke this one.",
         ),
       );
-    const admitted = await admit(opened.composition, headers);
-    if (!admitted.ok) return toStartPage(opened) ?? admitted;
+    const admitted = await admit(routeContext.composition, headers);
+    if (!admitted.ok) return toStartPage(routeContext) ?? admitted;
     const viewer = admitted.value;
     // Counted before anything is noted about the caller: requests over the limit fill no log either.
-    const waitMs = await opened.composition.memberLimit.take(countedAs(viewer));
-    if (waitMs > 0) return failed({ ...refusal("RATE_LIMITED", "Too many requests. Try again in a moment."), retryAfterMs: waitMs });
-    const isRoleTooLow = !hasRole(viewer.role, guard.role);
-    const refuseChange = () => (isChange(opened.request) ? refusedAsReadOnly(opened.composition, guard.action) : undefined);
+    const waitMs = await routeContext.composition.memberLimit.take(countedAs(viewer));
+    if (waitMs > 0) return failed(rateLimited(waitMs, "Too many requests. Try again in a moment."));
+    const refusedGuard = refusalOf(viewer, guard);
+    const isRoleTooLow = refusedGuard?.code === "ROLE_TOO_LOW";
+    const refuseChange = () => (isChange(routeContext.request) ? refusedAsReadOnly(routeContext.composition, guard.action) : undefined);
     const frozen = await refuseChange();
     // The same request is repeated after the confirmation: the log records that one.
-    if (guard.recent && !isRoleTooLow && !frozen && isLongAgo(viewer.credential, opened.composition.now()))
+    if (guard.recent && !isRoleTooLow && !frozen && isLongAgo(viewer.credential, routeContext.composition.now()))
       return failed(refusal("SIGN_IN_AGAIN", "Confirm with your password that it is you, then try again."));
-    opened.annotateAudit({ by: viewer, ...((isRoleTooLow || frozen) && (await guard.about?.({ ...opened, viewer }))) });
-    if (isRoleTooLow) return failed(refusal("ROLE_TOO_LOW", `This needs the role ${guard.role}. Your role is ${viewer.role}.`));
-    if (frozen) return failed(frozen);
-    if ((guard.recent || guard.session) && viewer.credential.kind !== "session")
-      return failed(refusal("FORBIDDEN", "Only a member who is signed in with a browser can do this."));
-    if (viewer.scope.operations?.includes(guard.action) === false)
-      return failed(refusal("FORBIDDEN", "This token or page is not allowed to do this."));
+    routeContext.annotateAudit({ by: viewer, ...((isRoleTooLow || frozen) && (await guard.about?.({ ...routeContext, viewer }))) });
+    const failure = isRoleTooLow ? refusedGuard : (frozen ?? refusedGuard);
+    if (failure) return failed(failure);
     // A body may arrive slowly: its sender is checked again once it is complete. A changed role has ended the session too.
-    const checked = checkedBody(opened.request, async () => {
-      const now = await readViewer(opened.composition, headers);
+    const checked = checkedBody(routeContext.request, async () => {
+      const now = await readViewer(routeContext.composition, headers);
       if (!now) return endOf(viewer.credential);
       return hasRole(now.role, guard.role) ? refuseChange() : refusal("ROLE_TOO_LOW", `Your role has changed to ${now.role}.`);
     });
-    const result = await run({ ...opened, request: checked.request, viewer });
+    const result = await run({ ...routeContext, request: checked.request, viewer });
     const refused = checked.refused();
     return refused ? failed(refused) : result;
   });
 }
 
+/** Why this viewer may not use what is guarded like this. */
+export function refusalOf({ role, credential, scope }: Viewer, guard: Guard): Failure | undefined {
+  if (guard.role !== "public" && !hasRole(role, guard.role))
+    return refusal("ROLE_TOO_LOW", `This needs the role ${guard.role}. Your role is ${role}.`);
+  if ((guard.recent || guard.session) && credential.kind !== "session")
+    return refusal("FORBIDDEN", "Only a member who is signed in with a browser can do this.");
+  return guard.role !== "public" && scope.operations?.includes(guard.action) === false
+    ? refusal("FORBIDDEN", "This token or page is not allowed to do this.")
+    : undefined;
+}
+
 function toStartPage({ request, composition: { env } }: RouteContext): Result<Response, Failure> | undefined {
-  const location = isChange(request) ? undefined : startAddressOfTab(env, request);
+  const location = isChange(request) ? undefined : startPathForTab(env, request);
   return location === undefined ? undefined : ok(new Response(null, { status: 302, headers: { location } }));
 }
 
@@ -89,43 +101,48 @@ export function isLongAgo(credential: Credential, now: number): boolean {
   return credential.kind === "session" && now - credential.confirmedAt > RECENT_MS;
 }
 
-export function unguarded(action: string, run: (opened: RouteContext) => Promise<Result<Response, Failure>>): Handler {
-  return handler({ action, role: "public", connection: false }, run);
+export function unguarded(action: string, run: (routeContext: RouteContext) => Promise<Result<Response, Failure>>): Handler {
+  return handler({ action, role: "public", connection: false }, run, run);
 }
 
-function handler(guard: Guard, run: (opened: RouteContext) => Promise<Result<Response, Failure>>): Handler {
+function handler(guard: Guard, read: Run, run: (routeContext: RouteContext) => Promise<Result<Response, Failure>>): Handler {
   async function handle(request: Request, context: NextRouteContext): Promise<Response> {
     const current = composition();
     const requestId = randomUUID();
     const changes = isChange(request);
-    let noted: AuditNote = {};
+    let auditNote: AuditNote = {};
     const result = await attempt(
       current,
       async () => {
         await current.ready;
         // A token is not stored by browsers, so another site cannot send it.
-        const isByToken = guard.role !== "public" && givenToken(request.headers) !== undefined && !isInEmbed(request.headers);
+        const isByToken = guard.role !== "public" && readSentToken(request.headers) !== undefined && !isEmbeddedRequest(request.headers);
         if (changes && !isByToken && !isSameOrigin(request, current.env.publicUrl))
           return failed(refusal("FOREIGN_ORIGIN", "The request comes from another site."));
-        const annotateAudit = (facts: AuditNote) => void (noted = { ...noted, ...facts });
+        const annotateAudit = (facts: AuditNote) => void (auditNote = { ...auditNote, ...facts });
         return run({ request, requestId, composition: current, params: await context.params, annotateAudit });
       },
       { requestId, action: guard.action },
     );
-    const answer = finish(result.ok ? result.value : failureAnswer(result.failure, requestId), requestId);
-    if (noted.isWritten || (changes && noted.by))
+    const response = finish(result.ok ? result.value : failureAnswer(result.failure, requestId), requestId);
+    if (auditNote.isWritten || (changes && auditNote.by))
       await audit(
         current,
-        { action: noted.action ?? guard.action, requestId, act: readActId(request.headers.get(ACT_HEADER)) },
-        noted,
+        { action: auditNote.action ?? guard.action, requestId, act: readActId(request.headers.get(ACT_HEADER)) },
+        auditNote,
         result,
       );
-    if (request.method !== "HEAD") return answer;
+    if (changes && auditNote.by) current.noteChange({ connectionId: auditNote.connectionId });
+    if (request.method !== "HEAD") return response;
     // The unread body may hold a file or a connection to a service open; how its cancelling ends does not matter.
-    await answer.body?.cancel().catch(() => undefined);
-    return new Response(null, answer);
+    await response.body?.cancel().catch(() => undefined);
+    return new Response(null, response);
   }
-  return Object.assign(handle, { guard });
+  const about = (requestId: string) => ({ requestId, action: guard.action });
+  return Object.assign(handle, {
+    guard,
+    read: (context: AuthedContext) => attempt(context.composition, () => read(context), about(context.requestId)),
+  });
 }
 
 async function attempt(
@@ -137,7 +154,7 @@ async function attempt(
     return await run();
   } catch (error) {
     if (isFullDisk(error)) {
-      log.error({ ...about, err: error }, "the disk that holds the console's data is full");
+      log.error({ ...about, err: error }, "console disk full");
       return failed(
         refusal(
           "INSUFFICIENT_STORAGE",
@@ -146,11 +163,11 @@ async function attempt(
       );
     }
     if (isStoreAway(error)) {
-      log.error({ ...about, err: error }, "the console's database does not answer");
+      log.error({ ...about, err: error }, "console database unavailable");
       return failed(refusal("SERVICE_UNAVAILABLE", "The console's database does not answer. Try again in a moment: you stay signed in."));
     }
     if (isUniqueViolation(error)) return failed(refusal("CONFLICT", "This exists already. Reload, then try again."));
-    log.error({ ...about, err: error }, "a request failed in an unforeseen way");
+    log.error({ ...about, err: error }, "request failed");
     return failed(refusal("INTERNAL", "Something went wrong in the console."));
   }
 }
@@ -160,10 +177,10 @@ type Written = { action: string; requestId: string; act: string | undefined };
 async function audit(
   { store, now, log }: Parts<"store" | "now" | "log">,
   { action, requestId, act }: Written,
-  noted: AuditNote,
+  auditNote: AuditNote,
   result: Result<Response, Failure>,
 ): Promise<void> {
-  const { by, target, connectionId, outcome, refused } = noted;
+  const { by, target, connectionId, outcome, refused } = auditNote;
   const summary = result.ok
     ? { status: refused ? errorStatus[refused] : result.value.status, code: refused, outcome }
     : { status: statusOf(result.failure), code: result.failure.code, outcome };
@@ -183,7 +200,7 @@ async function audit(
     });
   } catch (error) {
     // The change has happened: refusing the answer now would make the person do it twice.
-    log.error({ requestId, action, err: error }, "a change could not be written to the audit log");
+    log.error({ requestId, action, err: error }, "audit log write failed");
   }
 }
 
@@ -209,26 +226,21 @@ function checkedBody(request: Request, check: () => Promise<Failure | undefined>
   let refused: Failure | undefined;
   let checkedMs = Date.now();
   let counted = 0;
-  const body = new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        const next = await reader.read();
-        counted += next.value?.byteLength ?? 0;
-        // A service may treat an upload as complete after its last byte, before the stream ends.
-        if (next.done || counted >= length || Date.now() - checkedMs >= CHECK_INTERVAL_MS) {
-          refused = await check();
-          checkedMs = Date.now();
-        }
-        if (refused) {
-          controller.error(new Error(refused.message));
-          await reader.cancel().catch(() => undefined);
-        } else if (next.done) controller.close();
-        else controller.enqueue(next.value);
-      },
-      cancel: (reason) => reader.cancel(reason),
+  // Reads only on demand: the sender may wait for a response before it sends anything.
+  const body = toByteStream(
+    async () => {
+      const next = await reader.read();
+      counted += next.value?.byteLength ?? 0;
+      // A service may treat an upload as complete after its last byte, before the stream ends.
+      if (next.done || counted >= length || Date.now() - checkedMs >= CHECK_INTERVAL_MS) {
+        refused = await check();
+        checkedMs = Date.now();
+      }
+      if (!refused) return next;
+      void reader.cancel().catch(() => undefined);
+      throw new Error(refused.message);
     },
-    // Reads only on demand: the sender may wait for a response before it sends anything.
-    { highWaterMark: 0 },
+    (reason) => reader.cancel(reason),
   );
   const init = { method: request.method, headers: request.headers, signal: request.signal, body, duplex: "half" } as const;
   return { request: new Request(request.url, init), refused: () => refused };

@@ -29,21 +29,21 @@ export async function openVisitorPage(): Promise<Composition> {
 const runnerPages = /^\/(apps|settings\/(account|tokens))([/?#]|$)/;
 
 /**
- * For pages. `isFrame`: for their layout. `isOwn`: never inside a host page. Rejects tokens. Without a viewer, redirects to /set-up while
- * there is no owner, otherwise to /sign-in, which returns to the page.
+ * For pages. Rejects tokens. Without a viewer, redirects to /set-up while there is no owner, otherwise to /sign-in, which returns here.
+ * `isFrame`: for the layout. `refuseEmbedded`: not found for embedded sessions.
  */
-export async function openPage({ isFrame = false, isOwn = false } = {}): Promise<PageContext> {
+export async function openPage({ isFrame = false, refuseEmbedded = false } = {}): Promise<PageContext> {
   // A build stops here.
-  const sent = await headers();
+  const requestHeaders = await headers();
   const current = composition();
-  const viewer = await readViewer(current, sent);
-  const page = sent.get(PAGE_HEADER) ?? "";
-  const embed = readEmbedAddress(sent);
+  const viewer = await readViewer(current, requestHeaders);
+  const page = requestHeaders.get(PAGE_HEADER) ?? "";
+  const embed = readEmbedAddress(requestHeaders);
   // The start page gets a ticket from the host page, then returns here.
   if (embed && !viewer) return redirect(startPath(embed, page));
   if (viewer && viewer.credential.kind !== "token") {
     if (!isFrame && !hasRole(viewer.role, "viewer") && !runnerPages.test(page)) return redirect(`${embed?.path ?? ""}/apps`);
-    if (!isFrame && viewer.credential.kind === "embed" && (isOwn || !mayShow(viewer.credential, page))) return notFound();
+    if (!isFrame && viewer.credential.kind === "embed" && (refuseEmbedded || !mayShow(viewer.credential, page))) return notFound();
     const readOnly = await readReadOnly(current);
     const can: PageViewer["can"] = (needed, role = viewer.role) => !readOnly && hasRole(role, needed);
     return { composition: current, viewer: { ...viewer, readOnly, can } };

@@ -1,47 +1,66 @@
 // Route handlers for the console's own resources and for the interface.
 
 import "server-only";
-import "server-only";
 import { type z } from "zod";
 import { type EmbedSessionBegun, type embedSessionSchema } from "@/lib/contract/embed/embedding";
 import { type Failure, lacksOperation, refusal } from "@/lib/contract/failure";
 import { type Operation } from "@/lib/contract/operation";
 import { type Role } from "@/lib/contract/people/roles";
+import { decodePercent } from "@/lib/contract/plain-line";
 import { networkOf } from "@/lib/shared/ip-address";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { findConnection } from "../connections/access";
 import { type AuthedContext, type RouteContext } from "../context";
-import { beginEmbedded, storeTokenInCookie } from "../embed/sessions";
-import { clientAddress } from "../limits/attempt-limit";
+import { startEmbeddedSession, storeTokenInCookie } from "../embed/sessions";
+import { clientAddress, takeAttempt } from "../limits/attempt-limit";
 import { runOperation } from "../operations/run-operation";
 import { connectionIn, MAX_VISITOR_BODY_BYTES, readJson } from "../requests/read-request";
 import { jsonAnswer } from "../requests/responses";
 import { type Guard, guarded, type Handler, toActor, unguarded } from "./guard";
 
-type Run<A, B> = (asked: A, body: B) => Promise<Result<Response, Failure>>;
+type Run<A, B> = (context: A, body: B) => Promise<Result<Response, Failure>>;
 type Needs = Role | (Omit<Guard, "action" | "connection" | "role"> & { role: Role });
 
-export function consoleRoute(action: string, needs: Needs, run: (asked: AuthedContext) => Promise<Result<Response, Failure>>): Handler {
+export function consoleRoute(action: string, needs: Needs, run: (context: AuthedContext) => Promise<Result<Response, Failure>>): Handler {
   return guarded({ action, connection: false, ...(typeof needs === "string" ? { role: needs } : needs) }, run);
 }
 
 export function consoleBodyRoute<T>(action: string, needs: Needs, schema: z.ZodType<T>, run: Run<AuthedContext, T>): Handler {
-  return consoleRoute(action, needs, async (asked) => {
-    const body = await readJson(asked, schema);
-    return body.ok ? run(asked, body.value) : body;
+  return consoleRoute(action, needs, async (context) => {
+    const body = await readJson(context, schema);
+    return body.ok ? run(context, body.value) : body;
+  });
+}
+
+type Open<T> = (context: AuthedContext) => Promise<Result<T, Failure>>;
+
+/** For requests about one resource, which `open` finds or refuses. */
+export function openedRoute<T>(action: string, needs: Needs, open: Open<T>, run: Run<AuthedContext, T>): Handler {
+  return consoleRoute(action, needs, async (context) => {
+    const result = await open(context);
+    return result.ok ? run(context, result.value) : result;
+  });
+}
+
+type RunOpened<T, B> = (context: AuthedContext, opened: T, body: B) => Promise<Result<Response, Failure>>;
+
+export function openedBodyRoute<T, B>(action: string, needs: Needs, schema: z.ZodType<B>, open: Open<T>, run: RunOpened<T, B>): Handler {
+  return consoleBodyRoute(action, needs, schema, async (context, body) => {
+    const result = await open(context);
+    return result.ok ? run(context, result.value, body) : result;
   });
 }
 
 /** Needs no session: the token in the body is the credential. Attempts are limited by address. */
 export function tokenRoute<T>(action: string, schema: z.ZodType<T>, run: Run<RouteContext, T>): Handler {
-  return unguarded(action, async (opened) => {
-    const { tokenLimit } = opened.composition;
-    const network = networkOf(clientAddress(opened.request));
-    const waitMs = await tokenLimit.take(network);
-    if (waitMs > 0) return failed({ ...refusal("RATE_LIMITED", "Too many attempts. Try again later."), retryAfterMs: waitMs });
-    const body = await readJson(opened, schema, MAX_VISITOR_BODY_BYTES);
+  return unguarded(action, async (routeContext) => {
+    const { tokenLimit } = routeContext.composition;
+    const network = networkOf(clientAddress(routeContext.request));
+    const limited = await takeAttempt(tokenLimit, network);
+    if (limited) return failed(limited);
+    const body = await readJson(routeContext, schema, MAX_VISITOR_BODY_BYTES);
     if (!body.ok) return body;
-    const result = await run(opened, body.value);
+    const result = await run(routeContext, body.value);
     // Colleagues may share an address.
     if (result.ok) await tokenLimit.giveBack(network);
     return result;
@@ -52,26 +71,28 @@ const KEEPER = "The person who runs Lightdesk can see why in Settings, Embedding
 
 export function ticketRoute(schema: typeof embedSessionSchema): Handler {
   return unguarded("embedSession", async ({ request, composition, annotateAudit }) => {
-    const waitMs = await composition.ticketLimit.take(networkOf(clientAddress(request)));
-    if (waitMs > 0) return failed({ ...refusal("RATE_LIMITED", "Too many attempts. Try again later."), retryAfterMs: waitMs });
+    const limited = await takeAttempt(composition.ticketLimit, networkOf(clientAddress(request)));
+    if (limited) return failed(limited);
     const body = await readJson<z.output<typeof schema>>({ composition, request }, schema, MAX_VISITOR_BODY_BYTES);
     if (!body.ok) return body;
     const { headers } = request;
-    const begun = await beginEmbedded(composition, body.value, headers);
-    if (!begun.ok && begun.failure === "host") return failed(refusal("NOT_FOUND", "This page is not set up to show Lightdesk."));
-    if (!begun.ok && begun.failure === "keys")
+    const sessionResult = await startEmbeddedSession(composition, body.value, headers);
+    if (!sessionResult.ok && sessionResult.failure === "host")
+      return failed(refusal("NOT_FOUND", "This page is not set up to show Lightdesk."));
+    if (!sessionResult.ok && sessionResult.failure === "keys")
       return failed(refusal("UPSTREAM_UNREACHABLE", `The ticket of this page could not be checked now. ${KEEPER}`));
-    if (!begun.ok) return failed(refusal("UNAUTHORIZED", `The ticket of this page was not accepted. ${KEEPER}`, { embed: "ticket" }));
-    const { token, session, member, isSame } = begun.value;
+    if (!sessionResult.ok)
+      return failed(refusal("UNAUTHORIZED", `The ticket of this page was not accepted. ${KEEPER}`, { embed: "ticket" }));
+    const { token, session, member, isSame } = sessionResult.value;
     // The session is renewed every few minutes. Only its start is recorded.
     if (!isSame) annotateAudit({ by: toActor(member), target: session.origin });
     const cookies = storeTokenInCookie(composition.env, headers, session, token);
-    const answer: EmbedSessionBegun = { leftMs: session.expiresAt - composition.now(), isSame, ...(!cookies && { bearer: token }) };
-    return ok(jsonAnswer(answer, 201, cookies));
+    const response: EmbedSessionBegun = { leftMs: session.expiresAt - composition.now(), isSame, ...(!cookies && { bearer: token }) };
+    return ok(jsonAnswer(response, 201, cookies));
   });
 }
 
-// Guarantees: no value can escape its segment of the upstream path, as "." and ".." would even when encoded.
+// No value can escape its segment of the upstream path, as "." and ".." would even when encoded.
 const MAX_PARAM_LENGTH = 1000;
 
 function readPathParams(
@@ -81,7 +102,7 @@ function readPathParams(
   const values: [string, string][] = [];
   for (const [, name = ""] of operation.path.matchAll(/\{(\w+)\}/g)) {
     const param = params[name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase())];
-    const value = typeof param === "string" ? decoded(param) : undefined;
+    const value = typeof param === "string" ? decodePercent(param) : undefined;
     if (value === undefined || !isSafe(value)) return failed(refusal("NOT_FOUND", "There is nothing at this address."));
     values.push([name, value]);
   }
@@ -93,27 +114,21 @@ function isSafe(value: string): boolean {
   return value !== "" && value !== "." && value !== ".." && value.length <= MAX_PARAM_LENGTH && !/[\u0000-\u001f\u007f/\\]/.test(value);
 }
 
-function decoded(text: string): string | undefined {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return undefined;
-  }
-}
-
 type Values = Record<string, string>;
-type Options = { readParams?: (asked: AuthedContext) => Result<Values, Failure> };
+type Options = { readParams?: (context: AuthedContext) => Result<Values, Failure> };
 
 export function bffRoute(operation: Operation, options: Options = {}): Handler {
   const guard = { action: operation.name, role: operation.role, connection: true };
-  return guarded(guard, (asked) => runOperation(operation, asked, options.readParams?.(asked) ?? readPathParams(operation, asked.params)));
+  return guarded(guard, (context) =>
+    runOperation(operation, context, options.readParams?.(context) ?? readPathParams(operation, context.params)),
+  );
 }
 
 export function optionalRoute(operation: Operation): Handler {
-  return guarded({ action: operation.name, role: operation.role, connection: true }, async (asked) => {
-    const lookup = await findConnection(asked, connectionIn(asked.request));
+  return guarded({ action: operation.name, role: operation.role, connection: true }, async (context) => {
+    const lookup = await findConnection(context, connectionIn(context.request));
     if (!lookup.ok) return lookup;
-    const result = await runOperation(operation, asked, ok({}));
+    const result = await runOperation(operation, context, ok({}));
     return !result.ok && lacksOperation(result.failure) ? ok(jsonAnswer(null)) : result;
   });
 }

@@ -4,6 +4,7 @@ import "server-only";
 import { createHash } from "node:crypto";
 import { type IncomingHttpHeaders } from "node:http";
 import { embedPageOf } from "@/lib/contract/embed/embed-pages";
+import { refusal } from "@/lib/contract/failure";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { oidcRefusals } from "@/lib/contract/people/sign-in";
 import { embedAddressOf } from "@/lib/shared/console-paths";
@@ -13,7 +14,7 @@ import { readInvitation } from "../auth/members";
 import { admit, readViewer } from "../auth/viewer";
 import { type Composition, type Parts } from "../composition-type";
 import { readCookie, SESSION_COOKIES, VOUCHED_HEADER } from "../cookies";
-import { isInEmbed, startPath } from "../embed/sessions";
+import { isEmbeddedRequest, startPath } from "../embed/sessions";
 import { consoleUrl } from "../env";
 import { visitShare } from "../queries/shares";
 import { getSetUp } from "../queries/sign-in";
@@ -64,7 +65,7 @@ export const visitorRules: VisitorRules = {
 
 /** The page's script reads the sign-in's return URL: the page is the same for all. */
 function signInPage({ env }: Parts<"env">, query: URLSearchParams): string {
-  const refused = oidcRefusals.find((one) => one === query.get("refused"));
+  const refused = oidcRefusals.find((oidcRefusal) => oidcRefusal === query.get("refused"));
   const provider = env.oidc.find(({ id }) => id === query.get("provider"));
   return refused && provider ? `/sign-in?refused=${refused}&provider=${encodeURIComponent(provider.id)}` : "/sign-in";
 }
@@ -103,7 +104,7 @@ async function answerEmbedded({ store }: Parts<"store">, url: string, path: stri
 
 const nothingHere: VisitorAnswer = {
   kind: "refused",
-  refused: { status: 404, code: "NOT_FOUND", message: "There is nothing at this address." },
+  refused: refusal("NOT_FOUND", "There is nothing at this address."),
 };
 
 /** Pages don't accept a token: the response names the base address that does. */
@@ -111,8 +112,7 @@ async function refuseProgram(composition: Composition, headers: IncomingHttpHead
   const base = `${consoleUrl(composition.env, `http://${headers.host}`)}/api`;
   const admitted = await admit(composition, toHeaders(headers));
   const where = `The interface's base address is ${base}.`;
-  if (admitted.ok)
-    return { kind: "refused", refused: { status: 404, code: "NOT_FOUND", message: `There is no operation at this address. ${where}` } };
+  if (admitted.ok) return { kind: "refused", refused: refusal("NOT_FOUND", `There is no operation at this address. ${where}`) };
   const { status, code, message, retryAfterMs } = admitted.failure;
   const more = {
     ...(status === 401 && { "www-authenticate": CHALLENGE }),
@@ -127,15 +127,15 @@ function isProgram({ accept = "", authorization, rsc, ...headers }: IncomingHttp
   if (headers["x-api-key"] !== undefined) return true;
   const isBrowser = accept.includes("text/html") || headers["sec-fetch-mode"] === "navigate" || rsc !== undefined;
   if (authorization === undefined) return accept.includes("application/json") && !isBrowser;
-  if (/^bearer +lde_/i.test(authorization) && isInEmbed(toHeaders(headers))) return false;
+  if (/^bearer +lde_/i.test(authorization) && isEmbeddedRequest(toHeaders(headers))) return false;
   return /^bearer\b/i.test(authorization) || !isBrowser;
 }
 
 function hasCredential({ cookie = "", authorization, ...headers }: IncomingHttpHeaders): boolean {
   if (authorization !== undefined || headers["x-api-key"] !== undefined || headers[VOUCHED_HEADER] !== undefined) return true;
-  return SESSION_COOKIES.some((name) => cookie.includes(name)) || (isInEmbed(toHeaders(headers)) && cookie !== "");
+  return SESSION_COOKIES.some((name) => cookie.includes(name)) || (isEmbeddedRequest(toHeaders(headers)) && cookie !== "");
 }
 
-function toHeaders(sent: IncomingHttpHeaders): Pick<Headers, "get"> {
-  return { get: (name) => (sent[name] === undefined ? null : String(sent[name])) };
+function toHeaders(headers: IncomingHttpHeaders): Pick<Headers, "get"> {
+  return { get: (name) => (headers[name] === undefined ? null : String(headers[name])) };
 }

@@ -17,9 +17,9 @@ const TRIED = 2;
 
 async function readsFiles(access: Access, dir: string, signal?: AbortSignal): Promise<Result<boolean | undefined, Failure>> {
   const query = { dir, recurse: true, split: false, full_info: true };
-  const listed = await listFolder(access.upstream, query, signal);
-  if (!listed.ok) return failed(redactForBrowser(listed.failure, access));
-  const files = fromTop(listed.value, dir).slice(0, TRIED);
+  const folderResult = await listFolder(access.upstream, query, signal);
+  if (!folderResult.ok) return failed(redactForBrowser(folderResult.failure, access));
+  const files = fromTop(folderResult.value, dir).slice(0, TRIED);
   for (const { path } of files) {
     const bytes = await access.upstream.forward(operations.readUserdata, {
       params: { file: path },
@@ -37,23 +37,23 @@ async function readsFiles(access: Access, dir: string, signal?: AbortSignal): Pr
   const after = files.length > 0 && (await listFolder(access.upstream, query, signal));
   if (!after) return ok(undefined);
   if (!after.ok) return failed(redactForBrowser(after.failure, access));
-  const left = new Set(fromTop(after.value, dir).map(({ path }) => path));
-  return ok(files.every(({ path }) => left.has(path)) ? false : undefined);
+  const remaining = new Set(fromTop(after.value, dir).map(({ path }) => path));
+  return ok(files.every(({ path }) => remaining.has(path)) ? false : undefined);
 }
 
 /** Undefined: nothing could be learnt. */
-type Known = Result<boolean | undefined, Failure>;
+type Presence = Result<boolean | undefined, Failure>;
 /** `dir`: a folder that may hold a file to learn from. */
 type How = { dir?: string; signal?: AbortSignal };
 
-export async function hasCapability(access: Access, capability: Capability, how: How = {}): Promise<Known> {
+export async function hasCapability(access: Access, capability: Capability, how: How = {}): Promise<Presence> {
   const isOffered = access.composition.capabilities.knows(access.connection.id, capability);
   if (isOffered !== undefined) return ok(isOffered);
   const row = capabilities[capability];
   if (row.with) return hasCapability(access, row.with, how);
-  let last: Known = ok(undefined);
-  for (const one of row.anyOf ?? []) {
-    last = await hasCapability(access, one, how);
+  let last: Presence = ok(undefined);
+  for (const value of row.anyOf ?? []) {
+    last = await hasCapability(access, value, how);
     if (last.ok && last.value === true) return last;
   }
   // Members who only see the jobs may read the queue; the other probes are not open to them.
@@ -61,19 +61,20 @@ export async function hasCapability(access: Access, capability: Capability, how:
   return row.probe && mayProbe ? probes[row.probe](access, how) : last;
 }
 
-const probes: Readonly<Record<Probe, (access: Access, how: How) => Promise<Known>>> = {
-  tags: async (access, { signal }) => knownFrom(access, await access.upstream.call(operations.listTags, { query: { limit: 1 }, signal })),
-  queue: async (access, { signal }) => knownFrom(access, await access.upstream.call(operations.getQueueDepth, { signal })),
+const probes: Readonly<Record<Probe, (access: Access, how: How) => Promise<Presence>>> = {
+  tags: async (access, { signal }) =>
+    presenceFrom(access, await access.upstream.call(operations.listTags, { query: { limit: 1 }, signal })),
+  queue: async (access, { signal }) => presenceFrom(access, await access.upstream.call(operations.getQueueDepth, { signal })),
   file: async (access, { dir, signal }) => (dir === undefined ? ok(undefined) : readsFiles(access, dir, signal)),
 };
 
-function knownFrom(access: Access, answer: Result<unknown, Failure>): Known {
-  if (answer.ok) return ok(true);
-  return lacksOperation(answer.failure) ? ok(false) : failed(redactForBrowser(answer.failure, access));
+function presenceFrom(access: Access, result: Result<unknown, Failure>): Presence {
+  if (result.ok) return ok(true);
+  return lacksOperation(result.failure) ? ok(false) : failed(redactForBrowser(result.failure, access));
 }
 
-/** If nothing could be learnt, answers true: the act itself will tell. */
+/** True if the check was inconclusive: the request itself will show it. */
 export async function canStop(access: Access, signal?: AbortSignal): Promise<boolean> {
-  const known = await hasCapability(access, "jobs.stop", { signal });
-  return !known.ok || known.value !== false;
+  const stopAbility = await hasCapability(access, "jobs.stop", { signal });
+  return !stopAbility.ok || stopAbility.value !== false;
 }

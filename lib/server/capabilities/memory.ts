@@ -8,30 +8,24 @@ import { saysAbsent } from "../upstream/failures";
 
 const REMEMBERED_MS = 10 * 60_000;
 
-export type CapabilityMemory = {
-  learn(connectionId: string, operation: Operation, status: number): void;
-  /** Notes that the operation refused this existing item; true if it has refused another one before and accepted none. */
-  isSecondRefused(connectionId: string, operation: Operation, item: string): boolean;
-  knows(connectionId: string, capability: Capability): boolean | undefined;
-  forget(connectionId: string | undefined): void;
-};
+export type CapabilityMemory = ReturnType<typeof createCapabilityMemory>;
 
-export function createCapabilityMemory(now: () => number): CapabilityMemory {
+export function createCapabilityMemory(now: () => number) {
   const seen = new Map<string, Map<Capability, { present: boolean; at: number }>>();
   /** By operation: the first item that it refused; no item if it accepted one. */
   const refused = new Map<string, Map<string, { item?: string; at: number }>>();
   const out = new Set<string>();
   function note(connectionId: string, { name }: Operation, item?: string): void {
-    const known = refused.get(connectionId) ?? new Map<string, { item?: string; at: number }>();
-    known.set(name, { item, at: now() });
-    refused.set(connectionId, known);
+    const refusals = refused.get(connectionId) ?? new Map<string, { item?: string; at: number }>();
+    refusals.set(name, { item, at: now() });
+    refused.set(connectionId, refusals);
   }
   function forgetAbsent(connectionId: string): void {
-    const known = seen.get(connectionId);
-    for (const [capability, { present }] of known ?? []) if (!present) known?.delete(capability);
+    const capabilities = seen.get(connectionId);
+    for (const [capability, { present }] of capabilities ?? []) if (!present) capabilities?.delete(capability);
   }
   return {
-    learn(connectionId, operation, status) {
+    learn(connectionId: string, operation: Operation, status: number): void {
       const present = verdict(operation, status);
       if (coreListIn(operation)) {
         if (present === false) out.add(connectionId);
@@ -39,24 +33,25 @@ export function createCapabilityMemory(now: () => number): CapabilityMemory {
       }
       if (status < 300 && !isRead(operation)) note(connectionId, operation);
       if (operation.capability === undefined || present === undefined) return;
-      const known = seen.get(connectionId) ?? new Map<Capability, { present: boolean; at: number }>();
-      known.set(operation.capability, { present, at: now() });
-      seen.set(connectionId, known);
+      const capabilities = seen.get(connectionId) ?? new Map<Capability, { present: boolean; at: number }>();
+      capabilities.set(operation.capability, { present, at: now() });
+      seen.set(connectionId, capabilities);
     },
-    isSecondRefused(connectionId, operation, item) {
+    /** Notes that the operation refused this existing item; true if it has refused another one before and accepted none. */
+    isSecondRefused(connectionId: string, operation: Operation, item: string): boolean {
       const first = refused.get(connectionId)?.get(operation.name);
       if (first && now() - first.at < REMEMBERED_MS) return first.item !== undefined && first.item !== item;
       note(connectionId, operation, item);
       return false;
     },
-    knows(connectionId, capability) {
+    knows(connectionId: string, capability: Capability): boolean | undefined {
       const entry = seen.get(connectionId)?.get(capability);
       return entry && now() - entry.at < REMEMBERED_MS ? entry.present : undefined;
     },
-    forget(connectionId) {
-      for (const known of [seen, refused]) {
-        if (connectionId === undefined) known.clear();
-        else known.delete(connectionId);
+    forget(connectionId: string | undefined): void {
+      for (const entries of [seen, refused]) {
+        if (connectionId === undefined) entries.clear();
+        else entries.delete(connectionId);
       }
     },
   };

@@ -2,7 +2,7 @@
 
 import "server-only";
 import { hasFeature } from "@/lib/contract/connections";
-import { type Failure } from "@/lib/contract/failure";
+import { type Failure, refusal } from "@/lib/contract/failure";
 import { type AnswerOf, isRead, type Operation } from "@/lib/contract/operation";
 import { operations } from "@/lib/contract/operations";
 import { type Role, weaker } from "@/lib/contract/people/roles";
@@ -19,13 +19,14 @@ import { isEmbedded } from "../upstream/send";
 import { type Upstream, type UpstreamOptions } from "../upstream/upstream";
 import { type PictureSource } from "./seen-assets";
 
-export const noConnection: Failure = { code: "NOT_FOUND", message: "There is no such connection.", status: 404 };
+export const noConnection = refusal("NOT_FOUND", "There is no such connection.");
 
-const noUsualConnection: Failure = {
-  code: "NO_CONNECTION",
-  message: "The connection of this token is gone. Name another with the parameter connection, or make a new token.",
-  status: 409,
-};
+export const connectionChanged = refusal("CONFLICT", "The connection was switched, changed or removed.");
+
+const noDefaultConnection = refusal(
+  "NO_CONNECTION",
+  "The connection of this token is gone. Name another with the parameter connection, or make a new token.",
+);
 
 export type Access = Context & {
   connection: Connection;
@@ -46,7 +47,7 @@ export async function usableConnections({ composition: { store }, viewer }: Cont
   return connections.filter(({ id }) => isInScope(viewer, id));
 }
 
-function isInScope({ scope }: Viewer, connectionId: string): boolean {
+export function isInScope({ scope }: Viewer, connectionId: string): boolean {
   return scope.connections?.includes(connectionId) !== false;
 }
 
@@ -58,16 +59,16 @@ export async function visibleConnections(context: Context): Promise<Connection[]
 
 /** To work with. A connection whose jobs are only seen is refused with that reason. */
 export async function findConnection(context: Context, id: string | undefined): Promise<Result<Connection, Failure>> {
-  const found = await findVisible(context, id);
-  return found.ok && found.value.seenOf !== undefined ? failed(jobsOnly(found.value.seenOf)) : found;
+  const visibleResult = await findVisible(context, id);
+  return visibleResult.ok && visibleResult.value.seenOf !== undefined ? failed(jobsOnly(visibleResult.value.seenOf)) : visibleResult;
 }
 
 /** For reads of jobs. Without an id: the member's last used connection, otherwise the first that they may use. */
 export async function findVisible(context: Context, id: string | undefined): Promise<Result<Connection, Failure>> {
   const { store } = context.composition;
-  const get = async (one: string) => {
-    if (!isInScope(context.viewer, one)) return undefined;
-    return (await store.connections.getFor(context.viewer.memberId, one)) ?? store.jobViewers.getFor(context.viewer.memberId, one);
+  const get = async (value: string) => {
+    if (!isInScope(context.viewer, value)) return undefined;
+    return (await store.connections.getFor(context.viewer.memberId, value)) ?? store.jobViewers.getFor(context.viewer.memberId, value);
   };
   if (id !== undefined) {
     const connection = await get(id);
@@ -76,29 +77,43 @@ export async function findVisible(context: Context, id: string | undefined): Pro
   // Not the one that the member clicked last: a program keeps using the connection it was set up with.
   if (context.viewer.credential.kind === "token") {
     const tokenConnection = await get(context.viewer.credential.connectionId);
-    return tokenConnection ? ok(tokenConnection) : failed(noUsualConnection);
+    return tokenConnection ? ok(tokenConnection) : failed(noDefaultConnection);
   }
   const last = (await store.members.get(context.viewer.memberId))?.lastConnectionId;
   const connection = (last && (await get(last))) || (await visibleConnections(context))[0];
-  return connection ? ok(connection) : failed({ code: "NO_CONNECTION", message: "There is no connection yet.", status: 409 });
+  return connection ? ok(connection) : failed(refusal("NO_CONNECTION", "There is no connection yet."));
+}
+
+/** What an id leads to: with another address, key or right it is something else. */
+export type Reach = { connection: Connection; fingerprint: string | undefined };
+
+export async function reachOf(context: Context, id: string | undefined, find = findConnection): Promise<Result<Reach, Failure>> {
+  const result = await find(context, id);
+  if (!result.ok) return result;
+  return ok({ connection: result.value, fingerprint: (await context.composition.store.keys.getOf(result.value.id))?.fingerprint });
+}
+
+export function isSameReach(reach: Reach, other: Reach): boolean {
+  const nameOf = ({ connection: { id, baseUrl, seenOf }, fingerprint }: Reach) => [id, baseUrl, seenOf, fingerprint].join("\n");
+  return nameOf(reach) === nameOf(other);
 }
 
 /** The role on that connection: at most viewer, if it is another member's and only its jobs are seen. */
 export async function roleOn(context: Context, id: string | undefined): Promise<Role> {
-  const found = await findVisible(context, id);
-  return found.ok ? roleAt(found.value, context.viewer) : context.viewer.role;
+  const visibleResult = await findVisible(context, id);
+  return visibleResult.ok ? roleAt(visibleResult.value, context.viewer) : context.viewer.role;
 }
 
 function roleAt(connection: Connection, { role }: Viewer): Role {
   return hasFeature(connection, "fullAccess") ? role : weaker("viewer", role);
 }
 
-/** For acts of a person: the ledger of the connection's jobs is read on while someone works with it. */
+/** For acts of a person: the job index is read on while someone works with it. */
 export async function openConnection(context: Context, id: string | undefined): Promise<Result<Access, Failure>> {
   return openAndRead(context, id, findConnection);
 }
 
-/** For work without a person at this moment: the ledger is not read on. */
+/** For work without a person at this moment: the job index is not read on. */
 export async function openQuietly({ composition, viewer }: Context, id: string | undefined): Promise<Result<Access, Failure>> {
   return open({ composition, viewer }, id, findConnection);
 }
@@ -113,13 +128,13 @@ async function openAndRead(
   id: string | undefined,
   find: typeof findVisible,
 ): Promise<Result<Access, Failure>> {
-  // Without the rest of a handler's context: the ledger keeps it longer than the request.
+  // Without the rest of a handler's context: the job index keeps it longer than the request.
   const context = { composition, viewer };
   const access = await open(context, id, find);
   if (!access.ok) return access;
   const used = access.value.connection.id;
   const again = () => open(context, used, findVisible);
-  context.composition.ledger.reader.used(used, {
+  context.composition.jobIndex.reader.used(used, {
     jobs: (input) => read(operations.listJobs, again(), input),
     ...(isEmbedded(access.value.connection.baseUrl) && {
       assets: (input: CallInput) => read(operations.listJobAssets, again(), input),
@@ -128,38 +143,59 @@ async function openAndRead(
   return access;
 }
 
-async function open(context: Context, id: string | undefined, find: typeof findVisible): Promise<Result<Access, Failure>> {
-  const { store, ring, log, upstreamFor, upstreamOptionsFor, seenAssets } = context.composition;
-  const found = await find(context, id);
-  if (!found.ok) return found;
-  const connection = found.value;
-  const stored = await store.keys.getOf(connection.id);
-  const apiKey = stored && openApiKey(ring, stored);
-  if (stored && apiKey === undefined)
-    log.error({ connectionId: connection.id, ringKeyId: stored.ringKeyId }, "a stored key cannot be opened");
-  const needsKey = stored !== undefined || hasFeature(connection, "accounts");
+type Keyed = { apiKey: string | undefined; target: Target; fingerprint: string | undefined };
+
+async function withKey({ store, ring, log }: Composition, connection: Connection): Promise<Result<Keyed, Failure>> {
+  const key = await store.keys.getOf(connection.id);
+  const apiKey = key && openApiKey(ring, key);
+  if (key && apiKey === undefined) log.error({ connectionId: connection.id, ringKeyId: key.ringKeyId }, "stored key decryption failed");
+  const needsKey = key !== undefined || hasFeature(connection, "accounts");
   if (needsKey && apiKey === undefined) {
-    const why = stored
+    const reason = key
       ? "The stored key cannot be opened with the console's encryption keys. Enter it again."
       : "This connection has no key yet.";
-    return failed({ code: "API_KEY_MISSING", message: why, status: 409 });
+    return failed(refusal("API_KEY_MISSING", reason));
   }
   const target = { connectionId: connection.id, baseUrl: connection.baseUrl, dialect: connection.dialect, apiKey };
+  return ok({ apiKey, target, fingerprint: key?.fingerprint });
+}
+
+export type Unattended = Keyed &
+  Pick<Access, "composition" | "connection" | "upstream"> & {
+    viewer: { memberId: string; role: Role; credential: { kind: string } };
+  };
+
+/** For the console's own reads of a team connection, on behalf of no member. */
+export async function openUnattended(composition: Composition, id: string): Promise<Result<Unattended, Failure>> {
+  const connection = await composition.store.connections.getFor("", id);
+  if (!connection) return failed(noConnection);
+  const keyed = await withKey(composition, connection);
+  if (!keyed.ok) return keyed;
+  const viewer = { memberId: "", role: "viewer", credential: { kind: "console" } } as const;
+  return ok({ ...keyed.value, composition, connection, viewer, upstream: composition.upstreamFor(keyed.value.target) });
+}
+
+async function open(context: Context, id: string | undefined, find: typeof findVisible): Promise<Result<Access, Failure>> {
+  const { upstreamFor, upstreamOptionsFor, seenAssets } = context.composition;
+  const result = await find(context, id);
+  if (!result.ok) return result;
+  const connection = result.value;
+  const keyed = await withKey(context.composition, connection);
+  if (!keyed.ok) return keyed;
+  const { target, fingerprint } = keyed.value;
   // Includes the fingerprint: another key may see other things under the same id.
-  const reader = [connection.id, connection.baseUrl, stored?.fingerprint ?? ""].join(" ");
+  const reader = [connection.id, connection.baseUrl, fingerprint ?? ""].join(" ");
   const lost = async (isChange = false) =>
     (await (isChange ? lostRightsToChange : lostRights)(context)) ?? (await lostSight(context, connection));
   return ok({
     composition: context.composition,
-    // A member who may only see the jobs does not get what is meant for those who may run them.
+    // A member who may only see the jobs gets nothing reserved for those who may run them.
     viewer: { ...context.viewer, role: roleAt(connection, context.viewer) },
     connection,
-    apiKey,
-    target,
-    fingerprint: stored?.fingerprint,
+    ...keyed.value,
     lostRights: () => lost(),
     upstream: upstreamFor(target, {
-      onAnswer: (operation, answer) => seenAssets.learn(reader, operation, answer),
+      onAnswer: (operation, response) => seenAssets.learn(reader, operation, response),
       // Checked before each call: rights may be lost between two calls of one request.
       refusalOf: async (operation, input) =>
         (await lost(!isRead(operation))) ??

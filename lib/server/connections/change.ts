@@ -11,10 +11,11 @@ import {
   type ConnectionSaved,
   isAccepted,
 } from "@/lib/contract/console";
-import { codeByStatus, type Failure, lacksOperation } from "@/lib/contract/failure";
+import { codeByStatus, type Failure, invalidField, lacksOperation, refusal } from "@/lib/contract/failure";
 import { isObject } from "@/lib/contract/json/json";
 import { operations } from "@/lib/contract/operations";
 import { hasRole } from "@/lib/contract/people/roles";
+import { cutText } from "@/lib/contract/plain-line";
 import { maskSecrets } from "@/lib/contract/secrets/mask-secrets";
 import { isForbiddenAddress } from "@/lib/shared/guarded-connector";
 import { failed, ok, type Result } from "@/lib/shared/result";
@@ -31,10 +32,10 @@ const firstAsset = { limit: 1, offset: 0, include_public: false };
 
 export async function checkConnection(composition: Composition, connection: Connection, signal?: AbortSignal): Promise<ConnectionCheck> {
   const { store, ring } = composition;
-  const stored = await store.keys.getOf(connection.id);
-  const apiKey = stored && openApiKey(ring, stored);
+  const key = await store.keys.getOf(connection.id);
+  const apiKey = key && openApiKey(ring, key);
   const check = await askWhoseKey(composition, { id: connection.id, baseUrl: connection.baseUrl, apiKey }, signal);
-  // If nothing answered, that says nothing about the dialect.
+  // A connection that did not respond reveals nothing about the dialect.
   if (isAccepted(check)) await store.connections.change(connection.id, { dialect: check.dialect, hasAssets: check.hasAssets });
   await rememberCheck(composition, connection.id, check);
   return check;
@@ -50,31 +51,31 @@ async function askWhoseKey(
   // Interactive: the member waits, and can retry.
   const callOptions = { signal, waits: "page" } as const;
   // Masks before shortening: half a secret would not be recognised.
-  const answer = maskSecrets(await upstream.call(operations.getUser, callOptions));
-  const hasNoUsers = !answer.ok && lacksOperation(answer.failure);
+  const result = maskSecrets(await upstream.call(operations.getUser, callOptions));
+  const hasNoUsers = !result.ok && lacksOperation(result.failure);
   const system = hasNoUsers ? await upstream.call(operations.getSystemStats, callOptions) : undefined;
   const isLocal = system?.ok === true && isObject(system.value.system);
   const asLocal = isLocal ? upstreamFor({ connectionId: id, baseUrl, dialect: "local", apiKey }) : undefined;
   const assets = await asLocal?.call(operations.listAssets, { query: firstAsset, ...callOptions });
   capabilities.forget(id);
   if (assets) return { ...localServer, hasAssets: !lacksAssets(assets) };
-  return answer.ok
-    ? { ...toCheck(answer.value.status), dialect: "interface", hasAssets: true }
-    : { ...toRefusal(answer.failure), dialect: "interface" };
+  return result.ok
+    ? { ...toCheck(result.value.status), dialect: "interface", hasAssets: true }
+    : { ...toRefusal(result.failure), dialect: "interface" };
 }
 
 /** A local server may have been restarted with or without its asset library. */
 export async function noteAssetLibrary(
   { store }: Parts<"store">,
   { id, dialect, hasAssets }: Connection,
-  answer: Result<unknown, Failure>,
+  result: Result<unknown, Failure>,
 ): Promise<void> {
-  if (dialect === "local" && (answer.ok || lacksAssets(answer)) && hasAssets !== answer.ok)
-    await store.connections.change(id, { hasAssets: answer.ok });
+  if (dialect === "local" && (result.ok || lacksAssets(result)) && hasAssets !== result.ok)
+    await store.connections.change(id, { hasAssets: result.ok });
 }
 
-function lacksAssets(answer: Result<unknown, Failure>): boolean {
-  return !answer.ok && lacksOperation(answer.failure);
+function lacksAssets(result: Result<unknown, Failure>): boolean {
+  return !result.ok && lacksOperation(result.failure);
 }
 
 async function rememberCheck({ capabilities, store }: Parts<"capabilities" | "store">, id: string, check: ConnectionCheck): Promise<void> {
@@ -111,11 +112,10 @@ function toRefusal(failure: Failure): Outcome {
 
 /** The address may not be a service at all: only a short line of its words is repeated. */
 function short(message: string): string {
-  const line = message.replace(/[\s\p{Cc}\p{Cf}]+/gu, " ").trim();
-  return line.length > MAX_QUOTE_LENGTH ? `${line.slice(0, MAX_QUOTE_LENGTH - 1)}…` : line;
+  return cutText(message.replace(/[\s\p{Cc}\p{Cf}]+/gu, " ").trim(), MAX_QUOTE_LENGTH);
 }
 
-type Given = { keep?: boolean; key?: string };
+type KeyChange = { keep?: boolean; key?: string };
 
 export async function createConnection(
   context: Context,
@@ -153,27 +153,27 @@ export async function changeConnection(
   body: z.infer<typeof connectionChangeSchema>,
 ): Promise<Result<ConnectionSaved, Failure>> {
   const { store, ring } = context.composition;
-  const found = await findOwnConnection(context, id);
-  if (!found.ok) return found;
+  const ownConnectionResult = await findOwnConnection(context, id);
+  if (!ownConnectionResult.ok) return ownConnectionResult;
   if (body.baseUrl !== undefined && isForbiddenAddress(new URL(body.baseUrl).hostname)) return failed(forbiddenAddress);
-  const baseUrl = body.baseUrl === undefined ? found.value.baseUrl : toBaseUrl(body.baseUrl);
-  const moves = baseUrl !== found.value.baseUrl;
-  const stored = await store.keys.getOf(id);
-  if (moves && body.key === undefined && stored) return failed(keyNeeded);
-  const apiKey = body.key ?? (stored && openApiKey(ring, stored));
+  const baseUrl = body.baseUrl === undefined ? ownConnectionResult.value.baseUrl : toBaseUrl(body.baseUrl);
+  const moves = baseUrl !== ownConnectionResult.value.baseUrl;
+  const key = await store.keys.getOf(id);
+  if (moves && body.key === undefined && key) return failed(keyNeeded);
+  const apiKey = body.key ?? (key && openApiKey(ring, key));
   const check = await askWhoseKey(context.composition, { id, baseUrl, apiKey });
   if ((moves || body.key !== undefined) && !isWorthKeeping(check, body)) return ok({ check });
-  // The check takes time. What was checked must still be what is stored, or a key would be sent to an address it was not given for.
+  // The check takes time. The stored connection must still be the checked one, or a key would be sent to a wrong address.
   const refused = await lostRightsToChange(context);
   if (refused) return failed(refused);
   const now = await findOwnConnection(context, id);
   if (!now.ok) return now;
-  const isSame = now.value.baseUrl === found.value.baseUrl && (await store.keys.getOf(id))?.fingerprint === stored?.fingerprint;
+  const isSame = now.value.baseUrl === ownConnectionResult.value.baseUrl && (await store.keys.getOf(id))?.fingerprint === key?.fingerprint;
   if (!isSame) return failed(changedMeanwhile);
   // The new key first: between the two writes the old address may refuse the new key, but the new address never gets the old key.
   await storeGivenKey(context.composition, id, body);
   const learnt = moves || isAccepted(check) ? check.dialect : undefined;
-  if (moves || body.key !== undefined) context.composition.ledger.restart(id);
+  if (moves || body.key !== undefined) context.composition.jobIndex.restart(id);
   await store.connections.change(id, {
     name: body.name,
     baseUrl,
@@ -185,53 +185,48 @@ export async function changeConnection(
 }
 
 export async function removeConnection(context: Context, id: string): Promise<Result<undefined, Failure>> {
-  const found = await findOwnConnection(context, id);
-  if (!found.ok) return found;
+  const ownConnectionResult = await findOwnConnection(context, id);
+  if (!ownConnectionResult.ok) return ownConnectionResult;
   if (!(await context.composition.store.connections.remove(id))) return failed(noConnection);
-  context.composition.ledger.sweep();
+  context.composition.jobIndex.sweep();
   return ok(undefined);
 }
 
 async function findOwnConnection(context: Context, id: string): Promise<Result<Connection, Failure>> {
-  const found = await findConnection(context, id);
-  if (found.ok && found.value.memberId === undefined && !hasRole(context.viewer.role, "admin")) return failed(adminOnly);
-  return found;
+  const connectionResult = await findConnection(context, id);
+  if (connectionResult.ok && connectionResult.value.memberId === undefined && !hasRole(context.viewer.role, "admin"))
+    return failed(adminOnly);
+  return connectionResult;
 }
 
 async function saved(context: Context, id: string, check: ConnectionCheck): Promise<Result<ConnectionSaved, Failure>> {
   await rememberCheck(context.composition, id, check);
-  const found = await findConnection(context, id);
-  if (!found.ok) return found;
+  const connectionResult = await findConnection(context, id);
+  if (!connectionResult.ok) return connectionResult;
   const defaultConnection = await findConnection(context, undefined);
   return ok({
-    connection: await toConnectionView(context.composition, found.value, defaultConnection.ok && defaultConnection.value.id === id),
+    connection: await toConnectionView(
+      context.composition,
+      connectionResult.value,
+      defaultConnection.ok && defaultConnection.value.id === id,
+    ),
     check,
   });
 }
 
-async function storeGivenKey({ store, ring, now }: Parts<"store" | "ring" | "now">, connectionId: string, { key }: Given): Promise<void> {
+async function storeGivenKey(
+  { store, ring, now }: Parts<"store" | "ring" | "now">,
+  connectionId: string,
+  { key }: KeyChange,
+): Promise<void> {
   if (key !== undefined) await storeApiKey(store.keys, ring, { connectionId, apiKey: key, now: now() });
 }
 
-function isWorthKeeping(check: ConnectionCheck, { keep }: Given): boolean {
+function isWorthKeeping(check: ConnectionCheck, { keep }: KeyChange): boolean {
   return keep === true || isAccepted(check);
 }
 
-const forbiddenAddress: Failure = {
-  code: "INVALID_BODY",
-  message: "baseUrl: must not be a link-local or metadata address",
-  status: 400,
-  details: [{ path: "baseUrl", message: "must not be a link-local or metadata address" }],
-};
-const keyNeeded: Failure = {
-  code: "INVALID_BODY",
-  message: "key: another base URL needs the key again",
-  status: 400,
-  details: [{ path: "key", message: "required" }],
-};
-const changedMeanwhile: Failure = {
-  code: "CONFLICT",
-  message: "Another member has changed this connection. Reload it and try again.",
-  status: 409,
-};
-const adminOnly: Failure = { code: "ROLE_TOO_LOW", message: "Only admins can change a shared connection.", status: 403 };
+const forbiddenAddress = invalidField("baseUrl", "must not be a link-local or metadata address");
+const keyNeeded = invalidField("key", "required, because the base URL changed");
+const changedMeanwhile = refusal("CONFLICT", "Another member has changed this connection. Reload it and try again.");
+const adminOnly = refusal("ROLE_TOO_LOW", "Only admins can change a shared connection.");

@@ -7,23 +7,20 @@ import { type Asset } from "@/lib/contract/schemas/asset";
 import { createLru } from "@/lib/shared/lru";
 
 export type PictureSource = Pick<Asset, "name" | "preview_url" | "mime_type" | "asset_hash">;
-export type SeenAssets = {
-  /** `reader`: connection, address and key, because a service tells its readers apart by these. */
-  learn(reader: string, operation: Operation, answer: unknown): void;
-  find(reader: string, id: string): PictureSource | undefined;
-};
+export type SeenAssets = ReturnType<typeof createSeenAssets>;
 
 const KEPT_MS = 60_000;
 const MAX_COUNT = 5_000;
 /** Signed addresses are long; an entry longer than this is not kept. */
 const MAX_CHARACTERS = 4_000;
 
-export function createSeenAssets(now: () => number): SeenAssets {
+export function createSeenAssets(now: () => number) {
   const seen = createLru<string, { source: PictureSource; atMs: number }>({ max: MAX_COUNT });
   return {
-    learn(reader, operation, answer) {
-      if (operation.tells !== "assets") return;
-      const listed = objectOf(answer)?.assets;
+    /** `reader`: connection, address and key, because a service distinguishes its readers by these. */
+    learn(reader: string, operation: Operation, response: unknown): void {
+      if (operation.subject !== "assets") return;
+      const listed = objectOf(response)?.assets;
       for (const asset of Array.isArray(listed) ? listed.map(objectOf) : []) {
         const [id, name] = [textOf(asset?.id), textOf(asset?.name)];
         if (id === undefined || name === undefined) continue;
@@ -39,7 +36,7 @@ export function createSeenAssets(now: () => number): SeenAssets {
         if (length <= MAX_CHARACTERS) seen.set(key, { source, atMs: now() });
       }
     },
-    find(reader, id) {
+    find(reader: string, id: string): PictureSource | undefined {
       const entry = seen.get(`${reader}\n${id}`);
       return entry && now() - entry.atMs < KEPT_MS ? entry.source : undefined;
     },

@@ -2,24 +2,24 @@
 
 import "server-only";
 import { type ConnectionView, type PersonalConnectionView } from "@/lib/contract/console";
-import { type Failure } from "@/lib/contract/failure";
+import { type Failure, refusal } from "@/lib/contract/failure";
 import { hasRole } from "@/lib/contract/people/roles";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { type Context, type Viewer } from "../auth/viewer";
+import { adminOnly, type Context } from "../auth/viewer";
 import { type Parts } from "../composition-type";
 import { type Connection } from "../store/connections";
 import { type PersonalConnection } from "../store/jobs/job-viewers";
 import { isEmbedded } from "../upstream/send";
-import { findVisible, noConnection, visibleConnections } from "./access";
+import { findVisible, isInScope, noConnection, visibleConnections } from "./access";
 
-/** `meant` is the page's own choice; if the member may not use that id, the last used connection is taken. */
-export async function listConnectionViews(context: Context, meant?: string): Promise<ConnectionView[]> {
-  const [connections, chosen, usual] = await Promise.all([
+/** `preferredId` is the page's own choice; if the member may not use that id, the last used connection is taken. */
+export async function listConnectionViews(context: Context, preferredId?: string): Promise<ConnectionView[]> {
+  const [connections, chosen, defaultConnection] = await Promise.all([
     visibleConnections(context),
-    meant === undefined ? undefined : findVisible(context, meant),
+    preferredId === undefined ? undefined : findVisible(context, preferredId),
     findVisible(context, undefined),
   ]);
-  const current = chosen?.ok ? chosen.value.id : usual.ok ? usual.value.id : undefined;
+  const current = chosen?.ok ? chosen.value.id : defaultConnection.ok ? defaultConnection.value.id : undefined;
   const views = await Promise.all(
     connections.map((connection) => toConnectionView(context.composition, connection, connection.id === current)),
   );
@@ -72,9 +72,11 @@ export async function listPersonalConnections({
 }: Context): Promise<Result<PersonalConnectionView[], Failure>> {
   if (!hasRole(viewer.role, "admin")) return failed(adminOnly);
   const { jobViewers } = store;
-  const inScope = (await jobViewers.listPersonal()).filter((one) => one.ownerId !== viewer.memberId && isInScope(viewer, one.id));
+  const inScope = (await jobViewers.listPersonal()).filter(
+    (personalConnection) => personalConnection.ownerId !== viewer.memberId && isInScope(viewer, personalConnection.id),
+  );
   const viewers = await jobViewers.viewersOf(inScope.map(({ id }) => id));
-  return ok(inScope.map((one) => ({ ...one, seenBy: viewers.get(one.id) ?? [] })));
+  return ok(inScope.map((personalConnection) => ({ ...personalConnection, seenBy: viewers.get(personalConnection.id) ?? [] })));
 }
 
 export async function giveJobsView(context: Context, connectionId: string, memberId: string): Promise<Result<undefined, Failure>> {
@@ -102,18 +104,9 @@ export async function takeJobsView(context: Context, connectionId: string, membe
 
 async function findPersonal({ composition: { store }, viewer }: Context, id: string): Promise<PersonalConnection | undefined> {
   const all = await store.jobViewers.listPersonal();
-  return all.find((one) => one.id === id && isInScope(viewer, id));
+  return all.find((personalConnection) => personalConnection.id === id && isInScope(viewer, id));
 }
 
-function isInScope({ scope }: Viewer, id: string): boolean {
-  return scope.connections?.includes(id) !== false;
-}
-
-const adminOnly: Failure = { code: "ROLE_TOO_LOW", message: "This needs the role admin.", status: 403 };
-const tooLow: Failure = {
-  code: "ROLE_TOO_LOW",
-  message: "Only the owner decides who sees the jobs of their connection.",
-  status: 403,
-};
-const noSuchMember: Failure = { code: "NOT_FOUND", message: "There is no such member.", status: 404 };
-const ownAlready: Failure = { code: "CONFLICT", message: "This is the member's own connection.", status: 409 };
+const tooLow = refusal("ROLE_TOO_LOW", "Only the owner decides who sees the jobs of their connection.");
+const noSuchMember = refusal("NOT_FOUND", "There is no such member.");
+const ownAlready = refusal("CONFLICT", "This is the member's own connection.");

@@ -15,7 +15,7 @@ export const passed = (check: string, text: string): Finding => ({ check, state:
 export const noted = (check: string, text: string, remedy?: string): Finding => ({ check, state: "noted", text, remedy });
 export const wrong = (check: string, text: string, remedy: string): Finding => ({ check, state: "failed", text, remedy });
 
-export async function attempt(check: string, look: () => Finding | Promise<Finding>, remedy = "See to the cause."): Promise<Finding> {
+export async function attempt(check: string, look: () => Finding | Promise<Finding>, remedy = "Fix the cause."): Promise<Finding> {
   try {
     return await look();
   } catch (error) {
@@ -33,11 +33,11 @@ export type Answer = { status: number; installation: string | null; date: string
 
 export async function ask(url: string, headers: Record<string, string> = {}): Promise<Answer | undefined> {
   try {
-    const answer = await fetch(url, { headers, redirect: "manual", signal: AbortSignal.timeout(PATIENCE_MS) });
-    await answer.body?.cancel();
-    const valueOf = (name: string) => answer.headers.get(name);
+    const response = await fetch(url, { headers, redirect: "manual", signal: AbortSignal.timeout(PATIENCE_MS) });
+    await response.body?.cancel();
+    const valueOf = (name: string) => response.headers.get(name);
     return {
-      status: answer.status,
+      status: response.status,
       installation: valueOf(INSTALLATION_HEADER),
       date: valueOf("date"),
       location: valueOf("location"),

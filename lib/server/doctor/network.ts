@@ -12,9 +12,9 @@ import { openKeyRing, readSharedSecret } from "../keys/key-ring";
 import { openStore, type Store } from "../store/store";
 import { isProxy } from "../trusted-proxies";
 import { isEmbedded } from "../upstream/send";
+import { lookAtService } from "./databases";
 import { type Answer, ask, attempt, type Finding, noted, passed, wrong } from "./findings";
-import { lookAtService } from "./postgres";
-import { CLOCK_MS, lookAtServiceFile } from "./storage";
+import { CLOCK_MS } from "./storage";
 
 /** `secret`: the one that signs sessions; `own`: the name that this console has by it. */
 type Own = { secret: string | undefined; own: string | undefined };
@@ -24,39 +24,39 @@ const asExamples = "as the examples in docs/examples do";
 async function checkFront(env: Env, { secret, own }: Own, now: () => number): Promise<Finding[]> {
   const { publicUrl } = env;
   const askHealth = async (headers?: Record<string, string>) => (publicUrl ? ask(`${publicUrl}/api/health`, headers) : undefined);
-  const answer = await askHealth();
-  const isOwn = own !== undefined && answer?.installation === own;
+  const response = await askHealth();
+  const isOwn = own !== undefined && response?.installation === own;
   const seen = isOwn && secret !== undefined ? (await askHealth({ [PROOF_HEADER]: proveDoctor(secret, now()) }))?.seen : undefined;
   return [
     await attempt("reverse proxy", () => (publicUrl && seen ? judgeSeen(env, publicUrl, seen) : undefined) ?? judgeSettings(env)),
-    await attempt("public address", () => checkPublic(env, answer, isOwn)),
+    await attempt("public address", () => checkPublic(env, response, isOwn)),
   ];
 }
 
-/** Undefined if nothing tells of a proxy. */
+/** Undefined if nothing indicates a proxy. */
 function judgeSeen({ proxies }: Env, publicUrl: string, { from, client, host, forwardedFor }: Seen): Finding | undefined {
   const check = "reverse proxy";
   const { protocol, host: expected } = new URL(publicUrl);
   if (new URL(`${protocol}//${host}`).host !== expected)
     return wrong(
       check,
-      `A request to ${publicUrl} arrives with the host ${host}: every change that people make is refused.`,
-      `Let the proxy pass Host on, ${asExamples}.`,
+      `Requests to ${publicUrl} arrive with the host ${host}, so every change is refused.`,
+      `Make the proxy forward Host, ${asExamples}.`,
     );
   if (forwardedFor === null && !proxies) return undefined;
   if (forwardedFor === null)
     return wrong(
       check,
-      `LIGHTDESK_TRUST_PROXY is set, but a request to ${publicUrl} arrives from ${from} without X-Forwarded-For: everybody who comes that way counts as one address.`,
-      `Let the proxy set it, ${asExamples}; where there is no proxy, take the setting away.`,
+      `LIGHTDESK_TRUST_PROXY is set, but requests to ${publicUrl} arrive from ${from} without X-Forwarded-For, so all clients count as one address.`,
+      `Make the proxy set the header, ${asExamples}. Without a proxy, remove the setting.`,
     );
   if (!isProxy(from, proxies))
     return wrong(
       check,
-      `X-Forwarded-For arrives from ${from}, which LIGHTDESK_TRUST_PROXY does not trust: everybody who comes that way counts as one address.`,
-      `If that is your proxy, set LIGHTDESK_TRUST_PROXY=${from}, with your other proxies behind commas.`,
+      `X-Forwarded-For arrives from ${from}, which LIGHTDESK_TRUST_PROXY does not list, so all clients count as one address.`,
+      `If that is your proxy, set LIGHTDESK_TRUST_PROXY=${from}. Separate several proxies with commas.`,
     );
-  return passed(check, `A request to ${publicUrl} arrives from ${from}, which is trusted, and counts as one from ${client}.`);
+  return passed(check, `Requests to ${publicUrl} arrive from the trusted proxy ${from} and count as ${client}.`);
 }
 
 function judgeSettings({ proxies, publicUrl, host }: Env): Finding {
@@ -64,39 +64,39 @@ function judgeSettings({ proxies, publicUrl, host }: Env): Finding {
   if (proxies && !publicUrl)
     return wrong(
       check,
-      "LIGHTDESK_TRUST_PROXY is set, and LIGHTDESK_PUBLIC_URL is not.",
-      "Set LIGHTDESK_PUBLIC_URL to the address that people open.",
+      "LIGHTDESK_TRUST_PROXY is set without LIGHTDESK_PUBLIC_URL.",
+      "Set LIGHTDESK_PUBLIC_URL to the address people open.",
     );
   if (publicUrl && !proxies && new URL(publicUrl).protocol === "https:")
     return noted(
       check,
-      "LIGHTDESK_PUBLIC_URL is https, so a reverse proxy stands in front, but LIGHTDESK_TRUST_PROXY is not set: everybody counts as one address.",
+      "LIGHTDESK_PUBLIC_URL is https but LIGHTDESK_TRUST_PROXY is not set, so all clients count as one address.",
       "Set LIGHTDESK_TRUST_PROXY to the proxy's address.",
     );
-  if (proxies) return passed(check, "X-Forwarded-For counts where a trusted proxy wrote it.");
+  if (proxies) return passed(check, "X-Forwarded-For is read from trusted proxies.");
   const isOpen = !["127.0.0.1", "localhost", "::1"].includes(host) && !publicUrl;
   if (isOpen)
-    return noted(check, `It listens on ${host} without TLS and without LIGHTDESK_PUBLIC_URL.`, "Put a reverse proxy with TLS in front.");
-  return passed(check, "None stands in front; X-Forwarded-For is not read.");
+    return noted(
+      check,
+      `The console listens on ${host} without TLS and without LIGHTDESK_PUBLIC_URL.`,
+      "Put a reverse proxy with TLS in front.",
+    );
+  return passed(check, "None; X-Forwarded-For is ignored.");
 }
 
-function checkPublic({ publicUrl }: Env, answer: Answer | undefined, isOwn: boolean): Finding {
+function checkPublic({ publicUrl }: Env, response: Answer | undefined, isOwn: boolean): Finding {
   const check = "public address";
-  if (!publicUrl) return passed(check, "LIGHTDESK_PUBLIC_URL is not set: the console is opened at its own address.");
-  if (!answer)
-    return wrong(check, `${publicUrl} does not answer.`, "Start the console, then look at name, proxy, certificate and firewall.");
+  if (!publicUrl) return passed(check, "LIGHTDESK_PUBLIC_URL is not set; the console uses its own address.");
+  if (!response)
+    return wrong(check, `${publicUrl} does not answer.`, "Start the console, then check DNS, the proxy, the certificate and the firewall.");
   if (isOwn) return passed(check, `${publicUrl} is this console.`);
   const secure = publicUrl.replace(/^http:/, "https:");
-  if (secure !== publicUrl && answer.location?.startsWith("https:"))
-    return wrong(
-      check,
-      `${publicUrl} sends people on to https: every change that they make there is refused.`,
-      `Set LIGHTDESK_PUBLIC_URL=${secure}`,
-    );
-  if (answer.status === 421)
-    return wrong(check, `${publicUrl} refuses the host with which a request arrives there.`, `Let the proxy pass Host on, ${asExamples}.`);
-  const what = answer.installation ? "a console with other data" : `something else (status ${answer.status})`;
-  return wrong(check, `${publicUrl} is ${what}.`, "Let the proxy pass /api/health, and the rest, on to this console.");
+  if (secure !== publicUrl && response.location?.startsWith("https:"))
+    return wrong(check, `${publicUrl} redirects to https, so every change there is refused.`, `Set LIGHTDESK_PUBLIC_URL=${secure}`);
+  if (response.status === 421)
+    return wrong(check, `${publicUrl} refuses the Host header of its own requests.`, `Make the proxy forward Host, ${asExamples}.`);
+  const what = response.installation ? "a console with other data" : `something else (status ${response.status})`;
+  return wrong(check, `${publicUrl} is ${what}.`, "Make the proxy forward every path, including /api/health, to this console.");
 }
 
 export async function checkNetwork(env: Env, now: () => number): Promise<Finding[]> {
@@ -130,19 +130,19 @@ async function onPostgres<T>(url: string, read: (store: Store) => Promise<T>): P
 
 async function checkPort(env: Env, own: string | undefined): Promise<Finding> {
   const { host, port } = env;
-  if (port === 0) return passed("port", "A free one is taken at the start.");
+  if (port === 0) return passed("port", "A free port is picked at startup.");
   const problem = await listen(port, host);
-  if (problem === undefined) return passed("port", `${port} on ${host} is free: no console runs there.`);
+  if (problem === undefined) return passed("port", `${port} on ${host} is free; no console is running.`);
   if (problem !== "EADDRINUSE")
     return wrong(
       "port",
-      `${host}:${port} cannot be listened on (${problem}).`,
-      "Set HOST and PORT to what this machine has and this user may use.",
+      `Can't listen on ${host}:${port} (${problem}).`,
+      "Set HOST and PORT to an address of this machine and a port this user may use.",
     );
-  const answer = await ask(`${consoleUrl({ ...env, publicUrl: undefined })}/api/health`);
-  if (answer?.installation && answer.installation === own) return passed("port", `This console runs on ${host}:${port}.`);
-  const who = answer?.installation ? "a console with other data" : "another program";
-  return wrong("port", `${port} on ${host} is taken by ${who}.`, `Stop it (ss -ltnp 'sport = :${port}' names it), or set another PORT.`);
+  const response = await ask(`${consoleUrl({ ...env, publicUrl: undefined })}/api/health`);
+  if (response?.installation && response.installation === own) return passed("port", `This console is running on ${host}:${port}.`);
+  const who = response?.installation ? "a console with other data" : "another program";
+  return wrong("port", `${port} on ${host} is used by ${who}.`, `Stop it (find it with ss -ltnp 'sport = :${port}'), or set another PORT.`);
 }
 
 function listen(port: number, host: string): Promise<string | undefined> {
@@ -161,17 +161,13 @@ async function checkConnections({ dataDir, databaseUrl }: Env, now: () => number
       .filter((url) => !isEmbedded(url))
       .map((url) =>
         attempt(`service ${url}`, async () => {
-          const asked = now();
-          const answer = await ask(url);
-          if (!answer) return noted(`service ${url}`, "It does not answer.", "Connections to it fail until it does.");
-          const off = answer.date === null ? 0 : Math.abs(Date.parse(answer.date) - (asked + now()) / 2);
+          const sentAtMs = now();
+          const response = await ask(url);
+          if (!response) return noted(`service ${url}`, "No response.", "Connections to it fail until it responds.");
+          const off = response.date === null ? 0 : Math.abs(Date.parse(response.date) - (sentAtMs + now()) / 2);
           if (off > CLOCK_MS)
-            return wrong(
-              `service ${url}`,
-              `Its clock and this one differ by ${Math.round(off / 60_000)} minutes.`,
-              "Set both clocks (NTP).",
-            );
-          return passed(`service ${url}`, answer.date === null ? "It answers." : "It answers, and its clock agrees.");
+            return wrong(`service ${url}`, `Its clock is ${Math.round(off / 60_000)} minutes off.`, "Set both clocks (NTP).");
+          return passed(`service ${url}`, response.date === null ? "Reachable." : "Reachable, clocks agree.");
         }),
       ),
   );
@@ -191,13 +187,12 @@ function readUrls(file: string): string[] {
   }
 }
 
-async function checkRunners({ dataDir, databaseUrl, service }: Env): Promise<Finding[]> {
-  const folder = join(dataDir, "service");
+async function checkRunners(env: Env): Promise<Finding[]> {
   try {
     // Look first: opening the store would make the tables, or migrate them.
-    const { finding } = databaseUrl === undefined ? await lookAtServiceFile(dataDir) : await lookAtService(databaseUrl);
+    const { finding } = await lookAtService(env);
     if (finding.state !== "passed") return [];
-    const store = await openServiceStore(folder, service);
+    const store = await openServiceStore(join(env.dataDir, "service"), env.service);
     try {
       return (await store.runners.list()).flatMap(({ label, address, state, reason }) => {
         if (address === null) return [];
@@ -206,7 +201,7 @@ async function checkRunners({ dataDir, databaseUrl, service }: Env): Promise<Fin
           return wrong(
             check,
             `${address} is ${state.replace("_", " ")}${reason ? `: ${reason.message}` : "."}`,
-            "See to that server, then resume it under Settings, Runners.",
+            "Fix that server, then resume it under Settings, Runners.",
           );
         return state === "ready" ? passed(check, `${address} is ready.`) : noted(check, `${address} is ${state}.`);
       });

@@ -19,60 +19,60 @@ async function checkProvider(env: Env, provider: OidcProvider, now: () => number
   const issuer = oidcSetting(provider.id, "ISSUER");
   const url = `${provider.issuer.replace(/\/$/, "")}/.well-known/openid-configuration`;
   const sentAt = now();
-  const answer = await ask(url);
+  const response = await ask(url);
   const took = now() - sentAt;
-  if (!answer) return [wrong(check, `${url} does not answer.`, `Check ${issuer}, then name, certificate and firewall.`)];
-  if (answer.status !== 200)
+  if (!response) return [wrong(check, `${url} does not answer.`, `Check ${issuer}, DNS, the certificate and the firewall.`)];
+  if (response.status !== 200)
     return [
-      wrong(check, `${url} answers with status ${answer.status}.`, `Set ${issuer} to the issuer that the provider's documentation names.`),
+      wrong(check, `${url} answers with status ${response.status}.`, `Set ${issuer} to the issuer from the provider's documentation.`),
     ];
-  let found: Discovered;
+  let discovered: Discovered;
   try {
-    found = await discover(provider, FRESH_MS);
+    discovered = await discover(provider, FRESH_MS);
   } catch (error) {
-    const why = error instanceof Error ? (error.message.split("\n")[0] ?? "") : String(error);
-    return [wrong(check, `Its discovery document cannot be used: ${why}.`, `Set ${issuer} to the issuer that the document names.`)];
+    const reason = error instanceof Error ? (error.message.split("\n")[0] ?? "") : String(error);
+    return [wrong(check, `Its discovery document is invalid: ${reason}.`, `Set ${issuer} to the issuer in that document.`)];
   }
   return [
-    passed(check, `${found.issuer} publishes its configuration and its name fits ${issuer}.`),
-    judgeClock(check, answer.date === null ? undefined : Date.parse(answer.date) - (sentAt + took / 2)),
-    await attempt(check, () => checkRedirect(env, provider, found)),
+    passed(check, `${discovered.issuer} publishes its configuration and matches ${issuer}.`),
+    judgeClock(check, response.date === null ? undefined : Date.parse(response.date) - (sentAt + took / 2)),
+    await attempt(check, () => checkRedirect(env, provider, discovered)),
   ];
 }
 
 function judgeClock(check: string, offMs: number | undefined): Finding {
-  if (offMs === undefined || Number.isNaN(offMs)) return noted(check, "It does not say what time it is, so clocks were not compared.");
+  if (offMs === undefined || Number.isNaN(offMs)) return noted(check, "The response has no Date header, so clocks were not compared.");
   const seconds = Math.round(Math.abs(offMs) / 1000);
-  if (Math.abs(offMs) <= MAX_SKEW_MS) return passed(check, "Its clock and this one agree.");
+  if (Math.abs(offMs) <= MAX_SKEW_MS) return passed(check, "Clocks agree.");
   const direction = offMs > 0 ? "ahead of" : "behind";
-  return wrong(check, `Its clock is ${seconds} s ${direction} this one: sign-ins are refused.`, "Set both clocks (NTP).");
+  return wrong(check, `Its clock is ${seconds} s ${direction} this one, so sign-ins fail.`, "Set both clocks (NTP).");
 }
 
 /** A provider redirects only to a registered URI. `prompt=none` shows no prompt to anyone. */
 async function checkRedirect(env: Env, { id, clientId, scopes }: OidcProvider, { authorizationUrl }: Discovered): Promise<Finding> {
   const check = `sign-in ${id}`;
   const redirect = `${consoleUrl(env)}/api/auth/callback/${id}`;
-  const register = `Register ${redirect} there as the redirect address of ${clientId}.`;
+  const register = `Register ${redirect} as the redirect URI of ${clientId} at the provider.`;
   if (env.publicUrl === undefined)
-    return noted(check, `LIGHTDESK_PUBLIC_URL is not set: the redirect address is ${redirect}.`, "Set it to the address that people open.");
+    return noted(check, `LIGHTDESK_PUBLIC_URL is not set, so the redirect URI is ${redirect}.`, "Set it to the address people open.");
   const url = new URL(authorizationUrl);
   const authParams = { response_type: "code", client_id: clientId, redirect_uri: redirect, scope: scopes, prompt: "none" };
   // Any challenge works: no code is ever exchanged.
   const proof = { state: "doctor", nonce: "doctor", code_challenge: "a".repeat(43), code_challenge_method: "S256" };
   for (const [name, value] of Object.entries({ ...authParams, ...proof })) url.searchParams.set(name, value);
-  const answer = await ask(url.href);
-  if (!answer) return wrong(check, `${authorizationUrl} does not answer.`, "Check name, certificate and firewall.");
-  if (answer.location?.startsWith(redirect)) {
-    const error = new URL(answer.location).searchParams.get("error");
+  const response = await ask(url.href);
+  if (!response) return wrong(check, `${authorizationUrl} does not answer.`, "Check DNS, the certificate and the firewall.");
+  if (response.location?.startsWith(redirect)) {
+    const error = new URL(response.location).searchParams.get("error");
     const isExpected = error === null || ["login_required", "interaction_required", "consent_required"].includes(error);
-    if (isExpected) return passed(check, `It accepts the client and the redirect address ${redirect}.`);
+    if (isExpected) return passed(check, `The provider accepts the client and redirect URI ${redirect}.`);
     return wrong(
       check,
-      `It refuses the client: ${error.slice(0, 100)}.`,
+      `The provider refuses the client: ${error.slice(0, 100)}.`,
       `Compare ${oidcSetting(id, "CLIENT_ID")} and SCOPES with what is registered.`,
     );
   }
-  if (answer.status >= 400 && answer.status < 500)
-    return wrong(check, `It refuses the client or the redirect address (status ${answer.status}).`, register);
-  return noted(check, "It does not say whether the redirect address is registered.", register);
+  if (response.status >= 400 && response.status < 500)
+    return wrong(check, `The provider refuses the client or the redirect URI (status ${response.status}).`, register);
+  return noted(check, "The provider did not confirm the redirect URI.", register);
 }

@@ -24,13 +24,13 @@ const MAX_BYTES = 64 * 1024;
 const MAX_HOSTS = 100;
 
 const jwksSchema = z.object({ keys: z.array(z.looseObject({ kty: z.string() })).max(100) });
-type Kept = { keys: JWTVerifyGetKey; atMs: number };
+type CachedKeys = { keys: JWTVerifyGetKey; atMs: number };
 /** For an address: the last keys, the request under way, and the last failure. */
-type Known = { kept?: Kept; asking?: Promise<Kept>; failed?: { error: unknown; atMs: number } };
+type HostState = { cachedKeys?: CachedKeys; asking?: Promise<CachedKeys>; failed?: { error: unknown; atMs: number } };
 
 /** The keys could not be fetched. */
-class KeysAway extends Error {
-  readonly code = "KEYS_AWAY";
+class KeysUnavailable extends Error {
+  readonly code = "KEYS_UNAVAILABLE";
 }
 
 export type HostKeys = ReturnType<typeof createHostKeys>;
@@ -41,59 +41,61 @@ export function recordOfHost(id: string): string {
 }
 
 export function createHostKeys({ ring, now, log, sendHere, sendForeign }: Options) {
-  const hosts = createLru<string, Known>({ max: MAX_HOSTS });
+  const hosts = createLru<string, HostState>({ max: MAX_HOSTS });
 
-  async function fetchKeys(url: string): Promise<Kept> {
+  async function fetchKeys(url: string): Promise<CachedKeys> {
     const send = isOnThisMachine(new URL(url).hostname) ? sendHere : sendForeign;
     try {
       const signal = AbortSignal.timeout(TIMEOUT_MS);
-      const answer = await send(new Request(url, { headers: { accept: "application/json" }, signal }));
-      const bytes = answer.status === 200 ? await readBytes(answer.body, MAX_BYTES, { signal }) : undefined;
-      if (!bytes) throw new KeysAway(`status ${answer.status}, or more than ${MAX_BYTES} bytes`);
+      const response = await send(new Request(url, { headers: { accept: "application/json" }, signal }));
+      const bytes = response.status === 200 ? await readBytes(response.body, MAX_BYTES, { signal }) : undefined;
+      if (!bytes) throw new KeysUnavailable(`status ${response.status}, or more than ${MAX_BYTES} bytes`);
       const { keys } = jwksSchema.parse(parseJson(new TextDecoder().decode(bytes)));
       return { keys: createLocalJWKSet({ keys }), atMs: now() };
     } catch (error) {
-      throw error instanceof KeysAway ? error : new KeysAway(error instanceof Error ? error.message : "unreadable", { cause: error });
+      throw error instanceof KeysUnavailable
+        ? error
+        : new KeysUnavailable(error instanceof Error ? error.message : "unreadable", { cause: error });
     }
   }
 
-  /** One request for all tickets that arrive meanwhile, whatever its result. */
-  function ask(url: string): Promise<Kept> {
-    const { kept, asking, failed } = hosts.get(url) ?? {};
+  /** One request for all tickets that arrive meanwhile. */
+  function ask(url: string): Promise<CachedKeys> {
+    const { cachedKeys, asking, failed } = hosts.get(url) ?? {};
     if (asking) return asking;
     if (failed && now() - failed.atMs < FAILED_MS) return Promise.reject(failed.error);
-    const asked = fetchKeys(url);
-    hosts.set(url, { kept, asking: asked });
-    asked.then(
-      (fresh) => hosts.set(url, { kept: fresh }),
+    const fetching = fetchKeys(url);
+    hosts.set(url, { cachedKeys, asking: fetching });
+    fetching.then(
+      (fresh) => hosts.set(url, { cachedKeys: fresh }),
       (error: unknown) => {
-        hosts.set(url, { kept, failed: { error, atMs: now() } });
-        log.warn({ host: new URL(url).host, err: error }, "the keys of a host page could not be asked for");
+        hosts.set(url, { cachedKeys, failed: { error, atMs: now() } });
+        log.warn({ host: new URL(url).host, err: error }, "host key fetch failed");
       },
     );
-    return asked;
+    return fetching;
   }
 
-  async function keysAt(url: string): Promise<Kept> {
-    const { kept } = hosts.get(url) ?? {};
-    const keptMs = kept ? now() - kept.atMs : Infinity;
-    if (kept && keptMs < KEPT_MS) return kept;
+  async function keysAt(url: string): Promise<CachedKeys> {
+    const { cachedKeys } = hosts.get(url) ?? {};
+    const ageMs = cachedKeys ? now() - cachedKeys.atMs : Infinity;
+    if (cachedKeys && ageMs < KEPT_MS) return cachedKeys;
     try {
       return await ask(url);
     } catch (error) {
-      if (kept && keptMs < MAX_KEPT_MS) return kept;
+      if (cachedKeys && ageMs < MAX_KEPT_MS) return cachedKeys;
       throw error;
     }
   }
 
   async function verifyByAddress(url: string, ticket: string, options: JWTVerifyOptions): Promise<JWTPayload> {
     const current = await keysAt(url);
-    const asked = { ...options, algorithms: ["RS256", "PS256", "ES256", "EdDSA"] };
+    const verifyOptions = { ...options, algorithms: ["RS256", "PS256", "ES256", "EdDSA"] };
     try {
-      return (await jwtVerify(ticket, current.keys, asked)).payload;
+      return (await jwtVerify(ticket, current.keys, verifyOptions)).payload;
     } catch (error) {
       if (!isCode(error, "ERR_JWKS_NO_MATCHING_KEY") || now() - current.atMs < AGAIN_MS) throw error;
-      return (await jwtVerify(ticket, (await ask(url)).keys, asked)).payload;
+      return (await jwtVerify(ticket, (await ask(url)).keys, verifyOptions)).payload;
     }
   }
 
@@ -104,12 +106,12 @@ export function createHostKeys({ ring, now, log, sendHere, sendForeign }: Option
     options: JWTVerifyOptions,
   ): Promise<JWTPayload> {
     const secret = sealed && unseal(ring, recordOfHost(host.id), sealed);
-    if (secret === undefined) throw new KeysAway("the ring does not open the secret");
+    if (secret === undefined) throw new KeysUnavailable("no encryption key opens the stored secret");
     return (await jwtVerify(ticket, new TextEncoder().encode(secret), { ...options, algorithms: ["HS256"] })).payload;
   }
 
   return {
-    /** Throws jose's errors, and `KeysAway`. */
+    /** Throws jose's errors, and `KeysUnavailable`. */
     async verify(host: EmbedHost, ticket: string, options: JWTVerifyOptions): Promise<JWTPayload> {
       if (host.jwksUrl !== null) return verifyByAddress(host.jwksUrl, ticket, options);
       try {

@@ -10,13 +10,13 @@ import {
   type EmbedHostView,
   OLD_SECRET_MS,
 } from "@/lib/contract/embed/embedding";
-import { type Failure } from "@/lib/contract/failure";
+import { type Failure, invalidField, refusal } from "@/lib/contract/failure";
 import { hasRole, type Role } from "@/lib/contract/people/roles";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Composition, type Parts } from "../composition-type";
-import { seal, type SealedRows } from "../keys/key-ring";
+import { seal } from "../keys/key-ring";
 import { type Sealed } from "../store/connections";
-import { type EmbedHost, type EmbedHostStore, type Keeper, newEmbedHostId } from "../store/embed-hosts";
+import { type EmbedHost, type Keeper, newEmbedHostId } from "../store/embed-hosts";
 import { recordOfHost } from "./host-keys";
 import { audiencesOf } from "./sessions";
 
@@ -55,8 +55,8 @@ export async function changeEmbedHost(
   const isBySecret = body.jwksUrl === null;
   const made = isBySecret && (renewSecret || !before.sealed) ? makeSecret(composition, id) : undefined;
   const sealed = isBySecret ? (made?.sealed ?? before.sealed) : undefined;
-  const kept = renewSecret === "keep-old" && before.sealed ? { sealed: before.sealed, until: now() + OLD_SECRET_MS } : undefined;
-  const old = isBySecret ? (renewSecret ? kept : before.old) : undefined;
+  const oldSecret = renewSecret === "keep-old" && before.sealed ? { sealed: before.sealed, until: now() + OLD_SECRET_MS } : undefined;
+  const old = isBySecret ? (renewSecret ? oldSecret : before.old) : undefined;
   const host = await store.embedHosts.change(id, body, { sealed, old, keptBy: keeperOf(giver) });
   return host ? ok({ host: await toView(composition, host), ...(made && { secret: made.secret }) }) : failed(noSuchHost);
 }
@@ -68,24 +68,12 @@ export async function removeEmbedHost({ store }: Parts<"store">, id: string): Pr
   return ok(host.name);
 }
 
-export function sealedHosts(hosts: Pick<EmbedHostStore, "list" | "reseal">): SealedRows<{ id: string; sealed: Sealed }> {
-  return {
-    async list() {
-      const secrets = ({ id, sealed, old }: EmbedHost) => [sealed, old?.sealed].flatMap((one) => (one ? [{ id, sealed: one }] : []));
-      return (await hosts.list()).flatMap(secrets);
-    },
-    recordOf: ({ id }) => recordOfHost(id),
-    sealedOf: ({ sealed }) => sealed,
-    reseal: ({ id, sealed }, after) => hosts.reseal(id, sealed, after),
-  };
-}
-
 function keeperOf({ memberId: id, name }: Giver): Keeper {
   return { id, name };
 }
 
 async function judge({ store }: Parts<"store">, { role }: Pick<Giver, "role">, body: EmbedHostBody): Promise<Failure | undefined> {
-  if (!hasRole(role, body.role)) return { code: "ROLE_TOO_LOW", message: "Your role does not allow this.", status: 403 };
+  if (!hasRole(role, body.role)) return refusal("ROLE_TOO_LOW", "Your role does not allow this.");
   if (body.connection !== null && !(await store.connections.getFor("", body.connection))) return noTeamConnection;
   return undefined;
 }
@@ -111,10 +99,5 @@ async function keeperView({ store }: Parts<"store">, { id, name }: Keeper): Prom
   return { name: member.name, ...(!hasRole(member.role, "admin") && { lost: "role" }) };
 }
 
-const noSuchHost: Failure = { code: "NOT_FOUND", message: "There is no such host page.", status: 404 };
-const noTeamConnection: Failure = {
-  code: "INVALID_BODY",
-  message: "connection: is not one of the team's",
-  status: 400,
-  details: [{ path: "connection", message: "is not one of the team's" }],
-};
+const noSuchHost = refusal("NOT_FOUND", "There is no such host page.");
+const noTeamConnection = invalidField("connection", "is not one of the team's");

@@ -1,9 +1,9 @@
-// Embedded sessions: started with a host's ticket, identified by cookie, styled by the host.
+// Embedded sessions. A host's ticket starts one, a cookie or bearer token identifies it.
 
 import "server-only";
 import { randomBytes } from "node:crypto";
 import { type JWTPayload } from "jose";
-import { type EmbedLook, type EmbedRefusal } from "@/lib/contract/embed/embed-pages";
+import { type EmbedAppearance, type EmbedRefusal } from "@/lib/contract/embed/embed-pages";
 import {
   CLOCK_SLACK_SECONDS,
   EMBED_SESSION_MS,
@@ -22,17 +22,17 @@ import { type EmbedHost } from "../store/embed-hosts";
 import { type EmbedSession, type NewEmbedSession } from "../store/people/embed-sessions";
 import { type Member } from "../store/people/members";
 
-/** The first one is shown to people; without a public address this machine also has two more names. */
+/** The UI shows the first audience. The others are this machine's loopback addresses. */
 export function audiencesOf(env: Env, hostId: string): string[] {
-  const own = ["127.0.0.1", "localhost"].map((name) => consoleUrl(env, `http://${name}:${env.port}`));
-  return [...new Set([consoleUrl(env), ...own])].map((address) => `${address}/embed/${hostId}`);
+  const loopback = ["127.0.0.1", "localhost"].map((name) => consoleUrl(env, `http://${name}:${env.port}`));
+  return [...new Set([consoleUrl(env), ...loopback])].map((address) => `${address}/embed/${hostId}`);
 }
 
-type Console = Parts<"env" | "now" | "log" | "hostKeys">;
+type TicketServices = Parts<"env" | "now" | "log" | "hostKeys">;
 type TicketRequest = { ticket: string; origin: string };
 
 async function checkTicket(
-  composition: Console,
+  composition: TicketServices,
   host: EmbedHost,
   { ticket, origin }: TicketRequest,
 ): Promise<Result<Ticket, EmbedRefusal>> {
@@ -46,7 +46,7 @@ async function checkTicket(
       requiredClaims: ["iss", "sub", "jti", "iat", "exp"],
     });
   } catch (error) {
-    composition.log.warn({ hostId: host.id, err: error }, "a ticket was not taken");
+    composition.log.warn({ hostId: host.id, err: error }, "embed ticket refused");
     return failed(refusalOf(error));
   }
   const parsed = ticketSchema.safeParse(payload);
@@ -65,7 +65,7 @@ async function checkTicket(
 function refusalOf(error: unknown): EmbedRefusal {
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
   const claim = error instanceof Error && "claim" in error ? String(error.claim) : "";
-  if (code === "KEYS_AWAY") return "keys";
+  if (code === "KEYS_UNAVAILABLE") return "keys";
   if (code === "ERR_JWT_EXPIRED") return "expired";
   if (code === "ERR_JOSE_ALG_NOT_ALLOWED" || code === "ERR_JOSE_NOT_SUPPORTED") return "algorithm";
   if (code === "ERR_JWS_SIGNATURE_VERIFICATION_FAILED" || code === "ERR_JWKS_NO_MATCHING_KEY") return "signature";
@@ -73,18 +73,18 @@ function refusalOf(error: unknown): EmbedRefusal {
   return "unreadable";
 }
 
-type Sent = { get(name: string): string | null };
-export type Embedded = { session: EmbedSession; hostName: string; member: Member; role: Role };
+type HeaderSource = { get(name: string): string | null };
+export type EmbeddedViewer = { session: EmbedSession; hostName: string; member: Member; role: Role };
 
 const BEARER = /^Bearer (lde_[\w-]{43})$/;
 
-export function readEmbedAddress(sent: Sent): EmbedAddress | undefined {
-  return embedAddressOf(sent.get(EMBED_PATH_HEADER) ?? "");
+export function readEmbedAddress(requestHeaders: HeaderSource): EmbedAddress | undefined {
+  return embedAddressOf(requestHeaders.get(EMBED_PATH_HEADER) ?? "");
 }
 
-/** Below the address of an embedded session, only that session counts. */
-export function isInEmbed(sent: Sent): boolean {
-  return readEmbedAddress(sent) !== undefined;
+/** Below the path of an embedded session, no other credential is valid. */
+export function isEmbeddedRequest(requestHeaders: HeaderSource): boolean {
+  return readEmbedAddress(requestHeaders) !== undefined;
 }
 
 /** The page that gets a ticket from the host page, then opens `from`. */
@@ -93,10 +93,10 @@ export function startPath({ path }: EmbedAddress, from: string | undefined): `/$
 }
 
 /**
- * The start page for a file of an embedded page that a browser opens in its own tab, where the page's session is missing. It says what to do
- * there, and redirects members who are signed in to the console itself to the file.
+ * The start page, for a browser that opens a file of an embedded page in a tab of its own, which lacks the session. The page explains what
+ * to do and redirects members who are signed in to the console to the file.
  */
-export function startAddressOfTab(env: Env, { headers, url }: Request): string | undefined {
+export function startPathForTab(env: Env, { headers, url }: Request): string | undefined {
   const embed = readEmbedAddress(headers);
   if (!embed || headers.get("sec-fetch-dest") !== "document") return undefined;
   const { pathname, search } = new URL(url);
@@ -104,113 +104,114 @@ export function startAddressOfTab(env: Env, { headers, url }: Request): string |
 }
 
 /** True if the browser has returned the cookie of the start page. */
-export function hasProbeCookie(env: Env, sent: Sent): boolean {
-  const embed = readEmbedAddress(sent);
-  return embed !== undefined && readCookie(sent.get("cookie"), probeCookie(embed.slot, env)) !== undefined;
+export function hasProbeCookie(env: Env, requestHeaders: HeaderSource): boolean {
+  const embed = readEmbedAddress(requestHeaders);
+  return embed !== undefined && readCookie(requestHeaders.get("cookie"), probeCookie(embed.slot, env)) !== undefined;
 }
 
-/** The headers that store the token in a cookie; undefined for a browser that keeps none. */
-export function storeTokenInCookie(env: Env, sent: Sent, { slot }: EmbedSession, token: string): Headers | undefined {
-  const [own, probe] = [embedCookie(slot, env), probeCookie(slot, env)];
-  if ([own, probe].every((name) => readCookie(sent.get("cookie"), name) === undefined)) return undefined;
+/** The headers that store the token in a cookie; undefined if the browser does not store cookies. */
+export function storeTokenInCookie(env: Env, requestHeaders: HeaderSource, { slot }: EmbedSession, token: string): Headers | undefined {
+  const [sessionCookie, startPageCookie] = [embedCookie(slot, env), probeCookie(slot, env)];
+  if ([sessionCookie, startPageCookie].every((name) => readCookie(requestHeaders.get("cookie"), name) === undefined)) return undefined;
   const headers = new Headers();
-  headers.append("set-cookie", `${own}=${token}; Max-Age=${EMBED_SESSION_MS / 1000}; ${embedCookieRules(env)}`);
-  headers.append("set-cookie", `${probe}=; Max-Age=0; ${embedCookieRules(env)}`);
+  headers.append("set-cookie", `${sessionCookie}=${token}; Max-Age=${EMBED_SESSION_MS / 1000}; ${embedCookieRules(env)}`);
+  headers.append("set-cookie", `${startPageCookie}=; Max-Age=0; ${embedCookieRules(env)}`);
   return headers;
 }
 
-export async function readEmbedded(composition: Composition, sent: Sent): Promise<Embedded | undefined> {
-  const session = await findSessionOf(composition, sent);
-  return session && whileValid(composition, session);
+export async function readEmbeddedSession(composition: Composition, requestHeaders: HeaderSource): Promise<EmbeddedViewer | undefined> {
+  const session = await findStoredSession(composition, requestHeaders);
+  return session && validateSession(composition, session);
 }
 
 /** Returns a stored session even if it has expired or lost its rights. */
-export async function findSessionOf(composition: Composition, sent: Sent): Promise<EmbedSession | undefined> {
-  const embed = readEmbedAddress(sent);
-  const token = embed && tokenOf(composition, sent, embed);
+export async function findStoredSession(composition: Composition, requestHeaders: HeaderSource): Promise<EmbedSession | undefined> {
+  const embed = readEmbedAddress(requestHeaders);
+  const token = embed && tokenOf(composition, requestHeaders, embed);
   const session = token === undefined ? undefined : await composition.store.embedSessions.find(token);
   return session && embed && session.hostId === embed.host && session.slot === embed.slot ? session : undefined;
 }
 
-export async function findEmbedded(composition: Composition, sessionId: string): Promise<Embedded | undefined> {
+export async function findEmbeddedSession(composition: Composition, sessionId: string): Promise<EmbeddedViewer | undefined> {
   const session = await composition.store.embedSessions.get(sessionId);
-  return session && whileValid(composition, session);
+  return session && validateSession(composition, session);
 }
 
-async function whileValid({ store, now }: Parts<"store" | "now">, session: EmbedSession): Promise<Embedded | undefined> {
+async function validateSession({ store, now }: Parts<"store" | "now">, session: EmbedSession): Promise<EmbeddedViewer | undefined> {
   if (session.expiresAt <= now()) return undefined;
   const [host, member] = await Promise.all([store.embedHosts.get(session.hostId), store.members.get(session.memberId)]);
   if (!host || host.version !== session.hostVersion) return undefined;
-  if (!member || member.sessionVersion !== session.memberVersion || !mayEnter(member, host)) return undefined;
+  if (!member || member.sessionVersion !== session.memberVersion || !canUseHost(member, host)) return undefined;
   return { session, hostName: host.name, member, role: roleOf(session, member, session.pages) };
 }
 
-/** Bearers are for browsers that keep no cookies; both are equivalent. */
-function tokenOf({ env }: Parts<"env">, sent: Sent, { slot }: EmbedAddress): string | undefined {
-  return BEARER.exec(sent.get("authorization") ?? "")?.[1] ?? readCookie(sent.get("cookie"), embedCookie(slot, env));
+/** Browsers that do not store cookies send a bearer token. Both are equivalent. */
+function tokenOf({ env }: Parts<"env">, requestHeaders: HeaderSource, { slot }: EmbedAddress): string | undefined {
+  return BEARER.exec(requestHeaders.get("authorization") ?? "")?.[1] ?? readCookie(requestHeaders.get("cookie"), embedCookie(slot, env));
 }
 
-type Begun = { token: string; session: EmbedSession; member: Member; isSame: boolean };
+type StartedSession = { token: string; session: EmbedSession; member: Member; isSame: boolean };
 
-/** The reason of a refusal is for the log and for the admins of the host. */
-export async function beginEmbedded(
+/** The reason for a refusal is only for the log and the host's admins. */
+export async function startEmbeddedSession(
   composition: Composition,
-  given: { ticket: string; origin: string },
-  sent: Sent,
-): Promise<Result<Begun, EmbedRefusal | "host">> {
+  exchange: { ticket: string; origin: string },
+  requestHeaders: HeaderSource,
+): Promise<Result<StartedSession, EmbedRefusal | "host">> {
   const { store, now } = composition;
-  const embed = readEmbedAddress(sent);
+  const embed = readEmbedAddress(requestHeaders);
   const host = embed && (await store.embedHosts.get(embed.host));
   if (!host) return failed("host");
-  const refuse = async (why: EmbedRefusal) => {
-    // Refused even if this cannot be stored.
-    await store.embedHosts.noteRefusal(host.id, { at: now(), why }).catch((err: unknown) => {
-      composition.log.error({ hostId: host.id, err }, "the refusal of a ticket could not be noted");
+  const refuse = async (reason: EmbedRefusal) => {
+    // The ticket is refused even if recording the refusal fails.
+    await store.embedHosts.recordRefusal(host.id, { at: now(), why: reason }).catch((err: unknown) => {
+      composition.log.error({ hostId: host.id, err }, "ticket refusal write failed");
     });
-    return failed(why);
+    return failed(reason);
   };
-  const ticket = await checkTicket(composition, host, given);
+  const ticket = await checkTicket(composition, host, exchange);
   if (!ticket.ok) return refuse(ticket.failure);
   const { jti, exp, connection = host.connection ?? undefined, pages = host.pages, theme, language } = ticket.value;
-  // A few at a time, so that a new visitor does not wait for the removal of many old guests.
+  // Removes a few old guests at a time, so that a new one does not wait for all of them.
   if (ticket.value.guest) await store.members.removeGuests({ now: now() });
-  const member = await personOf(composition, ticket.value, host);
+  const member = await findOrCreateMember(composition, ticket.value, host);
   if (!member) return refuse("member");
-  if (!mayEnter(member, host)) return refuse("suspended");
-  // Not a member's own: the signer of tickets could name any member, and would reach that member's connections.
+  if (!canUseHost(member, host)) return refuse("suspended");
+  // Never a personal connection: the ticket's signer can name any member and would reach that member's connections.
   if (connection !== undefined && !(await store.connections.getFor("", connection))) return refuse("connection");
-  if (!(await store.embedHosts.takeTicket(host.id, jti, { now: now(), expiresAt: exp * 1000 + EMBED_SESSION_MS })))
-    return refuse("replayed");
-  const before = await readEmbedded(composition, sent);
+  // A bucket of one that is full again when the ticket has long expired.
+  const ticketBucket = { name: `embed ticket ${host.id} ${jti}`, burst: 1, refillMs: exp * 1000 + EMBED_SESSION_MS - now() };
+  if ((await store.attempts.take(ticketBucket, now())) > 0) return refuse("replayed");
+  const previous = await readEmbeddedSession(composition, requestHeaders);
   const token = `lde_${randomBytes(32).toString("base64url")}`;
-  const asked: NewEmbedSession = {
+  const newSession: NewEmbedSession = {
     hostId: host.id,
     hostVersion: host.version,
     slot: embed.slot,
-    origin: given.origin,
+    origin: exchange.origin,
     memberId: member.id,
     memberVersion: member.sessionVersion,
-    role: least(host.role, ticket.value.role ?? (member.guestOf ? "viewer" : host.role)),
+    role: weakerEmbedRole(host.role, ticket.value.role ?? (member.guestOf ? "viewer" : host.role)),
     connectionId: connection,
     pages,
     theme,
     language,
     expiresAt: now() + EMBED_SESSION_MS,
   };
-  const isSame = before !== undefined && isSameSession(before.session, asked);
-  // A renewed session is left to expire: requests that use the old one can finish.
-  if (before && !isSame) await store.embedSessions.endFrame(before.session);
-  const session = await store.embedSessions.begin(token, asked, now());
+  const isSame = previous !== undefined && isSameSession(previous.session, newSession);
+  // If renewed, the old session expires by itself, so that requests that use it can finish.
+  if (previous && !isSame) await store.embedSessions.endFrame(previous.session);
+  const session = await store.embedSessions.begin(token, newSession, now());
   return ok({ token, session, member, isSame });
 }
 
-/** For an open page: the next ticket of the same person for the same things continues the session. */
-function isSameSession(one: NewEmbedSession, other: NewEmbedSession): boolean {
+/** Whether an open page continues with its next ticket: same member, role, connection and pages. */
+function isSameSession(newEmbedSession: NewEmbedSession, other: NewEmbedSession): boolean {
   const keyOf = ({ memberId, role, connectionId, pages }: NewEmbedSession) => [memberId, role, connectionId, ...pages].join(" ");
-  return keyOf(one) === keyOf(other);
+  return keyOf(newEmbedSession) === keyOf(other);
 }
 
-async function personOf(
+async function findOrCreateMember(
   { store, now }: Parts<"store" | "now">,
   { sub, guest, name }: Ticket,
   host: EmbedHost,
@@ -218,31 +219,35 @@ async function personOf(
   return guest ? store.members.guest(host.id, { sub, name: name ?? sub.slice(0, 100) }, now()) : store.members.getByEmail(sub);
 }
 
-function mayEnter(member: Member, host: EmbedHost): boolean {
+function canUseHost(member: Member, host: EmbedHost): boolean {
   return member.guestOf === undefined ? !member.disabled : member.guestOf === host.id && host.guests;
 }
 
-/** A session without the settings page gets at most operator: what higher roles can do is only in the settings. */
+/** At most operator for a session without the settings page: higher roles only add settings. */
 function roleOf({ role }: EmbedSession, member: Member, pages: EmbedSession["pages"]): Role {
-  const given = member.guestOf === undefined ? least(member.role, role) : role;
-  return pages.includes("settings") ? given : least(given, "operator");
+  const effectiveRole = member.guestOf === undefined ? weakerEmbedRole(member.role, role) : role;
+  return pages.includes("settings") ? effectiveRole : weakerEmbedRole(effectiveRole, "operator");
 }
 
-function least<R extends Role>(one: Role, other: R): EmbedRole {
-  const lower = weaker(one, other);
-  // An unknown role, for example of a later version, gives the least rights.
+function weakerEmbedRole<R extends Role>(value: Role, other: R): EmbedRole {
+  const lower = weaker(value, other);
+  // An unknown role, for example of a later version, gets the fewest rights.
   return roles.find((role): role is EmbedRole => role === lower && role !== "owner") ?? (lower === "owner" ? "admin" : "runner");
 }
 
-export async function setEmbedLook({ store }: Parts<"store">, sessionId: string, look: EmbedLook): Promise<void> {
-  await store.embedSessions.setLook(sessionId, look);
+export async function setEmbedAppearance({ store }: Parts<"store">, sessionId: string, appearance: EmbedAppearance): Promise<void> {
+  await store.embedSessions.setAppearance(sessionId, appearance);
 }
 
-/** Answers the header that removes its cookie. */
-export async function endEmbedded({ store, env }: Parts<"store" | "env">, sessionId: string, sent: Sent): Promise<Headers> {
+/** Returns the header that clears the session's cookie. */
+export async function endEmbeddedSession(
+  { store, env }: Parts<"store" | "env">,
+  sessionId: string,
+  requestHeaders: HeaderSource,
+): Promise<Headers> {
   const { embedSessions } = store;
   const session = await embedSessions.get(sessionId);
   if (session) await embedSessions.endFrame(session);
-  const embed = readEmbedAddress(sent);
+  const embed = readEmbedAddress(requestHeaders);
   return new Headers(embed && { "set-cookie": `${embedCookie(embed.slot, env)}=; Max-Age=0; ${embedCookieRules(env)}` });
 }

@@ -1,10 +1,11 @@
 // Messages in the reader's language, with the product name filled in.
 
 import "server-only";
+import { type Metadata } from "next";
 import { headers } from "next/headers";
-import { getLocale } from "next-intl/server";
+import { getLocale, getTranslations } from "next-intl/server";
 import { cache } from "react";
-import { type EmbedLook } from "@/lib/contract/embed/embed-pages";
+import { type EmbedAppearance } from "@/lib/contract/embed/embed-pages";
 import { embedLookSchema } from "@/lib/contract/embed/embedding";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import * as english from "@/lib/messages/en";
@@ -12,7 +13,7 @@ import * as chinese from "@/lib/messages/zh-CN";
 import { type Language } from "@/lib/shared/languages";
 import { composition } from "../composition";
 import { PAGE_HEADER } from "../cookies";
-import { isInEmbed, readEmbedded } from "../embed/sessions";
+import { isEmbeddedRequest, readEmbeddedSession } from "../embed/sessions";
 
 type Messages = typeof english;
 
@@ -39,8 +40,8 @@ declare module "next-intl" {
 
 /** The product name for this request's page: embedded pages and shares may use another one. */
 export async function productHere(): Promise<string> {
-  const sent = await headers();
-  const isForVisitors = isInEmbed(sent) || sent.get(PAGE_HEADER)?.startsWith("/share/");
+  const requestHeaders = await headers();
+  const isForVisitors = isEmbeddedRequest(requestHeaders) || requestHeaders.get(PAGE_HEADER)?.startsWith("/share/");
   return (isForVisitors ? composition().env.productName : undefined) ?? "Lightdesk";
 }
 
@@ -54,12 +55,17 @@ export async function pickMessages(...namespaces: (keyof Messages)[]): Promise<P
   return Object.fromEntries(namespaces.map((namespace) => [namespace, messages[namespace]]));
 }
 
+/** What a page exports as generateMetadata. */
+export function pageTitle(key: Parameters<Awaited<ReturnType<typeof getTranslations<never>>>>[0]) {
+  return async (): Promise<Metadata> => ({ title: (await getTranslations())(key) });
+}
+
 /** Theme and language that the host page has chosen. */
-export const embedLook = cache(async (): Promise<EmbedLook> => {
-  const sent = await headers();
-  if (!isInEmbed(sent)) return {};
-  const embedded = await readEmbedded(composition(), sent);
+export const embedAppearance = cache(async (): Promise<EmbedAppearance> => {
+  const requestHeaders = await headers();
+  if (!isEmbeddedRequest(requestHeaders)) return {};
+  const embedded = await readEmbeddedSession(composition(), requestHeaders);
   if (embedded) return embedded.session;
-  const query = new URLSearchParams(sent.get(PAGE_HEADER)?.split("?")[1]);
+  const query = new URLSearchParams(requestHeaders.get(PAGE_HEADER)?.split("?")[1]);
   return embedLookSchema.safeParse(Object.fromEntries(query)).data ?? {};
 });

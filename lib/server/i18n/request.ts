@@ -4,10 +4,10 @@ import "server-only";
 import { cookies, headers } from "next/headers";
 import { getRequestConfig } from "next-intl/server";
 import { LANGUAGE_COOKIE, readLanguage } from "@/lib/shared/languages";
-import { embedLook, messagesHere } from "./messages";
+import { embedAppearance, messagesHere } from "./messages";
 
 export default getRequestConfig(async () => {
-  const chosen = (await embedLook()).language ?? (await cookies()).get(LANGUAGE_COOKIE)?.value;
+  const chosen = (await embedAppearance()).language ?? (await cookies()).get(LANGUAGE_COOKIE)?.value;
   const locale = readLanguage(chosen, (await headers()).get("accept-language"));
   return { locale, messages: await messagesHere(locale), timeZone: "UTC", now: new Date() };
 });

@@ -16,7 +16,7 @@ import { BYTE_ORDER_MARK, type Cell, csvLine } from "@/lib/shared/text";
 import { callForBrowser } from "../answers/process-response";
 import { type Access } from "../connections/access";
 import { textStream } from "../requests/responses";
-import { searchLedger } from "./job-search";
+import { searchJobIndex } from "./job-search";
 
 const PAGE = 1000;
 
@@ -26,7 +26,7 @@ type JobPages = { next(): Promise<Result<JobPage, Failure>> };
 
 function jobPages(access: Access, query: JobSearchQuery, signal: AbortSignal): JobPages {
   async function read(page: JobSearchQuery): Promise<Result<JobsAnswer, Failure>> {
-    if (isSearch(query)) return ok(await searchLedger(access, page));
+    if (isSearch(query)) return ok(await searchJobIndex(access, page));
     const result = await callForBrowser(operations.listJobs, access, { query: page, signal });
     return result.ok ? ok(result.value.value) : result;
   }
@@ -104,8 +104,8 @@ const json: ExportFormat = {
   head: ({ exportedAt, total }) => `{"exported_at":${writeExactJson(exportedAt)},"total":${total ?? "null"},"jobs":[`,
   body: (jobs, isFirst) => jobs.map((job, index) => `${isFirst && index === 0 ? "" : ","}\n${writeExactJson(toExportedRow(job))}`).join(""),
   end({ count, failure }) {
-    const why = failure && { code: failure.code, message: failure.message };
-    return `\n],"count":${count},"complete":${!failure}${why ? `,"failure":${writeExactJson(why)}` : ""}}\n`;
+    const reason = failure && { code: failure.code, message: failure.message };
+    return `\n],"count":${count},"complete":${!failure}${reason ? `,"failure":${writeExactJson(reason)}` : ""}}\n`;
   },
 };
 
@@ -149,8 +149,8 @@ export async function exportJobs(
   const first = await pages.next();
   if (!first.ok) return first;
   const form = exportFormats[format];
-  const wanted = ids && new Set(ids);
-  const total = wanted?.size ?? first.value.total;
+  const selectedIds = ids && new Set(ids);
+  const total = selectedIds?.size ?? first.value.total;
   const exportedAt = new Date(now()).toISOString();
   let count = 0;
   let unreadable = 0;
@@ -161,18 +161,18 @@ export async function exportJobs(
       if (!page.ok) return yield form.end({ count, total, inputs: inputs.length, failure: page.failure });
       const { jobs, isLast } = page.value;
       unreadable += page.value.unreadable;
-      const chosen = wanted ? jobs.filter(({ id }) => wanted.delete(id)) : jobs.slice(0, MAX_JOBS - count);
+      const chosen = selectedIds ? jobs.filter(({ id }) => selectedIds.delete(id)) : jobs.slice(0, MAX_JOBS - count);
       if (inputs.length > 0 && count + chosen.length > MAX_WITH_INPUTS)
         return yield form.end({ count, total, inputs: inputs.length, failure: tooManyWithInputs() });
       const some = inputs.length > 0 ? JOBS_AT_ONCE : PAGE;
       for (let at = 0; at < chosen.length; at += some) {
-        const read = await withInputs(access, chosen.slice(at, at + some), inputs, gone.signal);
-        if (!read.ok) return yield form.end({ count, total, inputs: inputs.length, failure: read.failure });
-        yield form.body(read.value, count === 0);
-        count += read.value.length;
+        const result = await withInputs(access, chosen.slice(at, at + some), inputs, gone.signal);
+        if (!result.ok) return yield form.end({ count, total, inputs: inputs.length, failure: result.failure });
+        yield form.body(result.value, count === 0);
+        count += result.value.length;
       }
-      if (isLast || wanted?.size === 0)
-        return yield form.end({ count, total, inputs: inputs.length, failure: missing(wanted) ?? leftOut(unreadable) });
+      if (isLast || selectedIds?.size === 0)
+        return yield form.end({ count, total, inputs: inputs.length, failure: missing(selectedIds) ?? leftOut(unreadable) });
       if (count >= MAX_JOBS) return yield form.end({ count, total, inputs: inputs.length, failure: tooMany() });
     }
   }
@@ -181,7 +181,7 @@ export async function exportJobs(
       yield* written();
     } catch (err) {
       // The answer has begun: the end of the file is the only place left for the failure.
-      log.error({ err, connectionId: access.connection.id }, "an export broke off");
+      log.error({ err, connectionId: access.connection.id }, "job export failed");
       yield form.end({ count, total, inputs: inputs.length, failure: refusal("INTERNAL", "Something went wrong in the console.") });
     }
   }
@@ -206,10 +206,12 @@ async function withInputs(
   signal: AbortSignal,
 ): Promise<Result<ExportedJob[], Failure>> {
   if (inputs.length === 0) return ok(jobs.map((job) => ({ job, inputs: [] })));
-  const read = await Promise.all(jobs.map(async ({ id }) => callForBrowser(operations.getJob, access, { params: { job_id: id }, signal })));
+  const results = await Promise.all(
+    jobs.map(async ({ id }) => callForBrowser(operations.getJob, access, { params: { job_id: id }, signal })),
+  );
   const exported: ExportedJob[] = [];
   for (const [index, job] of jobs.entries()) {
-    const detail = read[index];
+    const detail = results[index];
     if (!detail) continue;
     if (!detail.ok && detail.failure.status !== 404) return detail;
     const values = toInputs(detail.ok ? detail.value.value.workflow : undefined);
@@ -226,8 +228,10 @@ function tooManyWithInputs(): Failure {
   return refusal("UNPROCESSABLE", `One file holds the inputs of at most ${MAX_WITH_INPUTS} jobs.`);
 }
 
-function missing(wanted: ReadonlySet<string> | undefined): Failure | undefined {
-  return wanted && wanted.size > 0 ? refusal("NOT_FOUND", `${wanted.size} of the chosen jobs are not in the list.`) : undefined;
+function missing(selectedIds: ReadonlySet<string> | undefined): Failure | undefined {
+  return selectedIds && selectedIds.size > 0
+    ? refusal("NOT_FOUND", `${selectedIds.size} of the chosen jobs are not in the list.`)
+    : undefined;
 }
 
 function leftOut(count: number): Failure | undefined {

@@ -12,7 +12,7 @@ import { noteShownFiles } from "../answers/jobs-only";
 import { type Context } from "../auth/viewer";
 import { type Composition, type Parts } from "../composition-type";
 import { type Access, findVisible, openForJobs, visibleConnections } from "../connections/access";
-import { wordsOf } from "../store/jobs/ledger-words";
+import { wordsOf } from "../store/jobs/index-words";
 import { withNames } from "../workflows/names";
 
 const MAX_TEXT = 8192;
@@ -43,26 +43,26 @@ function hitsIn(text: string, words: readonly string[]): { line: string; hits: H
   const line = text.slice(0, MAX_TEXT).replaceAll(/\s+/gu, " ").trim();
   let folded = "";
   /** For each character of `folded`, the start and end of its letter in `line`. */
-  const places: Hit[] = [];
+  const matches: Hit[] = [];
   let at = 0;
   for (const letter of line) {
     const small = foldName(letter);
-    for (let index = 0; index < small.length; index += 1) places.push([at, at + letter.length]);
+    for (let index = 0; index < small.length; index += 1) matches.push([at, at + letter.length]);
     folded += small;
     at += letter.length;
   }
   const hits: Hit[] = [];
-  let found = 0;
+  let match = 0;
   for (const word of words) {
     const before = hits.length;
     for (let index = folded.indexOf(word); index >= 0; index = folded.indexOf(word, index + word.length)) {
-      const [from, to] = [places[index]?.[0] ?? 0, places[index + word.length - 1]?.[1] ?? 0];
+      const [from, to] = [matches[index]?.[0] ?? 0, matches[index + word.length - 1]?.[1] ?? 0];
       hits.push([from, to]);
     }
-    if (hits.length > before) found += 1;
+    if (hits.length > before) match += 1;
   }
   hits.sort(([one], [other]) => one - other);
-  return { line, hits: merged(hits), found };
+  return { line, hits: merged(hits), found: match };
 }
 
 function merged(hits: readonly Hit[]): Hit[] {
@@ -81,36 +81,36 @@ export async function searchJobs(context: Context, query: JobSearchQuery, connec
   const access = await openForJobs(context, connection);
   if (!access.ok) return access;
   const { id } = access.value.connection;
-  const { reader } = context.composition.ledger;
+  const { reader } = context.composition.jobIndex;
   const outage = await reader.refresh(id);
-  const [jobs, reach] = await Promise.all([searchLedger(access.value, query), operationsOf(context.composition, id)]);
+  const [jobs, reach] = await Promise.all([searchJobIndex(access.value, query), operationsOf(context.composition, id)]);
   await noteShownFiles(context.composition, access.value.connection, jobs);
   return ok({ ...jobs, reach: { ...reach, ...(outage && { asOfMs: outage.sinceMs ?? 0 }) } });
 }
 
-/** A page of the ledger, in the shape of the service's own list. */
-export async function searchLedger(
+/** A page of the job index, in the shape of the service's own list. */
+export async function searchJobIndex(
   { composition, connection: { id } }: Pick<Access, "composition" | "connection">,
   query: JobSearchQuery,
 ): Promise<JobsAnswer> {
-  const { store, now, ledger } = composition;
-  await ledger.settled();
+  const { store, now, jobIndex } = composition;
+  await jobIndex.settled();
   const { text, member, from, to, within, ...rest } = query;
   const words = text === undefined ? [] : wordsOf(text);
   const sinceMs = within === undefined ? undefined : now() - within * HOUR_MS;
   const fromMs = Math.max(from ?? 0, sinceMs ?? 0) || undefined;
-  const found = await store.jobLedger.search(id, { ...rest, words, memberId: member, fromMs, toMs: to });
+  const match = await store.jobIndexStore.search(id, { ...rest, words, memberId: member, fromMs, toMs: to });
   const { offset, limit } = query;
-  const pagination = { offset, limit, total: found.total, has_more: offset + found.jobs.length < found.total };
+  const pagination = { offset, limit, total: match.total, has_more: offset + match.jobs.length < match.total };
   const named = await withNames(
     operations.listJobs,
     { composition, connection: { id }, apiKey: undefined },
-    { jobs: found.jobs, pagination },
+    { jobs: match.jobs, pagination },
   );
   if (words.length === 0) return named;
   const jobs = named.jobs.map((job, index) => {
     const { error } = toJobView(job);
-    const texts = [job.workflow_name, job.submitted_by, error && errorLine(error), error?.message, found.texts[index]];
+    const texts = [job.workflow_name, job.submitted_by, error && errorLine(error), error?.message, match.texts[index]];
     return {
       ...job,
       search_match: snippetOf(
@@ -122,27 +122,27 @@ export async function searchLedger(
   return { ...named, jobs };
 }
 
-/** For a job that the current connection does not have: another of the member's connections that has it, according to the ledger. */
+/** For a job that the current connection does not have: another of the member's connections that has it, according to the job index. */
 export async function findJobElsewhere(context: Context, jobId: string): Promise<string | undefined> {
-  const { store, ledger } = context.composition;
-  const [used, all] = await Promise.all([findVisible(context, undefined), visibleConnections(context), ledger.settled()]);
+  const { store, jobIndex } = context.composition;
+  const [used, all] = await Promise.all([findVisible(context, undefined), visibleConnections(context), jobIndex.settled()]);
   const others = all.filter(({ id }) => !used.ok || id !== used.value.id).map(({ id }) => id);
-  return (await store.jobLedger.holdersOf(jobId, others))[0];
+  return (await store.jobIndexStore.holdersOf(jobId, others))[0];
 }
 
-/** How far back the ledger of a connection reaches without a gap. */
+/** How far back the job index of a connection reaches without a gap. */
 async function operationsOf(composition: Composition, id: string): Promise<JobReach> {
   const reach = await oldestReachOf(composition, id);
-  const gap = composition.ledger.reader.gapOf(id);
+  const gap = composition.jobIndex.reader.gapOf(id);
   return gap ? { ...reach, extent: "reading", sinceMs: gap.beforeMs } : reach;
 }
 
 /** The same, ignoring a gap before the newest jobs. */
 export async function oldestReachOf({ store, env }: Parts<"store" | "env">, id: string): Promise<JobReach> {
-  const { isComplete, isBounded, cursorMs, unread } = await store.jobLedger.reach(id);
+  const { isComplete, isBounded, cursorMs, unread } = await store.jobIndexStore.reach(id);
   const extent = isBounded ? "newest" : isComplete ? "all" : "reading";
-  // In a full ledger each new job replaces the oldest; otherwise the service lists no older ones.
-  const full = isBounded ? await store.jobLedger.oldestOfFull(id, env.ledgerJobs) : undefined;
+  // In a full job index each new job replaces the oldest; otherwise the service lists no older ones.
+  const full = isBounded ? await store.jobIndexStore.oldestOfFull(id, env.maxIndexedJobs) : undefined;
   const sinceMs = full ?? cursorMs;
   return { extent, unread, ...(sinceMs !== undefined && { sinceMs }) };
 }
@@ -150,13 +150,13 @@ export async function oldestReachOf({ store, env }: Parts<"store" | "env">, id: 
 export async function listSubmitters(context: Context, connection?: string): Promise<Result<{ id: string; name: string }[], Failure>> {
   const access = await openForJobs(context, connection);
   if (!access.ok) return access;
-  const { store, ledger } = context.composition;
-  await ledger.settled();
-  return ok(await store.jobLedger.people(access.value.connection.id));
+  const { store, jobIndex } = context.composition;
+  await jobIndex.settled();
+  return ok(await store.jobIndexStore.people(access.value.connection.id));
 }
 
 /** Whether jobs of the connection have different submitters, so that showing them is useful. */
 export async function hasManySubmitters(context: Context, connection?: string): Promise<boolean> {
-  const found = await findVisible(context, connection);
-  return found.ok && (await context.composition.store.jobLedger.hasManySubmitters(found.value.id));
+  const visibleResult = await findVisible(context, connection);
+  return visibleResult.ok && (await context.composition.store.jobIndexStore.hasManySubmitters(visibleResult.value.id));
 }

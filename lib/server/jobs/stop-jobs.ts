@@ -2,7 +2,7 @@
 
 import "server-only";
 import { hasFeature } from "@/lib/contract/connections";
-import { type StopReceipt } from "@/lib/contract/console";
+import { type StopResult } from "@/lib/contract/console";
 import { type Failure, lacksOperation } from "@/lib/contract/failure";
 import { isTerminalWord, toJobState } from "@/lib/contract/jobs/job-list";
 import { operations } from "@/lib/contract/operations";
@@ -16,36 +16,36 @@ const MAX_RUNNING = 1000;
 /** `silent`: unsure, because the service did not answer for long. */
 type Outcome = "stopped" | "stopping" | "over" | "not-alone" | "impossible" | "unsure" | "silent";
 
-export async function stopJobs(access: Access, ids: readonly string[], signal?: AbortSignal): Promise<Result<StopReceipt, Failure>> {
+export async function stopJobs(access: Access, ids: readonly string[], signal?: AbortSignal): Promise<Result<StopResult, Failure>> {
   const query = { status: ["in_progress"], offset: 0, limit: MAX_RUNNING };
   const jobs = await access.upstream.call(operations.listJobs, { query, signal });
   if (!jobs.ok) return failed(redactForBrowser(jobs.failure, access));
   const running = new Set(jobs.value.jobs.map((job) => job.id));
-  const receipt: StopReceipt = { stopped: [], stopping: [], over: ids.filter((id) => !running.has(id)), unable: [], together: 0 };
-  let isSilent = false;
-  for (const id of ids.filter((one) => running.has(one))) {
-    if (isSilent) {
-      receipt.unable.push(id);
+  const result: StopResult = { stopped: [], stopping: [], over: ids.filter((id) => !running.has(id)), unable: [], together: 0 };
+  let isUnresponsive = false;
+  for (const id of ids.filter((value) => running.has(value))) {
+    if (isUnresponsive) {
+      result.unable.push(id);
       continue;
     }
     const outcome = await stop(access, id, running.size, signal);
     if (!outcome.ok && mayHaveStarted(outcome.failure)) {
-      receipt.unsure = [...(receipt.unsure ?? []), id];
+      result.unsure = [...(result.unsure ?? []), id];
       // The others would wait just as long for nothing.
-      isSilent = outcome.failure.code === "UPSTREAM_TIMEOUT";
+      isUnresponsive = outcome.failure.code === "UPSTREAM_TIMEOUT";
       continue;
     }
     // Jobs stopped before this one must be reported; the rest is unchanged.
-    if (!outcome.ok && receipt.stopped.length + receipt.stopping.length === 0) return failed(redactForBrowser(outcome.failure, access));
+    if (!outcome.ok && result.stopped.length + result.stopping.length === 0) return failed(redactForBrowser(outcome.failure, access));
     const became = outcome.ok ? outcome.value : "impossible";
-    isSilent = became === "silent";
-    if (became === "unsure" || became === "silent") receipt.unsure = [...(receipt.unsure ?? []), id];
-    else if (became === "stopped" || became === "stopping" || became === "over") receipt[became].push(id);
-    else receipt.unable.push(id);
-    if (became === "not-alone") receipt.together = running.size;
+    isUnresponsive = became === "silent";
+    if (became === "unsure" || became === "silent") result.unsure = [...(result.unsure ?? []), id];
+    else if (became === "stopped" || became === "stopping" || became === "over") result[became].push(id);
+    else result.unable.push(id);
+    if (became === "not-alone") result.together = running.size;
     if (became === "stopped" || became === "over") running.delete(id);
   }
-  return ok(receipt);
+  return ok(result);
 }
 
 async function stop(
@@ -63,11 +63,11 @@ async function stop(
   }
   if (composition.capabilities.knows(connection.id, "interrupt") === false) return ok("impossible");
   if (howMany > 1 && !hasFeature(connection, "interruptById")) return ok("not-alone");
-  const answer = await upstream.call(operations.interrupt, { json: { prompt_id: id }, signal });
-  if (answer.ok) return ok("stopping");
-  if (lacksOperation(answer.failure)) return ok("impossible");
-  const now = answer.failure.status === 404 ? await whatBecameOf(upstream, id, signal) : "running";
-  return now === "running" ? answer : ok(now);
+  const result = await upstream.call(operations.interrupt, { json: { prompt_id: id }, signal });
+  if (result.ok) return ok("stopping");
+  if (lacksOperation(result.failure)) return ok("impossible");
+  const now = result.failure.status === 404 ? await whatBecameOf(upstream, id, signal) : "running";
+  return now === "running" ? result : ok(now);
 }
 
 /** The state of a job that did not prove to be stopped. An outage says nothing about it; a job being cancelled is not interrupted too. */

@@ -9,6 +9,7 @@ import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { codeOf } from "@/lib/shared/error-codes";
 import { EnvError } from "../env";
 import { type KeyStore, type Sealed, type StoredKey } from "../store/connections";
+import { type ListSealed } from "../store/sealed-columns";
 import { type SettingStore } from "../store/settings";
 
 export function readOrMakeSecretFile(path: string, make: () => string): string {
@@ -18,7 +19,7 @@ export function readOrMakeSecretFile(path: string, make: () => string): string {
     if (!isExisting(error)) throw error;
   }
   const text = readFileSync(path, "utf8").trim();
-  if (text === "") throw new Error(`${path} is empty: remove it, or put back the one from your backup`);
+  if (text === "") throw new Error(`${path} is empty. Remove it, or restore it from your backup`);
   return text;
 }
 
@@ -43,7 +44,7 @@ export function parseKeyRing(text: string): KeyRing {
     );
   }
   const readable = new Map(entries.map((entry) => [entry.id, entry.secret]));
-  if (readable.size !== entries.length) throw new EnvError("LIGHTDESK_ENCRYPTION_KEYS must not give one ID to two keys.");
+  if (readable.size !== entries.length) throw new EnvError("LIGHTDESK_ENCRYPTION_KEYS must use each ID once.");
   return { writing, readable };
 }
 
@@ -96,48 +97,39 @@ function associated(ringKeyId: string, recordId: string): Buffer {
   return Buffer.from(writeExactJson([ringKeyId, recordId]));
 }
 
-export type SealedRows<Row> = {
-  list(): Promise<Row[]>;
-  recordOf(row: Row): string;
-  sealedOf(row: Row): Sealed;
-  reseal(row: Row, after: Sealed): Promise<boolean>;
-};
 /** By the key id that the rows name: their number at the end, and how many of them no key of the ring opens. */
 export type Rotation = { resealed: number; sealedBy: ReadonlyMap<string, { count: number; unreadable: number }> };
 
 /** An id under which the ring now holds another key than the one that sealed a row. */
-export async function findReusedId<Row>(rows: SealedRows<Row>, ring: KeyRing): Promise<string | undefined> {
-  for (const row of await rows.list()) {
-    const sealed = rows.sealedOf(row);
-    const opened = unsealBy(ring, rows.recordOf(row), sealed);
+export async function findReusedId(list: ListSealed, ring: KeyRing): Promise<string | undefined> {
+  for (const { recordId, sealed } of await list()) {
+    const opened = unsealBy(ring, recordId, sealed);
     if (opened && !opened.isNamed && ring.readable.has(sealed.ringKeyId)) return sealed.ringKeyId;
   }
   return undefined;
 }
 
-export async function rotateRows<Row>(rows: SealedRows<Row>, ring: KeyRing): Promise<Rotation> {
+export async function rotateRows(list: ListSealed, ring: KeyRing): Promise<Rotation> {
   let resealed = 0;
-  for (const row of await rows.list()) {
-    const sealed = rows.sealedOf(row);
-    const opened = unsealBy(ring, rows.recordOf(row), sealed);
+  for (const { recordId, sealed, reseal } of await list()) {
+    const opened = unsealBy(ring, recordId, sealed);
     if (!opened || sealed.ringKeyId === ring.writing.id) continue;
-    if (await rows.reseal(row, seal(ring, rows.recordOf(row), opened.text))) resealed += 1;
+    if (await reseal(seal(ring, recordId, opened.text))) resealed += 1;
   }
-  return { resealed, sealedBy: await countSealed(rows, ring) };
+  return { resealed, sealedBy: await countSealed(list, ring) };
 }
 
-export async function countSealed<Row>(rows: SealedRows<Row>, ring: KeyRing): Promise<Rotation["sealedBy"]> {
+export async function countSealed(list: ListSealed, ring: KeyRing): Promise<Rotation["sealedBy"]> {
   const sealedBy = new Map<string, { count: number; unreadable: number }>();
-  for (const row of await rows.list()) {
-    const sealed = rows.sealedOf(row);
+  for (const { recordId, sealed } of await list()) {
     const { count, unreadable } = sealedBy.get(sealed.ringKeyId) ?? { count: 0, unreadable: 0 };
-    const isLost = unsealBy(ring, rows.recordOf(row), sealed) === undefined;
+    const isLost = unsealBy(ring, recordId, sealed) === undefined;
     sealedBy.set(sealed.ringKeyId, { count: count + 1, unreadable: unreadable + (isLost ? 1 : 0) });
   }
   return sealedBy;
 }
 
-/** Twelve hexadecimal digits of a SHA-256: enough to tell keys apart, too few to find a key. */
+/** Twelve hexadecimal digits of a SHA-256: enough to distinguish keys, too few to find a key. */
 export function fingerprintOf(apiKey: string): string {
   return createHash("sha256").update(`lightdesk-fingerprint:${apiKey}`).digest("hex").slice(0, 12);
 }
@@ -145,31 +137,22 @@ export function fingerprintOf(apiKey: string): string {
 export async function storeApiKey(
   keys: KeyStore,
   ring: KeyRing,
-  given: { connectionId: string; apiKey: string; now: number },
+  entry: { connectionId: string; apiKey: string; now: number },
 ): Promise<string> {
   const id = randomUUID();
-  const fingerprint = fingerprintOf(given.apiKey);
+  const fingerprint = fingerprintOf(entry.apiKey);
   await keys.put({
     id,
-    connectionId: given.connectionId,
-    ...seal(ring, recordOf(id, given.connectionId), given.apiKey),
+    connectionId: entry.connectionId,
+    ...seal(ring, recordOf(id, entry.connectionId), entry.apiKey),
     fingerprint,
-    createdAt: given.now,
+    createdAt: entry.now,
   });
   return fingerprint;
 }
 
-export function openApiKey(ring: KeyRing, stored: StoredKey): string | undefined {
-  return unseal(ring, recordOf(stored.id, stored.connectionId), stored);
-}
-
-export function sealedKeys(keys: KeyStore): SealedRows<StoredKey> {
-  return {
-    list: () => keys.list(),
-    recordOf: (stored) => recordOf(stored.id, stored.connectionId),
-    sealedOf: (stored) => stored,
-    reseal: (stored, after) => keys.reseal(stored, after),
-  };
+export function openApiKey(ring: KeyRing, key: StoredKey): string | undefined {
+  return unseal(ring, recordOf(key.id, key.connectionId), key);
 }
 
 /** The connection is part of the record: a row moved to another connection does not open. */
@@ -183,29 +166,27 @@ const sealedSchema = z.object({ ringKeyId: z.string(), ciphertext: z.string() })
 /** `own`: becomes the secret if this is the first console of the database. */
 export async function openSharedSecret(settings: SettingStore, ring: KeyRing, own: string): Promise<string> {
   await settings.add("authSecret", writeExactJson(seal(ring, RECORD, own)));
-  const kept = await readSealed(settings);
-  const secret = kept && unseal(ring, RECORD, kept);
+  const sealedSecret = await readSealed(settings);
+  const secret = sealedSecret && unseal(ring, RECORD, sealedSecret);
   if (secret === undefined)
     throw new EnvError(
-      `This console has not the keys of the others on its database (${kept?.ringKeyId ?? "none"} is missing): give all of them the same LIGHTDESK_ENCRYPTION_KEYS.`,
+      `This console lacks a key of the other consoles on its database (${sealedSecret?.ringKeyId ?? "none"}). Set the same LIGHTDESK_ENCRYPTION_KEYS on all of them.`,
     );
   return secret;
 }
 
 export async function readSharedSecret(settings: SettingStore, ring: KeyRing): Promise<string | undefined> {
-  const kept = await readSealed(settings);
-  return kept && unseal(ring, RECORD, kept);
+  const sealedSecret = await readSealed(settings);
+  return sealedSecret && unseal(ring, RECORD, sealedSecret);
 }
 
-export function sealedSecret(settings: SettingStore): SealedRows<Sealed> {
-  return {
-    async list() {
-      const kept = await readSealed(settings);
-      return kept ? [kept] : [];
-    },
-    recordOf: () => RECORD,
-    sealedOf: (sealed) => sealed,
-    reseal: (before, after) => settings.replace("authSecret", { before: writeExactJson(before), after: writeExactJson(after) }),
+/** The secret as a list of at most one row, for its rotation. */
+export function sealedSecret(settings: SettingStore): ListSealed {
+  return async () => {
+    const sealed = await readSealed(settings);
+    if (!sealed) return [];
+    const reseal = (after: Sealed) => settings.replace("authSecret", { before: writeExactJson(sealed), after: writeExactJson(after) });
+    return [{ recordId: RECORD, sealed, reseal }];
   };
 }
 

@@ -1,6 +1,7 @@
 // Token buckets: in memory for one console, in the database for several.
 
 import "server-only";
+import { type Failure, refusal } from "@/lib/contract/failure";
 import { createLru } from "@/lib/shared/lru";
 import { type AttemptStore, type Bucket } from "../store/settings";
 
@@ -8,6 +9,16 @@ export type AttemptLimit = {
   take(name: string): Promise<number>;
   giveBack(name: string): Promise<void>;
 };
+
+export function rateLimited(retryAfterMs: number, message = "Too many attempts. Try again later."): Failure {
+  return { ...refusal("RATE_LIMITED", message), retryAfterMs };
+}
+
+/** Returns the refusal if `name` has no attempt left. */
+export async function takeAttempt(limit: AttemptLimit, name: string, message?: string): Promise<Failure | undefined> {
+  const waitMs = await limit.take(name);
+  return waitMs > 0 ? rateLimited(waitMs, message) : undefined;
+}
 
 const MAX_NAMES = 20_000;
 
@@ -58,35 +69,35 @@ export function createSharedLimit({ attempts, now, of, burst, refillMs }: Option
   const bucketOf = (name: string): Bucket => ({ name: `${of} ${name}`, burst, refillMs });
 
   function find(name: string): Drawn {
-    const found = drawn.get(name) ?? { left: 0, waitUntilMs: 0 };
-    drawn.set(name, found);
-    return found;
+    const match = drawn.get(name) ?? { left: 0, waitUntilMs: 0 };
+    drawn.set(name, match);
+    return match;
   }
 
-  async function draw(name: string, found: Drawn): Promise<void> {
+  async function draw(name: string, match: Drawn): Promise<void> {
     const take = (count: number) => attempts.take(bucketOf(name), now(), count);
     if (portion > 1 && (await take(portion)) === 0) {
-      found.left += portion;
+      match.left += portion;
       return;
     }
     // Less than a portion is left: take one at a time.
     const waitMs = await take(1);
-    if (waitMs === 0) found.left += 1;
-    else found.waitUntilMs = now() + waitMs;
+    if (waitMs === 0) match.left += 1;
+    else match.waitUntilMs = now() + waitMs;
   }
 
   return {
     async take(name) {
-      const found = find(name);
+      const match = find(name);
       for (;;) {
-        if (found.left > 0) {
-          found.left -= 1;
+        if (match.left > 0) {
+          match.left -= 1;
           return 0;
         }
-        const waitMs = found.waitUntilMs - now();
+        const waitMs = match.waitUntilMs - now();
         if (waitMs > 0) return Math.ceil(waitMs);
-        found.drawing ??= draw(name, found).finally(() => (found.drawing = undefined));
-        await found.drawing;
+        match.drawing ??= draw(name, match).finally(() => (match.drawing = undefined));
+        await match.drawing;
       }
     },
     async giveBack(name) {

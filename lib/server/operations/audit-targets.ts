@@ -2,7 +2,7 @@
 
 import "server-only";
 import { fileOfAddress, maskedAddress } from "@/lib/contract/assets/file-refs";
-import { type AuditThing, idsAnswered, idsAsked, MAX_THINGS, type ThingsCount } from "@/lib/contract/audit/audit-items";
+import { type AuditThing, idsAnswered, MAX_THINGS, requestedIds, type ThingsCount } from "@/lib/contract/audit/audit-items";
 import { type KnownJobState } from "@/lib/contract/jobs/job-list";
 import { objectOf, textOf } from "@/lib/contract/json/json";
 import { type Operation } from "@/lib/contract/operation";
@@ -10,10 +10,10 @@ import { operations } from "@/lib/contract/operations";
 import { callForBrowser } from "../answers/process-response";
 import { redactForBrowser } from "../answers/redact";
 import { type Access } from "../connections/access";
-import { pageOf } from "../ledger/list-reader";
+import { pageOf } from "../job-index/list-reader";
 import { type CallInput } from "../upstream/outgoing";
 
-export type ActedOn = ThingsCount & { things: AuditThing[] };
+export type AuditTargets = ThingsCount & { things: AuditThing[] };
 
 /** Short, because the act itself waits for it. */
 const LOOK = { exchangeMs: 5000, attempts: 1 };
@@ -24,30 +24,30 @@ export function actedOn(ids: readonly string[], access: Access): AuditThing[] {
   return redactForBrowser(things, access);
 }
 
-export async function askedOf(operation: Operation, access: Access, input: CallInput): Promise<ActedOn> {
+export async function auditTargetsFromRequest(operation: Operation, access: Access, input: CallInput): Promise<AuditTargets> {
   const { clears } = operation;
   if (clears && objectOf(input.json)?.clear === true) return toBeCleared(clears, access, input.signal);
   const address = textOf(objectOf(input.json)?.source_url);
   return {
-    things: address === undefined ? actedOn(idsAsked(input), access) : [redactForBrowser(downloaded(maskedAddress(address)), access)],
+    things: address === undefined ? actedOn(requestedIds(input), access) : [redactForBrowser(downloaded(maskedAddress(address)), access)],
   };
 }
 
 /** The ids that the service says it cleared take precedence over those listed before; so do its ids for things that had none yet. */
-export function actedOnAfter(asked: ActedOn, answer: unknown, access: Access): ActedOn {
-  const answered = idsAnswered(answer);
-  const isAnswered = answered.length > 0 && (asked.things.length === 0 || asked.count !== undefined);
-  return isAnswered ? { things: answeredThings(asked.things, answered, access), count: answered.length } : asked;
+export function auditTargetsAfter(requested: AuditTargets, response: unknown, access: Access): AuditTargets {
+  const answered = idsAnswered(response);
+  const isAnswered = answered.length > 0 && (requested.things.length === 0 || requested.count !== undefined);
+  return isAnswered ? { things: answeredThings(requested.things, answered, access), count: answered.length } : requested;
 }
 
 /** Only a bounded number is stored: those listed before come first, then those with a name. */
-function answeredThings(listed: readonly AuditThing[], answered: readonly string[], access: Access): AuditThing[] {
+function answeredThings(auditThings: readonly AuditThing[], answered: readonly string[], access: Access): AuditThing[] {
   const { seenNames } = access.composition;
-  const left = new Set(answered);
-  const both = listed.filter(({ id }) => left.has(id));
-  for (const { id } of both) left.delete(id);
+  const remaining = new Set(answered);
+  const both = auditThings.filter(({ id }) => remaining.has(id));
+  for (const { id } of both) remaining.delete(id);
   const isNamed = (id: string) => seenNames.find(access.connection.id, id) !== undefined;
-  const [named, others] = [[...left].filter(isNamed), [...left].filter((id) => !isNamed(id))];
+  const [named, others] = [[...remaining].filter(isNamed), [...remaining].filter((id) => !isNamed(id))];
   return [...both, ...actedOn([...named, ...others].slice(0, MAX_THINGS), access)].slice(0, MAX_THINGS);
 }
 
@@ -56,13 +56,13 @@ export function downloaded(source: string, fileName?: string): AuditThing {
 }
 
 /** The newest ones, as lists name them. If they cannot be listed, the act is still done. */
-async function toBeCleared(status: readonly KnownJobState[], access: Access, signal: AbortSignal | undefined): Promise<ActedOn> {
+async function toBeCleared(status: readonly KnownJobState[], access: Access, signal: AbortSignal | undefined): Promise<AuditTargets> {
   const query = { status, sort_by: "create_time", sort_order: "desc", offset: 0, limit: MAX_THINGS };
-  const listed = await callForBrowser(operations.listJobs, access, { query, signal, limits: LOOK });
-  if (!listed.ok) return { things: [] };
-  const answer = listed.value.value;
-  const { jobs, pagination } = answer;
-  const { isLast, isCut, end } = pageOf(answer, 0);
+  const result = await callForBrowser(operations.listJobs, access, { query, signal, limits: LOOK });
+  if (!result.ok) return { things: [] };
+  const response = result.value.value;
+  const { jobs, pagination } = response;
+  const { isLast, isCut, end } = pageOf(response, 0);
   return {
     things: actedOn(
       jobs.map(({ id }) => id),

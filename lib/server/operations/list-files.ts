@@ -1,4 +1,4 @@
-// User data files of a folder. A missing folder is empty. Paths start at the folder, whatever the service does (wire facts 3.21).
+// User data files of a folder. A missing folder is empty. Paths start at the folder for every service (wire facts 3.21).
 
 import "server-only";
 import { TOP } from "@/lib/contract/assets/file-refs";
@@ -22,10 +22,10 @@ export async function listFiles(context: Context, search: URLSearchParams, signa
   if (!access.ok) return access;
   const query = readOperationQuery(search, operations.listUserdata);
   if (!query.ok) return query;
-  const listed = await listFolder(access.value.upstream, query.value, signal);
-  return listed.ok
-    ? ok(noteSkipped(redactForBrowser(listed.value, access.value), skippedIn(listed.value)))
-    : failed(redactForBrowser(listed.failure, access.value));
+  const folderResult = await listFolder(access.value.upstream, query.value, signal);
+  return folderResult.ok
+    ? ok(noteSkipped(redactForBrowser(folderResult.value, access.value), skippedIn(folderResult.value)))
+    : failed(redactForBrowser(folderResult.failure, access.value));
 }
 
 export async function listFolder(upstream: Upstream, query: Record<string, unknown>, signal?: AbortSignal): Promise<Files> {
@@ -34,13 +34,13 @@ export async function listFolder(upstream: Upstream, query: Record<string, unkno
     const files = await upstream.call(operations.listUserdata, { query: { ...query, dir: folder }, signal });
     if (files.ok) return ok(mapped(files.value, (file) => ({ ...file, path: file.path.replace(/^\/+/, "") })));
     if (!isNoFolder(files.failure)) return files;
-    // If not even the list of jobs is found there, the folder's 404 says nothing about the folder.
+    // If not even the list of jobs is found there, the folder's 404 proves nothing about the folder.
     const jobs = await upstream.call(operations.listJobs, { query: { offset: 0, limit: 1 }, signal });
     return jobs.ok || jobs.failure.status !== 404 ? ok([]) : failed(nothingThere(files.failure));
   };
-  const listed = await list(dir);
-  if (!listed.ok || listed.value.length === 0 || dir === TOP || !listed.value.every(({ path }) => path.startsWith(dir))) return listed;
-  const cut = mapped(listed.value, (file) => ({ ...file, path: file.path.slice(dir.length) }));
+  const result = await list(dir);
+  if (!result.ok || result.value.length === 0 || dir === TOP || !result.value.every(({ path }) => path.startsWith(dir))) return result;
+  const cut = mapped(result.value, (file) => ({ ...file, path: file.path.slice(dir.length) }));
   // In paths that start at the folder, files directly in it have no slash.
   if (query.recurse !== true) return ok(cut);
   // Either the paths start at the top, or the folder holds nothing but a folder of its own name. In that case the inner listing has the
@@ -49,7 +49,7 @@ export async function listFolder(upstream: Upstream, query: Record<string, unkno
   // The answer is shown as it is: a wrongly cut path names no existing file, because each file of this folder begins with its name.
   if (!inner.ok) return inner.failure.status === 401 ? inner : ok(cut);
   const innerPaths = new Set(inner.value.map(({ path }) => path));
-  return cut.every(({ path }) => innerPaths.has(path)) ? listed : ok(cut);
+  return cut.every(({ path }) => innerPaths.has(path)) ? result : ok(cut);
 }
 
 function mapped(files: UserdataFile[], change: (file: UserdataFile) => UserdataFile): UserdataFile[] {

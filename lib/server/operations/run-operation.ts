@@ -13,6 +13,7 @@ import { maskText } from "@/lib/contract/secrets/secret-texts";
 import { LABEL_HEADER, readLabel } from "@/lib/contract/workflow/submission";
 import { nameInExtraData, namelessWorkflow } from "@/lib/contract/workflow/workflow-name";
 import { failed, ok, type Result } from "@/lib/shared/result";
+import { toByteStream } from "@/lib/shared/web-stream";
 import { subscribeToLiveOutputs } from "../answers/live-progress";
 import { maskJsonStream } from "../answers/mask-stream";
 import { readCatalogue } from "../answers/node-classes";
@@ -28,15 +29,16 @@ import {
   jsonAnswer,
   passedRequestHeaders,
   refusedRange,
+  sharedAnswer,
   unreadableHeaders,
   writtenAnswer,
 } from "../requests/responses";
 import { type CallInput, type UploadBody } from "../upstream/outgoing";
-import { type ActedOn, actedOnAfter, askedOf, outcomeOf } from "./audit-targets";
+import { type AuditTargets, auditTargetsAfter, auditTargetsFromRequest, outcomeOf } from "./audit-targets";
 
 const MAX_NAME_LENGTH = 100;
 
-/** `broken` tells afterwards why the stream ended early, if it did. */
+/** `broken`: the reason afterwards if the stream ended early. */
 type CountedUpload = { body: UploadBody; broken(): "client-gone" | "truncated" | undefined };
 
 function openUpload(request: Request, operation: Operation): Result<CountedUpload, Failure> {
@@ -50,33 +52,24 @@ function openUpload(request: Request, operation: Operation): Result<CountedUploa
   let broken: "client-gone" | "truncated" | undefined;
   const reader = (request.body ?? new Blob([]).stream()).getReader();
   let counted = 0;
-  let isGivenUp = false;
-  const stream = new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        try {
-          const next = await reader.read();
-          if (!next.done) {
-            counted += next.value.byteLength;
-            return controller.enqueue(next.value);
-          }
-        } catch (error) {
-          broken = "client-gone";
-          return controller.error(error);
-        }
-        // The reader has stopped: an end now is not the sender's fault.
-        if (isGivenUp) return;
-        if (contentLength === undefined || counted === contentLength) return controller.close();
-        broken = "truncated";
-        controller.error(new Error(`the upload ended after ${counted} of ${contentLength} bytes`));
-      },
-      cancel(reason) {
-        isGivenUp = true;
-        return reader.cancel(reason);
-      },
+  let isAbandoned = false;
+  // Nothing is read before the service asks: the sender may be waiting for the answer whether it has to send at all.
+  const stream = toByteStream(
+    async () => {
+      const next = await reader.read().catch((error: unknown) => {
+        broken = "client-gone";
+        throw error;
+      });
+      counted += next.value?.byteLength ?? 0;
+      // If the reader has stopped, an end is not the sender's fault.
+      if (!next.done || isAbandoned || contentLength === undefined || counted === contentLength) return next;
+      broken = "truncated";
+      throw new Error(`the upload ended after ${counted} of ${contentLength} bytes`);
     },
-    // Nothing is read before the service asks: the sender may be waiting for the answer whether it has to send at all.
-    { highWaterMark: 0 },
+    (reason) => {
+      isAbandoned = true;
+      return reader.cancel(reason);
+    },
   );
   const type = operation.body?.kind === "octets" ? "application/octet-stream" : contentType;
   return ok({ body: { stream, contentType: type, contentLength }, broken: () => broken });
@@ -84,29 +77,29 @@ function openUpload(request: Request, operation: Operation): Result<CountedUploa
 
 export async function runOperation(
   operation: Operation,
-  asked: AuthedContext,
+  context: AuthedContext,
   params: Result<Record<string, string>, Failure>,
 ): Promise<Result<Response, Failure>> {
-  const search = searchOf(asked.request);
+  const search = searchOf(context.request);
   const query = readOperationQuery(search, operation);
-  // The connection comes first: a member without one gets that as the answer, not what is wrong with the body.
-  const access = await openFor(asked, connectionIn(asked.request), operation);
+  // Checked first, so that a member without a connection gets that error and not one about the body.
+  const access = await openFor(context, connectionIn(context.request), operation);
   if (!access.ok) return access;
   if (!params.ok) return params;
   if (!query.ok) return query;
-  asked.annotateAudit({ connectionId: access.value.connection.id, target: Object.values(params.value).join("/") || undefined });
-  const input = { params: params.value, query: query.value, signal: asked.request.signal };
-  if (answersBytes(operation)) return readBytes(operation, asked, access.value, input);
+  context.annotateAudit({ connectionId: access.value.connection.id, target: Object.values(params.value).join("/") || undefined });
+  const input = { params: params.value, query: query.value, signal: context.request.signal };
+  if (answersBytes(operation)) return readBytes(operation, context, access.value, input);
   if (search.has(RAW_PARAMETER) && operation.method === "GET") return sendRaw(operation, access.value, input);
   if (operation.name === operations.getObjectInfo.name) return sendCatalogue(access.value, input);
-  if (operation.body?.kind === "multipart" || operation.body?.kind === "octets") return upload(operation, asked, access.value, input);
-  if (operation.body?.kind !== "json") return call(operation, asked, access.value, { ...input, waits: "poll" });
-  const json = await readJson(asked, operation.body.schema);
+  if (operation.body?.kind === "multipart" || operation.body?.kind === "octets") return upload(operation, context, access.value, input);
+  if (operation.body?.kind !== "json") return call(operation, context, access.value, { ...input, waits: "poll" });
+  const json = await readJson(context, operation.body.schema);
   if (!json.ok) return json;
-  const isSubmission = operation.tells === "submission";
+  const isSubmission = operation.subject === "submission";
   if (isSubmission) subscribeToLiveOutputs(access.value);
   const sent = isSubmission ? withoutTokens(json.value) : json.value;
-  return call(operation, asked, access.value, { ...input, json: sent });
+  return call(operation, context, access.value, { ...input, json: sent });
 }
 
 /** An answer of any size as a file: masked, but not parsed. */
@@ -124,22 +117,25 @@ async function sendCatalogue(access: Access, input: CallInput): Promise<Result<R
   return catalogue.ok ? ok(writtenAnswer(catalogue.value.json)) : catalogue;
 }
 
-async function call(operation: Operation, asked: AuthedContext, access: Access, input: CallInput): Promise<Result<Response, Failure>> {
-  const asking = isRead(operation) ? { things: [] } : await askedOf(operation, access, input);
-  asked.annotateAudit({ outcome: writeThings(asking.things, undefined, asking) });
+async function call(operation: Operation, context: AuthedContext, access: Access, input: CallInput): Promise<Result<Response, Failure>> {
+  const asking = isRead(operation) ? { things: [] } : await auditTargetsFromRequest(operation, access, input);
+  context.annotateAudit({ outcome: writeThings(asking.things, undefined, asking) });
   const result = await callForBrowser(operation, access, input);
   if (!result.ok) return result;
   const { status, value, skipped } = result.value;
-  // A submission is named by its job: the audit log uses that to tell who submitted it.
-  const jobId = operation.tells === "submission" ? textOf(objectOf(value)?.prompt_id) : undefined;
-  const acted: ActedOn =
-    jobId === undefined ? actedOnAfter(asking, value, access) : { things: [await submitted(jobId, asked, access, input.json)] };
-  asked.annotateAudit({
-    outcome: writeThings(acted.things, outcomeOf(value), acted),
+  // The audit entry of a submission names its job, by which the log finds the submitter.
+  const jobId = operation.subject === "submission" ? textOf(objectOf(value)?.prompt_id) : undefined;
+  const auditTargets: AuditTargets =
+    jobId === undefined ? auditTargetsAfter(asking, value, access) : { things: [await submitted(jobId, context, access, input.json)] };
+  context.annotateAudit({
+    outcome: writeThings(auditTargets.things, outcomeOf(value), auditTargets),
     ...(jobId !== undefined && { target: jobId }),
   });
   if (value === undefined) return ok(emptyAnswer(status === 204 ? 204 : 200));
-  return ok(jsonAnswer(toSender(value, asked, access), status, unreadableHeaders(skipped)));
+  const sender = toSender(value, context, access);
+  const headers = unreadableHeaders(skipped);
+  const isShared = operation.reads === "jobs" && typeof sender === "object" && sender !== null;
+  return ok(isShared ? sharedAnswer(sender, status, headers) : jsonAnswer(sender, status, headers));
 }
 
 function toSender(value: unknown, { composition: { env }, request, viewer }: AuthedContext, { connection }: Access): unknown {
@@ -153,13 +149,13 @@ async function submitted(id: string, { request, composition }: AuthedContext, ac
   const label = readLabel(request.headers.get(LABEL_HEADER));
   const extraData = objectOf(json)?.extra_data;
   const workflowId = textOf(objectOf(objectOf(objectOf(extraData)?.extra_pnginfo)?.workflow)?.id);
-  const storedName = workflowId === undefined ? undefined : await knownName(workflowId, composition, access);
+  const storedName = workflowId === undefined ? undefined : await workflowName(workflowId, composition, access);
   const workflow = nameInExtraData(extraData) || (workflowId && (storedName ?? namelessWorkflow(workflowId)));
   const name = [workflow, label].filter(Boolean).join(" · ");
   return redactForBrowser({ id, ...(name && { name: maskText(name) }) }, access);
 }
 
-async function knownName(
+async function workflowName(
   workflowId: string,
   { log, store }: AuthedContext["composition"],
   { connection }: Access,
@@ -168,25 +164,30 @@ async function knownName(
     return (await store.workflowNames.list(connection.id, [workflowId])).get(workflowId);
   } catch (err) {
     // The job is already accepted: a failure now would invite a second submission.
-    log.error({ err, connectionId: connection.id }, "the name of a workflow was not read");
+    log.error({ err, connectionId: connection.id }, "workflow name read failed");
     return undefined;
   }
 }
 
-async function upload(operation: Operation, asked: AuthedContext, access: Access, input: CallInput): Promise<Result<Response, Failure>> {
-  const opened = openUpload(asked.request, operation);
-  if (!opened.ok) return opened;
-  const result = await call(operation, asked, access, { ...input, body: opened.value.body });
-  const broken = result.ok ? undefined : opened.value.broken();
+async function upload(operation: Operation, context: AuthedContext, access: Access, input: CallInput): Promise<Result<Response, Failure>> {
+  const uploadResult = openUpload(context.request, operation);
+  if (!uploadResult.ok) return uploadResult;
+  const result = await call(operation, context, access, { ...input, body: uploadResult.value.body });
+  const broken = result.ok ? undefined : uploadResult.value.broken();
   if (broken === "truncated") return failed(refusal("TRUNCATED_UPLOAD", "The upload ended before its announced length."));
   if (broken === "client-gone") return failed({ code: "CLIENT_GONE", message: "The upload was cancelled.", status: 0 });
   return result;
 }
 
-async function readBytes(operation: Operation, asked: AuthedContext, access: Access, input: CallInput): Promise<Result<Response, Failure>> {
-  const result = await access.upstream.forward(operation, { ...input, headers: passedRequestHeaders(asked.request) });
+async function readBytes(
+  operation: Operation,
+  context: AuthedContext,
+  access: Access,
+  input: CallInput,
+): Promise<Result<Response, Failure>> {
+  const result = await access.upstream.forward(operation, { ...input, headers: passedRequestHeaders(context.request) });
   if (!result.ok) return failed(redactForBrowser(result.failure, access));
-  return ok(result.value.status === 416 ? await refusedRange(result.value, asked.requestId) : bytesAnswer(result.value));
+  return ok(result.value.status === 416 ? await refusedRange(result.value, context.requestId) : bytesAnswer(result.value));
 }
 
 /**
@@ -195,6 +196,6 @@ async function readBytes(operation: Operation, asked: AuthedContext, access: Acc
  */
 function withoutTokens<T>(body: T): T {
   if (!isObject(body) || !isObject(body.extra_data)) return body;
-  const kept = Object.entries(body.extra_data).filter(([, value]) => typeof value !== "string" || !looksLikeToken(value.trim()));
-  return { ...body, extra_data: withSpellingsOf(body.extra_data, Object.fromEntries(kept)) };
+  const nonSecrets = Object.entries(body.extra_data).filter(([, value]) => typeof value !== "string" || !looksLikeToken(value.trim()));
+  return { ...body, extra_data: withSpellingsOf(body.extra_data, Object.fromEntries(nonSecrets)) };
 }

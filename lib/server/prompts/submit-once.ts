@@ -8,10 +8,13 @@ import { objectOf, textOf } from "@/lib/contract/json/json";
 import { parseJson } from "@/lib/contract/json/parse-json";
 import { operations } from "@/lib/contract/operations";
 import {
+  BATCH_HEADER,
+  type BatchRef,
   IDEMPOTENCY_HEADER,
   isIdempotencyKey,
   LABEL_HEADER,
   mayHaveStarted,
+  readBatch,
   readLabel,
   readRerun,
   RERUN_HEADER,
@@ -24,12 +27,12 @@ import { type Parts, type SubmissionOutcome } from "../composition-type";
 import { type AuthedContext } from "../context";
 import { runOperation } from "../operations/run-operation";
 import { readWhole } from "../requests/read-request";
-import { type Attempt, type JobLabel, type KeptSubmission } from "../store/jobs/submissions";
+import { type Attempt, type JobLabel, type StoredSubmission } from "../store/jobs/submissions";
 
 const MAX_ANSWER_LENGTH = 64 * 1024;
 
 /** For a submission begun earlier, by this process or by one that has ended. */
-function outcomeOfKept({ answer, failure }: KeptSubmission): SubmissionOutcome {
+function toOutcome({ answer, failure }: StoredSubmission): SubmissionOutcome {
   if (answer !== undefined) return ok(answer);
   if (failure) return failed({ ...failure, status: 0 });
   return failed(refusal("INTERNAL", "The console ended while it waited for the service's answer."));
@@ -42,8 +45,8 @@ function reportOf(outcome: SubmissionOutcome): SubmissionReport {
 }
 
 /** What is kept of an answer: only the job's id, if the answer is too long. */
-export function toKept(answer: string): string {
-  return answer.length <= MAX_ANSWER_LENGTH ? answer : writeExactJson({ prompt_id: objectOf(parseJson(answer))?.prompt_id });
+export function toStored(text: string): string {
+  return text.length <= MAX_ANSWER_LENGTH ? text : writeExactJson({ prompt_id: objectOf(parseJson(text))?.prompt_id });
 }
 
 const AGAIN_MS = 1000;
@@ -59,7 +62,7 @@ async function keepOutcome(composition: Console, attempt: Attempt, ended: Ended)
   try {
     await store(composition, attempt, ended.outcome);
   } catch (err) {
-    composition.log.error({ err }, "what became of a submission could not be stored");
+    composition.log.error({ err }, "submission outcome write failed");
     // Without the flight of this attempt the console is being stopped.
     if (mayPass(err) && composition.submissionsInFlight.has(flightId(attempt.memberId, attempt.key)))
       void keepLater(composition, attempt, ended);
@@ -83,7 +86,7 @@ async function keepLater(composition: Console, attempt: Attempt, { contentHash, 
         isOver = true;
       } catch (err) {
         isOver = !mayPass(err);
-        if (isOver) composition.log.error({ err }, "what became of a submission could not be stored");
+        if (isOver) composition.log.error({ err }, "submission outcome write failed");
       }
     }
     flights.delete(id);
@@ -100,7 +103,7 @@ function mayPass(error: unknown): boolean {
 }
 
 async function store({ store: { submissions } }: Console, attempt: Attempt, outcome: SubmissionOutcome): Promise<void> {
-  if (outcome.ok) await submissions.accepted(attempt, toKept(outcome.value));
+  if (outcome.ok) await submissions.accepted(attempt, toStored(outcome.value));
   else if (mayHaveStarted(outcome.failure)) await submissions.unknown(attempt, outcome.failure);
   else await submissions.forget(attempt);
 }
@@ -113,26 +116,26 @@ const LOOK_EVERY_MS = 250;
 /** Header of pages loaded before an upgrade. Such a page would look for its submission by it, find none, and send it again. */
 const OLDER_HEADER = "x-lightdesk-press";
 
-export async function submitOnce(asked: AuthedContext): Promise<Result<Response, Failure>> {
-  const key = asked.request.headers.get(IDEMPOTENCY_HEADER);
-  if (asked.request.headers.has(OLDER_HEADER))
+export async function submitOnce(context: AuthedContext): Promise<Result<Response, Failure>> {
+  const key = context.request.headers.get(IDEMPOTENCY_HEADER);
+  if (context.request.headers.has(OLDER_HEADER))
     return failed(refusal("PAGE_OUT_OF_DATE", "This page is older than the console. Nothing was sent. Reload the page and try again."));
-  if (key === null) return runOperation(operations.submitPrompt, asked, ok({}));
+  if (key === null) return runOperation(operations.submitPrompt, context, ok({}));
   if (!isIdempotencyKey(key)) return failed(refusal("BAD_REQUEST", `${IDEMPOTENCY_HEADER} must be 16 to 64 letters, digits and hyphens.`));
-  const body = await readWhole(asked);
+  const body = await readWhole(context);
   if (!body.ok) return body;
-  const outcome = await once(asked, key, body.value);
+  const outcome = await once(context, key, body.value);
   return outcome.ok ? ok(new Response(outcome.value, { headers: { "content-type": "application/json" } })) : outcome;
 }
 
-async function once(asked: AuthedContext, key: string, body: Uint8Array<ArrayBuffer>): Promise<SubmissionOutcome> {
-  const flights = asked.composition.submissionsInFlight;
-  const id = flightId(asked.viewer.memberId, key);
+async function once(context: AuthedContext, key: string, body: Uint8Array<ArrayBuffer>): Promise<SubmissionOutcome> {
+  const flights = context.composition.submissionsInFlight;
+  const id = flightId(context.viewer.memberId, key);
   // The connection is part of the submission: the same graph elsewhere is another job.
-  const contentHash = createHash("sha256").update(new URL(asked.request.url).search).update("\n").update(body).digest("hex");
+  const contentHash = createHash("sha256").update(new URL(context.request.url).search).update("\n").update(body).digest("hex");
   const flying = flights.get(id);
-  if (flying) return flying.contentHash === contentHash ? repeated(asked, await flying.outcome) : failed(otherContent());
-  const flight = { contentHash, outcome: settle(asked, key, { body, contentHash }) };
+  if (flying) return flying.contentHash === contentHash ? repeated(context, await flying.outcome) : failed(otherContent());
+  const flight = { contentHash, outcome: settle(context, key, { body, contentHash }) };
   flights.set(id, flight);
   try {
     return await flight.outcome;
@@ -146,68 +149,74 @@ const unsent = failed(refusal("SERVICE_UNAVAILABLE", "The console failed before 
 
 type Sent = { body: Uint8Array<ArrayBuffer>; contentHash: string };
 
-async function settle(asked: AuthedContext, key: string, sent: Sent): Promise<SubmissionOutcome> {
-  const { store, now } = asked.composition;
-  const { memberId } = asked.viewer;
+async function settle(context: AuthedContext, key: string, sent: Sent): Promise<SubmissionOutcome> {
+  const { store, now } = context.composition;
+  const { memberId } = context.viewer;
   const end = await store.peers.beginWork(flightId(memberId, key));
   try {
     const attempt = { memberId, key, begunAt: now() };
     const times = { now: attempt.begunAt, forgetBefore: attempt.begunAt - SUBMISSION_KEPT_MS };
-    if (await store.submissions.begin(attempt, { contentHash: sent.contentHash, ...times })) return await send(asked, attempt, sent);
+    if (await store.submissions.begin(attempt, { contentHash: sent.contentHash, ...times })) return await send(context, attempt, sent);
   } finally {
     await end();
   }
-  const kept = await findStoredOutcome(asked, key);
+  const storedOutcome = await findStoredOutcome(context, key);
   // The earlier attempt started nothing: send this one.
-  if (!kept) return settle(asked, key, sent);
-  return kept.contentHash === sent.contentHash ? repeated(asked, outcomeOfKept(kept)) : failed(otherContent());
+  if (!storedOutcome) return settle(context, key, sent);
+  return storedOutcome.contentHash === sent.contentHash ? repeated(context, toOutcome(storedOutcome)) : failed(otherContent());
 }
 
 /** Waits while another console is still sending it. */
 async function findStoredOutcome(
   { composition: { store }, viewer: { memberId }, request: { signal } }: AuthedContext,
   key: string,
-): Promise<KeptSubmission | undefined> {
+): Promise<StoredSubmission | undefined> {
   const lateAt = performance.now() + MAX_WAIT_MS;
   while ((await store.peers.isUnderWay(flightId(memberId, key))) && !signal.aborted && performance.now() < lateAt)
     await sleep(LOOK_EVERY_MS, { signal });
   return store.submissions.find({ memberId, key });
 }
 
-async function send(asked: AuthedContext, attempt: Attempt, { body, contentHash }: Sent): Promise<SubmissionOutcome> {
-  const { url, headers } = asked.request;
+async function send(context: AuthedContext, attempt: Attempt, { body, contentHash }: Sent): Promise<SubmissionOutcome> {
+  const { url, headers } = context.request;
   // Without the browser's signal: what was sent cannot be taken back, and its answer is still wanted.
   const request = new Request(url, { method: "POST", headers, body });
   let usedId: string | undefined;
   const annotateAudit: AuthedContext["annotateAudit"] = (facts) => {
     usedId = facts.connectionId ?? usedId;
-    asked.annotateAudit(facts);
+    context.annotateAudit(facts);
   };
-  const result = await runOperation(operations.submitPrompt, { ...asked, request, annotateAudit }, ok({})).catch(async (error: unknown) => {
-    // The database failed before the service was chosen: nothing was sent.
-    if (usedId === undefined) await keepOutcome(asked.composition, attempt, { contentHash, outcome: unsent });
-    throw error;
-  });
+  const result = await runOperation(operations.submitPrompt, { ...context, request, annotateAudit }, ok({})).catch(
+    async (error: unknown) => {
+      // The database failed before the service was chosen: nothing was sent.
+      if (usedId === undefined) await keepOutcome(context.composition, attempt, { contentHash, outcome: unsent });
+      throw error;
+    },
+  );
   const outcome: SubmissionOutcome = result.ok ? ok(await result.value.text()) : result;
-  const facts = { label: readLabel(headers.get(LABEL_HEADER)), rerunOf: readRerun(headers.get(RERUN_HEADER)) };
-  if (outcome.ok && usedId !== undefined && (facts.label !== undefined || facts.rerunOf !== undefined))
-    await keepLabel(asked, usedId, { answer: outcome.value, facts });
-  await keepOutcome(asked.composition, attempt, { contentHash, outcome });
+  const facts = {
+    label: readLabel(headers.get(LABEL_HEADER)),
+    rerunOf: readRerun(headers.get(RERUN_HEADER)),
+    batch: readBatch(headers.get(BATCH_HEADER)),
+  };
+  if (outcome.ok && usedId !== undefined && Object.values(facts).some((fact) => fact !== undefined))
+    await keepLabel(context, usedId, { answer: outcome.value, facts });
+  await keepOutcome(context.composition, attempt, { contentHash, outcome });
   return outcome;
 }
 
 async function keepLabel(
   { composition: { store, log, now } }: AuthedContext,
   usedId: string,
-  received: { answer: string; facts: JobLabel },
+  received: { answer: string; facts: JobLabel & { batch?: BatchRef } },
 ): Promise<void> {
-  const answer = objectOf(parseJson(received.answer));
-  const jobId = textOf(answer?.prompt_id) ?? textOf(answer?.job_id);
+  const response = objectOf(parseJson(received.answer));
+  const jobId = textOf(response?.prompt_id) ?? textOf(response?.job_id);
   if (jobId === undefined) return;
   try {
     await store.jobLabels.remember(usedId, { jobId, ...received.facts, now: now() });
   } catch (err) {
-    log.error({ err }, "the label of a job was not stored");
+    log.error({ err }, "job label write failed");
   }
 }
 
@@ -221,10 +230,12 @@ function otherContent(): Failure {
 }
 
 /** For a browser that did not get the answer. Sends nothing; waits for a submission under way; shows members only their own. */
-export async function readSubmission(asked: AuthedContext, key: string): Promise<Result<SubmissionReport, Failure>> {
-  const { composition, viewer } = asked;
+export async function readSubmission(context: AuthedContext, key: string): Promise<Result<SubmissionReport, Failure>> {
+  const { composition, viewer } = context;
   const flying = composition.submissionsInFlight.get(flightId(viewer.memberId, key));
   if (flying) return ok(reportOf(await flying.outcome));
-  const kept = await findStoredOutcome(asked, key);
-  return kept ? ok(reportOf(outcomeOfKept(kept))) : failed(refusal("NOT_FOUND", "No submission with this key was sent to a service."));
+  const storedOutcome = await findStoredOutcome(context, key);
+  return storedOutcome
+    ? ok(reportOf(toOutcome(storedOutcome)))
+    : failed(refusal("NOT_FOUND", "No submission with this key was sent to a service."));
 }

@@ -16,10 +16,10 @@ import { outcomeOf } from "../operations/audit-targets";
 import { connectionIn, readJson, readQuery } from "../requests/read-request";
 
 export async function listAssets(context: Context, query: AssetsQuery, connection?: string): Promise<Result<AssetsAnswer, Failure>> {
-  const answer = await readThrough(context, connection, operations.listAssets, { query });
-  const found = await findConnection(context, connection);
-  if (found.ok) await noteAssetLibrary(context.composition, found.value, answer);
-  return answer;
+  const listedAssets = await readThrough(context, connection, operations.listAssets, { query });
+  const connectionResult = await findConnection(context, connection);
+  if (connectionResult.ok) await noteAssetLibrary(context.composition, connectionResult.value, listedAssets);
+  return listedAssets;
 }
 
 export async function getAsset(context: Context, id: string, connection?: string): Promise<Result<Asset, Failure>> {
@@ -51,10 +51,10 @@ export async function createOfKnownContent({ annotateAudit, ...context }: Authed
   annotateAudit({ connectionId: access.value.connection.id });
   const json = await readJson(context, createAssetFromHash.body.schema);
   if (!json.ok) return json;
-  const made = await access.value.upstream.call(createAssetFromHash, { json: json.value, signal: context.request.signal });
-  if (!made.ok && made.failure.status !== 404) return failed(redactForBrowser(made.failure, access.value));
+  const result = await access.value.upstream.call(createAssetFromHash, { json: json.value, signal: context.request.signal });
+  if (!result.ok && result.failure.status !== 404) return failed(redactForBrowser(result.failure, access.value));
   // An answer that does not name the offered hash proves nothing.
-  const asset = made.ok && made.value.asset_hash === json.value.hash ? redactForBrowser(made.value, access.value) : null;
+  const asset = result.ok && result.value.asset_hash === json.value.hash ? redactForBrowser(result.value, access.value) : null;
   annotateAudit({ outcome: asset ? writeThings([asset], outcomeOf(asset)) : "unknown hash" });
-  return ok({ asset, ...(made.ok && !asset && { isUnclear: true as const }) });
+  return ok({ asset, ...(result.ok && !asset && { isUnclear: true as const }) });
 }

@@ -4,7 +4,7 @@ import "server-only";
 import { type AuditItem, type AuditPart, describeMemberChange, personLabel, readMemberChange } from "@/lib/contract/audit/audit";
 import { type AuditThing, familyOf, readThings } from "@/lib/contract/audit/audit-items";
 import { BYTE_ORDER_MARK, csvLine } from "@/lib/shared/text";
-import { type AuditSearch, type KeptEntry } from "../store/audit/audit";
+import { type AuditSearch, type StoredEntry } from "../store/audit/audit";
 import { type Store } from "../store/store";
 
 const MOMENT_MS = 10_000;
@@ -30,26 +30,26 @@ const ofMany = new Set([
 export type Logged = AuditItem & { actId?: string };
 
 /** Each act with its entries, newest first. A row has the id before which the next page begins. */
-export function groupAudit(acts: readonly (readonly Logged[])[], most = MAX_PARTS): AuditItem[] {
+export function groupAudit(acts: readonly (readonly Logged[])[], maxParts = MAX_PARTS): AuditItem[] {
   const rows: AuditItem[] = [];
   let before: Logged | undefined;
   for (const [newest, ...rest] of acts) {
     if (!newest) continue;
     const row = rows.at(-1);
     if (row && before && isSameAct(before, newest)) {
-      rows[rows.length - 1] = { ...together(row), id: newest.id, ...partsOf([newest], most, row) };
-    } else rows.push(rowOf([newest, ...rest], most));
+      rows[rows.length - 1] = { ...together(row), id: newest.id, ...partsOf([newest], maxParts, row) };
+    } else rows.push(rowOf([newest, ...rest], maxParts));
     before = newest;
   }
   return rows;
 }
 
-function rowOf(entries: readonly [Logged, ...Logged[]], most: number): AuditItem {
+function rowOf(entries: readonly [Logged, ...Logged[]], maxParts: number): AuditItem {
   const [newest, ...rest] = entries;
-  const parts = partsOf(entries, most);
+  const parts = partsOf(entries, maxParts);
   // A successful entry describes the act; if none succeeded, the newest refusal does.
-  const done = entries.filter(isDone);
-  const { outcome, actId: _, ...facts } = done[0] ?? newest;
+  const completed = entries.filter(isDone);
+  const { outcome, actId: _, ...facts } = completed[0] ?? newest;
   if (rest.length === 0) {
     const text = readThings(outcome).outcome;
     const change = text === undefined ? undefined : readMemberChange(text);
@@ -57,7 +57,7 @@ function rowOf(entries: readonly [Logged, ...Logged[]], most: number): AuditItem
     return { ...facts, ...(text !== undefined && { outcome: text }), ...parts };
   }
   const isMixed = entries.some(({ action }) => action !== facts.action);
-  const refused = done.length === 0 ? 0 : entries.length - done.length;
+  const refused = completed.length === 0 ? 0 : entries.length - completed.length;
   const row = { ...together(facts), id: newest.id, at: newest.at, ...parts, ...(refused > 0 && { refused }) };
   return isMixed ? { ...row, action: familyOf(facts.action) ?? facts.action } : row;
 }
@@ -88,13 +88,13 @@ function isSameAct(newer: Logged, older: Logged): boolean {
 type Parts = Pick<AuditItem, "moreParts" | "isAtLeast"> & { parts: AuditPart[] };
 
 /** Adds the parts to those of the row that these entries continue. */
-function partsOf(entries: readonly AuditItem[], most: number, row: Partial<Parts> = {}): Parts {
+function partsOf(entries: readonly AuditItem[], maxParts: number, row: Partial<Parts> = {}): Parts {
   let { moreParts = 0, isAtLeast } = row;
   const { parts = [] } = row;
   for (const entry of entries) {
     const { listed, unlisted, isAtLeast: isSo } = partsOfOne(entry);
     isAtLeast ??= isSo;
-    const room = most - parts.length;
+    const room = maxParts - parts.length;
     parts.push(...listed.slice(0, room));
     moreParts += Math.max(0, listed.length - room) + unlisted;
   }
@@ -194,26 +194,26 @@ export async function readNames(store: LogStore, connections: readonly { id: str
 const MEMBER_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const memberActions = new Set(["changeMember", "removeMember", "giveJobsView", "takeJobsView"]);
 
-export async function toItems(store: LogStore, acts: readonly (readonly KeptEntry[])[], names: Names): Promise<Logged[][]> {
+export async function toItems(store: LogStore, acts: readonly (readonly StoredEntry[])[], names: Names): Promise<Logged[][]> {
   const ids = acts.flat().flatMap(({ action, target = "" }) => (memberActions.has(action) && MEMBER_ID.test(target) ? [target] : []));
   const unknown = [...new Set(ids)].filter((id) => !names.people.has(id));
   if (unknown.length > 0)
     for (const { id, name, email } of await store.audit.lastNames(unknown)) names.people.set(id, personLabel({ name, email }));
-  return acts.map((act) => act.map((entry) => toItem(entry, names)));
+  return acts.map((entries) => entries.map((entry) => toItem(entry, names)));
 }
 
 /** Whether an older row contains the name of a member's private connection, which newer rows omit. */
-function isPrivateName({ action, connectionId }: KeptEntry, { connections }: Names): boolean {
+function isPrivateName({ action, connectionId }: StoredEntry, { connections }: Names): boolean {
   return ["createConnection", "checkConnection"].includes(action) && (connectionId === undefined || !connections.has(connectionId));
 }
 
-function toItem(kept: KeptEntry, names: Names): Logged {
-  const { memberId, memberName, memberEmail, connectionId, target, ...entry } = kept;
+function toItem(stored: StoredEntry, names: Names): Logged {
+  const { memberId, memberName, memberEmail, connectionId, target, ...entry } = stored;
   const email = memberEmail ?? names.emails.get(memberId ?? "");
   return {
     ...entry,
     ...(target !== undefined &&
-      !isPrivateName(kept, names) && { target: (memberActions.has(entry.action) && names.people.get(target)) || target }),
+      !isPrivateName(stored, names) && { target: (memberActions.has(entry.action) && names.people.get(target)) || target }),
     ...(memberId !== undefined && { member: { id: memberId, name: memberName ?? "", ...(email !== undefined && { email }) } }),
     ...(connectionId !== undefined && { connection: { id: connectionId, name: names.connections.get(connectionId) } }),
   };

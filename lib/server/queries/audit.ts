@@ -12,14 +12,13 @@ import {
 import { type Failure } from "@/lib/contract/failure";
 import { hasRole } from "@/lib/contract/people/roles";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { type Context } from "../auth/viewer";
+import { adminOnly, type Context } from "../auth/viewer";
 import { type Parts } from "../composition-type";
 import { usableConnections } from "../connections/access";
 import { groupAudit, type Logged, MAX_READ_ENTRIES, readNames, toItems, writeAuditCsv } from "./audit-rows";
 
 const HOUR_MS = 60 * 60_000;
 const READ_PAGE = 100;
-const adminOnly: Failure = { code: "ROLE_TOO_LOW", message: "This needs the role admin.", status: 403 };
 
 export async function listAudit(context: Context, query: AuditQuery): Promise<Result<AuditPage, Failure>> {
   if (!hasRole(context.viewer.role, "admin")) return failed(adminOnly);
@@ -34,8 +33,8 @@ export async function listAudit(context: Context, query: AuditQuery): Promise<Re
   let isFull = true;
   // One row more than the page shows: the last act may continue in rows that were not read.
   while (isFull && rows.length <= query.limit && read.flat().length < MAX_READ_ENTRIES) {
-    const most = { acts: READ_PAGE, entries: MAX_READ_ENTRIES - read.flat().length };
-    const page = await audit.listActs({ ...search, before: read.at(-1)?.[0]?.id ?? query.before }, most);
+    const limits = { acts: READ_PAGE, entries: MAX_READ_ENTRIES - read.flat().length };
+    const page = await audit.listActs({ ...search, before: read.at(-1)?.[0]?.id ?? query.before }, limits);
     read.push(...(await toItems(store, page.acts, names)));
     rows = groupAudit(read);
     isOver = page.isOver;

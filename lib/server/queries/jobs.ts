@@ -2,9 +2,9 @@
 
 import "server-only";
 import { hasFeature } from "@/lib/contract/connections";
-import { type LackingClasses, type QueueRow, type QueueView } from "@/lib/contract/console";
+import { type JobCounts, type LackingClasses, type QueueRow, type QueueView } from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";
-import { toJobState } from "@/lib/contract/jobs/job-list";
+import { type KnownJobState, toJobState } from "@/lib/contract/jobs/job-list";
 import { operations } from "@/lib/contract/operations";
 import {
   type HistoryAnswer,
@@ -26,10 +26,31 @@ export async function listJobs(context: Context, query: JobsQuery, connection?: 
   return readThrough(context, connection, operations.listJobs, { query });
 }
 
+export async function countJobs(
+  context: Context,
+  connection: string | undefined,
+  signal: AbortSignal,
+): Promise<Result<JobCounts, Failure>> {
+  const access = await openForJobs(context, connection);
+  if (!access.ok) return access;
+  const count = (...status: KnownJobState[]) =>
+    callForBrowser(operations.listJobs, access.value, {
+      query: { ...(status.length > 0 && { status }), offset: 0, limit: 1 },
+      signal,
+      waits: "poll",
+    });
+  const [jobs, running, pending] = await Promise.all([count(), count("in_progress"), count("pending")]);
+  if (!jobs.ok) return jobs;
+  if (!running.ok) return running;
+  if (!pending.ok) return pending;
+  const totalOf = ({ value }: typeof jobs.value) => value.pagination.total;
+  return ok({ jobs: totalOf(jobs.value), running: totalOf(running.value), pending: totalOf(pending.value) });
+}
+
 /** Whether jobs were submitted to or removed from the connection through this console. If so, it is not new, even without jobs. */
 export async function wasUsed(context: Context, connection?: string): Promise<boolean> {
-  const found = await findVisible(context, connection);
-  return found.ok && context.composition.store.audit.wasDone(["submitPrompt", "manageHistory"], found.value.id);
+  const visibleResult = await findVisible(context, connection);
+  return visibleResult.ok && context.composition.store.audit.wasDone(["submitPrompt", "manageHistory"], visibleResult.value.id);
 }
 
 /** The details decide; the status adds what only it knows, and may be missing. */
@@ -39,8 +60,8 @@ export async function getJob(
   connection?: string,
 ): Promise<Result<{ detail: JobDetail; status?: JobStatus }, Failure>> {
   const params = { job_id: jobId };
-  const found = await findVisible(context, connection);
-  const readsStatus = !found.ok || hasFeature(found.value, "jobStatus");
+  const visibleResult = await findVisible(context, connection);
+  const readsStatus = !visibleResult.ok || hasFeature(visibleResult.value, "jobStatus");
   const [detail, status] = await Promise.all([
     readThrough(context, connection, operations.getJob, { params }),
     readsStatus ? readThrough(context, connection, operations.getJobStatus, { params }) : undefined,
@@ -61,7 +82,7 @@ export async function listLackingClasses(
   names: readonly string[],
   connection?: string,
 ): Promise<Result<LackingClasses, Failure>> {
-  // Connections that no one is using at the moment are asked too.
+  // Unused connections are checked too.
   const access = await openQuietly(context, connection);
   if (!access.ok) return access;
   const catalogue = await readCatalogue(access.value, { waits: "poll" });
@@ -73,54 +94,58 @@ export async function listLackingClasses(
 const MAX_ROWS = 1000;
 
 /** By waiting job; undefined if the service's queue did not name it. */
-type QueuePlaces = ReadonlyMap<string, number | undefined>;
+type QueuePositions = ReadonlyMap<string, number | undefined>;
 
 export async function getQueue(context: Context, connection?: string, signal?: AbortSignal): Promise<Result<QueueView, Failure>> {
   const access = await openForJobs(context, connection);
   if (!access.ok) return access;
   const query = { status: ["in_progress", "pending"], sort_by: "create_time", sort_order: "asc", offset: 0, limit: MAX_ROWS };
-  const answer = await callForBrowser(operations.listJobs, access.value, { query, signal, waits: signal ? "poll" : "page" });
-  if (!answer.ok) return answer;
-  const { jobs, pagination, unreadable } = answer.value.value;
+  const result = await callForBrowser(operations.listJobs, access.value, { query, signal, waits: signal ? "poll" : "page" });
+  if (!result.ok) return result;
+  const { jobs, pagination, unreadable } = result.value.value;
   const waiting = jobs.filter(isPending).map(({ id }) => id);
-  const places = await findPlaces(access.value, waiting, signal);
+  const positions = await findPositions(access.value, waiting, signal);
   const mayStop = jobs.length > waiting.length && (await canStop(access.value, signal));
-  const view = toQueueView(jobs, places);
+  const view = toQueueView(jobs, positions);
   return ok({ ...view, canStop: mayStop, total: pagination.total, unreadable });
 }
 
-/** Undefined if nothing tells the places. Kept from poll to poll: the order of waiting jobs does not change while they wait. */
-async function findPlaces(access: Access, waiting: readonly string[], signal: AbortSignal | undefined): Promise<QueuePlaces | undefined> {
-  const { queuePlaces } = access.composition;
+/** Undefined if no positions are known. Cached between polls: the order of waiting jobs does not change while they wait. */
+async function findPositions(
+  access: Access,
+  waiting: readonly string[],
+  signal: AbortSignal | undefined,
+): Promise<QueuePositions | undefined> {
+  const { queuePositions: queuePlaces } = access.composition;
   const { id, baseUrl } = access.connection;
   const key = `${id} ${baseUrl}`;
-  const cachedPlaces = queuePlaces.get(key);
+  const cachedPositions = queuePlaces.get(key);
   if (waiting.length < 2) return undefined;
-  const currentPlaces = cachedPlaces && waiting.every((job) => cachedPlaces.has(job)) ? cachedPlaces : undefined;
-  const found = currentPlaces ?? (await readPlaces(access, signal));
-  if (!found) return undefined;
+  const currentPositions = cachedPositions && waiting.every((job) => cachedPositions.has(job)) ? cachedPositions : undefined;
+  const match = currentPositions ?? (await readPositions(access, signal));
+  if (!match) return undefined;
   // Drops jobs that have left the queue; their places are read again if they return.
-  const places = new Map(waiting.map((job) => [job, found.get(job)]));
-  queuePlaces.set(key, places);
-  return places;
+  const positions = new Map(waiting.map((job) => [job, match.get(job)]));
+  queuePlaces.set(key, positions);
+  return positions;
 }
 
-async function readPlaces(access: Access, signal: AbortSignal | undefined): Promise<QueuePlaces | undefined> {
+async function readPositions(access: Access, signal: AbortSignal | undefined): Promise<QueuePositions | undefined> {
   const queue = await access.upstream.call(operations.listQueue, { signal });
   if (!queue.ok) return undefined;
   // The first number of a tuple orders the waiting jobs; at some services it is a priority, so only the order counts.
-  const order = [...queue.value.queue_pending].sort((one, other) => one[0] - other[0]);
+  const order = [...queue.value.queue_pending].sort((item, other) => item[0] - other[0]);
   noteTotalsInQueue(access, [...queue.value.queue_running, ...order]);
   return new Map(order.map(([, job], index) => [job, index]));
 }
 
-export function toQueueView(jobs: readonly JobListItem[], places: QueuePlaces | undefined): Omit<QueueView, "canStop"> {
+export function toQueueView(jobs: readonly JobListItem[], positions: QueuePositions | undefined): Omit<QueueView, "canStop"> {
   // Only running and waiting jobs were requested: a job with an unknown state is listed with the running ones, with the service's word.
   const running = jobs.filter((job) => ["in_progress", "unknown"].includes(toJobState(job.status)));
   const pending = jobs.filter(isPending);
-  if (!places) return { running, pending, source: "jobs" };
-  const placeOf = ({ id }: JobListItem) => places.get(id) ?? Infinity;
-  const rows = pending.toSorted((one, other) => (placeOf(one) < placeOf(other) ? -1 : placeOf(one) > placeOf(other) ? 1 : 0));
+  if (!positions) return { running, pending, source: "jobs" };
+  const placeOf = ({ id }: JobListItem) => positions.get(id) ?? Infinity;
+  const rows = pending.toSorted((item, other) => (placeOf(item) < placeOf(other) ? -1 : placeOf(item) > placeOf(other) ? 1 : 0));
   const placed = rows.map((job, index): QueueRow => ({ ...job, position: placeOf(job) === Infinity ? undefined : index + 1 }));
   return { running, pending: placed, source: "queue" };
 }

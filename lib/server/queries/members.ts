@@ -9,11 +9,9 @@ import { APPS, EVENTS } from "@/lib/contract/people/sign-in";
 import { type TokenChoices, type TokenOperation } from "@/lib/contract/people/tokens";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { listInvitationItems, roleProviderOf, toMemberView } from "../auth/members";
-import { type Context } from "../auth/viewer";
+import { adminOnly, type Context } from "../auth/viewer";
 import { listConnectionViews } from "../connections/views";
 import { readMemberMethods } from "./sign-in";
-
-const adminOnly: Failure = { code: "ROLE_TOO_LOW", message: "This needs the role admin.", status: 403 };
 
 export async function listInvitations({ composition, viewer }: Context): Promise<Result<InvitationItem[], Failure>> {
   return hasRole(viewer.role, "admin") ? ok(await listInvitationItems(composition)) : failed(adminOnly);

@@ -2,7 +2,7 @@
 
 import "server-only";
 import { runnerProblems } from "@/lib/contract/connections";
-import { type ErrorCode, errorStatus, type Failure } from "@/lib/contract/failure";
+import { type ErrorCode, type Failure, refusal } from "@/lib/contract/failure";
 import { type Runner, type RunnerFailure, type RunnerSaved, type ServiceRunners } from "@/lib/contract/runners/runners";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Parts } from "../composition-type";
@@ -25,7 +25,7 @@ export async function saveRunner(
   const saved = await save(serviceRunners());
   if (saved.ok) return ok({ runner: saved.value });
   const { code, message } = saved.failure;
-  const problem = runnerProblems.find((one) => one === code);
+  const problem = runnerProblems.find((runnerProblem) => runnerProblem === code);
   return problem ? ok({ problem: { code: problem, message } }) : failed(toFailure(saved.failure));
 }
 
@@ -38,5 +38,5 @@ export async function removeRunner({ serviceRunners }: Parts<"serviceRunners">, 
 
 function toFailure({ code, message }: RunnerFailure): Failure {
   const ours = Object.entries(codes).find(([theirs]) => theirs === code)?.[1] ?? "INTERNAL";
-  return { code: ours, message, status: errorStatus[ours] };
+  return refusal(ours, message);
 }

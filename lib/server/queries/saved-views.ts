@@ -78,8 +78,9 @@ function toSavedView(viewer: Viewer, view: StoredView, defaultId: string | undef
 }
 
 /** The parameters that define a list; the page number, a connection or an open job are not part of a view. */
-const kept: Readonly<Record<ViewScreen, readonly string[]>> = {
-  jobs: ["status", "workflow_id", "output_type", ...searchNames, "sort_by", "sort_order", "limit"],
+const viewParams: Readonly<Record<ViewScreen, readonly string[]>> = {
+  jobs: ["status", "workflow_id", "output_type", ...searchNames, "sort_by", "sort_order", "limit", "inputs"],
+  history: ["status", "workflow_id", "output_type", ...searchNames, "max_items", "inputs"],
   assets: [
     ...["include_tags", "exclude_tags", "layers", "name_contains", "metadata_filter", "include_public", "sort", "order", "limit"],
     ...["look", "size", "fit", "by"],
@@ -87,11 +88,11 @@ const kept: Readonly<Record<ViewScreen, readonly string[]>> = {
 };
 
 function tidy(screen: string, query: string): string {
-  const given = new URLSearchParams(query);
+  const params = new URLSearchParams(query);
   const clean = new URLSearchParams();
-  const names = kept[viewScreens.find((one) => one === screen) ?? "jobs"];
+  const names = viewParams[viewScreens.find((viewScreen) => viewScreen === screen) ?? "jobs"];
   for (const name of names) {
-    const value = given.get(name);
+    const value = params.get(name);
     if (value) clean.set(name, value);
   }
   return clean.toString();

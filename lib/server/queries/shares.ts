@@ -25,7 +25,7 @@ export async function visitShare(
   const waitMs = await shareLimit.take(networkOf(sent.get(ADDRESS_HEADER) ?? "unknown"));
   if (waitMs > 0) return { kind: "tooMany", waitMs };
   const { visit, id } = await find(composition, token, sent);
-  if (id !== undefined) await store.shares.viewed(id).catch((err: unknown) => log.warn({ err }, "an opened share was not counted"));
+  if (id !== undefined) await store.shares.viewed(id).catch((err: unknown) => log.warn({ err }, "share view count failed"));
   return visit;
 }
 
@@ -35,9 +35,9 @@ export async function readShare(composition: Composition, token: string, sent: S
 
 async function find(composition: Composition, token: string, sent: SentHeaders): Promise<{ visit: Visit; id?: string }> {
   const { store } = composition;
-  const opened = await openShare(composition, token);
-  if (!opened) return { visit: { kind: "none" } };
-  const { share, maker } = opened;
+  const openedShare = await openShare(composition, token);
+  if (!openedShare) return { visit: { kind: "none" } };
+  const { share, maker } = openedShare;
   if (!isUnlocked(composition, share, sent.get("cookie"))) return { visit: { kind: "locked" } };
   const items = await store.shares.items(share.id);
   const { title, expiresAt, keepsMetadata } = share;
@@ -61,7 +61,7 @@ export function sharesAreOn({ env }: Parts<"env">): boolean {
 }
 
 export async function shareFacts({ store }: Parts<"store">, id: string): Promise<{ target: string; outcome?: string }> {
-  const share = (await store.shares.list()).find((one) => one.id === id);
+  const share = (await store.shares.list()).find((listedShare) => listedShare.id === id);
   const member = share && (await store.members.get(share.memberId));
   if (!share || !member) return { target: id };
   const name = share.title === "" ? id : share.title;
@@ -73,9 +73,9 @@ export async function listShares({ composition: { store, now }, viewer }: Contex
   const reached = new Map<string, Promise<string | undefined>>();
   const mayUse = async ({ memberId, connectionId, baseUrl }: ListedShare) => {
     const key = `${memberId} ${connectionId}`;
-    const known = reached.get(key) ?? store.connections.getFor(memberId, connectionId).then((one) => one?.baseUrl);
-    reached.set(key, known);
-    return (await known) === baseUrl;
+    const connectionUrl = reached.get(key) ?? store.connections.getFor(memberId, connectionId).then((connection) => connection?.baseUrl);
+    reached.set(key, connectionUrl);
+    return (await connectionUrl) === baseUrl;
   };
   return Promise.all(
     shares.map(async (share) => ({

@@ -1,14 +1,14 @@
 // Options of the sign-in and set-up pages.
 
 import "server-only";
-import { type Failure } from "@/lib/contract/failure";
+import { type Failure, refusal } from "@/lib/contract/failure";
 import { type MemberMethods, type SignInChoices, type SignInMethods } from "@/lib/contract/people/sign-in";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { leadsByAddress } from "../auth/account";
 import { mayUsePassword } from "../auth/sign-in";
 import { type Context } from "../auth/viewer";
 import { type Composition, type Parts } from "../composition-type";
-import { type KnownIdentity } from "../store/people/identities";
+import { type StoredIdentity } from "../store/people/identities";
 import { type Member } from "../store/people/members";
 
 export function getSignInChoices({ env }: Parts<"env">): SignInChoices {
@@ -39,7 +39,7 @@ export async function getSignInMethods({ composition, viewer: { memberId } }: Co
 /** For the list of members; undefined if passwords are the only way to sign in. */
 export function readMemberMethods(
   composition: Composition,
-  identities: readonly KnownIdentity[],
+  identities: readonly StoredIdentity[],
 ): ((member: Member) => MemberMethods) | undefined {
   const { env } = composition;
   if (env.oidc.length === 0 && identities.length === 0) return undefined;
@@ -58,9 +58,9 @@ export async function disconnectProvider(context: Context, id: string): Promise<
   // A reset link's day of password use does not count: it ends soon.
   const hasPassword = password && env.passwordSignIn;
   if (!hasPassword && connected.every((provider) => provider.id === id))
-    return failed({ code: "CONFLICT", message: "This is your only way to sign in.", status: 409 });
+    return failed(refusal("CONFLICT", "This is your only way to sign in."));
   if (await store.identities.unlink(context.viewer.memberId, id)) return ok(undefined);
-  return failed({ code: "NOT_FOUND", message: "It is not connected.", status: 404 });
+  return failed(refusal("NOT_FOUND", "It is not connected."));
 }
 
 type SetUpState = "open" | "over" | "unknown" | "noToken";

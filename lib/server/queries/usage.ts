@@ -25,8 +25,8 @@ import { callForBrowser } from "../answers/process-response";
 import { type Context } from "../auth/viewer";
 import { type Composition } from "../composition-type";
 import { openForJobs, visibleConnections } from "../connections/access";
+import { type IndexGap } from "../job-index/list-reader";
 import { oldestReachOf } from "../jobs/job-search";
-import { type LedgerGap } from "../ledger/list-reader";
 import { type UsageRange, type UsageSum } from "../store/jobs/job-usage";
 
 const HOUR_MS = 60 * 60_000;
@@ -44,17 +44,17 @@ type Counted = { runs: number; failed: number; runMs: number; untimed: number; o
 type Who = Pick<UsageSum, "memberId" | "token" | "connectionId">;
 
 export async function readUsage(context: Context, query: UsageQuery): Promise<UsageView> {
-  const { now, ledger, store } = context.composition;
-  await ledger.settled();
+  const { now, jobIndex, store } = context.composition;
+  await jobIndex.settled();
   const range = rangeOf(query, now());
   const isOfAll = hasRole(context.viewer.role, "admin");
   const counted = new Map<string, Counted & Who>();
   const of = ({ memberId, token, connectionId }: Who) => {
     const key = [memberId, connectionId, token ?? ""].join("\n");
     const none = { runs: 0, failed: 0, runMs: 0, untimed: 0, outputs: 0, uncounted: 0, bytes: 0, unsized: 0, lost: 0 };
-    const known = counted.get(key) ?? { memberId, token, connectionId, ...none };
-    counted.set(key, known);
-    return known;
+    const total = counted.get(key) ?? { memberId, token, connectionId, ...none };
+    counted.set(key, total);
+    return total;
   };
   for (let fromMs = range.fromMs; fromMs < range.toMs; fromMs += DAYS_A_TURN * DAY_MS) {
     await othersTurn();
@@ -92,22 +92,22 @@ function rangeOf({ within, from, to }: UsageQuery, nowMs: number): { fromMs: num
 
 async function named(context: Context, all: readonly (Counted & Who)[]): Promise<UsageRow[]> {
   const { store } = context.composition;
-  const [names, visible, kept] = await Promise.all([
+  const [names, visible, existingIds] = await Promise.all([
     store.jobUsage.namesOf([...new Set(all.map(({ memberId }) => memberId))]),
     visibleConnections(context),
     store.connections.listIds(),
   ]);
-  const known = new Map(visible.map(({ id, name }) => [id, name]));
+  const namesById = new Map(visible.map(({ id, name }) => [id, name]));
   const connectionOf = (id: string): UsageConnection => {
-    const name = known.get(id);
+    const name = namesById.get(id);
     if (name !== undefined) return { kind: "named", id, name };
-    return kept.has(id) ? { kind: "personal" } : { kind: "removed" };
+    return existingIds.has(id) ? { kind: "personal" } : { kind: "removed" };
   };
   const rows = new Map<string, UsageRow>();
   for (const counted of all) {
     const { memberId, token } = counted;
     const connection = connectionOf(counted.connectionId);
-    // Connections without a name become one row, because nothing would tell them apart.
+    // Connections without a name become one row, because nothing would distinguish them.
     const key = [memberId, connection.kind, connection.id, token].join("\n");
     const before = rows.get(key);
     const figures = figuresOf(counted);
@@ -115,11 +115,11 @@ async function named(context: Context, all: readonly (Counted & Who)[]): Promise
     rows.set(key, { member, connection, ...(before ? addUp([before, figures]) : figures) });
   }
   return [...rows.values()].sort(
-    (one, other) =>
-      (one.member.name ?? "").localeCompare(other.member.name ?? "") ||
-      one.member.id.localeCompare(other.member.id) ||
-      (one.member.token ?? "").localeCompare(other.member.token ?? "") ||
-      other.runs - one.runs,
+    (row, other) =>
+      (row.member.name ?? "").localeCompare(other.member.name ?? "") ||
+      row.member.id.localeCompare(other.member.id) ||
+      (row.member.token ?? "").localeCompare(other.member.token ?? "") ||
+      other.runs - row.runs,
   );
 }
 
@@ -173,19 +173,19 @@ export async function listRunsByDay(context: Context, zone: string, connection?:
   const query = { sort_by: "create_time", sort_order: "desc", offset: 0, limit: NEWEST };
   const newest = await callForBrowser(operations.listJobs, access.value, { query });
   if (!newest.ok) return newest;
-  const { store, ledger, now } = context.composition;
+  const { store, jobIndex, now } = context.composition;
   const { id } = access.value.connection;
-  await ledger.reader.sawNewest(id, newest.value.value);
+  await jobIndex.reader.sawNewest(id, newest.value.value);
   // Taken before counting: jobs read meanwhile are counted only for some days.
-  const gap = ledger.reader.gapOf(id);
-  await ledger.settled();
+  const gap = jobIndex.reader.gapOf(id);
+  await jobIndex.settled();
   const runs: Runs[] = [];
   const nowMs = now();
   for (const state of [...jobStates, "unknown"] as const) {
     // One day per turn: all of two hundred thousand jobs may have the same state.
     for (let toMs = nowMs + DAY_MS; toMs > nowMs - (DAYS + 1) * DAY_MS; toMs -= DAY_MS) {
       await othersTurn();
-      const counted = await store.jobLedger.countByTime(id, state, { fromMs: toMs - DAY_MS, toMs });
+      const counted = await store.jobIndexStore.countByTime(id, state, { fromMs: toMs - DAY_MS, toMs });
       for (const { ms, count } of counted) runs.push({ ms, state, count });
     }
   }
@@ -212,7 +212,7 @@ async function reachedMs(
 /** `ms`: the quarter of an hour in which they were submitted. */
 type Runs = { ms: number; state: JobState; count: number };
 
-type Counting = { zone: string; nowMs: number; sinceMs?: number; gap?: LedgerGap };
+type Counting = { zone: string; nowMs: number; sinceMs?: number; gap?: IndexGap };
 
 export function countByDay(runs: readonly Runs[], { zone, nowMs, sinceMs, gap }: Counting): RunsByDay {
   const dayOf = dayIn(zone);

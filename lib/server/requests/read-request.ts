@@ -65,18 +65,18 @@ export function readOperationQuery(search: URLSearchParams, { query }: Operation
 type Sender = Pick<RouteContext, "composition" | "request">;
 
 /** The bytes as received, for bodies that are both sent on and read. */
-export async function readWhole({ composition, request }: Sender, longest = MAX_JSON): Promise<Result<Uint8Array<ArrayBuffer>, Failure>> {
+export async function readWhole({ composition, request }: Sender, maxBytes = MAX_JSON): Promise<Result<Uint8Array<ArrayBuffer>, Failure>> {
   const { requestTimeoutMs } = composition.env.service;
-  // A body breaks off for one reason only: the sender went away.
-  const reading = readBytes(request.body, longest).catch(() => "client-gone" as const);
+  // A body breaks off for one reason only: the sender disconnected.
+  const reading = readBytes(request.body, maxBytes).catch(() => "client-gone" as const);
   const bytes = await withTimeout(reading, requestTimeoutMs, () => "late" as const);
   if (bytes === "client-gone") return failed(callerWentAway());
   if (bytes === "late") return failed(refusal("REQUEST_TIMEOUT", `The body was not complete after ${requestTimeoutMs / 1000} s.`));
-  return bytes ? ok(new Uint8Array(bytes)) : failed(refusal("FILE_TOO_LARGE", `The body is larger than ${longest} bytes.`));
+  return bytes ? ok(new Uint8Array(bytes)) : failed(refusal("FILE_TOO_LARGE", `The body is larger than ${maxBytes} bytes.`));
 }
 
-export async function readJson<T>(sender: Sender, schema: z.ZodType<T>, longest?: number): Promise<Result<T, Failure>> {
-  const bytes = await readWhole(sender, longest);
+export async function readJson<T>(sender: Sender, schema: z.ZodType<T>, maxBytes?: number): Promise<Result<T, Failure>> {
+  const bytes = await readWhole(sender, maxBytes);
   if (!bytes.ok) return bytes;
   let json: unknown;
   // Large bodies are handled one per turn, so that other requests run in between.
@@ -89,7 +89,8 @@ export async function readJson<T>(sender: Sender, schema: z.ZodType<T>, longest?
     if (beyond === "depth") return failed(refusal("INVALID_JSON", `The JSON is nested more than ${DEEPEST_JSON} levels deep.`));
     if (beyond) return failed(refusal("INVALID_JSON", `The JSON has more than ${bodyBounds[beyond]} ${beyond}.`));
     // As the service reads it: some operations take no body at all.
-    json = text.trim() === "" && schema.safeParse(undefined).success ? undefined : parseExactJson(text, { most: maxExactNumbers.text });
+    json =
+      text.trim() === "" && schema.safeParse(undefined).success ? undefined : parseExactJson(text, { maxNumbers: maxExactNumbers.text });
   } catch (error) {
     if (error instanceof TooManyExactNumbers) return failed(refusal("INVALID_JSON", error.message));
     return failed(refusal("INVALID_JSON", "The body is not JSON."));

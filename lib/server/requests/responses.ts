@@ -1,10 +1,12 @@
 // Responses of the console's routes: JSON, failures, streamed text and bytes.
 
 import "server-only";
-import { errorStatus, type Failure, isErrorCode } from "@/lib/contract/failure";
+import { errorStatus, type Failure, isErrorCode, refusal } from "@/lib/contract/failure";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { toPlainLine } from "@/lib/contract/plain-line";
+import { decodePercent, toPlainLine } from "@/lib/contract/plain-line";
 import { LENGTH_HEADER, UNREADABLE_HEADER } from "@/lib/shared/headers";
+import { ok, type Result } from "@/lib/shared/result";
+import { toByteStream } from "@/lib/shared/web-stream";
 import { oneChunk } from "../upstream/streams";
 
 const always: Readonly<Record<string, string>> = {
@@ -18,21 +20,57 @@ const always: Readonly<Record<string, string>> = {
 /** How to authenticate, sent when a credential is missing; browsers show no dialog for it. */
 export const CHALLENGE = 'Bearer realm="Lightdesk"';
 
-/** A service may have answered with an empty 204 or 205; the console's answer has a body, which these statuses do not allow. */
 export function jsonAnswer(value: unknown, status = 200, headers = new Headers()): Response {
-  return inJson(writeExactJson(value), status, headers);
+  return inText(writeExactJson(value), status, headers);
 }
 
+/** The result's value as JSON, or its failure. */
+export function jsonOf<T>(
+  result: Result<T, Failure>,
+  toBody: (value: T) => unknown = (value) => value,
+  status = 200,
+): Result<Response, Failure> {
+  return result.ok ? ok(jsonAnswer(toBody(result.value), status)) : result;
+}
+
+/** No content if it succeeded, or its failure. */
+export function emptyOf(result: Result<unknown, Failure>): Result<Response, Failure> {
+  return result.ok ? ok(emptyAnswer()) : result;
+}
+
+const writtenBodies = new WeakMap<object, Uint8Array<ArrayBuffer>>();
+
+/** For values that several requests share and nobody changes: serialized once. */
+export function sharedAnswer(value: object, status: number, headers: Headers): Response {
+  const body = writtenBodies.get(value) ?? new TextEncoder().encode(writeExactJson(value));
+  writtenBodies.set(value, body);
+  return inJson(body, body.byteLength, status, headers);
+}
+
+export function writtenText(json: string): Response {
+  return inText(json, 200, new Headers());
+}
+
+/** Not copied, as it may have 30 MB. */
 export function writtenAnswer(json: Uint8Array): Response {
-  return inJson(oneChunk(json), 200, new Headers());
+  return inJson(oneChunk(json), json.byteLength, 200, new Headers());
 }
 
 export function unreadableHeaders(count: number): Headers {
   return new Headers(count > 0 ? { [UNREADABLE_HEADER]: String(count) } : {});
 }
 
-function inJson(body: BodyInit, status: number, headers: Headers): Response {
+function inText(json: string, status: number, headers: Headers): Response {
+  return inJson(json, Buffer.byteLength(json), status, headers);
+}
+
+/**
+ * The length lets the response reach a client that is still sending (lib/http/server.ts), and saves the packet of the last chunk. A service
+ * may have answered with an empty 204 or 205; the console's answer has a body, which these statuses do not allow.
+ */
+function inJson(body: BodyInit, length: number, status: number, headers: Headers): Response {
   headers.set("content-type", "application/json");
+  headers.set("content-length", String(length));
   return new Response(body, { status: status === 204 || status === 205 ? 200 : status, headers });
 }
 
@@ -49,14 +87,13 @@ export function failureAnswer(failure: Failure, requestId: string): Response {
     node_errors: nodeErrors ?? {},
   };
   const body = writeExactJson({ code, message, ...(details !== undefined && { details }), ...promptShape, request_id: requestId });
-  // Content-Length lets the response reach a client that is still sending (lib/http/server.ts).
-  const headers = new Headers({ "content-length": String(Buffer.byteLength(body)) });
+  const headers = new Headers();
   if (retryAfterMs !== undefined) headers.set("retry-after", String(Math.ceil(retryAfterMs / 1000)));
   const status = statusOf(failure);
   if (status === 401) headers.set("www-authenticate", CHALLENGE);
   // The rest of a body that is too large or too late is not read, so the connection cannot be reused.
   if (status === 413 || status === 408) headers.set("connection", "close");
-  return inJson(body, status, headers);
+  return inText(body, status, headers);
 }
 
 export function statusOf({ code, status }: Failure): number {
@@ -66,14 +103,14 @@ export function statusOf({ code, status }: Failure): number {
   return (status >= 400 && status < 500) || [501, 503, 504, 507].includes(status) ? status : 502;
 }
 
-export function finish(answer: Response, requestId: string): Response {
-  const headers = new Headers(answer.headers);
+export function finish(response: Response, requestId: string): Response {
+  const { headers } = response;
   const length = headers.get("content-length");
   if (length !== null) headers.set(LENGTH_HEADER, length);
   for (const [name, value] of Object.entries(always)) headers.set(name, value);
   if (!headers.has("cache-control")) headers.set("cache-control", "no-store");
   headers.set("x-request-id", requestId);
-  return new Response(answer.body, { status: answer.status, headers });
+  return response;
 }
 
 const requestHeaders = ["range", "if-range", "if-none-match", "if-modified-since"] as const;
@@ -117,10 +154,10 @@ export function fileAnswer(body: ReadableStream<Uint8Array> | null, name: string
 /** The envelope with the size of the whole, so that the caller can ask again. */
 export async function refusedRange(from: Response, requestId: string): Promise<Response> {
   await from.body?.cancel();
-  const answer = failureAnswer({ code: "RANGE_NOT_SATISFIABLE", message: "The file does not have this range.", status: 416 }, requestId);
+  const response = failureAnswer(refusal("RANGE_NOT_SATISFIABLE", "The file does not have this range."), requestId);
   const range = from.headers.get("content-range");
-  if (range !== null) answer.headers.set("content-range", range);
-  return answer;
+  if (range !== null) response.headers.set("content-range", range);
+  return response;
 }
 
 function isMedia(type: string): boolean {
@@ -148,27 +185,17 @@ function plainName(part: string): string {
 function exactName(part: string): string | undefined {
   const [, head = "", name = ""] = /^(filename\*=utf-8'[^']*')(.*)$/i.exec(part) ?? [];
   if (head === "") return part;
-  try {
-    const text = decodeURIComponent(name);
-    const line = toPlainLine(text);
-    return line === text ? part : head + encodeURIComponent(line).replace(/['()*]/g, (letter) => `%${letter.charCodeAt(0).toString(16)}`);
-  } catch {
-    return undefined;
-  }
+  const text = decodePercent(name);
+  if (text === undefined) return undefined;
+  const line = toPlainLine(text);
+  return line === text ? part : head + encodeURIComponent(line).replace(/['()*]/g, (letter) => `%${letter.charCodeAt(0).toString(16)}`);
 }
 
 export function textStream(pieces: AsyncGenerator<string, void>, onGone: () => void = () => undefined): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
-  return new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        let piece = await pieces.next();
-        while (!piece.done && piece.value === "") piece = await pieces.next();
-        if (piece.done) controller.close();
-        else controller.enqueue(encoder.encode(piece.value));
-      },
-      cancel: onGone,
-    },
-    { highWaterMark: 0 },
-  );
+  return toByteStream(async () => {
+    let piece = await pieces.next();
+    while (!piece.done && piece.value === "") piece = await pieces.next();
+    return piece.done ? piece : { value: encoder.encode(piece.value) };
+  }, onGone);
 }

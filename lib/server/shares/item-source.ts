@@ -13,27 +13,31 @@ import { NotCleanable, type Reading } from "./clean/pieces";
 import { noShare } from "./open-share";
 
 type Headers = Readonly<Record<string, string>>;
-type Asking = { signal: AbortSignal; headers?: Headers };
+type ReadOptions = { signal: AbortSignal; headers?: Headers };
 
 /** BLAKE3 in hexadecimal, if the service gave it. */
 export function hashOf({ asset_hash: hash }: Pick<Asset, "asset_hash">): string | undefined {
   return /^(?:blake3:)?([0-9a-f]{64})$/.exec(hash?.startsWith("sha256:") ? "" : (hash ?? ""))?.[1];
 }
 
-export async function openOriginal(access: Access, item: ShareItem, { signal, headers = {} }: Asking): Promise<Result<Response, Failure>> {
+export async function openOriginal(
+  access: Access,
+  item: ShareItem,
+  { signal, headers = {} }: ReadOptions,
+): Promise<Result<Response, Failure>> {
   // Without a hash or a validator, another file under the same name would not be noticed.
   if (!item.isFixed && item.validator === undefined) return failed(noShare);
-  const opened = await openUnchecked(access, item, { signal, headers });
-  if (!opened.ok || item.isFixed || validatorOf(opened.value) === item.validator) return opened;
-  await opened.value.body?.cancel();
+  const uncheckedResult = await openUnchecked(access, item, { signal, headers });
+  if (!uncheckedResult.ok || item.isFixed || validatorOf(uncheckedResult.value) === item.validator) return uncheckedResult;
+  await uncheckedResult.value.body?.cancel();
   return failed(noShare);
 }
 
 export async function isThere(access: Access, item: ShareItem, signal: AbortSignal): Promise<boolean> {
   if (item.asset !== undefined && item.isFixed) return (await sameAsset(access, item, signal)) !== undefined;
-  const opened = await openOriginal(access, item, { signal, headers: { range: "bytes=0-0" } });
-  if (opened.ok) await opened.value.body?.cancel();
-  return opened.ok;
+  const originalResult = await openOriginal(access, item, { signal, headers: { range: "bytes=0-0" } });
+  if (originalResult.ok) await originalResult.value.body?.cancel();
+  return originalResult.ok;
 }
 
 /** Distinguishes a file from another that took its place: the size, and the service's own ETag or date. */
@@ -43,7 +47,11 @@ export function validatorOf({ headers }: Response): string {
 }
 
 /** Opens the file that is there now, unchecked: only for the maker, while the share is made. */
-export async function openUnchecked(access: Access, item: ShareItem, { signal, headers = {} }: Asking): Promise<Result<Response, Failure>> {
+export async function openUnchecked(
+  access: Access,
+  item: ShareItem,
+  { signal, headers = {} }: ReadOptions,
+): Promise<Result<Response, Failure>> {
   if (item.file) return access.upstream.forward(operations.view, { query: item.file, signal, headers });
   const asset = await sameAsset(access, item, signal);
   return asset ? openAssetBytes(access, asset, signal, headers) : failed(noShare);
@@ -101,14 +109,14 @@ export async function readOriginal<T>(
   let parts = 0;
 
   async function open(index: number): Promise<number | undefined> {
-    await letGo(source);
+    await release(source);
     const from = index * BLOCK;
-    const opened = await openOriginal(access, item, { signal, headers: { range: `bytes=${from}-${from + BLOCK - 1}` } });
-    if (!opened.ok) throw new Unreadable(opened.failure.message);
-    const { status, headers } = opened.value;
+    const originalResult = await openOriginal(access, item, { signal, headers: { range: `bytes=${from}-${from + BLOCK - 1}` } });
+    if (!originalResult.ok) throw new Unreadable(originalResult.failure.message);
+    const { status, headers } = originalResult.value;
     const isWhole = status === 200;
-    source = { answer: opened.value, blocks: blocksIn(opened.value), next: isWhole ? 0 : index, isWhole };
-    if (beginOf(opened.value) !== (isWhole ? 0 : from)) throw new Unreadable("the service sends something else");
+    source = { answer: originalResult.value, blocks: blocksIn(originalResult.value), next: isWhole ? 0 : index, isWhole };
+    if (beginOf(originalResult.value) !== (isWhole ? 0 : from)) throw new Unreadable("the service sends something else");
     const size = Number((isWhole ? headers.get("content-length") : headers.get("content-range")?.split("/")[1]) ?? Number.NaN);
     if (!isWhole && !Number.isSafeInteger(size)) throw new Unreadable("the service does not say how long the file is");
     return Number.isSafeInteger(size) ? size : undefined;
@@ -132,10 +140,10 @@ export async function readOriginal<T>(
     // Without ranges, the answer is read on to the block, or again from the beginning.
     if (!source?.isWhole || source.next > index) await open(index);
     for (;;) {
-      const isWanted = source?.next === index;
+      const isNeeded = source?.next === index;
       const bytes = await nextBlock();
       if (!bytes) throw new Unreadable("the file ends too early");
-      if (isWanted) return bytes;
+      if (isNeeded) return bytes;
     }
   }
 
@@ -155,37 +163,37 @@ export async function readOriginal<T>(
         parts += 1;
         if (parts > MAX_PARTS) throw new NotCleanable("too many parts");
         if (parts % PARTS_A_TURN === 0) await othersTurn();
-        const found: Buffer[] = [];
+        const buffers: Buffer[] = [];
         const end = Math.min(size, at + length);
         for (let index = Math.floor(at / BLOCK); index * BLOCK < end; index++) {
           const from = index * BLOCK;
-          found.push((await block(index)).subarray(Math.max(0, at - from), end - from));
+          buffers.push((await block(index)).subarray(Math.max(0, at - from), end - from));
         }
-        return found.length === 1 && found[0] ? found[0] : Buffer.concat(found);
+        return buffers.length === 1 && buffers[0] ? buffers[0] : Buffer.concat(buffers);
       },
     });
   } finally {
-    await letGo(source);
+    await release(source);
   }
 }
 
 /** If no block was ever requested, the generator has not locked the body, so it is cancelled here. */
-async function letGo(source: Source | undefined): Promise<void> {
+async function release(source: Source | undefined): Promise<void> {
   await source?.blocks.return();
   if (source?.answer.body?.locked === false) await source.answer.body.cancel();
 }
 
-async function* blocksIn(answer: Response): AsyncGenerator<Buffer, void> {
+async function* blocksIn(response: Response): AsyncGenerator<Buffer, void> {
   let parts: Uint8Array[] = [];
   let length = 0;
-  for await (const bytes of bytesIn(answer)) {
+  for await (const bytes of bytesIn(response)) {
     parts.push(bytes);
     length += bytes.byteLength;
     if (length < BLOCK) continue;
-    const whole = Buffer.concat(parts);
+    const buffer = Buffer.concat(parts);
     let at = 0;
-    for (; at + BLOCK <= whole.length; at += BLOCK) yield whole.subarray(at, at + BLOCK);
-    [parts, length] = [[whole.subarray(at)], whole.length - at];
+    for (; at + BLOCK <= buffer.length; at += BLOCK) yield buffer.subarray(at, at + BLOCK);
+    [parts, length] = [[buffer.subarray(at)], buffer.length - at];
   }
   if (length > 0) yield Buffer.concat(parts);
 }

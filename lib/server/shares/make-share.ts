@@ -11,6 +11,7 @@ import { maskText } from "@/lib/contract/secrets/secret-texts";
 import { type MadeShare, MAX_SHARED, type NotCleanableDetails, type shareBodySchema } from "@/lib/contract/share";
 import { toAssetView } from "@/lib/contract/views/asset-view";
 import { listOutputs, type OutputView } from "@/lib/contract/views/outputs-view";
+import { createLimiter } from "@/lib/shared/async";
 import { pictureSizeOf } from "@/lib/shared/picture-size";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { callForBrowser } from "../answers/process-response";
@@ -20,30 +21,27 @@ import { type Parts } from "../composition-type";
 import { type Access } from "../connections/access";
 import { type ShareItem } from "../store/shares";
 import { isEmbedded } from "../upstream/send";
+import { readBeginning } from "../upstream/streams";
 import { isCleanable } from "./clean/clean";
 import { bytesIn, hashOf, openOriginal, openUnchecked, Unreadable, validatorOf } from "./item-source";
 
 type Body = z.output<typeof shareBodySchema>;
 
-const AT_ONCE = 6;
+const MAX_CONCURRENT = 6;
 const MAX_TEXT = 20_000;
 
-const brokeOff: Failure = {
-  code: "UPSTREAM_ERROR",
-  message: "The service broke off while the files were read. Nothing was shared. Try again.",
-  status: 502,
-};
+const brokeOff = refusal("UPSTREAM_ERROR", "The service broke off while the files were read. Nothing was shared. Try again.");
 
 export async function makeShare(access: Access, body: Body, signal: AbortSignal): Promise<Result<MadeShare, Failure>> {
   const { store, now } = access.composition;
-  const chosen = await (body.job === undefined ? chosenAssets(access, body.assets, signal) : outputsOf(access, body.job, signal));
-  if (!chosen.ok) return chosen;
-  const unclean = body.keepsMetadata ? [] : chosen.value.filter((item) => !isClean(item));
+  const result = await (body.job === undefined ? chosenAssets(access, body.assets, signal) : outputsOf(access, body.job, signal));
+  if (!result.ok) return result;
+  const unclean = body.keepsMetadata ? [] : result.value.filter((item) => !isClean(item));
   if (unclean.length > 0 && !body.leavesOut) {
     const details: NotCleanableDetails = { notCleanable: unclean.map(({ name }) => name) };
     return failed(refusal("UNPROCESSABLE", "Metadata cannot be removed from some of these files.", details));
   }
-  const left = chosen.value.filter((item) => !unclean.includes(item)).slice(0, MAX_SHARED);
+  const left = result.value.filter((item) => !unclean.includes(item)).slice(0, MAX_SHARED);
   if (left.length === 0) return failed(refusal("UNPROCESSABLE", "There is nothing to share."));
   const read = await inTurn(left, (item) => described(access, item, signal));
   if (read.includes("broke off")) return failed(brokeOff);
@@ -90,9 +88,9 @@ function isClean({ text, name, mimeType }: ShareItem): boolean {
 }
 
 async function chosenAssets(access: Access, ids: readonly string[], signal: AbortSignal): Promise<Result<ShareItem[], Failure>> {
-  const read = await inTurn([...new Set(ids)], (id) => access.upstream.call(operations.getAsset, { params: { id }, signal }));
+  const results = await inTurn([...new Set(ids)], (id) => access.upstream.call(operations.getAsset, { params: { id }, signal }));
   const items: ShareItem[] = [];
-  for (const asset of read) {
+  for (const asset of results) {
     if (!asset.ok) return failed(redactForBrowser(asset.failure, access));
     const view = toAssetView(asset.value);
     const { width, height, kind, mimeType, sizeBytes: size } = view;
@@ -129,37 +127,33 @@ const MAX_HASHED = 256 * 1024 ** 2;
 /** Undefined if the file could not be read: nothing would distinguish it from a file that takes its place. */
 async function described(access: Access, item: ShareItem, signal: AbortSignal): Promise<ShareItem | undefined | "broke off"> {
   try {
-    const known = item.isFixed ? item : await hashed(access, item, signal);
-    if (known?.kind !== "image" || known.width !== undefined) return known;
-    const size = await pictureSizeOf(await beginningOf(access, known, signal));
-    return { ...known, ...size };
+    const source = item.isFixed ? item : await hashed(access, item, signal);
+    if (source?.kind !== "image" || source.width !== undefined) return source;
+    const size = await pictureSizeOf(await beginningOf(access, source, signal));
+    return { ...source, ...size };
   } catch (error) {
     if (error instanceof Unreadable) return "broke off";
     throw error;
   }
 }
 
-/** The beginning of a picture tells its size, so that the page can reserve the room for it. */
+/** The beginning of a picture contains its size, so that the page can reserve its box. */
 async function beginningOf(access: Access, item: ShareItem, signal: AbortSignal): Promise<Uint8Array> {
-  const opened = await openOriginal(access, item, { signal, headers: { range: `bytes=0-${HEAD_BYTES - 1}` } });
-  const parts: Uint8Array[] = [];
-  let size = 0;
-  if (!opened.ok) return new Uint8Array();
-  for await (const bytes of bytesIn(opened.value)) {
-    parts.push(bytes);
-    if ((size += bytes.byteLength) >= HEAD_BYTES) break;
-  }
-  return new Uint8Array(Buffer.concat(parts).subarray(0, HEAD_BYTES));
+  const originalResult = await openOriginal(access, item, { signal, headers: { range: `bytes=0-${HEAD_BYTES - 1}` } });
+  if (!originalResult.ok) return new Uint8Array();
+  return readBeginning(originalResult.value.body, HEAD_BYTES).catch((cause: unknown) => {
+    throw new Unreadable("the service broke off", { cause });
+  });
 }
 
 /** For a file that its service does not name by content: computes the hash and the validator for later requests. */
 async function hashed(access: Access, item: ShareItem, signal: AbortSignal): Promise<ShareItem | undefined> {
-  const opened = await openUnchecked(access, item, { signal });
-  if (!opened.ok) return undefined;
-  const validator = validatorOf(opened.value);
+  const uncheckedResult = await openUnchecked(access, item, { signal });
+  if (!uncheckedResult.ok) return undefined;
+  const validator = validatorOf(uncheckedResult.value);
   const hasher = new Blake3Hasher();
   let size = 0;
-  for await (const bytes of bytesIn(opened.value)) {
+  for await (const bytes of bytesIn(uncheckedResult.value)) {
     hasher.update(Buffer.from(bytes));
     size += bytes.byteLength;
     if (size > MAX_HASHED) return { ...item, validator };
@@ -168,7 +162,6 @@ async function hashed(access: Access, item: ShareItem, signal: AbortSignal): Pro
 }
 
 async function inTurn<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
-  const done: R[] = [];
-  for (let at = 0; at < items.length; at += AT_ONCE) done.push(...(await Promise.all(items.slice(at, at + AT_ONCE).map(work))));
-  return done;
+  const limit = createLimiter(MAX_CONCURRENT);
+  return Promise.all(items.map((item) => limit(() => work(item))));
 }

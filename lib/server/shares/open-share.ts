@@ -2,26 +2,24 @@
 
 import "server-only";
 import { createHmac, timingSafeEqual } from "node:crypto";
-import { type Failure } from "@/lib/contract/failure";
+import { type Failure, refusal } from "@/lib/contract/failure";
 import { hasRole } from "@/lib/contract/people/roles";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Viewer } from "../auth/viewer";
 import { type Composition, type Parts } from "../composition-type";
 import { type Access, openQuietly } from "../connections/access";
-import { cookieAttributes, cookieName } from "../cookies";
+import { cookieAttributes, cookieName, readCookie } from "../cookies";
 import { type Share } from "../store/shares";
 
 export const LEAST_ROLE = "operator";
 /** The same answer for every stranger whose link opens nothing. */
-export const noShare: Failure = { code: "NOT_FOUND", message: "This link does not work.", status: 404 };
+export const noShare = refusal("NOT_FOUND", "This link does not work.");
 /** For a stranger who may try again in a moment. */
-export const tooMany: Failure = {
-  code: "SERVICE_UNAVAILABLE",
-  message: "Too many requests for this at once. Try again in a moment.",
-  status: 503,
+export const tooMany = {
+  ...refusal("SERVICE_UNAVAILABLE", "Too many requests for this at once. Try again in a moment."),
   retryAfterMs: 5000,
 };
-export const locked: Failure = { code: "UNAUTHORIZED", message: "This share needs its password.", status: 401 };
+export const locked = refusal("UNAUTHORIZED", "This share needs its password.");
 
 export type OpenedShare = { share: Share; maker: string; access: Access };
 
@@ -44,25 +42,19 @@ export async function openShare(composition: Composition, token: string): Promis
 }
 
 export async function enterShare(composition: Composition, token: string, cookies: string | null): Promise<Result<OpenedShare, Failure>> {
-  const opened = await openShare(composition, token);
-  if (!opened) return failed(noShare);
-  return isUnlocked(composition, opened.share, cookies) ? ok(opened) : failed(locked);
+  const openedShare = await openShare(composition, token);
+  if (!openedShare) return failed(noShare);
+  return isUnlocked(composition, openedShare.share, cookies) ? ok(openedShare) : failed(locked);
 }
 
 const UNLOCKED_SECONDS = 12 * 60 * 60;
 
 export function isUnlocked(composition: Composition, share: Share, cookies: string | null): boolean {
   if (share.passwordHash === undefined) return true;
-  const name = nameOf(composition, share);
-  const value = (cookies ?? "").split(";").find((part) => part.trim().startsWith(`${name}=`));
-  const [until = "", proof = ""] =
-    value
-      ?.trim()
-      .slice(name.length + 1)
-      .split(".") ?? [];
+  const [until = "", proof = ""] = readCookie(cookies, nameOf(composition, share))?.split(".") ?? [];
   const expected = Buffer.from(proofOf(composition, share, until));
-  const given = Buffer.from(proof);
-  return given.length === expected.length && timingSafeEqual(given, expected) && Number(until) > composition.now();
+  const proofBytes = Buffer.from(proof);
+  return proofBytes.length === expected.length && timingSafeEqual(proofBytes, expected) && Number(until) > composition.now();
 }
 
 /** After the right password: a cookie that opens this share in this browser for half a day. */

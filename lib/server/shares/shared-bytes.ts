@@ -7,6 +7,7 @@ import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { toFileName } from "@/lib/contract/plain-line";
 import { createLimiter } from "@/lib/shared/async";
 import { failed, ok, type Result } from "@/lib/shared/result";
+import { toByteStream } from "@/lib/shared/web-stream";
 import { bytesAnswer } from "../requests/responses";
 import { type ShareItem } from "../store/shares";
 import { CLEANING, cleanPieces } from "./clean/clean";
@@ -41,18 +42,14 @@ const ZEROS = 64 * 1024;
 
 export function cleanStream(pieces: readonly Piece[], original: ReadableStream<Uint8Array> | null, at: number): ReadableStream<Uint8Array> {
   const source = original?.getReader();
-  const made = make(pieces, source, at);
-  return new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        const next = await made.next();
-        if (!next.done) return controller.enqueue(next.value);
-        controller.close();
-        await source?.cancel().catch(() => undefined);
-      },
-      cancel: (reason) => source?.cancel(reason),
+  const asyncGenerator = make(pieces, source, at);
+  return toByteStream(
+    async () => {
+      const next = await asyncGenerator.next();
+      if (next.done) await source?.cancel().catch(() => undefined);
+      return next;
     },
-    { highWaterMark: 0 },
+    (reason) => source?.cancel(reason),
   );
 }
 
@@ -84,11 +81,11 @@ async function* make(
   }
 }
 
-type Asked = { number: number; item: ShareItem; pieces: string | undefined };
-type Wanted = { range: string | null; signal: AbortSignal; isDownload: boolean };
+type ShareTarget = { number: number; item: ShareItem; pieces: string | undefined };
+type BytesQuery = { range: string | null; signal: AbortSignal; isDownload: boolean };
 
 /** Pieces of another cleaning version are made again; a file that cannot be cleaned has no pieces. */
-const keptSchema = z.object({
+const piecesSchema = z.object({
   version: z.literal(CLEANING),
   pieces: z.array(
     z.union([z.object({ from: z.number(), to: z.number() }), z.object({ bytes: z.string() }), z.object({ zeros: z.number() })]),
@@ -100,21 +97,27 @@ const MAX_WAITING = 40;
 const looking = createLimiter(LOOKING_AT_ONCE);
 let lookingOrWaiting = 0;
 
-export async function sharedBytes(opened: OpenedShare, asked: Asked, wanted: Wanted): Promise<Result<Response, Failure>> {
-  const answer = opened.share.keepsMetadata ? await asItIs(opened, asked.item, wanted) : await cleaned(opened, asked, wanted);
-  if (!answer.ok) return answer;
-  const { headers } = answer.value;
+export async function sharedBytes(
+  openedShare: OpenedShare,
+  target: ShareTarget,
+  bytesQuery: BytesQuery,
+): Promise<Result<Response, Failure>> {
+  const result = openedShare.share.keepsMetadata
+    ? await asItIs(openedShare, target.item, bytesQuery)
+    : await cleaned(openedShare, target, bytesQuery);
+  if (!result.ok) return result;
+  const { headers } = result.value;
   headers.delete("etag");
   headers.delete("last-modified");
   headers.set("cache-control", "private, no-store");
   headers.set("x-robots-tag", "noindex, nofollow");
-  const isShown = !wanted.isDownload && headers.get("content-disposition")?.startsWith("inline");
-  const name = encodeURIComponent(toFileName(asked.item.name)).replace(/['()*]/g, (letter) => `%${letter.charCodeAt(0).toString(16)}`);
+  const isShown = !bytesQuery.isDownload && headers.get("content-disposition")?.startsWith("inline");
+  const name = encodeURIComponent(toFileName(target.item.name)).replace(/['()*]/g, (letter) => `%${letter.charCodeAt(0).toString(16)}`);
   headers.set("content-disposition", `${isShown ? "inline" : "attachment"}; filename*=UTF-8''${name}`);
-  return answer;
+  return result;
 }
 
-async function asItIs({ access }: OpenedShare, item: ShareItem, { range, signal }: Wanted): Promise<Result<Response, Failure>> {
+async function asItIs({ access }: OpenedShare, item: ShareItem, { range, signal }: BytesQuery): Promise<Result<Response, Failure>> {
   const original = await openOriginal(access, item, { signal, headers: range === null ? {} : { range } });
   if (!original.ok) return original;
   const { status } = original.value;
@@ -122,19 +125,19 @@ async function asItIs({ access }: OpenedShare, item: ShareItem, { range, signal 
   return ok(bytesAnswer(original.value));
 }
 
-async function cleaned(opened: OpenedShare, asked: Asked, { range, signal }: Wanted): Promise<Result<Response, Failure>> {
-  const found = await piecesOf(opened, asked, signal);
-  if (!found.ok) return found;
-  const { value: known } = found;
-  if (known.length === 0) return failed(noShare);
-  const size = known.reduce((sum, piece) => sum + lengthOf(piece), 0);
+async function cleaned(openedShare: OpenedShare, target: ShareTarget, { range, signal }: BytesQuery): Promise<Result<Response, Failure>> {
+  const piecesResult = await piecesOf(openedShare, target, signal);
+  if (!piecesResult.ok) return piecesResult;
+  const { value: pieceList } = piecesResult;
+  if (pieceList.length === 0) return failed(noShare);
+  const size = pieceList.reduce((sum, piece) => sum + lengthOf(piece), 0);
   const part = partOf(range, size);
   if (part === "none") return unsatisfiable(undefined, `bytes */${size}`);
   const { from, to } = part ?? { from: 0, to: size };
-  const pieces = piecesBetween(known, from, to);
+  const pieces = piecesBetween(pieceList, from, to);
   const span = spanOf(pieces);
   const headers = { range: `bytes=${span?.from ?? 0}-${(span?.to ?? 1) - 1}` };
-  const original = await openOriginal(opened.access, asked.item, { signal, headers });
+  const original = await openOriginal(openedShare.access, target.item, { signal, headers });
   if (!original.ok) return original;
   const begin = beginOf(original.value);
   // In another range than the requested one, nothing would be where the pieces expect it.
@@ -143,45 +146,45 @@ async function cleaned(opened: OpenedShare, asked: Asked, { range, signal }: Wan
     return failed(noShare);
   }
   const stream = cleanStream(pieces, original.value.body, begin);
-  const answer = bytesAnswer(new Response(stream, { headers: { "content-type": original.value.headers.get("content-type") ?? "" } }));
-  answer.headers.set("content-length", String(to - from));
-  answer.headers.set("accept-ranges", "bytes");
-  if (!part) return ok(answer);
-  answer.headers.set("content-range", `bytes ${from}-${to - 1}/${size}`);
-  return ok(new Response(answer.body, { status: 206, headers: answer.headers }));
+  const response = bytesAnswer(new Response(stream, { headers: { "content-type": original.value.headers.get("content-type") ?? "" } }));
+  response.headers.set("content-length", String(to - from));
+  response.headers.set("accept-ranges", "bytes");
+  if (!part) return ok(response);
+  response.headers.set("content-range", `bytes ${from}-${to - 1}/${size}`);
+  return ok(new Response(response.body, { status: 206, headers: response.headers }));
 }
 
 /** Computed once: the shared content does not change. */
-async function piecesOf(opened: OpenedShare, asked: Asked, signal: AbortSignal): Promise<Result<Piece[], Failure>> {
-  const kept = readKept(asked.pieces);
-  if (kept) return ok(kept);
+async function piecesOf(openedShare: OpenedShare, target: ShareTarget, signal: AbortSignal): Promise<Result<Piece[], Failure>> {
+  const storedPieces = readPieces(target.pieces);
+  if (storedPieces) return ok(storedPieces);
   if (lookingOrWaiting >= LOOKING_AT_ONCE + MAX_WAITING) return failed(tooMany);
   lookingOrWaiting += 1;
   try {
-    return await looking(() => look(opened, asked, signal));
+    return await looking(() => look(openedShare, target, signal));
   } finally {
     lookingOrWaiting -= 1;
   }
 }
 
-async function look({ share, access }: OpenedShare, { number, item }: Asked, signal: AbortSignal): Promise<Result<Piece[], Failure>> {
+async function look({ share, access }: OpenedShare, { number, item }: ShareTarget, signal: AbortSignal): Promise<Result<Piece[], Failure>> {
   const { shares } = access.composition.store;
   // The request before this one in the queue may have made them.
-  const kept = readKept((await shares.item(share.id, number))?.pieces);
-  if (kept) return ok(kept);
-  let found: Piece[] | undefined;
+  const storedPieces = readPieces((await shares.item(share.id, number))?.pieces);
+  if (storedPieces) return ok(storedPieces);
+  let pieces: Piece[] | undefined;
   try {
-    found = await readOriginal(access, item, signal, cleanPieces);
+    pieces = await readOriginal(access, item, signal, cleanPieces);
   } catch (error) {
     if (error instanceof Unreadable) return failed(noShare);
     if (!(error instanceof NotCleanable)) throw error;
   }
-  await shares.keepPieces(share.id, number, writeExactJson({ version: CLEANING, pieces: found ?? [] }));
-  return ok(found ?? []);
+  await shares.keepPieces(share.id, number, writeExactJson({ version: CLEANING, pieces: pieces ?? [] }));
+  return ok(pieces ?? []);
 }
 
-function readKept(pieces: string | undefined): Piece[] | undefined {
-  return pieces === undefined ? undefined : keptSchema.safeParse(JSON.parse(pieces)).data?.pieces;
+function readPieces(pieces: string | undefined): Piece[] | undefined {
+  return pieces === undefined ? undefined : piecesSchema.safeParse(JSON.parse(pieces)).data?.pieces;
 }
 
 /** For one range, as players request; for several, or for a header that is not understood, the whole file is sent. */

@@ -100,7 +100,7 @@ export function createKeyStore(database: Database) {
   const ofConnection = prepareOne(database, database.selectFrom("apiKeys").selectAll().where("connectionId", "=", ""));
   return {
     async put(key: StoredKey): Promise<void> {
-      await dialectOf(database).serially(database, `key of ${key.connectionId}`, async (transaction) => {
+      await dialectOf(database).runExclusive(database, `key of ${key.connectionId}`, async (transaction) => {
         await transaction.deleteFrom("apiKeys").where("connectionId", "=", key.connectionId).execute();
         await transaction.insertInto("apiKeys").values(key).execute();
       });
@@ -109,15 +109,5 @@ export function createKeyStore(database: Database) {
     getOf: (connectionId: string): Promise<StoredKey | undefined> => ofConnection(connectionId),
 
     list: (): Promise<StoredKey[]> => database.selectFrom("apiKeys").selectAll().orderBy("id").execute(),
-
-    async reseal(before: StoredKey, after: Sealed): Promise<boolean> {
-      return hasEffect(
-        database
-          .updateTable("apiKeys")
-          .set({ ringKeyId: after.ringKeyId, ciphertext: after.ciphertext })
-          .where("id", "=", before.id)
-          .where("ciphertext", "=", before.ciphertext),
-      );
-    },
   };
 }

@@ -7,19 +7,19 @@ import { requireCurrent } from "@/lib/shared/database/migrate";
 import { isNoTable } from "@/lib/shared/database/postgres";
 import { type Database, openDatabase, openPostgres } from "./database";
 import { dialectOf } from "./dialect";
-import { indexed, readItem } from "./jobs/ledger-entry";
+import { indexed, readItem } from "./jobs/index-entry";
 import { postgresHistory } from "./migrations";
 import { type Tables } from "./tables";
 
-type Copying = { from: Database; to: Database; say(progress: string): void; alongside?(): Promise<void> };
+type Copying = { from: Database; to: Database; logProgress(progress: string): void; alongside?(): Promise<void> };
 
-/** Both have the current schema; rows only in the target are deleted. Sign-in limits start anew; SQLite's index cannot be read out. */
-export async function copyStore({ from, to, say, alongside }: Copying): Promise<Copied> {
+/** Both have the current schema; rows only in the target are deleted. Sign-in limits start again; SQLite's index cannot be read out. */
+export async function copyStore({ from, to, logProgress, alongside }: Copying): Promise<Copied> {
   return copyTables({
     from: from.withoutPlugins(),
     to: to.withoutPlugins(),
-    say,
-    isLeftOut: (table) => table === "attempts" || /^(kysely_|ledger_words)/.test(table),
+    logProgress,
+    isExcluded: (table) => table === "attempts" || /^(kysely_|ledger_words)/.test(table),
     putBeside: async (trx, table, row) => {
       if (table === "ledger_jobs") await putWords(trx, row);
     },
@@ -39,8 +39,7 @@ export async function requireFinished(database: Database): Promise<void> {
 
 export async function requireVacant(to: Database): Promise<void> {
   const there = await to.selectFrom("members").select("id").limit(1).executeTakeFirst();
-  if (there && !(await isUnfinishedCopy(to)))
-    throw new Error("The target holds a console already: name an empty database, or an empty folder.");
+  if (there && !(await isUnfinishedCopy(to))) throw new Error("The target already contains a console. Name an empty database or folder.");
 }
 
 /** The index is built again from the columns it was made of. */
@@ -48,10 +47,10 @@ async function putWords(trx: Kysely<Tables>, row: Row): Promise<void> {
   const text = (name: string) => (typeof row[name] === "string" ? row[name] : undefined);
   const kinds = (text("kinds") ?? "").split(",").filter(Boolean);
   const body = indexed({ item: readItem(text("item") ?? "{}"), memberId: text("member_id"), kinds, inputs: text("inputs") });
-  await dialectOf(trx).putWords(trx, BigInt(text("key") ?? 0), body);
+  await dialectOf(trx).writeWords(trx, BigInt(text("key") ?? 0), body);
 }
 
-export async function copySnapshot(url: string, file: string, say: (progress: string) => void): Promise<void> {
+export async function copySnapshot(url: string, file: string, logProgress: (progress: string) => void): Promise<void> {
   const source = openPostgres(url);
   const { database: target, migrate } = openDatabase(file);
   try {
@@ -59,7 +58,7 @@ export async function copySnapshot(url: string, file: string, say: (progress: st
     await requireFinished(source);
     await migrate();
     const snapshot = source.transaction().setIsolationLevel("repeatable read").setAccessMode("read only");
-    await snapshot.execute((from) => copyStore({ from, to: target, say }));
+    await snapshot.execute((from) => copyStore({ from, to: target, logProgress }));
   } finally {
     await Promise.all([source.destroy(), target.destroy()]);
   }
@@ -67,7 +66,7 @@ export async function copySnapshot(url: string, file: string, say: (progress: st
 
 async function requireThisVersion(database: Database): Promise<void> {
   const { rows } = await sql<{ name: string }>`SELECT name FROM kysely_migration`.execute(database).catch((error: unknown) => {
-    if (isNoTable(error)) throw new Error("DATABASE_URL leads to a database without a console.", { cause: error });
+    if (isNoTable(error)) throw new Error("The database of DATABASE_URL contains no console.", { cause: error });
     throw error;
   });
   requireCurrent(

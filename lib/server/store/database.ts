@@ -15,6 +15,7 @@ import {
   PostgresDialect,
   type PrimitiveValueListNode,
   type RootOperationNode,
+  sql,
   type SqliteDatabase,
   SqliteDialect,
   type SqliteStatement,
@@ -40,8 +41,10 @@ const flags: ReadonlySet<string> = new Set([
   "disabled",
   "guests",
   "hasAssets",
+  "includesPrompts",
   "isBounded",
   "isComplete",
+  "isEnabled",
   "isExact",
   "isSuspended",
   "isTeam",
@@ -119,7 +122,7 @@ function prepareConnection(sqlite: SqliteConnection, file: string, keys: readonl
   sqlite.pragma(`locking_mode = ${locking}`);
   const isEmpty = sqlite.prepare("SELECT 1 FROM sqlite_master LIMIT 1").get() === undefined;
   if (isEmpty && sqlite.pragma("user_version") === 0) {
-    const key = keys.find((one) => existsSync(one));
+    const key = keys.find((key) => existsSync(key));
     if (key !== undefined) {
       sqlite.close();
       if (statSync(file).size === 0) rmSync(file);
@@ -146,10 +149,20 @@ type Changed = InsertResult | UpdateResult | DeleteResult;
 
 /** Whether the statement inserted, updated or deleted a row. */
 export async function hasEffect(statement: { executeTakeFirst(): Promise<Changed | undefined> }): Promise<boolean> {
-  const done = await statement.executeTakeFirst();
-  if (!done) return false;
-  if ("numUpdatedRows" in done) return done.numUpdatedRows > 0n;
-  return ("numDeletedRows" in done ? done.numDeletedRows : (done.numInsertedOrUpdatedRows ?? 0n)) > 0n;
+  const changed = await statement.executeTakeFirst();
+  if (!changed) return false;
+  if ("numUpdatedRows" in changed) return changed.numUpdatedRows > 0n;
+  return ("numDeletedRows" in changed ? changed.numDeletedRows : (changed.numInsertedOrUpdatedRows ?? 0n)) > 0n;
+}
+
+/** Deletes the rows that are older. */
+export async function deleteBefore(
+  database: Database,
+  table: keyof Tables,
+  column: "at" | "createdAt" | "expiresAt",
+  time: number,
+): Promise<void> {
+  await sql`delete from ${sql.table(table)} where ${sql.ref(column)} < ${time}`.execute(database);
 }
 
 /** Statements that delete, end a session or take a right away: a full disk must not prevent them. */

@@ -3,66 +3,66 @@
 import "server-only";
 import { type Kysely, PostgresAdapter, type RawBuilder, sql, type SqlBool } from "kysely";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { isWholePiece, wholePiecesOf } from "./jobs/ledger-words";
+import { isWholePiece, wholePiecesOf } from "./jobs/index-words";
 import { type Tables } from "./tables";
 
-/** One condition of a search in the index of words: a job matches if its entry contains at least one of these pieces. */
+/** One condition of a search in the word index. A job matches if its entry contains at least one of these pieces. */
 export type Term = readonly string[];
 
 type StoreDialect = {
-  isFile: boolean;
-  /** Runs works of the same name one after the other, across processes: what a work has read is still true when it writes. */
-  serially<T>(database: Kysely<Tables>, name: string, work: (trx: Kysely<Tables>) => Promise<T>): Promise<T>;
-  /** The current time in ms for comparing rows of all consoles: the database's own if several share it, as their clocks may differ. */
-  clock(now: number): RawBuilder<number>;
-  /** To select from: a table with the column `value`. */
-  rowsOf(texts: readonly string[]): RawBuilder<unknown>;
-  holds(column: RawBuilder<unknown>, text: string): RawBuilder<SqlBool>;
-  putWords(trx: Kysely<Tables>, key: bigint, body: string): Promise<void>;
-  /** Selects the `key` of each job between two keys that matches all terms; there must be at least one term. */
-  keysWith(terms: readonly Term[], from: bigint, to: bigint): RawBuilder<unknown>;
+  isSqlite: boolean;
+  /** Runs tasks of the same name one after the other, across processes: what a task reads cannot change before it writes. */
+  runExclusive<T>(database: Kysely<Tables>, name: string, task: (trx: Kysely<Tables>) => Promise<T>): Promise<T>;
+  /** The current time in ms. On PostgreSQL the database's own, as the clocks of several consoles may differ. */
+  currentTime(now: number): RawBuilder<number>;
+  /** A table expression with the column `value`. */
+  textRows(texts: readonly string[]): RawBuilder<unknown>;
+  contains(column: RawBuilder<unknown>, text: string): RawBuilder<SqlBool>;
+  writeWords(trx: Kysely<Tables>, key: bigint, body: string): Promise<void>;
+  /** Selects the `key` of each job from `from` to below `to` that matches all terms. Needs at least one term. */
+  selectMatchingKeys(terms: readonly Term[], from: bigint, to: bigint): RawBuilder<unknown>;
 };
 
 const sqliteDialect: StoreDialect = {
-  isFile: true,
-  serially: (database, _name, work) => database.transaction().execute(work),
-  clock: (now) => sql`${now}`,
-  rowsOf: (texts) => sql`json_each(${writeExactJson(texts)})`,
-  holds: (column, text) => sql`instr(${column}, ${text}) > 0`,
+  isSqlite: true,
+  runExclusive: (database, _name, work) => database.transaction().execute(work),
+  currentTime: (now) => sql`${now}`,
+  textRows: (texts) => sql`json_each(${writeExactJson(texts)})`,
+  contains: (column, text) => sql`instr(${column}, ${text}) > 0`,
 
-  async putWords(trx, key, body) {
+  async writeWords(trx, key, body) {
     await sql`DELETE FROM ledger_words WHERE rowid = ${key}`.execute(trx);
     await sql`INSERT INTO ledger_words (rowid, body) VALUES (${key}, ${body})`.execute(trx);
   },
 
-  keysWith(terms, from, to) {
-    const match = terms.map((pieces) => `(${pieces.map(quoted).join(" OR ")})`).join(" AND ");
+  selectMatchingKeys(terms, from, to) {
+    const match = terms.map((pieces) => `(${pieces.map(quote).join(" OR ")})`).join(" AND ");
     return sql`SELECT rowid AS key FROM ledger_words WHERE ledger_words MATCH ${match} AND rowid >= ${from} AND rowid < ${to}`;
   },
 };
 
-const quoted = (piece: string) => `"${piece.replaceAll('"', '""')}"`;
+const quote = (piece: string) => `"${piece.replaceAll('"', '""')}"`;
 
 const postgresDialect: StoreDialect = {
-  isFile: false,
-  serially: (database, name, work) =>
+  isSqlite: false,
+  runExclusive: (database, name, work) =>
     database.transaction().execute(async (trx) => {
-      // Released with the transaction.
+      // The lock ends with the transaction.
       await sql`SELECT pg_advisory_xact_lock(hashtextextended(${name}, 0))`.execute(trx);
       return work(trx);
     }),
-  clock: () => sql`(extract(epoch FROM statement_timestamp()) * 1000)::bigint`,
-  // An array and not JSON: a JSON text could name a character that PostgreSQL does not accept.
-  rowsOf: (texts) => sql`unnest(${[...texts]}::text[]) AS texts (value)`,
-  holds: (column, text) => sql`strpos(${column}, ${text}) > 0`,
+  currentTime: () => sql`(extract(epoch FROM statement_timestamp()) * 1000)::bigint`,
+  // Not JSON: a JSON escape can stand for a character that PostgreSQL rejects.
+  textRows: (texts) => sql`unnest(${[...texts]}::text[]) AS texts (value)`,
+  contains: (column, text) => sql`strpos(${column}, ${text}) > 0`,
 
-  async putWords(trx, key, body) {
+  async writeWords(trx, key, body) {
     await sql`
       INSERT INTO ledger_words (key, marks, body) VALUES (${key}, ${wholePiecesOf(body)}, ${body})
       ON CONFLICT (key) DO UPDATE SET marks = excluded.marks, body = excluded.body`.execute(trx);
   },
 
-  keysWith(terms, from, to) {
+  selectMatchingKeys(terms, from, to) {
     const conditions = [sql`key >= ${from} AND key < ${to}`, ...terms.map(conditionOf)];
     return sql`SELECT key FROM ledger_words WHERE ${sql.join(conditions, sql` AND `)}`;
   },
@@ -78,7 +78,7 @@ export function dialectOf(database: Kysely<Tables>): StoreDialect {
   return database.getExecutor().adapter instanceof PostgresAdapter ? postgresDialect : sqliteDialect;
 }
 
-/** For `column in`: one bound value for any number of texts, so that the statement stays the same. */
-export function oneOf(database: Kysely<Tables>, texts: readonly string[]): RawBuilder<string> {
-  return sql<string>`(SELECT value FROM ${dialectOf(database).rowsOf(texts)})`;
+/** For `column in`: binds any number of texts as one value, so that the statement stays the same. */
+export function selectTexts(database: Kysely<Tables>, texts: readonly string[]): RawBuilder<string> {
+  return sql<string>`(SELECT value FROM ${dialectOf(database).textRows(texts)})`;
 }

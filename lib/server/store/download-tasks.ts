@@ -6,9 +6,7 @@ import { type Sealed } from "./connections";
 import { type Database, hasEffect } from "./database";
 import { type Row, type Tables } from "./tables";
 
-export type DownloadTaskStore = ReturnType<typeof createDownloadTaskStore>;
 export type StoredDownload = Row<"downloadTasks"> & { memberName: string | null };
-export type SealedDownload = Pick<StoredDownload, "id" | "ringKeyId" | "sealedRequest">;
 /** What the service reports about a download. Absent fields stay unchanged. */
 export type DownloadNews = Omit<Updateable<Tables["downloadTasks"]>, "id" | "connectionId" | "memberId" | "sealedRequest" | "ringKeyId">;
 type NewDownload = Pick<StoredDownload, "id" | "connectionId" | "taskId" | "source" | "word"> & {
@@ -31,7 +29,7 @@ export function createDownloadTaskStore(database: Database) {
   async function prune(connectionId: string, now: number): Promise<void> {
     const own = database.deleteFrom("downloadTasks").where("connectionId", "=", connectionId);
     await own.where("endedAt", "<", now - KEPT_MS).execute();
-    const beyond = await database
+    const beyond = database
       .selectFrom("downloadTasks")
       .select("id")
       .where("connectionId", "=", connectionId)
@@ -39,10 +37,8 @@ export function createDownloadTaskStore(database: Database) {
       .orderBy((order) => order.case().when("endedAt", "is", null).then(0).else(1).end())
       .orderBy("createdAt", "desc")
       .offset(MAX_OF_A_CONNECTION)
-      .limit(MAX_OF_A_CONNECTION)
-      .execute();
-    const ids = beyond.map(({ id }) => id);
-    if (ids.length > 0) await database.deleteFrom("downloadTasks").where("id", "in", ids).execute();
+      .limit(MAX_OF_A_CONNECTION);
+    await database.deleteFrom("downloadTasks").where("id", "in", beyond).execute();
   }
 
   return {
@@ -91,20 +87,6 @@ export function createDownloadTaskStore(database: Database) {
 
     async change(id: string, news: DownloadNews): Promise<void> {
       if (Object.keys(news).length > 0) await database.updateTable("downloadTasks").set(news).where("id", "=", id).execute();
-    },
-
-    listSealed(): Promise<SealedDownload[]> {
-      return database.selectFrom("downloadTasks").select(["id", "ringKeyId", "sealedRequest"]).orderBy("id").execute();
-    },
-
-    async reseal(before: SealedDownload, after: Sealed): Promise<boolean> {
-      return hasEffect(
-        database
-          .updateTable("downloadTasks")
-          .set({ ringKeyId: after.ringKeyId, sealedRequest: after.ciphertext })
-          .where("id", "=", before.id)
-          .where("sealedRequest", "=", before.sealedRequest),
-      );
     },
 
     async remove(id: string): Promise<void> {

@@ -9,7 +9,6 @@ import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { parseJson } from "@/lib/contract/json/parse-json";
 import { type Sealed } from "./connections";
 import { type Database, hasEffect, prepareOne } from "./database";
-import { hashToken } from "./settings";
 import { type Row } from "./tables";
 
 export type EmbedHost = EmbedHostBody & {
@@ -25,7 +24,6 @@ export type EmbedHost = EmbedHostBody & {
 };
 export type Keeper = { id: string; name: string };
 export type HostKeeping = Pick<EmbedHost, "sealed" | "old" | "keptBy">;
-export type EmbedHostStore = ReturnType<typeof createEmbedHostStore>;
 
 const textsSchema = z.array(z.string()).catch([]);
 const pagesSchema = z.array(z.enum(embedPages)).catch([]);
@@ -71,26 +69,8 @@ export function createEmbedHostStore(database: Database) {
       return hasEffect(database.deleteFrom("embedHosts").where("id", "=", id));
     },
 
-    async noteRefusal(id: string, { at, why }: { at: number; why: string }): Promise<void> {
+    async recordRefusal(id: string, { at, why }: { at: number; why: string }): Promise<void> {
       await database.updateTable("embedHosts").set({ refusedAt: at, refusal: why }).where("id", "=", id).execute();
-    },
-
-    async takeTicket(hostId: string, ticketId: string, { now, expiresAt }: { now: number; expiresAt: number }): Promise<boolean> {
-      await database.deleteFrom("embedTickets").where("expiresAt", "<", now).execute();
-      return hasEffect(
-        database
-          .insertInto("embedTickets")
-          .values({ hostId, ticketHash: hashToken(ticketId), expiresAt })
-          .onConflict((conflict) => conflict.columns(["hostId", "ticketHash"]).doNothing()),
-      );
-    },
-
-    async reseal(id: string, before: Sealed, { ringKeyId, ciphertext }: Sealed): Promise<boolean> {
-      const host = database.updateTable("embedHosts").where("id", "=", id);
-      const present = host.set({ ringKeyId, ciphertext }).where("ciphertext", "=", before.ciphertext);
-      const older = host.set({ oldRingKeyId: ringKeyId, oldCiphertext: ciphertext }).where("oldCiphertext", "=", before.ciphertext);
-      const done = [await present.executeTakeFirst(), await older.executeTakeFirst()];
-      return done.some(({ numUpdatedRows }) => Number(numUpdatedRows) > 0);
     },
   };
 }

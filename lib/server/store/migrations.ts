@@ -215,6 +215,40 @@ const reruns = `
   DROP INDEX job_usage_by_time;
   CREATE INDEX job_usage_by_time ON job_usage (at, member_id, connection_id, word, run_ms, outputs, bytes, is_sized, token);`;
 
+/** `body` is the payload, before it takes the webhook's format. `next_at`: when it is due, or when its lease ends. */
+const webhooks = `
+  ALTER TABLE workflow_names DROP COLUMN is_masked;
+  CREATE TABLE webhooks (
+    id text PRIMARY KEY, connection_id text NOT NULL REFERENCES connections (id) ON DELETE CASCADE, name text NOT NULL,
+    origin text NOT NULL, format text NOT NULL, events text NOT NULL, includes_prompts integer NOT NULL, is_enabled integer NOT NULL,
+    ring_key_id text NOT NULL, ciphertext text NOT NULL, old_until bigint, created_at bigint NOT NULL);
+  CREATE INDEX webhooks_of_connection ON webhooks (connection_id);
+  CREATE TABLE webhook_deliveries (
+    id text PRIMARY KEY, webhook_id text NOT NULL REFERENCES webhooks (id) ON DELETE CASCADE, event_id text NOT NULL, type text NOT NULL,
+    body text NOT NULL, state text NOT NULL, attempts integer NOT NULL, next_at bigint, give_up_at bigint NOT NULL,
+    created_at bigint NOT NULL, last_at bigint, duration_ms bigint, status integer, problem text, response text,
+    CONSTRAINT webhook_deliveries_once UNIQUE (webhook_id, event_id));
+  CREATE INDEX webhook_deliveries_due ON webhook_deliveries (next_at) WHERE next_at IS NOT NULL;
+  CREATE INDEX webhook_deliveries_newest ON webhook_deliveries (webhook_id, created_at);
+  CREATE TABLE webhook_watches (
+    connection_id text PRIMARY KEY REFERENCES connections (id) ON DELETE CASCADE, state text NOT NULL, holder text NOT NULL,
+    held_until bigint NOT NULL);`;
+
+const runTimes = `
+  ALTER TABLE ledger_jobs ADD COLUMN run_key text;
+  ALTER TABLE ledger_jobs ADD COLUMN runner text;
+  CREATE INDEX ledger_jobs_runs ON ledger_jobs (number, run_key, key) WHERE run_key IS NOT NULL AND run_ms IS NOT NULL;`;
+
+const batches = `
+  ALTER TABLE job_labels ADD COLUMN batch_id text;
+  ALTER TABLE job_labels ADD COLUMN batch_size integer;
+  CREATE INDEX job_labels_of_batch ON job_labels (connection_id, batch_id) WHERE batch_id IS NOT NULL;`;
+
+const unusedParts = `
+  DROP TABLE embed_tickets;
+  ALTER TABLE shares DROP COLUMN attempts;
+  ALTER TABLE shares DROP COLUMN attempts_since;`;
+
 const history = (types: typeof sqlite, translate: (sql: string) => string): History => ({
   table: "kysely_migration",
   columns: "name varchar(255) PRIMARY KEY, timestamp varchar(255) NOT NULL",
@@ -225,7 +259,12 @@ const history = (types: typeof sqlite, translate: (sql: string) => string): Hist
     "0034-people-facts": translate(reruns),
     "0035-reruns": "",
   },
-  later: [],
+  later: [
+    { name: "0037-webhooks", sql: translate(webhooks) },
+    { name: "0038-run-times", sql: translate(runTimes) },
+    { name: "0039-batches", sql: translate(batches) },
+    { name: "0040-unused-parts", sql: translate(unusedParts) },
+  ],
 });
 
 export const sqliteHistory = history(sqlite, (sql) => sql);

@@ -6,12 +6,21 @@ import { sql } from "kysely";
 import { createPostgresLine } from "@/lib/shared/database/postgres-line";
 import { type Database } from "./database";
 
-/** A connection got another service, key or list: forget what is known of it. Undefined: any, as a notice may have been missed. */
-type OnChange = (connectionId: string | undefined) => void;
+/** Data changed at a service, or through a connection; with neither, elsewhere in the console. */
+export type DataChange = { baseUrl?: string; connectionId?: string };
+/** Receives notices of other processes. Undefined: anything may have changed, as notices may have been lost. */
+export type PeerListener = {
+  /** A connection has another service, key or list: cached facts about it are invalid. */
+  onConnection(connectionId: string | undefined): void;
+  onData(change: DataChange | undefined): void;
+  onError(error: unknown): void;
+};
 
 export type Peers = {
-  start(onChange: OnChange): Promise<void>;
+  start(listener: PeerListener): Promise<void>;
   tellChange(connectionId: string): Promise<void>;
+  /** Coalesced: the first notice of a burst is sent at once, the others together. */
+  publishData(change: DataChange): void;
   /** Returns the function that ends the work; the caller must call it. */
   beginWork(name: string): Promise<() => Promise<void>>;
   isUnderWay(name: string): Promise<boolean>;
@@ -41,6 +50,7 @@ export function createNoPeers(): Peers {
   return {
     start: () => Promise.resolve(),
     tellChange: () => Promise.resolve(),
+    publishData: () => undefined,
     beginWork(name) {
       work.add(name);
       return Promise.resolve(() => Promise.resolve(void work.remove(name)));
@@ -51,12 +61,16 @@ export function createNoPeers(): Peers {
 }
 
 const CHANNEL = "lightdesk_console";
-const NUMBER = "hashtextextended('under way: ' || $1, 0)";
+const DATA_EVERY_MS = 300;
+/** The same as in `isUnderWay`. */
+const LOCK_KEY = "hashtextextended('under way: ' || $1, 0)";
 
 export function createPostgresPeers(database: Database, url: string): Peers {
   const own = randomUUID();
   const work = createWork();
-  let onChange: OnChange = () => undefined;
+  let listener: PeerListener | undefined;
+  /** Data notices of the last moment, and whether each is due again. */
+  const published = new Map<string, boolean>();
   const locked = new Set<string>();
   let turn: Promise<unknown> = Promise.resolve();
 
@@ -64,43 +78,62 @@ export function createPostgresPeers(database: Database, url: string): Peers {
     url,
     channel: CHANNEL,
     receive(payload) {
-      const [from, connectionId] = payload.split(" ");
-      if (from !== own) onChange(connectionId);
+      const [from, kind, baseUrl, connectionId] = payload.split(" ");
+      if (from === own) return;
+      if (kind === "data") listener?.onData({ baseUrl: baseUrl || undefined, connectionId: connectionId || undefined });
+      else listener?.onConnection(kind);
     },
     async setUp() {
       locked.clear();
       for (const name of [...work.names()]) await lock(name);
     },
-    missed: () => onChange(undefined),
+    missed() {
+      listener?.onConnection(undefined);
+      listener?.onData(undefined);
+    },
   });
 
-  function inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const done = turn.then(work);
+  const notify = (notice: string) => sql`SELECT pg_notify(${CHANNEL}, ${`${own} ${notice}`})`.execute(database);
+
+  function publish(notice: string): void {
+    if (published.has(notice)) return void published.set(notice, true);
+    published.set(notice, false);
+    notify(notice).catch((error: unknown) => listener?.onError(error));
+    setTimeout(() => {
+      const isDue = published.get(notice);
+      published.delete(notice);
+      if (isDue) publish(notice);
+    }, DATA_EVERY_MS).unref();
+  }
+
+  function inTurn<T>(act: () => Promise<T>): Promise<T> {
+    const done = turn.then(act);
     turn = done.catch(() => undefined);
     return done;
   }
 
   /** If the connection is lost, the next one takes the locks. */
-  const say = (text: string, name: string) => line.ask(text, [name]).catch(() => undefined);
+  const runOnLine = (text: string, name: string) => line.ask(text, [name]).catch(() => undefined);
   const lock = (name: string) =>
     inTurn(async () => {
       if (!work.has(name) || locked.has(name)) return;
       locked.add(name);
-      await say(`SELECT pg_advisory_lock_shared(${NUMBER})`, name);
+      await runOnLine(`SELECT pg_advisory_lock_shared(${LOCK_KEY})`, name);
     });
   const unlock = (name: string) =>
     inTurn(async () => {
-      if (!work.has(name) && locked.delete(name)) await say(`SELECT pg_advisory_unlock_shared(${NUMBER})`, name);
+      if (!work.has(name) && locked.delete(name)) await runOnLine(`SELECT pg_advisory_unlock_shared(${LOCK_KEY})`, name);
     });
 
   return {
-    async start(listen) {
-      onChange = listen;
+    async start(receiver) {
+      listener = receiver;
       await line.start();
     },
     async tellChange(connectionId) {
-      await sql`SELECT pg_notify(${CHANNEL}, ${`${own} ${connectionId}`})`.execute(database);
+      await notify(connectionId);
     },
+    publishData: ({ baseUrl = "", connectionId = "" }) => publish(`data ${baseUrl} ${connectionId}`),
     async beginWork(name) {
       if (work.add(name)) await lock(name);
       return async () => {
@@ -115,6 +148,9 @@ export function createPostgresPeers(database: Database, url: string): Peers {
           AND ((classid::bigint << 32) | objid::bigint) = hashtextextended('under way: ' || ${name}::text, 0)`.execute(database);
       return rows.length > 0;
     },
-    close: () => line.close(),
+    close() {
+      published.clear();
+      return line.close();
+    },
   };
 }

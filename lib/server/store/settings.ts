@@ -36,10 +36,10 @@ export function createSettingStore(database: Database) {
 
 export function createSetUpTokenStore(database: Database) {
   return {
-    async replace(token: string, now: number, keptMs = 0): Promise<void> {
+    async replace(token: string, now: number, graceMs = 0): Promise<void> {
       await database.transaction().execute(async (transaction) => {
         const all = transaction.deleteFrom("setUpTokens");
-        await (keptMs === 0 ? all : all.where("createdAt", "<", now - keptMs)).execute();
+        await (graceMs === 0 ? all : all.where("createdAt", "<", now - graceMs)).execute();
         await transaction
           .insertInto("setUpTokens")
           .values({ tokenHash: hashToken(token), createdAt: now })
@@ -67,16 +67,16 @@ export type Bucket = { name: string; burst: number; refillMs: number };
 export type AttemptStore = ReturnType<typeof createAttemptStore>;
 
 export function createAttemptStore(database: Database) {
-  const { clock } = dialectOf(database);
+  const { currentTime } = dialectOf(database);
   const of = (name: string) => database.updateTable("attempts").where("name", "=", hashToken(name));
   return {
     /** Milliseconds to wait before the next one; 0 if this one may pass. With `count`, that many are taken at once, or none of them. */
     async take({ name, burst, refillMs }: Bucket, now: number, count = 1): Promise<number> {
-      const at = clock(now);
+      const at = currentTime(now);
       const later = (times: number) => sql<number>`${at} + ${Math.round(times * refillMs)}`;
       // A full bucket needs no row.
       await database.deleteFrom("attempts").where("fullAt", "<=", at).execute();
-      const done = await database
+      const insertResult = await database
         .insertInto("attempts")
         .values({ name: hashToken(name), fullAt: later(count) })
         .onConflict((conflict) =>
@@ -88,9 +88,9 @@ export function createAttemptStore(database: Database) {
             .where("attempts.fullAt", "<=", later(burst - count)),
         )
         .executeTakeFirst();
-      if (Number(done.numInsertedOrUpdatedRows ?? 0) > 0) return 0;
-      const left = sql<number>`full_at - ${at}`.as("left");
-      const row = await database.selectFrom("attempts").select(left).where("name", "=", hashToken(name)).executeTakeFirst();
+      if (Number(insertResult.numInsertedOrUpdatedRows ?? 0) > 0) return 0;
+      const remainingMs = sql<number>`full_at - ${at}`.as("left");
+      const row = await database.selectFrom("attempts").select(remainingMs).where("name", "=", hashToken(name)).executeTakeFirst();
       return Math.max(1, Math.ceil(Number(row?.left ?? 0) - (burst - 1) * refillMs));
     },
 

@@ -5,21 +5,18 @@ import { z } from "zod";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type Role } from "@/lib/contract/people/roles";
 import { mediaKinds } from "@/lib/contract/views/outputs-view";
-import { type Database, hasEffect } from "./database";
+import { type Database, deleteBefore } from "./database";
 import { hashToken } from "./settings";
 import { type Row } from "./tables";
 
 const KEPT_MS = 90 * 24 * 60 * 60_000;
 const MAX_LISTED = 500;
-/** Passwords that may be tried on one share within a quarter of an hour, from all addresses together. */
-const MAX_ATTEMPTS = 20;
-const ATTEMPTS_MS = 15 * 60_000;
 
-const place = z.object({ filename: z.string(), subfolder: z.string(), type: z.string() });
+const fileRef = z.object({ filename: z.string(), subfolder: z.string(), type: z.string() });
 const itemSchema = z.object({
   /** Where it is at the service: exactly one of these is set. */
   asset: z.string().optional(),
-  file: place.optional(),
+  file: fileRef.optional(),
   text: z.string().optional(),
   name: z.string(),
   kind: z.enum(mediaKinds).exclude(["json"]),
@@ -35,7 +32,7 @@ const itemSchema = z.object({
 export type ShareItem = z.infer<typeof itemSchema>;
 
 export type Share = Row<"shares">;
-type NewShare = Omit<Share, "tokenHash" | "revokedAt" | "views" | "downloads" | "attempts" | "attemptsSince"> & {
+type NewShare = Omit<Share, "tokenHash" | "revokedAt" | "views" | "downloads"> & {
   token: string;
   items: readonly ShareItem[];
 };
@@ -60,10 +57,7 @@ export function createShareStore(database: Database) {
   return {
     async create({ token, items, ...share }: NewShare): Promise<void> {
       await database.transaction().execute(async (transaction) => {
-        await transaction
-          .deleteFrom("shares")
-          .where("expiresAt", "<", share.createdAt - KEPT_MS)
-          .execute();
+        await deleteBefore(transaction, "shares", "expiresAt", share.createdAt - KEPT_MS);
         await transaction
           .insertInto("shares")
           .values({ ...share, tokenHash: hashToken(token) })
@@ -107,26 +101,6 @@ export function createShareStore(database: Database) {
 
     viewed: (id: string) => add(id, "views"),
     downloaded: (id: string) => add(id, "downloads"),
-
-    /** Whether one more password may be tried. It counts before the password is checked. */
-    async takeAttempt(id: string, now: number): Promise<boolean> {
-      return database.transaction().execute(async (transaction) => {
-        const before = now - ATTEMPTS_MS;
-        await transaction
-          .updateTable("shares")
-          .set({ attempts: 0, attemptsSince: now })
-          .where("id", "=", id)
-          .where("attemptsSince", "<=", before)
-          .execute();
-        return hasEffect(
-          transaction
-            .updateTable("shares")
-            .set((where) => ({ attempts: where("attempts", "+", 1) }))
-            .where("id", "=", id)
-            .where("attempts", "<", MAX_ATTEMPTS),
-        );
-      });
-    },
 
     async list(memberId?: string): Promise<ListedShare[]> {
       const rows = await database

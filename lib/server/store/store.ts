@@ -9,19 +9,19 @@ import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type Copied, isUnfinishedCopy, leftBehind } from "@/lib/shared/database/copy-tables";
 import { asStartFailure, isNoTable } from "@/lib/shared/database/postgres";
 import { openToRead } from "@/lib/shared/database/sqlite-copy";
-import { createAppKeepStore } from "./apps/app-keeps";
+import { createAppFileStore } from "./apps/app-files";
 import { createAppRunStore } from "./apps/app-runs";
 import { createAppStore } from "./apps/apps";
 import { createAuditStore } from "./audit/audit";
 import { createConnectionStore, createKeyStore } from "./connections";
 import { copyStore, requireFinished, requireVacant } from "./copy-store";
-import { type Database, migratePostgres, openDatabase, openPostgres } from "./database";
+import { type Database, deleteBefore, migratePostgres, openDatabase, openPostgres } from "./database";
 import { createDownloadTaskStore } from "./download-tasks";
 import { createEmbedHostStore } from "./embed-hosts";
-import { createJobLedgerStore } from "./jobs/job-ledger";
+import { createIndexSearch } from "./jobs/index-search";
+import { createJobIndexStore } from "./jobs/job-index-store";
 import { createJobUsageStore } from "./jobs/job-usage";
 import { createJobViewerStore } from "./jobs/job-viewers";
-import { createLedgerSearch } from "./jobs/ledger-search";
 import { createJobLabelStore, createSubmissionStore, createWorkflowNameStore } from "./jobs/submissions";
 import { createNoPeers, createPostgresPeers, type Peers } from "./peers";
 import { createEmbedSessionStore } from "./people/embed-sessions";
@@ -31,28 +31,27 @@ import { createMemberStore } from "./people/members";
 import { createSessionStore } from "./people/sessions";
 import { createTokenStore } from "./people/tokens";
 import { createSavedViewStore } from "./saved-views";
+import { createSealedColumns } from "./sealed-columns";
 import { createAttemptStore, createSettingStore, createSetUpTokenStore } from "./settings";
 import { createShareStore } from "./shares";
+import { createWebhookStore } from "./webhooks";
 
 // Choices of assets to download as one file, kept for an hour.
-type KeptArchive = { connectionId: string; choice: ArchiveChoice };
+type StoredArchive = { connectionId: string; choice: ArchiveChoice };
 
 const KEPT_MS = 60 * 60_000;
 
 function createArchiveStore(database: Database) {
   return {
-    async keep(memberId: string, { connectionId, choice }: KeptArchive, now: number): Promise<string> {
-      await database
-        .deleteFrom("archives")
-        .where("createdAt", "<", now - KEPT_MS)
-        .execute();
+    async keep(memberId: string, { connectionId, choice }: StoredArchive, now: number): Promise<string> {
+      await deleteBefore(database, "archives", "createdAt", now - KEPT_MS);
       const id = randomUUID();
       const row = { id, memberId, connectionId, choice: writeExactJson(choice), createdAt: now };
       await database.insertInto("archives").values(row).execute();
       return id;
     },
 
-    async find(memberId: string, id: string): Promise<KeptArchive | undefined> {
+    async find(memberId: string, id: string): Promise<StoredArchive | undefined> {
       const row = await database
         .selectFrom("archives")
         .select(["connectionId", "choice"])
@@ -74,16 +73,16 @@ export function hasStore(dataDir: string): boolean {
   return existsSync(join(dataDir, FILE));
 }
 
-type Opened = { database: Database; peers: Peers; migrate(): Promise<void> };
+type OpenedDatabase = { database: Database; peers: Peers; migrate(): Promise<void> };
 
 /** Opens the store in the folder, which must exist, or with `url` in that PostgreSQL database. The caller must close it. */
 export function openStore(dataDir: string, url?: string): Store {
   const keys = ["encryption-keys", "auth-secret", UNFINISHED_RESTORE].map((name) => join(/* turbopackIgnore: true */ dataDir, name));
-  const opened = openAt({ dataDir, url }, keys);
-  return storeOn(opened);
+  const openedDatabase = openAt({ dataDir, url }, keys);
+  return storeOn(openedDatabase);
 }
 
-function openAt({ dataDir = "", url }: Place, keys: readonly string[] = []): Opened {
+function openAt({ dataDir = "", url }: StoreLocation, keys: readonly string[] = []): OpenedDatabase {
   if (url !== undefined) {
     const database = openPostgres(url);
     return { database, peers: createPostgresPeers(database, url), migrate: () => migratePostgres(url) };
@@ -92,14 +91,19 @@ function openAt({ dataDir = "", url }: Place, keys: readonly string[] = []): Ope
   return { ...openDatabase(file, keys), peers: createNoPeers() };
 }
 
-export type Place = { dataDir?: string; url?: string };
+export type StoreLocation = { dataDir?: string; url?: string };
 /** Called before anything is written; the returned function runs before the copy ends. `isGoingOn`: continues an interrupted copy. */
 type Alongside = (isGoingOn: boolean) => Promise<() => Promise<void>>;
 
 /** `isReturning`: the target has an earlier state of the same store, which may be overwritten. */
 type HowToCopy = { isReturning?: boolean; prepare?: Alongside };
 
-export async function copyBetween(from: Place, to: Place, say: (progress: string) => void, how: HowToCopy = {}): Promise<Copied> {
+export async function copyBetween(
+  from: StoreLocation,
+  to: StoreLocation,
+  logProgress: (progress: string) => void,
+  how: HowToCopy = {},
+): Promise<Copied> {
   const { isReturning = false, prepare } = how;
   const [source, target] = [openAt(from), openAt(to)];
   try {
@@ -107,7 +111,7 @@ export async function copyBetween(from: Place, to: Place, say: (progress: string
     await target.migrate();
     if (!isReturning) await requireVacant(target.database);
     const alongside = await prepare?.(await isUnfinishedCopy(target.database));
-    return await copyStore({ from: source.database, to: target.database, say, alongside });
+    return await copyStore({ from: source.database, to: target.database, logProgress, alongside });
   } finally {
     await Promise.all([source.database.destroy(), target.database.destroy()]);
   }
@@ -119,12 +123,12 @@ export async function requireRoomAt(url: string): Promise<void> {
 }
 
 /** Whether a console was set up there. Makes no table. */
-export async function holdsConsole({ dataDir, url }: Place): Promise<boolean> {
+export async function holdsConsole({ dataDir, url }: StoreLocation): Promise<boolean> {
   return url === undefined ? hasStore(dataDir ?? "") : (await membersAt(url)).size > 0;
 }
 
 /** Whether the folder's console was moved to the database completely: they share a member, or the folder has none. */
-export async function isMovedConsole({ dataDir = "" }: Place, { url = "" }: Place): Promise<boolean> {
+export async function isMovedConsole({ dataDir = "" }: StoreLocation, { url = "" }: StoreLocation): Promise<boolean> {
   if (await orWithoutTables(url, isUnfinishedCopy)) return false;
   const [here, there] = [membersIn(dataDir), await membersAt(url)];
   return there.size > 0 && (here.length === 0 || here.some((id) => there.has(id)));
@@ -163,7 +167,7 @@ async function orWithoutTables<T>(url: string, look: (database: Database) => Pro
   }
 }
 
-function storeOn({ database, peers, migrate: migrateIt }: Opened) {
+function storeOn({ database, peers, migrate: migrateIt }: OpenedDatabase) {
   return {
     members: createMemberStore(database),
     connections: createConnectionStore(database),
@@ -174,21 +178,23 @@ function storeOn({ database, peers, migrate: migrateIt }: Opened) {
     jobLabels: createJobLabelStore(database),
     jobUsage: createJobUsageStore(database),
     jobViewers: createJobViewerStore(database),
-    jobLedger: { ...createJobLedgerStore(database), ...createLedgerSearch(database) },
+    jobIndexStore: { ...createJobIndexStore(database), ...createIndexSearch(database) },
     setUpToken: createSetUpTokenStore(database),
     invitations: createInvitationStore(database),
     identities: createIdentityStore(database),
     sessions: createSessionStore(database),
+    sealed: createSealedColumns(database),
     settings: createSettingStore(database),
     tokens: createTokenStore(database),
     embedHosts: createEmbedHostStore(database),
     embedSessions: createEmbedSessionStore(database),
+    webhooks: createWebhookStore(database),
     savedViews: createSavedViewStore(database),
     archives: createArchiveStore(database),
     shares: createShareStore(database),
     audit: createAuditStore(database),
     apps: createAppStore(database),
-    appKeeps: createAppKeepStore(database),
+    appKeeps: createAppFileStore(database),
     appRuns: createAppRunStore(database),
     attempts: createAttemptStore(database),
     peers,

@@ -1,7 +1,5 @@
 // The console's tables as types. Times are milliseconds since 1970; NULL is read as undefined (database.ts).
-// Must never: hold a key, a password or a token in plain text: only ciphertext, argon2 hashes and SHA-256 hashes.
-
-/* eslint-disable max-lines -- one list of all tables */
+// Never store a key, password or token in plain text: only ciphertext, argon2 hashes and SHA-256 hashes.
 
 import "server-only";
 import { type ColumnType, type Generated, type Selectable } from "kysely";
@@ -9,333 +7,233 @@ import { type AppRunState } from "@/lib/contract/apps/app";
 import { type Dialect } from "@/lib/contract/connections";
 import { type EmbedRole } from "@/lib/contract/embed/embedding";
 import { type Role } from "@/lib/contract/people/roles";
+import { type DeliveryProblem, type DeliveryState, type WebhookFormat } from "@/lib/contract/webhook-events";
 
 type Optional<T> = ColumnType<T | undefined, T | null | undefined, T | null | undefined>;
+type Texts<Column extends string> = Record<Column, string>;
+type Numbers<Column extends string> = Record<Column, number>;
+type OptionalTexts<Column extends string> = Record<Column, Optional<string>>;
+type OptionalNumbers<Column extends string> = Record<Column, Optional<number>>;
 /** A list or an object as JSON. */
 type Json = string;
 
-type MemberTable = {
-  id: string;
-  name: string;
-  email: string;
-  role: Role;
-  /** Empty: no password; the member signs in at a provider. */
-  passwordHash: string;
-  passwordResetAt: Optional<number>;
-  disabled: Generated<boolean>;
-  /** Increased when every session of the member must end. */
-  sessionVersion: Generated<number>;
-  lastConnectionId: Optional<string>;
-  createdAt: number;
-  /** The host page of a guest, who can sign in only with its tickets. */
-  guestOf: Optional<string>;
-  guestSeenAt: Optional<number>;
-  /** When one of the member's sessions was last used, exact to the minute. */
-  seenAt: Optional<number>;
-};
+type MemberTable = Texts<"id" | "name" | "email"> &
+  OptionalNumbers<"passwordResetAt" | "guestSeenAt"> & {
+    lastConnectionId: Optional<string>;
+    createdAt: number;
+    role: Role;
+    /** Empty: no password; the member signs in with a provider. */
+    passwordHash: string;
+    disabled: Generated<boolean>;
+    /** Increased when every session of the member must end. */
+    sessionVersion: Generated<number>;
+    /** The host page of a guest, who can sign in only with its tickets. */
+    guestOf: Optional<string>;
+    /** When one of the member's sessions was last used, to the minute. */
+    seenAt: Optional<number>;
+  };
 
-type IdentityTable = {
-  issuer: string;
-  subject: string;
-  provider: string;
-  /** Undefined: the member was removed. */
-  memberId: Optional<string>;
-  createdAt: number;
-  usedAt: number;
-};
+type IdentityTable = Texts<"issuer" | "subject" | "provider"> &
+  Numbers<"createdAt" | "usedAt"> & {
+    /** Undefined: the member was removed. */
+    memberId: Optional<string>;
+  };
 
-type SessionTable = {
-  id: string;
-  memberId: string;
-  /** The member's `sessionVersion` at the sign-in. */
-  version: number;
-  /** `password`, or the party that vouched for the member. */
-  method: string;
-  browser: string;
-  address: string;
-  createdAt: number;
-  usedAt: number;
-  confirmedAt: number;
-};
+type SessionTable = Texts<"id" | "memberId" | "browser" | "address"> &
+  Numbers<"createdAt" | "usedAt" | "confirmedAt"> & {
+    /** The member's `sessionVersion` at the sign-in. */
+    version: number;
+    /** `password`, or the provider or proxy that authenticated the member. */
+    method: string;
+  };
 
-type InvitationTable = {
-  id: string;
-  tokenHash: string;
-  email: string;
-  role: Role;
-  invitedBy: string;
-  expiresAt: number;
-  acceptedAt: Optional<number>;
-  createdAt: Optional<number>;
-  withdrawnAt: Optional<number>;
-  /** Undefined: makes a member. Otherwise it gives that member a new password. */
-  resetsMemberId: Optional<string>;
-};
+type InvitationTable = Texts<"id" | "tokenHash" | "email" | "invitedBy"> &
+  OptionalNumbers<"acceptedAt" | "createdAt" | "withdrawnAt"> & {
+    expiresAt: number;
+    role: Role;
+    /** Undefined: the invitation creates a member. Otherwise it resets that member's password. */
+    resetsMemberId: Optional<string>;
+  };
 
-type TokenTable = {
-  id: string;
-  memberId: string;
-  tokenHash: string;
-  name: string;
-  role: Role;
-  /** The connection for requests that name none. */
-  connectionId: string;
-  connections: Optional<Json>;
-  /** all, reads, or a list of names. */
-  operations: Json;
-  createdAt: number;
-  expiresAt: Optional<number>;
-  lastUsedAt: Optional<number>;
-  revokedAt: Optional<number>;
-};
+type TokenTable = Texts<"id" | "memberId" | "tokenHash" | "name"> &
+  OptionalNumbers<"expiresAt" | "lastUsedAt" | "revokedAt"> & {
+    connections: Optional<string>;
+    createdAt: number;
+    role: Role;
+    /** The connection of requests that do not name one. */
+    connectionId: string;
+    /** all, reads, or a list of names. */
+    operations: Json;
+  };
 
-type EmbedHostTable = {
-  id: string;
-  name: string;
-  origins: Json;
-  connectionId: Optional<string>;
-  role: EmbedRole;
-  pages: Json;
-  guests: boolean;
-  /** Undefined: tickets are checked with the secret below. */
-  jwksUrl: Optional<string>;
-  ringKeyId: Optional<string>;
-  ciphertext: Optional<string>;
-  /** The previous secret, valid until `oldUntil`. */
-  oldRingKeyId: Optional<string>;
-  oldCiphertext: Optional<string>;
-  oldUntil: Optional<number>;
-  keptBy: Optional<string>;
-  keptByName: Optional<string>;
-  /** Increased when every session of the host must end. */
-  version: number;
-  createdAt: number;
-  refusedAt: Optional<number>;
-  refusal: Optional<string>;
-};
+type EmbedHostTable = Texts<"id" | "name" | "origins" | "pages"> &
+  OptionalTexts<"connectionId" | "ringKeyId" | "ciphertext" | "oldCiphertext" | "keptBy" | "keptByName" | "refusal"> &
+  OptionalNumbers<"oldUntil" | "refusedAt"> & {
+    createdAt: number;
+    role: EmbedRole;
+    guests: boolean;
+    /** Undefined: the secret verifies tickets. */
+    jwksUrl: Optional<string>;
+    /** The previous secret, valid until `oldUntil`. */
+    oldRingKeyId: Optional<string>;
+    /** Increased when every session of the host must end. */
+    version: number;
+  };
 
-type EmbedSessionTable = {
-  id: string;
-  tokenHash: string;
-  hostId: string;
-  hostVersion: number;
-  slot: string;
-  origin: string;
-  memberId: string;
-  memberVersion: number;
-  role: EmbedRole;
-  connectionId: Optional<string>;
-  pages: Json;
-  theme: Optional<string>;
-  language: Optional<string>;
-  expiresAt: number;
-};
+type EmbedSessionTable = Texts<"id" | "tokenHash" | "hostId" | "slot" | "origin" | "memberId" | "pages"> &
+  Numbers<"hostVersion" | "memberVersion" | "expiresAt"> &
+  OptionalTexts<"connectionId" | "theme" | "language"> & {
+    role: EmbedRole;
+  };
 
-type ConnectionTable = {
-  id: string;
-  name: string;
-  baseUrl: string;
+type ConnectionTable = Texts<"id" | "name" | "baseUrl"> & {
   accountUrl: Optional<string>;
+  createdAt: number;
   /** Undefined: shared by the team. */
   memberId: Optional<string>;
   status: Generated<string>;
   dialect: Dialect;
   /** False: a local server that was started without assets. */
   hasAssets: boolean;
-  createdAt: number;
 };
 
 /** Ciphertext of an API key, with the id of the ring key that decrypts it. */
-export type StoredKey = {
-  id: string;
+export type StoredKey = Texts<"id" | "connectionId" | "ringKeyId" | "ciphertext" | "fingerprint"> & {
+  createdAt: number;
+};
+
+type SubmissionTable = Texts<"memberId" | "idempotencyKey" | "contentHash"> &
+  OptionalTexts<"answer" | "failureCode" | "failureMessage"> & {
+    createdAt: number;
+  };
+
+type DownloadTaskTable = Texts<"id" | "connectionId" | "taskId" | "ringKeyId" | "sealedRequest" | "state" | "word"> &
+  Numbers<"createdAt" | "checkedAt"> &
+  OptionalTexts<"assetId" | "fileName" | "reason"> &
+  OptionalNumbers<"bytesDone" | "bytesTotal" | "share" | "endedAt"> & {
+    /** Undefined: the member who started it was removed. */
+    memberId: Optional<string>;
+    /** The address without its query. */
+    source: string;
+    /** 1: yes; 0: unknown; -1: no. */
+    canCancel: number;
+  };
+
+type AuditTable = Texts<"requestId" | "action" | "hash"> &
+  Numbers<"id" | "at" | "status"> &
+  OptionalTexts<"memberId" | "memberName" | "connectionId" | "target" | "code" | "outcome" | "actId" | "memberEmail"> & {
+    /** The member's credential that was used, such as "token NAME"; undefined: the member themselves. */
+    via: Optional<string>;
+  };
+
+type IndexedConnectionTable = OptionalNumbers<"nextOffset" | "sweptAt"> & {
   connectionId: string;
-  ringKeyId: string;
-  ciphertext: string;
-  fingerprint: string;
-  createdAt: number;
-};
-
-type SubmissionTable = {
-  memberId: string;
-  idempotencyKey: string;
-  contentHash: string;
-  answer: Optional<Json>;
-  failureCode: Optional<string>;
-  failureMessage: Optional<string>;
-  createdAt: number;
-};
-
-type DownloadTaskTable = {
-  id: string;
-  connectionId: string;
-  /** Undefined: the member who started it is gone. */
-  memberId: Optional<string>;
-  taskId: string;
-  /** The address without its query. */
-  source: string;
-  ringKeyId: string;
-  sealedRequest: string;
-  state: string;
-  word: string;
-  bytesDone: Optional<number>;
-  bytesTotal: Optional<number>;
-  share: Optional<number>;
-  assetId: Optional<string>;
-  fileName: Optional<string>;
-  reason: Optional<string>;
-  /** 1: yes; 0: not known; -1: no. */
-  canCancel: number;
-  createdAt: number;
-  checkedAt: number;
-  endedAt: Optional<number>;
-};
-
-type AuditTable = {
-  id: number;
-  at: number;
-  requestId: string;
-  memberId: Optional<string>;
-  memberName: Optional<string>;
-  action: string;
-  connectionId: Optional<string>;
-  target: Optional<string>;
-  status: number;
-  code: Optional<string>;
-  outcome: Optional<string>;
-  actId: Optional<string>;
-  /** The member's credential that was used, such as "token NAME"; undefined: the member themselves. */
-  via: Optional<string>;
-  memberEmail: Optional<string>;
-  hash: string;
-};
-
-type LedgerConnectionTable = {
   number: Generated<number>;
-  connectionId: string;
-  /** All jobs submitted up to this time are known, back to `cursorMs`; undefined if nothing was read yet. */
+  /** All jobs from `cursorMs` to this time are indexed; undefined before the first read. */
   newestMs: Optional<number>;
-  /** How far back the list was read in this round. */
+  /** The oldest time that this round has read. */
   cursorMs: Optional<number>;
-  nextOffset: Optional<number>;
   isComplete: Generated<boolean>;
   /** Older jobs were left out, because the index is full. */
   isBounded: Generated<boolean>;
-  sweptAt: Optional<number>;
   jobs: Generated<number>;
 };
 
-type LedgerJobTable = {
-  /** Larger than a double holds: never read as a number. */
-  key: bigint;
+type IndexedJobTable = OptionalTexts<"memberId" | "runner"> & {
+  runMs: Optional<number>;
   number: number;
   jobId: string;
-  /** The time in the key is the service's own, to the millisecond. */
+  /** Larger than a double can represent: never read it as a number. */
+  key: bigint;
+  /** True if the service reported the time in the key, to the millisecond. */
   isExact: boolean;
-  memberId: Optional<string>;
-  runMs: Optional<number>;
   /** Kinds of its outputs, separated by commas. */
   kinds: string;
   /** A list item; secrets are masked. */
   item: Json;
   /** The texts of its inputs; undefined if they have not been read. */
   inputs: Optional<string>;
-};
-
-type JobUsageTable = {
-  connectionId: string;
-  jobId: string;
-  memberId: string;
-  /** When it was submitted. */
-  at: number;
-  /** The last state that the service reported. */
-  word: string;
-  runMs: Optional<number>;
-  outputs: Optional<number>;
-  bytes: Optional<number>;
-  /** 1: the size was requested from the service; 2: the size is incomplete. */
-  isSized: Generated<number>;
-  token: Optional<string>;
-};
-
-type ShareTable = {
-  id: string;
-  tokenHash: string;
-  memberId: string;
-  connectionId: string;
-  /** The connection's address when the share was made: elsewhere the same id means something else. */
-  baseUrl: string;
-  jobId: Optional<string>;
-  title: string;
-  passwordHash: Optional<string>;
-  keepsMetadata: boolean;
-  showsMaker: boolean;
-  showsWorkflow: boolean;
-  createdAt: number;
-  expiresAt: number;
-  revokedAt: Optional<number>;
-  views: Generated<number>;
-  downloads: Generated<number>;
-  attempts: Generated<number>;
-  attemptsSince: Generated<number>;
-};
-
-type AppTable = {
-  id: string;
-  connectionId: string;
-  /** Undefined: its maker has left. */
-  makerId: Optional<string>;
-  title: string;
-  text: string;
-  tags: Json;
-  cover: Optional<string>;
-  /** The text that searches look in, in lower case. */
-  words: string;
-  definition: Json;
-  access: "team" | "members" | "me";
-  roles: Json;
-  limits: Json;
-  version: number;
-  updatedAt: number;
-};
-
-type AppVersionTable = {
-  appId: string;
-  number: number;
-  at: number;
-  by: string;
-  changes: Json;
-  restoredFrom: Optional<number>;
-  definition: Json;
-};
-
-type AppFileTable = {
-  appId: string;
-  memberId: string;
-  name: string;
-  bytes: number;
-  pixels: Optional<number>;
-  givenAt: number;
-  ownName: string;
-};
-
-type AppRunTable = {
-  id: string;
-  appId: string;
-  memberId: string;
-  version: number;
+  /** The same for runs that take about the same time; undefined for failed and cancelled ones. */
   runKey: Optional<string>;
-  contentHash: string;
-  inputs: Json;
-  jobId: Optional<string>;
-  state: AppRunState;
-  createdAt: number;
-  endedAt: Optional<number>;
-  error: Optional<string>;
-  /** The facts behind the error's sentence. */
-  errorFacts: Optional<Json>;
-  /** Its outputs, once it has ended. */
-  results: Optional<Json>;
 };
+
+type JobUsageTable = Texts<"connectionId" | "jobId" | "memberId"> &
+  OptionalNumbers<"runMs" | "outputs" | "bytes"> & {
+    token: Optional<string>;
+    /** When it was submitted. */
+    at: number;
+    /** The last state that the service reported. */
+    word: string;
+    /** 1: the size was requested from the service; 2: the size is incomplete. */
+    isSized: Generated<number>;
+  };
+
+type ShareTable = Texts<"id" | "tokenHash" | "memberId" | "connectionId" | "title"> &
+  Numbers<"createdAt" | "expiresAt"> &
+  OptionalTexts<"jobId" | "passwordHash"> & {
+    revokedAt: Optional<number>;
+    /** The connection's address when the share was created: another service may use the same ids. */
+    baseUrl: string;
+    keepsMetadata: boolean;
+    showsMaker: boolean;
+    showsWorkflow: boolean;
+    views: Generated<number>;
+    downloads: Generated<number>;
+  };
+
+type AppTable = Texts<"id" | "connectionId" | "title" | "text" | "tags" | "definition" | "roles" | "limits"> &
+  Numbers<"version" | "updatedAt"> & {
+    cover: Optional<string>;
+    /** Undefined: the member who created it was removed. */
+    makerId: Optional<string>;
+    /** The searchable text, in lower case. */
+    words: string;
+    access: "team" | "members" | "me";
+  };
+
+type AppVersionTable = Texts<"appId" | "by" | "changes" | "definition"> &
+  Numbers<"number" | "at"> & {
+    restoredFrom: Optional<number>;
+  };
+
+type AppFileTable = Texts<"appId" | "memberId" | "name" | "ownName"> &
+  Numbers<"bytes" | "givenAt"> & {
+    pixels: Optional<number>;
+  };
+
+type AppRunTable = Texts<"id" | "appId" | "memberId" | "contentHash" | "inputs"> &
+  Numbers<"version" | "createdAt"> &
+  OptionalTexts<"runKey" | "jobId" | "error"> & {
+    endedAt: Optional<number>;
+    state: AppRunState;
+    /** The details of the error, as data. */
+    errorFacts: Optional<Json>;
+    /** Its outputs, once it has ended. */
+    results: Optional<Json>;
+  };
+
+type WebhookTable = Texts<"id" | "connectionId" | "name" | "origin" | "events" | "ciphertext"> & {
+  createdAt: number;
+  format: WebhookFormat;
+  includesPrompts: boolean;
+  isEnabled: boolean;
+  /** `ciphertext`: the address and the secrets. */
+  ringKeyId: string;
+  /** Until this time, deliveries are also signed with the previous secret. */
+  oldUntil: Optional<number>;
+};
+
+type WebhookDeliveryTable = Texts<"id" | "webhookId" | "eventId" | "type"> &
+  Numbers<"attempts" | "giveUpAt" | "createdAt"> &
+  OptionalNumbers<"lastAt" | "durationMs" | "status"> & {
+    response: Optional<string>;
+    /** The payload, before it is converted to the webhook's format. */
+    body: Json;
+    state: DeliveryState;
+    /** When it is due, or while it is being sent, when another process may send it. Undefined: it has ended. */
+    nextAt: Optional<number>;
+    problem: Optional<DeliveryProblem>;
+  };
 
 export type Tables = {
   identities: IdentityTable;
@@ -345,13 +243,16 @@ export type Tables = {
   shownFiles: { connectionId: string; fileHash: string; at: number };
   jobUsage: JobUsageTable;
   shares: ShareTable;
-  /** `pieces`: what remains of the file without its metadata; undefined before it was cleaned. */
+  /** `pieces`: the file without its metadata; undefined until the metadata is removed. */
   shareItems: { shareId: string; number: number; item: Json; pieces: Optional<Json> };
   embedHosts: EmbedHostTable;
-  embedTickets: { hostId: string; ticketHash: string; expiresAt: number };
   embedSessions: EmbedSessionTable;
-  ledgerConnections: LedgerConnectionTable;
-  ledgerJobs: LedgerJobTable;
+  webhooks: WebhookTable;
+  webhookDeliveries: WebhookDeliveryTable;
+  /** The state of a connection's jobs, leased by one process until `heldUntil`. */
+  webhookWatches: { connectionId: string; state: Json; holder: string; heldUntil: number };
+  ledgerConnections: IndexedConnectionTable;
+  ledgerJobs: IndexedJobTable;
   savedViews: { id: string; memberId: Optional<string>; screen: string; name: string; query: string; createdAt: number };
   openingViews: { memberId: string; screen: string; viewId: string };
   members: MemberTable;
@@ -361,8 +262,7 @@ export type Tables = {
   submissions: SubmissionTable;
   archives: { id: string; memberId: string; connectionId: string; choice: Json; createdAt: number };
   downloadTasks: DownloadTaskTable;
-  /** `label` is empty for a rerun without one. */
-  jobLabels: { connectionId: string; jobId: string; label: string; rerunOf: Optional<string>; createdAt: number };
+  jobLabels: JobLabelTable;
   setUpTokens: { tokenHash: string; createdAt: number };
   invitations: InvitationTable;
   sessions: SessionTable;
@@ -370,9 +270,9 @@ export type Tables = {
   settings: { name: string; value: string };
   tokens: TokenTable;
   audit: AuditTable;
-  /** One row: number and hash of the last entry written. */
+  /** One row: id and hash of the last audit entry. */
   auditEnd: { id: number; hash: string };
-  /** When a name's bucket of attempts is full again. */
+  /** `fullAt`: when the rate limit bucket of a name is full again. */
   attempts: { name: string; fullAt: number };
   apps: AppTable;
   appMembers: { appId: string; memberId: string };
@@ -383,5 +283,12 @@ export type Tables = {
   appRuns: AppRunTable;
 };
 
-/** A row as it is read. */
+/** `label` is empty for a rerun without one. `batchSize`: the number of jobs that the batch will have. */
+type JobLabelTable = Texts<"connectionId" | "jobId" | "label"> &
+  OptionalTexts<"rerunOf" | "batchId"> & {
+    batchSize: Optional<number>;
+    createdAt: number;
+  };
+
+/** A row of a query result. */
 export type Row<T extends keyof Tables> = Selectable<Tables[T]>;

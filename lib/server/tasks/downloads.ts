@@ -19,7 +19,7 @@ import { type DownloadNews, type StoredDownload } from "../store/download-tasks"
 import { openRequest } from "./sealed-request";
 
 function toDownloadTask(row: StoredDownload): DownloadTask {
-  const state: DownloadState = downloadStates.find((known) => known === row.state) ?? "working";
+  const state: DownloadState = downloadStates.find((state) => state === row.state) ?? "working";
   return {
     id: row.id,
     source: row.source,
@@ -92,17 +92,17 @@ const EVERY_MS = 1_000;
 const FAILED_EVERY_MS = 10_000;
 const LOOKED_AFTER_MS = 2 * 60_000;
 
-export async function listDownloads(asked: AuthedContext): Promise<Result<DownloadTasks, Failure>> {
-  const { composition, request } = asked;
+export async function listDownloads(context: AuthedContext): Promise<Result<DownloadTasks, Failure>> {
+  const { composition, request } = context;
   const search = searchOf(request);
-  const connection = await findConnection(asked, connectionIn(request));
+  const connection = await findConnection(context, connectionIn(request));
   if (!connection.ok) return connection;
   const { id } = connection.value;
   const { downloadTasks } = composition.store;
   const countOnly = search.get("count") === "true";
   if (countOnly) return ok({ tasks: [], underWay: await downloadTasks.countUnderWay(id) });
   const moving = (await downloadTasks.list(id)).filter((row) => mayMove(row, composition.now()));
-  const failure = moving.length > 0 ? await refresh(asked, id, moving.slice(0, ASKED_AT_ONCE * 2)) : undefined;
+  const failure = moving.length > 0 ? await refresh(context, id, moving.slice(0, ASKED_AT_ONCE * 2)) : undefined;
   const rows = await downloadTasks.list(id);
   return ok({
     tasks: rows.map(toDownloadTask),
@@ -116,11 +116,11 @@ function mayMove({ state, endedAt }: StoredDownload, now: number): boolean {
 }
 
 /** The first failure, if any: it is the service's, and the same for all. */
-async function refresh(asked: AuthedContext, connectionId: string, rows: readonly StoredDownload[]): Promise<Failure | undefined> {
-  const access = await openConnection(asked, connectionId);
+async function refresh(context: AuthedContext, connectionId: string, rows: readonly StoredDownload[]): Promise<Failure | undefined> {
+  const access = await openConnection(context, connectionId);
   if (!access.ok) return access.failure;
-  const oldest = [...rows].sort((one, other) => one.checkedAt - other.checkedAt).slice(0, ASKED_AT_ONCE);
-  const failures = await Promise.all(oldest.map((row) => refreshOne(asked, access.value, row)));
+  const oldest = [...rows].sort((row, other) => row.checkedAt - other.checkedAt).slice(0, ASKED_AT_ONCE);
+  const failures = await Promise.all(oldest.map((row) => refreshOne(context, access.value, row)));
   return failures.find((failure) => failure !== undefined);
 }
 
@@ -146,30 +146,30 @@ async function refreshOne({ composition, request }: AuthedContext, access: Acces
 /** The service does not support cancelling, so trying again is not offered. */
 const CANNOT = -1;
 
-export async function cancelDownload(asked: AuthedContext): Promise<Result<DownloadTask, Failure>> {
-  const found = await find(asked);
+export async function cancelDownload(context: AuthedContext): Promise<Result<DownloadTask, Failure>> {
+  const found = await find(context);
   if (!found.ok) return found;
   const { row, access } = found.value;
-  const { downloadTasks } = asked.composition.store;
+  const { downloadTasks } = context.composition.store;
   const result = await access.upstream.exchange(operations.cancelTask, { params: { task_id: row.taskId } });
   if (!result.ok) {
     if (lacksOperation(result.failure)) await downloadTasks.change(row.id, { canCancel: CANNOT });
     return failed(redactForBrowser(result.failure, access));
   }
   await downloadTasks.change(row.id, { checkedAt: 0 });
-  return fresh(asked, access, row.id);
+  return fresh(context, access, row.id);
 }
 
-export async function retryDownload(asked: AuthedContext): Promise<Result<DownloadTask, Failure>> {
-  const found = await find(asked);
+export async function retryDownload(context: AuthedContext): Promise<Result<DownloadTask, Failure>> {
+  const found = await find(context);
   if (!found.ok) return found;
   const { row, access } = found.value;
   if (!toDownloadTask(row).canRetry) return failed(refusal("CONFLICT", "The download has not failed."));
-  const body = openRequest(asked.composition.ring, row);
+  const body = openRequest(context.composition.ring, row);
   if (!body) return failed(refusal("CONFLICT", "The address of this download can no longer be read. Enter it again."));
   const result = await access.upstream.exchange(operations.downloadAsset, { json: body });
   if (!result.ok) return failed(redactForBrowser(result.failure, access));
-  const { downloadTasks } = asked.composition.store;
+  const { downloadTasks } = context.composition.store;
   const clean = { bytesDone: null, bytesTotal: null, share: null, reason: null, checkedAt: 0 };
   const started = result.value.status === 202 ? taskStartedSchema.safeParse(result.value.value).data : undefined;
   if (started) {
@@ -182,36 +182,36 @@ export async function retryDownload(asked: AuthedContext): Promise<Result<Downlo
       state: "completed",
       word: "completed",
       assetId,
-      endedAt: asked.composition.now(),
+      endedAt: context.composition.now(),
     });
   }
-  return fresh(asked, access, row.id);
+  return fresh(context, access, row.id);
 }
 
-export async function forgetDownload(asked: AuthedContext): Promise<Result<undefined, Failure>> {
-  const found = await find(asked);
-  if (!found.ok) return found;
-  const { row } = found.value;
+export async function forgetDownload(context: AuthedContext): Promise<Result<undefined, Failure>> {
+  const result = await find(context);
+  if (!result.ok) return result;
+  const { row } = result.value;
   if (row.endedAt === undefined) return failed(refusal("CONFLICT", "The download is still in progress."));
-  await asked.composition.store.downloadTasks.remove(row.id);
+  await context.composition.store.downloadTasks.remove(row.id);
   return ok(undefined);
 }
 
-async function find(asked: AuthedContext): Promise<Result<{ row: StoredDownload; access: Access }, Failure>> {
-  const row = await asked.composition.store.downloadTasks.get(idOf(asked));
+async function find(context: AuthedContext): Promise<Result<{ row: StoredDownload; access: Access }, Failure>> {
+  const row = await context.composition.store.downloadTasks.get(idOf(context));
   const none = failed(refusal("NOT_FOUND", "There is no such download."));
   if (!row) return none;
-  const access = await openConnection(asked, row.connectionId);
+  const access = await openConnection(context, row.connectionId);
   if (!access.ok) return access.failure.code === "NOT_FOUND" ? none : access;
   const things = redactForBrowser([downloaded(row.source, row.fileName)], access.value);
-  asked.annotateAudit({ connectionId: row.connectionId, target: row.source, outcome: writeThings(things, undefined) });
+  context.annotateAudit({ connectionId: row.connectionId, target: row.source, outcome: writeThings(things, undefined) });
   return ok({ row, access: access.value });
 }
 
-async function fresh(asked: AuthedContext, access: Access, id: string): Promise<Result<DownloadTask, Failure>> {
-  const { downloadTasks } = asked.composition.store;
+async function fresh(context: AuthedContext, access: Access, id: string): Promise<Result<DownloadTask, Failure>> {
+  const { downloadTasks } = context.composition.store;
   const before = await downloadTasks.get(id);
-  if (before && before.endedAt === undefined) await refreshOne(asked, access, before);
+  if (before && before.endedAt === undefined) await refreshOne(context, access, before);
   const row = await downloadTasks.get(id);
   return row ? ok(toDownloadTask(row)) : failed(refusal("NOT_FOUND", "There is no such download."));
 }

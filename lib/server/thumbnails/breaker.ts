@@ -4,38 +4,34 @@ import "server-only";
 
 /** `left`: the client has gone, which says nothing about the service. */
 type Outcome = "answered" | "silent" | "left";
-export type Breaker = {
-  /** 0: it may be asked, and the caller must then call `tell`. Otherwise try again after that time. */
-  enterMs(connectionId: string): number;
-  tell(connectionId: string, outcome: Outcome): void;
-  wake(connectionId: string): void;
-};
+export type Breaker = ReturnType<typeof createBreaker>;
 
 /** As many as one tab requests at once. */
-const MAX_SILENT = 4;
+const MAX_UNRESPONSIVE = 4;
 const REST_MS = 5_000;
 const PROBE_MS = 2_000;
 
-export function createBreaker(now: () => number): Breaker {
+export function createBreaker(now: () => number) {
   const silent = new Map<string, { inRow: number; untilMs: number; isProbed: boolean }>();
   return {
-    enterMs(id) {
+    /** 0: it may be requested, and the caller must then call `record`. Otherwise try again after that time. */
+    enterMs(id: string): number {
       const state = silent.get(id);
-      if (!state || state.inRow < MAX_SILENT) return 0;
+      if (!state || state.inRow < MAX_UNRESPONSIVE) return 0;
       const waitMs = state.untilMs - now();
       if (waitMs > 0) return waitMs;
       if (state.isProbed) return PROBE_MS;
       state.isProbed = true;
       return 0;
     },
-    tell(id, outcome) {
+    record(id: string, outcome: Outcome): void {
       if (outcome === "answered") return void silent.delete(id);
       const state = silent.get(id) ?? { inRow: 0, untilMs: 0, isProbed: false };
       state.isProbed = false;
       if (outcome === "left") return;
       silent.set(id, { ...state, inRow: state.inRow + 1, untilMs: now() + REST_MS });
     },
-    wake(id) {
+    wake(id: string): void {
       const state = silent.get(id);
       if (state) state.untilMs = 0;
     },

@@ -1,7 +1,7 @@
 // Opens the source image of a thumbnail.
 
 import "server-only";
-import { type Failure, isNotThere } from "@/lib/contract/failure";
+import { type Failure, isNotThere, refusal } from "@/lib/contract/failure";
 import { isObject } from "@/lib/contract/json/json";
 import { operations } from "@/lib/contract/operations";
 import { TOO_LARGE_HEADER } from "@/lib/shared/picture-size";
@@ -9,7 +9,7 @@ import { failed, type Result } from "@/lib/shared/result";
 import { type Access } from "../connections/access";
 import { type PictureSource } from "../connections/seen-assets";
 import { createDeadline } from "../upstream/deadline";
-import { timedOut, wasSilent } from "../upstream/failures";
+import { timedOut, wasUnresponsive } from "../upstream/failures";
 import { openAddress } from "../upstream/open-bytes";
 import { type CallInput } from "../upstream/outgoing";
 import { isEmbedded } from "../upstream/send";
@@ -17,7 +17,7 @@ import { isEmbedded } from "../upstream/send";
 type Size = { width: number; height: number };
 
 export function tooLargeToShow({ width, height }: Size): Failure {
-  return { code: "UNPROCESSABLE", message: "The picture is too large to preview.", status: 422, details: { width, height } };
+  return refusal("UNPROCESSABLE", "The picture is too large to preview.", { width, height });
 }
 
 /** Undefined for any other failure. */
@@ -27,45 +27,48 @@ export function headersIfTooLarge({ code, details }: Failure): Record<string, st
   return { [TOO_LARGE_HEADER]: `${details.width}x${details.height}` };
 }
 
-/** Nothing is known of the content: it is too large, say, or its end is missing. */
-export const nothing: Failure = { code: "NOT_FOUND", message: "There is no preview.", status: 404 };
-/** The service offers none now, but may later. */
-export const noPreview: Failure = { ...nothing };
+/** The content could not be read completely: it is too large or its end is missing, for example. */
+export const notFound = refusal("NOT_FOUND", "There is no preview.");
+/** The service has no preview now, but may have one later. */
+export const noPreviewYet: Failure = { ...notFound };
 /** The content was read completely, and no picture can be made from it. */
-export const noPicture: Failure = { ...nothing, message: "No preview can be made of this content." };
+export const notAPicture: Failure = { ...notFound, message: "No preview can be made of this content." };
 
-const LIMIT_MS = 15_000;
-const SILENT_MS = 3_000;
+const MAX_READ_MS = 15_000;
+const UNRESPONSIVE_MS = 3_000;
 
-export type Patience = {
-  /** One exchange with its limits. An answer that asks to wait is passed on too: it is not a silence. */
-  ask<T>(exchange: (limits: { exchangeMs: number; attempts: 1 }) => Promise<Result<T, Failure>>, of?: Origin): Promise<Result<T, Failure>>;
+export type ServiceWait = {
+  /** Runs one exchange within the limits. Returns a Retry-After response as it is: the service did respond. */
+  exchange<T>(
+    exchange: (limits: { exchangeMs: number; attempts: 1 }) => Promise<Result<T, Failure>>,
+    origin?: Origin,
+  ): Promise<Result<T, Failure>>;
   /** Reads one body; every byte restarts the time limit. */
-  read<T>(work: (signal: AbortSignal, touch: () => void) => Promise<Result<T, Failure>>, of?: Origin): Promise<Result<T, Failure>>;
-  /** Whether the service itself was late. */
+  read<T>(work: (signal: AbortSignal, touch: () => void) => Promise<Result<T, Failure>>, origin?: Origin): Promise<Result<T, Failure>>;
+  /** Whether the service itself was too slow, and not another host. */
   wasLate(): boolean;
 };
-/** `isForeign`: another host's answer, which says nothing about the service. */
+/** `isForeign`: another host responds, so its delay does not count as the service's. */
 type Origin = { isForeign: boolean };
 
-export function patienceWith({ connection: { baseUrl }, upstreamOptions: { limits } }: Access, signal: AbortSignal): Patience {
-  const wholeMs = Math.min(LIMIT_MS, limits?.readMs ?? LIMIT_MS);
-  // Pictures drawn in this process send no byte until they are done.
-  const silentMs = isEmbedded(baseUrl) ? wholeMs : Math.min(SILENT_MS, wholeMs);
+export function createServiceWait({ connection: { baseUrl }, upstreamOptions: { limits } }: Access, signal: AbortSignal): ServiceWait {
+  const wholeMs = Math.min(MAX_READ_MS, limits?.readMs ?? MAX_READ_MS);
+  // The embedded service sends no bytes before a picture is complete.
+  const unresponsiveMs = isEmbedded(baseUrl) ? wholeMs : Math.min(UNRESPONSIVE_MS, wholeMs);
   let wasLate = false;
-  const noted = <T>(result: Result<T, Failure>, of?: Origin) => {
-    wasLate ||= !result.ok && wasSilent(result.failure) && !of?.isForeign;
+  const recordLateness = <T>(result: Result<T, Failure>, origin?: Origin) => {
+    wasLate ||= !result.ok && wasUnresponsive(result.failure) && !origin?.isForeign;
     return result;
   };
   return {
-    ask: async (exchange, of) => noted(await exchange({ exchangeMs: silentMs, attempts: 1 }), of),
-    async read(work, of) {
-      const deadline = createDeadline(silentMs, signal, wholeMs);
-      const begunMs = performance.now();
+    exchange: async (exchange, origin) => recordLateness(await exchange({ exchangeMs: unresponsiveMs, attempts: 1 }), origin),
+    async read(work, origin) {
+      const deadline = createDeadline(unresponsiveMs, signal, wholeMs);
+      const startedMs = performance.now();
       try {
         const result = await work(deadline.signal, deadline.touch);
         if (result.ok || !deadline.expired) return result;
-        return noted(failed(timedOut(baseUrl, performance.now() - begunMs < wholeMs ? silentMs : wholeMs)), of);
+        return recordLateness(failed(timedOut(baseUrl, performance.now() - startedMs < wholeMs ? unresponsiveMs : wholeMs)), origin);
       } finally {
         deadline.clear();
       }
@@ -77,73 +80,75 @@ export function patienceWith({ connection: { baseUrl }, upstreamOptions: { limit
 type FileSubject = { filename: string; subfolder: string; type: string };
 export type ThumbnailSubject = { asset: string } | FileSubject;
 
-type Opening = { subject: ThumbnailSubject; edge: number; isFixed: boolean; signal: AbortSignal; patience: Patience };
-type Opened = { answer: Result<Response, Failure>; source?: PictureSource | undefined };
+type OpenOptions = { subject: ThumbnailSubject; edge: number; isFixed: boolean; signal: AbortSignal; wait: ServiceWait };
+type OpenedPicture = { answer: Result<Response, Failure>; source?: PictureSource | undefined };
 
-/** No service resizes to more than this: for larger edges, the file itself is requested. */
-const MAX_SHRUNK = 1024;
-/** A service that cannot resize such a large picture may still deliver it; the console's own limits then decide. */
-const tooMuchToShrink: ReadonlySet<number> = new Set([400, 413, 415, 422]);
-/** The address may have been signed for a limited time, or the picture has moved: the asset is read again for its new address. */
-const isOutdated: ReadonlySet<number> = new Set([400, 401, 403, 404, 410]);
+/** No service resizes beyond this; larger edges use the file itself. */
+const MAX_RESIZE_EDGE_PX = 1024;
+/** The service can't resize such a large picture but may still deliver it, subject to the console's limits. */
+const cannotResizeStatuses: ReadonlySet<number> = new Set([400, 413, 415, 422]);
+/** The signed URL may have expired, or the picture has moved: reads the asset again for its new URL. */
+const staleUrlStatuses: ReadonlySet<number> = new Set([400, 401, 403, 404, 410]);
 
-export async function openSubject(access: Access, opening: Opening): Promise<Opened> {
-  const { subject, signal } = opening;
-  if ("filename" in subject) return { answer: await view(access, subject, opening) };
-  const seen = opening.isFixed ? access.seenAsset(subject.asset) : undefined;
-  if (seen) {
-    if (!hasPicture(seen)) return { answer: failed(noPreview) };
-    const answer = await openPicture(access, seen, opening);
-    if (answer.ok || !isOutdated.has(answer.failure.status)) return { answer, source: seen };
+export async function openSubject(access: Access, openOptions: OpenOptions): Promise<OpenedPicture> {
+  const { subject, signal } = openOptions;
+  if ("filename" in subject) return { answer: await openView(access, subject, openOptions) };
+  const cachedAsset = openOptions.isFixed ? access.seenAsset(subject.asset) : undefined;
+  if (cachedAsset) {
+    if (!hasPicture(cachedAsset)) return { answer: failed(noPreviewYet) };
+    const pictureResult = await openPicture(access, cachedAsset, openOptions);
+    if (pictureResult.ok || !staleUrlStatuses.has(pictureResult.failure.status)) return { answer: pictureResult, source: cachedAsset };
   }
-  const asset = await opening.patience.ask((limits) =>
+  const asset = await openOptions.wait.exchange((limits) =>
     access.upstream.call(operations.getAsset, { params: { id: subject.asset }, signal, limits }),
   );
-  if (!asset.ok) return { answer: asset, source: seen };
-  if (!hasPicture(asset.value)) return { answer: failed(noPreview), source: seen };
-  return { answer: await openPicture(access, asset.value, opening), source: asset.value };
+  if (!asset.ok) return { answer: asset, source: cachedAsset };
+  if (!hasPicture(asset.value)) return { answer: failed(noPreviewYet), source: cachedAsset };
+  return { answer: await openPicture(access, asset.value, openOptions), source: asset.value };
 }
 
 function hasPicture({ preview_url: previewUrl = "", mime_type: mimeType = "" }: PictureSource): boolean {
   return previewUrl !== "" || mimeType.startsWith("image/");
 }
 
-async function openPicture(access: Access, source: PictureSource, opening: Opening): Promise<Result<Response, Failure>> {
-  const answer = source.preview_url ? await preview(access, source.preview_url, opening) : await view(access, fileOf(source), opening);
-  // The asset exists but its picture does not, as at a service that delivers no files.
-  return !answer.ok && isNotThere(answer.failure) ? failed(noPreview) : answer;
+async function openPicture(access: Access, source: PictureSource, openOptions: OpenOptions): Promise<Result<Response, Failure>> {
+  const result = source.preview_url
+    ? await openPreview(access, source.preview_url, openOptions)
+    : await openView(access, fileOf(source), openOptions);
+  // The asset exists without a picture, for example on a service that delivers no files.
+  return !result.ok && isNotThere(result.failure) ? failed(noPreviewYet) : result;
 }
 
 export function fileOf({ asset_hash: hash, name }: PictureSource): FileSubject {
   return { filename: hash ?? name, subfolder: "", type: "input" };
 }
 
-async function view(access: Access, file: FileSubject, { edge, patience, signal }: Opening): Promise<Result<Response, Failure>> {
-  const ask = (query: CallInput["query"]) => patience.ask((limits) => access.upstream.forward(operations.view, { query, signal, limits }));
-  if (edge <= MAX_SHRUNK) {
-    const answer = await ask({ ...file, res: edge });
-    if (answer.ok || !tooMuchToShrink.has(answer.failure.status)) return answer;
+async function openView(access: Access, file: FileSubject, { edge, wait, signal }: OpenOptions): Promise<Result<Response, Failure>> {
+  const ask = (query: CallInput["query"]) => wait.exchange((limits) => access.upstream.forward(operations.view, { query, signal, limits }));
+  if (edge <= MAX_RESIZE_EDGE_PX) {
+    const result = await ask({ ...file, res: edge });
+    if (result.ok || !cannotResizeStatuses.has(result.failure.status)) return result;
   }
   return ask(file);
 }
 
-async function preview(access: Access, previewUrl: string, opening: Opening): Promise<Result<Response, Failure>> {
+async function openPreview(access: Access, previewUrl: string, openOptions: OpenOptions): Promise<Result<Response, Failure>> {
   const base = new URL(access.connection.baseUrl);
-  if (!URL.canParse(previewUrl, base)) return failed(nothing);
+  if (!URL.canParse(previewUrl, base)) return failed(notFound);
   const url = new URL(previewUrl, base);
-  // A relative address starts at the base URL's path; the service may or may not have included that path.
-  const below = base.pathname.replace(/\/+$/, "");
-  if (previewUrl.startsWith("/") && !url.pathname.startsWith(`${below}/`)) url.pathname = below + url.pathname;
+  // A relative URL may or may not include the base URL's path.
+  const basePath = base.pathname.replace(/\/+$/, "");
+  if (previewUrl.startsWith("/") && !url.pathname.startsWith(`${basePath}/`)) url.pathname = basePath + url.pathname;
   if (url.origin === base.origin && url.pathname.endsWith(operations.view.path)) {
     const filename = url.searchParams.get("filename");
     const file = { subfolder: url.searchParams.get("subfolder") ?? "", type: url.searchParams.get("type") ?? "output" };
-    if (filename) return view(access, { ...file, filename }, opening);
+    if (filename) return openView(access, { ...file, filename }, openOptions);
   }
   const options = { ...access.upstreamOptions, now: Date.now };
-  const open = (limitMs: number) => openAddress({ ...options, limitMs }, url, { signal: opening.signal });
-  return opening.patience.ask(({ exchangeMs }) => open(exchangeMs), { isForeign: url.origin !== base.origin });
+  const open = (limitMs: number) => openAddress({ ...options, limitMs }, url, { signal: openOptions.signal });
+  return openOptions.wait.exchange(({ exchangeMs }) => open(exchangeMs), { isForeign: url.origin !== base.origin });
 }
 
-export function isOwn({ connection: { baseUrl } }: Access, previewUrl: string): boolean {
+export function isFromService({ connection: { baseUrl } }: Access, previewUrl: string): boolean {
   return URL.canParse(previewUrl, baseUrl) && new URL(previewUrl, baseUrl).origin === new URL(baseUrl).origin;
 }

@@ -1,10 +1,8 @@
 // Resizes an image of any format to a small WebP without metadata.
 
 import "server-only";
-import sharp, { type Metadata } from "sharp";
-import { imageHeader, ImageTooLarge, MAX_DECODE_PIXELS, withImage } from "@/lib/shared/decode-image";
-
-const MAX_SECONDS = 15;
+import { type Metadata } from "sharp";
+import { drawThumbnail, imageHeader, ImageTooLarge, withImage } from "@/lib/shared/decode-image";
 
 /** `whole`: the whole picture. `fill`: for a box that crops, so that a banner or a column is not drawn from a strip of a few pixels. */
 export const thumbnailFits = ["whole", "fill"] as const;
@@ -16,11 +14,11 @@ type Size = { width: number; height: number };
 type Made = {
   thumbnail: Uint8Array;
   /** The longer edge that the source needs, if this one is too small for its proportions. */
-  wantedEdge?: number;
+  largerEdge?: number;
 };
 
 /** `signal`: no one waits any more; drawing that has not begun is skipped. */
-type Wanted = { edge: number; fit?: ThumbnailFit; signal: AbortSignal };
+type ResizeTarget = { edge: number; fit?: ThumbnailFit; signal: AbortSignal };
 
 /** A picture file's size in pixels. Undefined for other files. Reads only the header. */
 export async function pictureSize(path: string): Promise<Size | undefined> {
@@ -28,33 +26,28 @@ export async function pictureSize(path: string): Promise<Size | undefined> {
 }
 
 /** `unreadable`: these bytes can never be a picture here. Undefined: not rendered for another reason, such as a timeout. */
-export async function toThumbnail(bytes: Uint8Array, wanted: Wanted): Promise<Made | { tooLarge: Size } | "unreadable" | undefined> {
+export async function toThumbnail(bytes: Uint8Array, target: ResizeTarget): Promise<Made | { tooLarge: Size } | "unreadable" | undefined> {
   try {
-    return await withImage(bytes, (header) => draw(bytes, header, wanted));
+    return await withImage(bytes, (header) => draw(bytes, header, target));
   } catch (cause) {
     if (cause instanceof ImageTooLarge) return cause.size && { tooLarge: cause.size };
     return cause instanceof Error && cause.message.includes("timeout") ? undefined : "unreadable";
   }
 }
 
-async function draw(bytes: Uint8Array, header: Metadata, { edge, fit = "whole", signal }: Wanted): Promise<Made | undefined> {
+async function draw(bytes: Uint8Array, header: Metadata, { edge, fit = "whole", signal }: ResizeTarget): Promise<Made | undefined> {
   const { width, height } = header.autoOrient;
   const [longer, shorter] = [Math.max(width, height), Math.min(width, height)];
   const isCropped = fit === "fill" && longer > shorter * MAX_RATIO;
   if (longer <= edge && !isCropped && isThumbnail(bytes, header, edge)) return { thumbnail: bytes };
   if (signal.aborted) return undefined;
   const box = isCropped ? cropped(width, height, edge) : { width: edge, height: edge, fit: "inside" as const };
-  const thumbnail = await sharp(bytes, { limitInputPixels: MAX_DECODE_PIXELS, failOn: "error", pages: 1 })
-    .timeout({ seconds: MAX_SECONDS })
-    .autoOrient()
-    .resize({ ...box, withoutEnlargement: true })
-    .webp({ quality: 80, effort: 2 })
-    .toBuffer();
+  const thumbnail = await drawThumbnail(bytes, { ...box, withoutEnlargement: true }, "error");
   const least = edge / MAX_RATIO;
-  return { thumbnail, ...(isCropped && shorter < least && { wantedEdge: Math.ceil((least * longer) / Math.max(1, shorter)) }) };
+  return { thumbnail, ...(isCropped && shorter < least && { largerEdge: Math.ceil((least * longer) / Math.max(1, shorter)) }) };
 }
 
-/** The service has made it small already: drawing it again would only blur it. If it may carry metadata, it is drawn anew. */
+/** The service has made it small already: drawing it again would only blur it. If it may carry metadata, it is drawn again. */
 function isThumbnail(bytes: Uint8Array, { format, pages = 1, exif, xmp }: Metadata, edge: number): boolean {
   return format === "webp" && pages === 1 && !exif && !xmp && bytes.length <= edge ** 2 && isWholeWebp(bytes);
 }

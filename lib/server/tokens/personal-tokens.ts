@@ -4,14 +4,14 @@ import "server-only";
 import { randomBytes } from "node:crypto";
 import { personLabel } from "@/lib/contract/audit/audit";
 import { writeThings } from "@/lib/contract/audit/audit-items";
-import { type Failure } from "@/lib/contract/failure";
+import { type Failure, invalidField, refusal } from "@/lib/contract/failure";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { hasRole } from "@/lib/contract/people/roles";
 import { type TokenBody, type TokenMade, type TokenView } from "@/lib/contract/people/tokens";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { isOver, mayBeChosen } from "../auth/credentials";
 import { tooStrong } from "../auth/members";
-import { type Context } from "../auth/viewer";
+import { adminOnly, type Context } from "../auth/viewer";
 import { type Parts } from "../composition-type";
 import { usableConnections } from "../connections/access";
 import { MAX_TOKENS, type Token } from "../store/people/tokens";
@@ -22,11 +22,12 @@ export async function createToken(context: Context, body: TokenBody): Promise<Re
   const { store, now } = context.composition;
   if (!hasRole(context.viewer.role, body.role)) return failed(tooStrong(context.viewer.role, body.role));
   const { operations, connection, connections } = body;
-  if (Array.isArray(operations) && !operations.every(mayBeChosen)) return failed(invalid("operations", "names an operation that is none"));
+  if (Array.isArray(operations) && !operations.every(mayBeChosen))
+    return failed(invalidField("operations", "names an operation that is none"));
   const usable = new Set((await usableConnections(context)).map(({ id }) => id));
   if (![connection, ...(connections ?? [])].every((id) => usable.has(id)))
-    return failed(invalid("connections", "names a connection that you cannot use"));
-  if (connections && !connections.includes(connection)) return failed(invalid("connection", "is not one of the chosen connections"));
+    return failed(invalidField("connections", "names a connection that you cannot use"));
+  if (connections && !connections.includes(connection)) return failed(invalidField("connection", "is not one of the chosen connections"));
   const token = `ld_${randomBytes(32).toString("hex")}`;
   const createdAt = now();
   const made = await store.tokens.create({
@@ -41,7 +42,7 @@ export async function createToken(context: Context, body: TokenBody): Promise<Re
     expiresAt: body.days === null ? undefined : createdAt + body.days * DAY_MS,
   });
   // Names must differ, because the audit log identifies tokens by name.
-  if (made === "taken") return failed(invalid("name", "is the name of another token of yours"));
+  if (made === "taken") return failed(invalidField("name", "is the name of another token of yours"));
   if (made === "full") return failed(tooMany);
   const [view] = await viewsOf(context, [made]);
   return view ? ok({ token, view }) : failed(noSuchToken);
@@ -98,10 +99,5 @@ async function viewsOf(context: Context, tokens: readonly Token[]): Promise<Toke
   }));
 }
 
-function invalid(path: string, message: string): Failure {
-  return { code: "INVALID_BODY", message: `${path}: ${message}`, status: 400, details: [{ path, message }] };
-}
-
-const adminOnly: Failure = { code: "ROLE_TOO_LOW", message: "This needs the role admin.", status: 403 };
-const noSuchToken: Failure = { code: "NOT_FOUND", message: "There is no such token.", status: 404 };
-const tooMany: Failure = { code: "CONFLICT", message: `You have ${MAX_TOKENS} tokens. Revoke one first.`, status: 409 };
+const noSuchToken = refusal("NOT_FOUND", "There is no such token.");
+const tooMany = refusal("CONFLICT", `You have ${MAX_TOKENS} tokens. Revoke one first.`);

@@ -19,20 +19,14 @@ const IDLE_MS = 60_000;
 export type AnswerTask = { bytes: Uint8Array; operationName: string; how: Omit<ToRead, "operation">; only?: readonly string[] };
 export type ReadJson = { ok: true; json: Uint8Array<ArrayBuffer>; skipped: number } | { ok: false; why: string; isTooLarge?: true };
 
-/** All methods throw TooLargeAnswer, and reject when the signal is aborted. The bytes are unusable afterwards. */
-export type AnswerReader = {
-  value(bytes: Uint8Array, how: ToRead, signal: AbortSignal): Promise<ReadBody>;
-  /** The answer as JSON text. `only`: the fields to return. */
-  json(bytes: Uint8Array, how: ToRead, signal: AbortSignal, only?: readonly string[]): Promise<ReadJson>;
-  close(): Promise<void>;
-};
+export type AnswerReader = ReturnType<typeof createAnswerReader>;
 
 export async function readJson(bytes: Uint8Array, how: ToRead, only?: readonly string[]): Promise<ReadJson> {
-  const read = await readBody(bytes, how);
-  if (!read.ok) return read;
-  const json = writeExactJson(only ? pick(read.value, only) : read.value);
-  const text = how.isCatalogue && !only ? `${writeExactJson(indexOf(read.value))}\n${json}` : json;
-  return { ok: true, json: new TextEncoder().encode(text), skipped: read.skipped };
+  const bodyResult = await readBody(bytes, how);
+  if (!bodyResult.ok) return bodyResult;
+  const json = writeExactJson(only ? pick(bodyResult.value, only) : bodyResult.value);
+  const text = how.isCatalogue && !only ? `${writeExactJson(indexOf(bodyResult.value))}\n${json}` : json;
+  return { ok: true, json: new TextEncoder().encode(text), skipped: bodyResult.skipped };
 }
 
 function pick(value: unknown, names: readonly string[]): Record<string, unknown> {
@@ -47,7 +41,8 @@ export function indexOf(catalogue: unknown): ClassIndex {
   return Object.entries(objectOf(catalogue) ?? {}).map(([name, info]) => [name, textOf(objectOf(info)?.display_name)?.trim() ?? ""]);
 }
 
-export function createAnswerReader(workerPath: string, log: Log): AnswerReader {
+/** All methods throw TooLargeAnswer, and reject when the signal is aborted. The bytes are unusable afterwards. */
+export function createAnswerReader(workerPath: string, log: Log) {
   const inTurn = createLimiter(1);
   let worker: Worker | undefined;
   let idle: NodeJS.Timeout | undefined;
@@ -107,23 +102,24 @@ export function createAnswerReader(workerPath: string, log: Log): AnswerReader {
     }
   }
 
-  async function json(...[bytes, how, signal, only]: Parameters<AnswerReader["json"]>): Promise<ReadJson> {
+  /** The answer as JSON text. `only`: the fields to return. */
+  async function json(bytes: Uint8Array, how: ToRead, signal: AbortSignal, only?: readonly string[]): Promise<ReadJson> {
     if (bytes.byteLength <= MAX_INLINE_BYTES) return readJson(bytes, how, only);
     const { operation, ...rest } = how;
-    const read = await enqueue({ bytes: toOwnBuffer(bytes), operationName: operation.name, how: rest, only }, signal);
-    if (!read.ok && read.isTooLarge) throw new TooLargeAnswer();
-    return read;
+    const result = await enqueue({ bytes: toOwnBuffer(bytes), operationName: operation.name, how: rest, only }, signal);
+    if (!result.ok && result.isTooLarge) throw new TooLargeAnswer();
+    return result;
   }
 
   return {
     json,
-    async value(bytes, how, signal) {
-      const read = await json(bytes, how, signal);
-      if (!read.ok) return read;
-      const value = parseExactJson(new TextDecoder().decode(read.json));
+    async value(bytes: Uint8Array, how: ToRead, signal: AbortSignal): Promise<ReadBody> {
+      const result = await json(bytes, how, signal);
+      if (!result.ok) return result;
+      const value = parseExactJson(new TextDecoder().decode(result.json));
       // Other requests run before the caller processes the value.
       await nextTurn();
-      return { ok: true, value, skipped: read.skipped };
+      return { ok: true, value, skipped: result.skipped };
     },
     close: end,
   };

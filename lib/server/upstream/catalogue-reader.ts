@@ -13,7 +13,7 @@ import { readBytes } from "./streams";
 
 export type ReadAnswer<T> = { ok: true; value: T } | { ok: false; why: string };
 /** Reads a JSON answer. Throws TooLargeAnswer. */
-export type JsonReader<T> = (answer: Response, how: Omit<ToRead, "isMasked">, signal: AbortSignal) => Promise<ReadAnswer<T>>;
+export type JsonReader<T> = (response: Response, how: Omit<ToRead, "isMasked">, signal: AbortSignal) => Promise<ReadAnswer<T>>;
 
 export type Catalogue = {
   classes: ClassIndex;
@@ -28,15 +28,15 @@ type Parts = { answers: AnswerReader; cache: DiskCache<string>; connectionId: st
 
 /** Cached by content: installed files change a catalogue between versions of the service. */
 export function catalogueReader({ answers, cache, connectionId }: Parts): JsonReader<Catalogue> {
-  return async (answer, how, signal) => {
+  return async (response, how, signal) => {
     // Includes the key, because masking depends on it.
     const content = createHmac("sha256", how.apiKey ?? "");
-    const bytes = await readBytes(answer.body, MAX_CATALOGUE_BYTES, { onChunk: (chunk) => content.update(chunk) });
+    const bytes = await readBytes(response.body, MAX_CATALOGUE_BYTES, { onChunk: (chunk) => content.update(chunk) });
     if (!bytes) throw new TooLargeAnswer();
     const name = ["catalogue", connectionId, content.digest("hex")];
     const cached = await cache.get({ name, asker: { signal } }, async (work) => {
-      const read = await answers.json(bytes, { ...how, isMasked: true, isCatalogue: true }, work);
-      return read.ok ? ok(read.json) : failed(read.why);
+      const result = await answers.json(bytes, { ...how, isMasked: true, isCatalogue: true }, work);
+      return result.ok ? ok(result.json) : failed(result.why);
     });
     if (!cached.ok) return { ok: false, why: cached.failure };
     const end = cached.value.indexOf(NEWLINE);

@@ -2,9 +2,7 @@
 
 import "server-only";
 
-type Deadline = { signal: AbortSignal; touch(): void; expire(): void; clear(): void; readonly expired: boolean };
-
-export function createDeadline(limitMs: number, outer?: AbortSignal | null, mostMs = Infinity): Deadline {
+export function createDeadline(limitMs: number, outer?: AbortSignal | null, mostMs = Infinity) {
   const controller = new AbortController();
   const endMs = performance.now() + mostMs;
   let expired = false;
@@ -18,64 +16,65 @@ export function createDeadline(limitMs: number, outer?: AbortSignal | null, most
     // listener of ours stays on the caller's signal, which may see hundreds of calls.
     signal: outer ? AbortSignal.any([controller.signal, outer]) : controller.signal,
     expire,
-    touch() {
+    touch(): void {
       if (timer === undefined) return;
       clearTimeout(timer);
       timer = setTimeout(expire, Math.min(limitMs, endMs - performance.now()));
     },
     /** The caller's signal stays joined: it may still end a body that is being read. */
-    clear() {
+    clear(): void {
       clearTimeout(timer);
       timer = undefined;
     },
-    get expired() {
+    get expired(): boolean {
       return expired;
     },
   };
 }
 
-export type Silences = {
+export type ResponseTracker = {
   answered(service: string): void;
   /** Returns the function that ends it; the caller must call it. */
-  begin(service: string, silentMs: number, giveUp: GiveUp): () => void;
+  begin(service: string, unresponsiveMs: number, giveUp: GiveUp): () => void;
 };
 /** Why the read is given up: for how many ms there was no answer, or because another request got one. */
-export type GiveUp = (why: { quietMs: number } | "answered") => void;
+export type GiveUp = (reason: { quietMs: number } | "answered") => void;
 
 /** The patient read, and one that finds out whether the service is back; all others get only SHORT_MS. */
 const MAX_WHILE_UNRESPONSIVE = 2;
 const SHORT_MS = 500;
 
 type Read = { startMs: number; giveUp: GiveUp };
-type State = { underWay: Set<Read>; lastReplyMs: number; silentSinceMs?: number; patient?: Read };
+type State = { underWay: Set<Read>; lastReplyMs: number; unresponsiveSinceMs?: number; patient?: Read };
 
-export function createSilences(now: () => number = () => performance.now()): Silences {
+export function createResponseTracker(now: () => number = () => performance.now()): ResponseTracker {
   const states = new Map<string, State>();
   return {
     answered(service) {
       const state = states.get(service);
       if (!state) return;
       state.lastReplyMs = now();
-      const wasSilent = state.silentSinceMs !== undefined;
-      state.silentSinceMs = undefined;
+      const wasUnresponsive = state.unresponsiveSinceMs !== undefined;
+      state.unresponsiveSinceMs = undefined;
       state.patient = undefined;
       // A read that has just begun may be the next to be answered.
-      if (wasSilent) for (const { startMs, giveUp } of [...state.underWay]) if (startMs < state.lastReplyMs - SHORT_MS) giveUp("answered");
+      if (wasUnresponsive)
+        for (const { startMs, giveUp } of [...state.underWay]) if (startMs < state.lastReplyMs - SHORT_MS) giveUp("answered");
     },
-    begin(service, silentMs, giveUp) {
+    begin(service, unresponsiveMs, giveUp) {
       const state = states.get(service) ?? { underWay: new Set<Read>(), lastReplyMs: -Infinity };
       states.set(service, state);
       const startMs = now();
       const read: Read = { startMs, giveUp };
-      const isShort = state.silentSinceMs !== undefined && state.underWay.size >= MAX_WHILE_UNRESPONSIVE;
+      const isShort = state.unresponsiveSinceMs !== undefined && state.underWay.size >= MAX_WHILE_UNRESPONSIVE;
       let timer: NodeJS.Timeout | undefined;
       const look = () => {
         const fromMs = Math.max(startMs, state.lastReplyMs);
-        const leftMs = fromMs + (isShort && state.lastReplyMs < startMs ? SHORT_MS : silentMs) - now();
+        const leftMs = fromMs + (isShort && state.lastReplyMs < startMs ? SHORT_MS : unresponsiveMs) - now();
         if (leftMs > 0) return void (timer = setTimeout(look, leftMs));
-        state.silentSinceMs ??= fromMs;
+        state.unresponsiveSinceMs ??= fromMs;
         state.patient ??= read;
-        if (state.patient !== read) giveUp({ quietMs: now() - state.silentSinceMs });
+        if (state.patient !== read) giveUp({ quietMs: now() - state.unresponsiveSinceMs });
       };
       look();
       state.underWay.add(read);

@@ -9,6 +9,7 @@ import { own } from "@/lib/contract/json/own";
 import { answersBytes, isRead, type Operation } from "@/lib/contract/operation";
 import { operations } from "@/lib/contract/operations";
 import { type UserdataFile } from "@/lib/contract/operations/files";
+import { codeOf } from "@/lib/shared/error-codes";
 import { type CallInput } from "./outgoing";
 
 export function saysAbsent(operation: Operation, status: number): boolean {
@@ -26,22 +27,22 @@ function mayBeMissing(operation: Operation): boolean {
 }
 
 /** `only`: this item may belong to another user, or be damaged. One refusal proves nothing; refusals of two items do. */
-type Lookup = { operation: Operation; input: CallInput; only?: string; finds(answer: unknown): boolean };
+type Lookup = { operation: Operation; input: CallInput; only?: string; finds(response: unknown): boolean };
 
 /**
- * A read that tells whether the item of a refused extension exists, in a state that the operation accepts; undefined if there is no such
+ * A read that shows whether the item of a refused extension exists, in a state that the operation accepts; undefined if there is no such
  * read. Content may be gone although its item exists.
  */
-export function lookupOf(asked: Operation, { params = {}, json, signal, limits }: CallInput): Lookup | undefined {
-  const { item, capability } = asked;
+export function lookupOf(operation: Operation, { params = {}, json, signal, limits }: CallInput): Lookup | undefined {
+  const { item, capability } = operation;
   const how = { signal, limits };
   const jobId = params.job_id ?? (isObject(json) ? textOf(json.prompt_id) : undefined);
   const { id, task_id, file } = params;
-  if (capability === undefined || answersBytes(asked)) return undefined;
+  if (capability === undefined || answersBytes(operation)) return undefined;
   if (item === "asset" && id !== undefined)
     return { operation: operations.getAsset, input: { ...how, params: { id } }, only: id, finds: mayChange };
   if (item === "job" && jobId !== undefined) {
-    const finds = isRead(asked) ? isObject : capability === "interrupt" ? isIn("in_progress") : isIn("pending", "in_progress");
+    const finds = isRead(operation) ? isObject : capability === "interrupt" ? isIn("in_progress") : isIn("pending", "in_progress");
     return { operation: operations.getJob, input: { ...how, params: { job_id: jobId } }, finds };
   }
   if (item === "task" && task_id !== undefined)
@@ -52,7 +53,7 @@ export function lookupOf(asked: Operation, { params = {}, json, signal, limits }
   // Some services name files from the folder on, some from the top.
   const names = [file, file.slice(folder.length)];
   const isFile = ({ path }: UserdataFile) => names.includes(path.replace(/^\/+/, ""));
-  const finds = (answer: unknown) => operations.listUserdata.answers[200].schema.safeParse(answer).data?.some(isFile) ?? false;
+  const finds = (response: unknown) => operations.listUserdata.answers[200].schema.safeParse(response).data?.some(isFile) ?? false;
   return { operation: operations.listUserdata, input: { ...how, query }, only: file, finds };
 }
 
@@ -81,13 +82,13 @@ export function timedOut(baseUrl: string, limitMs: number): Failure {
   };
 }
 
-/** No answer came. A service that answers 504 has answered. */
-export function wasSilent({ code, status }: Failure): boolean {
+/** Without an answer. A service that answers 504 has answered. */
+export function wasUnresponsive({ code, status }: Failure): boolean {
   return code === "UPSTREAM_TIMEOUT" && status === 0;
 }
 
-export function unreadable(baseUrl: string, status: number, why: string): Failure {
-  return { code: "UPSTREAM_UNREADABLE", message: `What answers at ${hostOf(baseUrl)} does not speak the interface: ${why}.`, status };
+export function unreadable(baseUrl: string, status: number, reason: string): Failure {
+  return { code: "UPSTREAM_UNREADABLE", message: `What answers at ${hostOf(baseUrl)} does not speak the interface: ${reason}.`, status };
 }
 
 /** `download`: the console's path of the same answer as a file, without its base path. */
@@ -104,7 +105,7 @@ export function callerWentAway(): Failure {
   return { code: "CLIENT_GONE", message: "The request was cancelled.", status: 0 };
 }
 
-/** `failure`: the service's own refusal, if it was asked. */
+/** `failure`: the service's own refusal, if it was requested. */
 export function absent({ capability, name }: Operation, failure?: Failure): Failure {
   const own = failure ?? { message: `This service does not have ${capability ?? name}.`, status: 501 };
   const details = failure && isObject(failure.details) ? failure.details : {};
@@ -127,16 +128,16 @@ const consoleCodes = new Set([
 ]);
 
 /** Any refusal of a service. Its 401 is about our key, not about the person's session, and must not look like the latter. */
-export function refusal(answer: Response, body: string, { operation, now }: { operation?: Operation; now: number }): Failure {
-  const failure = parseFailure(answer, body, now);
-  const { status } = answer;
+export function refusal(response: Response, body: string, { operation, now }: { operation?: Operation; now: number }): Failure {
+  const failure = parseFailure(response, body, now);
+  const { status } = response;
   if (status === 401) return { ...failure, code: "UPSTREAM_REFUSED_KEY", message: "The service refuses the key of this connection." };
   if (status === 500 || status === 502) return { ...failure, code: "UPSTREAM_ERROR" };
   if (status === 504) return { ...failure, code: "UPSTREAM_TIMEOUT" };
   if (operation && saysNothingThere(operation, status)) return nothingThere(failure);
   if (operation && saysAbsent(operation, status)) return absent(operation, failure);
   if (consoleCodes.has(failure.code) || failure.code.startsWith("UPSTREAM_")) return { ...failure, code: codeByStatus(failure) };
-  // The input is in the body, so the address is not at fault, whatever the service calls it.
+  // The input is in the body, so the address is not at fault, whatever the service reports.
   if (failure.code === "INVALID_QUERY" && operation?.body) return { ...failure, code: "BAD_REQUEST" };
   return failure;
 }
@@ -170,16 +171,11 @@ const reasons: Readonly<Record<string, string>> = {
 const whileOpen = new Set(["ECONNRESET", "UND_ERR_SOCKET"]);
 
 function wasNeverSent(error: unknown): boolean {
-  const code = codeOf(error);
-  return code !== undefined && Object.hasOwn(reasons, code) && !whileOpen.has(code);
-}
-
-function codeOf(error: unknown): string | undefined {
-  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
+  const code = String(codeOf(error));
+  return Object.hasOwn(reasons, code) && !whileOpen.has(code);
 }
 
 function reasonOf(error: unknown): string {
-  const code = codeOf(error);
-  const reason = code === undefined ? undefined : own(reasons, code);
+  const reason = own(reasons, String(codeOf(error)));
   return reason === undefined ? "" : `: ${reason}`;
 }

@@ -45,13 +45,13 @@ export function keyGate(apiKey: string | undefined): KeyGate {
     },
     part: (raw) => withoutCut(spellings().reduce(once, raw), apiKey, cut, true),
     partialKeyLength(raw) {
-      let most = 0;
+      let maxLength = 0;
       for (const spelling of spellings()) {
         let length = Math.min(raw.length, spelling.length - 1);
-        while (length > most && !raw.endsWith(spelling.slice(0, length))) length -= 1;
-        most = Math.max(most, length);
+        while (length > maxLength && !raw.endsWith(spelling.slice(0, length))) length -= 1;
+        maxLength = Math.max(maxLength, length);
       }
-      return most;
+      return maxLength;
     },
     has: (value) => spellings().some((spelling) => value.includes(spelling)) || withoutCut(value, apiKey, cut) !== value,
   };
@@ -61,34 +61,18 @@ export function keyGate(apiKey: string | undefined): KeyGate {
 export function withoutKeyInHeaders(send: Send, apiKey: string | undefined): Send {
   const { has } = keyGate(apiKey);
   return async (request, onHead) => {
-    const answer = await send(request, onHead);
-    for (const [name, value] of [...answer.headers]) if (name !== "location" && has(value)) answer.headers.delete(name);
-    return answer;
+    const response = await send(request, onHead);
+    for (const [name, value] of [...response.headers]) if (name !== "location" && has(value)) response.headers.delete(name);
+    return response;
   };
 }
 
+/** Escapes of JSON are undone before the search. */
 function everySpelling(apiKey: string): string[] {
   const percent = [...Buffer.from(apiKey)].map((byte) => `%${byte.toString(16).padStart(2, "0")}`).join("");
-  const escaped = [...apiKey].map((letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`).join("");
-  const inJson = writeExactJson(apiKey).slice(1, -1);
-  const spellings = [
-    ...spellingsOf([apiKey]),
-    ...[encodeURIComponent(apiKey), percent].map((text) => text.replace(/%../g, (byte) => byte.toLowerCase())),
-    percent.toUpperCase(),
-    // In JSON inside a text the escapes are escaped too.
-    writeExactJson(inJson).slice(1, -1),
-    ...[escaped, escaped.toUpperCase().replaceAll("\\U", "\\u")].map((text) => text.replaceAll("\\", "\\\\")),
-    ...[0, 1, 2].flatMap((before) => inBase64(apiKey, before)),
-    Buffer.from(apiKey).toString("hex"),
-  ];
-  return [...new Set(spellings)].sort((one, other) => other.length - one.length);
-}
-
-/** The digits that depend on the key alone, if that many bytes precede it. */
-function inBase64(apiKey: string, before: number): string[] {
-  const bytes = Buffer.concat([Buffer.alloc(before), Buffer.from(apiKey)]);
-  const digits = bytes.toString("base64").slice(before === 0 ? 0 : before + 1, Math.floor((bytes.byteLength * 8) / 6));
-  return [digits, digits.replaceAll("+", "-").replaceAll("/", "_")];
+  const lowerCase = encodeURIComponent(apiKey).replace(/%../g, (byte) => byte.toLowerCase());
+  const spellings = [...spellingsOf([apiKey]), lowerCase, percent, percent.toUpperCase()];
+  return [...new Set(spellings)].sort((value, other) => other.length - value.length);
 }
 
 /** Removes the beginning of a key where a text was cut off: before the end, a quote, a line end or dots; anywhere if half a key or more, or if `isAnywhere`. */

@@ -51,22 +51,22 @@ async function follow(options: OpenOptions, journey: Journey): Promise<Result<Re
   const deadline = createDeadline(options.limitMs, input.signal);
   try {
     let { url } = journey;
-    let answer = await journey.open(deadline.signal);
-    journey.learn(answer.status);
+    let response = await journey.open(deadline.signal);
+    journey.learn(response.status);
     // A refusal of another address says nothing about the operation.
-    const operation = answer.status >= 400 ? journey.operation : undefined;
-    for (let hops = 0; answer.status >= 300 && answer.status < 400 && answer.status !== 304; hops += 1) {
-      await answer.body?.cancel();
-      const location = answer.headers.get("location");
+    const operation = response.status >= 400 ? journey.operation : undefined;
+    for (let hops = 0; response.status >= 300 && response.status < 400 && response.status !== 304; hops += 1) {
+      await response.body?.cancel();
+      const location = response.headers.get("location");
       if (hops === MAX_HOPS || location === null || !URL.canParse(location, url))
-        return failed(unreadable(options.baseUrl, answer.status, "it redirects to nowhere"));
+        return failed(unreadable(options.baseUrl, response.status, "it redirects to nowhere"));
       url = new URL(location, url);
-      answer = await hop(options, url, input, deadline.signal);
+      response = await hop(options, url, input, deadline.signal);
     }
-    if (answer.status < 400 || isRefusedRange(answer, input)) return ok(answer);
-    const body = await readBytes(answer.body, MAX_REFUSAL);
+    if (response.status < 400 || isRefusedRange(response, input)) return ok(response);
+    const body = await readBytes(response.body, MAX_REFUSAL);
     const text = body ? await keyGate(options.apiKey).text(new TextDecoder().decode(body)) : "";
-    return failed(refusal(answer, text, { operation, now: options.now() }));
+    return failed(refusal(response, text, { operation, now: options.now() }));
   } catch (error) {
     // A local server's answer that is too large to be translated, as the server sent it.
     if (error instanceof TooLargeAnswer) return error.whole ? ok(new Response(error.whole)) : failed(tooLarge(options.baseUrl, undefined));
@@ -79,8 +79,8 @@ async function follow(options: OpenOptions, journey: Journey): Promise<Result<Re
 }
 
 /** A client that requested a range must get the refusal with the size in the answer; for all others a 416 is an error. */
-function isRefusedRange(answer: Response, { headers }: CallInput): boolean {
-  return answer.status === 416 && headers?.range !== undefined;
+function isRefusedRange(response: Response, { headers }: CallInput): boolean {
+  return response.status === 416 && headers?.range !== undefined;
 }
 
 async function hop(options: OpenOptions, url: URL, input: CallInput, signal: AbortSignal): Promise<Response> {

@@ -17,7 +17,7 @@ export type CallInput = {
   signal?: AbortSignal;
   /** Replaces the client's own limits: the time of one exchange, and how often a read is tried if the service asks to wait. */
   limits?: { exchangeMs?: number; attempts?: number };
-  /** Who waits for this read: `page`, a page being opened, which goes on without it after a moment; `poll`, an open page. */
+  /** Who waits for this read: `page`, a page being opened, which continues without it after a moment; `poll`, an open page. */
   waits?: "page" | "poll";
 };
 
@@ -33,7 +33,7 @@ function isFileName(part: string): boolean {
 
 export function toUrl(baseUrl: string, operation: Operation, input: CallInput): URL {
   const url = new URL(baseUrl.replace(/\/+$/, "") + fillPath(operation.path, input.params ?? {}));
-  const query = { ...input.query, ...operation.alwaysAsked };
+  const query = { ...input.query, ...operation.fixedQuery };
   for (const [name, value] of Object.entries(query)) {
     const text = toText(value);
     if (text !== undefined) url.searchParams.set(name, text);
@@ -44,7 +44,7 @@ export function toUrl(baseUrl: string, operation: Operation, input: CallInput): 
 /** The console's own path of a read whose answer is downloaded unparsed. Undefined for a change, which must not be sent twice. */
 export function rawPath(operation: Operation, input: CallInput, connectionId: string | undefined): string | undefined {
   if (operation.method !== "GET") return undefined;
-  const { pathname, searchParams } = toUrl("http://console.invalid", { ...operation, alwaysAsked: undefined }, input);
+  const { pathname, searchParams } = toUrl("http://console.invalid", { ...operation, fixedQuery: undefined }, input);
   searchParams.set(RAW_PARAMETER, "true");
   if (connectionId !== undefined) searchParams.set(CONNECTION_PARAMETER, connectionId);
   return `${pathname}?${searchParams.toString()}`;
@@ -59,7 +59,7 @@ export function toRequest(url: URL, operation: Operation, input: CallInput, apiK
   const headers = new Headers({
     "user-agent": "lightdesk",
     "accept-encoding": "identity",
-    ...telemetry().traces?.carried(),
+    ...telemetry().traces?.outgoingHeaders(),
     ...input.headers,
     ...keyHeader(apiKey),
   });

@@ -24,7 +24,7 @@ const catalogueBounds = { values: 8_000_000, names: 4_000_000 } as const;
 /** Different names: each takes ten times as long as a repeated one. */
 const MAX_DISTINCT_NAMES = 64_000;
 
-/** The answer exceeds a bound. `whole`: all of it, unread; whoever catches this must read or cancel it. */
+/** The answer exceeds a bound. `whole`: all of it, unread; anyone who catches this must read or cancel it. */
 export class TooLargeAnswer extends Error {
   constructor(readonly whole?: ReadableStream<Uint8Array>) {
     super("the answer is too large");
@@ -42,6 +42,8 @@ export type ToRead = {
   status: number;
   apiKey: string | undefined;
   mostRows?: number;
+  /** The name under which the value is kept for the same bytes. */
+  memo?: string;
   isMasked: boolean;
   isCatalogue?: boolean;
 };
@@ -70,9 +72,9 @@ export async function readBody(bytes: Uint8Array, how: ToRead): Promise<ReadBody
  * Throws TooLargeAnswer.
  */
 export async function parseAnswer(body: ReadableStream<Uint8Array> | null): Promise<{ ok: true; value: unknown } | { ok: false }> {
-  const read = await readUpTo(body, MAX_JSON_BYTES);
-  if ("stream" in read) throw new TooLargeAnswer(read.stream);
-  const { bytes } = read;
+  const beginning = await readUpTo(body, MAX_JSON_BYTES);
+  if ("stream" in beginning) throw new TooLargeAnswer(beginning.stream);
+  const { bytes } = beginning;
   const raw = new TextDecoder().decode(bytes);
   const json = isWithinBounds(raw, false) ? parseJson(raw) : undefined;
   if (!json || json === TOO_MANY_NUMBERS) throw new TooLargeAnswer(oneChunk(bytes));
@@ -132,8 +134,8 @@ function placeOf(issues: readonly { path: readonly PropertyKey[] }[]): string {
 function parseAfter(raw: string, clean: string, apiKey: string | undefined): Parsed {
   const json = parseJson(clean);
   if (json === TOO_MANY_NUMBERS || json.ok || clean === raw || apiKey === undefined) return json;
-  const whole = parseJson(raw);
-  return whole !== TOO_MANY_NUMBERS && whole.ok ? { ok: true, value: maskSecrets(whole.value, [apiKey]) } : whole;
+  const parsed = parseJson(raw);
+  return parsed !== TOO_MANY_NUMBERS && parsed.ok ? { ok: true, value: maskSecrets(parsed.value, [apiKey]) } : parsed;
 }
 
 const TOO_MANY_NUMBERS = "too many exact numbers";

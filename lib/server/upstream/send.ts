@@ -30,19 +30,19 @@ export function createHttpSend(options: { connectTimeoutMs?: number; dispatcher?
   const limits = { headersTimeout: 0, bodyTimeout: 120_000, connect: guardedConnector(options.connectTimeoutMs ?? 5000) };
   const dispatcher = options.dispatcher ?? new Agent({ ...limits, connections: 128 });
   const send = async (request: Request): Promise<Response> => {
-    const answer = await exchange(request.url, {
+    const responseData = await exchange(request.url, {
       method: methods.find((method) => method === request.method) ?? "GET",
       headers: Object.fromEntries(request.headers),
       body: toNodeStream(request.body),
       signal: request.signal,
       dispatcher,
     });
-    const init = { status: answer.statusCode, headers: toHeaders(answer.headers) };
-    if (bodiless.has(answer.statusCode) || request.method === "HEAD") {
-      await answer.body.dump();
+    const init = { status: responseData.statusCode, headers: toHeaders(responseData.headers) };
+    if (bodiless.has(responseData.statusCode) || request.method === "HEAD") {
+      await responseData.body.dump();
       return new Response(null, init);
     }
-    return new Response(toWebStream(answer.body), init);
+    return new Response(toWebStream(responseData.body), init);
   };
   return Object.assign(send, { close: () => dispatcher.destroy() });
 }
@@ -76,14 +76,14 @@ export function createGuardedSend({ trustedHosts, connectTimeoutMs: timeout = 50
   const plain = buildConnector({ timeout });
   const guarded = publicConnector({ resolve, refusal }, (lookup) => buildConnector({ timeout, lookup }));
   const connect: buildConnector.connector = (target, done) => {
-    if (isTrusted(trustedHosts, target.hostname, target.port)) return plain(target, done);
+    if (isTrustedHost(trustedHosts, target.hostname, target.port)) return plain(target, done);
     if (target.protocol !== "https:") return done(refusal(), null);
     guarded(target, done);
   };
   return createHttpSend({ dispatcher: new Agent({ connect, headersTimeout: 0, bodyTimeout: 60_000 }) });
 }
 
-function isTrusted(trustedHosts: readonly string[], hostname: string, port: string): boolean {
+export function isTrustedHost(trustedHosts: readonly string[], hostname: string, port: string): boolean {
   const host = hostname.toLowerCase();
   return trustedHosts.includes(host) || trustedHosts.includes(`${host}:${port}`);
 }

@@ -10,16 +10,16 @@ import { keyHeader } from "./outgoing";
 const MAX_MESSAGE_BYTES = 8 * 1024 * 1024;
 const HANDSHAKE_MS = 10_000;
 
-type Place = { baseUrl: string; apiKey: string | undefined };
+type ServiceEndpoint = { baseUrl: string; apiKey: string | undefined };
 
-export function listenToService({ baseUrl, apiKey }: Place, clientId: string | undefined, target: FeedTarget): Feed {
+export function listenToService({ baseUrl, apiKey }: ServiceEndpoint, clientId: string | undefined, target: FeedTarget): Feed {
   let hasEnded = false;
   let wasOpen = false;
   let hasAnswered = true;
-  const end = (why: FeedEnd) => {
+  const end = (feedEnd: FeedEnd) => {
     if (hasEnded) return;
     hasEnded = true;
-    target.end(why);
+    target.end(feedEnd);
   };
   const socket = openSocket({
     baseUrl,
@@ -52,7 +52,7 @@ export function listenToService({ baseUrl, apiKey }: Place, clientId: string | u
       hasEnded = true;
       socket.terminate();
     },
-    /** The service has no objections. The ping is here because objections are asked for regularly. */
+    /** The service has no objections. The ping is here because objections are requested regularly. */
     objection() {
       if (socket.readyState !== WebSocket.OPEN) return undefined;
       if (!hasAnswered) {

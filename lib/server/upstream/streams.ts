@@ -1,55 +1,68 @@
 // Helpers for web streams.
 
 import "server-only";
+import { toByteStream } from "@/lib/shared/web-stream";
 
-/** Reports each chunk. Nothing is read before it is asked for: the sender may not have to send at all. */
+/** Reports each chunk. Nothing is read before it is requested: the sender may not have to send at all. */
 export function watched(source: ReadableStream<Uint8Array>, onChunk: () => void): ReadableStream<Uint8Array> {
   const reader = source.getReader();
-  return new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        const next = await reader.read();
-        if (next.done) return controller.close();
-        onChunk();
-        controller.enqueue(next.value);
-      },
-      cancel: (reason) => reader.cancel(reason),
+  return toByteStream(
+    async () => {
+      const next = await reader.read();
+      if (!next.done) onChunk();
+      return next;
     },
-    { highWaterMark: 0 },
+    (reason) => reader.cancel(reason),
   );
+}
+
+type ReadOptions = { signal?: AbortSignal; onChunk?: (chunk: Uint8Array) => void };
+
+/** Reads until there are `enough` bytes. `rest`: everything, also what was read; the caller must read or cancel it. */
+async function readFirst(source: ReadableStream<Uint8Array> | null, enough: number, { signal, onChunk }: ReadOptions = {}) {
+  const reader = (source ?? new Blob([]).stream()).getReader();
+  // A request's signal stays silent once the request is freed, so the body is cancelled explicitly.
+  const leave = () => void reader.cancel(signal?.reason).catch(() => undefined);
+  signal?.addEventListener("abort", leave, { once: true });
+  if (signal?.aborted) leave();
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  try {
+    while (size < enough) {
+      const next = await reader.read();
+      if (next.done) break;
+      onChunk?.(next.value);
+      chunks.push(next.value);
+      size += next.value.byteLength;
+    }
+    signal?.throwIfAborted();
+  } finally {
+    signal?.removeEventListener("abort", leave);
+  }
+  const rest = () =>
+    toByteStream(
+      () => {
+        const early = chunks.shift();
+        return early ? Promise.resolve({ value: early }) : reader.read();
+      },
+      (reason) => reader.cancel(reason),
+    );
+  return { size, bytes: () => (chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, size)), rest };
 }
 
 /** Undefined if there is more than `limit`; the rest is not read. Rejects as soon as `signal` is aborted. Reports each chunk. */
 export async function readBytes(
   source: ReadableStream<Uint8Array> | null,
   limit: number,
-  { signal, onChunk }: { signal?: AbortSignal; onChunk?: (chunk: Uint8Array) => void } = {},
+  options?: ReadOptions,
 ): Promise<Uint8Array | undefined> {
-  if (source === null) return new Uint8Array(0);
-  const reader = source.getReader();
-  // A request's signal stays silent once the request is freed, so the body is cancelled explicitly.
-  const leave = () => void reader.cancel(signal?.reason).catch(() => undefined);
-  signal?.addEventListener("abort", leave, { once: true });
-  if (signal?.aborted) leave();
-  try {
-    const chunks: Uint8Array[] = [];
-    let size = 0;
-    for (let next = await reader.read(); !next.done; next = await reader.read()) {
-      onChunk?.(next.value);
-      size += next.value.byteLength;
-      if (size > limit) {
-        // If cancelling the sender fails, that does not matter: nothing more is read.
-        await reader.cancel().catch(() => undefined);
-        return undefined;
-      }
-      chunks.push(next.value);
-    }
-    signal?.throwIfAborted();
-    const [only] = chunks;
-    return only && chunks.length === 1 ? only : Buffer.concat(chunks, size);
-  } finally {
-    signal?.removeEventListener("abort", leave);
-  }
+  const { size, bytes, rest } = await readFirst(source, limit + 1, options);
+  if (size <= limit) return bytes();
+  // If cancelling the sender fails, that does not matter: nothing more is read.
+  await rest()
+    .cancel()
+    .catch(() => undefined);
+  return undefined;
 }
 
 /** All bytes, or a stream of them if there are more than `limit`, which the caller must read or cancel. */
@@ -57,30 +70,24 @@ export async function readUpTo(
   source: ReadableStream<Uint8Array> | null,
   limit: number,
 ): Promise<{ bytes: Uint8Array } | { stream: ReadableStream<Uint8Array> }> {
-  if (source === null) return { bytes: new Uint8Array(0) };
-  const reader = source.getReader();
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for (let next = await reader.read(); !next.done; next = await reader.read()) {
-    chunks.push(next.value);
-    size += next.value.byteLength;
-    if (size <= limit) continue;
-    const stream = new ReadableStream<Uint8Array>(
-      {
-        async pull(controller) {
-          const early = chunks.shift();
-          const { done, value } = early ? { done: false, value: early } : await reader.read();
-          if (done || !value) return controller.close();
-          controller.enqueue(value);
-        },
-        cancel: (reason) => reader.cancel(reason),
-      },
-      { highWaterMark: 0 },
-    );
-    return { stream };
-  }
-  const [only] = chunks;
-  return { bytes: only && chunks.length === 1 ? only : Buffer.concat(chunks, size) };
+  const { size, bytes, rest } = await readFirst(source, limit + 1);
+  return size <= limit ? { bytes: bytes() } : { stream: rest() };
+}
+
+/** The first `max` bytes, or fewer if there are no more. Cancels the rest. */
+export async function readBeginning(source: ReadableStream<Uint8Array> | null, max: number, options?: ReadOptions): Promise<Uint8Array> {
+  const { bytes, rest } = await readFirst(source, max, options);
+  const beginning = bytes().subarray(0, max);
+  await rest()
+    .cancel()
+    .catch(() => undefined);
+  return beginning;
+}
+
+/** `head`: at least the first `enough` bytes, if there are as many. `rest`: everything, which the caller must read or cancel. */
+export async function splitHead(source: ReadableStream<Uint8Array>, enough: number) {
+  const { bytes, rest } = await readFirst(source, enough);
+  return { head: bytes(), rest: rest() };
 }
 
 export function oneChunk(bytes: Uint8Array): ReadableStream<Uint8Array> {

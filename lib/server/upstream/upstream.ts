@@ -9,10 +9,11 @@ import { operations } from "@/lib/contract/operations";
 import { maskSecrets } from "@/lib/contract/secrets/mask-secrets";
 import { sleep } from "@/lib/shared/async";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { observed } from "@/lib/shared/telemetry";
+import { observe } from "@/lib/shared/telemetry";
+import { type ParsedAnswers, SHARED_MS } from "./answer-cache";
 import { type AnswerReader } from "./answer-reader";
 import { type Catalogue, type JsonReader, type ReadAnswer } from "./catalogue-reader";
-import { createDeadline, type GiveUp, type Silences } from "./deadline";
+import { createDeadline, type GiveUp, type ResponseTracker } from "./deadline";
 import {
   absent,
   callerWentAway,
@@ -44,28 +45,28 @@ type Context<T> = {
   readJson(): Promise<ReadAnswer<T>>;
 };
 
-async function readAnswer<T>(answer: Response, context: Context<T>): Promise<Result<Answered<T | undefined>, Failure>> {
+async function readAnswer<T>(response: Response, context: Context<T>): Promise<Result<Answered<T | undefined>, Failure>> {
   const { operation, baseUrl, now, apiKey } = context;
   const gate = keyGate(apiKey);
-  if (answer.status >= 400) {
-    const body = await readBytes(answer.body, MAX_REFUSAL_LENGTH);
-    return failed(refusal(answer, body ? await gate.text(toText(body)) : "", { operation, now }));
+  if (response.status >= 400) {
+    const body = await readBytes(response.body, MAX_REFUSAL_LENGTH);
+    return failed(refusal(response, body ? await gate.text(toText(body)) : "", { operation, now }));
   }
-  if (answer.status >= 300) {
-    await answer.body?.cancel();
-    return failed(unreadable(baseUrl, answer.status, `it redirects (${answer.status})`));
+  if (response.status >= 300) {
+    await response.body?.cancel();
+    return failed(unreadable(baseUrl, response.status, `it redirects (${response.status})`));
   }
-  const expected = answerFor(operation, answer.status);
+  const expected = answerFor(operation, response.status);
   if (expected?.kind !== "json") {
-    await answer.body?.cancel();
-    return ok({ status: answer.status, value: undefined });
+    await response.body?.cancel();
+    return ok({ status: response.status, value: undefined });
   }
-  if (/^\s*text\/html\b/i.test(answer.headers.get("content-type") ?? "")) {
-    await answer.body?.cancel();
-    return failed(unreadable(baseUrl, answer.status, "it answers a web page"));
+  if (/^\s*text\/html\b/i.test(response.headers.get("content-type") ?? "")) {
+    await response.body?.cancel();
+    return failed(unreadable(baseUrl, response.status, "it answers a web page"));
   }
-  const read = await context.readJson();
-  return read.ok ? ok({ status: answer.status, value: read.value }) : failed(unreadable(baseUrl, answer.status, read.why));
+  const json = await context.readJson();
+  return json.ok ? ok({ status: response.status, value: json.value }) : failed(unreadable(baseUrl, response.status, json.why));
 }
 
 function toText(bytes: Uint8Array): string {
@@ -85,14 +86,14 @@ function observedCall<T extends { status: number }>(
   { name }: Operation,
   call: () => Promise<Result<T, Failure>>,
 ): Promise<Result<T, Failure>> {
-  return observed(
+  return observe(
     {
-      name: `call ${name}`,
+      spanName: `call ${name}`,
       attributes: { operation: name },
       outcomeOf: (result) =>
         result.ok ? "ok" : (own(outcomes, result.failure.code) ?? (result.failure.status >= 500 ? "error" : "refused")),
       statusOf: (result) => (result.ok ? result.value : result.failure).status,
-      measured(metrics, outcome, seconds) {
+      recordMetrics(metrics, outcome, seconds) {
         metrics.count("lightdesk_upstream_calls_total", { operation: name, outcome });
         metrics.observe("lightdesk_upstream_call_duration_seconds", { operation: name }, seconds);
       },
@@ -105,7 +106,7 @@ export type UpstreamLimits = {
   readMs: number;
   pageMs: number;
   /** Until a read that is waited for is given up, if the service answers nothing else meanwhile. */
-  silentMs: number;
+  unresponsiveMs: number;
   /** Until a change must be answered; for uploads, the time without a byte moving. */
   writeMs: number;
   jsonBytes: number;
@@ -113,16 +114,19 @@ export type UpstreamLimits = {
   firstRetryMs: number;
   /** If a service asks for a longer wait, the answer is a failure with that wait. */
   longestWaitMs: number;
+  /** How long a read of jobs is shared with requests that have the same rights. */
+  sharedMs: number;
 };
-const usualLimits: UpstreamLimits = {
+const DEFAULT_LIMITS: UpstreamLimits = {
   readMs: 30_000,
   pageMs: 10_000,
-  silentMs: 5_000,
+  unresponsiveMs: 5_000,
   writeMs: 60_000,
   jsonBytes: MAX_JSON_BYTES,
   attempts: 3,
   firstRetryMs: 250,
   longestWaitMs: 3000,
+  sharedMs: SHARED_MS,
 };
 
 export type UpstreamOptions = {
@@ -136,15 +140,19 @@ export type UpstreamOptions = {
   learn?: (operation: Operation, status: number) => void;
   /** Whether the operation refused another item than this one before, and accepted none. */
   isSecond?: (operation: Operation, item: string) => boolean;
-  onAnswer?: (operation: Operation, answer: unknown) => void;
+  onAnswer?: (operation: Operation, response: unknown) => void;
   /** Called before each call; answers why it must not be made. */
   refusalOf?: (operation: Operation, input: CallInput) => Promise<Failure | undefined>;
   answers?: AnswerReader;
+  /** Keeps what was read of answers about jobs, so that unchanged ones are not parsed and masked again. */
+  parsed?: ParsedAnswers;
+  /** Called when a change is sent, and again when it has ended. */
+  onChange?: () => void;
   readCatalogue?: JsonReader<Catalogue>;
   /** Names the connection in the download path of an answer that is too large. */
   connectionId?: string;
   /** `service`: a name shared by all calls of a connection at one address. */
-  silences?: { of: Silences; service: string };
+  responseTracker?: { of: ResponseTracker; service: string };
 };
 
 export type Upstream = {
@@ -159,24 +167,28 @@ export type Upstream = {
 };
 
 export function createUpstream(options: UpstreamOptions): Upstream {
-  const limits = { ...usualLimits, ...options.limits };
+  const limits = { ...DEFAULT_LIMITS, ...options.limits };
   const now = options.now ?? Date.now;
   const { baseUrl, apiKey } = options;
 
   function jsonReader(isMasked: boolean): JsonReader<unknown> {
-    return async (answer, how, signal) => {
-      const bytes = await readBytes(answer.body, limits.jsonBytes);
+    return async (response, how, signal) => {
+      const bytes = await readBytes(response.body, limits.jsonBytes);
       if (bytes === undefined) throw new TooLargeAnswer();
+      const memoized = isMasked && how.memo !== undefined ? options.parsed?.find(how.memo, bytes) : undefined;
+      if (memoized) return memoized;
       const workerReader = bytes.byteLength > MAX_INLINE_BYTES ? options.answers : undefined;
-      const read = await (workerReader
+      const result = await (workerReader
         ? workerReader.value(bytes, { ...how, isMasked }, signal)
         : readBody(bytes, { ...how, isMasked: false }));
-      if (!read.ok) return read;
+      if (!result.ok) return result;
       // Unmasked where possible: a masked preview address cannot be opened.
-      options.onAnswer?.(how.operation, read.value);
-      const value = isMasked && !workerReader ? maskSecrets(read.value, apiKey === undefined ? [] : [apiKey]) : read.value;
+      options.onAnswer?.(how.operation, result.value);
+      const value = isMasked && !workerReader ? maskSecrets(result.value, apiKey === undefined ? [] : [apiKey]) : result.value;
       // The worker's value and a masked one are copies, which lack the count.
-      return { ok: true, value: typeof value === "object" && value !== null ? noteSkipped(value, read.skipped) : value };
+      if (typeof value === "object" && value !== null) noteSkipped(value, result.skipped);
+      if (isMasked && how.memo !== undefined) options.parsed?.keep(how.memo, bytes, ok(value));
+      return ok(value);
     };
   }
   const readUnmasked = jsonReader(false);
@@ -190,33 +202,35 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     wait?: { isAnsweredElsewhere: boolean },
   ): Promise<Result<Answered<T | undefined>, Failure>> {
     const reads = isRead(operation);
+    if (!reads) options.onChange?.();
     const readMs = input.waits === "page" ? Math.min(limits.pageMs, limits.readMs) : limits.readMs;
     const limitMs = input.limits?.exchangeMs ?? (reads ? readMs : limits.writeMs);
     const deadline = createDeadline(limitMs, input.signal);
     let quietMs = limitMs;
-    const giveUp: GiveUp = (why) => {
-      if (why !== "answered") quietMs = why.quietMs;
+    const giveUp: GiveUp = (reason) => {
+      if (reason !== "answered") quietMs = reason.quietMs;
       else if (wait) wait.isAnsweredElsewhere = true;
       deadline.expire();
     };
-    const { silences } = options;
-    let endWait = wait && silences?.of.begin(silences.service, limits.silentMs, giveUp);
+    const { responseTracker } = options;
+    let endWait = wait && responseTracker?.of.begin(responseTracker.service, limits.unresponsiveMs, giveUp);
     // After the head, the body gets the full time: the service is not silent.
     const answered = () => {
       endWait?.();
       endWait = undefined;
-      silences?.of.answered(silences.service);
+      responseTracker?.of.answered(responseTracker.service);
     };
     const moving = input.body && { ...input, body: { ...input.body, stream: watched(input.body.stream, deadline.touch) } };
     try {
-      const request = toRequest(toUrl(baseUrl, operation, input), operation, moving ?? input, apiKey, deadline.signal);
-      const answer = await options.send(request, answered);
+      const url = toUrl(baseUrl, operation, input);
+      const request = toRequest(url, operation, moving ?? input, apiKey, deadline.signal);
+      const response = await options.send(request, answered);
       answered();
-      options.learn?.(operation, answer.status);
-      const { signal } = deadline;
-      const how = { operation, status: answer.status, apiKey, mostRows: mostRowsOf(input) };
-      const readJson = () => reader(answer, how, signal);
-      return await readAnswer(answer, { operation, baseUrl, apiKey, now: now(), readJson });
+      options.learn?.(operation, response.status);
+      const memo = operation.reads === "jobs" ? `${response.status} ${url.href}` : undefined;
+      const how = { operation, status: response.status, apiKey, mostRows: mostRowsOf(input), memo };
+      const readJson = () => reader(response, how, deadline.signal);
+      return await readAnswer(response, { operation, baseUrl, apiKey, now: now(), readJson });
     } catch (error) {
       if (deadline.expired) return failed(timedOut(baseUrl, quietMs));
       if (input.signal?.aborted) return failed(callerWentAway());
@@ -226,6 +240,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
       }
       return failed(unreachable(baseUrl, error));
     } finally {
+      if (!reads) options.onChange?.();
       endWait?.();
       deadline.clear();
     }
@@ -269,7 +284,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     return !list.ok && list.failure.status === 404 ? failed(nothingThere(again.failure)) : again;
   }
 
-  /** A 404 of an extension is about the operation if the item it was asked for exists and allows the operation. */
+  /** A 404 of an extension is about the operation if its item exists and allows the operation. */
   async function decided<T>(
     operation: Operation,
     input: CallInput,
@@ -317,13 +332,13 @@ export function createUpstream(options: UpstreamOptions): Upstream {
   };
 }
 
-function listingOf({ tells }: Operation): Operation | undefined {
-  return tells === "job" ? operations.listJobs : tells === "asset" ? operations.listAssets : undefined;
+function listingOf({ subject }: Operation): Operation | undefined {
+  return subject === "job" ? operations.listJobs : subject === "asset" ? operations.listAssets : undefined;
 }
 
 function mostRowsOf({ query }: CallInput): number | undefined {
-  const most = query?.max_items;
-  return typeof most === "number" ? most : undefined;
+  const maxItems = query?.max_items;
+  return typeof maxItems === "number" ? maxItems : undefined;
 }
 
 function waitBeforeRetry(failure: Failure, backOffMs: number): number | undefined {

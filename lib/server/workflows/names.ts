@@ -1,4 +1,4 @@
-// Adds the console's own fields to jobs: names of workflows, copies, submitters and node classes.
+// Adds the console's own fields to jobs: names of workflows, copies, submitters and node classes, and expected durations.
 
 import "server-only";
 import { isObject, objectOf, textOf } from "@/lib/contract/json/json";
@@ -7,6 +7,7 @@ import { maskSecrets } from "@/lib/contract/secrets/mask-secrets";
 import { maskText } from "@/lib/contract/secrets/secret-texts";
 import { nameInExtraData } from "@/lib/contract/workflow/workflow-name";
 import { type Composition, type Parts } from "../composition-type";
+import { findExpectedRuns } from "../job-index/run-times";
 import { indexOf } from "../upstream/answer-reader";
 import { classesIn } from "./seen-names";
 
@@ -18,21 +19,21 @@ type From = { composition: Composition; connection: { id: string }; apiKey: stri
 export async function withNames<T>(operation: Operation, from: From, value: T, sent?: unknown): Promise<T>;
 export async function withNames(operation: Operation, from: From, value: unknown, sent?: unknown): Promise<unknown> {
   const { composition, connection } = from;
-  if (operation.tells === "submission")
+  if (operation.subject === "submission")
     await learn(composition, connection.id, submittedId(sent), nameInExtraData(objectOf(sent)?.extra_data));
-  if (operation.tells === "nodes") composition.classNames.learn(connection.id, indexOf(value));
-  if (operation.tells === "job")
+  if (operation.subject === "nodes") composition.classNames.learn(connection.id, indexOf(value));
+  if (operation.subject === "job")
     await learn(composition, connection.id, objectOf(value)?.workflow_id, nameInExtraData(objectOf(objectOf(value)?.workflow)?.extra_data));
-  const answer = await put(operation, from, value);
-  composition.seenNames.learn(connection.id, answer);
-  return answer;
+  const response = await put(operation, from, value);
+  composition.seenNames.learn(connection.id, response);
+  return response;
 }
 
 async function put(operation: Operation, from: From, value: unknown): Promise<unknown> {
-  const list = operation.tells === "jobs" || operation.tells === "history" ? operation.tells : undefined;
+  const list = operation.subject === "jobs" || operation.subject === "history" ? operation.subject : undefined;
   const rows: unknown = list && objectOf(value)?.[list];
   if (list && isObject(value) && Array.isArray(rows)) return { ...value, [list]: await named(from, rows) };
-  if (operation.tells === "job") {
+  if (operation.subject === "job") {
     const class_names = from.composition.classNames.of(from.connection.id, classesIn(value));
     const [job] = await named(from, [value]);
     const id = textOf(objectOf(value)?.id);
@@ -46,16 +47,16 @@ async function learn(
   { log, store }: Parts<"log" | "store">,
   connectionId: string,
   workflowId: unknown,
-  given: string | undefined,
+  requestedName: string | undefined,
 ): Promise<void> {
   const id = textOf(workflowId);
-  const name = given && maskText(given);
+  const name = requestedName && maskText(requestedName);
   if (!id || !name || id.length > MAX_ID) return;
   try {
     await store.workflowNames.remember(connectionId, id, name);
   } catch (err) {
     // The job is already accepted: a failure now would invite a second submission.
-    log.error({ err, connectionId }, "the name of a workflow was not stored");
+    log.error({ err, connectionId }, "workflow name write failed");
   }
 }
 
@@ -75,38 +76,42 @@ function excerptOf(texts: string | undefined): string | undefined {
 
 async function named({ composition, connection: { id: connectionId }, apiKey }: From, jobs: unknown[]): Promise<unknown[]> {
   const literals = apiKey === undefined ? [] : [apiKey];
-  const { workflowNames, jobLabels, jobLedger, audit } = composition.store;
+  const { workflowNames, jobLabels, jobIndexStore, audit } = composition.store;
   const workflowOf = (job: unknown) => textOf(objectOf(job)?.workflow_id);
   const idOf = (job: unknown) => textOf(objectOf(job)?.id) ?? textOf(objectOf(job)?.prompt_id);
   const ids = jobs.flatMap((job) => idOf(job) ?? []);
-  const [names, labels, submitters] = await Promise.all([
+  const [names, labels, submitters, expectedRuns] = await Promise.all([
     workflowNames.list(connectionId, [...new Set(jobs.flatMap((job) => workflowOf(job) ?? []))]),
     jobLabels.list(connectionId, ids),
     audit.whoDid("submitPrompt", ids, connectionId),
+    findExpectedRuns(composition, connectionId, jobs),
   ]);
   const nameless = jobs.flatMap((job) => (names.has(workflowOf(job) ?? "") ? [] : (idOf(job) ?? [])));
-  const excerpts = await jobLedger.excerpts(connectionId, nameless);
+  const excerpts = await jobIndexStore.excerpts(connectionId, nameless);
   return jobs.map((job) => {
     if (!isObject(job)) return job;
     const excerpt = excerptOf(excerpts.get(idOf(job) ?? ""));
-    const [name, known, by] = [names.get(workflowOf(job) ?? ""), labels.get(idOf(job) ?? ""), submitters.get(idOf(job) ?? "")];
+    const [name, label, by] = [names.get(workflowOf(job) ?? ""), labels.get(idOf(job) ?? ""), submitters.get(idOf(job) ?? "")];
+    const expected = expectedRuns.get(idOf(job) ?? "");
     const isOwnField = (field: string) => field in job;
     if (
       !name &&
-      !known &&
+      !label &&
       !by &&
+      !expected &&
       excerpt === undefined &&
-      !["submitted_by", "submitted_token", "rerun_of", "prompt_excerpt", "search_match"].some(isOwnField)
+      !["submitted_by", "submitted_token", "rerun_of", "prompt_excerpt", "search_match", "expected_run"].some(isOwnField)
     )
       return job;
     const added = {
       ...(name !== undefined && { workflow_name: name }),
-      ...(known?.label !== undefined && { job_label: known.label }),
+      ...(label?.label !== undefined && { job_label: label.label }),
       prompt_excerpt: excerpt,
       search_match: undefined,
-      rerun_of: known?.rerunOf,
+      rerun_of: label?.rerunOf,
       submitted_by: by?.name,
       submitted_token: by?.token,
+      expected_run: expected,
     };
     return { ...job, ...maskSecrets(added, literals) };
   });

@@ -13,13 +13,13 @@ export function createSeenNames() {
   const seen = createLru<string, string>({ max: MAX_COUNT });
   return {
     /** Learns from an answer that contains jobs or assets, or is one of them. */
-    learn(connectionId: string, answer: unknown): void {
-      const { jobs, history, assets } = objectOf(answer) ?? {};
-      for (const item of [answer, ...[jobs, history, assets].flatMap((list) => (Array.isArray(list) ? list : []))]) {
-        const known = objectOf(item);
-        const id = textOf(known?.id) ?? textOf(known?.prompt_id);
-        const job = [textOf(known?.workflow_name), textOf(known?.job_label)].filter(Boolean).join(" · ");
-        const name = job || textOf(known?.name);
+    learn(connectionId: string, response: unknown): void {
+      const { jobs, history, assets } = objectOf(response) ?? {};
+      for (const item of [response, ...[jobs, history, assets].flatMap((list) => (Array.isArray(list) ? list : []))]) {
+        const entry = objectOf(item);
+        const id = textOf(entry?.id) ?? textOf(entry?.prompt_id);
+        const job = [textOf(entry?.workflow_name), textOf(entry?.job_label)].filter(Boolean).join(" · ");
+        const name = job || textOf(entry?.name);
         if (id === undefined || id.length > MAX_LENGTH || !name) continue;
         seen.set(`${connectionId}\n${id}`, name.slice(0, MAX_LENGTH));
       }

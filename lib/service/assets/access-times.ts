@@ -6,7 +6,7 @@ import { type StoredAsset } from "./asset-view";
 
 export type AccessTimes = ReturnType<typeof createAccessTimes>;
 
-const AT_ONCE = 500;
+const BATCH_SIZE = 500;
 
 export function createAccessTimes(database: Pick<Database, "commit">, now: () => number) {
   const unwritten = new Map<number, number>();
@@ -23,8 +23,8 @@ export function createAccessTimes(database: Pick<Database, "commit">, now: () =>
       // PostgreSQL reads the values of a list as text unless they are cast.
       const times = [...written].map(([seq, at]) => sql`(cast(${seq} as bigint), cast(${at} as bigint))`);
       await database.commit(async (tx) => {
-        for (let from = 0; from < times.length; from += AT_ONCE) {
-          const some = sql.join(times.slice(from, from + AT_ONCE));
+        for (let from = 0; from < times.length; from += BATCH_SIZE) {
+          const some = sql.join(times.slice(from, from + BATCH_SIZE));
           await tx.run(
             // Another process may have written a later time.
             statement(

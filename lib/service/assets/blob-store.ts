@@ -14,12 +14,12 @@ export type StoredBytes = {
   /** From `start` to `end`, both included. Call it instead of `close`. */
   read(start: number, end: number): Promise<Readable>;
   close(): Promise<void>;
-  address?(shown: Shown): Promise<string>;
+  address?(headers: ContentHeaders): Promise<string>;
 };
 
-export type Shown = { mediaType: string; disposition: string; caching: string };
+export type ContentHeaders = { mediaType: string; disposition: string; caching: string };
 
-const READ_AT_ONCE = 256 * 1024;
+const READ_CHUNK_BYTES = 256 * 1024;
 const REMEDY = "Upload the file again, or let whoever runs the service restore it from a backup.";
 
 export async function openFile(path: string): Promise<StoredBytes> {
@@ -33,7 +33,7 @@ export async function openFile(path: string): Promise<StoredBytes> {
     return {
       size,
       modifiedMs: mtimeMs,
-      read: (start, end) => Promise.resolve(handle.createReadStream({ start, end, highWaterMark: READ_AT_ONCE })),
+      read: (start, end) => Promise.resolve(handle.createReadStream({ start, end, highWaterMark: READ_CHUNK_BYTES })),
       close: () => handle.close(),
     };
   } catch (error) {
@@ -52,7 +52,7 @@ export function damagedBytes(): ServiceError {
 
 export type Content = Pick<StagedFile, "path" | "hash" | "size">;
 
-export type BlobPlace = {
+export type BlobBackend = {
   /** For workers: local files by hash, in the layout of `blobPath`. Missing files are not fetched. */
   folder: string;
   /** Stores a staged file under its hash. The caller holds the hash, has synced the bytes, and removes the staged file itself. */
@@ -74,11 +74,11 @@ export type Holds = {
   removeUnused(hash: string, remove: () => Promise<void>): Promise<boolean>;
 };
 
-export type BlobStore = Omit<BlobPlace, "remove" | "list" | "tidy" | "sweepCache"> &
+export type BlobStore = Omit<BlobBackend, "remove" | "list" | "tidy" | "sweepCache"> &
   Pick<Holds, "hold"> & {
     drop(hash: string): Promise<void>;
-    /** Removes every blob that no row names, while `goOn` returns true. Returns how many were removed. */
-    sweep(goOn: () => boolean): Promise<number>;
+    /** Removes every blob that no row references, while `canContinue` returns true. Returns how many were removed. */
+    sweep(canContinue: () => boolean): Promise<number>;
     sweepCache(): Promise<number>;
   };
 
@@ -86,13 +86,13 @@ export type Named = (hashes: readonly string[]) => Promise<ReadonlySet<string>>;
 
 const SWEPT_AT_ONCE = 500;
 
-export function createBlobStore(place: BlobPlace, { hold, removeUnused }: Holds, named: Named): BlobStore {
-  const { folder, adopt, has, open, withFiles } = place;
-  const remove = (hash: string) => removeUnused(hash, () => place.remove(hash));
+export function createBlobStore(backend: BlobBackend, { hold, removeUnused }: Holds, named: Named): BlobStore {
+  const { folder, adopt, has, open, withFiles } = backend;
+  const remove = (hash: string) => removeUnused(hash, () => backend.remove(hash));
 
   async function* pages(): AsyncGenerator<string[]> {
     let page: string[] = [];
-    for await (const hash of place.list()) {
+    for await (const hash of backend.list()) {
       if (page.push(hash) < SWEPT_AT_ONCE) continue;
       yield page;
       page = [];
@@ -109,18 +109,18 @@ export function createBlobStore(place: BlobPlace, { hold, removeUnused }: Holds,
     hold,
     drop: async (hash) => void (await remove(hash)),
 
-    sweepCache: async () => (await place.sweepCache?.(named)) ?? 0,
+    sweepCache: async () => (await backend.sweepCache?.(named)) ?? 0,
 
-    async sweep(goOn) {
+    async sweep(canContinue) {
       let removed = 0;
       for await (const page of pages()) {
         const rows = await named(page);
         for (const hash of page) {
-          if (!goOn()) return removed;
+          if (!canContinue()) return removed;
           if (!rows.has(hash) && (await remove(hash))) removed += 1;
         }
       }
-      await place.tidy();
+      await backend.tidy();
       return removed;
     },
   };

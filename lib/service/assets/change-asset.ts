@@ -41,14 +41,14 @@ export async function editAsset(tx: Transaction, asset: StoredAsset, edit: Asset
     throw new ServiceError("INVALID_PREVIEW_ID", "preview_id is not one of your assets.", { field: "preview_id" });
   }
   if (edit.tags !== undefined) {
-    const wanted = edit.tags;
+    const newTags = edit.tags;
     await removeTags(
       tx,
       asset.seq,
-      asset.tags.filter((tag) => !wanted.includes(tag)),
+      asset.tags.filter((tag) => !newTags.includes(tag)),
       at,
     );
-    await addTags(tx, asset.seq, wanted, at);
+    await addTags(tx, asset.seq, newTags, at);
   }
   const name = edit.name === undefined ? undefined : toFileName(edit.name);
   const changes = {
@@ -73,7 +73,7 @@ export async function deleteAsset(stores: Stores, asset: StoredAsset): Promise<v
   await collectBlob(stores, asset.hash);
 }
 
-/** Removes the row of a blob that nothing names, then its bytes. */
+/** Removes the row of a blob that nothing references, then its bytes. */
 export async function collectBlob(stores: Stores, hash: string): Promise<void> {
   const { database, blobs, thumbnails } = stores;
   const unnamed = await database.commitFreeing(async (tx) => {
@@ -96,11 +96,11 @@ export async function withBlobRow(reader: Reader, hashes: readonly string[]): Pr
 
 export async function addTags(tx: Transaction, assetSeq: number, tags: readonly string[], at: number) {
   const before = await tagsOf(tx, assetSeq);
-  const wanted = [...new Set(tags)];
-  const added = wanted.filter((tag) => !before.includes(tag));
-  const { maxTagsPerAsset: most = Infinity } = tx.limits;
-  if (before.length + added.length > most) {
-    throw new ServiceError("INVALID_BODY", `tags: an asset has at most ${most} tags.`, { field: "tags" });
+  const uniqueTags = [...new Set(tags)];
+  const added = uniqueTags.filter((tag) => !before.includes(tag));
+  const { maxTagsPerAsset: maxTags = Infinity } = tx.limits;
+  if (before.length + added.length > maxTags) {
+    throw new ServiceError("INVALID_BODY", `tags: an asset has at most ${maxTags} tags.`, { field: "tags" });
   }
   if (added.length > 0) {
     const last = await tx.row(
@@ -117,7 +117,7 @@ export async function addTags(tx: Transaction, assetSeq: number, tags: readonly 
   return {
     total_tags: [...before, ...added],
     added,
-    already_present: wanted.filter((tag) => before.includes(tag)),
+    already_present: uniqueTags.filter((tag) => before.includes(tag)),
     removed: [],
     not_present: [],
   };
@@ -125,8 +125,8 @@ export async function addTags(tx: Transaction, assetSeq: number, tags: readonly 
 
 export async function removeTags(tx: Transaction, assetSeq: number, tags: readonly string[], at: number) {
   const before = await tagsOf(tx, assetSeq);
-  const wanted = [...new Set(tags)];
-  const removed = wanted.filter((tag) => before.includes(tag));
+  const uniqueTags = [...new Set(tags)];
+  const removed = uniqueTags.filter((tag) => before.includes(tag));
   if (removed.length > 0) {
     await tx.run(query.deleteFrom("asset_tags").where("asset_seq", "=", assetSeq).where("tag", "in", removed));
     await touch(tx, assetSeq, at);
@@ -134,7 +134,7 @@ export async function removeTags(tx: Transaction, assetSeq: number, tags: readon
   return {
     total_tags: before.filter((tag) => !removed.includes(tag)),
     removed,
-    not_present: wanted.filter((tag) => !before.includes(tag)),
+    not_present: uniqueTags.filter((tag) => !before.includes(tag)),
     added: [],
     already_present: [],
   };
@@ -151,27 +151,27 @@ async function touch(tx: Transaction, assetSeq: number, at: number): Promise<voi
 
 type TagsQuery = z.output<typeof tagsQuerySchema>;
 
-export async function listTags(reader: Reader, userId: number, wanted: TagsQuery) {
+export async function listTags(reader: Reader, userId: number, tagsQuery: TagsQuery) {
   let counts = query
     .selectFrom("tag_counts")
     .select(({ fn }) => ["tag as name", fn.sum<number>("n").as("count")])
-    .where("owner_id", "in", ownersOf(userId, wanted.include_public))
+    .where("owner_id", "in", ownersOf(userId, tagsQuery.include_public))
     .groupBy("tag");
-  if (wanted.prefix) counts = counts.where(sql<boolean>`substr(tag, 1, length(${wanted.prefix})) = ${wanted.prefix}`);
+  if (tagsQuery.prefix) counts = counts.where(sql<boolean>`substr(tag, 1, length(${tagsQuery.prefix})) = ${tagsQuery.prefix}`);
   // A tag that no asset carries any more keeps its row, with 0.
-  if (!wanted.include_zero) counts = counts.where("n", ">", 0);
+  if (!tagsQuery.include_zero) counts = counts.where("n", ">", 0);
   const total = (await reader.row(query.selectFrom(counts.as("tags")).select(({ fn }) => fn.countAll<number>().as("n"))))?.n ?? 0;
-  const ordered = wanted.order === "name_asc" ? counts.orderBy("tag") : counts.orderBy("count", "desc").orderBy("tag");
-  const tags = await reader.rows(ordered.limit(wanted.limit).offset(wanted.offset));
-  return { tags, total, has_more: wanted.offset + tags.length < total };
+  const ordered = tagsQuery.order === "name_asc" ? counts.orderBy("tag") : counts.orderBy("count", "desc").orderBy("tag");
+  const tags = await reader.rows(ordered.limit(tagsQuery.limit).offset(tagsQuery.offset));
+  return { tags, total, has_more: tagsQuery.offset + tags.length < total };
 }
 
 export async function refineTags(
   { assetSearch }: { assetSearch: AssetSearch },
   userId: number,
-  wanted: AssetFilter & { limit: number },
+  filter: AssetFilter & { limit: number },
 ): Promise<Record<string, number>> {
-  const counts = await assetSearch.countTags(userId, readFilter(wanted), wanted.include_public);
+  const counts = await assetSearch.countTags(userId, readFilter(filter), filter.include_public);
   const ranked = [...counts].filter(([, n]) => n > 0).sort(([tag, n], [other, m]) => m - n || (tag < other ? -1 : 1));
-  return Object.fromEntries(ranked.slice(0, wanted.limit));
+  return Object.fromEntries(ranked.slice(0, filter.limit));
 }

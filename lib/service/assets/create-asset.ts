@@ -77,15 +77,15 @@ export type NewAsset = {
 export type Created = { asset: StoredAsset; createdNew: boolean };
 type Stores = { database: Database; blobs: BlobStore; now: () => number };
 
-export async function createFromStaged(stores: Stores, staged: StagedFile, wanted: NewAsset): Promise<Created> {
-  const [created] = await createTogether(stores, [{ staged, wanted }]);
+export async function createFromStaged(stores: Stores, staged: StagedFile, newAsset: NewAsset): Promise<Created> {
+  const [created] = await createTogether(stores, [{ staged, newAsset }]);
   if (!created) throw new Error("nothing was created");
   return created;
 }
 
 export async function createTogether(
   stores: Stores,
-  files: readonly { staged: StagedFile; wanted: NewAsset }[],
+  files: readonly { staged: StagedFile; newAsset: NewAsset }[],
   also: (tx: Transaction, created: readonly Created[]) => Promise<void> = () => Promise.resolve(),
 ): Promise<Created[]> {
   const hashes = files.map(({ staged }) => staged.hash);
@@ -96,7 +96,8 @@ export async function createTogether(
         const at = stores.now();
         const created: Created[] = [];
         // One after the other, since the same content may appear twice.
-        for (const { staged, wanted } of files) created.push(await findOrInsert(tx, staged, wanted, at, () => insertBlob(tx, staged, at)));
+        for (const { staged, newAsset } of files)
+          created.push(await findOrInsert(tx, staged, newAsset, at, () => insertBlob(tx, staged, at)));
         await also(tx, created);
         return created;
       });
@@ -108,8 +109,8 @@ export async function createTogether(
 }
 
 /** From content that the user may already see (own or public) and that is really on disk. */
-export async function createFromHash(stores: Stores, hash: string, wanted: NewAsset): Promise<Created> {
-  const created = await createIfStored(stores, hash, wanted);
+export async function createFromHash(stores: Stores, hash: string, newAsset: NewAsset): Promise<Created> {
+  const created = await createIfStored(stores, hash, newAsset);
   if (!created) throw new ServiceError("NOT_FOUND", "You have no content with this hash.");
   return created;
 }
@@ -117,14 +118,14 @@ export async function createFromHash(stores: Stores, hash: string, wanted: NewAs
 export async function createIfStored(
   stores: Stores,
   hash: string,
-  wanted: NewAsset,
+  newAsset: NewAsset,
   also: (tx: Transaction, created: Created) => Promise<void> = () => Promise.resolve(),
 ): Promise<Created | undefined> {
-  if (!(await isStored(stores, wanted.ownerId, hash))) return undefined;
+  if (!(await isStored(stores, newAsset.ownerId, hash))) return undefined;
   return stores.database.commit(async (tx) => {
-    const source = await findVisibleContent(tx, wanted.ownerId, hash);
+    const source = await findVisibleContent(tx, newAsset.ownerId, hash);
     if (!source) return undefined;
-    const created = await findOrInsert(tx, source, { ...wanted, name: wanted.name || source.name }, stores.now());
+    const created = await findOrInsert(tx, source, { ...newAsset, name: newAsset.name || source.name }, stores.now());
     await also(tx, created);
     return created;
   });
@@ -162,40 +163,40 @@ export async function insertBlob(tx: Transaction, staged: Omit<StagedFile, "path
 async function findOrInsert(
   tx: Transaction,
   content: { hash: string; size: number },
-  wanted: NewAsset,
+  newAsset: NewAsset,
   at: number,
-  place: () => Promise<void> = () => Promise.resolve(),
+  storeBytes: () => Promise<void> = () => Promise.resolve(),
 ): Promise<Created> {
-  await requirePreview(tx, wanted);
-  const existing = await findExisting(tx, content.hash, wanted);
+  await requirePreview(tx, newAsset);
+  const existing = await findExisting(tx, content.hash, newAsset);
   if (existing) {
-    await addTags(tx, existing.seq, wanted.tags, at);
+    await addTags(tx, existing.seq, newAsset.tags, at);
     return { asset: (await readAssets(tx, [existing.seq]))[0] ?? existing, createdNew: false };
   }
-  const { ownerId, name, tags, metadata, mimeType, previewId } = wanted;
-  const id = wanted.id ?? newId();
-  await place();
+  const { ownerId, name, tags, metadata, mimeType, previewId } = newAsset;
+  const id = newAsset.id ?? newId();
+  await storeBytes();
   const seq = await insertAsset(tx, { id, ownerId, origin: "upload", content, name, tags, metadata, mimeType, previewId }, at);
   const [asset] = await readAssets(tx, [seq]);
   if (!asset) throw new Error(`asset ${id} was inserted and is not there`);
   return { asset, createdNew: true };
 }
 
-async function findExisting(tx: Transaction, hash: string, wanted: NewAsset): Promise<StoredAsset | undefined> {
-  if (wanted.id !== undefined) {
-    const own = await findAsset(tx, wanted.id, [wanted.ownerId]);
+async function findExisting(tx: Transaction, hash: string, newAsset: NewAsset): Promise<StoredAsset | undefined> {
+  if (newAsset.id !== undefined) {
+    const own = await findAsset(tx, newAsset.id, [newAsset.ownerId]);
     if (own) return own;
-    const taken = await tx.row(query.selectFrom("assets").select("seq").where("id", "=", wanted.id));
+    const taken = await tx.row(query.selectFrom("assets").select("seq").where("id", "=", newAsset.id));
     if (taken) throw new ServiceError("ASSET_ID_UNAVAILABLE", "This id cannot be used for a new asset.", { field: "id" });
   }
-  const seq = await byHash(tx, wanted.ownerId, hash);
+  const seq = await byHash(tx, newAsset.ownerId, hash);
   const [found] = seq === undefined ? [] : await readAssets(tx, [seq]);
-  return found?.owner_id === wanted.ownerId ? found : undefined;
+  return found?.owner_id === newAsset.ownerId ? found : undefined;
 }
 
-async function requirePreview(tx: Transaction, wanted: NewAsset): Promise<void> {
-  if (wanted.previewId === undefined || wanted.previewId === wanted.id) return;
-  if (!(await findAsset(tx, wanted.previewId, [wanted.ownerId, PUBLIC_OWNER]))) {
+async function requirePreview(tx: Transaction, newAsset: NewAsset): Promise<void> {
+  if (newAsset.previewId === undefined || newAsset.previewId === newAsset.id) return;
+  if (!(await findAsset(tx, newAsset.previewId, [newAsset.ownerId, PUBLIC_OWNER]))) {
     throw new ServiceError("INVALID_PREVIEW_ID", "preview_id is not one of your assets.", { field: "preview_id" });
   }
 }
@@ -204,16 +205,16 @@ type ShippingStores = { database: Database; blobs: BlobStore; tempFolder: string
 
 export async function shipPublicAssets(stores: ShippingStores, imagesDir: string): Promise<void> {
   const names = await readdir(imagesDir).catch((error: unknown) => {
-    stores.log.warn({ err: error, folder: imagesDir }, "the images of the samples are missing");
+    stores.log.warn({ err: error, folder: imagesDir }, "sample images missing");
     return [];
   });
-  for (const name of names.filter((one) => /\.(png|jpe?g|webp)$/i.test(one)).sort()) {
+  for (const name of names.filter((value) => /\.(png|jpe?g|webp)$/i.test(value)).sort()) {
     try {
       await shipOne(stores, join(imagesDir, name), name);
     } catch (error) {
       // A full disk must not keep the service from starting: users can delete something only while it runs.
       if (!asStorageFailure(error)) throw error;
-      stores.log.error({ err: error, name }, "an image of the samples could not be stored");
+      stores.log.error({ err: error, name }, "sample image write failed");
     }
   }
 }

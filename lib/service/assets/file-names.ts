@@ -12,7 +12,7 @@ const hashName = /^(?:blake3:)?([0-9a-f]{64})(?:\.[A-Za-z0-9]{1,12})?$/;
 const annotation = / ?\[(input|output|temp)\]$/;
 /** For a name with its folders. Names that a job reads are indexed, and PostgreSQL takes at most 2,704 bytes in that index. */
 const MAX_NAME_BYTES = 2000;
-const AT_ONCE = 500;
+const BATCH_SIZE = 500;
 
 export async function findByName(reader: Reader, userId: number, name: string): Promise<StoredAsset | undefined> {
   const seq = (await findSeqs(reader, userId, [name])).get(name);
@@ -27,13 +27,13 @@ export async function findFiles(
 ): Promise<Map<string, { hash: string; media_type: string }>> {
   const seqs = await findSeqs(reader, userId, names);
   const files = new Map<number, { hash: string; media_type: string }>();
-  const wanted = [...new Set(seqs.values())];
-  for (let from = 0; from < wanted.length; from += AT_ONCE) {
+  const uniqueSeqs = [...new Set(seqs.values())];
+  for (let from = 0; from < uniqueSeqs.length; from += BATCH_SIZE) {
     const some = query
       .selectFrom("assets")
       .innerJoin("blobs", "blobs.hash", "assets.hash")
       .select(["assets.seq", "assets.hash", "media_type"])
-      .where("assets.seq", "in", wanted.slice(from, from + AT_ONCE));
+      .where("assets.seq", "in", uniqueSeqs.slice(from, from + BATCH_SIZE));
     for (const { seq, hash, media_type } of await reader.rows(some)) files.set(seq, { hash, media_type });
   }
   return new Map(
@@ -45,22 +45,22 @@ export async function findFiles(
 }
 
 async function findSeqs(reader: Reader, userId: number, names: readonly string[]): Promise<Map<string, number>> {
-  const wanted = [...new Set(names)].filter((name) => Buffer.byteLength(name) <= MAX_NAME_BYTES);
-  const found = new Map<string, number>();
-  for (let from = 0; from < wanted.length; from += AT_ONCE) {
-    const some = wanted.slice(from, from + AT_ONCE).map((name) => sql`(${sql.join(partsOf(name))})`);
+  const validNames = [...new Set(names)].filter((name) => Buffer.byteLength(name) <= MAX_NAME_BYTES);
+  const match = new Map<string, number>();
+  for (let from = 0; from < validNames.length; from += BATCH_SIZE) {
+    const some = validNames.slice(from, from + BATCH_SIZE).map((name) => sql`(${sql.join(partsOf(name))})`);
     const seq = sql`coalesce(${firstOf(userId, sql.ref("column2"))}, ${newestOf(userId, "column3")}, ${newestOf(userId, "column4")})`;
     const rows = sql<{ name: string; seq: number | null }>`select column1 as name, ${seq} as seq from (values ${sql.join(some)}) as wanted`;
-    for (const { name, seq: one } of await reader.rows(statement(rows))) if (one !== null) found.set(name, one);
+    for (const { name, seq: one } of await reader.rows(statement(rows))) if (one !== null) match.set(name, one);
   }
-  return found;
+  return match;
 }
 
 export function hashOfName(name: string): string | undefined {
   return hashName.exec(name.replace(annotation, ""))?.[1];
 }
 
-/** The name as requested; the hash in it; the file name with and without its folders; the tag that goes first. */
+/** The name as requested; the hash in it; the file name with and without its folders; the preferred tag. */
 function partsOf(name: string): (string | null)[] {
   const bare = name.replace(annotation, "");
   return [name, hashOfName(name) ?? null, bare || null, basename(bare) || null, annotation.exec(name)?.[1] ?? "input"];
@@ -68,8 +68,8 @@ function partsOf(name: string): (string | null)[] {
 
 /** Prefers own assets to public ones, then uploads to outputs, then the oldest. The query picks one: a content may have many assets. */
 export async function byHash(reader: Reader, userId: number, hash: string): Promise<number | undefined> {
-  const found = await reader.row(statement(sql<{ seq: number | null }>`select ${firstOf(userId, sql`${hash}`)} as seq`));
-  return found?.seq ?? undefined;
+  const match = await reader.row(statement(sql<{ seq: number | null }>`select ${firstOf(userId, sql`${hash}`)} as seq`));
+  return match?.seq ?? undefined;
 }
 
 function firstOf(userId: number, hash: RawBuilder<unknown>): RawBuilder<number | null> {

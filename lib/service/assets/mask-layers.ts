@@ -80,15 +80,15 @@ async function makeLayers(stores: Stores, userId: number, upload: StagedFile, or
   try {
     await withImage(source, () => draw(upload.path, source, files, { alpha, colours, flat }));
     const stem = original.name.replace(/\.[^.]*$/, "");
-    const wanted = [];
+    const stagedLayers = [];
     for (const layer of layers) {
       const tags = layer === "result" ? ["input"] : [MASK_LAYER_TAG];
       const metadata = { mask_layer: layer === "result" ? "painted_masked" : layer, original_hash: `blake3:${original.hash}` };
       const name = `${stem}-${layer === "result" ? "masked" : layer}.png`;
-      wanted.push({ staged: await stageFile(files[layer]), wanted: { ownerId: userId, name, tags, metadata } });
+      stagedLayers.push({ staged: await stageFile(files[layer]), newAsset: { ownerId: userId, name, tags, metadata } });
     }
     const names: MaskNames = { result: "", mask: "", paint: "", painted: "" };
-    const [result] = await createTogether(stores, wanted, async (tx, created) => {
+    const [result] = await createTogether(stores, stagedLayers, async (tx, created) => {
       for (const [index, layer] of layers.entries()) {
         const asset = created[index]?.asset;
         // eslint-disable-next-line lightdesk/outside-key -- one of four constant names
@@ -107,7 +107,7 @@ const asItIs = (path: string) => sharp(path, { ignoreIcc: true }).keepIccProfile
 type Parts = { alpha: string; colours: string; flat: string };
 
 /** Finds pictures whose pixels are not what their header promises. */
-async function draw(upload: string, original: string, made: MaskNames, parts: Parts): Promise<void> {
+async function draw(upload: string, original: string, maskNames: MaskNames, parts: Parts): Promise<void> {
   try {
     // Colours and alpha are separated first: joining a channel to a picture that still has alpha gives something else.
     await sharp(upload).autoOrient().ensureAlpha().extractChannel(3).toColourspace("b-w").png().toFile(parts.alpha);
@@ -120,14 +120,14 @@ async function draw(upload: string, original: string, made: MaskNames, parts: Pa
       .toColourspace("srgb");
     const flat = numbersOfColour.includes(space) ? upright.keepIccProfile() : upright;
     await flat.png({ compressionLevel: 0 }).toFile(parts.flat);
-    await sharp(parts.alpha).negate().toColourspace("b-w").png().toFile(made.mask);
-    await asItIs(parts.flat).joinChannel(parts.alpha).png().toFile(made.result);
-    await sharp(parts.colours).joinChannel(made.mask).png().toFile(made.paint);
+    await sharp(parts.alpha).negate().toColourspace("b-w").png().toFile(maskNames.mask);
+    await asItIs(parts.flat).joinChannel(parts.alpha).png().toFile(maskNames.result);
+    await sharp(parts.colours).joinChannel(maskNames.mask).png().toFile(maskNames.paint);
     await asItIs(parts.flat)
-      .composite([{ input: made.paint }])
+      .composite([{ input: maskNames.paint }])
       .removeAlpha()
       .png()
-      .toFile(made.painted);
+      .toFile(maskNames.painted);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     if (/no space left/i.test(reason)) throw new ServiceError("INSUFFICIENT_STORAGE", "The disk of the service is full.");

@@ -11,9 +11,9 @@ export async function sniffMediaType(head: Buffer): Promise<string> {
   // The recogniser mistakes two kinds: weights, which begin with a length (19778 reads "BM"), and UTF-16 ("MPEG layer 1").
   if (isSafetensors(head) || isUtf16(head)) return OCTETS;
   const text = isText(head) ? head.toString("utf8") : undefined;
-  const known = await fileTypeFromBuffer(head);
-  // A text that happens to begin with another format's two letters is no program, archive or picture. The words tell the kind of XML.
-  if (known && known.mime !== "application/xml" && (text === undefined || textFormats.test(known.mime))) return known.mime;
+  const fileType = await fileTypeFromBuffer(head);
+  // A text that happens to begin with another format's two letters is no program, archive or picture. The words determine the kind of XML.
+  if (fileType && fileType.mime !== "application/xml" && (text === undefined || textFormats.test(fileType.mime))) return fileType.mime;
   return text === undefined ? OCTETS : sniffText(text, head.length < HEAD_BYTES);
 }
 

@@ -1,15 +1,18 @@
 import { createHash, randomUUID } from "node:crypto";
-import { createWriteStream } from "node:fs";
+import { createReadStream, createWriteStream } from "node:fs";
 import { type FileHandle, open, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { Blake3Hasher } from "@napi-rs/blake-hash";
 import { ServiceError } from "../service-error";
 import { HEAD_BYTES, sniffMediaType } from "./media-type";
+import { type Sha256Thread, startSha256Thread } from "./sha256-thread";
 
 const BATCH_BYTES = 1024 * 1024;
 /** The disk writes while the rest arrives. */
 const SYNC_EVERY_BYTES = 64 * 1024 * 1024;
+/** Above this size, a thread for SHA-256 pays off. */
+const THREAD_FROM_BYTES = 16 * 1024 * 1024;
 
 export type StagedFile = {
   path: string;
@@ -20,7 +23,10 @@ export type StagedFile = {
   dispose(): Promise<void>;
 };
 
-export async function stageStream(source: AsyncIterable<Uint8Array>, options: { folder: string; maxBytes: number }): Promise<StagedFile> {
+type StageOptions = { folder: string; maxBytes: number; startThread?: typeof startSha256Thread };
+
+export async function stageStream(source: AsyncIterable<Uint8Array>, options: StageOptions): Promise<StagedFile> {
+  const { startThread = startSha256Thread } = options;
   const path = join(options.folder, randomUUID());
   const dispose = () => rm(path, { force: true });
   const digest = createDigest();
@@ -28,38 +34,50 @@ export async function stageStream(source: AsyncIterable<Uint8Array>, options: { 
   // A disk reports a failed write to the first sync only, so the outcome of each one counts.
   let synced = Promise.resolve();
   let syncedBytes = 0;
+  let thread: Sha256Thread | undefined;
   async function* digested() {
     for await (const chunk of source) {
       digest.update(chunk);
+      if (digest.size() > THREAD_FROM_BYTES) digest.delegateSha256(() => (thread = startThread(path)));
       if (digest.size() > options.maxBytes)
         throw new ServiceError("FILE_TOO_LARGE", `The file is larger than the ${options.maxBytes} bytes that this service takes.`);
       yield chunk;
+      thread?.reportWritten(file.bytesWritten);
       if (digest.size() - syncedBytes < SYNC_EVERY_BYTES) continue;
       await synced; // a failing disk ends the upload early
       syncedBytes = digest.size();
-      const opened = (handle ??= await open(path, "r"));
-      synced = synced.then(() => opened.datasync());
+      const fileHandle = (handle ??= await open(path, "r"));
+      synced = synced.then(() => fileHandle.datasync());
       synced.catch(() => undefined); // awaited below
     }
   }
   const file = createWriteStream(path, { flags: "wx", mode: 0o600, highWaterMark: BATCH_BYTES, flush: true });
   try {
     await pipeline(digested(), file);
+    const sha256 = thread?.digest(digest.size());
     await synced;
     if ((await stat(path)).size !== digest.size()) throw new ServiceError("INTERNAL", "The disk did not keep all bytes of the upload.");
-    return { path, ...(await digest.finish()), dispose };
+    return { path, ...(await digest.finish(sha256?.catch(() => sha256OfFile(path)))), dispose };
   } catch (error) {
     // `pipeline` may reject before the file is created.
     if (!file.closed) await new Promise<void>((resolve) => file.once("close", () => resolve()));
     await dispose();
     throw error;
   } finally {
+    thread?.stop();
     await synced.catch(() => undefined);
     await handle?.close();
   }
 }
 
-/** For a file that was written elsewhere (by a node or the image library): hashed where it lies, and synced. Disposing removes it. */
+/** After an error of the thread. */
+async function sha256OfFile(path: string): Promise<string> {
+  const sha256 = createHash("sha256");
+  await pipeline(createReadStream(path), sha256);
+  return sha256.digest("hex");
+}
+
+/** For a file that was written elsewhere (by a node or the image library): hashed in place, and synced. Disposing removes it. */
 export async function stageFile(path: string): Promise<StagedFile> {
   const digest = createDigest();
   const handle = await open(path, "r");
@@ -81,6 +99,7 @@ export async function stageFile(path: string): Promise<StagedFile> {
 export function createDigest() {
   const blake3 = new Blake3Hasher();
   const sha256 = createHash("sha256");
+  let isDelegated: boolean | undefined;
   const head: Uint8Array[] = [];
   let size = 0;
   return {
@@ -89,11 +108,15 @@ export function createDigest() {
       if (size < HEAD_BYTES) head.push(Uint8Array.prototype.slice.call(chunk, 0, HEAD_BYTES - size));
       size += chunk.byteLength;
       blake3.update(chunk);
-      sha256.update(chunk);
+      if (isDelegated !== true) sha256.update(chunk);
     },
-    finish: async () => ({
+    /** `start` is called once. If it returns a thread, that thread hashes the whole file. */
+    delegateSha256(start: () => Sha256Thread | undefined) {
+      isDelegated ??= start() !== undefined;
+    },
+    finish: async (delegatedSha256?: Promise<string>) => ({
       hash: blake3.digest("hex"),
-      sha256: sha256.digest("hex"),
+      sha256: delegatedSha256 ? await delegatedSha256 : sha256.digest("hex"),
       size,
       mediaType: await sniffMediaType(Buffer.concat(head)),
     }),

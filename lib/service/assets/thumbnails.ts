@@ -7,7 +7,7 @@ import sharp from "sharp";
 import { own } from "@/lib/contract/json/own";
 import { ServiceError } from "@/lib/service/service-error";
 import { createLimiter } from "@/lib/shared/async";
-import { MAX_DECODE_PIXELS, withImage } from "@/lib/shared/decode-image";
+import { drawThumbnail, MAX_DECODE_PIXELS, withImage } from "@/lib/shared/decode-image";
 import { codeOf } from "@/lib/shared/error-codes";
 import { readCached, writeCached } from "@/lib/shared/files";
 import { createLru } from "@/lib/shared/lru";
@@ -82,7 +82,7 @@ function createMovingPreviews(ffmpeg: string) {
         );
         return stdout.byteLength > 0 ? stdout : undefined;
       } catch {
-        return undefined; // not a film after all, too slow, or stopped: the icon of its kind is shown
+        return undefined; // not a video after all, too slow, or stopped: the icon of its kind is shown
       }
     },
 
@@ -125,11 +125,8 @@ function createThumbnailCache(folders: { thumbnails: string; temp: string }, max
 const MAX_DECODE_SECONDS = 20;
 
 async function shrink(source: string | Uint8Array, edge: number, background?: string): Promise<Buffer> {
-  return decoding(source, "No preview can be made of this file.", () => {
-    const image = sharp(source, { limitInputPixels: MAX_DECODE_PIXELS, failOn: "truncated", pages: 1 });
-    const upright = image.timeout({ seconds: MAX_DECODE_SECONDS }).autoOrient().resize({ width: edge, height: edge, fit: "inside" });
-    return (background === undefined ? upright : upright.flatten({ background })).webp({ quality: 80, effort: 2 }).toBuffer();
-  });
+  const box = { width: edge, height: edge, fit: "inside" } as const;
+  return decoding(source, "No preview can be made of this file.", () => drawThumbnail(source, box, "truncated", background));
 }
 
 function encoded(source: string, format: "webp" | "jpeg", quality: number): Promise<Buffer> {
@@ -145,7 +142,7 @@ async function decoding(source: string | Uint8Array, message: string, decode: ()
   }
 }
 
-const AT_ONCE = 2;
+const MAX_CONCURRENT = 2;
 const MAX_CACHED_BYTES = 512 * 1024 ** 2;
 const LARGEST = 1024;
 const TRY_AGAIN_AFTER_MS = 10 * 60_000;
@@ -162,14 +159,14 @@ export function createThumbnails(
 ) {
   const cache = createThumbnailCache(folders, maxBytes);
   const moving = ffmpeg === undefined ? undefined : createMovingPreviews(ffmpeg);
-  const inTurn = createLimiter(AT_ONCE);
+  const inTurn = createLimiter(MAX_CONCURRENT);
   const making = new Map<string, Promise<Thumbnail>>();
   const failedAt = createLru<string, number>({ max: 10_000 });
 
   async function make(content: Content, inFile: InFile, edge: number): Promise<Thumbnail> {
     const { hash } = content;
-    const kept = await cache.read(hash, String(edge));
-    if (kept) return { webp: kept, isOwn: true, isKept: true };
+    const cachedWebp = await cache.read(hash, String(edge));
+    if (cachedWebp) return { webp: cachedWebp, isOwn: true, isKept: true };
     const kind = previewKindOf(content.media_type, fileNameOf(content));
     const webp = await inFile(async (source) => {
       await requireBytes(source);
@@ -187,8 +184,8 @@ export function createThumbnails(
       return large.isOwn ? inTurn(() => shrink(large.webp, edge)) : undefined;
     }
     if (!moving || performance.now() - (failedAt.get(content.hash) ?? -Infinity) < TRY_AGAIN_AFTER_MS) return undefined;
-    const drawn = await moving.draw(source, content.media_type);
-    if (drawn) return inTurn(() => shrink(drawn, LARGEST, GROUND));
+    const bytes = await moving.draw(source, content.media_type);
+    if (bytes) return inTurn(() => shrink(bytes, LARGEST, GROUND));
     failedAt.set(content.hash, performance.now());
     return undefined;
   }
@@ -240,7 +237,7 @@ async function requireBytes(source: string): Promise<void> {
   }
 }
 
-/** One channel group of an image as PNG, as the family's view answers it: colours without transparency, or transparency alone. */
+/** One channel group of an image as PNG, as ComfyUI's view answers it: colours without transparency, or transparency alone. */
 function extractChannel(path: string, channel: "rgb" | "alpha"): Promise<Buffer> {
   return decoding(path, "The channels of this file cannot be read.", () => {
     const image = sharp(path, { limitInputPixels: MAX_DECODE_PIXELS });
@@ -270,8 +267,8 @@ const drawn = createLru<string, Promise<Buffer>>({ max: 60 });
 
 function drawPlaceholder(kind: PreviewKind, edge: number): Promise<Buffer> {
   const key = `${kind}-${edge}`;
-  const known = drawn.get(key);
-  if (known) return known;
+  const cachedIcon = drawn.get(key);
+  if (cachedIcon) return cachedIcon;
   const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="${edge}" height="${edge}" viewBox="0 0 64 64"><rect width="64" height="64" fill="${GROUND}"/>${signs[kind]}</svg>`;
   const made = sharp(Buffer.from(svg)).webp({ quality: 85 }).toBuffer();
   drawn.set(key, made);

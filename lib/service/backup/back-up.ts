@@ -27,10 +27,10 @@ function liveSqlite(file: string): LiveDatabase {
 
 const STATEMENT_MS = 30_000;
 
-async function livePostgres(url: string, say: (progress: string) => void): Promise<LiveDatabase> {
+async function livePostgres(url: string, logProgress: (progress: string) => void): Promise<LiveDatabase> {
   const pool = await openPool({ url, max: 1, statementMs: STATEMENT_MS, schema: SERVICE_SCHEMA });
   return {
-    copyTo: (to) => fillDatabase(to, () => copyServiceSnapshot(url, to, say)),
+    copyTo: (to) => fillDatabase(to, () => copyServiceSnapshot(url, to, logProgress)),
     async isNamed(hash) {
       const client = await pool.connect();
       try {
@@ -52,15 +52,15 @@ type Backup = {
   /** The URL of PostgreSQL; undefined if the database is a file in the folder. */
   databaseUrl: string | undefined;
   blobs: string | undefined;
-  place: string;
+  folder: string;
   id: string;
-  say(progress: string): void;
+  logProgress(progress: string): void;
 };
 
 export async function backUpService(backup: Backup): Promise<ServiceContents> {
-  const { dataDir, databaseUrl, say } = backup;
+  const { dataDir, databaseUrl, logProgress } = backup;
   const file = join(dataDir, "service.sqlite");
-  const live = databaseUrl === undefined ? liveSqlite(file) : await livePostgres(databaseUrl, say);
+  const live = databaseUrl === undefined ? liveSqlite(file) : await livePostgres(databaseUrl, logProgress);
   try {
     if (databaseUrl === undefined) await copyFrom(backup, file, live);
     return await backUpFrom(backup, live);
@@ -70,15 +70,15 @@ export async function backUpService(backup: Backup): Promise<ServiceContents> {
 }
 
 async function backUpFrom(backup: Backup, live: LiveDatabase): Promise<ServiceContents> {
-  const { place, id } = backup;
+  const { folder, id } = backup;
   const file = `service-${id}.sqlite`;
   for (let pass = 1; pass <= MAX_PASSES; pass += 1) {
-    const content = await live.copyTo(join(place, file));
-    const blobs = await copyFrom(backup, join(place, file), live);
+    const content = await live.copyTo(join(folder, file));
+    const blobs = await copyFrom(backup, join(folder, file), live);
     if (blobs.deleted > 0) continue;
-    await mkdir(blobsIn(place), { recursive: true, mode: 0o700 });
-    await syncFolders(blobsIn(place));
-    const copy = openToRead(join(place, file));
+    await mkdir(blobsIn(folder), { recursive: true, mode: 0o700 });
+    await syncFolders(blobsIn(folder));
+    const copy = openToRead(join(folder, file));
     try {
       const about = { schema: migrationsOf(copy, "migrations"), rows: countRows(copy, tables) };
       return {
@@ -94,7 +94,7 @@ async function backUpFrom(backup: Backup, live: LiveDatabase): Promise<ServiceCo
 }
 
 /** Copies what `database` names and the backup lacks. `deleted`: how many were gone and had no row any more either. */
-async function copyFrom({ blobs: from, place, say }: Backup, database: string, live: LiveDatabase) {
+async function copyFrom({ blobs: from, folder, logProgress }: Backup, database: string, live: LiveDatabase) {
   const copy = openToRead(database);
   const done = { count: 0, bytes: 0, deleted: 0, lost: new Array<string>() };
   try {
@@ -102,7 +102,7 @@ async function copyFrom({ blobs: from, place, say }: Backup, database: string, l
     const all = countRows(copy, ["blobs"]).blobs;
     for (const piece of namedBlobs(copy)) {
       await inParallel(piece, async ({ hash, size }) => {
-        const to = await blobFile(blobsIn(place), hash);
+        const to = await blobFile(blobsIn(folder), hash);
         done.count += 1;
         done.bytes += size;
         if (await isOfSize(to, size)) return;
@@ -115,7 +115,7 @@ async function copyFrom({ blobs: from, place, say }: Backup, database: string, l
       });
       if (done.lost.length > MAX_LOST)
         throw new Error(`More than ${MAX_LOST} files are missing or damaged below ${from}. Nothing was backed up.`);
-      say(`${done.count} of ${all} files`);
+      logProgress(`${done.count} of ${all} files`);
     }
     return done;
   } finally {

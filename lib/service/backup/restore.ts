@@ -11,21 +11,21 @@ import { blobPath } from "../assets/blob-store";
 import { noteElsewhere, noteHere, noteInBucket } from "../assets/blobs/open-blobs";
 import { sqliteHistory } from "../store/baseline";
 
-type Restore = { place: string; contents: ServiceContents; say(progress: string): void };
+type Restore = { folder: string; contents: ServiceContents; logProgress(progress: string): void };
 
-export async function checkServiceBackup({ place, contents, say }: Restore, { hashes }: { hashes: boolean }): Promise<void> {
+export async function checkServiceBackup({ folder, contents, logProgress }: Restore, { hashes }: { hashes: boolean }): Promise<void> {
   const state = schemaState(contents.schema, sqliteHistory);
   if ("newer" in state)
     throw new Error(`The backup was made by a newer version, with migration ${state.newer}. Restore it with that version.`);
   if ("isTooOld" in state) throw new Error(tooOld("The backup"));
-  const blobs = blobsIn(place);
+  const blobs = blobsIn(folder);
   const requireContent = async (what: string, hash: string, size: number) => {
     const file = blobPath(blobs, hash);
-    if (!(await isOfSize(file, size))) throw new Error(`The backup is not whole: ${what} is missing or cut (${file}).`);
-    if (hashes && (await hashFile(file)).hash !== hash) throw new Error(`The backup is damaged: ${what} is not what it was (${file}).`);
+    if (!(await isOfSize(file, size))) throw new Error(`The backup is incomplete: ${what} is missing or truncated (${file}).`);
+    if (hashes && (await hashFile(file)).hash !== hash) throw new Error(`The backup is damaged: ${what} has changed (${file}).`);
   };
   const lost = new Set(contents.blobs.lost);
-  const database = openToRead(join(place, contents.database.file));
+  const database = openToRead(join(folder, contents.database.file));
   let checked = 0;
   try {
     if (hashes) requireIntegrity(database, contents.database.file);
@@ -36,7 +36,7 @@ export async function checkServiceBackup({ place, contents, say }: Restore, { ha
         if (!lost.has(hash)) await requireContent(`the file ${hash}`, hash, size);
       });
       checked += piece.length;
-      say(`${checked} of ${contents.rows.blobs} files checked`);
+      logProgress(`${checked} of ${contents.rows.blobs} files checked`);
     }
   } finally {
     database.close();
@@ -44,11 +44,11 @@ export async function checkServiceBackup({ place, contents, say }: Restore, { ha
 }
 
 export async function restoreService(
-  { place, contents, say }: Restore,
+  { folder, contents, logProgress }: Restore,
   { dataDir, blobs }: { dataDir: string; blobs: string },
 ): Promise<void> {
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
-  const source = join(place, contents.database.file);
+  const source = join(folder, contents.database.file);
   const database = openToRead(source);
   const lost = new Set(contents.blobs.lost);
   let done = 0;
@@ -57,10 +57,10 @@ export async function restoreService(
     for (const piece of contents.blobs.elsewhere ? [] : namedBlobs(database)) {
       await inParallel(piece, async ({ hash, size }) => {
         const to = await blobFile(blobs, hash);
-        if (!lost.has(hash) && !(await isOfSize(to, size))) await copyWhole(blobPath(blobsIn(place), hash), to, hash);
+        if (!lost.has(hash) && !(await isOfSize(to, size))) await copyWhole(blobPath(blobsIn(folder), hash), to, hash);
       });
       done += piece.length;
-      say(`${done} of ${contents.rows.blobs} files`);
+      logProgress(`${done} of ${contents.rows.blobs} files`);
     }
   } finally {
     database.close();
@@ -76,14 +76,14 @@ async function copyWhole(from: string, to: string, hash: string): Promise<void> 
   try {
     await copyHashed(from, to, hash);
   } catch (error) {
-    if (error instanceof ChangedContent) throw new Error(`The backup is damaged: ${from} is not what it was.`, { cause: error });
+    if (error instanceof ChangedContent) throw new Error(`The backup is damaged: ${from} has changed.`, { cause: error });
     throw error;
   }
 }
 
-export async function sweepServiceBackup(place: string, contents: ServiceContents | null): Promise<number> {
-  const blobs = blobsIn(place);
-  const database = contents && openToRead(join(place, contents.database.file));
+export async function sweepServiceBackup(folder: string, contents: ServiceContents | null): Promise<number> {
+  const blobs = blobsIn(folder);
+  const database = contents && openToRead(join(folder, contents.database.file));
   let removed = 0;
   try {
     for await (const shard of await opendir(blobs)) {
@@ -117,19 +117,21 @@ export type ServiceContents = z.output<typeof serviceContentsSchema>;
 
 export type Named = { hash: string; size: number };
 
-const AT_ONCE = 1000;
+const BATCH_SIZE = 1000;
 
 /** The bytes that the database names, in pieces. Each piece is read at once, so that a slow caller does not keep a writer waiting. */
 export function* namedBlobs(database: SqliteConnection): Generator<Named[]> {
-  const read = database.prepare<[string], Named>(`SELECT hash, size FROM blobs WHERE hash > ? ORDER BY hash LIMIT ${AT_ONCE}`);
-  for (let piece = read.all(""); piece.length > 0; piece = read.all(piece.at(-1)?.hash ?? "")) yield piece;
+  const sqliteStatement = database.prepare<[string], Named>(
+    `SELECT hash, size FROM blobs WHERE hash > ? ORDER BY hash LIMIT ${BATCH_SIZE}`,
+  );
+  for (let piece = sqliteStatement.all(""); piece.length > 0; piece = sqliteStatement.all(piece.at(-1)?.hash ?? "")) yield piece;
 }
 
 export function isNamed(database: SqliteConnection, hash: string): boolean {
   return database.prepare("SELECT 1 FROM blobs WHERE hash = ?").get(hash) !== undefined;
 }
 
-export const blobsIn = (place: string) => join(place, "blobs");
+export const blobsIn = (folder: string) => join(folder, "blobs");
 
 export async function blobFile(folder: string, hash: string): Promise<string> {
   const file = blobPath(folder, hash);

@@ -7,7 +7,7 @@ import { type ServiceLog } from "../options";
 import { asRefusal, ServiceError } from "../service-error";
 import { type ServiceSettings } from "../settings";
 import { type Database } from "../store/database";
-import { type PeerRequests, type Processes } from "../store/processes";
+import { type Processes } from "../store/processes";
 import {
   createOpenSource,
   discard,
@@ -35,13 +35,13 @@ const PATIENCE_MS = 20_000;
 
 async function describeSource(open: OpenSource, url: URL): Promise<SourceDescription> {
   const signal = AbortSignal.timeout(PATIENCE_MS);
-  const wish = { signal, idleMs: PATIENCE_MS };
+  const requestOptions = { signal, idleMs: PATIENCE_MS };
   try {
-    const byHead = await open(url, { ...wish, method: "HEAD", stopsAtPromise: true }).catch((error: unknown) => {
+    const byHead = await open(url, { ...requestOptions, method: "HEAD", stopsAtPromisedHash: true }).catch((error: unknown) => {
       const code = asRefusal(error)?.code;
       if (code !== "FORBIDDEN" && code !== "UNPROCESSABLE") throw error;
     });
-    return toDescription(byHead ?? (await open(url, { ...wish, method: "GET", range: "bytes=0-0" })), url);
+    return toDescription(byHead ?? (await open(url, { ...requestOptions, method: "GET", range: "bytes=0-0" })), url);
   } catch (error) {
     const refusal = asRefusal(error);
     if (refusal?.code === "UNSUPPORTED_SOURCE") throw error;
@@ -70,7 +70,6 @@ export type Downloads = ReturnType<typeof createDownloads>;
 type DownloadParts = {
   database: Database;
   processes: Processes;
-  peerRequests: PeerRequests;
   blobs: BlobStore;
   folders: { downloads: string };
   settings: Pick<ServiceSettings, "downloadHosts" | "downloadsAtOnce" | "maxDownloadBytes" | "requestTimeoutMs">;
@@ -117,11 +116,11 @@ export function createDownloads(parts: DownloadParts) {
     },
 
     /** Creates an asset from existing content that the user may see, if the source or an earlier download names its hash. */
-    async createOfExisting(url: URL, wanted: NewAsset): Promise<Created | undefined> {
+    async createOfExisting(url: URL, newAsset: NewAsset): Promise<Created | undefined> {
       const sha256 = promised.get(url.href);
-      const hashes = [sha256 === undefined ? undefined : `sha256:${sha256}`, await findEarlierHash(database, wanted.ownerId, url)];
+      const hashes = [sha256 === undefined ? undefined : `sha256:${sha256}`, await findEarlierHash(database, newAsset.ownerId, url)];
       for (const hash of hashes) {
-        const created = hash === undefined ? undefined : await createIfStored(parts, hash, wanted);
+        const created = hash === undefined ? undefined : await createIfStored(parts, hash, newAsset);
         if (created) return created;
       }
       return undefined;

@@ -1,5 +1,6 @@
 import { constants } from "node:fs";
 import { open, rm } from "node:fs/promises";
+import { setTimeout as sleep } from "node:timers/promises";
 import { codeOf } from "@/lib/shared/error-codes";
 import { createDigest, type StagedFile } from "../assets/staged-file";
 import { ServiceError } from "../service-error";
@@ -20,16 +21,16 @@ import {
 type PartialFile = Awaited<ReturnType<typeof openPartialFile>>;
 
 const SYNC_EVERY_MS = 250;
-const READ_AT_ONCE = 256 * 1024;
+const READ_CHUNK_BYTES = 256 * 1024;
 
 type Opening = {
   path: string;
-  keptBytes: number;
+  partialBytes: number;
   signal: AbortSignal;
   onDurable(bytes: number): Promise<void>;
 };
 
-export async function openPartialFile({ path, keptBytes, signal, onDurable }: Opening) {
+export async function openPartialFile({ path, partialBytes, signal, onDurable }: Opening) {
   const handle = await open(path, constants.O_RDWR | constants.O_CREAT, 0o600).catch(asFullDisk);
   let digest = createDigest();
   let durable = 0;
@@ -38,10 +39,10 @@ export async function openPartialFile({ path, keptBytes, signal, onDurable }: Op
 
   async function keep(): Promise<void> {
     // If the disk lost synced bytes, downloads the whole file again.
-    const durableBytes = (await handle.stat()).size < keptBytes ? 0 : keptBytes;
-    if (durableBytes < keptBytes) await onDurable(0);
+    const durableBytes = (await handle.stat()).size < partialBytes ? 0 : partialBytes;
+    if (durableBytes < partialBytes) await onDurable(0);
     await handle.truncate(durableBytes);
-    const buffer = Buffer.allocUnsafe(READ_AT_ONCE);
+    const buffer = Buffer.allocUnsafe(READ_CHUNK_BYTES);
     while (digest.size() < durableBytes) {
       signal.throwIfAborted();
       const { bytesRead } = await handle.read(buffer, 0, Math.min(buffer.length, durableBytes - digest.size()), digest.size());
@@ -98,7 +99,7 @@ export async function openPartialFile({ path, keptBytes, signal, onDurable }: Op
     },
 
     async reset(): Promise<void> {
-      await syncing?.catch(() => undefined); // the count is written anew below
+      await syncing?.catch(() => undefined); // the count is written again below
       digest = createDigest();
       await onDurable(0);
       durable = 0;
@@ -129,20 +130,19 @@ function asFullDisk(error: unknown): never {
   throw error;
 }
 
-export type KnownFile = { total?: number; validator?: string; promisedSha256?: string; fileName?: string };
+export type RemoteFile = { total?: number; validator?: string; promisedSha256?: string; fileName?: string };
 
 type Fetching = {
   url: URL;
   open: OpenSource;
   partial: PartialFile;
-  known: KnownFile;
+  remoteFile: RemoteFile;
   maxBytes: number;
   tooLarge: () => ServiceError | Promise<ServiceError>;
   idleMs: number;
   signal: AbortSignal;
-  /** Resolves when `known` is durable. False: the bytes are not needed. */
-  onKnown(known: KnownFile): Promise<boolean>;
-  pause(ms: number, signal: AbortSignal): Promise<void>;
+  /** Resolves when `remoteFile` is durable. False: the bytes are not needed. */
+  onRemoteFile(remoteFile: RemoteFile): Promise<boolean>;
 };
 
 export const noFile =
@@ -152,20 +152,20 @@ const PAUSES_MS = [250, 1000, 3000];
 /** The longest pause that a source may ask for; if it asks for more, the download fails and says so. */
 const MAX_PAUSE_MS = 120_000;
 const MAX_CONNECTIONS = 10_000;
-/** Less than this is no progress: a source that sends one byte at a time is not followed for ever. */
+/** Less than this is no progress: a source that sends one byte at a time is not followed forever. */
 const PROGRESS_BYTES = 1024;
-/** Must arrive within the time that a source may be silent: a source that sends a byte now and then would hold a place for ever. */
+/** Must arrive within the time that a source may be silent: a source that sends a byte now and then would hold a place forever. */
 const MIN_BYTES = 1024;
 
-export async function fetchFile(fetching: Fetching): Promise<KnownFile | undefined> {
+export async function fetchFile(fetching: Fetching): Promise<RemoteFile | undefined> {
   const { partial, signal } = fetching;
-  const state = { known: fetching.known, mayResume: true };
+  const state = { remoteFile: fetching.remoteFile, mayResume: true };
   let furthest = partial.size();
   let failures = 0;
   for (let connection = 1; ; connection += 1) {
-    if (state.known.total !== undefined && partial.size() === state.known.total && partial.size() > 0) return state.known;
+    if (state.remoteFile.total !== undefined && partial.size() === state.remoteFile.total && partial.size() > 0) return state.remoteFile;
     try {
-      return (await readOnce(fetching, state)) ? state.known : undefined;
+      return (await readOnce(fetching, state)) ? state.remoteFile : undefined;
     } catch (error) {
       if (signal.aborted || !mayPass(error) || connection >= MAX_CONNECTIONS) throw error;
       if (partial.size() >= furthest + PROGRESS_BYTES) failures = 0;
@@ -173,17 +173,17 @@ export async function fetchFile(fetching: Fetching): Promise<KnownFile | undefin
       const pauseMs = PAUSES_MS[failures];
       failures += 1;
       if (pauseMs === undefined || retryAfterOf(error) > MAX_PAUSE_MS) throw error;
-      await fetching.pause(Math.max(pauseMs, retryAfterOf(error)), signal);
+      await sleep(Math.max(pauseMs, retryAfterOf(error)), undefined, { signal });
     }
   }
 }
 
-type State = { known: KnownFile; mayResume: boolean };
+type State = { remoteFile: RemoteFile; mayResume: boolean };
 
 async function readOnce(fetching: Fetching, state: State): Promise<boolean> {
   const { partial, url, open, signal, idleMs } = fetching;
   const size = partial.size();
-  const ifRange = state.known.validator;
+  const ifRange = state.remoteFile.validator;
   const isResuming = state.mayResume && size > 0 && ifRange !== undefined;
   const source = await open(url, { method: "GET", signal, idleMs, ...(isResuming && { range: `bytes=${size}-`, ifRange }) });
   try {
@@ -192,42 +192,42 @@ async function readOnce(fetching: Fetching, state: State): Promise<boolean> {
       throw new ServiceError("UNPROCESSABLE", `The source sends the file encoded (${encoding}) though it was asked for it as it is.`);
     if (source.status === 200 && isPage(source.headers, url)) throw new ServiceError("UNPROCESSABLE", noFile);
     if (source.status === 416 && isResuming && readUnsatisfiedLength(source.headers) === size) return true;
-    if (isResuming && source.status === 206 && isSameFile(source, state.known, size))
-      state.known.total ??= readContentRange(source.headers)?.total;
+    if (isResuming && source.status === 206 && isSameFile(source, state.remoteFile, size))
+      state.remoteFile.total ??= readContentRange(source.headers)?.total;
     else {
-      if (source.status !== 200) await beginAnew(fetching, state, isResuming);
+      if (source.status !== 200) await restart(fetching, state, isResuming);
       if (!(await takeUp(fetching, state, source))) return false;
     }
     await pour(fetching, source);
   } finally {
     discard(source.body);
   }
-  const whole = (state.known.total ??= partial.size());
+  const whole = (state.remoteFile.total ??= partial.size());
   if (partial.size() < whole) throw unreachable("The source ended before the file was complete.");
   if (partial.size() > whole) throw new ServiceError("UNPROCESSABLE", "The source sent more than it had declared.");
   return true;
 }
 
-async function beginAnew({ partial }: Fetching, state: State, wasAskedForPart: boolean): Promise<never> {
-  if (!wasAskedForPart) throw new ServiceError("UNPROCESSABLE", "The source does not send the whole file though it was asked for it.");
+async function restart({ partial }: Fetching, state: State, isPartRequested: boolean): Promise<never> {
+  if (!isPartRequested) throw new ServiceError("UNPROCESSABLE", "The source does not return the whole file.");
   await partial.reset();
-  state.known = {};
+  state.remoteFile = {};
   state.mayResume = false;
   throw unreachable("The source answered with another part of the file than it was asked for.");
 }
 
 async function takeUp(fetching: Fetching, state: State, { headers, promisedSha256 }: OpenedSource): Promise<boolean> {
-  const { partial, url, maxBytes, tooLarge, onKnown } = fetching;
+  const { partial, url, maxBytes, tooLarge, onRemoteFile } = fetching;
   const [total, validator] = [readLength(headers), readValidator(headers)];
   if (total !== undefined && total > maxBytes) throw await tooLarge();
   if (partial.size() > 0) await partial.reset();
-  state.known = {
+  state.remoteFile = {
     fileName: readFileName(headers, url),
     ...(total !== undefined && { total }),
     ...(validator !== undefined && { validator }),
     ...(promisedSha256 !== undefined && { promisedSha256 }),
   };
-  return onKnown(state.known);
+  return onRemoteFile(state.remoteFile);
 }
 
 async function pour({ partial, signal, idleMs, maxBytes, tooLarge }: Fetching, source: OpenedSource): Promise<void> {
@@ -246,15 +246,18 @@ async function pour({ partial, signal, idleMs, maxBytes, tooLarge }: Fetching, s
   }
 }
 
-function isSameFile({ headers, promisedSha256 }: OpenedSource, known: KnownFile, from: number): boolean {
+function isSameFile({ headers, promisedSha256 }: OpenedSource, remoteFile: RemoteFile, from: number): boolean {
   const range = readContentRange(headers);
   if (!range || range.start !== from) return false;
-  if (range.total !== undefined && known.total !== undefined && range.total !== known.total) return false;
-  if (promisedSha256 !== undefined && known.promisedSha256 !== undefined && promisedSha256 !== known.promisedSha256) return false;
+  if (range.total !== undefined && remoteFile.total !== undefined && range.total !== remoteFile.total) return false;
+  if (promisedSha256 !== undefined && remoteFile.promisedSha256 !== undefined && promisedSha256 !== remoteFile.promisedSha256) return false;
   const validator = readValidator(headers);
   const isTag = (text: string | undefined) => text?.startsWith('"') === true;
   return (
-    validator === undefined || known.validator === undefined || isTag(validator) !== isTag(known.validator) || validator === known.validator
+    validator === undefined ||
+    remoteFile.validator === undefined ||
+    isTag(validator) !== isTag(remoteFile.validator) ||
+    validator === remoteFile.validator
   );
 }
 
@@ -264,8 +267,8 @@ async function* chunksOf({ body }: OpenedSource, signal: AbortSignal): AsyncGene
     for await (const chunk of body) if (chunk instanceof Uint8Array) yield chunk;
   } catch (error) {
     if (signal.aborted || mayPass(error)) throw error;
-    const isSilence = codeOf(error) === "UND_ERR_BODY_TIMEOUT";
-    throw unreachable(isSilence ? "The source stopped sending." : "The source ended before the file was complete.");
+    const isTimeout = codeOf(error) === "UND_ERR_BODY_TIMEOUT";
+    throw unreachable(isTimeout ? "The source stopped sending." : "The source ended before the file was complete.");
   }
 }
 

@@ -108,17 +108,17 @@ function one(headers: Headers, name: string): string | undefined {
   return Array.isArray(value) ? value[0] : value;
 }
 
-type Wish = {
+type RequestOptions = {
   method: "GET" | "HEAD";
   signal: AbortSignal;
   idleMs: number;
   range?: string;
   ifRange?: string;
   /** A redirect that names the hash of its target says enough and is not followed. */
-  stopsAtPromise?: boolean;
+  stopsAtPromisedHash?: boolean;
 };
 export type OpenedSource = { status: number; headers: Headers; promisedSha256?: string; body: Readable };
-export type OpenSource = (start: URL, wish: Wish) => Promise<OpenedSource>;
+export type OpenSource = (start: URL, requestOptions: RequestOptions) => Promise<OpenedSource>;
 
 const MAX_REDIRECTS = 8;
 const MAX_HEADERS_WAIT_MS = 30_000;
@@ -127,7 +127,7 @@ const redirects = [301, 302, 303, 307, 308];
 const passing = [408, 425, 429, 500, 502, 503, 504];
 
 export function createOpenSource(policy: SourcePolicy, agents: SourceAgents): OpenSource {
-  async function ask(url: URL, { method, signal, idleMs, range, ifRange }: Wish) {
+  async function ask(url: URL, { method, signal, idleMs, range, ifRange }: RequestOptions) {
     try {
       return await request(url, {
         method,
@@ -149,15 +149,15 @@ export function createOpenSource(policy: SourcePolicy, agents: SourceAgents): Op
     }
   }
 
-  return async (start, wish) => {
+  return async (start, requestOptions) => {
     let url = start;
     let promised: string | undefined;
     for (let hop = 0; hop <= MAX_REDIRECTS; hop += 1) {
-      const { statusCode: status, headers, body } = await ask(url, wish);
+      const { statusCode: status, headers, body } = await ask(url, requestOptions);
       promised ??= readPromisedSha256(headers);
       const promise = promised === undefined ? {} : { promisedSha256: promised };
       const isRedirect = redirects.includes(status);
-      if (expected.includes(status) || (isRedirect && wish.stopsAtPromise && promised !== undefined))
+      if (expected.includes(status) || (isRedirect && requestOptions.stopsAtPromisedHash && promised !== undefined))
         return { status, headers, body, ...promise };
       discard(body);
       if (!isRedirect) throw refusalOf(status, headers);
@@ -186,6 +186,6 @@ function refusalOf(status: number, headers: Headers): ServiceError {
   if (status === 404 || status === 410) return new ServiceError("NOT_FOUND", "The source has no such file.");
   if (!passing.includes(status)) return new ServiceError("UNPROCESSABLE", `The source answered ${status}.`);
   const waitMs = readRetryAfter(headers, Date.now());
-  const wish = waitMs === undefined ? "" : ` It asks to be left alone for ${Math.ceil(waitMs / 1000)} s.`;
-  return unreachable(`The source answered ${status}.${wish}`, waitMs);
+  const retryHint = waitMs === undefined ? "" : ` Try again in ${Math.ceil(waitMs / 1000)} s.`;
+  return unreachable(`The source answered ${status}.${retryHint}`, waitMs);
 }

@@ -3,7 +3,6 @@
 import { randomUUID } from "node:crypto";
 import { rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { findAsset, type StoredAsset } from "../assets/asset-view";
 import { type BlobStore } from "../assets/blob-store";
@@ -14,7 +13,7 @@ import { readRecord, readStrings } from "../jobs/job-row";
 import { ServiceError } from "../service-error";
 import { type Database, type Transaction } from "../store/database";
 import { PUBLIC_OWNER } from "../users/keys";
-import { fetchFile, type KnownFile, openPartialFile } from "./fetch-file";
+import { fetchFile, openPartialFile, type RemoteFile } from "./fetch-file";
 import { type OpenSource, readFileName } from "./open-source";
 import { requireSource, type SourcePolicy } from "./sources";
 import { changeTask, endTask, findEarlierHash, rememberSource, type StoredTask } from "./task-rows";
@@ -43,7 +42,7 @@ export async function runDownload(parts: RunParts, task: StoredTask, signal: Abo
     database.commit(async (tx) => {
       if (!(await changeTask(tx, task, changes, now()))) throw new TaskLost();
     });
-  const { name, keptBytes } = await findPart(parts, task);
+  const { name, partialBytes } = await findPart(parts, task);
   if (name !== (task.part ?? task.id)) await change({ part: name, bytes_downloaded: 0 });
   const path = partPath(parts, name);
 
@@ -53,31 +52,30 @@ export async function runDownload(parts: RunParts, task: StoredTask, signal: Abo
   const room = await roomFor(database, task.user_id);
   const partial = await openPartialFile({
     path,
-    keptBytes,
+    partialBytes: partialBytes,
     signal,
     onDurable: (bytes) => change({ bytes_downloaded: bytes }),
   });
   try {
-    const known = await fetchFile({
+    const remoteFile = await fetchFile({
       url,
       open: parts.open,
       partial,
-      known: keptBytes > 0 ? toKnown(task) : {},
+      remoteFile: partialBytes > 0 ? toRemoteFile(task) : {},
       maxBytes: Math.min(parts.maxBytes, room),
       tooLarge: () => (room < parts.maxBytes ? quota(database, task.user_id) : tooLarge(parts.maxBytes)),
       idleMs: parts.idleMs,
       signal,
-      pause: async (ms) => sleep(ms, undefined, { signal }),
-      async onKnown(file) {
+      async onRemoteFile(file) {
         await change(toColumns(file));
         return !(await endWithKnownContent(parts, task, file));
       },
     });
-    if (!known) return await partial.close();
+    if (!remoteFile) return await partial.close();
     signal.throwIfAborted();
     const staged = await partial.finish();
-    requirePromise(staged, known);
-    await endWithFile(parts, task, staged, known.fileName ?? readFileName({}, url));
+    requirePromise(staged, remoteFile);
+    await endWithFile(parts, task, staged, remoteFile.fileName ?? readFileName({}, url));
   } catch (error) {
     if (isKept())
       await partial.suspend().catch(() => undefined); // the next run trusts only what is durable
@@ -89,16 +87,16 @@ export async function runDownload(parts: RunParts, task: StoredTask, signal: Abo
 }
 
 /** Another process may have a file of this name in its folder, with its own bytes: names are never used twice. */
-async function findPart(parts: RunParts, task: StoredTask): Promise<{ name: string; keptBytes: number }> {
+async function findPart(parts: RunParts, task: StoredTask): Promise<{ name: string; partialBytes: number }> {
   const name = task.part ?? task.id;
   const isFirst = task.started_at === null;
-  if (isFirst || (await isFile(partPath(parts, name)))) return { name, keptBytes: task.bytes_downloaded };
-  return { name: randomUUID(), keptBytes: 0 };
+  if (isFirst || (await isFile(partPath(parts, name)))) return { name, partialBytes: task.bytes_downloaded };
+  return { name: randomUUID(), partialBytes: 0 };
 }
 
 const isFile = (path: string) =>
   stat(path).then(
-    (found) => found.isFile(),
+    (match) => match.isFile(),
     () => false,
   );
 
@@ -110,18 +108,18 @@ function partPath(parts: { folder: string }, name: string): string {
   return join(parts.folder, name);
 }
 
-async function endWithKnownContent(parts: RunParts, task: StoredTask, { promisedSha256, fileName = "" }: KnownFile): Promise<boolean> {
+async function endWithKnownContent(parts: RunParts, task: StoredTask, { promisedSha256, fileName = "" }: RemoteFile): Promise<boolean> {
   return promisedSha256 !== undefined && (await endWithContent(parts, task, `sha256:${promisedSha256}`, fileName));
 }
 
 async function endWithContent(parts: RunParts, task: StoredTask, hash: string, name: string): Promise<boolean> {
-  const wanted = { ...(await wantedOf(parts, task)), name };
-  return (await createIfStored(parts, hash, wanted, (tx, { asset }) => complete(tx, parts, task, asset))) !== undefined;
+  const newAsset = { ...(await newAssetOf(parts, task)), name };
+  return (await createIfStored(parts, hash, newAsset, (tx, { asset }) => complete(tx, parts, task, asset))) !== undefined;
 }
 
 async function endWithFile(parts: RunParts, task: StoredTask, staged: StagedFile, name: string): Promise<void> {
-  const wanted = { ...(await wantedOf(parts, task)), name };
-  await createTogether(parts, [{ staged, wanted }], async (tx, [created]) => {
+  const newAsset = { ...(await newAssetOf(parts, task)), name };
+  await createTogether(parts, [{ staged, newAsset }], async (tx, [created]) => {
     if (created) await complete(tx, parts, task, created.asset);
   });
 }
@@ -142,7 +140,7 @@ async function complete(tx: Transaction, { now }: RunParts, task: StoredTask, as
 }
 
 /** A preview that was deleted meanwhile is left out; the download does not fail because of it. */
-async function wantedOf({ database }: RunParts, task: StoredTask) {
+async function newAssetOf({ database }: RunParts, task: StoredTask) {
   const preview = task.preview_id !== null && (await findAsset(database, task.preview_id, [task.user_id, PUBLIC_OWNER]));
   return {
     ownerId: task.user_id,
@@ -152,12 +150,12 @@ async function wantedOf({ database }: RunParts, task: StoredTask) {
   };
 }
 
-function requirePromise(staged: StagedFile, { promisedSha256 }: KnownFile): void {
+function requirePromise(staged: StagedFile, { promisedSha256 }: RemoteFile): void {
   if (promisedSha256 !== undefined && staged.sha256 !== promisedSha256)
     throw new ServiceError("UNPROCESSABLE", "The source sent other bytes than it had promised: their SHA-256 differs.");
 }
 
-function toKnown(task: StoredTask): KnownFile {
+function toRemoteFile(task: StoredTask): RemoteFile {
   return {
     ...(task.bytes_total !== null && { total: task.bytes_total }),
     ...(task.validator !== null && { validator: task.validator }),
@@ -166,7 +164,7 @@ function toKnown(task: StoredTask): KnownFile {
   };
 }
 
-function toColumns({ total, validator, promisedSha256, fileName }: KnownFile): Partial<StoredTask> {
+function toColumns({ total, validator, promisedSha256, fileName }: RemoteFile): Partial<StoredTask> {
   return {
     bytes_total: total ?? null,
     validator: validator ?? null,
@@ -175,8 +173,8 @@ function toColumns({ total, validator, promisedSha256, fileName }: KnownFile): P
   };
 }
 
-function tooLarge(most: number): ServiceError {
-  return new ServiceError("FILE_TOO_LARGE", `The file is larger than the ${most} bytes that this service downloads.`);
+function tooLarge(maxBytes: number): ServiceError {
+  return new ServiceError("FILE_TOO_LARGE", `The file is larger than the ${maxBytes} bytes that this service downloads.`);
 }
 
 async function quota(database: Database, userId: number): Promise<ServiceError> {

@@ -18,7 +18,7 @@ const storageOf: Readonly<Record<string, readonly string[]>> = {
 export type SourcePolicy = {
   named: string;
   isPermitted(url: URL): boolean;
-  /** The configuration names exactly this origin: it is permitted whatever its address is. */
+  /** The configuration names exactly this origin: it is permitted at any address. */
   isTrustedOrigin(url: URL): boolean;
   mayLeadTo(source: URL, target: URL): boolean;
 };

@@ -43,14 +43,14 @@ function decode(text: string): string {
 }
 
 export type StoredTask = Selectable<TaskRow>;
-export type WantedDownload = { url: URL; tags: readonly string[]; metadata: Record<string, unknown>; previewId?: string };
+export type NewDownload = { url: URL; tags: readonly string[]; metadata: Record<string, unknown>; previewId?: string };
 
 /** Worded like the index of unfinished tasks. */
 const isUnfinished = sql<boolean>`status in ('created', 'running')`;
 export type RunningTask = Pick<StoredTask, "id" | "holder">;
 
-export async function insertTask(tx: Transaction, userId: number, wanted: WantedDownload, at: number): Promise<StoredTask> {
-  const { url, tags, metadata, previewId = null } = wanted;
+export async function insertTask(tx: Transaction, userId: number, download: NewDownload, at: number): Promise<StoredTask> {
+  const { url, tags, metadata, previewId = null } = download;
   const task = await tx.row(
     query
       .insertInto("tasks")
@@ -159,11 +159,11 @@ export async function countUnfinished(reader: Reader, userId: number): Promise<n
   return Number((await reader.row(open.select(({ fn }) => fn.countAll().as("n"))))?.n ?? 0);
 }
 
-/** The hash of what this user last fetched from this address. Other users' downloads are not used: they would tell what others have. */
+/** The hash of this user's last download from this address. Other users' downloads are not used: they would reveal what others have. */
 export async function findEarlierHash(reader: Reader, userId: number, url: URL): Promise<string | undefined> {
   const own = query.selectFrom("fetched_sources").select("hash").where("user_id", "=", userId);
-  const found = await reader.row(own.where("source", "=", nameOfSource(url.href)));
-  return found && `blake3:${found.hash}`;
+  const match = await reader.row(own.where("source", "=", nameOfSource(url.href)));
+  return match && `blake3:${match.hash}`;
 }
 
 export async function rememberSource(tx: Transaction, { user_id, source_url }: StoredTask, hash: string): Promise<void> {
@@ -198,19 +198,19 @@ export function toTask(task: StoredTask) {
 }
 
 const DAY_MS = 86_400_000;
-const AT_ONCE = 500;
+const BATCH_SIZE = 500;
 
 export type PruneParts = { database: Database; settings: Pick<ServiceSettings, "retentionTaskDays" | "retentionTasks">; now: () => number };
 
-export async function pruneTasks({ database, settings, now }: PruneParts, goOn: () => boolean): Promise<number> {
+export async function pruneTasks({ database, settings, now }: PruneParts, canContinue: () => boolean): Promise<number> {
   let removed = 0;
   const before = now() - settings.retentionTaskDays * DAY_MS;
   for (const { id } of await database.rows(query.selectFrom("users").select("id"))) {
     const ended = query.selectFrom("tasks").select("tasks.id").where("user_id", "=", id).where("completed_at", "is not", null);
-    const old = ended.where("completed_at", "<", before).limit(AT_ONCE);
-    const many = ended.orderBy("completed_at", "desc").orderBy("id", "desc").limit(AT_ONCE).offset(settings.retentionTasks);
+    const old = ended.where("completed_at", "<", before).limit(BATCH_SIZE);
+    const many = ended.orderBy("completed_at", "desc").orderBy("id", "desc").limit(BATCH_SIZE).offset(settings.retentionTasks);
     for (const which of [old, many]) {
-      for (let went = AT_ONCE; went === AT_ONCE && goOn(); removed += went)
+      for (let went = BATCH_SIZE; went === BATCH_SIZE && canContinue(); removed += went)
         went = await database.commit((tx) => tx.run(query.deleteFrom("tasks").where("id", "in", which)));
     }
   }

@@ -1,11 +1,11 @@
 // Runs download tasks in the background: created → running → completed | failed | cancelled.
-// One process runs a task. After `cancel` resolves, nothing is downloaded and no file is left.
+// One process runs a task. If another one cancels it, it stops within two seconds and removes its part.
 
 import { readdir } from "node:fs/promises";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type ServiceLog } from "../options";
 import { asRefusal, ServiceError } from "../service-error";
-import { type PeerRequests, type Processes } from "../store/processes";
+import { type Processes } from "../store/processes";
 import { isTaskLost, removePart, runDownload, type RunParts } from "./run-download";
 import {
   claimTask,
@@ -13,24 +13,23 @@ import {
   endTask,
   insertTask,
   listRunning,
+  type NewDownload,
   nextTask,
   partsOfUnfinished,
   releaseTask,
   type RunningTask,
   type StoredTask,
-  type WantedDownload,
 } from "./task-rows";
 
-export type TaskParts = RunParts & { atOnce: number; processes: Processes; peerRequests: PeerRequests; log: ServiceLog };
+export type TaskParts = RunParts & { atOnce: number; processes: Processes; log: ServiceLog };
 
 const MAX_UNFINISHED_PER_USER = 1000;
 const BEGIN = "downloads wait";
-const STOP = "stop a download";
 
 type Running = { abort: AbortController; done: Promise<void> };
 
 export function createTasks(parts: TaskParts) {
-  const { database, processes, peerRequests, now, log } = parts;
+  const { database, processes, now, log } = parts;
   const running = new Map<string, Running>();
   let isOpen = false;
   let claiming: Promise<void> | undefined;
@@ -39,7 +38,7 @@ export function createTasks(parts: TaskParts) {
   function pump(): void {
     isDue = true;
     claiming ??= takeAll()
-      .catch((error: unknown) => log.warn({ err: error }, "no download could be begun: it is tried again"))
+      .catch((error: unknown) => log.warn({ err: error }, "download claim failed"))
       .finally(() => {
         claiming = undefined;
         if (isDue && isOpen) pump();
@@ -71,26 +70,20 @@ export function createTasks(parts: TaskParts) {
       await runDownload(parts, task, signal, () => !isOpen);
     } catch (error) {
       if (!isOpen || isTaskLost(error) || signal.aborted) return;
-      if (!asRefusal(error)) log.error({ err: error, task: task.id }, "a download failed");
+      if (!asRefusal(error)) log.error({ err: error, task: task.id }, "download failed");
       await database
         .commitFreeing((tx) => endTask(tx, task, failed(error), now()))
-        .catch((storeError: unknown) => log.error({ err: storeError, task: task.id }, "the end of a download was not stored"));
+        .catch((storeError: unknown) => log.error({ err: storeError, task: task.id }, "download end write failed"));
     }
-  }
-
-  async function stopHere(id: string): Promise<void> {
-    const run = running.get(id);
-    run?.abort.abort();
-    await run?.done;
   }
 
   async function reclaimTasks(): Promise<void> {
     const before = [...running];
-    const listed = await listRunning(database);
-    const own = new Set(listed.filter(({ holder }) => holder === processes.id).map(({ id }) => id));
+    const runningTasks = await listRunning(database);
+    const own = new Set(runningTasks.filter(({ holder }) => holder === processes.id).map(({ id }) => id));
     for (const [id, { abort }] of before) if (!own.has(id)) abort.abort();
     const living = await processes.live();
-    const left = listed.filter(({ id, holder }) =>
+    const left = runningTasks.filter(({ id, holder }) =>
       // A task of this process whose end could not be stored.
       holder === processes.id ? !running.has(id) && !claiming : holder === null || !living.includes(holder),
     );
@@ -117,12 +110,11 @@ export function createTasks(parts: TaskParts) {
     async start(): Promise<void> {
       isOpen = true;
       processes.listen(BEGIN, pump, pump);
-      peerRequests.answer(STOP, async (id) => (typeof id === "string" ? stopHere(id) : undefined));
       await sweep();
       await reclaimTasks();
     },
 
-    async create(userId: number, wanted: WantedDownload): Promise<StoredTask> {
+    async create(userId: number, download: NewDownload): Promise<StoredTask> {
       const task = await database.commit(async (tx) => {
         if ((await countUnfinished(tx, userId)) >= MAX_UNFINISHED_PER_USER)
           throw new ServiceError(
@@ -130,8 +122,8 @@ export function createTasks(parts: TaskParts) {
             `You have ${MAX_UNFINISHED_PER_USER} unfinished downloads already. Wait for some of them to end.`,
           );
         // Another process may have room where this one has none.
-        if (running.size >= parts.atOnce) await processes.tell(BEGIN, null, tx);
-        return insertTask(tx, userId, wanted, now());
+        if (running.size >= parts.atOnce) await processes.notify(BEGIN, null, tx);
+        return insertTask(tx, userId, download, now());
       });
       pump();
       return task;
@@ -140,13 +132,14 @@ export function createTasks(parts: TaskParts) {
     async cancel({ id }: StoredTask): Promise<boolean> {
       const task = await database.commitFreeing((tx) => endTask(tx, { id }, cancelled(), now()));
       if (!task) return false;
-      if (task.holder === null || task.holder === processes.id) await stopHere(id);
-      else await peerRequests.ask(STOP, id);
+      const run = running.get(id);
+      run?.abort.abort();
+      await run?.done;
       await removePart(parts, task.part ?? id);
       return true;
     },
 
-    /** Gives back what runs here: another process, or the next start, goes on with it. */
+    /** Gives back what runs here: another process, or the next start, continues with it. */
     async stop(): Promise<void> {
       isOpen = false;
       await claiming;
@@ -155,7 +148,7 @@ export function createTasks(parts: TaskParts) {
       await Promise.all(open.map(([, { done }]) => done));
       if (open.length === 0) return;
       await release(open.map(([id]) => ({ id, holder: processes.id }))).catch((error: unknown) =>
-        log.warn({ err: error }, "downloads could not be given back: they go on when this process is known to have ended"),
+        log.warn({ err: error }, "download release failed"),
       );
     },
   };

@@ -8,7 +8,7 @@ export type PeerEvents = {
   listened(userId: number): Promise<void>;
   silent(userId: number): void;
   /** `key`: a message that still waits to be sent is replaced by the next one with the same key. */
-  tell(to: Recipients, message: Message, key?: string): void;
+  notify(to: Recipients, message: Message, key?: string): void;
   queueChanged(userId: number): void;
   stop(): void;
 };
@@ -28,7 +28,7 @@ export function createNoPeerEvents(): PeerEvents {
     hasListeners: () => false,
     listened: () => Promise.resolve(),
     silent: () => undefined,
-    tell: () => undefined,
+    notify: () => undefined,
     queueChanged: () => undefined,
     stop: () => undefined,
   };
@@ -41,7 +41,7 @@ const replacedByNext = new Set(["progress", "progress_state"]);
 
 export type Tell = (message: Message) => void;
 export type JobRecipients = Recipients & { id: string };
-type Listener = { clientId: string | undefined; tell: Tell };
+type Listener = { clientId: string | undefined; notify: Tell };
 
 export type JobEvents = ReturnType<typeof createJobEvents>;
 
@@ -53,11 +53,11 @@ export function createJobEvents(queueRemaining: (userId: number) => Promise<numb
 
   async function tellStatus(userId: number): Promise<void> {
     const text = message("status", await status(userId));
-    for (const { tell } of listeners.get(userId) ?? []) tell(text);
+    for (const { notify } of listeners.get(userId) ?? []) notify(text);
   }
 
   function deliver(to: Recipients, message: Message): void {
-    for (const listener of listeners.get(to.userId) ?? []) if (isRecipient(listener, to)) listener.tell(message);
+    for (const listener of listeners.get(to.userId) ?? []) if (isRecipient(listener, to)) listener.notify(message);
   }
 
   function queueChangedHere(userId: number): void {
@@ -65,7 +65,7 @@ export function createJobEvents(queueRemaining: (userId: number) => Promise<numb
     const timer = setTimeout(() => {
       due.delete(userId);
       if (!listeners.has(userId)) return;
-      tellStatus(userId).catch((error: unknown) => log.warn({ err: error }, "how many jobs wait could not be told"));
+      tellStatus(userId).catch((error: unknown) => log.warn({ err: error }, "status count failed"));
     }, STATUS_EVERY_MS);
     due.set(userId, timer);
   }
@@ -73,10 +73,10 @@ export function createJobEvents(queueRemaining: (userId: number) => Promise<numb
   elsewhere.start({ users: () => listeners.keys(), deliver, queueChanged: queueChangedHere });
 
   return {
-    async listen(userId: number, clientId: string | undefined, tell: Tell): Promise<() => void> {
+    async listen(userId: number, clientId: string | undefined, notify: Tell): Promise<() => void> {
       // Messages that come while the queue is being counted are sent after the first one.
       const buffered: Message[] = [];
-      const listener: Listener = { clientId, tell: (one) => void buffered.push(one) };
+      const listener: Listener = { clientId, notify: (message) => void buffered.push(message) };
       const all = listeners.get(userId) ?? new Set();
       listeners.set(userId, all.add(listener));
       const stop = () => {
@@ -88,9 +88,9 @@ export function createJobEvents(queueRemaining: (userId: number) => Promise<numb
       try {
         // Other processes know before the first message is sent, so that the listener gets everything about a job that is sent after it.
         const [state] = await Promise.all([status(userId), elsewhere.listened(userId)]);
-        tell(message("status", { ...state, sid: clientId ?? newId() }));
-        for (const one of buffered) tell(one);
-        listener.tell = tell;
+        notify(message("status", { ...state, sid: clientId ?? newId() }));
+        for (const item of buffered) notify(item);
+        listener.notify = notify;
         return stop;
       } catch (error) {
         stop();
@@ -100,16 +100,16 @@ export function createJobEvents(queueRemaining: (userId: number) => Promise<numb
 
     hasListeners: ({ userId }: JobRecipients) => listeners.has(userId) || elsewhere.hasListeners(userId),
 
-    tell(to: JobRecipients, type: string, data: object): void {
+    notify(to: JobRecipients, type: string, data: object): void {
       if (!listeners.has(to.userId) && !elsewhere.hasListeners(to.userId)) return;
       const text = message(type, data);
       deliver(to, text);
-      elsewhere.tell(to, text, replacedByNext.has(type) ? `${type} ${to.id}` : undefined);
+      elsewhere.notify(to, text, replacedByNext.has(type) ? `${type} ${to.id}` : undefined);
     },
 
     show(to: JobRecipients, preview: Uint8Array): void {
       deliver(to, preview);
-      elsewhere.tell(to, preview, `preview ${to.id}`);
+      elsewhere.notify(to, preview, `preview ${to.id}`);
     },
 
     /** A job was submitted, cancelled or has ended: a moment later all of the user's listeners get how many are left. */

@@ -24,7 +24,7 @@ function createRemoteListeners(processes: Processes, users: () => Iterable<numbe
   async function tellAll(asks = false): Promise<void> {
     const all = [...users()];
     for (let from = 0; from < all.length || (asks && from === 0); from += MAX_USERS)
-      await processes.tell(LISTENERS_CHANNEL, {
+      await processes.notify(LISTENERS_CHANNEL, {
         listened: all.slice(from, from + MAX_USERS),
         ...(asks && from === 0 && { asks }),
       } satisfies Notice);
@@ -55,8 +55,8 @@ function createRemoteListeners(processes: Processes, users: () => Iterable<numbe
       for (const [processId, until] of believedUntil.get(userId) ?? []) if (until < performance.now()) forget(userId, processId);
       return believedUntil.has(userId);
     },
-    listened: (userId: number) => processes.tell(LISTENERS_CHANNEL, { listened: [userId] } satisfies Notice),
-    silent: (userId: number) => processes.tell(LISTENERS_CHANNEL, { silent: [userId] } satisfies Notice),
+    listened: (userId: number) => processes.notify(LISTENERS_CHANNEL, { listened: [userId] } satisfies Notice),
+    silent: (userId: number) => processes.notify(LISTENERS_CHANNEL, { silent: [userId] } satisfies Notice),
     stop(): void {
       clearInterval(timer);
       stop();
@@ -66,25 +66,21 @@ function createRemoteListeners(processes: Processes, users: () => Iterable<numbe
 }
 
 const CHANNEL = "job events";
-const NOTICE_BYTES = MAX_NOTICE_BYTES - 300;
 const MAX_WAITING = 2000;
 const MAX_WAITING_BYTES = 16 * 1024 ** 2;
 const MAX_EVENT_BYTES = 4 * 1024 ** 2;
+/** A notice also has its channel and sender. */
+const MAX_INLINE_BYTES = MAX_NOTICE_BYTES - 500;
+const MAX_UNREAD = 100;
 const KEEP_MS = 10_000;
 const AGAIN_MS = 1000;
 
-/** For user `u` and client `c`: a text, base64 bytes or the id of a long message. With none, the queue has changed. */
-const eventSchema = z.object({
-  u: z.number(),
-  c: z.string().optional(),
-  t: z.string().optional(),
-  b: z.string().optional(),
-  l: z.number().optional(),
-  isBytes: z.literal(true).optional(),
-});
+/** For user `u` and client `c`: a text or base64 bytes. With none, the queue has changed. */
+const eventSchema = z.object({ u: z.number(), c: z.string().optional(), t: z.string().optional(), b: z.string().optional() });
 type Event = z.output<typeof eventSchema>;
 type Waiting = { to: Recipients; message: Message | undefined; key: string | undefined; bytes: number };
 
+/** A notice has a batch of events, or the id of the row of one that is too long. */
 export function createPostgresPeerEvents(database: Database, processes: Processes, log: ServiceLog): PeerEvents {
   let here: Here | undefined;
   let remoteListeners: ReturnType<typeof createRemoteListeners> | undefined;
@@ -98,26 +94,27 @@ export function createPostgresPeerEvents(database: Database, processes: Processe
 
   function add(to: Recipients, message: Message | undefined, key: string | undefined): void {
     if (!remoteListeners?.has(to.userId)) return;
-    if (key !== undefined) drop(waiting.findIndex((one) => one.key === key));
+    const replaced = key === undefined ? -1 : waiting.findIndex((event) => event.key === key);
+    if (replaced >= 0) waitingBytes -= waiting.splice(replaced, 1)[0]?.bytes ?? 0;
     const bytes = message === undefined ? 0 : Buffer.byteLength(message);
     if (bytes > MAX_EVENT_BYTES) missed.add(to.userId);
     else {
       waiting.push({ to, message, key, bytes });
       waitingBytes += bytes;
     }
-    if (waiting.length > MAX_WAITING || waitingBytes > MAX_WAITING_BYTES) giveUpWaiting();
+    if (waiting.length > MAX_WAITING || waitingBytes > MAX_WAITING_BYTES) giveUp(takeWaiting());
     send();
   }
 
-  function drop(at: number): void {
-    const [gone] = at < 0 ? [] : waiting.splice(at, 1);
-    waitingBytes -= gone?.bytes ?? 0;
-  }
-
-  function giveUpWaiting(): void {
-    for (const { to } of waiting) missed.add(to.userId);
+  function takeWaiting(): Waiting[] {
+    const batch = waiting;
     waiting = [];
     waitingBytes = 0;
+    return batch;
+  }
+
+  function giveUp(batch: readonly Waiting[]): void {
+    for (const { to } of batch) missed.add(to.userId);
   }
 
   function send(): void {
@@ -125,8 +122,7 @@ export function createPostgresPeerEvents(database: Database, processes: Processe
     sending = true;
     sendAll()
       .catch((error: unknown) => {
-        log.warn({ err: error }, "other processes could not be told of jobs");
-        giveUpWaiting();
+        log.warn({ err: error }, "job event broadcast failed");
         again = setTimeout(() => {
           again = undefined;
           send();
@@ -140,97 +136,74 @@ export function createPostgresPeerEvents(database: Database, processes: Processe
 
   async function sendAll(): Promise<void> {
     while (waiting.length > 0 || missed.size > 0) {
-      const events: Event[] = [];
-      const users: number[] = [];
-      let bytes = 0;
-      for (let next = waiting[0]; next; next = waiting[0]) {
-        const event = toEvent(next);
-        const size = event ? Buffer.byteLength(writeExactJson(event)) + 1 : 0;
-        if (events.length > 0 && (!event || bytes + size > NOTICE_BYTES)) break;
-        drop(0);
-        users.push(next.to.userId);
-        events.push(event ?? (await keepLong(next).catch((error: unknown) => giveUp(users, error))));
-        bytes += size;
-        if (!event) break;
-      }
-      if (events.length === 0)
-        for (const userId of [...missed].slice(0, 100)) {
-          users.push(userId);
-          events.push({ u: userId });
-          missed.delete(userId);
-        }
-      await processes.tell(CHANNEL, events).catch((error: unknown) => giveUp(users, error));
+      for (const userId of missed) waiting.push({ to: { userId, clientId: undefined }, message: undefined, key: undefined, bytes: 0 });
+      missed.clear();
+      const batch = takeWaiting();
+      await sendBatch(batch.map(toEvent)).catch((error: unknown) => {
+        giveUp([...batch, ...takeWaiting()]);
+        throw error;
+      });
     }
   }
 
-  function giveUp(users: readonly number[], error: unknown): never {
-    for (const userId of users) missed.add(userId);
-    throw error;
-  }
-
-  async function keepLong({ to, message }: Waiting): Promise<Event> {
-    const body = typeof message === "string" ? Buffer.from(message) : message;
-    const kept = plainStatement<{ id: number }>("INSERT INTO long_notices (body) VALUES (?) RETURNING id", [body]);
-    const row = await database.row(kept);
+  async function sendBatch(events: readonly Event[]): Promise<void> {
+    const body = Buffer.from(writeExactJson(events));
+    if (body.byteLength <= MAX_INLINE_BYTES) return processes.notify(CHANNEL, events);
+    const insert = plainStatement<{ id: number }>("INSERT INTO long_notices (body) VALUES (?) RETURNING id", [body]);
+    await processes.notify(CHANNEL, (await database.row(insert))?.id);
     sweep ??= setTimeout(() => {
       sweep = undefined;
       removeOldNotices(database).catch(() => undefined); // removed with the next one, or by the housekeeping
     }, 2 * KEEP_MS).unref();
-    return { ...heading(to), l: row?.id ?? 0, ...(typeof message !== "string" && { isBytes: true }) };
   }
 
   let turn: Promise<void> = Promise.resolve();
-  let undelivered = 0;
+  let unread = 0;
 
   function receive(notice: unknown): void {
-    // Anyone who may use the database can send anything here.
-    for (const event of z.array(eventSchema).safeParse(notice).data ?? []) {
-      if (undelivered >= MAX_WAITING) {
-        here?.queueChanged(event.u);
-        continue;
-      }
-      undelivered += 1;
-      turn = turn.then(() => deliver(event)).finally(() => (undelivered -= 1));
+    if (unread >= MAX_UNREAD) return tellAllHere();
+    unread += 1;
+    turn = turn
+      .then(() => deliver(notice))
+      .catch((error: unknown) => {
+        log.warn({ err: error }, "peer event invalid");
+        tellAllHere();
+      })
+      .finally(() => (unread -= 1));
+  }
+
+  function tellAllHere(): void {
+    for (const userId of here?.users() ?? []) here?.queueChanged(userId);
+  }
+
+  async function deliver(notice: unknown): Promise<void> {
+    const events = typeof notice === "number" ? await readEvents(notice) : notice;
+    if (events === undefined) return tellAllHere();
+    // Anyone who may use the database can store anything there.
+    for (const { u: userId, c: clientId, t, b } of z.array(eventSchema).parse(events)) {
+      const message = b === undefined ? t : Buffer.from(b, "base64");
+      if (message === undefined) here?.queueChanged(userId);
+      else here?.deliver({ userId, clientId }, message);
     }
   }
 
-  async function deliver(event: Event): Promise<void> {
-    if (!here) return;
-    try {
-      const message = await messageOf(event);
-      if (message === undefined) here.queueChanged(event.u);
-      else here.deliver({ userId: event.u, clientId: event.c }, message);
-    } catch (error) {
-      log.warn({ err: error }, "what another process told of a job could not be read");
-      here.queueChanged(event.u);
-    }
-  }
-
-  /** Undefined: the queue has changed, or the message is gone. */
-  async function messageOf({ t, b, l, isBytes }: Event): Promise<Message | undefined> {
-    if (t !== undefined) return t;
-    if (b !== undefined) return Buffer.from(b, "base64");
-    if (l === undefined) return undefined;
-    const row = await database.row(
-      plainStatement<{ body: string }>("SELECT encode(body, 'base64') AS body FROM long_notices WHERE id = ?", [l]),
-    );
-    if (!row) return undefined;
-    const body = Buffer.from(row.body, "base64");
-    return isBytes ? body : body.toString("utf8");
+  /** Undefined for a row that was removed already. */
+  async function readEvents(id: number): Promise<unknown> {
+    const text = "SELECT convert_from(body, 'UTF8') AS body FROM long_notices WHERE id = ?";
+    const row = await database.row(plainStatement<{ body: string }>(text, [id]));
+    return row && JSON.parse(row.body);
   }
 
   return {
     start(listeners) {
       here = listeners;
       remoteListeners = createRemoteListeners(processes, listeners.users);
-      stop = processes.listen(CHANNEL, receive, () => {
-        for (const userId of listeners.users()) listeners.queueChanged(userId);
-      });
+      stop = processes.listen(CHANNEL, receive, tellAllHere);
     },
     hasListeners: (userId) => remoteListeners?.has(userId) ?? false,
     listened: async (userId) => remoteListeners?.listened(userId),
     silent: (userId) => void remoteListeners?.silent(userId).catch(() => undefined), // the others forget it after a while anyway
-    tell: add,
+    notify: add,
     queueChanged: (userId) => add({ userId, clientId: undefined }, undefined, `queue ${userId}`),
     stop() {
       stop();
@@ -248,12 +221,10 @@ export async function removeOldNotices(database: Database): Promise<void> {
   await database.rows(plainStatement(`DELETE FROM long_notices WHERE made_at < now() - interval '${KEEP_MS} milliseconds'`));
 }
 
-const heading = ({ userId, clientId }: Recipients) => ({ u: userId, ...(clientId !== undefined && { c: clientId }) });
-
-function toEvent({ to, message, bytes }: Waiting): Event | undefined {
-  if (bytes > NOTICE_BYTES) return undefined;
-  if (message === undefined) return heading(to);
-  const event = typeof message === "string" ? { t: message } : { b: Buffer.from(message).toString("base64") };
-  const whole = { ...heading(to), ...event };
-  return Buffer.byteLength(writeExactJson(whole)) < NOTICE_BYTES ? whole : undefined;
+function toEvent({ to: { userId, clientId }, message }: Waiting): Event {
+  return {
+    u: userId,
+    ...(clientId !== undefined && { c: clientId }),
+    ...(typeof message === "string" ? { t: message } : message && { b: Buffer.from(message).toString("base64") }),
+  };
 }

@@ -19,7 +19,7 @@ export function jsonText(value: string, status = 200): Response {
 
 /** Streams long JSON and yields between chunks. An error cuts the response off, because its status was already sent. */
 export function jsonPieces(pieces: AsyncIterable<string>): Response {
-  const left = pieces[Symbol.asyncIterator]();
+  const iterator = pieces[Symbol.asyncIterator]();
   const encoder = new TextEncoder();
   const body = new ReadableStream<Uint8Array>(
     {
@@ -27,7 +27,7 @@ export function jsonPieces(pieces: AsyncIterable<string>): Response {
         await othersTurn();
         let chunk = "";
         while (chunk.length < CHUNK) {
-          const next = await left.next();
+          const next = await iterator.next();
           if (next.done) {
             if (chunk !== "") controller.enqueue(encoder.encode(chunk));
             return controller.close();
@@ -58,7 +58,7 @@ export function toErrorAnswer(error: unknown, request: { method: string; path: s
   const status = errorStatus[refusal.code];
   // Errors that the sender did not cause concern the operator. This is the only place that logs their cause.
   if (status >= 500 && status !== errorStatus.NOT_IMPLEMENTED)
-    log.error({ err: error, method: request.method, path: request.path }, "a request failed");
+    log.error({ err: error, method: request.method, path: request.path }, "request failed");
   return toRefusal(refusal, request.path);
 }
 

@@ -44,8 +44,8 @@ export function assetRoutes(parts: Parts): Route[] {
       const upload = await receiveUpload(parts, call, parts.settings.maxUploadBytes);
       try {
         const { tags, id, preview_id, name = upload.fileName, mime_type, user_metadata } = upload.fields;
-        const wanted = { ownerId: call.user.id, name, tags, metadata: user_metadata, mimeType: mime_type, previewId: preview_id, id };
-        const { asset, createdNew } = await createFromStaged(parts, upload.staged, wanted);
+        const newAsset = { ownerId: call.user.id, name, tags, metadata: user_metadata, mimeType: mime_type, previewId: preview_id, id };
+        const { asset, createdNew } = await createFromStaged(parts, upload.staged, newAsset);
         return json(await show(call, asset, createdNew), createdNew ? 201 : 200);
       } finally {
         await upload.staged.dispose();
@@ -54,14 +54,14 @@ export function assetRoutes(parts: Parts): Route[] {
 
     route(operations.createAssetFromHash, async (call) => {
       const body = await call.body();
-      const wanted = {
+      const newAsset = {
         ownerId: call.user.id,
         name: body.name ?? "",
         tags: body.tags,
         metadata: body.user_metadata ?? {},
         mimeType: body.mime_type,
       };
-      const { asset, createdNew } = await createFromHash(parts, body.hash, wanted);
+      const { asset, createdNew } = await createFromHash(parts, body.hash, newAsset);
       return json(await show(call, asset, createdNew), createdNew ? 201 : 200);
     }),
 

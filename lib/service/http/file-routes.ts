@@ -11,7 +11,7 @@ import { json } from "./answers";
 import { invalid } from "./read-json";
 import { receiveUpload, type UploadCall } from "./read-upload";
 import { type Parts, type Route, route } from "./route";
-import { sendBytes, sendMade } from "./send-bytes";
+import { sendBuffer, sendBytes } from "./send-bytes";
 
 const DEFAULT_QUALITY = 90;
 
@@ -25,8 +25,8 @@ export function fileRoutes(parts: Parts): Route[] {
       try {
         const { type, subfolder } = upload.fields;
         if (isRaster(upload.staged.mediaType)) await requireImage(upload.staged);
-        const wanted = { ownerId: user.id, name: upload.fileName, tags: ["input"], metadata: {} };
-        const { asset } = await createFromStaged(parts, upload.staged, wanted);
+        const newAsset = { ownerId: user.id, name: upload.fileName, tags: ["input"], metadata: {} };
+        const { asset } = await createFromStaged(parts, upload.staged, newAsset);
         return json({ name: fileNameOf(asset), display_name: asset.name, subfolder, type });
       } finally {
         await upload.staged.dispose();
@@ -71,19 +71,19 @@ export function fileRoutes(parts: Parts): Route[] {
         if (!isImage(mediaType)) throw new ServiceError("UNPROCESSABLE", "channel: only an image has channels.", { field: "channel" });
         const kind = channel === "rgb" ? "rgb" : "alpha";
         const named = { fileName: `${hash}-${kind}.png`, mediaType: "image/png" };
-        return sendMade(request, await parts.thumbnails.channel(inFile, kind), { ...named, ...caching, etag: `${hash}-${kind}` });
+        return sendBuffer(request, await parts.thumbnails.channel(inFile, kind), { ...named, ...caching, etag: `${hash}-${kind}` });
       }
       if (res) {
         const { webp, isOwn } = await parts.thumbnails.get(file, inFile, res);
         const named = { fileName: `${hash}-${res}.webp`, mediaType: "image/webp", etag: `${hash}-${res}${isOwn ? "" : "-sign"}` };
-        return sendMade(request, webp, { ...named, ...caching, immutable: caching.immutable && isOwn });
+        return sendBuffer(request, webp, { ...named, ...caching, immutable: caching.immutable && isOwn });
       }
       if (preview !== undefined && isRaster(mediaType)) {
         const format = /^jpeg\b/.test(preview) ? "jpeg" : "webp";
         const quality = Math.min(100, Math.max(1, Number(/;(\d{1,3})$/.exec(preview)?.[1] ?? DEFAULT_QUALITY)));
         const etag = `${hash}-${format}-${quality}`;
-        const made = await parts.thumbnails.encode(inFile, format, quality);
-        return sendMade(request, made, { fileName: `${hash}.${format}`, mediaType: `image/${format}`, ...caching, etag });
+        const bytes = await parts.thumbnails.encode(inFile, format, quality);
+        return sendBuffer(request, bytes, { fileName: `${hash}.${format}`, mediaType: `image/${format}`, ...caching, etag });
       }
       if (request.method === "GET") file.touch();
       return sendBytes(request, {

@@ -56,8 +56,8 @@ export function jobRoutes(parts: Parts): Route[] {
     route(operations.cancelJobs, async ({ body, user }) => {
       const { job_ids } = await body();
       requireFew("job_ids", job_ids, parts.settings);
-      const known = await findJobIds(database, user.id, job_ids);
-      const unknown = job_ids.filter((id) => !known.has(id));
+      const existingIds = await findJobIds(database, user.id, job_ids);
+      const unknown = job_ids.filter((id) => !existingIds.has(id));
       if (unknown.length > 0)
         throw new ServiceError("NOT_FOUND", "Some of these jobs do not exist; none was cancelled.", { job_ids: unknown });
       return json({ cancelled: await engine.cancel(user.id, ["pending", "in_progress"], job_ids) });
@@ -143,7 +143,7 @@ export function promptRoutes(parts: Parts): Route[] {
   ];
 }
 
-/** This operation refuses in a form of its own, whatever is wrong with the body. */
+/** This operation has its own form of refusal for any fault of the body. */
 async function readBody(read: () => Promise<PromptBody>, settings: ServiceSettings): Promise<PromptBody | Response> {
   try {
     const body = await read();

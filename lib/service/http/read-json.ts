@@ -44,7 +44,7 @@ export function toIssues(error: z.ZodError): Issue[] {
 
 function messageOf(issue: z.core.$ZodIssue): string {
   if (issue.code !== "invalid_union" || issue.message !== "Invalid input") return issue.message;
-  const inner = issue.errors.flat().find((one) => one.code !== "invalid_type") ?? issue.errors.flat()[0];
+  const inner = issue.errors.flat().find((item) => item.code !== "invalid_type") ?? issue.errors.flat()[0];
   return inner ? messageOf(inner) : issue.message;
 }
 
@@ -116,7 +116,7 @@ export function parseJson(text: string, { maxJsonDepth }: Pick<Limits, "maxJsonD
   if (beyond === "depth") throw new ServiceError("INVALID_JSON", `The JSON is nested more than ${maxJsonDepth} levels deep.`);
   if (beyond) throw new ServiceError("INVALID_JSON", `The JSON has more than ${bodyBounds[beyond]} ${beyond}.`);
   try {
-    return parseExactJson(text, { most: maxExactNumbers.text });
+    return parseExactJson(text, { maxNumbers: maxExactNumbers.text });
   } catch (error) {
     if (error instanceof TooManyExactNumbers) throw new ServiceError("INVALID_JSON", error.message);
     throw new ServiceError("INVALID_JSON", text.trim() === "" ? "The body is empty; JSON is expected." : "The body is not JSON.");

@@ -10,7 +10,7 @@ import { type StagedFile, stageStream } from "../assets/staged-file";
 import { asRefusal, asStorageFailure, ServiceError } from "../service-error";
 import { type ServiceSettings } from "../settings";
 import { invalid, parseJson, toIssues, whileMoving } from "./read-json";
-import { type Asked, type Parts } from "./route";
+import { type Parts, type RequestParts } from "./route";
 
 type Upload = { staged: StagedFile; fileName: string; declaredType: string; fields: Fields };
 type Fields = ReadonlyMap<string, readonly string[]>;
@@ -115,7 +115,7 @@ function missing(part: string): ServiceError {
 const MAX_FORM_OVERHEAD_BYTES = 16 * 1024 * 1024;
 
 type UploadOperation = Operation & { body: { kind: "multipart"; fields: z.ZodObject } };
-export type UploadCall<O extends UploadOperation> = Pick<Asked, "request" | "bytes" | "user"> & { operation: O };
+export type UploadCall<O extends UploadOperation> = Pick<RequestParts, "request" | "bytes" | "user"> & { operation: O };
 
 export async function receiveUpload<O extends UploadOperation>(
   { database, folders, settings }: Parts,
@@ -158,7 +158,7 @@ function readFields<S extends z.ZodObject>(parts: Fields, schema: S, limits: Lim
 function valueOf(name: string, field: z.core.$ZodType, texts: readonly string[], limits: Limits): unknown {
   const inner = field instanceof z.ZodOptional || field instanceof z.ZodDefault ? field.unwrap() : field;
   if (inner instanceof z.ZodArray) return texts.flatMap((text) => readList(name, text, limits));
-  const text = texts.find((one) => one.trim() !== "");
+  const text = texts.find((text) => text.trim() !== "");
   return text !== undefined && wireFormOf(inner)?.kind === "object" ? readJsonPart(name, text, limits) : text;
 }
 

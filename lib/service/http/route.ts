@@ -8,7 +8,6 @@ import { type AssetSearch } from "../assets/search/asset-search";
 import { type Thumbnails } from "../assets/thumbnails";
 import { type Downloads } from "../downloads/downloads";
 import { type JobEvents } from "../events/job-events";
-import { type HistoryClears } from "../jobs/history/ended-jobs";
 import { type Engine } from "../jobs/run/engine";
 import { type LiveRuns } from "../jobs/run/live-runs";
 import { type ServiceLog } from "../options";
@@ -17,7 +16,7 @@ import { type ServiceSettings } from "../settings";
 import { type Database } from "../store/database";
 import { type User } from "../users/keys";
 
-export type Asked = {
+export type RequestParts = {
   request: Request;
   /** The body as a stream; undefined without a body. Read it once, instead of `request.body`. */
   bytes(): AsyncIterable<Uint8Array> | undefined;
@@ -26,14 +25,14 @@ export type Asked = {
 };
 
 /** Each reader refuses what the operation does not accept, at the moment it is called: the handler decides what is checked first. */
-export type Call<O extends Operation> = Asked & {
+export type Call<O extends Operation> = RequestParts & {
   operation: O;
   param(name: NamesIn<O["path"]>): string;
   query(): QueryOf<O>;
   body(): Promise<BodyOf<O>>;
 };
 
-type AnyCall = Asked & { operation: Operation; param(name: string): string; query(): unknown; body(): Promise<unknown> };
+type AnyCall = RequestParts & { operation: Operation; param(name: string): string; query(): unknown; body(): Promise<unknown> };
 type Answer = Response | Promise<Response>;
 export type Route = { operation: Operation; handle(call: AnyCall): Answer };
 
@@ -52,7 +51,6 @@ export type Parts = {
   pool: Pool;
   events: JobEvents;
   liveRuns: LiveRuns;
-  clears: HistoryClears;
   thumbnails: Thumbnails;
   accessTimes: AccessTimes;
   assetSearch: AssetSearch;

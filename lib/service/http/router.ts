@@ -52,11 +52,11 @@ export function createRouter(parts: Parts): (request: Request, bytes?: AsyncIter
   });
   app.onError((error, context) => toErrorAnswer(error, context.req, parts.log));
   return async (request, bytes) => {
-    const answer = await app.fetch(request, { bytes });
-    if (answer.status === 405) answer.headers.set("allow", methodsOf(routes, new URL(request.url).pathname).join(", "));
+    const response = await app.fetch(request, { bytes });
+    if (response.status === 405) response.headers.set("allow", methodsOf(routes, new URL(request.url).pathname).join(", "));
     // The rest of the body would be read as the next request, so the connection ends, and the answer says so.
-    if (answer.status >= 400 && mayHaveUnreadBody(request, answer.status)) answer.headers.set("connection", "close");
-    return answer;
+    if (response.status >= 400 && mayHaveUnreadBody(request, response.status)) response.headers.set("connection", "close");
+    return response;
   };
 }
 

@@ -96,6 +96,6 @@ export function compositeRasters(destination: Raster, source: Raster, placement:
   );
 }
 
-function clampTo(place: number, own: number, whole: number): number {
-  return Math.max(-own, Math.min(place, whole));
+function clampTo(position: number, own: number, whole: number): number {
+  return Math.max(-own, Math.min(position, whole));
 }

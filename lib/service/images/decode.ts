@@ -64,7 +64,7 @@ export function toDecoded(pixels: FilePixels, tick: Tick): Decoded {
   return { image, alpha: pick(file, [file.channels - 1], nextStage()) };
 }
 
-/** In the family, a palette and every GIF count as having alpha: the mask then has the size of the picture. */
+/** In ComfyUI, a palette and every GIF count as having alpha: the mask then has the size of the picture. */
 function carriesAlpha({ hasAlpha, format, isPalette }: Metadata): boolean {
   return hasAlpha || format === "gif" || (format === "png" && isPalette);
 }
@@ -85,31 +85,31 @@ function toByteEach(words: Uint16Array, isGrey: boolean): Uint8Array {
 
 type DecodedFile = { values: Uint8Array; channels: number; size: Size; pages: number };
 
-function pick({ values, channels, size, pages }: DecodedFile, wanted: readonly number[], tick: Tick): Raster {
+function pick({ values, channels, size, pages }: DecodedFile, channelIndexes: readonly number[], tick: Tick): Raster {
   const { width, height } = size;
   const length = width * height * channels;
   const frames = Array.from({ length: pages }, (_, page) => {
     const part: Tick = (done) => tick((page + done) / pages);
     const whole = values.subarray(page * length, (page + 1) * length);
-    if (wanted.length === channels) {
+    if (channelIndexes.length === channels) {
       part(1);
       return frameOfBytes(whole);
     }
-    const bytes = new Uint8Array(width * height * wanted.length);
-    gather(whole, bytes, channels, { size, wanted, tick: part });
+    const bytes = new Uint8Array(width * height * channelIndexes.length);
+    gather(whole, bytes, channels, { size, channelIndexes, tick: part });
     return frameOfBytes(bytes);
   });
-  return { width, height, channels: wanted.length === 3 ? 3 : 1, frames };
+  return { width, height, channels: channelIndexes.length === 3 ? 3 : 1, frames };
 }
 
-type Picking = { size: Size; wanted: readonly number[]; tick: Tick };
+type Picking = { size: Size; channelIndexes: readonly number[]; tick: Tick };
 
 function gather(from: Uint8Array, to: Uint8Array, channels: number, picking: Picking): void {
-  const { size, wanted, tick } = picking;
-  for (const [place, channel] of wanted.entries()) {
-    for (let y = 0, at = channel, out = place; y < size.height; y++) {
-      for (let x = 0; x < size.width; x++, at += channels, out += wanted.length) to[out] = from[at] ?? 0;
-      tick((place + (y + 1) / size.height) / wanted.length);
+  const { size, channelIndexes, tick } = picking;
+  for (const [offset, channel] of channelIndexes.entries()) {
+    for (let y = 0, at = channel, out = offset; y < size.height; y++) {
+      for (let x = 0; x < size.width; x++, at += channels, out += channelIndexes.length) to[out] = from[at] ?? 0;
+      tick((offset + (y + 1) / size.height) / channelIndexes.length);
     }
   }
 }

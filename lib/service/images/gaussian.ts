@@ -6,10 +6,10 @@ import { sumRows } from "./scale";
 export type Bell = { radius: number; sigma: number };
 
 /** The index inside 0 … size - 1 to which an index beyond the edge is mirrored. */
-function mirrored(place: number, size: number): number {
+function mirrored(index: number, size: number): number {
   if (size === 1) return 0;
   const period = 2 * (size - 1);
-  const inside = ((place % period) + period) % period;
+  const inside = ((index % period) + period) % period;
   return inside < size ? inside : period - inside;
 }
 

@@ -69,13 +69,13 @@ function resizeRows(bytes: Uint8Array, from: Size & { channels: number }, width:
 }
 
 /** Weighted sum of every `step`th word from `at`, per byte. Higher bytes are subtracted afterwards, modulo 2^32. */
-function sumOfWords(words: Int32Array, at: number, step: number, { reach, counts, weights }: Coefficients, place: number): number {
+function sumOfWords(words: Int32Array, at: number, step: number, { reach, counts, weights }: Coefficients, index: number): number {
   let a = 0;
   let b = 0;
   let c = 0;
   let d = 0;
-  const begin = place * reach;
-  const end = begin + (counts[place] ?? 0);
+  const begin = index * reach;
+  const end = begin + (counts[index] ?? 0);
   for (let i = begin; i < end; i++, at += step) {
     const word = words[at] ?? 0;
     const weight = weights[i] ?? 0;
@@ -118,8 +118,8 @@ function computeCoefficients(from: number, to: number): Coefficients {
   const counts = new Int32Array(to);
   const weights = new Int32Array(to * reach);
   const raw = new Float64Array(reach);
-  for (let place = 0; place < to; place++) {
-    const centre = (place + 0.5) * scale;
+  for (let index = 0; index < to; index++) {
+    const centre = (index + 0.5) * scale;
     const first = Math.max(0, Math.trunc(centre - support + 0.5));
     const count = Math.min(from, Math.trunc(centre + support + 0.5)) - first;
     let total = 0;
@@ -127,10 +127,10 @@ function computeCoefficients(from: number, to: number): Coefficients {
     for (let i = 0; i < count; i++) {
       const weight = raw[i] ?? 0;
       const exact = (total === 0 ? weight : weight / total) * 2 ** PRECISION;
-      weights[place * reach + i] = Math.trunc(exact + (exact < 0 ? -0.5 : 0.5));
+      weights[index * reach + i] = Math.trunc(exact + (exact < 0 ? -0.5 : 0.5));
     }
-    firsts[place] = first;
-    counts[place] = count;
+    firsts[index] = first;
+    counts[index] = count;
   }
   return { reach, firsts, counts, weights };
 }

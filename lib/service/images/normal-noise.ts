@@ -7,7 +7,7 @@ const STATE = 624;
 const BLOCK = 16;
 const HALF = BLOCK / 2;
 
-/** Returns 32 random bits per call. Only the lower 32 bits of the seed count, as in the family. */
+/** Returns 32 random bits per call. Only the lower 32 bits of the seed count, as in ComfyUI. */
 function twister(seed: number | bigint): () => number {
   const state = new Uint32Array(STATE);
   state[0] = Number(BigInt.asUintN(32, BigInt(seed)));
@@ -55,7 +55,7 @@ export function normalNoise(seed: number | bigint, count: number, tick: Tick): F
     for (let i = start; i + BLOCK <= end; i += BLOCK) shape(i);
   });
   if (count % BLOCK !== 0) {
-    // The family draws the last block anew, over the numbers that are already there.
+    // ComfyUI draws the last block again, over the numbers that are already there.
     fill(count - BLOCK, count);
     shape(count - BLOCK);
   }

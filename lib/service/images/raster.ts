@@ -117,7 +117,7 @@ function toBytes(samples: Float32Array, tick: Tick): Uint8Array {
 
 export type Frame = {
   readonly length: number;
-  /** The most memory that it may come to take. */
+  /** Maximum memory that it may come to take. */
   readonly byteLength: number;
   samples(tick?: () => void): Float32Array;
   bytes(tick?: Tick): Uint8Array;

@@ -6,33 +6,33 @@ import { mapFrames, mapSamples, type Raster, roundHalfEven, sameSize, type Size,
 
 type Taps = {
   reach: number;
-  places: Int32Array;
+  indexes: Int32Array;
   weights: Float64Array;
 };
 
 type TapMethod = "nearest-exact" | "bilinear" | "bicubic";
 
-type Rule = (place: number, from: number, to: number) => { first: number; weights: readonly number[] };
+type Rule = (index: number, from: number, to: number) => { first: number; weights: readonly number[] };
 
 const f = Math.fround;
 
 /** The source coordinate of a result's centre. The product is not rounded before the subtraction. */
-const centreOf = (place: number, from: number, to: number) => f(f(from / to) * (place + 0.5) - 0.5);
+const centreOf = (index: number, from: number, to: number) => f(f(from / to) * (index + 0.5) - 0.5);
 
 const CUBIC = -0.75;
 const near = (x: number) => f(f(f(f(f((CUBIC + 2) * x) - (CUBIC + 3)) * x) * x) + 1);
 const far = (x: number) => f(f(f(f(f(CUBIC * x) - 5 * CUBIC) * x + 8 * CUBIC) * x) - 4 * CUBIC);
 
 const rules: Record<TapMethod, Rule> = {
-  "nearest-exact": (place, from, to) => ({ first: Math.floor(f((place + 0.5) * f(from / to))), weights: [1] }),
-  bilinear: (place, from, to) => {
-    const centre = Math.max(0, centreOf(place, from, to));
+  "nearest-exact": (index, from, to) => ({ first: Math.floor(f((index + 0.5) * f(from / to))), weights: [1] }),
+  bilinear: (index, from, to) => {
+    const centre = Math.max(0, centreOf(index, from, to));
     const first = Math.floor(centre);
     const share = f(centre - first);
     return { first, weights: [f(1 - share), share] };
   },
-  bicubic: (place, from, to) => {
-    const centre = centreOf(place, from, to);
+  bicubic: (index, from, to) => {
+    const centre = centreOf(index, from, to);
     const t = f(centre - Math.floor(centre));
     const rest = f(1 - t);
     return { first: Math.floor(centre) - 1, weights: [far(f(t + 1)), near(t), near(rest), far(f(rest + 1))] };
@@ -40,17 +40,17 @@ const rules: Record<TapMethod, Rule> = {
 };
 
 function createTaps(method: TapMethod, from: number, to: number): Taps {
-  const all = Array.from({ length: to }, (_, place) => rules[method](place, from, to));
-  const reach = all.reduce((most, { weights }) => Math.max(most, weights.length), 1);
-  const places = new Int32Array(to * reach);
+  const all = Array.from({ length: to }, (_, index) => rules[method](index, from, to));
+  const reach = all.reduce((maxReach, { weights }) => Math.max(maxReach, weights.length), 1);
+  const indexes = new Int32Array(to * reach);
   const weights = new Float64Array(to * reach);
-  all.forEach((tap, place) => {
+  all.forEach((tap, index) => {
     for (let i = 0; i < reach; i++) {
-      places[place * reach + i] = Math.min(from - 1, Math.max(0, tap.first + Math.min(i, tap.weights.length - 1)));
-      weights[place * reach + i] = tap.weights[i] ?? 0;
+      indexes[index * reach + i] = Math.min(from - 1, Math.max(0, tap.first + Math.min(i, tap.weights.length - 1)));
+      weights[index * reach + i] = tap.weights[i] ?? 0;
     }
   });
-  return { reach, places, weights };
+  return { reach, indexes, weights };
 }
 
 type Axes = { across: Taps; down: Taps };
@@ -62,9 +62,9 @@ function applyTaps(frame: Float32Array, from: Size & { channels: number }, to: S
 
 function alongRows(frame: Float32Array, from: Size & { channels: number }, width: number, taps: Taps, tick: Tick): Float32Array {
   const { channels, height } = from;
-  const { reach, places, weights } = taps;
+  const { reach, indexes, weights } = taps;
   const out = new Float32Array(width * height * channels);
-  const offsets = places.map((place) => place * channels);
+  const offsets = indexes.map((index) => index * channels);
   for (let y = 0; y < height; y++) {
     const row = y * from.width * channels;
     let to = y * width * channels;
@@ -85,9 +85,9 @@ function alongRows(frame: Float32Array, from: Size & { channels: number }, width
 }
 
 function downColumns(frame: Float32Array, from: Size & { channels: number }, height: number, taps: Taps, tick: Tick): Float32Array {
-  const { reach, places, weights } = taps;
+  const { reach, indexes, weights } = taps;
   const stride = from.width * from.channels;
-  const starts = places.map((place) => place * stride);
+  const starts = indexes.map((index) => index * stride);
   const out = new Float32Array(stride * height);
   for (let y = 0; y < height; y++) {
     const [begin, end] = [y * reach, (y + 1) * reach];
@@ -118,7 +118,7 @@ function averageBlocks(frame: Float32Array, from: Size & { channels: number }, t
 }
 
 function blocks(from: number, to: number): { first: number; end: number }[] {
-  return Array.from({ length: to }, (_, place) => ({ first: Math.floor((place * from) / to), end: Math.ceil(((place + 1) * from) / to) }));
+  return Array.from({ length: to }, (_, index) => ({ first: Math.floor((index * from) / to), end: Math.ceil(((index + 1) * from) / to) }));
 }
 
 /** Writes the sums as torch computes them, as above: a product joins the sum unrounded, except the second, which is rounded first. */
@@ -150,9 +150,9 @@ type ScaleMethod = TapMethod | "area" | "lanczos";
 export function cropToShape(raster: Raster, to: Size, tick: Tick): Raster {
   const { width, height } = raster;
   const shape = width / height;
-  const wanted = to.width / to.height;
-  const x = shape > wanted ? roundHalfEven((width - width * (wanted / shape)) / 2) : 0;
-  const y = shape < wanted ? roundHalfEven((height - height * (shape / wanted)) / 2) : 0;
+  const aspectRatio = to.width / to.height;
+  const x = shape > aspectRatio ? roundHalfEven((width - width * (aspectRatio / shape)) / 2) : 0;
+  const y = shape < aspectRatio ? roundHalfEven((height - height * (shape / aspectRatio)) / 2) : 0;
   if (x === 0 && y === 0) return raster;
   return cropRaster(raster, { x, y, width: Math.max(1, width - 2 * x), height: Math.max(1, height - 2 * y) }, tick);
 }

@@ -121,7 +121,7 @@ function isWhole<Column extends string>(texts: Texts<Column>): texts is Readonly
 
 const TOGETHER = 256 * 1024;
 
-/** The jobs in their order, in batches of short texts: the database is not asked for each job, and at most one long graph is in memory. */
+/** The jobs in their order, in batches of short texts: not one query per job, and at most one long graph in memory. */
 export async function* batchBySize<Job extends { seq: number }>(reader: Reader, jobs: readonly Job[]): AsyncIterable<Job[]> {
   const length = sql<number>`octet_length(prompt) + octet_length(extra_data)
     + coalesce((select octet_length(outputs) + octet_length(messages) from job_results where job_seq = job_inputs.job_seq), 0)`;

@@ -34,6 +34,7 @@ function items({ isJson, isJsonObject, asJson }: StoreDialect, createTime: strin
   return `
     jobs.id, state, start_time, needs, slot, ${isSound("preview")} AND ${isSound("error")} AS is_sound,
     '{"id":' || ${asJson("jobs.id")} || ',"status":"' || state || '","create_time":' || (${createTime}) || ',"workflow_id":' || ${asJson("workflow_id")}
+    || ${member("runner_id", asJson(`coalesce(runner, '${BUILT_IN_RUNNER}')`), "attempts > 0 AND slot IS NOT NULL")}
     || ${member("outputs_count", "outputs_count", ended)}
     || ${member("execution_start_time", "start_time", `${ended} AND start_time IS NOT NULL`)}
     || ${member("execution_end_time", "end_time", `${ended} AND end_time IS NOT NULL`)}
@@ -184,10 +185,10 @@ export async function* listQueue(reader: Reader, userId: number): AsyncIterable<
     for await (const some of batchBySize(reader, jobs)) {
       const texts = await queuedTexts(reader, some.map((job) => job.seq)); // prettier-ignore
       for (const { seq, id, create_time } of some) {
-        const stored = texts.get(seq);
+        const text = texts.get(seq);
         // A job that was removed meanwhile is left out; a damaged text is empty.
-        if (!stored) continue;
-        const { prompt, outputs_to_execute } = stored;
+        if (!text) continue;
+        const { prompt, outputs_to_execute } = text;
         const parts = [String((position += 1)), writeExactJson(id), prompt ?? "{}", outputs_to_execute ?? "[]"];
         yield listText([...parts, writeExactJson({ create_time })]);
       }

@@ -64,7 +64,7 @@ const listOf = (states: readonly KnownJobState[]) => sql`(${sql.join(states.map(
 
 function all(...conditions: (Condition | false | undefined)[]): Condition {
   return sql.join(
-    conditions.filter((one) => !!one),
+    conditions.filter((condition) => !!condition),
     sql` and `,
   );
 }

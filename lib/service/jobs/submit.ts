@@ -4,7 +4,7 @@ import { isObject } from "@/lib/contract/json/json";
 import { own } from "@/lib/contract/json/own";
 import { type NodeErrors } from "@/lib/contract/schemas/execution";
 import { type PromptBody } from "@/lib/contract/schemas/job";
-import { isLink } from "@/lib/contract/workflow/graph";
+import { isLink, shapeOf } from "@/lib/contract/workflow/graph";
 import { toUuid } from "@/lib/shared/text";
 import { findFiles } from "../assets/file-names";
 import { isRaster } from "../assets/media-type";
@@ -61,23 +61,9 @@ const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 function workflowIdOf(graph: Record<string, unknown>, extraData: Record<string, unknown>): string {
   const id = field(field(field(extraData, "extra_pnginfo"), "workflow"), "id");
-  return typeof id === "string" && uuid.test(id) ? id.toLowerCase() : uuidOf(shapeOf(graph));
-}
-
-function shapeOf(graph: Record<string, unknown>): string {
-  const nodes = Object.keys(graph)
-    .sort()
-    .map((nodeId) => {
-      const inputs = field(graph[nodeId], "inputs");
-      const links =
-        typeof inputs === "object" && inputs !== null
-          ? Object.entries(inputs)
-              .filter(([, value]) => isLink(value))
-              .sort(([a], [b]) => (a < b ? -1 : 1))
-          : [];
-      return [nodeId, field(graph[nodeId], "class_type"), links];
-    });
-  return writeExactJson(nodes);
+  return typeof id === "string" && uuid.test(id)
+    ? id.toLowerCase()
+    : uuidOf(writeExactJson(shapeOf(graph, (_nodeId, _name, value) => isLink(value))));
 }
 
 function uuidOf(name: string): string {
@@ -98,20 +84,20 @@ export async function submitPrompt(
 ): Promise<Accepted | Refused> {
   const { database, pool } = stores;
   const library = pool.libraries.all();
-  const found = await findFiles(database, userId, fileNamesIn(body.prompt, library));
-  const files = new Map([...found].map(([name, { media_type }]) => [name, { mediaType: media_type, isImage: isRaster(media_type) }]));
+  const match = await findFiles(database, userId, fileNamesIn(body.prompt, library));
+  const files = new Map([...match].map(([name, { media_type }]) => [name, { mediaType: media_type, isImage: isRaster(media_type) }]));
   const validation = validatePrompt(body.prompt, { targets: body.partial_execution_targets, files, library });
   if (!validation.ok) return validation;
   const missing = pool.missingRequirements(validation.needs);
   if (missing !== undefined) return { ok: false, error: noRunner(missing), nodeErrors: {} };
 
-  // Random from the first character on: users tell jobs apart by the beginning of their ids.
+  // Random from the first character on: users distinguish jobs by the beginning of their ids.
   const id = randomUUID();
-  // The family keeps the client's id here; it says which listeners get the job's messages (GET /ws).
+  // ComfyUI keeps the client's id here; it says which listeners get the job's messages (GET /ws).
   const sent = body.extra_data ?? {};
   const extraData = withSpellingsOf(sent, { ...sent, ...(body.client_id && { client_id: body.client_id }) });
   const images = validation.images.flatMap((name) => {
-    const file = found.get(name);
+    const file = match.get(name);
     return file ? { name, hash: file.hash } : [];
   });
   const texts = toStoredTexts({ prompt: body.prompt, graph: validation.graph, extra_data: extraData });

@@ -4,10 +4,11 @@ import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { own } from "@/lib/contract/json/own";
 import { type NodeError } from "@/lib/contract/schemas/execution";
 import { graphNodeSchema } from "@/lib/contract/schemas/graph";
+import { isLink } from "@/lib/contract/workflow/graph";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Choices, type InputField, type NodeLibrary, type NodeValue, type ParsedGraph, type ParsedNode } from "./definition";
 import { inputConfig } from "./library";
-import { checkRange, isLinkLike, quoted, readLiteral, toLink, unwrapLiteral } from "./literal";
+import { checkRange, quoted, readLiteral, unwrapLiteral } from "./literal";
 import { fileTexts, isPrivateName } from "./needs";
 
 /** The error that refuses a whole prompt, in the shape that POST /api/prompt answers. */
@@ -94,7 +95,7 @@ export function checkInputs({ node, definition }: ParsedNode, graph: ParsedGraph
     const written = own(node.inputs, field.name);
     if (written === undefined || (written === null && field.optional)) {
       if (!field.optional) checked.errors.push(missing(field));
-    } else if (isLinkLike(written)) {
+    } else if (Array.isArray(written)) {
       checkLink(field, written, graph, checked);
     } else if (definition.isForeign) {
       checkForeign(field, written, files, checked);
@@ -112,10 +113,9 @@ export function checkInputs({ node, definition }: ParsedNode, graph: ParsedGraph
 /** The sources of inputs that a class adds as it needs them ("images.image0", "any_01"). */
 function undeclaredSources(inputs: Record<string, unknown>, declared: readonly InputField[], graph: ParsedGraph): string[] {
   const names = new Set(declared.map(({ name }) => name));
-  return Object.entries(inputs).flatMap(([name, written]) => {
-    const link = names.has(name) ? undefined : toLink(written);
-    return link && graph.has(link.source) ? [link.source] : [];
-  });
+  return Object.entries(inputs).flatMap(([name, written]) =>
+    !names.has(name) && isLink(written) && graph.has(written[0]) ? [written[0]] : [],
+  );
 }
 
 function missing(field: InputField): NodeError {
@@ -140,22 +140,22 @@ function shortened(value: unknown): unknown {
 }
 
 function checkLink(field: InputField, written: unknown[], graph: ParsedGraph, checked: CheckedNode): void {
-  const link = toLink(written);
   const bad = (message: string, details: string) =>
     checked.errors.push(problem(field, { type: "bad_linked_input", message, details }, { received_value: written }));
-  if (!link) {
+  if (!isLink(written)) {
     bad("Bad linked input, must be a length-2 list of [node_id, slot_index]", field.name);
     return;
   }
-  const source = graph.get(link.source);
+  const [sourceId, index] = written;
+  const source = graph.get(sourceId);
   if (!source) {
-    bad("Bad linked input", `${field.name}, the node '${link.source}' that it is linked to does not exist`);
+    bad("Bad linked input", `${field.name}, the node '${sourceId}' that it is linked to does not exist`);
     return;
   }
-  checked.sources.push(link.source);
-  const received = source.definition.outputs[link.index]?.type;
+  checked.sources.push(sourceId);
+  const received = source.definition.outputs[index]?.type;
   if (received === undefined) {
-    bad("Bad linked input", `${field.name}, node '${link.source}' (${source.definition.name}) has no output ${link.index}`);
+    bad("Bad linked input", `${field.name}, node '${sourceId}' (${source.definition.name}) has no output ${index}`);
   } else if (!fits(received, field.type)) {
     const details = `${field.name}, received_type(${received}) mismatch input_type(${field.type})`;
     const error = { type: "return_type_mismatch", message: "Return type mismatch between linked nodes", details };
@@ -164,8 +164,8 @@ function checkLink(field: InputField, written: unknown[], graph: ParsedGraph, ch
 }
 
 function checkFile(field: InputField, written: unknown, files: Files, checked: CheckedNode): void {
-  const found = typeof written === "string" ? files.get(written) : undefined;
-  if (typeof written === "string" && found && (found.isImage || field.namesFile)) {
+  const match = typeof written === "string" ? files.get(written) : undefined;
+  if (typeof written === "string" && match && (match.isImage || field.namesFile)) {
     checked.fileNames.push(written);
     checked.literals.set(field.name, written);
     return;
@@ -173,25 +173,25 @@ function checkFile(field: InputField, written: unknown, files: Files, checked: C
   checked.errors.push({
     type: "custom_validation_failed",
     message: "Custom validation failed for node",
-    details: `${field.name} - Invalid image file: ${typeof written === "string" ? written.slice(0, MAX_RECEIVED_LENGTH) : quoted(written)}${foundInstead(found)}`,
+    details: `${field.name} - Invalid image file: ${typeof written === "string" ? written.slice(0, MAX_RECEIVED_LENGTH) : quoted(written)}${foundInstead(match)}`,
     extra_info: {
       input_name: field.name,
       received_value: shortened(written),
-      ...(found && { found_type: found.mediaType }),
+      ...(match && { found_type: match.mediaType }),
     },
   });
 }
 
-/** The family writes "IMAGE,MASK" for either type. COMBO always fits. COMFY_… depends on what is linked, and is decided at the runner. */
-function fits(received: string, wanted: string): boolean {
-  const [given = [], taken = []] = [received, wanted].map((types) => types.split(",").map((type) => type.trim()));
+/** ComfyUI writes "IMAGE,MASK" for either type. COMBO always fits. COMFY_… depends on what is linked, and is decided at the runner. */
+function fits(received: string, expectedType: string): boolean {
+  const [receivedTypes = [], taken = []] = [received, expectedType].map((types) => types.split(",").map((type) => type.trim()));
   const isAny = (type: string) => type === "*" || type.startsWith("COMFY_");
-  return received === "COMBO" || [...given, ...taken].some(isAny) || given.some((type) => taken.includes(type));
+  return received === "COMBO" || [...receivedTypes, ...taken].some(isAny) || receivedTypes.some((type) => taken.includes(type));
 }
 
 /** A newer file of the same name may hide an older image; nothing else in the refusal would say so. */
-function foundInstead(found: { mediaType: string } | undefined): string {
-  return found ? ` (the file that this name means is ${found.mediaType}, not an image that can be loaded)` : "";
+function foundInstead(match: { mediaType: string } | undefined): string {
+  return match ? ` (the file that this name means is ${match.mediaType}, not an image that can be loaded)` : "";
 }
 
 /** ComfyUI doesn't apply lists and ranges to classes with their own checks, so the runner decides. */

@@ -32,9 +32,9 @@ export type InputField = {
   /** INT, FLOAT, STRING, BOOLEAN, IMAGE, MASK, COMBO, or * for anything. */
   type: string;
   choices?: Choices;
-  /** Some classes declare a combo by its bare list, as older classes of the family do. */
+  /** Some classes declare a combo by its bare list, as older classes of ComfyUI do. */
   bareList?: boolean;
-  /** As sent in the catalogue; absent if the family sends none. */
+  /** As sent in the catalogue; absent if ComfyUI sends none. */
   options?: { default?: unknown; min?: number | bigint; max?: number | bigint; [option: string]: unknown };
   optional?: boolean;
   /** As a runner's catalogue describes it; a refusal then quotes this. */
@@ -137,13 +137,13 @@ export function checkTexts(values: Iterable<NodeValue>): void {
 export function createShownTexts(): (texts: readonly string[]) => void {
   let shown = 0;
   return (texts) => {
-    const wanted = shown + sumOfTexts(texts);
-    if (wanted > MAX_SHOWN_BYTES) throw tooMuch(`The texts that this job shows are larger than ${mebi(MAX_SHOWN_BYTES)} together`);
-    shown = wanted;
+    const totalBytes = shown + sumOfTexts(texts);
+    if (totalBytes > MAX_SHOWN_BYTES) throw tooMuch(`The texts that this job shows are larger than ${mebi(MAX_SHOWN_BYTES)} together`);
+    shown = totalBytes;
   };
 }
 
-export function checkKeptTexts(bytes: number): void {
+export function checkCachedTexts(bytes: number): void {
   if (bytes > MAX_HELD_BYTES) throw tooMuch(`The texts that this job holds at once are larger than ${mebi(MAX_HELD_BYTES)} together`);
 }
 

@@ -1,4 +1,4 @@
-// The name that users see for a file: prefix, number and extension. Folders in a prefix are dropped: content tells files apart.
+// The name that users see for a file: prefix, number and extension. Folders in a prefix are dropped: content distinguishes files.
 
 import { own } from "@/lib/contract/json/own";
 import { toPlainLine } from "@/lib/contract/plain-line";

@@ -5,10 +5,11 @@ import { Blake3Hasher } from "@napi-rs/blake-hash";
 import { own } from "@/lib/contract/json/own";
 import { checkTexts, createShownTexts, type NodeContext, NodeFailure } from "./definition";
 import { renumber } from "./display-name";
-import { createInputs, type FailedNode, type GivenInput, toExecutionError } from "./failure-report";
+import { createInputs, type FailedNode, type ReceivedInput, toExecutionError } from "./failure-report";
 import { literalOf } from "./literal";
 import { type PlannedNode, planRun } from "./plan";
-import { createKeptValues, type ImageFiles, type KeptValues, type NodeCache, type NodeResultKept, planReuse, type Reuse } from "./reuse";
+import { createPreviews, type Previews } from "./previews";
+import { type CachedNodeResult, createNodeValues, type ImageFiles, type NodeCache, type NodeValues, planReuse, type Reuse } from "./reuse";
 import { type Cancellation, Cancelled, type ProducedFile, type RunEvent, type RunOutcome, type RunRequest } from "./run";
 import { producedPath } from "./stored-outputs";
 
@@ -96,9 +97,10 @@ async function writeSynced(handle: FileHandle, content: Buffer): Promise<void> {
 export async function executeGraph(execution: Execution): Promise<RunOutcome> {
   const { request, cancellation, send } = execution;
   const progress = createProgressReporter(send);
+  const previews = createPreviews((bytes) => send({ kind: "preview", bytes }));
   try {
     const plan = planRun(request.graph, request.outputs);
-    const kept = createKeptValues(plan.readers, request.maxPixels);
+    const nodeValues = createNodeValues(plan.readers, request.maxPixels);
     const reuse = await planReuse(plan, request, execution.cache);
     send({ kind: "cached", nodeIds: plan.order.flatMap(({ id }) => (reuse.of(id) ? [id] : [])), at: Date.now() });
     const numbers = new Map<string, number>();
@@ -116,38 +118,47 @@ export async function executeGraph(execution: Execution): Promise<RunOutcome> {
       };
       cancellation.check();
       progress.report(state);
-      const known = reuse.of(planned.id);
-      const failure = await (known
-        ? reuseNode(planned, known, { ...execution, kept, nextNumber, show })
-        : runNode(planned, { ...execution, kept, reuse, nextNumber, show, tick }));
+      const cachedResult = reuse.of(planned.id);
+      const failure = await (cachedResult
+        ? reuseNode(planned, cachedResult, { ...execution, nodeValues, nextNumber, show })
+        : runNode(planned, { ...execution, nodeValues, reuse, nextNumber, show, tick, previews }));
       if (failure) return failure;
     }
     return { kind: "success" };
   } catch (cause) {
     if (cause instanceof Cancelled) return { kind: "cancelled" };
-    return { kind: "error", error: toExecutionError(cause, { id: "", classType: "", given: new Map(), kept: [] }) };
+    return { kind: "error", error: toExecutionError(cause, { id: "", classType: "", inputs: new Map(), nodeValues: [] }) };
   } finally {
+    previews.stop();
     progress.stop();
   }
 }
 
-/** Puts out the known result of a node again. Fails if the whole job would show or hold too much text. */
+/** Emits the known result of a node again. Fails if the whole job would show or hold too much text. */
 function reuseNode(
   planned: PlannedNode,
-  known: NodeResultKept,
-  { kept, nextNumber, send, show }: Pick<NodeRun, "kept" | "nextNumber" | "send" | "show">,
+  cachedResult: CachedNodeResult,
+  { nodeValues, nextNumber, send, show }: Pick<NodeRun, "nodeValues" | "nextNumber" | "send" | "show">,
 ): RunOutcome | undefined {
   const startMs = Date.now();
   const { id, links } = planned;
   try {
-    show(known.texts ?? []);
-    kept.keep(id, known.values);
+    show(cachedResult.texts ?? []);
+    nodeValues.keep(id, cachedResult.values);
   } catch (cause) {
-    return failed(cause, planned, gatherInputs(planned, kept), kept);
+    return failed(cause, planned, gatherInputs(planned, nodeValues), nodeValues);
   }
-  const files = known.files.map((file) => ({ ...file, displayName: renumber(file.displayName, nextNumber) }));
-  for (const { source } of links.values()) kept.release(source);
-  send({ kind: "node", nodeId: id, startMs, endMs: Date.now(), cached: true, files, ...(known.texts ? { texts: known.texts } : {}) });
+  const files = cachedResult.files.map((file) => ({ ...file, displayName: renumber(file.displayName, nextNumber) }));
+  for (const { source } of links.values()) nodeValues.release(source);
+  send({
+    kind: "node",
+    nodeId: id,
+    startMs,
+    endMs: Date.now(),
+    cached: true,
+    files,
+    ...(cachedResult.texts ? { texts: cachedResult.texts } : {}),
+  });
   return undefined;
 }
 
@@ -156,49 +167,50 @@ async function runNode(planned: PlannedNode, run: NodeRun): Promise<RunOutcome |
   const { id, definition, links } = planned;
   const startMs = Date.now();
   run.send({ kind: "start", nodeId: id, startMs });
-  const given = gatherInputs(planned, run.kept);
+  const inputs = gatherInputs(planned, run.nodeValues);
   const files: ProducedFile[] = [];
   try {
-    checkTexts([...given.values()].map(({ value }) => value));
+    checkTexts([...inputs.values()].map(({ value }) => value));
     const saver = createFileSaver();
     const context = createContext(planned, run, { saver, files });
-    const { values, texts } = await definition.run(createInputs(definition, given), context);
+    const { values, texts } = await definition.run(createInputs(definition, inputs), context);
     run.cancellation.check();
     checkTexts([...values, ...(texts ?? [])]);
     run.show(texts ?? []);
-    run.kept.keep(id, values);
+    run.nodeValues.keep(id, values);
+    run.previews.offer(values);
     await Promise.all([saver.synced(), run.reuse.keep(planned, { values, files, ...(texts ? { texts } : {}) })]);
     run.cancellation.check();
-    for (const { source } of links.values()) run.kept.release(source);
+    for (const { source } of links.values()) run.nodeValues.release(source);
     run.send({ kind: "node", nodeId: id, startMs, endMs: Date.now(), cached: false, files, ...(texts ? { texts } : {}) });
     return undefined;
   } catch (cause) {
     run.cancellation.check();
-    return failed(cause, planned, given, run.kept);
+    return failed(cause, planned, inputs, run.nodeValues);
   } finally {
-    run.kept.settle();
+    run.nodeValues.settle();
   }
 }
 
-function failed(cause: unknown, { id, node, definition }: PlannedNode, given: FailedNode["given"], kept: KeptValues): RunOutcome {
+function failed(cause: unknown, { id, node, definition }: PlannedNode, inputs: FailedNode["inputs"], nodeValues: NodeValues): RunOutcome {
   const title = node._meta?.title;
-  const failure = { id, classType: definition.name, given, kept: kept.entries(), ...(title === undefined ? {} : { title }) };
+  const failure = { id, classType: definition.name, inputs, nodeValues: nodeValues.entries(), ...(title === undefined ? {} : { title }) };
   return { kind: "error", error: toExecutionError(cause, failure) };
 }
 
 // Values from linked nodes and literals. An unreadable literal is left out, and the node reports the missing input.
-function gatherInputs({ node, definition, links, sourceTypes }: PlannedNode, kept: KeptValues): Map<string, GivenInput> {
-  const given = new Map<string, GivenInput>();
+function gatherInputs({ node, definition, links, sourceTypes }: PlannedNode, nodeValues: NodeValues): Map<string, ReceivedInput> {
+  const inputs = new Map<string, ReceivedInput>();
   for (const { name, type } of definition.inputs) {
     const link = links.get(name);
     if (link) {
-      given.set(name, { value: kept.get(link.source)?.[link.index], type: sourceTypes.get(name) ?? "*" });
+      inputs.set(name, { value: nodeValues.get(link.source)?.[link.output], type: sourceTypes.get(name) ?? "*" });
       continue;
     }
-    const read = literalOf(node.inputs, name, type);
-    if (read?.literal.ok) given.set(name, { value: read.literal.value, type: read.type });
+    const literal = literalOf(node.inputs, name, type);
+    if (literal?.literal.ok) inputs.set(name, { value: literal.literal.value, type: literal.type });
   }
-  return given;
+  return inputs;
 }
 
 // The operations of a running node. File names contain no user input.
@@ -208,9 +220,9 @@ type Saving = {
 };
 
 function createContext(planned: PlannedNode, run: NodeRun, { saver, files }: Saving): NodeContext {
-  const { request, cancellation, kept } = run;
+  const { request, cancellation, nodeValues } = run;
   return {
-    claim: kept.claim,
+    claim: nodeValues.claim,
     tick: run.tick,
     wait: (milliseconds) => sleep(milliseconds, undefined, { signal: cancellation.signal }),
     imagePath(name) {
@@ -218,15 +230,15 @@ function createContext(planned: PlannedNode, run: NodeRun, { saver, files }: Sav
       if (!file) throw new NodeFailure("FileNotFoundError", `There is no image file "${name}".`);
       return file.path;
     },
-    readPixels: (path) => run.imageFiles.read(path, kept.claim),
+    readPixels: (path) => run.imageFiles.read(path, nodeValues.claim),
     pngText: request.pngText,
     nextNumber: run.nextNumber,
-    async save({ content, size, ...wish }) {
+    async save({ content, size, ...details }) {
       cancellation.check();
       const index = files.length;
-      const path = producedPath(request.outputDir, planned, index, wish.extension);
+      const path = producedPath(request.outputDir, planned, index, details.extension);
       const bytes = await saver.save(path, content);
-      files.push({ nodeId: planned.id, key: "images", index, path, ...bytes, ...wish, ...size });
+      files.push({ nodeId: planned.id, key: "images", index, path, ...bytes, ...details, ...size });
     },
     now: () => new Date(),
   };
@@ -241,9 +253,10 @@ type Execution = {
 };
 
 type NodeRun = Execution & {
-  kept: KeptValues;
+  nodeValues: NodeValues;
   reuse: Reuse;
   nextNumber: (prefix: string) => number;
   show: (texts: readonly string[]) => void;
   tick: (part: number) => void;
+  previews: Previews;
 };

@@ -13,26 +13,26 @@ import {
 } from "./definition";
 import { checkRange, writeNumber, writeTruth } from "./literal";
 
-export type GivenInput = { value: NodeValue; /** The type that its source declares. */ type: string };
+export type ReceivedInput = { value: NodeValue; /** The type that its source declares. */ type: string };
 
-export function createInputs(definition: NodeDefinition, given: ReadonlyMap<string, GivenInput>): NodeInputs {
-  for (const field of definition.inputs) checkGiven(field, given.get(field.name)?.value);
+export function createInputs(definition: NodeDefinition, inputs: ReadonlyMap<string, ReceivedInput>): NodeInputs {
+  for (const field of definition.inputs) checkGiven(field, inputs.get(field.name)?.value);
 
-  const value = (name: string): NodeValue => given.get(name)?.value;
-  const wrong = (name: string, wanted: string): never => {
-    throw new NodeFailure("TypeError", `Input "${name}" needs ${wanted} and got ${typeOf(value(name))}.`);
+  const value = (name: string): NodeValue => inputs.get(name)?.value;
+  const wrong = (name: string, expectedType: string): never => {
+    throw new NodeFailure("TypeError", `Input "${name}" needs ${expectedType} and got ${typeOf(value(name))}.`);
   };
-  const raster = (name: string, channels: 1 | 3, wanted: string): Raster => {
-    const found = value(name);
-    return isRaster(found) && found.channels === channels ? found : wrong(name, wanted);
+  const raster = (name: string, channels: 1 | 3, expectedType: string): Raster => {
+    const match = value(name);
+    return isRaster(match) && match.channels === channels ? match : wrong(name, expectedType);
   };
   const text = (name: string): string => {
-    const found = value(name);
-    return typeof found === "string" ? found : wrong(name, "STRING");
+    const match = value(name);
+    return typeof match === "string" ? match : wrong(name, "STRING");
   };
   const numeric = (name: string): number | bigint => {
-    const found = value(name);
-    return typeof found === "number" || typeof found === "bigint" ? found : wrong(name, "a number");
+    const match = value(name);
+    return typeof match === "number" || typeof match === "bigint" ? match : wrong(name, "a number");
   };
   return {
     image: (name) => raster(name, 3, "IMAGE"),
@@ -42,15 +42,15 @@ export function createInputs(definition: NodeDefinition, given: ReadonlyMap<stri
     integer: numeric,
     text,
     flag: (name) => {
-      const found = value(name);
-      return typeof found === "boolean" ? found : wrong(name, "BOOLEAN");
+      const match = value(name);
+      return typeof match === "boolean" ? match : wrong(name, "BOOLEAN");
     },
     choice: (name, choices) => {
       const word = text(name);
       return choices.find((choice) => choice === word) ?? wrong(name, `one of ${choices.join(", ")}`);
     },
     anything: value,
-    printed: (name) => printed(given.get(name)),
+    printed: (name) => printed(inputs.get(name)),
   };
 }
 
@@ -62,9 +62,9 @@ function checkGiven(field: InputField, value: NodeValue): void {
   }
 }
 
-function printed(given: GivenInput | undefined): string {
-  const value = given?.value;
-  if (typeof value === "number") return writeNumber(given?.type ?? "*", value);
+function printed(input: ReceivedInput | undefined): string {
+  const value = input?.value;
+  if (typeof value === "number") return writeNumber(input?.type ?? "*", value);
   if (typeof value === "boolean") return writeTruth(value);
   return describeValue(value);
 }
@@ -76,8 +76,8 @@ export type FailedNode = {
   id: string;
   classType: string;
   title?: string;
-  given: ReadonlyMap<string, GivenInput>;
-  kept: Iterable<[string, readonly NodeValue[]]>;
+  inputs: ReadonlyMap<string, ReceivedInput>;
+  nodeValues: Iterable<[string, readonly NodeValue[]]>;
 };
 
 export function toExecutionError(cause: unknown, node: FailedNode): ExecutionError {
@@ -93,8 +93,8 @@ export function toExecutionError(cause: unknown, node: FailedNode): ExecutionErr
     exception_type: type,
     exception_message: message,
     traceback: [first, ...stackLines(error), `${type}: ${message}`],
-    current_inputs: Object.fromEntries([...node.given].map(([input, { value }]) => [input, [shown(value)]])),
-    current_outputs: Object.fromEntries([...node.kept].slice(0, MAX_OUTPUTS).map(([id, values]) => [id, values.map(shown)])),
+    current_inputs: Object.fromEntries([...node.inputs].map(([input, { value }]) => [input, [shown(value)]])),
+    current_outputs: Object.fromEntries([...node.nodeValues].slice(0, MAX_OUTPUTS).map(([id, values]) => [id, values.map(shown)])),
   };
 }
 

@@ -2,8 +2,9 @@ import { withSpellingsOf } from "@/lib/contract/json/exact-json";
 import { objectOf } from "@/lib/contract/json/json";
 import { own } from "@/lib/contract/json/own";
 import { type GraphNode } from "@/lib/contract/schemas/graph";
+import { isLink } from "@/lib/contract/workflow/graph";
 import { type InputField, type NodeDeclaration, type NodeLibrary, type ParsedGraph } from "./definition";
-import { isLinkLike, quoted, toLink, unwrapLiteral } from "./literal";
+import { quoted, unwrapLiteral } from "./literal";
 
 /** A graph's own values nest less deep. Anything deeper is never a file name. */
 const MAX_DEPTH = 4;
@@ -19,9 +20,9 @@ type Test = (text: string) => boolean;
 export const isPrivateName: Test = (text) => privateName.test(text.trim());
 
 export function fileTexts(node: GraphNode, definition: NodeDeclaration): string[] {
-  const found = new Set<string>();
-  mapFileTexts(node, definition, (text) => (found.add(text), text));
-  return [...found];
+  const match = new Set<string>();
+  mapFileTexts(node, definition, (text) => (match.add(text), text));
+  return [...match];
 }
 
 export function mapFileTexts(node: GraphNode, definition: NodeDeclaration, rename: (text: string) => string): GraphNode["inputs"] {
@@ -48,18 +49,19 @@ function testFor(definition: NodeDeclaration, input: string): Test | undefined {
 function mapTexts(value: unknown, test: Test, rename: (text: string) => string, depth = 0): unknown {
   if (typeof value === "string") return test(value) ? rename(value) : value;
   if (depth >= MAX_DEPTH || typeof value !== "object" || value === null) return value;
-  if (Array.isArray(value) && toLink(value)) return value;
+  if (isLink(value)) return value;
   if (Array.isArray(value))
     return withSpellingsOf(
       value,
-      value.map((one: unknown) => mapTexts(one, test, rename, depth + 1)),
+      value.map((item: unknown) => mapTexts(item, test, rename, depth + 1)),
     );
   const members = Object.entries(objectOf(value) ?? {}).map(([key, one]) => [key, mapTexts(one, test, rename, depth + 1)] as const);
   return withSpellingsOf(value, Object.fromEntries(members));
 }
 
 type Chosen = string | number | boolean;
-/** `given` is absent for a node that does not run: its class has to exist all the same. */
+/** Stored as JSON. `given`: names of inputs; absent for a node that does not run, whose class has to exist all the same. */
+// eslint-disable-next-line id-denylist -- stored jobs have this key
 type Need = { node: string; class: string; given?: string[]; chosen?: [string, Chosen][] };
 export type Needs = readonly Need[];
 
@@ -69,6 +71,7 @@ export function neededBy(graph: ParsedGraph, reached: ReadonlySet<string>, files
   for (const { id, node, definition } of graph.values()) {
     const need: Need = { node: id, class: definition.name };
     if (reached.has(id)) {
+      // eslint-disable-next-line id-denylist -- stored jobs have this key
       need.given = Object.keys(node.inputs).sort();
       need.chosen = definition.inputs.flatMap((field) =>
         field.name === definition.imageInput || namesOneOf(files, node, definition, field.name)
@@ -84,7 +87,7 @@ export function neededBy(graph: ParsedGraph, reached: ReadonlySet<string>, files
 
 /** A value that is in no runner's list is not a need: the runner decides whether its class accepts the value. */
 function chosenFor(field: InputField, written: unknown): [string, Chosen][] {
-  if (!field.choices || field.isOpen || field.namesFile || written === undefined || isLinkLike(written)) return [];
+  if (!field.choices || field.isOpen || field.namesFile || written === undefined || Array.isArray(written)) return [];
   const value = unwrapLiteral(written);
   const isChoice = typeof value === "string" || typeof value === "number" || typeof value === "boolean";
   return isChoice && field.choices.includes(value) ? [[field.name, value]] : [];
@@ -93,8 +96,8 @@ function chosenFor(field: InputField, written: unknown): [string, Chosen][] {
 export function needText(needs: Needs): string {
   return needs
     .map(
-      ({ class: name, given, chosen }) =>
-        `${quoted(name)} ${given?.map(quoted).join() ?? ""} ${chosen?.map(([input, value]) => `${quoted(input)}=${typeof value} ${String(value)}`).join() ?? ""}`,
+      ({ class: name, given: inputs, chosen }) =>
+        `${quoted(name)} ${inputs?.map(quoted).join() ?? ""} ${chosen?.map(([input, value]) => `${quoted(input)}=${typeof value} ${String(value)}`).join() ?? ""}`,
     )
     .sort()
     .join("\n");

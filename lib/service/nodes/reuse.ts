@@ -9,7 +9,7 @@ import { own } from "@/lib/contract/json/own";
 import { createLru } from "@/lib/shared/lru";
 import { type Claim, type FilePixels, framesOf, readPixels } from "../images/decode";
 import { type Size } from "../images/raster";
-import { checkKeptTexts, isRaster, NodeFailure, type NodeValue, pixelsIn, sumOfTexts } from "./definition";
+import { checkCachedTexts, isRaster, NodeFailure, type NodeValue, pixelsIn, sumOfTexts } from "./definition";
 import { literalOf } from "./literal";
 import { type Plan, type PlannedNode } from "./plan";
 import { type ProducedFile, type RunRequest } from "./run";
@@ -67,11 +67,11 @@ function nameInput(
   request: RunRequest,
 ): unknown {
   const link = links.get(name);
-  if (link) return ["link", keys.get(link.source), link.index];
-  const read = literalOf(node.inputs, name, type);
-  if (!read) return ["absent"];
-  const value = read.literal.ok ? read.literal.value : own(node.inputs, name);
-  if (name !== definition.imageInput || typeof value !== "string") return ["literal", value, read.type];
+  if (link) return ["link", keys.get(link.source), link.output];
+  const literal = literalOf(node.inputs, name, type);
+  if (!literal) return ["absent"];
+  const value = literal.literal.ok ? literal.literal.value : own(node.inputs, name);
+  if (name !== definition.imageInput || typeof value !== "string") return ["literal", value, literal.type];
   // A missing file is reported by the node that reads it.
   return ["file", own(request.images, value)?.hash];
 }
@@ -80,23 +80,23 @@ function digest(value: unknown): string {
   return createHash("sha256").update(writeExactJson(value)).digest("hex");
 }
 
-export type NodeResultKept = { values: readonly NodeValue[]; files: ProducedFile[]; texts?: string[] };
+export type CachedNodeResult = { values: readonly NodeValue[]; files: ProducedFile[]; texts?: string[] };
 
 export type Reuse = {
-  of(id: string): NodeResultKept | undefined;
-  keep(planned: PlannedNode, result: NodeResultKept): Promise<void>;
+  of(id: string): CachedNodeResult | undefined;
+  keep(planned: PlannedNode, result: CachedNodeResult): Promise<void>;
 };
 
-const nothing: NodeResultKept = { values: [], files: [] };
+const nothing: CachedNodeResult = { values: [], files: [] };
 
 export async function planReuse(plan: Plan, request: RunRequest, cache: NodeCache): Promise<Reuse> {
   const keys = createCacheKeys(plan.order, request);
   const inMemory = (key: string) => `${request.cacheDir ?? ""}:${key}`;
-  const known = new Map<string, NodeResultKept>();
+  const cachedResults = new Map<string, CachedNodeResult>();
   /** Nodes whose values are needed by a node that has to run. */
   const read = new Set<string>();
 
-  async function recall(planned: PlannedNode): Promise<NodeResultKept | undefined> {
+  async function recall(planned: PlannedNode): Promise<CachedNodeResult | undefined> {
     const { id, definition } = planned;
     const isShown = definition.isOutput === true;
     if (!isShown && !read.has(id)) return nothing;
@@ -108,14 +108,14 @@ export async function planReuse(plan: Plan, request: RunRequest, cache: NodeCach
     return shown && { ...shown, values };
   }
 
-  // From the end: a node is needed if it puts something out, or if a node that has to run reads it.
+  // From the end: a node is needed if it produces output, or if a node that has to run reads it.
   for (const planned of plan.order.toReversed()) {
     const result = await recall(planned);
-    if (result) known.set(planned.id, result);
+    if (result) cachedResults.set(planned.id, result);
     else for (const { source } of planned.links.values()) read.add(source);
   }
   return {
-    of: (id) => known.get(id),
+    of: (id) => cachedResults.get(id),
     async keep({ id, definition }, { values, ...shown }) {
       const key = keys.get(id);
       if (key === undefined) return;
@@ -125,7 +125,7 @@ export async function planReuse(plan: Plan, request: RunRequest, cache: NodeCach
   };
 }
 
-export type KeptValues = {
+export type NodeValues = {
   get(id: string): readonly NodeValue[] | undefined;
   keep(id: string, values: readonly NodeValue[]): void;
   release(id: string): void;
@@ -135,11 +135,11 @@ export type KeptValues = {
   entries(): IterableIterator<[string, readonly NodeValue[]]>;
 };
 
-export function createKeptValues(readers: ReadonlyMap<string, number>, maxPixels: number): KeptValues {
+export function createNodeValues(readers: ReadonlyMap<string, number>, maxPixels: number): NodeValues {
   const stored = new Map<string, readonly NodeValue[]>();
-  const left = new Map(readers);
+  const remaining = new Map(readers);
   let claimed = 0;
-  let keptTextBytes = 0;
+  let cachedTextBytes = 0;
 
   const alive = () => {
     const rasters = new Set([...stored.values()].flat().filter(isRaster));
@@ -148,17 +148,17 @@ export function createKeptValues(readers: ReadonlyMap<string, number>, maxPixels
   return {
     get: (id) => stored.get(id),
     keep(id, values) {
-      if ((left.get(id) ?? 0) <= 0) return;
-      const texts = keptTextBytes + sumOfTexts(values);
-      checkKeptTexts(texts);
-      keptTextBytes = texts;
+      if ((remaining.get(id) ?? 0) <= 0) return;
+      const texts = cachedTextBytes + sumOfTexts(values);
+      checkCachedTexts(texts);
+      cachedTextBytes = texts;
       stored.set(id, values);
     },
     release(id) {
-      const count = (left.get(id) ?? 0) - 1;
-      left.set(id, count);
+      const count = (remaining.get(id) ?? 0) - 1;
+      remaining.set(id, count);
       if (count > 0) return;
-      keptTextBytes -= sumOfTexts(stored.get(id) ?? []);
+      cachedTextBytes -= sumOfTexts(stored.get(id) ?? []);
       stored.delete(id);
     },
     claim({ width, height }, frames) {
@@ -173,9 +173,9 @@ export function createKeptValues(readers: ReadonlyMap<string, number>, maxPixels
   };
 }
 
-function tooMany(wanted: number, maxPixels: number): string {
+function tooMany(requiredPixels: number, maxPixels: number): string {
   const mega = (pixels: number) => `${(pixels / 1e6).toFixed(1)} megapixels`;
-  return `The job would hold ${mega(wanted)} at once; this service allows ${mega(maxPixels)}. Use smaller images or smaller batches.`;
+  return `The job would hold ${mega(requiredPixels)} at once; this service allows ${mega(maxPixels)}. Use smaller images or smaller batches.`;
 }
 
 export type ImageFiles = {
@@ -194,19 +194,19 @@ export function createImageFiles(): ImageFiles {
 
   return {
     async lookAhead({ images, nextImage }) {
-      const wanted = new Set(Object.values(images).map(({ path }) => path));
-      for (const path of ahead.keys()) if (!wanted.has(path)) ahead.delete(path);
+      const imagePaths = new Set(Object.values(images).map(({ path }) => path));
+      for (const path of ahead.keys()) if (!imagePaths.has(path)) ahead.delete(path);
       if (nextImage === undefined || readBefore.has(nextImage) || ahead.has(nextImage)) return;
-      const begun = readPixels(nextImage, refuseLarge).catch(() => undefined);
-      ahead.set(nextImage, begun);
-      await begun;
+      const pendingPixels = readPixels(nextImage, refuseLarge).catch(() => undefined);
+      ahead.set(nextImage, pendingPixels);
+      await pendingPixels;
     },
 
     async read(path, claim) {
-      const begun = ahead.get(path);
+      const pendingPixels = ahead.get(path);
       ahead.delete(path);
       readBefore.set(path, true);
-      const pixels = await begun;
+      const pixels = await pendingPixels;
       if (!pixels) return readPixels(path, claim);
       claim(pixels.size, framesOf(pixels));
       return pixels;

@@ -68,7 +68,7 @@ type RunNote = { code: "outputs_refused"; runner: string; nodeErrors: NodeErrors
 /** The outputs of a node that are neither files nor texts, by their output keys. */
 export type NodeOthers = Record<string, unknown[]>;
 
-/** `lost`: due for another attempt, which may count. `stale`: another attempt has the job. `left`: goes on at its runner. */
+/** `lost`: due for another attempt, which may count. `stale`: another attempt has the job. `left`: continues at its runner. */
 export type RunOutcome =
   | { kind: "success" }
   | { kind: "error"; error: ExecutionError }

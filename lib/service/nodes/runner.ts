@@ -83,7 +83,7 @@ function describeEnd(error: NodeJS.ErrnoException): string {
   return `The worker that ran this job stopped: ${error.message}`;
 }
 
-/** `cancel` ends the run within a quarter of a second, whatever a node is doing; a run that has ended stays as it is. */
+/** `cancel` ends the run within a quarter of a second inside any node; a run that has ended stays as it is. */
 export type Run = { done: Promise<RunOutcome>; cancel(): void };
 
 export type Runner = {

@@ -30,7 +30,7 @@ export async function recallOutputs(request: RunRequest, key: string, planned: P
   for (const [index, file] of entry.files.entries()) {
     const target = producedPath(outputDir, planned, index, file.extension);
     if (!(await linkBlob(blobPath(blobsDir, file.hash), target, file.hash))) {
-      await Promise.all([...files.map((linked) => linked.path), path].map((one) => rm(one, { force: true })));
+      await Promise.all([...files.map((file) => file.path), path].map((value) => rm(value, { force: true })));
       return undefined;
     }
     files.push({ nodeId: planned.id, key: "images", index, path: target, ...file });
@@ -62,8 +62,8 @@ export async function rememberOutputs(request: RunRequest, key: string, { files,
   }
 }
 
-export function producedPath(outputDir: string, { place }: PlannedNode, index: number, extension: string): string {
-  return join(outputDir, `${place}-${index}.${extension}`);
+export function producedPath(outputDir: string, { position }: PlannedNode, index: number, extension: string): string {
+  return join(outputDir, `${position}-${index}.${extension}`);
 }
 
 /** Entries are complete, and of this version: a rename puts them under a key that contains it. */
@@ -76,7 +76,7 @@ async function readEntry(path: string): Promise<Entry | undefined> {
   }
 }
 
-/** Reads the linked file whole: if the disk has changed it, the node makes it anew. */
+/** Reads the linked file whole: if the disk has changed it, the node makes it again. */
 async function linkBlob(blob: string, target: string, hash: string): Promise<boolean> {
   try {
     await link(blob, target).catch(async (error: unknown) => {

@@ -1,57 +1,14 @@
 import { withSpellingsOf } from "@/lib/contract/json/exact-json";
 import { type NodeError, type NodeErrors } from "@/lib/contract/schemas/execution";
 import { type Graph } from "@/lib/contract/schemas/graph";
+import { findCycles, reach } from "@/lib/contract/workflow/graph";
 import { type CheckedNode, checkInputs, type Files, parsePrompt, type PromptError } from "./check-inputs";
 import { type NodeLibrary, type ParsedGraph } from "./definition";
 import { classes } from "./library";
 import { fileTexts, neededBy, type Needs } from "./needs";
 
-/** Everything that can be reached from `starts`, including these, each once. `budget` bounds the steps. */
-function reach(starts: readonly string[], nextOf: (id: string) => readonly string[], budget = Number.POSITIVE_INFINITY): Set<string> {
-  const found = new Set(starts);
-  const open = [...found];
-  let steps = 0;
-  for (let id = open.pop(); id !== undefined && steps < budget; id = open.pop()) {
-    for (const next of nextOf(id)) {
-      steps++;
-      if (found.has(next)) continue;
-      found.add(next);
-      open.push(next);
-    }
-  }
-  return found;
-}
-
 /** At most this many nodes of a loop are reported: a graph of thousands has thousands of loops of thousands. */
 const MAX_NODES = 100;
-
-/** Each loop as its node ids in the order of the links, starting at the first id of `order` that is on it. */
-function findCycles(order: readonly string[], sourcesOf: (id: string) => readonly string[]): string[][] {
-  const finished = new Set<string>();
-  const cycles: string[][] = [];
-  for (const start of order) {
-    if (finished.has(start)) continue;
-    const path: { id: string; next: number }[] = [{ id: start, next: 0 }];
-    const places = new Map([[start, 0]]);
-    for (let top = path.at(-1); top !== undefined; top = path.at(-1)) {
-      const source = sourcesOf(top.id)[top.next++];
-      if (source === undefined) {
-        path.pop();
-        places.delete(top.id);
-        finished.add(top.id);
-        continue;
-      }
-      const place = places.get(source);
-      if (place !== undefined) {
-        cycles.push(path.slice(place, place + MAX_NODES).map(({ id }) => id));
-      } else if (!finished.has(source)) {
-        places.set(source, path.length);
-        path.push({ id: source, next: 0 });
-      }
-    }
-  }
-  return cycles;
-}
 
 type Found = {
   graph: ParsedGraph;
@@ -75,13 +32,13 @@ function collectErrors({ graph, checked, cycles, outputs }: Found): {
   const add = (id: string, found: readonly NodeError[]) => errors.set(id, [...(errors.get(id) ?? []), ...found]);
   for (const [id, node] of checked) if (node.errors.length > 0) add(id, node.errors);
   const looped = new Set<string>();
-  const tell = (cycle: readonly string[], id: string) => {
+  const notify = (cycle: readonly string[], id: string) => {
     if (looped.has(id)) return;
     add(id, [cycleError(graph, cycle, id, looped.size < MAX_CYCLE_NODES ? 20 : 2)]);
     looped.add(id);
   };
-  for (const cycle of cycles) for (const id of cycle.slice(0, 1)) tell(cycle, id);
-  for (const cycle of cycles) for (const id of cycle) if (looped.size < MAX_CYCLE_NODES) tell(cycle, id);
+  for (const cycle of cycles) for (const id of cycle.slice(0, 1)) notify(cycle, id);
+  for (const cycle of cycles) for (const id of cycle) if (looped.size < MAX_CYCLE_NODES) notify(cycle, id);
 
   const dependentsOf = reverse(checked);
   const bad = reach([...errors.keys()], dependentsOf);
@@ -99,11 +56,11 @@ function collectErrors({ graph, checked, cycles, outputs }: Found): {
   };
 }
 
-function cycleError(graph: ParsedGraph, cycle: readonly string[], id: string, most: number): NodeError {
+function cycleError(graph: ParsedGraph, cycle: readonly string[], id: string, maxNodes: number): NodeError {
   const named = (each: string) => `${each} (${graph.get(each)?.definition.name ?? "?"})`;
-  const shown = cycle.length > most ? [...cycle.slice(0, most).map(named), "…"] : cycle.map(named);
+  const shown = cycle.length > maxNodes ? [...cycle.slice(0, maxNodes).map(named), "…"] : cycle.map(named);
   const details = [...shown, named(cycle[0] ?? id)].join(" -> ");
-  const cycle_nodes = cycle.slice(0, 5 * most);
+  const cycle_nodes = cycle.slice(0, 5 * maxNodes);
   return { type: "dependency_cycle", message: "Dependency cycle detected", details, extra_info: { node_id: id, cycle_nodes } };
 }
 
@@ -131,13 +88,15 @@ export function validatePrompt(
   const parsed = parsePrompt(prompt, library);
   if (!parsed.ok) return { ok: false, error: parsed.failure, nodeErrors: {} };
   const graph = parsed.value;
-  const wanted = targets && new Set(targets);
-  const outputs = [...graph.values()].filter(({ id, definition }) => definition.isOutput && (wanted?.has(id) ?? true)).map(({ id }) => id);
+  const targetIds = targets && new Set(targets);
+  const outputs = [...graph.values()]
+    .filter(({ id, definition }) => definition.isOutput && (targetIds?.has(id) ?? true))
+    .map(({ id }) => id);
   if (outputs.length === 0) return { ok: false, error: noOutputs(), nodeErrors: {} };
 
   const checked = checkReached(graph, outputs, files);
   const sourcesOf = (id: string) => checked.get(id)?.sources ?? [];
-  const cycles = findCycles([...checked.keys()], sourcesOf);
+  const cycles = [...findCycles([...checked.keys()], sourcesOf, MAX_NODES)];
   const { nodeErrors, lines, badOutputs } = collectErrors({ graph, checked, cycles, outputs });
   const good = outputs.filter((id) => !badOutputs.has(id));
   if (good.length === 0) return { ok: false, error: allFailed(lines), nodeErrors };
@@ -156,17 +115,17 @@ export function fileNamesIn(prompt: Record<string, unknown>, library: NodeLibrar
 }
 
 function checkReached(graph: ParsedGraph, outputs: readonly string[], files: Files): Map<string, CheckedNode> {
-  const found = new Map<string, CheckedNode>();
+  const match = new Map<string, CheckedNode>();
   reach(outputs, (id) => {
     const node = graph.get(id);
     if (!node) return [];
     const checked = checkInputs(node, graph, files);
-    found.set(id, checked);
+    match.set(id, checked);
     return checked.sources;
   });
   return new Map(
     [...graph.keys()].flatMap((id) => {
-      const checked = found.get(id);
+      const checked = match.get(id);
       return checked ? [[id, checked] as const] : [];
     }),
   );

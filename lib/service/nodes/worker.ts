@@ -27,17 +27,17 @@ port.on("message", (message: ToWorker) => {
     return;
   }
   const { cancelFlag } = message;
-  const request = { ...message.request, graph: parseExactJson<Graph>(message.graph, { most: Infinity }) };
+  const request = { ...message.request, graph: parseExactJson<Graph>(message.graph, { maxNumbers: Infinity }) };
   const { jobId } = request;
   const cancellation = createCancellation(cancelFlag);
   running = cancellation;
   void imageFiles.lookAhead(request);
   let ended = false;
-  const send = (answer: FromWorker) => {
-    if (!ended) port.postMessage(answer);
-    if (answer.kind === "done") ended = true;
+  const send = (message: FromWorker) => {
+    if (!ended) port.postMessage(message);
+    if (message.kind === "done") ended = true;
   };
-  // A wait or an encoder that does not stop at once may go on in the background; the answer does not wait for it.
+  // A wait or an encoder that does not stop at once may continue in the background; the answer does not wait for it.
   cancellation.signal.addEventListener("abort", () => send({ kind: "done", jobId, outcome: { kind: "cancelled" } }));
   void executeGraph({ request, cancellation, cache, imageFiles, send: (event) => send({ kind: "event", jobId, event }) }).then((outcome) =>
     send({ kind: "done", jobId, outcome }),

@@ -5,16 +5,16 @@ import { query, type Reader, type Transaction } from "../store/database";
 import { type Processes } from "../store/processes";
 import { type AttemptRow } from "../store/schema";
 
-/** `clientId`: our own name for the attempt at the runner, whatever id the runner gives the job. */
+/** `clientId`: our own name for the attempt at the runner, besides the runner's id of the job. */
 export type Attempt = { seq: number; number: number; fence: number; promptId: string; clientId: string };
 
 export const isHandedOver = sql<boolean>`(state = 'in_progress' or (state = 'pending' and slot is not null))`;
 
-/** A job's attempt numbers begin anew only if nothing of the earlier attempt was sent. */
-export async function beginAttempt(tx: Transaction, attempt: Attempt, runner: string, at: number, leaseMs: number): Promise<void> {
+/** A job's attempt numbers restart only if nothing of the earlier attempt was sent. */
+export async function beginAttempt(tx: Transaction, attempt: Attempt, runner: string, at: number): Promise<void> {
   const { seq, number, fence, promptId, clientId } = attempt;
   const ids = { job_seq: seq, number, fence, runner, prompt_id: promptId, client_id: clientId };
-  const times = { lease_until: at + leaseMs, started_at: at, ended_at: null };
+  const times = { lease_until: at, started_at: at, ended_at: null };
   await tx.run(query.insertInto("attempts").values({ ...ids, ...times, state: "sending", reason: null }));
 }
 
@@ -27,13 +27,9 @@ export async function isCurrent(reader: Reader, attempt: Attempt): Promise<boole
   return (await reader.row(query.selectFrom("attempts").select("number").where(isOpen(attempt)))) !== undefined;
 }
 
-/** Like `isCurrent`; if the attempt is current, the changes are written. */
-export async function writeAttempt(
-  tx: Transaction,
-  attempt: Attempt,
-  changes: Partial<Pick<AttemptRow, "state" | "prompt_id" | "lease_until">>,
-): Promise<boolean> {
-  return (await tx.run(query.updateTable("attempts").set(changes).where(isOpen(attempt)))) === 1;
+/** Returns what `isCurrent` does, and notes the runner's id of the job. */
+export async function noteSent(tx: Transaction, attempt: Attempt, promptId: string): Promise<boolean> {
+  return (await tx.run(query.updateTable("attempts").set({ state: "sent", prompt_id: promptId }).where(isOpen(attempt)))) === 1;
 }
 
 /** Continues the attempt of a dead process. Undefined if there is none, or another process has it. */

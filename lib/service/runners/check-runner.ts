@@ -33,9 +33,10 @@ export async function readHealth(server: ComfyServer): Promise<Result<Omit<Runne
 export type CheckedRunner = { address: string; facts: RunnerFacts; catalogue: Catalogue };
 
 export async function checkRunner(typed: string, answerMs?: number): Promise<Result<CheckedRunner, Problem>> {
-  const read = runnerAddressSchema.safeParse(typed);
-  if (!read.success) return failed({ code: "not_reachable", message: `The address ${read.error.issues[0]?.message ?? "cannot be read"}.` });
-  const address = read.data;
+  const parsed = runnerAddressSchema.safeParse(typed);
+  if (!parsed.success)
+    return failed({ code: "not_reachable", message: `The address ${parsed.error.issues[0]?.message ?? "cannot be read"}.` });
+  const address = parsed.data;
   const server = comfyServer(address);
   const health = await readHealth(comfyServer(address, undefined, answerMs));
   if (!health.ok) return failed(await toProblem(server, health.failure));

@@ -33,12 +33,12 @@ export function createLibraries(database: Database) {
     const isSame =
       merged !== undefined && stored.length === read.size && stored.every(({ runner_id, hash }) => read.get(runner_id)?.hash === hash);
     if (isSame) return false;
-    const byHash = new Map([...read.values()].map((one) => [one.hash, one]));
+    const byHash = new Map([...read.values()].map((item) => [item.hash, item]));
     const latest: typeof read = new Map();
     for (const { runner_id, hash } of stored) {
-      const known = byHash.get(hash);
-      if (known) {
-        latest.set(runner_id, known);
+      const library = byHash.get(hash);
+      if (library) {
+        latest.set(runner_id, library);
         continue;
       }
       const row = await database.row(query.selectFrom("runner_catalogues").select(["hash", "text"]).where("runner_id", "=", runner_id));
@@ -80,8 +80,8 @@ function merge(others: readonly Catalogue[]) {
   const both = new Set<string>();
   for (const other of others) {
     for (const [name, info] of other) {
-      const known = catalogue.get(name);
-      catalogue.set(name, known ? mergeInfo(known, info) : info);
+      const existingInfo = catalogue.get(name);
+      catalogue.set(name, existingInfo ? mergeInfo(existingInfo, info) : info);
       both.add(name);
     }
   }
@@ -92,8 +92,8 @@ function merge(others: readonly Catalogue[]) {
 }
 
 /** The description of the first; lists are joined, and an input that only one of them knows or requires is optional. */
-function mergeInfo(known: Info, other: Info): Info {
-  const [mine, theirs] = [inputsOf(known), inputsOf(other)];
+function mergeInfo(info: Info, other: Info): Info {
+  const [mine, theirs] = [inputsOf(info), inputsOf(other)];
   const ofBoth = ([name, spec]: [string, unknown]): [string, unknown] => {
     const there = own(theirs.required, name) ?? own(theirs.optional, name);
     return [name, there === undefined ? spec : mergeSpec(spec, there)];
@@ -104,16 +104,16 @@ function mergeInfo(known: Info, other: Info): Info {
   const mineToo = Object.entries({ ...mine.required, ...mine.optional }).map(ofBoth);
   const optional = [...new Map([...theirOwn, ...mineToo].filter((entry) => !isRequired(entry)))];
   const input = {
-    ...objectOf(known.input),
+    ...objectOf(info.input),
     required: Object.fromEntries(required),
     ...(optional.length > 0 && { optional: Object.fromEntries(optional) }),
   };
   const input_order = {
-    ...objectOf(known.input_order),
+    ...objectOf(info.input_order),
     required: required.map(([name]) => name),
     ...(optional.length > 0 && { optional: optional.map(([name]) => name) }),
   };
-  return { ...known, input, input_order, output_node: known.output_node === true || other.output_node === true };
+  return { ...info, input, input_order, output_node: info.output_node === true || other.output_node === true };
 }
 
 function mergeSpec(mine: unknown, theirs: unknown): unknown {
@@ -215,10 +215,10 @@ function toField(name: string, spec: unknown, isOptional: boolean): InputField {
   const field: InputField = { name, type, optional, spec: Array.isArray(spec) ? spec : [type] };
   if (namesFile(spec)) return { ...field, namesFile: true };
   if (type === "COMBO") {
-    const read = readInputSpec(name, spec);
+    const inputSpec = readInputSpec(name, spec);
     const { multiselect, multi_select } = objectOf(Array.isArray(spec) ? spec[1] : undefined) ?? {};
-    return read.kind === "choice" && !read.isOpen && !multiselect && !multi_select
-      ? { ...field, choices: read.options }
+    return inputSpec.kind === "choice" && !inputSpec.isOpen && !multiselect && !multi_select
+      ? { ...field, choices: inputSpec.options }
       : { ...field, isOpen: true };
   }
   if (!readable.has(type)) return { ...field, isOpen: true };

@@ -17,7 +17,7 @@ import { readRunner, readRunners, type RunnerRow, stateOf } from "./store";
 
 /** This process's use of a runner. `busyUntilMs`: when the runner stops counting as busy with other clients' jobs. */
 type RunnerUsage = { slots: Set<number>; traffic: Traffic; busyUntilMs: number };
-export type Place = { runner: RunnerRow; slot: string };
+export type WorkerSlot = { runner: RunnerRow; slot: string };
 export type Pool = Awaited<ReturnType<typeof createPool>>;
 
 /** How near a runner is to taking jobs again. */
@@ -73,9 +73,9 @@ export async function createPool({ database, processes, concurrency }: PoolParts
     const parts = needsById.get(needs);
     if (!parts) return ["what the service has not read of the job yet"];
     const key = `${needs} ${runnerId}`;
-    const known = lacking.get(key) ?? lackingIn(libraries.of(runnerId), parts);
-    lacking.set(key, known);
-    return known;
+    const missingParts = lacking.get(key) ?? lackingIn(libraries.of(runnerId), parts);
+    lacking.set(key, missingParts);
+    return missingParts;
   }
 
   /** A runner where the job was tried before gets it again only if no other runner could take it. */
@@ -102,15 +102,15 @@ export async function createPool({ database, processes, concurrency }: PoolParts
     const shared = ({ last_needs }: RunnerRow) =>
       models.length === 0 ? 0 : modelsOfNeeds(last_needs).filter((model) => models.includes(model)).length;
     const load = (row: RunnerRow) => Math.max(usedOf(row), (row.queue_running ?? 0) + (row.queue_pending ?? 0)) / slotsOf(row);
-    return (one: RunnerRow, other: RunnerRow) =>
-      Number(isBusy(one)) - Number(isBusy(other)) || shared(other) - shared(one) || load(one) - load(other);
+    return (item: RunnerRow, other: RunnerRow) =>
+      Number(isBusy(item)) - Number(isBusy(other)) || shared(other) - shared(item) || load(item) - load(other);
   }
 
   function waitsFor(needs: number | null): JobWaits | undefined {
     const able = rows.filter(({ id }) => lacks(needs, id).length === 0);
     const states = new Set(able.map(stateOf));
     if (states.has("ready")) return undefined;
-    const state = readinessOrder.find((one) => states.has(one)) ?? "none";
+    const state = readinessOrder.find((value) => states.has(value)) ?? "none";
     const labels = able.map(({ label }) => label);
     return { state, runners: labels, message: inWords(state, labels) };
   }
@@ -122,13 +122,13 @@ export async function createPool({ database, processes, concurrency }: PoolParts
 
     addNeeds: (id: number, needs: Needs) => void needsById.set(id, needs),
 
-    /** What no waiting or running job needs goes, from the table and from memory. */
+    /** Removes what no waiting or running job needs, from the table and from memory. */
     async forgetNeeds(): Promise<void> {
       await database.commitFreeing(removeNeeds);
       const left = (await database.rows(query.selectFrom("job_needs").select("id").orderBy("id"))).map(({ id }) => id);
-      const [kept, newest] = [new Set(left), left.at(-1) ?? 0];
+      const [remainingIds, newest] = [new Set(left), left.at(-1) ?? 0];
       // Later ones were stored meanwhile.
-      for (const id of needsById.keys()) if (id < newest && !kept.has(id)) needsById.delete(id);
+      for (const id of needsById.keys()) if (id < newest && !remainingIds.has(id)) needsById.delete(id);
     },
 
     libraries,
@@ -153,7 +153,7 @@ export async function createPool({ database, processes, concurrency }: PoolParts
 
     best: (kind: string, among: readonly RunnerRow[]) => among.filter(({ id }) => canDo(kind, id)).sort(better(kind))[0],
 
-    occupy(runner: RunnerRow): Place & { release(): void } {
+    occupy(runner: RunnerRow): WorkerSlot & { release(): void } {
       const taken = usageOf(runner.id).slots;
       let index = 1;
       while (taken.has(index)) index += 1;
@@ -171,9 +171,9 @@ export async function createPool({ database, processes, concurrency }: PoolParts
     /** Which runner lacks what, if none has everything. */
     missingRequirements(needs: Needs): string | undefined {
       const all = rows.map(({ id, label }) => ({ label, lacks: lackingIn(libraries.of(id), needs) }));
-      if (all.some((one) => one.lacks.length === 0)) return undefined;
+      if (all.some((item) => item.lacks.length === 0)) return undefined;
       return all
-        .map((one) => `${one.label} lacks ${one.lacks.slice(0, 5).join(", ")}${one.lacks.length > 5 ? " and more" : ""}`)
+        .map((item) => `${item.label} lacks ${item.lacks.slice(0, 5).join(", ")}${item.lacks.length > 5 ? " and more" : ""}`)
         .join("; ");
     },
   };
@@ -193,8 +193,8 @@ async function countElsewhere(reader: Reader, { isNotRunHere }: Pick<Processes, 
 
 export async function storeNeeds(tx: Transaction, needs: Needs): Promise<number> {
   const hash = createHash("sha256").update(needText(needs)).digest("hex");
-  const known = await tx.row(query.selectFrom("job_needs").select("id").where("hash", "=", hash));
-  if (known) return known.id;
+  const storedNeeds = await tx.row(query.selectFrom("job_needs").select("id").where("hash", "=", hash));
+  if (storedNeeds) return storedNeeds.id;
   const added = await tx.row(query.insertInto("job_needs").values({ hash, text: writeExactJson(needs) }).returning("id")); // prettier-ignore
   if (!added) throw new Error("what a job needs was not stored");
   return added.id;

@@ -53,25 +53,25 @@ function cut(text: string, maxLength: number): string {
 
 /** Outputs by node of the graph. A node that the runner expanded gets the outputs of its expansion. Others are dropped. */
 export function outputsByNode(entry: unknown, graph: Graph): ReadonlyMap<string, JsonObject> {
-  const found = new Map<string, Map<string, unknown>>();
+  const match = new Map<string, Map<string, unknown>>();
   const { meta, outputs } = objectOf(entry) ?? {};
   for (const [id, output] of Object.entries(objectOf(outputs) ?? {})) {
     const nodeId = Object.hasOwn(graph, id) ? id : textOf(objectOf(own(objectOf(meta), id))?.display_node);
     if (nodeId === undefined || !Object.hasOwn(graph, nodeId) || !isObject(output)) continue;
-    const keys = found.get(nodeId) ?? new Map<string, unknown>();
-    found.set(nodeId, keys);
+    const keys = match.get(nodeId) ?? new Map<string, unknown>();
+    match.set(nodeId, keys);
     for (const [key, items] of Object.entries(output)) {
       const before = keys.get(key);
       if (Array.isArray(before) && Array.isArray(items)) for (const item of items) before.push(item);
       else keys.set(key, Array.isArray(items) ? [...items] : items);
     }
   }
-  return new Map([...found].map(([nodeId, keys]) => [nodeId, Object.fromEntries(keys)]));
+  return new Map([...match].map(([nodeId, keys]) => [nodeId, Object.fromEntries(keys)]));
 }
 
 /** Outputs by node, without nodes that have none. The limits apply to all nodes together. */
 export function readOutputs(byNode: ReadonlyMap<string, JsonObject>): ReadonlyMap<string, NodeOutputs> {
-  const found = new Map<string, NodeOutputs>();
+  const match = new Map<string, NodeOutputs>();
   let [files, room] = [0, MAX_TEXT_LENGTH];
   for (const [nodeId, output] of byNode) {
     const outputs: NodeOutputs = { files: [] };
@@ -93,12 +93,12 @@ export function readOutputs(byNode: ReadonlyMap<string, JsonObject>): ReadonlyMa
       if (others.length === 0) continue;
       room -= writeExactJson(others).length;
       if (room < 0) continue;
-      if (key === "text" && others.every((one) => typeof one === "string")) outputs.texts = others;
+      if (key === "text" && others.every((other) => typeof other === "string")) outputs.texts = others;
       else outputs.others = { ...outputs.others, [key]: others };
     }
-    if (outputs.files.length > 0 || outputs.texts || outputs.others) found.set(nodeId, outputs);
+    if (outputs.files.length > 0 || outputs.texts || outputs.others) match.set(nodeId, outputs);
   }
-  return found;
+  return match;
 }
 
 function toFile(item: unknown): (OutputFile & { facts: Record<string, unknown> }) | undefined {

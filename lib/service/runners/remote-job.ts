@@ -1,18 +1,18 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { clientOf, type QueueItem, removeFromServer } from "@/lib/comfyui/client";
 import { type ComfyServer, comfyServer, type ExchangeFailure } from "@/lib/comfyui/http";
 import { type Traffic } from "@/lib/comfyui/socket";
 import { type Graph } from "@/lib/contract/schemas/graph";
+import { isStoreAway } from "@/lib/shared/error-codes";
 import { type NodeLibrary } from "../nodes/definition";
 import { type RunEvent, type RunOutcome } from "../nodes/run";
 import { type ServiceLog } from "../options";
-import { type Database, whileAway } from "../store/database";
-import { type Attempt, openClients, writeAttempt } from "./attempts";
+import { type Database, retry } from "../store/database";
+import { type Attempt, openClients } from "./attempts";
 
 export type RemoteLimits = {
   leaseMs: number;
-  silenceMs: number;
-  /** How often the runner is asked about a job; it also reports by itself. */
+  unresponsiveMs: number;
+  /** How often the runner is polled about a job; it also reports by itself. */
   pollMs: number;
   maxFileBytes: number;
 };
@@ -65,12 +65,7 @@ export async function shouldGoElsewhere(job: RemoteJob, items: readonly QueueIte
 export const removeFromRunner = ({ runner, attempt }: RemoteJob, promptId: string) =>
   removeFromServer(comfyServer(runner.address), { promptId, clientId: attempt.clientId });
 
-/** False: it is no longer the job's current attempt. */
-export function write(job: RemoteJob, changes: Parameters<typeof writeAttempt>[2]): Promise<boolean> {
-  return patiently(job, () => job.database.commit((tx) => writeAttempt(tx, job.attempt, changes)));
-}
-
-/** Retries while the database is away: the runner goes on with the job all the same. */
+/** Retries while the database is unavailable: the runner continues with the job all the same. */
 export function patiently<T>({ limits, signal }: RemoteJob, work: () => Promise<T>): Promise<T> {
-  return whileAway(work, () => sleep(limits.pollMs, undefined, { signal }));
+  return retry(work, isStoreAway, { pauseMs: limits.pollMs, signal });
 }

@@ -7,26 +7,16 @@ import { ok } from "@/lib/shared/result";
 import { errorAround, type RunEvent, type RunOutcome } from "../nodes/run";
 import { type Run } from "../nodes/runner";
 import { CACHE_CLEARED, isCurrent, wasCacheCleared } from "./attempts";
-import { bringOutputs } from "./bring-outputs";
+import { fetchOutputs } from "./fetch-outputs";
 import { type Ending, readEnding } from "./read-outputs";
-import {
-  lost,
-  type Order,
-  patiently,
-  type RemoteJob,
-  type RemoteParts,
-  removeFromRunner,
-  shouldGoElsewhere,
-  stale,
-  write,
-} from "./remote-job";
+import { lost, type Order, patiently, type RemoteJob, type RemoteParts, removeFromRunner, shouldGoElsewhere, stale } from "./remote-job";
 import { type JobListener, listenToRunner } from "./report-events";
 import { submitToRunner, withUserNames } from "./submit-to-runner";
 
 type WatchOptions = {
   promptId: string;
   listening: JobListener;
-  outputs: ReturnType<typeof bringOutputs>;
+  outputs: ReturnType<typeof fetchOutputs>;
   lastReportMs: () => number;
   pause: () => Promise<void>;
 };
@@ -34,7 +24,6 @@ type WatchOptions = {
 async function watchJob(job: RemoteJob, { promptId, listening, outputs, lastReportMs, pause }: WatchOptions): Promise<RunOutcome> {
   const { limits, now, runner, signal } = job;
   const poll = createPoller(job, promptId, listening);
-  const isLeased = leaseOf(job);
   const isInterrupted = interrupterOf(job, promptId);
   let seenMs = now();
   let beganMs = now();
@@ -63,12 +52,12 @@ async function watchJob(job: RemoteJob, { promptId, listening, outputs, lastRepo
         if ((await shouldGoElsewhere(job, location.ahead)) && (await removeFromRunner(job, promptId)))
           return lost(`${runner.label} is busy with the work of others.`, false);
       }
-      if (!(await isLeased())) {
+      if (!(await patiently(job, () => isCurrent(job.database, job.attempt)))) {
         await removeFromRunner(job, promptId);
         return stale;
       }
       const quietMs = now() - Math.max(lastReportMs(), beganMs);
-      if (location.kind === "runs" && quietMs > limits.silenceMs && (await isInterrupted()))
+      if (location.kind === "runs" && quietMs > limits.unresponsiveMs && (await isInterrupted()))
         return lost(`${runner.label} said nothing of the job for ${Math.round(quietMs / 1000)} s while it ran.`);
     }
     await pause();
@@ -85,24 +74,13 @@ function createPoller({ server, attempt: { clientId } }: RemoteJob, promptId: st
     const isSame = previous?.connection === now.connection && (previous?.location.kind === "runs" || previous?.version === now.version);
     if (previous && isSame && previous.polls < POLLS_PER_QUEUE_REQUEST) {
       previous.polls += 1;
-      const ended = await findEnded(server, { promptId });
-      return ended.kind === "missing" ? previous.location : ended;
+      const jobLocation = await findEnded(server, { promptId });
+      return jobLocation.kind === "missing" ? previous.location : jobLocation;
     }
     const location = await findJob(server, { promptId, clientId });
     const isThere = location.kind === "runs" || location.kind === "waits";
     previous = isThere && now.connection !== undefined ? { ...now, connection: now.connection, location, polls: 1 } : undefined;
     return location;
-  };
-}
-
-/** Stores the lease anew once half of it is over. False: the attempt is stale, which it learns in this way. */
-function leaseOf(job: RemoteJob): () => Promise<boolean> {
-  const { limits, now } = job;
-  let untilMs = now() + limits.leaseMs;
-  return async () => {
-    if (untilMs - now() >= limits.leaseMs / 2) return true;
-    untilMs = now() + limits.leaseMs;
-    return write(job, { lease_until: untilMs });
   };
 }
 
@@ -211,7 +189,7 @@ async function attempt(job: RemoteJob, exceeded: (message: string) => void): Pro
       on,
     },
   );
-  const outputs = bringOutputs(job, listening.timesOf);
+  const outputs = fetchOutputs(job, listening.timesOf);
   signal.addEventListener("abort", () => listening.stop(), { once: true });
   try {
     const submitted = job.isResumed ? ok(own.promptId) : await submitToRunner(job, listening);
@@ -229,12 +207,12 @@ async function attempt(job: RemoteJob, exceeded: (message: string) => void): Pro
 }
 
 function createPause() {
-  let ended = new AbortController();
+  let abortController = new AbortController();
   return {
-    end: () => ended.abort(),
+    end: () => abortController.abort(),
     async within(ms: number, signal: AbortSignal): Promise<void> {
-      await sleep(ms, { signal: AbortSignal.any([signal, ended.signal]) });
-      ended = new AbortController();
+      await sleep(ms, { signal: AbortSignal.any([signal, abortController.signal]) });
+      abortController = new AbortController();
     },
   };
 }

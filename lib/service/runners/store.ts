@@ -80,7 +80,7 @@ export function createRunners({ database, now, builtIn, changed = async () => un
   return {
     async list() {
       const all = await readRunners(database);
-      return Promise.all(all.sort((one, other) => Number(one.address !== null) - Number(other.address !== null)).map(toRunner));
+      return Promise.all(all.sort((item, other) => Number(item.address !== null) - Number(other.address !== null)).map(toRunner));
     },
 
     async check(address) {
@@ -88,10 +88,10 @@ export function createRunners({ database, now, builtIn, changed = async () => un
       return about.ok ? { ok: true, address: about.value.address, facts: about.value.facts } : { ok: false, ...about.failure };
     },
 
-    async add(wanted: NewRunner) {
-      const read = newRunnerSchema.safeParse(wanted);
-      if (!read.success) return failed(invalid(read.error));
-      const { address, label = new URL(address).host.slice(0, 60), tags, slots, keep } = read.data;
+    async add(newRunner: NewRunner) {
+      const parsed = newRunnerSchema.safeParse(newRunner);
+      if (!parsed.success) return failed(invalid(parsed.error));
+      const { address, label = new URL(address).host.slice(0, 60), tags, slots, keep } = parsed.data;
       if (await isTaken(database, address)) return failed(taken(address));
       const about = await checkRunner(address, answerMs);
       if (!about.ok && !keep) return failed(about.failure);
@@ -107,19 +107,19 @@ export function createRunners({ database, now, builtIn, changed = async () => un
       return isAdded ? announceAndRead(id) : failed(taken(address));
     },
 
-    async change(id, wanted: RunnerChange) {
-      const read = runnerChangeSchema.safeParse(wanted);
-      if (!read.success) return failed(invalid(read.error));
+    async change(id, change: RunnerChange) {
+      const parsed = runnerChangeSchema.safeParse(change);
+      if (!parsed.success) return failed(invalid(parsed.error));
       const row = await readRunner(database, id);
       if (!row) return failed(notFound);
-      const { label, address, tags, slots, state } = read.data;
+      const { label, address, tags, slots, state } = parsed.data;
       if (row.address === null && (address !== undefined || slots !== undefined)) return failed(builtInIs);
       const isMoved = address !== undefined && address !== row.address;
       if (isMoved && (await isTaken(database, address))) return failed(taken(address));
       const about = isMoved ? await checkRunner(address, answerMs) : undefined;
       if (about && !about.ok) return failed(about.failure);
       const isKept = await database.commit(async (tx) => {
-        // Removed while the address was asked: reported below.
+        // Removed while the address was probed: reported below.
         if (!(await readRunner(tx, id))) return true;
         if (isMoved && (await isTaken(tx, address))) return false;
         const changes = {
@@ -129,7 +129,7 @@ export function createRunners({ database, now, builtIn, changed = async () => un
           ...(slots !== undefined && { slots }),
           ...(state !== undefined && { mode: state, mode_reason: null, failed_users: "[]" }),
           // It is checked again, and gets no job before the check succeeds.
-          ...((isMoved || state !== undefined) && isOverLimits(row) && { ...askedAnew, mode: state ?? "ready" }),
+          ...((isMoved || state !== undefined) && isOverLimits(row) && { ...resetChecks, mode: state ?? "ready" }),
         };
         if (Object.keys(changes).length > 0) await tx.run(query.updateTable("runners").set(changes).where("id", "=", id));
         if (about?.ok) await storeAbout(tx, id, about.value, now());
@@ -181,12 +181,17 @@ export async function storeFacts(
   at: number,
   catalogue: { classes?: number; catalogue_at?: number } = {},
 ): Promise<void> {
-  const known = { version, devices: writeExactJson(devices), queue_running: queue?.running ?? null, queue_pending: queue?.pending ?? null };
-  const answered = { problem: null, problem_message: null, checked_at: at, seen_at: at };
-  await tx.run(query.updateTable("runners").set({ ...known, ...answered, ...catalogue }).where("id", "=", id)); // prettier-ignore
+  const report = {
+    version,
+    devices: writeExactJson(devices),
+    queue_running: queue?.running ?? null,
+    queue_pending: queue?.pending ?? null,
+  };
+  const response = { problem: null, problem_message: null, checked_at: at, seen_at: at };
+  await tx.run(query.updateTable("runners").set({ ...report, ...response, ...catalogue }).where("id", "=", id)); // prettier-ignore
 }
 
-const askedAnew = { mode_reason: null, problem: null, problem_message: null, checked_at: null };
+const resetChecks = { mode_reason: null, problem: null, problem_message: null, checked_at: null };
 
 export const isOverLimits = ({ problem }: Pick<RunnerRow, "problem">): boolean => problem === "over_limits";
 

@@ -16,7 +16,8 @@ import { extensionOf } from "../assets/media-type";
 import { type NodeLibrary } from "../nodes/definition";
 import { mapFileTexts } from "../nodes/needs";
 import { errorAround, REFUSED, type RunOutcome } from "../nodes/run";
-import { type Input, lost, type RemoteJob, removeFromRunner, shouldGoElsewhere, stale, write } from "./remote-job";
+import { noteSent } from "./attempts";
+import { type Input, lost, patiently, type RemoteJob, removeFromRunner, shouldGoElsewhere, stale } from "./remote-job";
 import { type JobListener } from "./report-events";
 
 const MAX_NODE_ERRORS = 50;
@@ -34,28 +35,28 @@ export async function submitToRunner(job: RemoteJob, listening: JobListener): Pr
   if (!names.ok) return names;
   // What the runner reports before that would be missed.
   await listening.ready;
-  const answer = await server.submit({
+  const result = await server.submit({
     prompt: withRemoteNames(job.graph, job.library, names.value),
     client_id: attempt.clientId,
     prompt_id: attempt.promptId,
     extra_data: withSpellingsOf(job.extraData, { ...job.extraData, client_id: attempt.clientId }),
     partial_execution_targets: job.outputs,
   });
-  if (!answer.ok) {
-    const { failure } = answer;
+  if (!result.ok) {
+    const { failure } = result;
     if (failure.status === 400) return failed(refused(job, failure.body ?? ""));
-    // If it may have arrived, the runner's queue and history are asked.
+    // If it may have arrived, the runner's queue and history are checked.
     return failure.wasSent ? ok(attempt.promptId) : failed(notSent(job, failure));
   }
-  const promptId = textOf(objectOf(answer.value)?.prompt_id);
+  const promptId = textOf(objectOf(result.value)?.prompt_id);
   if (promptId === undefined || promptId.length > MAX_TEXT_LENGTH) return ok(attempt.promptId);
   listening.setPromptId(promptId);
-  const isOwn = await write(job, { state: "sent", prompt_id: promptId });
+  const isOwn = await patiently(job, () => job.database.commit((tx) => noteSent(tx, attempt, promptId)));
   if (!isOwn) {
     await removeFromRunner(job, promptId);
     return failed(stale);
   }
-  const { nodeErrors } = readRefusal(job, answer.value);
+  const { nodeErrors } = readRefusal(job, result.value);
   if (Object.keys(nodeErrors).length > 0)
     job.on({ kind: "note", at: job.now(), note: { code: "outputs_refused", runner: runner.label, nodeErrors } });
   return ok(promptId);
@@ -64,9 +65,9 @@ export async function submitToRunner(job: RemoteJob, listening: JobListener): Pr
 async function sendInputs(job: RemoteJob): Promise<Result<Map<string, string>, RunOutcome>> {
   const names = new Map<string, string>();
   for (const input of job.inputs) {
-    const sent = await sendInput(job, input);
-    if (!sent.ok) return failed(sent.failure.status === 413 ? tooLarge(job, input) : notSent(job, sent.failure));
-    names.set(input.name, sent.value + annotationOf(input.name));
+    const result = await sendInput(job, input);
+    if (!result.ok) return failed(result.failure.status === 413 ? tooLarge(job, input) : notSent(job, result.failure));
+    names.set(input.name, result.value + annotationOf(input.name));
   }
   return ok(names);
 }
@@ -83,15 +84,15 @@ async function sendInput({ server }: RemoteJob, input: Input): Promise<Result<st
   form.append("type", file.type);
   if (file.subfolder) form.append("subfolder", file.subfolder);
   form.append("overwrite", "true");
-  const sent = await server.upload(form);
-  if (!sent.ok) return sent;
-  const reply = objectOf(sent.value);
+  const result = await server.upload(form);
+  if (!result.ok) return result;
+  const reply = objectOf(result.value);
   const filename = textOf(reply?.name);
   if (filename === undefined) return failed(invalidAnswer("It doesn't return the name of an uploaded file."));
   return ok(pathOf({ filename, subfolder: textOf(reply?.subfolder) }));
 }
 
-/** The job cannot run at this runner: it goes elsewhere, or waits. If the runner was not reached, no attempt of the job is used up. */
+/** The job cannot run at this runner: it moves to another, or waits. If the runner was not reached, no attempt of the job is used up. */
 function notSent(job: RemoteJob, failure: ExchangeFailure): RunOutcome {
   if (!failure.wasSent || failure.status === undefined) job.reportProblem(failure);
   return lost(`${job.runner.label}: ${failure.message}`, failure.wasSent);
@@ -104,7 +105,7 @@ function tooLarge({ runner: { label } }: RemoteJob, { name, size }: Input): RunO
   return { kind: "error", error: errorAround("InputTooLarge", message) };
 }
 
-/** Worded like a refusal that comes late, in the family's wire format: readers take from it what is wrong. */
+/** Worded like a late refusal, in ComfyUI's wire format: readers parse it. */
 function refused(job: RemoteJob, body: string): RunOutcome {
   const { error, nodeErrors } = readRefusal(job, parseJson(body));
   const isRead = error !== undefined || Object.keys(nodeErrors).length > 0;
@@ -113,8 +114,8 @@ function refused(job: RemoteJob, body: string): RunOutcome {
 }
 
 /** The part of a refusal that is stored with the job: errors of some nodes, without their lists of options. */
-function readRefusal({ graph, inputs }: RemoteJob, answer: unknown): { error: NodeError | undefined; nodeErrors: NodeErrors } {
-  const body = withUserNames(objectOf(answer), inputs);
+function readRefusal({ graph, inputs }: RemoteJob, response: unknown): { error: NodeError | undefined; nodeErrors: NodeErrors } {
+  const body = withUserNames(objectOf(response), inputs);
   const error = nodeErrorSchema.safeParse(body?.error);
   let left = MAX_NODE_ERRORS;
   const nodes = Object.entries(nodeErrorsSchema.catch({}).parse(body?.node_errors ?? {})).flatMap(([id, node]) => {
@@ -164,14 +165,14 @@ export function withUserNames<T>(value: T, inputs: readonly Input[]): T {
   if (inputs.length === 0) return value;
   const names = inputs.map((input) => [pathOf(remoteFileOf(input)), bareName(input.name)] as const);
   const rename = (text: string) => names.reduce((renamed, [there, name]) => renamed.replaceAll(there, () => name), text);
-  const walk = (one: unknown): unknown =>
-    typeof one === "string"
-      ? rename(one)
-      : Array.isArray(one)
-        ? one.map(walk)
-        : isObject(one)
-          ? Object.fromEntries(Object.entries(one).map(([key, inner]) => [key, walk(inner)]))
-          : one;
+  const walk = (item: unknown): unknown =>
+    typeof item === "string"
+      ? rename(item)
+      : Array.isArray(item)
+        ? item.map(walk)
+        : isObject(item)
+          ? Object.fromEntries(Object.entries(item).map(([key, inner]) => [key, walk(inner)]))
+          : item;
   return walk(value) as T; // the same shape with other texts
 }
 

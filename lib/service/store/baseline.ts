@@ -210,6 +210,13 @@ CREATE INDEX long_notices_by_time ON long_notices (made_at);
 CREATE UNLOGGED TABLE run_progress (job_id text PRIMARY KEY, fence bigint NOT NULL, progress text NOT NULL);
 `;
 
+/** Outputs of running jobs that are in the blob store. */
+const runFiles = `
+CREATE UNLOGGED TABLE run_files (
+  job_id text NOT NULL, hash text NOT NULL, fence bigint NOT NULL, size bigint NOT NULL, media_type text NOT NULL, name text NOT NULL,
+  is_stored boolean NOT NULL, PRIMARY KEY (job_id, hash)
+);`;
+
 const table = "migrations";
 const columns = "name text PRIMARY KEY, applied_at bigint NOT NULL";
 
@@ -244,7 +251,10 @@ export const postgresHistory: History = {
     sql: [textsByBytes(tables(postgres) + postgresProcesses), postgresAssetIndexes, postgresCounters, postgresFunctions].join("\n"),
   },
   older: { "021-list-indexes": dropPostgresClearNotes, "021-schema": dropPostgresClearNotes },
-  later: [],
+  later: [
+    { name: "024-unused-parts", sql: "DROP TABLE rounds; ALTER TABLE processes DROP COLUMN worker_ids;" },
+    { name: "025-shared-files", sql: `ALTER TABLE processes ADD COLUMN has_shared_files boolean; ${textsByBytes(runFiles)}` },
+  ],
 };
 /** Extensions and their functions are in `public`. */
 export const SERVICE_SCHEMA = "lightdesk_service";

@@ -10,17 +10,17 @@ import { SqliteConnection } from "@/lib/shared/database/sqlite";
 import { migrate, migratePostgres, postgresHistory, SERVICE_SCHEMA } from "./baseline";
 import { lockDataFolder } from "./data-folder";
 import { type Tables } from "./schema";
-import { lookAt, removeMark, type ServicePlace, writeMark } from "./store-location";
+import { lookAt, removeMark, type ServiceLocation, writeMark } from "./store-location";
 
 type Opened = Kysely<Tables>;
-type Say = (progress: string) => void;
+type LogProgress = (progress: string) => void;
 
 const MAX_CONNECTIONS = 4;
 /** For one piece of a table, and also for counting a million rows. */
 const STATEMENT_MS = 10 * 60_000;
 
 /** Not copied: SQLite triggers rebuild its asset search, and process tables exist only in PostgreSQL. */
-const own = /^(migrations|commits|processes|rounds|turns|long_notices|run_progress|asset_search.*)$/;
+const own = /^(migrations|commits|processes|turns|long_notices|run_progress|run_files|asset_search.*)$/;
 const counters: readonly Counter[] = [
   { table: "job_counts", by: ["user_id", "workflow_id", "state", "has_image", "has_video", "has_audio"], count: "n" },
   { table: "asset_counts", by: ["owner_id"], count: "n" },
@@ -29,13 +29,13 @@ const counters: readonly Counter[] = [
 ];
 
 /** Between a file and a PostgreSQL database; no service may run on either. Rows that only the target has are removed. */
-export async function copyServiceStore(from: ServicePlace, to: ServicePlace, say: Say): Promise<Copied> {
-  const locks = [from, to].flatMap((place) => ("file" in place ? [lockDataFolder(dirname(place.file))] : []));
+export async function copyServiceStore(from: ServiceLocation, to: ServiceLocation, logProgress: LogProgress): Promise<Copied> {
+  const locks = [from, to].flatMap((location) => ("file" in location ? [lockDataFolder(dirname(location.file))] : []));
   try {
-    for (const place of [from, to]) if ("url" in place) await migratePostgres(place.url, Date.now);
-    const [source, target] = [openPlace(from), openPlace(to)];
+    for (const location of [from, to]) if ("url" in location) await migratePostgres(location.url, Date.now);
+    const [source, target] = [openLocation(from), openLocation(to)];
     try {
-      return await copyAll(source, target, say, () => noteWhereRowsAre(target, from, to));
+      return await copyAll(source, target, logProgress, () => noteWhereRowsAre(target, from, to));
     } finally {
       await Promise.all([source.destroy(), target.destroy()]);
     }
@@ -45,36 +45,35 @@ export async function copyServiceStore(from: ServicePlace, to: ServicePlace, say
 }
 
 /** Reads in one transaction. What the file already has from an earlier moment is used again. */
-export async function copyServiceSnapshot(url: string, file: string, say: Say): Promise<void> {
-  const [source, target] = [openPlace({ url }), openPlace({ file })];
+export async function copyServiceSnapshot(url: string, file: string, logProgress: LogProgress): Promise<void> {
+  const [source, target] = [openLocation({ url }), openLocation({ file })];
   try {
     await requireThisVersion(source);
     if (await isUnfinishedCopy(source)) throw new Error(UNFINISHED_COPY);
     const snapshot = source.transaction().setIsolationLevel("repeatable read").setAccessMode("read only");
-    await snapshot.execute((from) => copyAll(from, target, say));
+    await snapshot.execute((from) => copyAll(from, target, logProgress));
   } finally {
     await Promise.all([source.destroy(), target.destroy()]);
   }
 }
 
 /** Throws if a service was used with this database. A copy that was begun may be continued. Makes no table. */
-export async function requireRoomForService(place: ServicePlace): Promise<void> {
-  const { hasUsers, isUnfinished } = await lookAt(place);
-  if (hasUsers && !isUnfinished)
-    throw new Error("The target holds the store of a service already: name an empty database, or an empty folder.");
+export async function requireRoomForService(location: ServiceLocation): Promise<void> {
+  const { hasUsers, isUnfinished } = await lookAt(location);
+  if (hasUsers && !isUnfinished) throw new Error("The target already contains a service. Name an empty database or folder.");
 }
 
-function copyAll(from: Opened, to: Opened, say: Say, beforeEnd?: () => Promise<void>): Promise<Copied> {
-  return copyTables({ from, to, say, isLeftOut: (table) => own.test(table), counters, beforeEnd });
+function copyAll(from: Opened, to: Opened, logProgress: LogProgress, beforeEnd?: () => Promise<void>): Promise<Copied> {
+  return copyTables({ from, to, logProgress, isExcluded: (table) => own.test(table), counters, beforeEnd });
 }
 
 /** Noted in the data folder, whose files belong to the rows wherever these are. */
-async function noteWhereRowsAre(target: Opened, from: ServicePlace, to: ServicePlace): Promise<void> {
+async function noteWhereRowsAre(target: Opened, from: ServiceLocation, to: ServiceLocation): Promise<void> {
   if ("file" in to) return removeMark(dirname(to.file));
   if (!("file" in from)) return;
-  const known = await target.selectFrom("store_ids").select("id").executeTakeFirst();
-  const id = known?.id ?? randomUUID();
-  if (!known) await target.insertInto("store_ids").values({ id }).execute();
+  const storeId = await target.selectFrom("store_ids").select("id").executeTakeFirst();
+  const id = storeId?.id ?? randomUUID();
+  if (!storeId) await target.insertInto("store_ids").values({ id }).execute();
   await writeMark(dirname(from.file), id);
 }
 
@@ -87,12 +86,12 @@ async function requireThisVersion(database: Opened): Promise<void> {
   );
 }
 
-function openPlace(place: ServicePlace): Opened {
-  if ("url" in place) {
-    const pool = { url: place.url, max: MAX_CONNECTIONS, statementMs: STATEMENT_MS, schema: SERVICE_SCHEMA };
+function openLocation(location: ServiceLocation): Opened {
+  if ("url" in location) {
+    const pool = { url: location.url, max: MAX_CONNECTIONS, statementMs: STATEMENT_MS, schema: SERVICE_SCHEMA };
     return new Kysely<Tables>({ dialect: new PostgresDialect({ pool: () => openPool(pool) }) });
   }
-  const connection = new SqliteConnection(place.file);
+  const connection = new SqliteConnection(location.file);
   try {
     for (const setting of ["journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON"]) connection.pragma(setting);
     migrate(connection, Date.now);

@@ -16,9 +16,9 @@ export async function syncFolder(folder: string): Promise<void> {
 /** Makes a folder and every missing one above it, each synced into its parent. For the start, before requests are accepted. */
 export function makeSyncedFolder(path: string): void {
   // Step by step instead of `recursive`: on some file systems Node's recursive mkdir never ends.
-  const found = statSync(path, { throwIfNoEntry: false });
-  if (found?.isDirectory()) return;
-  if (found) throw new Error(`${path} is no folder`);
+  const match = statSync(path, { throwIfNoEntry: false });
+  if (match?.isDirectory()) return;
+  if (match) throw new Error(`${path} is no folder`);
   const parent = dirname(path);
   if (parent !== path) makeSyncedFolder(parent);
   mkdirSync(path, { mode: 0o700 });
@@ -39,15 +39,15 @@ export function makeDataFolder(path: string): void {
   }
 }
 
-/** With an empty database, a start would sweep every file of the blobs as one that no row names. */
+/** With an empty database, a start would sweep every file of the blobs as one that no row references. */
 export function requireDatabase({ database, blobs }: { database: string; blobs: string }): void {
   const hasContent = [database, `${database}-wal`].some((file) => (statSync(file, { throwIfNoEntry: false })?.size ?? 0) > 0);
   if (!hasContent) requireNoFiles(blobs, `The service's database ${database} is empty or missing`);
 }
 
-export function requireNoFiles(blobs: string, why: string): void {
+export function requireNoFiles(blobs: string, reason: string): void {
   if (readdirSync(blobs).length === 0) return;
-  throw new Error(`${why}, though ${blobs} holds files of users. Restore it from a backup; to begin anew, take that folder away first.`);
+  throw new Error(`${reason}, though ${blobs} holds files of users. Restore it from a backup; to begin anew, take that folder away first.`);
 }
 
 export type DataLock = { release(): void };

@@ -1,7 +1,7 @@
 // The interface of the service's database. A resolved commit is on disk, readers see whole commits, and only transactions write.
 
+import { setTimeout as sleep } from "node:timers/promises";
 import { CompiledQuery, DummyDriver, Kysely, type RawBuilder, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from "kysely";
-import { isStoreAway } from "@/lib/shared/error-codes";
 import { type ServiceSettings } from "../settings";
 import { type StoreDialect } from "./dialect";
 import { type Tables } from "./schema";
@@ -56,14 +56,20 @@ export function plainStatement<R>(text: string, values: readonly unknown[] = [])
   return { compile: () => CompiledQuery.raw(text, [...values]) as CompiledQuery<R> }; // the caller declares what the text returns
 }
 
-/** Tries again and again. `pause` throws to give up. */
-export async function whileAway<T>(work: () => Promise<T>, pause: (error: unknown) => Promise<unknown>): Promise<T> {
+const PAUSE_MS = 1000;
+
+/** Repeats `work` until it succeeds, fails with an error that `isPassing` rejects, or `signal` aborts. */
+export async function retry<T>(
+  work: () => Promise<T>,
+  isPassing: (error: unknown) => boolean,
+  { pauseMs = PAUSE_MS, signal }: { pauseMs?: number; signal?: AbortSignal } = {},
+): Promise<T> {
   for (;;) {
     try {
       return await work();
     } catch (error) {
-      if (!isStoreAway(error)) throw error;
-      await pause(error);
+      if (!isPassing(error)) throw error;
+      await sleep(pauseMs, undefined, { signal });
     }
   }
 }

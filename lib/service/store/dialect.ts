@@ -56,8 +56,8 @@ export const postgresDialect: StoreDialect = {
   numbers: (values) => sql`(select unnest(${[...values]}::bigint[]))`,
   texts: (values) => sql`(select unnest(${[...values]}::text[]))`,
   inOrder: <R>(columns: string, table: string, seqs: readonly number[]) => {
-    const wanted = "unnest(?::bigint[]) WITH ORDINALITY AS listed (wanted, place)";
-    const text = `SELECT ${columns} FROM ${wanted} JOIN ${table} ON seq = wanted ORDER BY place`;
+    const listedSeqs = "unnest(?::bigint[]) WITH ORDINALITY AS listed (wanted, place)";
+    const text = `SELECT ${columns} FROM ${listedSeqs} JOIN ${table} ON seq = wanted ORDER BY place`;
     return { compile: () => CompiledQuery.raw(text, [[...seqs]]) as CompiledQuery<R> }; // the caller declares the columns
   },
 

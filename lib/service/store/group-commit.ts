@@ -35,7 +35,7 @@ export function createGroupCommit(transaction: <T>(work: Work<T>) => Promise<T>,
     const failure: Outcome = { ok: false, value: together.value };
     const freeing = batch.filter(({ freesRoom }) => freesRoom);
     if (folder === undefined || !isFullDisk(together.value) || freeing.length === 0) return batch.map(() => failure);
-    const left = await attempt(async () => {
+    const result = await attempt(async () => {
       releaseReserve(folder);
       try {
         return await transaction((tx) => oneByOne(tx, freeing));
@@ -43,8 +43,8 @@ export function createGroupCommit(transaction: <T>(work: Work<T>) => Promise<T>,
         holdReserve(folder);
       }
     });
-    const made = left.ok ? [...left.value] : [];
-    return batch.map(({ freesRoom }) => (freesRoom && made.shift()) || failure);
+    const outcomes = result.ok ? [...result.value] : [];
+    return batch.map(({ freesRoom }) => (freesRoom && outcomes.shift()) || failure);
   }
 
   async function oneByOne(tx: Transaction, batch: readonly Waiting[]): Promise<Outcome[]> {

@@ -190,17 +190,17 @@ export type TaskRow = {
   error_message: string | null;
   /** Empty once the task has ended. */
   source_url: string;
-  /** What goes into If-Range: a strong entity tag or a date. */
+  /** The value of If-Range: a strong entity tag or a date. */
   validator: string | null;
   promised_sha256: string | null;
   file_name: string | null;
   /** The process of the service that fetches it. */
   holder: Generated<string | null>;
-  /** The name of its partial file, if that is not its id: another process went on with the task, and its folder has no such file. */
+  /** The name of its partial file, if that is not its id: another process continued with the task, and its folder has no such file. */
   part: Generated<string | null>;
 };
 
-/** Content that was downloaded, by the hash of the address it came from. */
+/** Downloaded content, by the hash of its address. */
 export type FetchedSourceRow = { user_id: number; source: string; hash: string };
 
 export type Tables = {

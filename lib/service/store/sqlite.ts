@@ -103,8 +103,8 @@ function prepareOnce(connection: SqliteConnection) {
   const prepared = createLru<string, SqliteStatement>({ max: MAX_PREPARED });
 
   function prepare(sql: string): SqliteStatement {
-    const known = prepared.get(sql);
-    if (known) return known;
+    const preparedStatement = prepared.get(sql);
+    if (preparedStatement) return preparedStatement;
     const statement = connection.prepare(sql);
     prepared.set(sql, statement);
     return statement;

@@ -10,7 +10,7 @@ import { writeWhole } from "@/lib/shared/files";
 import { SERVICE_SCHEMA } from "./baseline";
 import { type Database, query } from "./database";
 
-export type ServicePlace = { file: string } | { url: string };
+export type ServiceLocation = { file: string } | { url: string };
 
 const STATEMENT_MS = 30_000;
 const markIn = (dataDir: string) => join(dataDir, "postgresql-store");
@@ -30,17 +30,17 @@ export function removeMark(dataDir: string): void {
 }
 
 /** `isUsed`: holds anything, even if only what is shipped. A database has users before it has anything of theirs. */
-type PlaceContent = { isUsed: boolean; hasUsers: boolean; isUnfinished: boolean; id: string | undefined };
+type LocationContent = { isUsed: boolean; hasUsers: boolean; isUnfinished: boolean; id: string | undefined };
 
-export async function lookAt(place: ServicePlace): Promise<PlaceContent> {
-  if ("url" in place) {
-    const there = { url: place.url, statementMs: STATEMENT_MS, schema: SERVICE_SCHEMA };
+export async function lookAt(location: ServiceLocation): Promise<LocationContent> {
+  if ("url" in location) {
+    const there = { url: location.url, statementMs: STATEMENT_MS, schema: SERVICE_SCHEMA };
     return askPostgres(there, (ask) => read(ask, findUnfinishedCopy.postgres)).catch((error: unknown) => {
       throw asStartFailure(error);
     });
   }
-  if (!existsSync(place.file)) return { isUsed: false, hasUsers: false, isUnfinished: false, id: undefined };
-  const database = openToRead(place.file);
+  if (!existsSync(location.file)) return { isUsed: false, hasUsers: false, isUnfinished: false, id: undefined };
+  const database = openToRead(location.file);
   try {
     return await read(async <Row>(text: string) => database.prepare<[], Row>(text).all(), findUnfinishedCopy.sqlite);
   } finally {
@@ -48,7 +48,7 @@ export async function lookAt(place: ServicePlace): Promise<PlaceContent> {
   }
 }
 
-async function read(ask: Ask, findUnfinished: string): Promise<PlaceContent> {
+async function read(ask: Ask, findUnfinished: string): Promise<LocationContent> {
   const rows = <Row>(text: string) =>
     ask<Row>(text).catch((error: unknown): Row[] => {
       if (isNoTable(error) || (error instanceof Error && error.message.startsWith("no such table"))) return [];
@@ -60,8 +60,8 @@ async function read(ask: Ask, findUnfinished: string): Promise<PlaceContent> {
   return { isUsed: hasUsers || hasFiles, hasUsers, isUnfinished, id: (await rows<{ id: string }>("SELECT id FROM store_ids"))[0]?.id };
 }
 
-export async function holdsService(place: ServicePlace): Promise<boolean> {
-  return (await lookAt(place)).isUsed;
+export async function holdsService(location: ServiceLocation): Promise<boolean> {
+  return (await lookAt(location)).isUsed;
 }
 
 export async function isServiceOf(dataDir: string, url: string): Promise<boolean> {
@@ -101,12 +101,12 @@ function foreign(dataDir: string): string {
 /** A new data folder may join a database only if blobs are stored in a shared place. */
 export async function claimDataFolder(database: Database, dataDir: string, hasSharedBytes: boolean): Promise<void> {
   const mark = readMark(dataDir);
-  const known = await findId(database);
-  if (mark !== undefined && mark === known) return;
+  const storedId = await findId(database);
+  if (mark !== undefined && mark === storedId) return;
   // An empty database takes its id from a folder only if the folder's own first start was cut off.
-  if (mark !== undefined && (known !== undefined || hasSharedBytes)) throw new Error(foreign(dataDir));
+  if (mark !== undefined && (storedId !== undefined || hasSharedBytes)) throw new Error(foreign(dataDir));
   if (hasSharedBytes) return await writeMark(dataDir, await idOf(database));
-  if (known === undefined) {
+  if (storedId === undefined) {
     const made = mark ?? randomUUID();
     await writeMark(dataDir, made);
     if ((await idOf(database, made)) === made) return;
@@ -124,8 +124,8 @@ async function findId(database: Pick<Database, "row">): Promise<string | undefin
 /** The same in all copies of a database. `made`: becomes the id if there is none. */
 export async function idOf(database: Database, made: string = randomUUID()): Promise<string> {
   return database.commit(async (tx) => {
-    const known = await findId(tx);
-    if (known !== undefined) return known;
+    const storedId = await findId(tx);
+    if (storedId !== undefined) return storedId;
     await tx.run(query.insertInto("store_ids").values({ id: made }));
     return made;
   });

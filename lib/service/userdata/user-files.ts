@@ -12,7 +12,7 @@ const MAX_PATH_LENGTH = 1000;
 /** The longest name on common disks. */
 const MAX_NAME_LENGTH = 255;
 const MAX_DECODINGS = 5;
-/** Names that some systems read as devices, whatever their extension. */
+/** Names that some systems read as devices, with any extension. */
 const device = /^(con|prn|aux|nul|clock\$|conin\$|conout\$|com[\d¹²³]|lpt[\d¹²³]) *(\..*)?$/i;
 /** Overlong encodings of a dot or a slash, which no encoder writes. */
 const overlong = /%(c0%(ae|af)|c1%(9c|1c)|e0%80%(ae|af)|f0%80%80%(ae|af))/i;
@@ -66,9 +66,9 @@ function short(name: string): string {
 
 function requireInside(path: string): string[] {
   const segments = refuseWayOut(path);
-  if (segments.some((one) => one === "")) throw new ServiceError("BAD_REQUEST", "The path holds an empty name.");
+  if (segments.some((segment) => segment === "")) throw new ServiceError("BAD_REQUEST", "The path holds an empty name.");
   if (toPlainLine(path) !== path) throw new ServiceError("BAD_REQUEST", "The path holds a character that controls text.");
-  if (path.length > MAX_PATH_LENGTH || segments.some((one) => Buffer.byteLength(one) > MAX_NAME_LENGTH))
+  if (path.length > MAX_PATH_LENGTH || segments.some((segment) => Buffer.byteLength(segment) > MAX_NAME_LENGTH))
     throw new ServiceError(
       "BAD_REQUEST",
       `The path is too long: ${MAX_PATH_LENGTH} characters at most, ${MAX_NAME_LENGTH} bytes in one name.`,
@@ -99,9 +99,9 @@ export function createUserFiles(stores: Stores, maxBytes: number) {
   const { database, blobs, folders, now } = stores;
 
   async function find(reader: Reader, userId: number, path: string): Promise<StoredFile> {
-    const found = await reader.row(ownFiles(userId).where("path", "=", path));
-    if (!found) throw new ServiceError("NOT_FOUND", "There is no such file.");
-    return found;
+    const match = await reader.row(ownFiles(userId).where("path", "=", path));
+    if (!match) throw new ServiceError("NOT_FOUND", "There is no such file.");
+    return match;
   }
 
   async function keep(userId: number, path: string, staged: StagedFile, overwrite: boolean): Promise<UserFile> {
@@ -132,12 +132,12 @@ export function createUserFiles(stores: Stores, maxBytes: number) {
       const length = [...prefix].length;
       const below = folder.length === 0 ? ownFiles(userId) : ownFiles(userId).where(isBelow(prefix));
       const inside = sql<string>`substr(path, ${length + 1})`;
-      const listed = recurse ? below : below.where(({ not }) => not(database.dialect.holds(inside, "/")));
-      const files = await database.rows(listed.orderBy("path").limit(MAX_LISTED));
+      const query = recurse ? below : below.where(({ not }) => not(database.dialect.holds(inside, "/")));
+      const files = await database.rows(query.orderBy("path").limit(MAX_LISTED));
       if (files.length === 0 && folder.length > 0 && !(await database.row(below.limit(1))))
         throw new ServiceError("NOT_FOUND", "There is no such folder.");
       const shown = files.map(({ path, size, modified }) => ({ path: path.slice(prefix.length), size, modified }));
-      return shown.sort((one, other) => (one.path < other.path ? -1 : 1));
+      return shown.sort((item, other) => (item.path < other.path ? -1 : 1));
     },
 
     async usedBytes(userId: number): Promise<number> {

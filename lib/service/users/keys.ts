@@ -32,7 +32,7 @@ export function createKeys(database: Database, now: () => number): ServiceKeys {
             .onConflict((conflict) => conflict.column("name").doNothing()),
         );
         const user = await tx.row(query.selectFrom("users").select("id").where("name", "=", name));
-        if (!user) throw new Error(`The user ${name} could not be made.`);
+        if (!user) throw new Error(`User ${name} could not be created.`);
         await tx.run(
           query.insertInto("keys").values({ user_id: user.id, prefix, hash: hashKey(key), created_at: now(), revoked_at: null }),
         );

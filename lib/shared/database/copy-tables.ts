@@ -21,15 +21,15 @@ export type Counter = { table: string; by: readonly string[]; count: string };
 export type Copying<DB> = {
   from: Kysely<DB>;
   to: Kysely<DB>;
-  say(progress: string): void;
-  isLeftOut(table: string): boolean;
+  logProgress(progress: string): void;
+  isExcluded(table: string): boolean;
   counters?: readonly Counter[];
   putBeside?(trx: Kysely<DB>, table: string, row: Row): Promise<void>;
   beforeEnd?(): Promise<void>;
 };
 
 export async function copyTables<DB>(copying: Copying<DB>): Promise<Copied> {
-  const { to, say, counters = [] } = copying;
+  const { to, logProgress, counters = [] } = copying;
   await sql`CREATE TABLE IF NOT EXISTS ${sql.table(MARK)} (begun bigint)`.execute(to);
   const all = await tablesInOrder(copying);
   const tables = all.filter(({ name }) => !counters.some(({ table }) => table === name));
@@ -38,11 +38,11 @@ export async function copyTables<DB>(copying: Copying<DB>): Promise<Copied> {
   for (const table of tables) {
     const copied = await walk(table, copying, (piece, there) => put(copying, table, piece, there));
     rows += copied;
-    say(`${table.name}: ${copied} ${copied === 1 ? "row" : "rows"}`);
+    logProgress(`${table.name}: ${copied} ${copied === 1 ? "row" : "rows"}`);
   }
   for (const table of [...tables, ...counters.map((counter) => counted(all, counter))])
     await walk(table, copying, () => {
-      throw new Error(`The rows of ${table.name} changed while they were copied: stop whatever writes there, then run this again.`);
+      throw new Error(`Rows of ${table.name} changed during the copy. Stop every writer, then run this again.`);
     });
   await copying.beforeEnd?.();
   for (const table of tables) await numberOn(table, copying);
@@ -103,8 +103,8 @@ async function lengthOfPiece<DB>(database: Kysely<DB>, table: Table, after: Row 
 }
 
 async function put<DB>({ to, putBeside }: Copying<DB>, table: Table, piece: Row[], there: Row[]): Promise<void> {
-  const known = new Map(there.map((row) => [nameOf(table, row), row]));
-  const changed = piece.filter((row) => !isDeepStrictEqual(known.get(nameOf(table, row)), row));
+  const rowsByName = new Map(there.map((row) => [nameOf(table, row), row]));
+  const changed = piece.filter((row) => !isDeepStrictEqual(rowsByName.get(nameOf(table, row)), row));
   const others = table.columns.filter(({ name }) => !table.key.some((column) => column.name === name));
   const update = others.map(({ name }) => sql`${sql.ref(name)} = ${sql.ref(`excluded.${name}`)}`);
   const then = others.length === 0 ? sql`NOTHING` : sql`UPDATE SET ${sql.join(update)}`;
@@ -128,8 +128,8 @@ async function removeGone<DB>(table: Table, { from, to }: Both<DB>): Promise<voi
     const last = piece.at(-1);
     if (last === undefined) return;
     const left = await read(from, keys, anyOf(table, piece));
-    const known = new Set(left.map((row) => nameOf(table, row)));
-    const gone = piece.filter((row) => !known.has(nameOf(table, row)));
+    const sourceNames = new Set(left.map((row) => nameOf(table, row)));
+    const gone = piece.filter((row) => !sourceNames.has(nameOf(table, row)));
     if (gone.length > 0) await sql`DELETE FROM ${sql.table(table.name)} WHERE ${anyOf(table, gone)}`.execute(to);
     after = last;
   }
@@ -161,7 +161,7 @@ const anyOf = (table: Table, rows: readonly Row[]) =>
   )})`;
 
 /** Tables come after those they refer to. Tables without references either way come last: triggers of others may write to them. */
-async function tablesInOrder<DB>({ from, to, isLeftOut }: Copying<DB>): Promise<Table[]> {
+async function tablesInOrder<DB>({ from, to, isExcluded: isLeftOut }: Copying<DB>): Promise<Table[]> {
   const sqlite = [from, to].find((database) => !isPostgres(database));
   if (!sqlite) throw new Error("one of the two databases must be SQLite, which tells of the tables of both");
   const { rows } = await sql<{ name: string }>`
@@ -194,13 +194,13 @@ async function describe<DB>(sqlite: Kysely<DB>, name: string): Promise<Table> {
     name: column,
     kind: /^(integer|bigint)$/i.test(type) ? "whole" : /^text$/i.test(type) ? "text" : "other",
   });
-  const key = rows.filter(({ pk }) => pk > 0).sort((one, other) => one.pk - other.pk);
+  const key = rows.filter(({ pk }) => pk > 0).sort((row, other) => row.pk - other.pk);
   return { name, columns: rows.map(of), key: (key.length > 0 ? key : rows).map(of), hasKey: key.length > 0, where: sql`1 = 1` };
 }
 
 function counted(tables: readonly Table[], { table, by, count }: Counter): Table {
-  const found = tables.find(({ name }) => name === table);
-  const pick = (names: readonly string[]) => (found?.columns ?? []).filter(({ name }) => names.includes(name));
+  const match = tables.find(({ name }) => name === table);
+  const pick = (names: readonly string[]) => (match?.columns ?? []).filter(({ name }) => names.includes(name));
   return { name: table, columns: pick([...by, count]), key: pick(by), hasKey: true, where: sql`${sql.ref(count)} <> 0` };
 }
 
@@ -209,8 +209,8 @@ async function numberOn<DB>({ name, key: [key] }: Table, { from, to }: Both<DB>)
   if (key?.kind !== "whole") return;
   const there = await lastNumber(to, name, key.name);
   if (there === undefined) return;
-  const { rows } = await sql<{ most: number | null }>`SELECT max(${sql.ref(key.name)}) AS most FROM ${sql.table(name)}`.execute(to);
-  const number = Math.max((await lastNumber(from, name, key.name)) ?? 0, Number(rows[0]?.most ?? 0));
+  const { rows } = await sql<{ last: number | null }>`SELECT max(${sql.ref(key.name)}) AS last FROM ${sql.table(name)}`.execute(to);
+  const number = Math.max((await lastNumber(from, name, key.name)) ?? 0, Number(rows[0]?.last ?? 0));
   if (number === there) return;
   if (isPostgres(to)) return void (await sql`SELECT setval(pg_get_serial_sequence(${name}, ${key.name}), ${number})`.execute(to));
   await sql`DELETE FROM sqlite_sequence WHERE name = ${name}`.execute(to);
@@ -219,13 +219,13 @@ async function numberOn<DB>({ name, key: [key] }: Table, { from, to }: Both<DB>)
 
 /** The last number given to a row of the table; 0: none. Undefined if the database does not keep it. */
 async function lastNumber<DB>(database: Kysely<DB>, table: string, column: string): Promise<number | undefined> {
-  const asked = isPostgres(database)
+  const sequenceQuery = isPostgres(database)
     ? sql<{ number: number }>`
         SELECT coalesce(pg_sequence_last_value(sequence::regclass), 0) AS number
         FROM (SELECT pg_get_serial_sequence(${table}, ${column}) AS sequence) AS found WHERE sequence IS NOT NULL`
     : sql<{ number: number }>`
         SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = ${table}), 0) AS number
         FROM sqlite_master WHERE name = ${table} AND sql LIKE '%AUTOINCREMENT%'`;
-  const { rows } = await asked.execute(database);
+  const { rows } = await sequenceQuery.execute(database);
   return rows[0] && Number(rows[0].number);
 }

@@ -17,8 +17,8 @@ export function holdReserve(folder: string): boolean {
   try {
     descriptor = openSync(join(folder, "reserve"), "w", 0o600);
     for (let written = 0; written < bytes;) written += writeSync(descriptor, piece, 0, Math.min(PIECE_BYTES, bytes - written));
-    const left = statfsSync(folder);
-    return left.bavail * left.bsize >= MIN_FREE_BYTES;
+    const remaining = statfsSync(folder);
+    return remaining.bavail * remaining.bsize >= MIN_FREE_BYTES;
   } catch (error) {
     if (isFullDisk(error)) return false;
     throw error;

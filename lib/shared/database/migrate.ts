@@ -1,6 +1,6 @@
 // Brings a store's database to the newest schema in one transaction; processes that start together wait for each other.
 
-import { asStartFailure, openPool, type PostgresPlace, requireVersion } from "./postgres";
+import { asStartFailure, openPool, type PostgresLocation, requireVersion } from "./postgres";
 import { type SqliteConnection } from "./sqlite";
 
 export type Migration = { name: string; sql: string };
@@ -31,17 +31,15 @@ export function schemaState(applied: readonly string[], { baseline, older, later
 
 export function requireCurrent(applied: readonly string[], history: History, whose: string): void {
   const state = schemaState(applied, history);
-  if ("newer" in state) throw new Error(`The ${whose} database is of a newer version. Back it up with that version.`);
+  if ("newer" in state) throw new Error(`The ${whose} database has a newer version. Back it up with that version.`);
   if (!("missing" in state) || state.missing.length > 0)
-    throw new Error(`The ${whose} database is of an older version. Back it up with that version, or start this one first.`);
+    throw new Error(`The ${whose} database has an older version. Back it up with that version, or start this version first.`);
 }
 
 function missingMigrations(applied: readonly string[], history: History, database: string): Migration[] {
   const state = schemaState(applied, history);
   if ("newer" in state)
-    throw new Error(
-      `${database} was written by another, probably newer version (${state.newer}). Start that version, or use another database.`,
-    );
+    throw new Error(`${database} was written by a newer version (${state.newer}). Start that version, or use another database.`);
   if ("isTooOld" in state) throw new Error(tooOld(database));
   return state.missing;
 }
@@ -61,20 +59,20 @@ export function migrateSqlite(connection: SqliteConnection, history: History, ti
 const MIGRATION_MS = 60 * 60_000;
 
 export async function migratePostgres(
-  place: Pick<PostgresPlace, "url" | "schema">,
+  location: Pick<PostgresLocation, "url" | "schema">,
   history: History,
   time: string | number,
 ): Promise<void> {
   const { table, columns } = history;
-  const pool = await openPool({ ...place, max: 1, statementMs: MIGRATION_MS });
+  const pool = await openPool({ ...location, max: 1, statementMs: MIGRATION_MS });
   try {
     const client = await pool.connect();
     const run = (text: string, values: readonly unknown[] = []) => client.query<{ name: string }>(text, values);
     try {
       await requireVersion((text) => client.query(text, []));
       await run("BEGIN");
-      await run(`SELECT pg_advisory_xact_lock(hashtextextended('lightdesk ${place.schema ?? "console"} migrations', 0))`);
-      if (place.schema !== undefined) await run(`CREATE SCHEMA IF NOT EXISTS ${place.schema}`);
+      await run(`SELECT pg_advisory_xact_lock(hashtextextended('lightdesk ${location.schema ?? "console"} migrations', 0))`);
+      if (location.schema !== undefined) await run(`CREATE SCHEMA IF NOT EXISTS ${location.schema}`);
       await run(`CREATE TABLE IF NOT EXISTS ${table} (${columns})`);
       const { rows } = await run(`SELECT name FROM ${table}`);
       for (const { name, sql } of missingMigrations(

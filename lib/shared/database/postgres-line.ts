@@ -65,14 +65,14 @@ export function createPostgresLine({ url, channel, receive, setUp, missed }: Opt
     }, AGAIN_MS).unref();
   }
 
-  /** Runs one query after the other. Fails at once while the line is lost; if an answer stays away, the line is closed. */
+  /** Runs one query after the other. Fails at once while the line is lost; if no answer arrives, the line is closed. */
   function ask<Row extends object>(text: string, values: readonly unknown[] = []): Promise<Row[]> {
-    const asked = client;
-    if (!asked) return Promise.reject(new StoreAway("the line to the database is lost"));
-    return inTurn(() => asked.query<Row>(text, [...values])).then(
+    const currentClient = client;
+    if (!currentClient) return Promise.reject(new StoreAway("the line to the database is lost"));
+    return inTurn(() => currentClient.query<Row>(text, [...values])).then(
       ({ rows }) => rows,
       (error: unknown) => {
-        lose(asked);
+        lose(currentClient);
         throw new StoreAway("the line to the database is lost", { cause: error });
       },
     );

@@ -8,7 +8,7 @@ import { storable } from "../text";
 const OLDEST_VERSION = 150_000;
 const CONNECT_MS = 5_000;
 
-export type PostgresPlace = {
+export type PostgresLocation = {
   url: string;
   max: number;
   statementMs: number;
@@ -29,7 +29,7 @@ export function poolBounds(max: number, statementMs: number, connectMs = CONNECT
   };
 }
 
-export async function openPool({ url, max, statementMs, schema, isRounding = false }: PostgresPlace): Promise<PostgresPool> {
+export async function openPool({ url, max, statementMs, schema, isRounding = false }: PostgresLocation): Promise<PostgresPool> {
   const config: PoolConfig = {
     ...poolBounds(max, statementMs),
     connectionString: schema === undefined ? url : inSchema(url, schema),
@@ -64,8 +64,8 @@ export async function openPool({ url, max, statementMs, schema, isRounding = fal
 
 export type Ask = <Row>(text: string, values?: readonly unknown[]) => Promise<Row[]>;
 
-export async function askPostgres<T>(place: Omit<PostgresPlace, "max" | "isKept">, work: (ask: Ask) => Promise<T>): Promise<T> {
-  const pool = await openPool({ ...place, max: 1 });
+export async function askPostgres<T>(location: Omit<PostgresLocation, "max" | "isKept">, work: (ask: Ask) => Promise<T>): Promise<T> {
+  const pool = await openPool({ ...location, max: 1 });
   try {
     return await work(async <Row>(text: string, values: readonly unknown[] = []) => {
       const client = await pool.connect();
@@ -83,9 +83,9 @@ export async function askPostgres<T>(place: Omit<PostgresPlace, "max" | "isKept"
 /** If an address gives a parameter twice, the last counts; a separate setting would be ignored. */
 function inSchema(url: string, schema: string): string {
   const [address = "", ...others] = url.split("?");
-  const asked = new URLSearchParams(others.join("?"));
-  asked.set("options", `${asked.get("options") ?? ""} -c search_path=${schema}`.trim());
-  return `${address}?${asked.toString()}`;
+  const params = new URLSearchParams(others.join("?"));
+  params.set("options", `${params.get("options") ?? ""} -c search_path=${schema}`.trim());
+  return `${address}?${params.toString()}`;
 }
 
 const INT8 = 20;
@@ -107,7 +107,7 @@ const awayMessage = /^(Connection terminated|Client has encountered a connection
 export function toStoreError(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
   const code = codeOf(error);
-  if (code === "53100") return Object.assign(new Error("the disk of the database is full", { cause: error }), { code: "ENOSPC" });
+  if (code === "53100") return Object.assign(new Error("the database disk is full", { cause: error }), { code: "ENOSPC" });
   return awayCode.test(code) || awayMessage.test(error.message)
     ? new StoreAway(`the database does not answer (${code || error.message})`, { cause: error })
     : error;
@@ -125,23 +125,22 @@ export function isNoTable(error: unknown): boolean {
 export async function requireVersion(ask: (text: string) => Promise<{ rows: readonly { number: number; name: string }[] }>): Promise<void> {
   const { rows } = await ask("SELECT current_setting('server_version_num')::integer AS number, current_setting('server_version') AS name");
   for (const { number, name } of rows)
-    if (number < OLDEST_VERSION) throw new Error(`DATABASE_URL leads to PostgreSQL ${name}: Lightdesk needs PostgreSQL 15 or later.`);
+    if (number < OLDEST_VERSION) throw new Error(`DATABASE_URL must name PostgreSQL 15 or later (got ${name}).`);
 }
 
 export function asStartFailure(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
-  if (error instanceof StoreAway)
-    return new Error(`The database that DATABASE_URL names cannot be reached: ${error.message}.`, { cause: error });
+  if (error instanceof StoreAway) return new Error(`Can't reach the database of DATABASE_URL: ${error.message}.`, { cause: error });
   const code = codeOf(error);
   if (code === "28P01" || code === "28000")
-    return new Error("The database that DATABASE_URL names refuses its user or password.", { cause: error });
-  if (code === "3D000") return new Error("The database that DATABASE_URL names does not exist: create it first.", { cause: error });
+    return new Error("The database of DATABASE_URL refused the user or password.", { cause: error });
+  if (code === "3D000") return new Error("The database of DATABASE_URL does not exist. Create it first.", { cause: error });
   if (code === "42501")
-    return new Error(`The user of DATABASE_URL may not make what Lightdesk needs (${error.message}): let it own the database.`, {
+    return new Error(`The user of DATABASE_URL lacks privileges (${error.message}). Make it the owner of the database.`, {
       cause: error,
     });
   if (code === "0A000" && error.message.includes("pg_trgm"))
-    return new Error("PostgreSQL lacks its own extension pg_trgm: install the package with PostgreSQL's additional modules.", {
+    return new Error("PostgreSQL lacks the extension pg_trgm. Install the postgresql-contrib package.", {
       cause: error,
     });
   return error;

@@ -18,10 +18,10 @@ export async function copyDatabase(from: string, to: string): Promise<Content> {
     await rm(to, { force: true });
     const code = String(codeOf(error));
     if (!(error instanceof Error) || !code.startsWith("SQLITE_") || isFullDisk(error)) throw error;
-    const why = code.startsWith("SQLITE_BUSY")
+    const reason = code.startsWith("SQLITE_BUSY")
       ? "is held by a process that started on a full disk: make room there and start it again"
       : `cannot be read: ${error.message}`;
-    throw new Error(`The database ${from} ${why}.`, { cause: error });
+    throw new Error(`The database ${from} ${reason}.`, { cause: error });
   }
   return hashFile(to);
 }
@@ -63,8 +63,8 @@ function makeOneFile(file: string, from: string): void {
 }
 
 export function requireIntegrity(database: SqliteConnection, file: string): void {
-  const found = String(database.pragma("integrity_check(1)"));
-  if (found !== "ok") throw new Error(`The database ${file} is damaged (${found}).`);
+  const match = String(database.pragma("integrity_check(1)"));
+  if (match !== "ok") throw new Error(`The database ${file} is damaged (${match}).`);
 }
 
 export function migrationsOf(database: SqliteConnection, table: "kysely_migration" | "migrations"): string[] {

@@ -13,8 +13,8 @@ function builtinModule(): Module | undefined {
   // Node 22 prints an experimental warning at every start.
   process.emitWarning = () => undefined;
   try {
-    const found = process.getBuiltinModule("node:sqlite");
-    return found && isComplete(found) ? found : undefined;
+    const match = process.getBuiltinModule("node:sqlite");
+    return match && isComplete(match) ? match : undefined;
   } finally {
     process.emitWarning = emitWarning;
   }

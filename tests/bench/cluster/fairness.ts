@@ -2,47 +2,52 @@
 // runner is idle between two jobs.
 import { percentile } from "../figures";
 import { post } from "../processes";
-import { createAsk } from "../service/asking";
-import { eachOf } from "../service/client";
+import { forEachConcurrently } from "../service/client";
 import { totalOf } from "../service/job-lists";
-import { type Ran } from "./runners";
-import { type Cluster, haveRun, jobOf, type Runners } from "./services";
+import { createJsonGet } from "../service/json-client";
+import { type CompletedRun } from "./runners";
+import { type Cluster, graphOf, type Runners, waitForRuns } from "./services";
 
-const AT_ONCE = 20;
+const MAX_CONCURRENT = 20;
 /** A real job takes seconds; the work of services and database is then a small part of it. */
 const JOB_MS = 250;
 const LONG_JOBS = 400;
 
-/** Name, figure to reach, figure. */
+/** Name, target, figure. */
 type Line = [string, string, string];
 
 /** All jobs wait before the first one is claimed. `jobs`: the number over all users, the same for each. */
-export async function measureFairness(cluster: Cluster, runners: Runners, jobs: number, tell: (text: string) => void): Promise<Line[]> {
+export async function measureFairness(
+  cluster: Cluster,
+  runners: Runners,
+  jobs: number,
+  logProgress: (text: string) => void,
+): Promise<Line[]> {
   const users = cluster.keys.length;
-  tell(`  ${jobs} jobs of ${users} users are submitted`);
+  logProgress(`  ${jobs} jobs of ${users} users are submitted`);
   await submitAll(cluster, 0, jobs / users);
-  runners.last(0);
-  tell("  they run");
+  runners.setJobDuration(0);
+  logProgress("  they run");
   await cluster.resume();
-  await haveRun(runners, jobs);
-  const short = runners.ran.slice();
+  await waitForRuns(runners, jobs);
+  const short = runners.runs.slice();
   const completed = await countCompleted(cluster, jobs);
 
-  const longJobs = async (slots: number): Promise<Ran[]> => {
-    tell(`  ${LONG_JOBS} jobs of ${JOB_MS} ms, ${slots} at once on each runner`);
+  const longJobs = async (slots: number): Promise<CompletedRun[]> => {
+    logProgress(`  ${LONG_JOBS} jobs of ${JOB_MS} ms, ${slots} at once on each runner`);
     await cluster.pause();
-    await cluster.giveSlots(slots);
-    const before = runners.ran.length;
+    await cluster.setSlots(slots);
+    const before = runners.runs.length;
     await submitAll(cluster, before / users, (before + LONG_JOBS) / users);
-    runners.last(JOB_MS);
+    runners.setJobDuration(JOB_MS);
     await cluster.resume();
-    await haveRun(runners, before + LONG_JOBS);
-    return runners.ran.slice(before);
+    await waitForRuns(runners, before + LONG_JOBS);
+    return runners.runs.slice(before);
   };
   const [oneSlot, twoSlots] = [await longJobs(1), await longJobs(2)];
 
-  const begun = short.map((one) => one.begun);
-  const seconds = (Math.max(...begun) - Math.min(...begun)) / 1000;
+  const startTimes = short.map((completedRun) => completedRun.startedMs);
+  const seconds = (Math.max(...startTimes) - Math.min(...startTimes)) / 1000;
   return [
     ["acknowledged and not completed", "none", String(jobs - completed)],
     ["run twice", "none", String(short.length - new Set(short.map(({ job }) => job)).size)],
@@ -54,13 +59,13 @@ export async function measureFairness(cluster: Cluster, runners: Runners, jobs: 
   ];
 }
 
-/** All jobs of the first user, then all of the second: the worst case for a queue that goes by arrival. */
+/** All jobs of the first user, then all of the second: the worst case for a first-in, first-out queue. */
 async function submitAll({ services, keys }: Cluster, from: number, to: number): Promise<void> {
-  const wanted = keys.flatMap((key, user) =>
+  const submissions = keys.flatMap((key, user) =>
     Array.from({ length: to - from }, (_, at) => ({ key, name: `${user}/${from + at}`, service: services[(user + at) % services.length] })),
   );
-  await eachOf(wanted, AT_ONCE, async ({ key, name, service }) => {
-    await post(`${service?.url}/api/prompt`, { prompt: jobOf(name) }, { "x-api-key": key });
+  await forEachConcurrently(submissions, MAX_CONCURRENT, async ({ key, name, service }) => {
+    await post(`${service?.url}/api/prompt`, { prompt: graphOf(name) }, { "x-api-key": key });
   });
 }
 
@@ -71,7 +76,7 @@ async function countCompleted({ services, keys }: Cluster, jobs: number): Promis
     let completed = 0;
     for (const [user, key] of keys.entries()) {
       const url = services[user % services.length]?.url ?? "";
-      completed += await totalOf(createAsk({ url, headers: { "x-api-key": key } }), "/api/jobs?limit=1&status=completed");
+      completed += await totalOf(createJsonGet({ url, headers: { "x-api-key": key } }), "/api/jobs?limit=1&status=completed");
     }
     if (completed >= jobs || Date.now() > end) return completed;
     await new Promise((resolve) => setTimeout(resolve, 200));
@@ -79,10 +84,10 @@ async function countCompleted({ services, keys }: Cluster, jobs: number): Promis
 }
 
 /** By the order in which jobs began: the largest lead that a user ever had over another, in jobs. */
-function furthestAhead(ran: readonly Ran[], users: number): number {
+function furthestAhead(ran: readonly CompletedRun[], users: number): number {
   const served = Array.from({ length: users }, () => 0);
   let furthest = 0;
-  for (const { job } of ran.toSorted((one, other) => one.begun - other.begun)) {
+  for (const { job } of ran.toSorted((completedRun, other) => completedRun.startedMs - other.startedMs)) {
     const user = Number(job.split("/")[0]);
     served[user] = (served[user] ?? 0) + 1;
     furthest = Math.max(furthest, (served[user] ?? 0) - Math.min(...served));
@@ -90,13 +95,13 @@ function furthestAhead(ran: readonly Ran[], users: number): number {
   return furthest;
 }
 
-function gaps(ran: readonly Ran[]): number[] {
+function gaps(ran: readonly CompletedRun[]): number[] {
   const lastEnd = new Map<number, number>();
   const found: number[] = [];
-  for (const { runner, begun, ended } of ran.toSorted((one, other) => one.begun - other.begun)) {
+  for (const { runner, startedMs, endedMs } of ran.toSorted((completedRun, other) => completedRun.startedMs - other.startedMs)) {
     const before = lastEnd.get(runner);
-    if (before !== undefined) found.push(begun - before);
-    lastEnd.set(runner, ended);
+    if (before !== undefined) found.push(startedMs - before);
+    lastEnd.set(runner, endedMs);
   }
   return found;
 }

@@ -4,31 +4,31 @@ import pg from "pg";
 import { copyServiceStore } from "@/lib/service/index";
 import { createDatabase } from "@/tests/support/postgres-server";
 import { newFolder, type PortService, startService } from "../processes";
-import { createAsk } from "../service/asking";
 import { jobGroups, measureGroup, takeTheSlot, totalOf } from "../service/job-lists";
+import { createJsonGet } from "../service/json-client";
 import { seedJobs } from "../service/seed-jobs";
 
 const REQUESTS = 200;
-/** One line for each group of requests: the request, the figure to reach, SQLite, PostgreSQL. */
-export async function measureListsOnBoth(postgresUrl: string, jobs: number, tell: (text: string) => void): Promise<string[][]> {
+/** One line for each group of requests: the request, the target, SQLite, PostgreSQL. */
+export async function measureListsOnBoth(postgresUrl: string, jobs: number, logProgress: (text: string) => void): Promise<string[][]> {
   const folder = newFolder();
   const first = await startService(folder);
   await first.process.stop();
   const file = join(folder, "service", "service.sqlite");
-  tell(`  filling SQLite with ${jobs} jobs`);
+  logProgress(`  filling SQLite with ${jobs} jobs`);
   seedJobs(file, "bench", jobs);
   takeTheSlot(file);
-  // SQLite comes first, as a folder whose rows were moved is refused.
-  const onSqlite = await listsOf(await startService(folder, {}, first.headers), tell);
+  // SQLite runs first, as a folder whose rows were moved is refused.
+  const onSqlite = await listsOf(await startService(folder, {}, first.headers), logProgress);
   takeTheSlot(file);
   const database = await createDatabase(postgresUrl);
-  tell("  copying them to PostgreSQL");
-  await copyServiceStore({ file }, { url: database.url }, (said) => tell(`  ${said}`));
+  logProgress("  copying them to PostgreSQL");
+  await copyServiceStore({ file }, { url: database.url }, (said) => logProgress(`  ${said}`));
   const client = new pg.Client({ connectionString: database.url });
   await client.connect();
   await client.query("VACUUM ANALYZE");
   await client.end();
-  const onPostgres = await listsOf(await startService(folder, { DATABASE_URL: database.url }, first.headers), tell);
+  const onPostgres = await listsOf(await startService(folder, { DATABASE_URL: database.url }, first.headers), logProgress);
   await database.drop();
   return onSqlite.map(({ name, target, figure, spread }, at) => {
     const other = onPostgres[at];
@@ -36,10 +36,10 @@ export async function measureListsOnBoth(postgresUrl: string, jobs: number, tell
   });
 }
 
-async function listsOf(service: PortService, tell: (text: string) => void) {
-  const ask = createAsk(service);
+async function listsOf(service: PortService, logProgress: (text: string) => void) {
+  const ask = createJsonGet(service);
   const rows = [];
-  for (const group of jobGroups(await totalOf(ask, "/api/jobs?limit=1"), REQUESTS)) rows.push(await measureGroup(ask, group, tell));
+  for (const group of jobGroups(await totalOf(ask, "/api/jobs?limit=1"), REQUESTS)) rows.push(await measureGroup(ask, group, logProgress));
   await service.process.stop();
   return rows;
 }

@@ -1,46 +1,46 @@
-// The program of the process with the stand-in runners of `npm run bench -- cluster`: reports their addresses, and when each job began and
-// ended. Jobs compute nothing; they last as long as the parent process says, and put out one small picture, each a different one.
+// The process of the simulated runners of `npm run bench -- cluster`. Reports their addresses and each job's start and end. Jobs last as
+// long as the parent process sets, compute nothing, and output one unique small picture.
 import sharp from "sharp";
 import { gpuClasses } from "@/tests/support/gpu-classes";
 import { startRunnerServer } from "@/tests/support/runner-server";
 
-/** `job`: the text of its node. Times are of one clock, in milliseconds. */
-export type Ran = { runner: number; job: string; begun: number; ended: number };
-export type Report = { addresses: string[] } | { ran: Ran[] };
-export type Order = { jobMs: number };
+/** `job`: the job's prompt. All times are from one clock. */
+export type CompletedRun = { runner: number; job: string; startedMs: number; endedMs: number };
+export type RunnerMessage = { addresses: string[] } | { runs: CompletedRun[] };
+export type RunnerCommand = { jobMs: number };
 
-const TELL_MS = 20;
+const REPORT_INTERVAL_MS = 20;
 const [count = "1"] = process.argv.slice(2);
 const picture = await sharp({ create: { width: 64, height: 64, channels: 3, background: "#345" } })
   .png()
   .toBuffer();
 let jobMs = 0;
-let made = 0;
-let ran: Ran[] = [];
+let outputCount = 0;
+let completedRuns: CompletedRun[] = [];
 
 const runners = await Promise.all(
   Array.from({ length: Number(count) }, (_, runner) =>
     startRunnerServer({
       objectInfo: gpuClasses(["bench.safetensors"]),
       async works(graph) {
-        const begun = performance.now();
+        const startedMs = performance.now();
         if (jobMs > 0) await new Promise((resolve) => setTimeout(resolve, jobMs));
-        ran.push({ runner, job: String(graph["2"]?.inputs.prompt), begun, ended: performance.now() });
+        completedRuns.push({ runner, job: String(graph["2"]?.inputs.prompt), startedMs, endedMs: performance.now() });
       },
       makes({ class_type }) {
         if (class_type !== "SaveImage") return undefined;
-        made += 1;
-        return { files: [{ name: `${runner}-${made}.png`, bytes: Buffer.concat([picture, Buffer.from(String(made))]) }] };
+        outputCount += 1;
+        return { files: [{ name: `${runner}-${outputCount}.png`, bytes: Buffer.concat([picture, Buffer.from(String(outputCount))]) }] };
       },
     }),
   ),
 );
 
-const tell = (report: Report) => process.send?.(report);
+const send = (message: RunnerMessage) => process.send?.(message);
 setInterval(() => {
-  if (ran.length > 0) tell({ ran });
-  ran = [];
-}, TELL_MS);
-process.on("message", (order: Order) => void ({ jobMs } = order));
+  if (completedRuns.length > 0) send({ runs: completedRuns });
+  completedRuns = [];
+}, REPORT_INTERVAL_MS);
+process.on("message", (command: RunnerCommand) => void ({ jobMs } = command));
 process.once("disconnect", () => process.exit());
-tell({ addresses: runners.map(({ address }) => address) });
+send({ addresses: runners.map(({ address }) => address) });

@@ -1,26 +1,25 @@
-// The wall of a service in another process whose pictures nobody has asked for yet: how fast their thumbnails come, and when a full
-// screen of them is there.
+// The gallery of a service in another process, without any thumbnails yet: how fast they arrive, and when a full screen of them is shown.
 import { type Browser, type Page } from "@playwright/test";
 import { spread, table } from "../figures";
 import { type Desk, type PortService } from "../processes";
 import { askAll, ASKERS, noise } from "../thumbnails";
 import { openBlank, untilQuiet } from "./open-page";
-import { type Busy, traced } from "./trace";
+import { type CpuTime, traceCpuTime } from "./trace";
 
 const PICTURES = 400;
 const EDGE_PX = 512;
 const JUMPS = 3;
-const AT_ONCE = 4;
+const BATCH_SIZE = 4;
 
-export type ColdPreviews = { perSecond: number; openedMs: number; jumpsMs: number[]; busy: Busy };
+export type ColdPreviews = { perSecond: number; openedMs: number; jumpsMs: number[]; busy: CpuTime };
 
-export async function uploadPictures(service: PortService, tell: (text: string) => void): Promise<void> {
-  tell(`Uploading ${PICTURES} pictures.`);
+export async function uploadPictures(service: PortService, logProgress: (text: string) => void): Promise<void> {
+  logProgress(`Uploading ${PICTURES} pictures.`);
   const drawn = await noise(EDGE_PX);
-  for (let from = 0; from < PICTURES; from += AT_ONCE) {
+  for (let from = 0; from < PICTURES; from += BATCH_SIZE) {
     const pictures: Buffer[] = [];
     // One after the other, because they share one pixel buffer.
-    for (let at = from; at < from + AT_ONCE; at += 1) pictures.push(await drawn(at));
+    for (let at = from; at < from + BATCH_SIZE; at += 1) pictures.push(await drawn(at));
     await Promise.all(pictures.map((bytes, at) => upload(service, `cold-${from + at}.png`, bytes)));
   }
 }
@@ -29,8 +28,8 @@ async function upload(service: PortService, name: string, bytes: Buffer): Promis
   const body = new FormData();
   body.set("tags", '["output"]');
   body.set("file", new File([Uint8Array.from(bytes)], name, { type: "image/png" }));
-  const answer = await fetch(`${service.url}/api/assets`, { method: "POST", body, headers: service.headers });
-  if (!answer.ok) throw new Error(`the upload was answered ${answer.status}: ${await answer.text()}`);
+  const response = await fetch(`${service.url}/api/assets`, { method: "POST", body, headers: service.headers });
+  if (!response.ok) throw new Error(`the upload was answered ${response.status}: ${await response.text()}`);
 }
 
 export async function measureColdPreviews(browser: Browser, desk: Desk, connection: string): Promise<ColdPreviews> {
@@ -41,7 +40,7 @@ export async function measureColdPreviews(browser: Browser, desk: Desk, connecti
     const openedMs = await page.evaluate(allInView);
     await untilQuiet(page);
     const jumpsMs: number[] = [];
-    const busy = await traced(cdp, async () => {
+    const busy = await traceCpuTime(cdp, async () => {
       for (let jump = 0; jump < JUMPS; jump += 1) jumpsMs.push(await jumpOn(page));
     });
     return { perSecond: await thumbnailsPerSecond(desk, connection), openedMs, jumpsMs, busy };
@@ -59,12 +58,12 @@ async function jumpOn(page: Page): Promise<number> {
   return (await page.evaluate(allInView)) - from;
 }
 
-/** Reads each list before asking for its thumbnails, as the wall does, but in a size that the wall has not asked for. */
+/** Reads each list before requesting its thumbnails, as the gallery does, but in a size that the gallery has not requested. */
 async function thumbnailsPerSecond(desk: Desk, connection: string): Promise<number> {
   let seconds = 0;
   for (let offset = 0; offset < PICTURES; offset += 100) {
-    const answer = await fetch(`${desk.url}/api/assets?connection=${connection}&limit=100&offset=${offset}`, { headers: desk.headers });
-    const { assets }: { assets: { id: string }[] } = await answer.json();
+    const response = await fetch(`${desk.url}/api/assets?connection=${connection}&limit=100&offset=${offset}`, { headers: desk.headers });
+    const { assets }: { assets: { id: string }[] } = await response.json();
     const address = (id: string) => `${desk.url}/api/console/thumbnail?connection=${connection}&edge=128&version=cold&asset=${id}`;
     seconds += await askAll(
       desk,
@@ -94,12 +93,12 @@ function allInView(): Promise<number> {
 
 export function coldPreviewsTable({ perSecond, openedMs, jumpsMs, busy }: ColdPreviews): string {
   return table(
-    ["", "figure to reach", ""],
+    ["", "target", ""],
     [
       [`thumbnails a second, ${ASKERS} askers, lists read before`, "200", perSecond.toFixed(0)],
       ["opened: until every picture in view is there, ms from the address", "", openedMs.toFixed(0)],
       ["two screens further: until every picture in view is there, ms", "1000", spread(jumpsMs, 0)],
-      ["- tasks over 50 ms of the processor", "none", String(busy.over50)],
+      ["- tasks over 50 ms of the processor", "none", String(busy.longTasks)],
       ["- longest task, processor ms", "50", busy.longestMs.toFixed(0)],
     ],
   );

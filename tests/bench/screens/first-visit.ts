@@ -1,68 +1,68 @@
-// The first visit to a list of jobs, with a slow processor, a slow line and an empty browser cache.
+// The first visit to a list of jobs, with a slow processor, a slow network and an empty browser cache.
 import { type Browser } from "@playwright/test";
 import { watchTraffic } from "@/tests/support/traffic";
 import { until } from "@/tests/support/until";
 import { spread, table } from "../figures";
 import { type Desk } from "../processes";
 import { openBlank, type SlowPage } from "./open-page";
-import { traced } from "./trace";
+import { traceCpuTime } from "./trace";
 import { pressWhenReady } from "./watch-page";
 
 const RUNS = 7;
 export const MBIT_PER_SECOND = 10;
 export const LATENCY_MS = 40;
-const QUIET_MS = 2_000;
-const BLOCKS_FROM_MS = 50;
-const LIMIT_MS = 60_000;
+const MIN_QUIET_MS = 2_000;
+const LONG_TASK_MS = 50;
+const TIMEOUT_MS = 60_000;
 
 export type FirstVisit = {
   readyMs: number;
   paintedMs: number;
   blockedMs: number;
-  processorMs: number;
-  processorBlockedMs: number;
+  cpuMs: number;
+  cpuBlockedMs: number;
   requests: number;
   pictures: number;
   kibibytes: number;
 };
 
 /** The first run warms up the server and is left out. */
-export async function measureFirstVisits(browser: Browser, desk: Desk, tell: (text: string) => void): Promise<FirstVisit[]> {
+export async function measureFirstVisits(browser: Browser, desk: Desk, logProgress: (text: string) => void): Promise<FirstVisit[]> {
   const visits: FirstVisit[] = [];
   for (let run = 0; run <= RUNS; run += 1) {
-    // The press also loads what is fetched for selected rows, so the visit's own fetches are counted in a separate visit.
+    // The press loads more code, so requests are counted in a separate visit without one.
     const visit = { ...(await visitUntouched(browser, desk)), readyMs: await visitAndPress(browser, desk) };
     if (run > 0) visits.push(visit);
-    tell(`  ${JSON.stringify(visit)}`);
+    logProgress(`  ${JSON.stringify(visit)}`);
   }
   return visits;
 }
 
-async function openOnSlowLine(browser: Browser, desk: Desk): Promise<SlowPage & { traffic: Awaited<ReturnType<typeof watchTraffic>> }> {
-  const opened = await openBlank(browser, desk);
-  const traffic = await watchTraffic(opened.cdp);
+async function openOnSlowNetwork(browser: Browser, desk: Desk): Promise<SlowPage & { traffic: Awaited<ReturnType<typeof watchTraffic>> }> {
+  const blank = await openBlank(browser, desk);
+  const traffic = await watchTraffic(blank.cdp);
   const bytesPerSecond = (MBIT_PER_SECOND * 1_000_000) / 8;
-  const line = { offline: false, latency: LATENCY_MS, downloadThroughput: bytesPerSecond, uploadThroughput: bytesPerSecond };
-  await opened.cdp.send("Network.emulateNetworkConditions", line);
-  return { ...opened, traffic };
+  const conditions = { offline: false, latency: LATENCY_MS, downloadThroughput: bytesPerSecond, uploadThroughput: bytesPerSecond };
+  await blank.cdp.send("Network.emulateNetworkConditions", conditions);
+  return { ...blank, traffic };
 }
 
 async function visitUntouched(browser: Browser, desk: Desk): Promise<Omit<FirstVisit, "readyMs">> {
-  const { page, cdp, traffic, close } = await openOnSlowLine(browser, desk);
+  const { page, cdp, traffic, close } = await openOnSlowNetwork(browser, desk);
   try {
-    const busy = await traced(cdp, async () => {
+    const cpuTime = await traceCpuTime(cdp, async () => {
       await page.goto(`${desk.url}/jobs`);
-      await until("the page is quiet", () => traffic.isQuietFor(QUIET_MS), { timeoutMs: LIMIT_MS });
+      await until("the page is quiet", () => traffic.isQuietFor(MIN_QUIET_MS), { timeoutMs: TIMEOUT_MS });
     });
     const { fcpMs, longTasks } = await page.evaluate(() => window.bench);
     const fetched = traffic.fetched();
     const pictures = fetched.filter(({ kind }) => kind === "Image").length;
-    const late = longTasks.filter(({ atMs }) => atMs >= fcpMs);
+    const tasksAfterPaint = longTasks.filter(({ atMs }) => atMs >= fcpMs);
     return {
       paintedMs: fcpMs,
-      blockedMs: late.reduce((sum, { ms }) => sum + Math.max(0, ms - BLOCKS_FROM_MS), 0),
-      processorMs: busy.allMs,
-      processorBlockedMs: busy.blockedMs,
+      blockedMs: tasksAfterPaint.reduce((sum, { ms }) => sum + Math.max(0, ms - LONG_TASK_MS), 0),
+      cpuMs: cpuTime.totalMs,
+      cpuBlockedMs: cpuTime.blockedMs,
       requests: fetched.length - pictures,
       pictures,
       kibibytes: traffic.kibibytes(),
@@ -73,31 +73,31 @@ async function visitUntouched(browser: Browser, desk: Desk): Promise<Omit<FirstV
 }
 
 async function visitAndPress(browser: Browser, desk: Desk): Promise<number> {
-  const { page, close } = await openOnSlowLine(browser, desk);
+  const { page, close } = await openOnSlowNetwork(browser, desk);
   try {
     await page.addInitScript(pressWhenReady);
     await page.goto(`${desk.url}/jobs`);
-    return await page.evaluate(() => window.bench.answered);
+    return await page.evaluate(() => window.bench.pressAnsweredMs);
   } finally {
     await close();
   }
 }
 
 export function firstVisitTable(visits: readonly FirstVisit[]): string {
-  const row = (name: string, wanted: string, pick: (visit: FirstVisit) => number, digits = 0) => [
+  const row = (name: string, target: string, pick: (visit: FirstVisit) => number, digits = 0) => [
     name,
-    wanted,
+    target,
     spread(visits.map(pick), digits),
   ];
   return table(
-    ["", "figure to reach", "median"],
+    ["", "target", "median"],
     [
-      row("ready: rows stand there and a press on them is answered, ms", "700", (visit) => visit.readyMs),
+      row("ready: rows are visible and respond, ms", "700", (visit) => visit.readyMs),
       row("first paint, ms", "", (visit) => visit.paintedMs),
       row("blocked after the first paint, ms", "150", (visit) => visit.blockedMs),
-      row("- by the processor's time, from the start, ms", "", (visit) => visit.processorBlockedMs),
-      row("processor until quiet, ms", "", (visit) => visit.processorMs),
-      row("requests until quiet, beside the pictures of its rows", "25", (visit) => visit.requests),
+      row("- in processor time, from the start, ms", "", (visit) => visit.cpuBlockedMs),
+      row("processor until quiet, ms", "", (visit) => visit.cpuMs),
+      row("requests until quiet, without pictures", "25", (visit) => visit.requests),
       row("- pictures", "", (visit) => visit.pictures),
       row("fetched until quiet, KiB", "330", (visit) => visit.kibibytes),
     ],

@@ -3,7 +3,7 @@ import { type Browser, type Locator } from "@playwright/test";
 import { spread, table } from "../figures";
 import { type Desk } from "../processes";
 import { openSlowly, SLOWDOWN, type SlowPage } from "./open-page";
-import { type Busy, traced } from "./trace";
+import { type CpuTime, traceCpuTime } from "./trace";
 
 const RUNS = 3;
 const KEYS = 10;
@@ -19,11 +19,11 @@ const graphOf = (text: string) => ({
   "2": { class_type: "PreviewAny", inputs: { source: ["1", 0] } },
 });
 
-type Keys = { busy: Busy; slowestMs: number };
+type Keys = { busy: CpuTime; slowestMs: number };
 type Typing = { size: string; place: string; slowdown: number; runs: Keys[] };
 
 /** Each page is measured at both speeds of the processor. */
-export async function measureLongText(browser: Browser, desk: Desk, tell: (text: string) => void): Promise<Typing[]> {
+export async function measureLongText(browser: Browser, desk: Desk, logProgress: (text: string) => void): Promise<Typing[]> {
   const found: Typing[] = [];
   for (const [size, text] of Object.entries(sizes)) {
     for (const { place, open } of places) {
@@ -35,7 +35,7 @@ export async function measureLongText(browser: Browser, desk: Desk, tell: (text:
           for (const { slowdown, runs } of typings) {
             const keys = await type(opened, field, slowdown);
             runs.push(keys);
-            tell(`  ${size} ${place}, ${slowdown} times slower: ${JSON.stringify(keys)}`);
+            logProgress(`  ${size} ${place}, ${slowdown} times slower: ${JSON.stringify(keys)}`);
           }
         } finally {
           await opened.close();
@@ -77,15 +77,15 @@ async function type({ page, cdp }: SlowPage, field: Locator, slowdown: number): 
   // Until the draft is saved and the checks have run. Not until no task is long: in such a field the browser's own cursor may be that slow.
   await page.waitForTimeout(SETTLED_MS);
   await page.evaluate(() => (window.bench.presses = []));
-  const busy = await traced(cdp, () => page.keyboard.type("x".repeat(KEYS), { delay: TYPING_MS }));
+  const busy = await traceCpuTime(cdp, () => page.keyboard.type("x".repeat(KEYS), { delay: TYPING_MS }));
   const presses = await page.evaluate(() => window.bench.presses);
   return { busy, slowestMs: Math.max(LEAST_MS, ...presses.filter(({ name }) => name === "keydown").map(({ ms }) => ms)) };
 }
 
-export function longTextTable(found: readonly Typing[]): string {
+export function longTextTable(typings: readonly Typing[]): string {
   return table(
     ["text", "", "processor", "slowest key to its frame, ms", "processor ms a key", "longest task, processor ms"],
-    found.map(({ size, place, slowdown, runs }) => [
+    typings.map(({ size, place, slowdown, runs }) => [
       size,
       place,
       slowdown === 1 ? "as it is" : `${slowdown} times slower`,
@@ -94,7 +94,7 @@ export function longTextTable(found: readonly Typing[]): string {
         0,
       ),
       spread(
-        runs.map(({ busy }) => busy.allMs / KEYS),
+        runs.map(({ busy }) => busy.totalMs / KEYS),
         0,
       ),
       spread(

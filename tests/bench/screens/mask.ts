@@ -5,7 +5,7 @@ import sharp from "sharp";
 import { percentile, table } from "../figures";
 import { type Desk } from "../processes";
 import { openSlowly } from "./open-page";
-import { type Busy, traced } from "./trace";
+import { type CpuTime, traceCpuTime } from "./trace";
 
 const SIZES = [
   { name: "4K", width: 3840, height: 2160 },
@@ -14,17 +14,17 @@ const SIZES = [
 const MOVES = 120;
 const MANY = 200;
 
-type Stroke = { p50Ms: number; p95Ms: number; busy: Busy };
+type Stroke = { p50Ms: number; p95Ms: number; busy: CpuTime };
 export type MaskFigure = {
   name: string;
   openMs: number;
-  usual: Stroke;
+  defaultBrush: Stroke;
   largest: Stroke;
-  fill: { ms: number; busy: Busy };
-  undo: { ms: number; busy: Busy };
+  fill: { ms: number; busy: CpuTime };
+  undo: { ms: number; busy: CpuTime };
   /** Memory of the page's process, before and after many strokes of the largest brush. */
   memory: { beforeMiB: number; afterMiB: number };
-  save: { ms: number; busy: Busy };
+  save: { ms: number; busy: CpuTime };
   reopenMs: number;
 };
 
@@ -57,16 +57,16 @@ async function measureOne(browser: Browser, desk: Desk, size: (typeof SIZES)[num
     const middle = { x: box.x + box.width / 2, y: box.y + box.height / 2 };
     const timed = async (act: () => Promise<void>) => {
       const from = performance.now();
-      const busy = await traced(cdp, act);
+      const busy = await traceCpuTime(cdp, act);
       return { ms: performance.now() - from, busy };
     };
     const stroke = async (): Promise<Stroke> => {
       await page.evaluate(() => (window.lags = []));
-      const busy = await traced(cdp, () => strokeAcross(page, middle));
+      const busy = await traceCpuTime(cdp, () => strokeAcross(page, middle));
       const lags = await page.evaluate(() => window.lags);
       return { p50Ms: percentile(lags, 0.5), p95Ms: percentile(lags, 0.95), busy };
     };
-    const usual = await stroke();
+    const defaultBrush = await stroke();
     for (let step = 0; step < 30; step += 1) await page.keyboard.press("]");
     for (let step = 0; step < 10; step += 1) await page.keyboard.press("{");
     const largest = await stroke();
@@ -94,7 +94,7 @@ async function measureOne(browser: Browser, desk: Desk, size: (typeof SIZES)[num
     await page.goto(desk.url + href.replace(/\?|$/, (rest) => `/mask${rest}`));
     await page.getByText("Continues the earlier mask.").waitFor({ timeout: 120_000 });
     const reopenMs = performance.now() - left;
-    return { name: size.name, openMs, usual, largest, fill, undo, memory: { beforeMiB, afterMiB }, save, reopenMs };
+    return { name: size.name, openMs, defaultBrush, largest, fill, undo, memory: { beforeMiB, afterMiB }, save, reopenMs };
   } finally {
     await close();
   }
@@ -117,7 +117,7 @@ async function strokeAside(page: Page, box: { x: number; y: number; width: numbe
   await page.mouse.up();
 }
 
-/** Private memory in MiB; NaN where the system does not tell. */
+/** Private memory in MiB; NaN where the system does not report it. */
 async function largestRenderer(browser: Browser): Promise<number> {
   const cdp = await browser.newBrowserCDPSession();
   const { processInfo } = await cdp.send("SystemInfo.getProcessInfo");
@@ -152,9 +152,9 @@ async function uploadPicture(desk: Desk, { width, height }: (typeof SIZES)[numbe
   const form = new FormData();
   form.set("tags", '["input"]');
   form.set("file", new Blob([new Uint8Array(bytes)], { type: "image/jpeg" }), `${width}.jpg`);
-  const answer = await fetch(`${desk.url}/api/assets`, { method: "POST", body: form, headers: desk.headers });
-  if (!answer.ok) throw new Error(`the picture was refused with ${answer.status}: ${await answer.text()}`);
-  const { id }: { id: string } = await answer.json();
+  const response = await fetch(`${desk.url}/api/assets`, { method: "POST", body: form, headers: desk.headers });
+  if (!response.ok) throw new Error(`the picture was refused with ${response.status}: ${await response.text()}`);
+  const { id }: { id: string } = await response.json();
   return id;
 }
 
@@ -164,9 +164,9 @@ export function maskTable(figures: readonly MaskFigure[]): string {
     ["", ...figures.map(({ name }) => name)],
     [
       row("opened, ms", ({ openMs }) => openMs),
-      row("usual brush, move to frame, ms p50", ({ usual }) => usual.p50Ms),
-      row("- p95", ({ usual }) => usual.p95Ms),
-      row("- longest task, processor ms", ({ usual }) => usual.busy.longestMs),
+      row("usual brush, move to frame, ms p50", ({ defaultBrush }) => defaultBrush.p50Ms),
+      row("- p95", ({ defaultBrush }) => defaultBrush.p95Ms),
+      row("- longest task, processor ms", ({ defaultBrush }) => defaultBrush.busy.longestMs),
       row("largest brush, all soft, move to frame, ms p50", ({ largest }) => largest.p50Ms),
       row("- p95", ({ largest }) => largest.p95Ms),
       row("- longest task, processor ms", ({ largest }) => largest.busy.longestMs),

@@ -1,13 +1,13 @@
-// The processor time that the page's main thread took, task by task. Unlike any clock, it excludes other programs of the machine.
+// Measures the processor time of the page's main thread per task. Unlike wall-clock time, it excludes other processes.
 import { type CDPSession } from "@playwright/test";
 
 type TraceEvent = { name: string; ph: string; cat: string; pid: number; tid: number; ts: number; tdur?: number; args?: { name?: string } };
-const LONG_MS = 50;
+const LONG_TASK_MS = 50;
 
-/** Milliseconds of processor time on the main thread; `blockedMs` is the time of its tasks beyond 50 ms each. */
-export type Busy = { allMs: number; longestMs: number; over50: number; blockedMs: number };
+/** Processor time of the main thread. `blockedMs`: the sum of each task's time beyond 50 ms. */
+export type CpuTime = { totalMs: number; longestMs: number; longTasks: number; blockedMs: number };
 
-export async function traced(cdp: CDPSession, act: () => Promise<void>): Promise<Busy> {
+export async function traceCpuTime(cdp: CDPSession, act: () => Promise<void>): Promise<CpuTime> {
   const events: TraceEvent[] = [];
   const collect = ({ value }: { value: object[] }) => {
     for (const event of value) if (isTraceEvent(event)) events.push(event);
@@ -19,26 +19,26 @@ export async function traced(cdp: CDPSession, act: () => Promise<void>): Promise
   await cdp.send("Tracing.end");
   await complete;
   cdp.off("Tracing.dataCollected", collect);
-  return busyOf(events);
+  return cpuTimeOf(events);
 }
 
 function isTraceEvent(event: object): event is TraceEvent {
   return "name" in event && "ph" in event && "pid" in event && "tid" in event;
 }
 
-/** The busiest renderer is the page; the browser's own renderers are idle. */
-function busyOf(events: readonly TraceEvent[]): Busy {
+/** Picks the busiest renderer, which is the page: the browser's own renderers are idle. */
+function cpuTimeOf(events: readonly TraceEvent[]): CpuTime {
   const mains = events.filter(({ name, args }) => name === "thread_name" && args?.name === "CrRendererMain");
   const tasksOf = ({ pid, tid }: TraceEvent) =>
     events.filter((event) => event.ph === "X" && event.pid === pid && event.tid === tid && event.name.endsWith("RunTask"));
   const found = mains.map((main) => {
     const times = tasksOf(main).map(({ tdur = 0 }) => tdur / 1000);
     return {
-      allMs: times.reduce((sum, ms) => sum + ms, 0),
+      totalMs: times.reduce((sum, ms) => sum + ms, 0),
       longestMs: Math.max(0, ...times),
-      over50: times.filter((ms) => ms > LONG_MS).length,
-      blockedMs: times.reduce((sum, ms) => sum + Math.max(0, ms - LONG_MS), 0),
+      longTasks: times.filter((ms) => ms > LONG_TASK_MS).length,
+      blockedMs: times.reduce((sum, ms) => sum + Math.max(0, ms - LONG_TASK_MS), 0),
     };
   });
-  return found.sort((a, b) => b.allMs - a.allMs)[0] ?? { allMs: NaN, longestMs: NaN, over50: NaN, blockedMs: NaN };
+  return found.sort((a, b) => b.totalMs - a.totalMs)[0] ?? { totalMs: NaN, longestMs: NaN, longTasks: NaN, blockedMs: NaN };
 }

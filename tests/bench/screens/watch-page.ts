@@ -9,7 +9,7 @@ declare global {
       longTasks: { atMs: number; ms: number }[];
       presses: { name: string; ms: number }[];
       frames: number[];
-      answered: Promise<number>;
+      pressAnsweredMs: Promise<number>;
       /** When the mouse was pressed. */
       pressedAtMs: number;
     };
@@ -25,7 +25,7 @@ export function watchPage(): void {
     longTasks: [],
     presses: [],
     frames: [],
-    answered: Promise.resolve(0),
+    pressAnsweredMs: Promise.resolve(0),
     pressedAtMs: NaN,
   };
   window.bench = bench;
@@ -45,7 +45,7 @@ export function watchPage(): void {
 /** From the press (the mouse event's time) to the end of the frame that first shows `selector`, which must not be there yet. */
 export function awaitAnswer(selector: string): void {
   window.bench.presses = [];
-  window.bench.answered = new Promise((resolve, reject) => {
+  window.bench.pressAnsweredMs = new Promise((resolve, reject) => {
     setTimeout(() => reject(new Error(`no answer to a press: ${selector}`)), 20_000);
     const onClick = (event: MouseEvent) => {
       window.bench.pressedAtMs = event.timeStamp;
@@ -68,7 +68,7 @@ export function awaitAnswer(selector: string): void {
  */
 export function pressWhenReady(): void {
   const AGAIN_MS = 200;
-  window.bench.answered = new Promise((resolve, reject) => {
+  window.bench.pressAnsweredMs = new Promise((resolve, reject) => {
     setTimeout(() => reject(new Error("no press was answered")), 120_000);
     const isTaken = (element: Element) => Object.keys(element).some((name) => name.startsWith("__reactProps"));
     let pressedAtMs = -Infinity;
@@ -91,8 +91,8 @@ export function pressWhenReady(): void {
 }
 
 /** Milliseconds from the press until the requested list is complete; false before that. */
-export function hasArrived(asked: string): number | false {
-  const isThere = window.location.search.includes(asked) && !document.querySelector("main [aria-busy]");
+export function hasArrived(marker: string): number | false {
+  const isThere = window.location.search.includes(marker) && !document.querySelector("main [aria-busy]");
   return isThere && performance.now() - window.bench.pressedAtMs;
 }
 

@@ -12,7 +12,7 @@ const MIB = 1024;
 export const blobs: Section = {
   name: "blobs",
   isOnDemand: true,
-  async measure({ print, tell }) {
+  async measure({ print, logProgress }) {
     const file = prepareLarge(MIB);
     const s3 = await startStrictS3();
     const inBucket = {
@@ -22,17 +22,17 @@ export const blobs: Section = {
     };
     const rows: string[][] = [];
     for (const [name, settings] of [["its own folder", {}] as const, ["a bucket", inBucket] as const]) {
-      tell(`A file of ${MIB} MiB, bytes in ${name}.`);
+      logProgress(`A file of ${MIB} MiB, bytes in ${name}.`);
       const folder = newFolder();
       const service = await startService(folder, settings);
-      const begun = performance.now();
+      const startedMs = performance.now();
       const { id } = await sendLarge(`${service.url}/api/assets`, service.headers, file);
       const sent = performance.now();
-      const answer = await fetch(`${service.url}/api/assets/${id}/content`, { headers: service.headers });
+      const response = await fetch(`${service.url}/api/assets/${id}/content`, { headers: service.headers });
       const hasher = new Blake3Hasher();
-      for await (const chunk of answer.body ?? []) hasher.update(chunk);
+      for await (const chunk of response.body ?? []) hasher.update(chunk);
       if (hasher.digest("hex") !== file.hash) throw new Error("the bytes differ");
-      rows.push([name, ((sent - begun) / 1000).toFixed(1), ((performance.now() - sent) / 1000).toFixed(1)]);
+      rows.push([name, ((sent - startedMs) / 1000).toFixed(1), ((performance.now() - sent) / 1000).toFixed(1)]);
       await service.process.stop();
       rmSync(folder, { recursive: true, force: true });
     }

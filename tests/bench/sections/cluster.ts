@@ -18,22 +18,22 @@ const ROWS = Number(process.env.LIGHTDESK_BENCH_ROWS ?? 1_000_000);
 export const cluster: Section = {
   name: "cluster",
   isOnDemand: true,
-  async measure({ print, tell }) {
+  async measure({ print, logProgress }) {
     const postgres = await startPostgres({ isDurable: true });
     const columns: string[][] = [];
     for (const services of COUNTS) {
-      tell(`${named(services)} on one PostgreSQL`);
+      logProgress(`${named(services)} on one PostgreSQL`);
       columns.push(await within(postgres.url, services, services, (world, runners) => measureRates(world, runners, CLAIMED)));
     }
     print("## Services on one PostgreSQL, a folder of files and 8 stand-in runners");
     print(table(["", ...COUNTS.map(named)], rateNames.map((name, row) => [name, ...columns.map((column) => column[row] ?? "")]))); // prettier-ignore
 
-    tell(`${JOBS} jobs of ${USERS} users by two services`);
-    const lines = await within(postgres.url, 2, USERS, (world, runners) => measureFairness(world, runners, JOBS, tell));
+    logProgress(`${JOBS} jobs of ${USERS} users by two services`);
+    const lines = await within(postgres.url, 2, USERS, (world, runners) => measureFairness(world, runners, JOBS, logProgress));
     print(`## ${JOBS.toLocaleString("en")} jobs of ${USERS} users over ${RUNNERS} runners, by two services`);
-    print(table(["", "figure to reach", ""], lines));
+    print(table(["", "target", ""], lines));
 
-    await printLists(postgres.url, { print, tell });
+    await printLists(postgres.url, { print, logProgress });
     await postgres.remove();
   },
 };
@@ -49,11 +49,11 @@ export const clusterLists: Section = {
   },
 };
 
-async function printLists(postgresUrl: string, { print, tell }: Report): Promise<void> {
-  tell(`lists of ${ROWS} jobs`);
-  const lists = await measureListsOnBoth(postgresUrl, ROWS, tell);
+async function printLists(postgresUrl: string, { print, logProgress }: Report): Promise<void> {
+  logProgress(`lists of ${ROWS} jobs`);
+  const lists = await measureListsOnBoth(postgresUrl, ROWS, logProgress);
   print(`## Lists of ${ROWS.toLocaleString("en")} jobs on both databases`);
-  print(table(["at", "figure to reach", "SQLite", "PostgreSQL"], lists));
+  print(table(["at", "target", "SQLite", "PostgreSQL"], lists));
 }
 
 async function within<T>(

@@ -5,14 +5,14 @@ import { type Section } from "../section";
 
 export const coldPreviews: Section = {
   name: "cold-previews",
-  async measure({ print, tell }) {
+  async measure({ print, logProgress }) {
     const service = await startService(newFolder());
     const desk = await startDesk(newFolder(), { isNew: true });
     const browser = await startBrowser();
     try {
-      await uploadPictures(service, tell);
+      await uploadPictures(service, logProgress);
       const figures = await measureColdPreviews(browser, desk, await connect(desk, service));
-      print("## The wall of a service in another process, none of its pictures asked for before");
+      print("## The gallery of a service in another process, none of its pictures asked for before");
       print(coldPreviewsTable(figures));
     } finally {
       await browser.close();

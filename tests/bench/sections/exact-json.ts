@@ -19,16 +19,16 @@ const inputs: readonly (readonly [name: string, text: string])[] = [
 
 function measure(work: () => unknown): string {
   const runs = Array.from({ length: RUNS }, () => {
-    const begun = performance.now();
+    const startedMs = performance.now();
     work();
-    return performance.now() - begun;
+    return performance.now() - startedMs;
   });
   return spread(runs);
 }
 
 function refuses(text: string): boolean {
   try {
-    parseExactJson(text, { most: maxExactNumbers.text });
+    parseExactJson(text, { maxNumbers: maxExactNumbers.text });
     return false;
   } catch {
     return true;
@@ -38,8 +38,8 @@ function refuses(text: string): boolean {
 /** Numbers that keep their spelling, beside JSON.parse and JSON.stringify of the same text. */
 export const exactJson: Section = {
   name: "exact-json",
-  measure({ print, tell }) {
-    tell("Parsing and writing numbers that keep their spelling.");
+  measure({ print, logProgress }) {
+    logProgress("Parsing and writing numbers that keep their spelling.");
     const rows = inputs.map(([name, text]) => {
       const value: unknown = JSON.parse(text);
       const isRefused = refuses(text);

@@ -7,12 +7,12 @@ import { type Section } from "../section";
 export const firstVisit: Section = {
   name: "first-visit",
   async measure(report) {
-    const { print, tell } = report;
+    const { print, logProgress } = report;
     const desk = await startDesk(await jobsWithPictures(report));
     const browser = await startBrowser();
     try {
-      tell("The first visit to the list of jobs.");
-      const visits = await measureFirstVisits(browser, desk, tell);
+      logProgress("The first visit to the list of jobs.");
+      const visits = await measureFirstVisits(browser, desk, logProgress);
       print(
         `## The list of jobs on a first visit, processor ${SLOWDOWN} times slower, ${MBIT_PER_SECOND} Mbit/s, ${LATENCY_MS} ms, nothing in the cache`,
       );

@@ -1,27 +1,27 @@
-// A full ledger: 200,000 jobs with prompts of forty words, queried as the route queries its store, and jobs written into it.
+// Searches, usage sums and writes of a full job index: 200,000 jobs with prompts of forty words.
 import { randomUUID } from "node:crypto";
 import { mkdtemp, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { performance } from "node:perf_hooks";
-import { type LedgerNote } from "@/lib/server/store/jobs/ledger-entry";
-import { type LedgerQuestion } from "@/lib/server/store/jobs/ledger-search";
-import { wordsOf } from "@/lib/server/store/jobs/ledger-words";
+import { type JobNote } from "@/lib/server/store/jobs/index-entry";
+import { type IndexQuery } from "@/lib/server/store/jobs/index-search";
+import { wordsOf } from "@/lib/server/store/jobs/index-words";
 import { openStore, type Store } from "@/lib/server/store/store";
 import { percentile, table } from "../figures";
 import { type Section } from "../section";
 
 const JOBS = 200_000;
-const AT_ONCE = 500;
-const QUESTIONS = 200;
-const PEOPLE = 20;
+const BATCH_SIZE = 500;
+const QUERIES = 200;
+const MEMBERS = 20;
 const CONNECTION = "bench";
 const NEWEST_MS = Date.UTC(2026, 10, 1);
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
 const SUBMISSIONS = 100_000;
 /** Jobs of one page of a service's list. */
-const PAGE = 50;
+const PAGE_SIZE = 50;
 const PAGES = 40;
 
 export const jobSearch: Section = {
@@ -30,19 +30,19 @@ export const jobSearch: Section = {
     const folder = await mkdtemp(join(tmpdir(), "lightdesk-bench-"));
     const store = openStore(folder);
     try {
-      report.tell(`filling a ledger with ${JOBS} jobs`);
+      report.logProgress(`filling a job index with ${JOBS} jobs`);
       await fill(store);
       const size = (await stat(join(folder, "console.sqlite"))).size;
       const rows = [];
-      for (const { name, question } of kinds) rows.push([name, ...(await asked(store, question))]);
+      for (const { name, createOptions } of searches) rows.push([name, ...(await measureSearches(store, createOptions))]);
       report.print(
         [
-          `## Jobs found in a ledger of ${JOBS.toLocaleString("en")}, ${Math.round(size / 1024 ** 2)} MiB on disk`,
-          table(["question, with its count and a page of 100", "p50 ms", "p95 ms"], rows),
-          `Usage of the same jobs, by member and connection, a few days in each turn:`,
-          table(["range", "jobs", "all of it ms", "longest turn ms"], await usageOf(store)),
-          `Written, with ${SUBMISSIONS.toLocaleString("en")} submissions of other jobs in the log:`,
-          table([`${PAGE} jobs that were not known`, "p50 ms", "p95 ms"], [["a page of a service's list", ...(await writing(store))]]),
+          `## Searches of a job index of ${JOBS.toLocaleString("en")} jobs, ${Math.round(size / 1024 ** 2)} MiB on disk`,
+          table(["search, with its count and a page of 100", "p50 ms", "p95 ms"], rows),
+          `Usage of the same jobs by member and connection, a few days per query:`,
+          table(["range", "jobs", "total ms", "longest query ms"], await measureUsage(store)),
+          `Writes, with ${SUBMISSIONS.toLocaleString("en")} submissions of other jobs in the audit log:`,
+          table([`${PAGE_SIZE} new jobs`, "p50 ms", "p95 ms"], [["a page of a service's list", ...(await measureWrites(store))]]),
         ].join("\n\n"),
       );
     } finally {
@@ -64,78 +64,78 @@ const words = Array.from({ length: 3000 }, () =>
   Array.from({ length: 2 + Math.floor(random() * 4) }, () => syllables[Math.floor(random() * syllables.length)]).join(""),
 );
 /** A few words are in most prompts, most words in few. */
-const someWord = () => words[Math.floor(random() ** 3 * words.length)] ?? "";
-const someone = () => `member-${Math.floor(random() * PEOPLE)}`;
+const randomWord = () => words[Math.floor(random() ** 3 * words.length)] ?? "";
+const randomMember = () => `member-${Math.floor(random() * MEMBERS)}`;
 
-type Ask = { text?: string; member?: string; days?: number; failed?: boolean };
-const kinds: readonly { name: string; question: () => Ask }[] = [
-  { name: "a word, thirty days and a person", question: () => ({ text: someWord(), member: someone(), days: 30 }) },
-  { name: "two words and a person", question: () => ({ text: `${someWord()} ${someWord()}`, member: someone() }) },
-  { name: "a word", question: () => ({ text: someWord() }) },
-  { name: "a word that every prompt has, and a person", question: () => ({ text: "photo", member: someone() }) },
-  { name: "failed, thirty days", question: () => ({ failed: true, days: 30 }) },
+type SearchOptions = { text?: string; member?: string; days?: number; failed?: boolean };
+const searches: readonly { name: string; createOptions: () => SearchOptions }[] = [
+  { name: "a word, thirty days and a member", createOptions: () => ({ text: randomWord(), member: randomMember(), days: 30 }) },
+  { name: "two words and a member", createOptions: () => ({ text: `${randomWord()} ${randomWord()}`, member: randomMember() }) },
+  { name: "a word", createOptions: () => ({ text: randomWord() }) },
+  { name: "a word that every prompt has, and a member", createOptions: () => ({ text: "photo", member: randomMember() }) },
+  { name: "failed, thirty days", createOptions: () => ({ failed: true, days: 30 }) },
 ];
 
-async function asked(store: Store, question: () => Ask): Promise<string[]> {
-  const took: number[] = [];
-  for (let at = 0; at < QUESTIONS; at += 1) {
-    const { text, member, days, failed } = question();
-    const until = NEWEST_MS - Math.floor(random() * 60) * DAY_MS;
-    const asking: LedgerQuestion = {
+async function measureSearches(store: Store, createOptions: () => SearchOptions): Promise<string[]> {
+  const durationsMs: number[] = [];
+  for (let at = 0; at < QUERIES; at += 1) {
+    const { text, member, days, failed } = createOptions();
+    const untilMs = NEWEST_MS - Math.floor(random() * 60) * DAY_MS;
+    const query: IndexQuery = {
       words: text === undefined ? [] : wordsOf(text),
       memberId: member,
-      ...(days !== undefined && { fromMs: until - days * DAY_MS, toMs: until }),
+      ...(days !== undefined && { fromMs: untilMs - days * DAY_MS, toMs: untilMs }),
       ...(failed && { status: ["failed"] }),
       sort_by: "create_time",
       sort_order: "desc",
       offset: 0,
       limit: 100,
     };
-    const began = performance.now();
-    await store.jobLedger.search(CONNECTION, asking);
-    took.push(performance.now() - began);
+    const startedMs = performance.now();
+    await store.jobIndexStore.search(CONNECTION, query);
+    durationsMs.push(performance.now() - startedMs);
   }
-  return [0.5, 0.95].map((share) => percentile(took, share).toFixed(1));
+  return [0.5, 0.95].map((share) => percentile(durationsMs, share).toFixed(1));
 }
 
-/** Counted as the page does it: in steps of three days, so that other work gets its turn in between. */
-async function usageOf(store: Store): Promise<string[][]> {
+/** Three days per query, as the usage page does, so that other queries can run in between. */
+async function measureUsage(store: Store): Promise<string[][]> {
   const rows = [];
   for (const days of [7, 30, 90]) {
-    const whole: number[] = [];
-    const turns: number[] = [];
+    const totalsMs: number[] = [];
+    const sliceTimesMs: number[] = [];
     let jobs = 0;
     for (let run = 0; run < 5; run += 1) {
-      const began = performance.now();
+      const startedMs = performance.now();
       jobs = 0;
       for (let fromMs = NEWEST_MS - days * DAY_MS; fromMs < NEWEST_MS; fromMs += 3 * DAY_MS) {
-        const turn = performance.now();
+        const sliceStartMs = performance.now();
         const sums = await store.jobUsage.sum({ fromMs, toMs: Math.min(NEWEST_MS, fromMs + 3 * DAY_MS) });
-        turns.push(performance.now() - turn);
+        sliceTimesMs.push(performance.now() - sliceStartMs);
         jobs += sums.reduce((total, sum) => total + sum.jobs, 0);
       }
-      whole.push(performance.now() - began);
+      totalsMs.push(performance.now() - startedMs);
     }
-    rows.push([`${days} days`, jobs.toLocaleString("en"), percentile(whole, 0.5).toFixed(1), Math.max(...turns).toFixed(1)]);
+    rows.push([`${days} days`, jobs.toLocaleString("en"), percentile(totalsMs, 0.5).toFixed(1), Math.max(...sliceTimesMs).toFixed(1)]);
   }
   return rows;
 }
 
-/** Jobs that others submitted at the service: the log is asked who did. */
-async function writing(store: Store): Promise<string[]> {
+/** Writes jobs that were submitted outside the console. Their members come from the audit log. */
+async function measureWrites(store: Store): Promise<string[]> {
   const entry = { at: NEWEST_MS, memberId: "member-0", action: "submitPrompt", connectionId: CONNECTION, status: 200 };
-  for (let first = 0; first < SUBMISSIONS; first += AT_ONCE) {
-    const some = Array.from({ length: AT_ONCE }, (_, at) => ({ ...entry, requestId: randomUUID(), target: `other-${first + at}` }));
-    await Promise.all(some.map((one) => store.audit.add(one)));
+  for (let first = 0; first < SUBMISSIONS; first += BATCH_SIZE) {
+    const entries = Array.from({ length: BATCH_SIZE }, (_, at) => ({ ...entry, requestId: randomUUID(), target: `other-${first + at}` }));
+    await Promise.all(entries.map((auditEntry) => store.audit.add(auditEntry)));
   }
-  const took: number[] = [];
+  const durationsMs: number[] = [];
   for (let page = 0; page < PAGES; page += 1) {
-    const notes = Array.from({ length: PAGE }, (_, at) => ({ ...noteOf(JOBS + page * PAGE + at), memberId: undefined }));
-    const began = performance.now();
-    await store.jobLedger.note(CONNECTION, notes, 2 * JOBS);
-    took.push(performance.now() - began);
+    const notes = Array.from({ length: PAGE_SIZE }, (_, at) => ({ ...noteOf(JOBS + page * PAGE_SIZE + at), memberId: undefined }));
+    const startedMs = performance.now();
+    await store.jobIndexStore.note(CONNECTION, notes, 2 * JOBS);
+    durationsMs.push(performance.now() - startedMs);
   }
-  return [0.5, 0.95].map((share) => percentile(took, share).toFixed(1));
+  return [0.5, 0.95].map((share) => percentile(durationsMs, share).toFixed(1));
 }
 
 async function fill(store: Store): Promise<void> {
@@ -143,23 +143,23 @@ async function fill(store: Store): Promise<void> {
   const passwordHash = "none";
   await store.members.create({ name: "Bench", email: "bench@desk.test", role: "owner", passwordHash, createdAt: NEWEST_MS });
   await store.connections.create({ id: CONNECTION, name: "Bench", baseUrl: "http://127.0.0.1:9", createdAt: NEWEST_MS });
-  for (let first = 0; first < JOBS; first += AT_ONCE) {
-    const notes = Array.from({ length: AT_ONCE }, (_, at) => noteOf(first + at));
-    await store.jobLedger.note(CONNECTION, notes, JOBS);
+  for (let first = 0; first < JOBS; first += BATCH_SIZE) {
+    const notes = Array.from({ length: BATCH_SIZE }, (_, at) => noteOf(first + at));
+    await store.jobIndexStore.note(CONNECTION, notes, JOBS);
   }
 }
 
-function noteOf(at: number): LedgerNote {
+function noteOf(at: number): JobNote {
   const isFailed = at % 12 === 0;
   const createdMs = NEWEST_MS - (JOBS - at) * MINUTE_MS;
-  const message = `${someWord()} of ${someWord()} was not found`;
+  const message = `${randomWord()} of ${randomWord()} was not found`;
   return {
     jobId: `00000000-0000-4000-8000-${String(at).padStart(12, "0")}`,
     createdMs,
     isExact: true,
-    memberId: someone(),
+    memberId: randomMember(),
     kinds: ["image"],
-    inputs: `photo of ${Array.from({ length: 40 }, someWord).join(" ")}`,
+    inputs: `photo of ${Array.from({ length: 40 }, randomWord).join(" ")}`,
     item: {
       status: isFailed ? "failed" : "completed",
       workflow_id: `workflow-${at % 50}`,

@@ -64,13 +64,13 @@ const openings: readonly Opening[] = [
 
 export const largeAnswers: Section = {
   name: "large-answers",
-  async measure({ print, tell }) {
+  async measure({ print, logProgress }) {
     const desk = await startDesk(newFolder(), { isNew: true });
     const rows: string[][] = [];
     try {
       rows.push(["nothing", "", ...inWords(await quietly(desk))]);
       for (const opening of openings) {
-        tell(`Opening ${opening.name}.`);
+        logProgress(`Opening ${opening.name}.`);
         const server = await serve(opening);
         try {
           rows.push([opening.name, `${(opening.body.length / 1e6).toFixed(1)} MB`, ...inWords(await measured(desk, server, opening))]);
@@ -93,8 +93,8 @@ async function measured(desk: Desk, server: LittleServer, { dialect, path }: Ope
   const { connection } = await post<{ connection: { id: string } }>(`${desk.url}/api/console/connections`, body, desk.headers);
   const figures: Figures = { wholeMs: [], longestMs: [] };
   for (let time = 0; time < TIMES; time += 1) {
-    const began = performance.now();
-    const opening = get(`${desk.url}${path}?connection=${connection.id}`, desk.headers).then(() => performance.now() - began);
+    const startedMs = performance.now();
+    const opening = get(`${desk.url}${path}?connection=${connection.id}`, desk.headers).then(() => performance.now() - startedMs);
     figures.longestMs.push(await longestWait(desk, opening));
     figures.wholeMs.push(await opening);
   }
@@ -110,26 +110,26 @@ async function quietly(desk: Desk): Promise<Figures> {
 async function longestWait(desk: Desk, over: Promise<unknown>): Promise<number> {
   let isOver = false;
   void over.finally(() => (isOver = true));
-  let longest = 0;
+  let longestMs = 0;
   while (!isOver) {
-    const began = performance.now();
+    const startedMs = performance.now();
     await get(`${desk.url}/api/health`, {});
-    longest = Math.max(longest, performance.now() - began);
+    longestMs = Math.max(longestMs, performance.now() - startedMs);
   }
-  return longest;
+  return longestMs;
 }
 
 /** The bytes are counted and dropped: reading them must not delay the measurement. */
 function get(url: string, headers: Record<string, string>): Promise<void> {
   return new Promise((resolve, reject) => {
-    const asked = request(url, { headers }, (answer) => {
+    const clientRequest = request(url, { headers }, (response) => {
       const first: Buffer[] = [];
-      answer.on("data", (chunk: Buffer) => answer.statusCode !== 200 && first.push(chunk));
-      answer.once("end", () =>
-        answer.statusCode === 200 ? resolve() : reject(new Error(`${url}: ${answer.statusCode} ${Buffer.concat(first).toString()}`)),
+      response.on("data", (chunk: Buffer) => response.statusCode !== 200 && first.push(chunk));
+      response.once("end", () =>
+        response.statusCode === 200 ? resolve() : reject(new Error(`${url}: ${response.statusCode} ${Buffer.concat(first).toString()}`)),
       );
     });
-    asked.once("error", reject).end();
+    clientRequest.once("error", reject).end();
   });
 }
 
@@ -139,8 +139,8 @@ function serve({ dialect, path, body }: Opening): Promise<LittleServer> {
     if (at === "/api/system_stats") return answerJson(response, { system: { os: "linux" }, devices: [] });
     if (at === "/api/user") return dialect === "cloud" ? answerJson(response, { status: "active" }) : response.writeHead(404).end();
     // An older local server has its jobs only in its queue and its history.
-    const isMeant = dialect === "cloud" ? at === path : at === "/api/queue" ? path === at : at?.startsWith("/api/history");
-    if (!isMeant) return response.writeHead(404).end();
+    const isIncluded = dialect === "cloud" ? at === path : at === "/api/queue" ? path === at : at?.startsWith("/api/history");
+    if (!isIncluded) return response.writeHead(404).end();
     response.writeHead(200, { "content-type": "application/json" }).end(body);
   });
 }

@@ -5,13 +5,13 @@ import { type Section } from "../section";
 
 export const longText: Section = {
   name: "long-text",
-  async measure({ print, tell }) {
-    tell("Typing into long texts.");
+  async measure({ print, logProgress }) {
+    logProgress("Typing into long texts.");
     const desk = await startDesk(newFolder(), { isNew: true });
     const browser = await startBrowser();
     try {
       print("## A key in a long text, in a browser");
-      print(longTextTable(await measureLongText(browser, desk, tell)));
+      print(longTextTable(await measureLongText(browser, desk, logProgress)));
     } finally {
       await browser.close();
       await desk.process.stop();

@@ -5,8 +5,8 @@ import { type Section } from "../section";
 
 export const mask: Section = {
   name: "mask",
-  async measure({ print, tell }) {
-    tell("Masks over large pictures in a browser.");
+  async measure({ print, logProgress }) {
+    logProgress("Masks over large pictures in a browser.");
     const desk = await startDesk(newFolder(), { isNew: true });
     const browser = await startBrowser();
     try {

@@ -9,19 +9,19 @@ export const pages: Section = {
   measure: (report) => besideService(report, ({ desk }) => jobsPage(desk, report)),
 };
 
-async function jobsPage(desk: Desk, { print, tell }: Report): Promise<void> {
-  tell("Jobs page.");
+async function jobsPage(desk: Desk, { print, logProgress }: Report): Promise<void> {
+  logProgress("Jobs page.");
   const { connections }: { connections: { id: string; embedded: boolean }[] } = await (
     await fetch(`${desk.url}/api/console/connections`, { headers: desk.headers })
   ).json();
-  const embedded = connections.find((one) => one.embedded)?.id ?? "";
+  const embedded = connections.find((connection) => connection.embedded)?.id ?? "";
   const times: number[] = [];
   let html = "";
   for (let index = 0; index < 60; index += 1) {
     const started = performance.now();
-    const answer = await fetch(`${desk.url}/jobs?connection=${embedded}`, { headers: desk.headers, redirect: "manual" });
-    html = await answer.text();
-    if (answer.status !== 200) throw new Error(`/jobs answered ${answer.status}`);
+    const response = await fetch(`${desk.url}/jobs?connection=${embedded}`, { headers: desk.headers, redirect: "manual" });
+    html = await response.text();
+    if (response.status !== 200) throw new Error(`/jobs answered ${response.status}`);
     if (index >= 10) times.push(performance.now() - started);
   }
   const rows = new Set(html.match(/\/jobs\/[0-9a-f-]{36}/g)).size;

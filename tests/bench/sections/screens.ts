@@ -7,14 +7,14 @@ import { type Section } from "../section";
 export const screens: Section = {
   name: "screens",
   async measure(report) {
-    const { print, tell } = report;
+    const { print, logProgress } = report;
     for (const jobs of [FEW_JOBS, MANY_JOBS]) {
       const desk = await startDesk(await deskFolder(jobs, report));
       const browser = await startBrowser();
       try {
         const inAll = jobs.toLocaleString("en");
-        tell(`The list of jobs in a browser, ${inAll} jobs.`);
-        const runs = await measureJobsList(browser, desk, tell);
+        logProgress(`The list of jobs in a browser, ${inAll} jobs.`);
+        const runs = await measureJobsList(browser, desk, logProgress);
         print(`## The list of jobs with ${FEW_JOBS.toLocaleString("en")} rows of ${inAll}, processor ${SLOWDOWN} times slower`);
         print(jobsListTable(runs));
       } finally {

@@ -14,7 +14,7 @@ export const submissions: Section = {
   name: "submissions",
   measure: (report) =>
     besideService(report, async ({ desk, service, connection }) => {
-      const { print, tell } = report;
+      const { print, logProgress } = report;
       // A waiting job takes the one slot, so that accepting is measured and not running.
       await post(`${service.url}/api/prompt`, { prompt: waiting }, service.headers);
       const json = { "content-type": "application/json" };
@@ -29,7 +29,7 @@ export const submissions: Section = {
       const rows: string[][] = [];
       for (const connections of [1, 20]) {
         for (const [name, target] of targets) {
-          tell(`Submissions ${name}, ${connections} at a time.`);
+          logProgress(`Submissions ${name}, ${connections} at a time.`);
           rows.push([name, String(connections), ...latencies(await load(target, connections))]);
         }
       }

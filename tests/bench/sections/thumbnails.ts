@@ -4,8 +4,8 @@ import { measureThumbnails, thumbnailsTable } from "../thumbnails";
 
 export const thumbnails: Section = {
   name: "thumbnails",
-  async measure({ print, tell }) {
-    tell("Thumbnails, cold and warm.");
+  async measure({ print, logProgress }) {
+    logProgress("Thumbnails, cold and warm.");
     const desk = await startDesk(newFolder(), { isNew: true });
     try {
       print("## Thumbnails of 256 px through the console's route");

@@ -11,10 +11,10 @@ const RUNS = 3;
 /** Each on a freshly started console and service: memory that an earlier load had grown into would hide the upload's own. */
 export const uploads: Section = {
   name: "uploads",
-  async measure({ print, tell }) {
+  async measure({ print, logProgress }) {
     const runs: UploadFigure[] = [];
     for (let run = 1; run <= RUNS; run += 1) {
-      tell(`Uploading ${UPLOAD_MIB} MiB, ${run} of ${RUNS}.`);
+      logProgress(`Uploading ${UPLOAD_MIB} MiB, ${run} of ${RUNS}.`);
       const folder = newFolder();
       const desk = await startDesk(folder, { isNew: true });
       const service = await startService(join(folder, "port"));

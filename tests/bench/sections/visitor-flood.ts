@@ -46,20 +46,20 @@ const targets: readonly Target[] = [
 
 export const visitorFlood: Section = {
   name: "visitor-flood",
-  async measure({ print, tell }) {
+  async measure({ print, logProgress }) {
     const desk = await startDesk(newFolder(), { isNew: true });
     try {
       const idle = await waits(desk, () => false);
       const rows = [["nothing", "", "", ...shown(idle)]];
       const script = readdirSync(".next/static/chunks").find((file) => file.endsWith(".js")) ?? "";
       for (const { name, path, lines = "", method = "GET" } of targets) {
-        tell(`Flood of ${name}.`);
+        logProgress(`Flood of ${name}.`);
         let isOver = false;
         const flood = startFlood(desk.url, `${method} ${path.replace("/script", `/${script}`)}`, lines);
         setTimeout(() => (isOver = true), FLOOD_MS);
         const measured = await waits(desk, () => !isOver);
         const { statuses, answers } = flood.stop();
-        tell(JSON.stringify([name, answers, statuses, ...shown(measured)]));
+        logProgress(JSON.stringify([name, answers, statuses, ...shown(measured)]));
         rows.push([name, String(Math.round(answers / (FLOOD_MS / 1000))), statuses, ...shown(measured)]);
         await fetch(`${desk.url}/api/health`);
       }
@@ -79,10 +79,10 @@ async function waits({ url, headers }: Desk, isGoingOn: () => boolean): Promise<
     const times: number[] = [];
     do {
       const started = performance.now();
-      const answer = await fetch(url + path, { headers: sent, redirect: "manual" });
-      await answer.arrayBuffer();
+      const response = await fetch(url + path, { headers: sent, redirect: "manual" });
+      await response.arrayBuffer();
       times.push(performance.now() - started);
-      if (answer.status !== 200) throw new Error(`${path} answered ${answer.status}`);
+      if (response.status !== 200) throw new Error(`${path} answered ${response.status}`);
     } while (isGoingOn() || times.length < 10);
     return times;
   };

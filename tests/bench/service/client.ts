@@ -1,10 +1,10 @@
-// HTTP helpers for every measurement of the service: a JSON call, a bounded wait, many calls over few connections.
+// HTTP helpers for service measurements.
 import { rmSync } from "node:fs";
 import { newFolder, type PortService, post, startService } from "../processes";
 
 export type Graph = Record<string, { class_type: string; inputs: Record<string, unknown> }>;
 
-/** A service on its own folder, which is removed afterwards however the work ends. */
+/** Runs `work` with a service on a temporary folder. Always stops the service and removes the folder. */
 export async function withService<T>(settings: Record<string, string>, work: (service: PortService, folder: string) => Promise<T>) {
   const folder = newFolder();
   const service = await startService(folder, settings);
@@ -17,9 +17,9 @@ export async function withService<T>(settings: Record<string, string>, work: (se
 }
 
 export async function get<T>(service: PortService, path: string): Promise<T> {
-  const answer = await fetch(service.url + path, { headers: service.headers });
-  if (!answer.ok) throw new Error(`${path} answered ${answer.status}: ${await answer.text()}`);
-  return (await answer.json()) as T; // the caller names the type it asked for
+  const response = await fetch(service.url + path, { headers: service.headers });
+  if (!response.ok) throw new Error(`${path} answered ${response.status}: ${await response.text()}`);
+  return (await response.json()) as T; // the caller knows the type
 }
 
 export async function submit(service: PortService, prompt: Graph): Promise<string> {
@@ -32,20 +32,20 @@ export async function queueDepth(service: PortService): Promise<number> {
 }
 
 /** Polls until the queue is empty. */
-export async function drained(service: PortService, everyMs = 20): Promise<void> {
-  for (const until = Date.now() + 120_000; Date.now() < until;) {
+export async function waitForEmptyQueue(service: PortService, intervalMs = 20): Promise<void> {
+  for (const deadline = Date.now() + 120_000; Date.now() < deadline;) {
     if ((await queueDepth(service)) === 0) return;
-    await new Promise((resolve) => setTimeout(resolve, everyMs));
+    await new Promise((resolve) => setTimeout(resolve, intervalMs));
   }
-  throw new Error("the queue did not drain in two minutes");
+  throw new Error("the queue was not empty after two minutes");
 }
 
-/** Runs `work` for each of `items`, `most` at a time. */
-export async function eachOf<T>(items: readonly T[], most: number, work: (item: T) => Promise<void>): Promise<void> {
-  const left = items.values();
+/** Runs `work` for each of `items`, `concurrency` at a time. */
+export async function forEachConcurrently<T>(items: readonly T[], concurrency: number, work: (item: T) => Promise<void>): Promise<void> {
+  const remaining = items.values();
   await Promise.all(
-    Array.from({ length: most }, async () => {
-      for (const item of left) await work(item);
+    Array.from({ length: concurrency }, async () => {
+      for (const item of remaining) await work(item);
     }),
   );
 }

@@ -2,7 +2,7 @@
 // is no longer pending. The figure includes one more request, so it is never too good.
 import { randomInt } from "node:crypto";
 import { percentile } from "../figures";
-import { drained, get, submit, withService } from "./client";
+import { get, submit, waitForEmptyQueue, withService } from "./client";
 import { type BenchRow } from "./row";
 
 const JOBS = 60;
@@ -21,7 +21,7 @@ export function measureDispatch(): Promise<BenchRow[]> {
       const isPending = async () => (await get<{ status: string }>(service, `/api/job/${id}/status`)).status === "pending";
       while (await isPending());
       if (index >= 0) delays.push(performance.now() - acknowledged);
-      await drained(service, 5);
+      await waitForEmptyQueue(service, 5);
     }
     const p95 = percentile(delays, 0.95);
     return [

@@ -46,9 +46,9 @@ export function inserter<R extends Record<string, string | number | null>>(
 }
 
 /** Fails unless both queries return the same rows: otherwise the triggers maintain wrong values. */
-export function requireSame(database: SqliteConnection, kept: string, counted: string): void {
+export function requireSame(database: SqliteConnection, storedQuery: string, counted: string): void {
   const difference = database
-    .prepare(`SELECT * FROM (${kept} EXCEPT ${counted}) UNION ALL SELECT * FROM (${counted} EXCEPT ${kept})`)
+    .prepare(`SELECT * FROM (${storedQuery} EXCEPT ${counted}) UNION ALL SELECT * FROM (${counted} EXCEPT ${storedQuery})`)
     .all();
   if (difference.length > 0) throw new Error(`A counter is wrong: ${JSON.stringify(difference.slice(0, 3))}`);
 }

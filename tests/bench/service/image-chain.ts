@@ -3,7 +3,7 @@
 // uploading is not timed. The service does everything that belongs to a job: queue, hash, sync, database.
 import sharp from "sharp";
 import { type PortService } from "../processes";
-import { drained, eachOf, get, type Graph, submit, withService } from "./client";
+import { forEachConcurrently, get, type Graph, submit, waitForEmptyQueue, withService } from "./client";
 import { type BenchRow, inWords, median } from "./row";
 
 const RUNS = 3;
@@ -23,8 +23,8 @@ export function measureImageChain(): Promise<BenchRow[]> {
         for (const content of pictures) await resize(content);
       });
       const jobs = await perSecond(async () => {
-        await eachOf(names, 10, async (name) => void (await submit(service, chain(name))));
-        await drained(service);
+        await forEachConcurrently(names, 10, async (name) => void (await submit(service, chain(name))));
+        await waitForEmptyQueue(service);
       });
       await expectCompleted(service, (run + 1) * JOBS);
       if (run === 0) continue; // warm-up
@@ -65,9 +65,9 @@ function resize(content: Buffer): Promise<Buffer> {
 async function upload(service: PortService, content: Buffer, fileName: string): Promise<string> {
   const form = new FormData();
   form.set("image", new Blob([new Uint8Array(content)], { type: "image/png" }), fileName);
-  const answer = await fetch(`${service.url}/api/upload/image`, { method: "POST", headers: service.headers, body: form });
-  const { name }: { name: string } = await answer.json();
-  if (!answer.ok || !name) throw new Error(`the upload was answered with ${answer.status}`);
+  const response = await fetch(`${service.url}/api/upload/image`, { method: "POST", headers: service.headers, body: form });
+  const { name }: { name: string } = await response.json();
+  if (!response.ok || !name) throw new Error(`the upload was answered with ${response.status}`);
   return name;
 }
 

@@ -2,12 +2,12 @@
 // offset. Each group gives the percentiles of the mixture.
 import { SqliteConnection } from "@/lib/shared/database/sqlite";
 import { percentile } from "../figures";
-import { type Ask } from "./asking";
 import { waiting } from "./graphs";
+import { type JsonGet } from "./json-client";
 import { type BenchRow } from "./row";
 import { workflowId, workflowsOf } from "./seed-jobs";
 
-export type Group = { name: string; target: string; p95BelowMs: number; paths: string[]; /** Asked before. */ others?: string[] };
+export type Group = { name: string; target: string; p95BelowMs: number; paths: string[]; /** A repeated request. */ others?: string[] };
 
 const states = ["pending", "completed", "failed", "cancelled"];
 const stateSets = Array.from({ length: 2 ** states.length }, (_, bits) => states.filter((_, at) => (bits >> at) & 1).join(","));
@@ -15,16 +15,16 @@ const outputTypes = ["", "image", "video", "audio"];
 const jobOrders = ["create_time", "execution_time"].flatMap((by) => ["asc", "desc"].map((order) => `sort_by=${by}&sort_order=${order}`));
 
 export async function measureGroup(
-  ask: Ask,
+  ask: JsonGet,
   { name, target, p95BelowMs, paths, others = paths.slice(0, 10) }: Group,
   log: (line: string) => void,
 ): Promise<BenchRow> {
   const times: { ms: number; path: string }[] = [];
   for (const path of others) await ask(path);
   for (const path of paths) {
-    const begun = performance.now();
+    const startedMs = performance.now();
     await ask(path);
-    times.push({ ms: performance.now() - begun, path });
+    times.push({ ms: performance.now() - startedMs, path });
   }
   const values = times.map(({ ms }) => ms);
   const p95 = percentile(values, 0.95);
@@ -46,8 +46,8 @@ function jobFilters(total: number): string[] {
     outputTypes.flatMap((type) => ["", "w"].map((workflow) => ({ status: set, output_type: type, workflow_id: workflow }))),
   );
   return filters.flatMap((filter, index) => {
-    const given = { ...filter, workflow_id: filter.workflow_id && workflowId(index % workflowsOf(total)) };
-    const query = new URLSearchParams(Object.entries(given).filter(([, value]) => value !== "")).toString();
+    const params = { ...filter, workflow_id: filter.workflow_id && workflowId(index % workflowsOf(total)) };
+    const query = new URLSearchParams(Object.entries(params).filter(([, value]) => value !== "")).toString();
     return jobOrders.map((order) => `/api/jobs?limit=100&${order}&${query}`);
   });
 }
@@ -90,7 +90,7 @@ export function jobGroups(total: number, requests: number): Group[] {
   ];
 }
 
-export async function totalOf(ask: Ask, path: string): Promise<number> {
+export async function totalOf(ask: JsonGet, path: string): Promise<number> {
   const { pagination } = await ask(path);
   return Number((pagination as { total?: number } | undefined)?.total ?? 0);
 }
@@ -105,7 +105,7 @@ export function takeTheSlot(file: string): void {
 }
 
 /** The wanted number of items, taken evenly from the whole list; starts over where the list is too short. */
-export function spreadOut<T>(list: readonly T[], wanted: number): T[] {
-  const step = Math.max(1, list.length / wanted);
-  return Array.from({ length: wanted }, (_, index) => list[Math.floor(index * step) % list.length]).filter((item) => item !== undefined);
+export function spreadOut<T>(list: readonly T[], count: number): T[] {
+  const step = Math.max(1, list.length / count);
+  return Array.from({ length: count }, (_, index) => list[Math.floor(index * step) % list.length]).filter((item) => item !== undefined);
 }

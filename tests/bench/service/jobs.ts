@@ -1,6 +1,6 @@
 // Jobs a second: sample 01, 400 times, each with another colour so that no result is cached; from the first submission to an empty queue.
 import { readFileSync } from "node:fs";
-import { drained, eachOf, type Graph, submit, withService } from "./client";
+import { forEachConcurrently, type Graph, submit, waitForEmptyQueue, withService } from "./client";
 import { watchMemory } from "./memory";
 import { type BenchRow, inWords, median } from "./row";
 
@@ -16,8 +16,8 @@ export function measureJobs(): Promise<BenchRow[]> {
     for (let run = 0; run <= RUNS; run += 1) {
       const colours = Array.from({ length: run === 0 ? 40 : JOBS }, (_, index) => run * 1_000_003 + index * 7919);
       const started = performance.now();
-      await eachOf(colours, 20, async (colour) => void (await submit(service, sampleOf(colour))));
-      await drained(service);
+      await forEachConcurrently(colours, 20, async (colour) => void (await submit(service, sampleOf(colour))));
+      await waitForEmptyQueue(service);
       if (run > 0) rates.push(JOBS / ((performance.now() - started) / 1000));
     }
     const over = memory.end() - memory.idle;

@@ -14,10 +14,10 @@ export function measureLargeDetails(): Promise<BenchRow[]> {
     const times: number[] = [];
     let bytes = 0;
     for (let poll = 0; poll < POLLS; poll += 1) {
-      const begun = performance.now();
-      const answer = await fetch(service.url + path, { headers: service.headers });
-      bytes = (await answer.arrayBuffer()).byteLength;
-      times.push(performance.now() - begun);
+      const startedMs = performance.now();
+      const response = await fetch(service.url + path, { headers: service.headers });
+      bytes = (await response.arrayBuffer()).byteLength;
+      times.push(performance.now() - startedMs);
     }
     const p95 = percentile(times, 0.95);
     return [

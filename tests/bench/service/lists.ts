@@ -4,12 +4,12 @@
 import { join } from "node:path";
 import { percentile } from "../figures";
 import { newFolder, type PortService, post, startService } from "../processes";
-import { type Ask, createAsk } from "./asking";
-import { createChance } from "./chance";
 import { type Group, jobGroups, measureGroup, spreadOut, takeTheSlot, totalOf } from "./job-lists";
+import { createJsonGet, type JsonGet } from "./json-client";
 import { type BenchRow } from "./row";
 import { KINDS, PLACES, seedAssets, WIDE, WORDS } from "./seed-assets";
 import { seedJobs } from "./seed-jobs";
+import { createChance } from "./seeded-random";
 
 export type ListsOptions = { jobs?: number; assets?: number; requests?: number; folder?: string; log?: (line: string) => void };
 
@@ -30,7 +30,7 @@ export async function measureLists(options: ListsOptions = {}): Promise<BenchRow
   }
   takeTheSlot(file);
   const service = await startService(folder);
-  const ask = createAsk(service);
+  const ask = createJsonGet(service);
   try {
     const rows: BenchRow[] = [];
     for (const group of [...jobGroups(await totalOf(ask, "/api/jobs?limit=1"), requests), ...(await detailGroup(ask, requests))]) {
@@ -45,18 +45,18 @@ export async function measureLists(options: ListsOptions = {}): Promise<BenchRow
 }
 
 /** The answer to a clear of a long queue, and the latency of other requests until it comes. */
-async function measureQueueClear(service: PortService, ask: Ask): Promise<BenchRow> {
+async function measureQueueClear(service: PortService, ask: JsonGet): Promise<BenchRow> {
   const times: number[] = [];
-  const begun = performance.now();
+  const startedMs = performance.now();
   const clock = { answered: 0 };
   const cleared = post<{ deleted: string[] }>(`${service.url}/api/queue`, { clear: true }, service.headers).then(({ deleted }) => {
-    clock.answered = performance.now() - begun;
+    clock.answered = performance.now() - startedMs;
     return deleted;
   });
   while (clock.answered === 0) {
-    const asked = performance.now();
+    const startedMs = performance.now();
     await ask("/api/jobs?limit=100");
-    times.push(performance.now() - asked);
+    times.push(performance.now() - startedMs);
   }
   const { length } = await cleared;
   return {
@@ -69,27 +69,27 @@ async function measureQueueClear(service: PortService, ask: Ask): Promise<BenchR
 }
 
 /** The answer to a clear of the whole history, and the latency of other requests while its rows are removed. */
-async function measureClear(service: PortService, ask: Ask): Promise<BenchRow> {
-  const begun = performance.now();
+async function measureClear(service: PortService, ask: JsonGet): Promise<BenchRow> {
+  const startedMs = performance.now();
   const { message } = await post<{ message: string }>(`${service.url}/api/history`, { clear: true }, service.headers);
-  const answered = performance.now() - begun;
+  const response = performance.now() - startedMs;
   const times: number[] = [];
   for (let request = 0; request < 300; request += 1) {
-    const asked = performance.now();
+    const startedMs = performance.now();
     await ask("/api/jobs?limit=100");
-    times.push(performance.now() - asked);
+    times.push(performance.now() - startedMs);
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
   return {
     name: `POST /api/history clear (${message}); GET /api/jobs while the rows are removed`,
     target: "",
-    figure: `${answered.toFixed(0)} ms; p95 ${percentile(times, 0.95).toFixed(1)} ms`,
+    figure: `${response.toFixed(0)} ms; p95 ${percentile(times, 0.95).toFixed(1)} ms`,
     spread: `p50 ${percentile(times, 0.5).toFixed(1)}, highest ${Math.max(...times).toFixed(1)}, ${times.length} requests`,
     meets: true,
   };
 }
 
-async function detailGroup(ask: Ask, requests: number): Promise<Group[]> {
+async function detailGroup(ask: JsonGet, requests: number): Promise<Group[]> {
   const { jobs } = await ask("/api/jobs?limit=1000&offset=1000");
   const ids = Array.isArray(jobs) ? jobs.map((job: { id: string }) => job.id) : [];
   const paths = spreadOut(ids, requests).map((id) => `/api/jobs/${id}`);

@@ -11,7 +11,7 @@ import { measureSameContent } from "./same-content";
 import { measureSubmissions } from "./submissions";
 import { measureUpload } from "./upload-size";
 
-const tell = (text: string) => process.stderr.write(`${text}\n`);
+const logProgress = (text: string) => process.stderr.write(`${text}\n`);
 
 const measurements: Record<string, () => Promise<BenchRow[]>> = {
   submissions: measureSubmissions,
@@ -22,7 +22,7 @@ const measurements: Record<string, () => Promise<BenchRow[]>> = {
   "same-content": measureSameContent,
   restart: measureRestart,
   images: measureImageChain,
-  lists: () => measureLists({ log: tell }),
+  lists: () => measureLists({ log: logProgress }),
 };
 
 const notes = [
@@ -32,26 +32,26 @@ const notes = [
 ];
 
 const names = Object.keys(measurements);
-const wanted = process.argv.slice(2);
-const unknown = wanted.filter((name) => !names.includes(name));
+const args = process.argv.slice(2);
+const unknown = args.filter((name) => !names.includes(name));
 if (unknown.length > 0) {
-  tell(`There is no figure ${unknown.join(", ")}. There are: ${names.join(", ")}.`);
+  logProgress(`There is no figure ${unknown.join(", ")}. There are: ${names.join(", ")}.`);
   process.exit(1);
 }
 const rows: BenchRow[] = [];
 for (const [name, measure] of Object.entries(measurements)) {
-  if (wanted.length > 0 && !wanted.includes(name)) continue;
+  if (args.length > 0 && !args.includes(name)) continue;
   const started = performance.now();
-  const found = await measure();
-  rows.push(...found);
-  tell(`${name}, ${((performance.now() - started) / 1000).toFixed(0)} s`);
-  for (const row of found) tell(`  ${row.name}: ${row.figure} (${row.spread})`);
+  const benches = await measure();
+  rows.push(...benches);
+  logProgress(`${name}, ${((performance.now() - started) / 1000).toFixed(0)} s`);
+  for (const row of benches) logProgress(`  ${row.name}: ${row.figure} (${row.spread})`);
 }
 const print = (text: string) => process.stdout.write(`${text}\n\n`);
 print(`Measured ${new Date().toISOString().slice(0, 10)} on ${machine()}.`);
 print(
   table(
-    ["at", "figure to reach", "median", "lowest to highest", "reached"],
+    ["at", "target", "median", "lowest to highest", "reached"],
     rows.map(({ name, target, figure, spread, meets }) => [name, target, figure, spread, target === "" ? "" : meets ? "yes" : "**no**"]),
   ),
 );

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { MAX_ATTEMPTS } from "@/lib/service/jobs/transitions";
 import { SqliteConnection } from "@/lib/shared/database/sqlite";
 import { type PortService, post, startService } from "../processes";
-import { eachOf, get, queueDepth, submit, withService } from "./client";
+import { forEachConcurrently, get, queueDepth, submit, withService } from "./client";
 import { waiting } from "./graphs";
 import { residentMiB } from "./memory";
 import { type BenchRow, inWords, median } from "./row";
@@ -32,8 +32,8 @@ export function measureRestart(): Promise<BenchRow[]> {
       times.push(performance.now() - started);
       const { pagination } = await get<{ pagination: { total: number } }>(service, "/api/jobs?limit=1");
       // The running job is given up after its worker was lost for the third time; it stays in the list, as failed.
-      const givenUp = run + 1 >= MAX_ATTEMPTS ? 1 : 0;
-      isWhole &&= depth === PENDING - givenUp && pagination.total === PENDING;
+      const abandoned = run + 1 >= MAX_ATTEMPTS ? 1 : 0;
+      isWhole &&= depth === PENDING - abandoned && pagination.total === PENDING;
     }
     if (!service) throw new Error("nothing was started");
     const after = await cancels(service);
@@ -54,7 +54,7 @@ async function cancels(service: PortService): Promise<BenchRow[]> {
   const resident = residentMiB(service.process.pid);
   const { jobs } = await get<{ jobs: { id: string }[] }>(service, `/api/jobs?status=pending&limit=${BURST}`);
   const started = performance.now();
-  await eachOf(jobs, 20, async ({ id }) => void (await post(`${service.url}/api/queue`, { delete: [id] }, service.headers)));
+  await forEachConcurrently(jobs, 20, async ({ id }) => void (await post(`${service.url}/api/queue`, { delete: [id] }, service.headers)));
   const burst = performance.now() - started;
   const rest = performance.now();
   await post(`${service.url}/api/queue`, { clear: true }, service.headers);
@@ -72,8 +72,8 @@ async function cancels(service: PortService): Promise<BenchRow[]> {
   ];
 }
 
-/** Copies until there are `wanted` unfinished jobs, including the running one. */
-function copyPending(databaseFile: string, wanted: number): void {
+/** Copies until there are `count` unfinished jobs, including the running one. */
+function copyPending(databaseFile: string, count: number): void {
   const database = new SqliteConnection(databaseFile);
   const template = database.prepare<[], Record<string, unknown>>("SELECT * FROM jobs WHERE state = 'pending' LIMIT 1").get();
   const inputs =
@@ -87,7 +87,7 @@ function copyPending(databaseFile: string, wanted: number): void {
   };
   const [insertJob, insertInputs] = [insert("jobs", job), insert("job_inputs", inputs)];
   database.exclusively(() => {
-    for (let index = 2; index < wanted; index += 1) {
+    for (let index = 2; index < count; index += 1) {
       const at = Number(job.create_time) + index;
       const row = { ...job, id: randomUUID(), number: Number(job.number) + index, create_time: at, update_time: at, state_time: at };
       insertInputs.run({ ...inputs, job_seq: insertJob.run(row).lastInsertRowid });

@@ -6,7 +6,7 @@ import { type PortService } from "../processes";
 import { withService } from "./client";
 import { type BenchRow, inWords } from "./row";
 
-const AT_ONCE = 50;
+const UPLOADS = 50;
 const ROUNDS = 3;
 const BYTES = 1024 ** 2;
 
@@ -19,13 +19,13 @@ export function measureSameContent(): Promise<BenchRow[]> {
       const content = randomBytes(BYTES);
       const before = filesIn(store);
       const started = performance.now();
-      const created = await Promise.all(Array.from({ length: AT_ONCE }, () => send(service, content)));
+      const created = await Promise.all(Array.from({ length: UPLOADS }, () => send(service, content)));
       times.push(performance.now() - started);
       isOne &&= created.filter(Boolean).length === 1 && filesIn(store) - before === 1;
     }
     return [
       {
-        name: `${AT_ONCE} uploads of one content (1 MiB) at once, ${ROUNDS} rounds`,
+        name: `${UPLOADS} uploads of one content (1 MiB) at once, ${ROUNDS} rounds`,
         target: "one blob, one created_new",
         figure: isOne ? "one blob, one created_new" : "more than one",
         spread: `${inWords(times, "ms", 0).figure} for all`,
@@ -39,9 +39,9 @@ async function send(service: PortService, content: Buffer): Promise<boolean> {
   const form = new FormData();
   form.set("file", new Blob([new Uint8Array(content)]), "same.bin");
   form.set("tags", '["input"]');
-  const answer = await fetch(`${service.url}/api/assets`, { method: "POST", headers: service.headers, body: form });
-  const asset: { created_new: boolean } = await answer.json();
-  if (!answer.ok || asset.created_new !== (answer.status === 201)) throw new Error(`an upload was answered with ${answer.status}`);
+  const response = await fetch(`${service.url}/api/assets`, { method: "POST", headers: service.headers, body: form });
+  const asset: { created_new: boolean } = await response.json();
+  if (!response.ok || asset.created_new !== (response.status === 201)) throw new Error(`an upload was answered with ${response.status}`);
   return asset.created_new;
 }
 

@@ -2,8 +2,8 @@
 // Fills the search index at the end, like the migration.
 import { assetSearchTriggers, fillAssetSearch } from "@/lib/service/store/asset-index";
 import { foldName } from "@/lib/shared/text";
-import { createChance } from "./chance";
 import { fill, inserter, requireSame } from "./filling";
+import { createChance } from "./seeded-random";
 
 export const WORDS = ["portrait", "landscape", "product", "sunset", "mountain", "city", "forest", "studio", "winter", "garden"] as const;
 export const KINDS = Array.from({ length: 10 }, (_, index) => `kind-${index}`);
@@ -13,7 +13,7 @@ export const WIDE = ["approved", "batch"] as const;
 const LABELS = Array.from({ length: 1000 }, (_, index) => `label-${index}`);
 const START = Date.parse("2026-06-01T00:00:00Z");
 
-export function seedAssets(file: string, userName: string, wanted: number): void {
+export function seedAssets(file: string, userName: string, count: number): void {
   const chance = createChance(1121);
   fill(file, userName, "assets_by_[^h]*", (database, userId) => {
     const triggers = [
@@ -33,7 +33,7 @@ export function seedAssets(file: string, userName: string, wanted: number): void
       ...["created_at", "updated_at", "last_access_time"],
     ]);
     let at = START;
-    for (let index = 0; index < wanted; index += 1) {
+    for (let index = 0; index < count; index += 1) {
       at += chance.below(8) === 0 ? 0 : chance.below(20_000);
       const [hash, size] = [chance.hex(8), 1000 + chance.below(1000) * 5000];
       insertBlob({ hash, sha256: hash, size, media_type: "image/png", created_at: at });

@@ -1,6 +1,6 @@
 // A million jobs of one user: mixed states, some two thousand workflows, outputs of every kind, spread over four months.
-import { createChance } from "./chance";
 import { fill, inserter, requireSame } from "./filling";
+import { createChance } from "./seeded-random";
 
 /** About five hundred jobs for each workflow: two thousand workflows at a million jobs. */
 export const workflowsOf = (jobs: number) => Math.max(5, Math.floor(jobs / 500));
@@ -28,19 +28,19 @@ export function workflowId(index: number): string {
 }
 
 /** Shares of waiting jobs beside the usual three percent: `waiting` are spread anywhere, `queued` are the newest, as in a real queue. */
-export function seedJobs(file: string, userName: string, wanted: number, { waiting = 0, queued = 0 } = {}): void {
+export function seedJobs(file: string, userName: string, count: number, { waiting = 0, queued = 0 } = {}): void {
   const chance = createChance(20261121);
-  const workflows = Array.from({ length: workflowsOf(wanted) }, (_, index) => workflowId(index));
+  const workflows = Array.from({ length: workflowsOf(count) }, (_, index) => workflowId(index));
   fill(file, userName, "jobs_*", (database, userId) => {
     const insertJob = inserter(database, "jobs", columns);
     const insertInputs = inserter(database, "job_inputs", ["job_seq", "prompt", "graph", "extra_data", "outputs_to_execute"]);
     const insertResults = inserter(database, "job_results", ["job_seq", "outputs", "messages", "meta"]);
     let at = START;
-    for (let number = 1; number <= wanted; number += 1) {
+    for (let number = 1; number <= count; number += 1) {
       // One in eight has the same time as its neighbour, so that there are ties to break.
       at += chance.below(8) === 0 ? 0 : chance.below(2 * MEAN_GAP_MS);
-      const usual = stateOf(chance.below(100), waiting);
-      const state = number > wanted * (1 - queued) ? "pending" : usual;
+      const baseState = stateOf(chance.below(100), waiting);
+      const state = number > count * (1 - queued) ? "pending" : baseState;
       const kind = state === "completed" ? kindOf(chance.below(100)) : "none";
       const ran = state === "completed" || state === "failed" ? 150 + chance.below(2000) * (1 + chance.below(30)) : 0;
       const start = ran > 0 ? at + chance.below(5000) : null;
@@ -58,10 +58,11 @@ export function seedJobs(file: string, userName: string, wanted: number, { waiti
       const outputs = kind === "none" ? "{}" : JSON.stringify({ "3": { images: [file] } });
       insertResults({ job_seq, outputs, messages: "[]", meta: "{}" });
     }
-    database.prepare("UPDATE users SET last_number = ? WHERE id = ?").run(wanted, userId);
-    const kept = "SELECT user_id, state, has_image, has_video, has_audio, n FROM job_counts WHERE n > 0 AND workflow_id = ''";
-    requireSame(database, kept, "SELECT user_id, state, has_image, has_video, has_audio, count(*) FROM jobs GROUP BY 1, 2, 3, 4, 5");
-    const keptByWorkflow = "SELECT user_id, workflow_id, state, sum(n) FROM job_counts WHERE n > 0 AND workflow_id <> '' GROUP BY 1, 2, 3";
-    requireSame(database, keptByWorkflow, "SELECT user_id, workflow_id, state, count(*) FROM jobs GROUP BY 1, 2, 3");
+    database.prepare("UPDATE users SET last_number = ? WHERE id = ?").run(count, userId);
+    const storedQuery = "SELECT user_id, state, has_image, has_video, has_audio, n FROM job_counts WHERE n > 0 AND workflow_id = ''";
+    requireSame(database, storedQuery, "SELECT user_id, state, has_image, has_video, has_audio, count(*) FROM jobs GROUP BY 1, 2, 3, 4, 5");
+    const storedByWorkflow =
+      "SELECT user_id, workflow_id, state, sum(n) FROM job_counts WHERE n > 0 AND workflow_id <> '' GROUP BY 1, 2, 3";
+    requireSame(database, storedByWorkflow, "SELECT user_id, workflow_id, state, count(*) FROM jobs GROUP BY 1, 2, 3");
   });
 }

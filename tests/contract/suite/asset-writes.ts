@@ -23,10 +23,10 @@ export const assetWriteSteps: readonly Step[] = [
   {
     operation: o.uploadAsset,
     writes: true,
-    async run({ ask, known }) {
+    async run({ ask, state }) {
       const upload = () => form("file", `${LABEL}.txt`, content, "text/plain", { tags: JSON.stringify([LABEL]), user_metadata: "{}" });
       const first = await ask(o.uploadAsset, { body: upload() });
-      known.own.asset = { ...(typeof first === "object" ? first : {}) };
+      state.own.asset = { ...(typeof first === "object" ? first : {}) };
       demand(number(first, "size") === content.length, `${content.length} bytes were stored as ${number(first, "size")}`);
       demand(field(first, "created_new") === true, "new content did not answer created_new true");
       const again = await ask(o.uploadAsset, { body: upload() });
@@ -39,8 +39,8 @@ export const assetWriteSteps: readonly Step[] = [
   {
     operation: o.createAssetFromHash,
     writes: true,
-    async run({ ask, call, known }) {
-      const hash = needed(text(known.own.asset, "asset_hash"), "asset of its own");
+    async run({ ask, call, state }) {
+      const hash = needed(text(state.own.asset, "asset_hash"), "asset of its own");
       const asset = await ask(o.createAssetFromHash, { body: { hash, tags: [LABEL] } });
       demand(text(asset, "asset_hash") === hash, "it is an asset of other content");
       const unknown = { hash: `blake3:${"0".repeat(64)}`, tags: [LABEL] };
@@ -51,8 +51,8 @@ export const assetWriteSteps: readonly Step[] = [
   {
     operation: o.addTags,
     writes: true,
-    async run({ ask, call, known }) {
-      const id = needed(text(known.own.asset, "id"), "asset of its own");
+    async run({ ask, call, state }) {
+      const id = needed(text(state.own.asset, "id"), "asset of its own");
       const change = await ask(o.addTags, { params: { id }, body: { tags: [`${LABEL}-tag`] } });
       const total = field(change, "total_tags");
       demand(Array.isArray(total) && total.includes(`${LABEL}-tag`), "total_tags lacks what was added");
@@ -63,8 +63,8 @@ export const assetWriteSteps: readonly Step[] = [
   {
     operation: o.removeTags,
     writes: true,
-    async run({ ask, known }) {
-      const id = needed(text(known.own.asset, "id"), "asset of its own");
+    async run({ ask, state }) {
+      const id = needed(text(state.own.asset, "id"), "asset of its own");
       const total = field(await ask(o.removeTags, { params: { id }, body: { tags: [`${LABEL}-tag`] } }), "total_tags");
       demand(Array.isArray(total) && !total.includes(`${LABEL}-tag`), "total_tags holds what was removed");
     },
@@ -72,8 +72,8 @@ export const assetWriteSteps: readonly Step[] = [
   {
     operation: o.editAsset,
     writes: true,
-    async run({ ask, known }) {
-      const id = needed(text(known.own.asset, "id"), "asset of its own");
+    async run({ ask, state }) {
+      const id = needed(text(state.own.asset, "id"), "asset of its own");
       await ask(o.editAsset, { params: { id }, body: { name: `${LABEL}-renamed.txt` } });
       demand(text(await ask(o.getAsset, { params: { id } }), "name") === `${LABEL}-renamed.txt`, "the name did not change");
     },
@@ -81,8 +81,8 @@ export const assetWriteSteps: readonly Step[] = [
   {
     operation: o.uploadImage,
     writes: true,
-    async run({ ask, known }) {
-      known.own.imageName = text(
+    async run({ ask, state }) {
+      state.own.imageName = text(
         await ask(o.uploadImage, { body: form("image", `${LABEL}.png`, pixel, "image/png", { type: "input" }) }),
         "name",
       );
@@ -91,10 +91,10 @@ export const assetWriteSteps: readonly Step[] = [
   {
     operation: o.uploadMask,
     writes: true,
-    async run({ ask, known }) {
-      const filename = needed(known.own.imageName, "image of its own");
+    async run({ ask, state }) {
+      const filename = needed(state.own.imageName, "image of its own");
       const original_ref = JSON.stringify({ filename, subfolder: "", type: "input" });
-      known.own.maskName = text(
+      state.own.maskName = text(
         await ask(o.uploadMask, { body: form("image", `${LABEL}-mask.png`, pixel, "image/png", { original_ref, type: "input" }) }),
         "name",
       );
@@ -103,28 +103,28 @@ export const assetWriteSteps: readonly Step[] = [
   {
     operation: o.getMaskLayers,
     writes: true,
-    run: async ({ ask, known }) =>
-      void (await ask(o.getMaskLayers, { query: { filename: needed(known.own.maskName, "mask of its own") } })),
+    run: async ({ ask, state }) =>
+      void (await ask(o.getMaskLayers, { query: { filename: needed(state.own.maskName, "mask of its own") } })),
   },
   {
     operation: o.downloadAsset,
     writes: true,
-    async run({ ask, call, known, options }) {
+    async run({ ask, call, state, options }) {
       demandRefusal(
         await call(o.downloadAsset, { body: { source_url: "https://example.com/not-permitted.bin" } }),
         [400, 403, 422],
         "a host that is not permitted",
       );
       if (options.sourceUrl === undefined) return "only the refusal of other hosts; the rest needs --source-url";
-      const answer = await ask(o.downloadAsset, { body: { source_url: options.sourceUrl, tags: [LABEL] } });
-      known.own.taskId = text(answer, "task_id");
+      const response = await ask(o.downloadAsset, { body: { source_url: options.sourceUrl, tags: [LABEL] } });
+      state.own.taskId = text(response, "task_id");
     },
   },
   {
     operation: o.getTask,
     writes: true,
     async run(tools) {
-      const task_id = needed(tools.known.own.taskId, "task of its own");
+      const task_id = needed(tools.state.own.taskId, "task of its own");
       await poll(tools, o.getTask, { params: { task_id } }, (task) =>
         ["completed", "failed", "cancelled"].includes(text(task, "status") ?? ""),
       );
@@ -133,8 +133,8 @@ export const assetWriteSteps: readonly Step[] = [
   {
     operation: o.cancelTask,
     writes: true,
-    async run({ call, known }) {
-      const task_id = needed(known.own.taskId, "task of its own");
+    async run({ call, state }) {
+      const task_id = needed(state.own.taskId, "task of its own");
       const { status } = await call(o.cancelTask, { params: { task_id } });
       // The task has ended: a service may reject the cancel, or accept it and do nothing.
       if (status === 405 || status === 501) throw new NotTried(`answered ${status}`);
@@ -148,13 +148,14 @@ export const assetCleaningSteps: readonly Step[] = [
   {
     operation: o.deleteAsset,
     writes: true,
-    async run({ ask, call, known }) {
-      const id = needed(text(known.own.asset, "id"), "asset of its own");
+    async run({ ask, call, state }) {
+      const id = needed(text(state.own.asset, "id"), "asset of its own");
       await ask(o.deleteAsset, { params: { id } });
       demandRefusal(await call(o.getAsset, { params: { id } }), [404, 403], "an asset that was deleted");
       const rest = await ask(o.listAssets, { query: { include_public: false, name_contains: LABEL, limit: 100 } });
-      const left = field(rest, "assets");
-      for (const asset of Array.isArray(left) ? left : []) await call(o.deleteAsset, { params: { id: text(asset, "id") ?? UNKNOWN_ID } });
+      const remaining = field(rest, "assets");
+      for (const asset of Array.isArray(remaining) ? remaining : [])
+        await call(o.deleteAsset, { params: { id: text(asset, "id") ?? UNKNOWN_ID } });
     },
   },
 ];

@@ -31,9 +31,9 @@ export function createCaller(target: Target): Caller {
       redirect: "manual",
       signal: AbortSignal.timeout(target.timeoutMs),
     });
-    const answer = await target.send(request);
-    const text = await answer.text();
-    return { status: answer.status, headers: answer.headers, text, body: parse(text) };
+    const response = await target.send(request);
+    const text = await response.text();
+    return { status: response.status, headers: response.headers, text, body: parse(text) };
   };
 }
 

@@ -35,38 +35,38 @@ export const extensionReadSteps: readonly Step[] = [
   { operation: o.refineTags, run: async ({ ask }) => void (await ask(o.refineTags, { query: { limit: 5, include_public: true } })) },
   {
     operation: o.hasAssetHash,
-    async run({ ask, known }) {
-      const hash = needed(text(known.asset, "asset_hash"), "hash of an asset");
+    async run({ ask, state }) {
+      const hash = needed(text(state.asset, "asset_hash"), "hash of an asset");
       await ask(o.hasAssetHash, { params: { hash } });
     },
   },
   {
     operation: o.getAssetContent,
-    async run({ ask, known }) {
-      await ask(o.getAssetContent, { params: { id: needed(text(known.asset, "id"), "asset") }, headers: { range: "bytes=0-0" } });
+    async run({ ask, state }) {
+      await ask(o.getAssetContent, { params: { id: needed(text(state.asset, "id"), "asset") }, headers: { range: "bytes=0-0" } });
     },
   },
   {
     operation: o.view,
-    async run({ ask, known }) {
-      const filename = needed(text(known.asset, "asset_hash"), "hash of an asset");
+    async run({ ask, state }) {
+      const filename = needed(text(state.asset, "asset_hash"), "hash of an asset");
       await ask(o.view, { query: { filename }, headers: { range: "bytes=0-0" } });
     },
   },
   {
     operation: o.listJobAssets,
-    run: async ({ ask, known }) =>
-      void (await ask(o.listJobAssets, { params: { job_id: needed(known.endedJobId, "job that has ended") } })),
+    run: async ({ ask, state }) =>
+      void (await ask(o.listJobAssets, { params: { job_id: needed(state.endedJobId, "job that has ended") } })),
   },
   {
     operation: o.getHistoryEntry,
-    run: async ({ ask, known }) =>
-      void (await ask(o.getHistoryEntry, { params: { job_id: needed(known.endedJobId, "job that has ended") } })),
+    run: async ({ ask, state }) =>
+      void (await ask(o.getHistoryEntry, { params: { job_id: needed(state.endedJobId, "job that has ended") } })),
   },
   {
     operation: o.getOlderHistoryEntry,
-    run: async ({ ask, known }) => {
-      const job_id = needed(known.endedJobId, "job that has ended");
+    run: async ({ ask, state }) => {
+      const job_id = needed(state.endedJobId, "job that has ended");
       const entry = field(await ask(o.getOlderHistoryEntry, { params: { job_id } }), job_id);
       const prompt = field(entry, "prompt");
       demand(Array.isArray(prompt) && prompt[1] === job_id, "prompt is no list with the job's id at its second place");
@@ -81,8 +81,8 @@ export const extensionReadSteps: readonly Step[] = [
   },
   {
     operation: o.readUserdata,
-    run: async ({ ask, known }) =>
-      void (await ask(o.readUserdata, { params: { file: needed(known.userFile ?? known.own.userFile, "file of user data") } })),
+    run: async ({ ask, state }) =>
+      void (await ask(o.readUserdata, { params: { file: needed(state.userFile ?? state.own.userFile, "file of user data") } })),
   },
   {
     operation: o.getRemoteMetadata,

@@ -20,14 +20,14 @@ export const jobWriteSteps: readonly Step[] = [
   {
     operation: o.submitPrompt,
     writes: true,
-    async run({ call, known }) {
+    async run({ call, state }) {
       const bad = await call(o.submitPrompt, { body: { prompt: { "1": { class_type: "NoSuchNodeClass", inputs: {} } } } });
-      const answer = await call(o.submitPrompt, {
+      const response = await call(o.submitPrompt, {
         body: { prompt: graph(), extra_data: { extra_pnginfo: { workflow: { name: LABEL } } } },
       });
-      if (answer.status === 400)
-        throw new NotTried(`the service refused a graph of EmptyImage and SaveImage: ${parseFailure(answer, answer.text).message}`);
-      known.own.jobId = text(read(o.submitPrompt, answer), "prompt_id");
+      if (response.status === 400)
+        throw new NotTried(`the service refused a graph of EmptyImage and SaveImage: ${parseFailure(response, response.text).message}`);
+      state.own.jobId = text(read(o.submitPrompt, response), "prompt_id");
       // A service may also accept the graph and fail the job.
       demand([400, 200].includes(bad.status), `an unknown class answered ${bad.status}`);
       demandRefusal(await call(o.submitPrompt, { body: {} }), [400, 422], "no prompt");
@@ -37,10 +37,10 @@ export const jobWriteSteps: readonly Step[] = [
     operation: o.getJob,
     writes: true,
     async run(tools) {
-      const job_id = needed(tools.known.own.jobId, "job of its own");
-      const job = await poll(tools, o.getJob, { params: { job_id } }, (one) => isTerminalWord(text(one, "status") ?? ""));
-      tools.known.jobId = job_id;
-      tools.known.endedJobId = job_id;
+      const job_id = needed(tools.state.own.jobId, "job of its own");
+      const job = await poll(tools, o.getJob, { params: { job_id } }, (item) => isTerminalWord(text(item, "status") ?? ""));
+      tools.state.jobId = job_id;
+      tools.state.endedJobId = job_id;
       demand(field(job, "outputs") !== undefined, "a job that has ended has no outputs");
       return `its job ended as ${text(job, "status")}`;
     },
@@ -57,18 +57,18 @@ export const jobWriteSteps: readonly Step[] = [
   {
     operation: o.cancelJob,
     writes: true,
-    async run({ ask, call, known }) {
-      const job_id = needed(known.own.jobId, "job of its own");
-      const answer = await call(o.cancelJob, { params: { job_id } });
-      if (answer.status !== 409) await ask(o.cancelJob, { params: { job_id } });
+    async run({ ask, call, state }) {
+      const job_id = needed(state.own.jobId, "job of its own");
+      const response = await call(o.cancelJob, { params: { job_id } });
+      if (response.status !== 409) await ask(o.cancelJob, { params: { job_id } });
     },
   },
   {
     operation: o.cancelOneJob,
     writes: true,
-    async run({ call, known }) {
-      const answer = await call(o.cancelOneJob, { params: { job_id: needed(known.own.jobId, "job of its own") } });
-      if (answer.status !== 409) read(o.cancelOneJob, answer);
+    async run({ call, state }) {
+      const response = await call(o.cancelOneJob, { params: { job_id: needed(state.own.jobId, "job of its own") } });
+      if (response.status !== 409) read(o.cancelOneJob, response);
     },
   },
   {
@@ -79,9 +79,9 @@ export const jobWriteSteps: readonly Step[] = [
   {
     operation: o.cancelJobs,
     writes: true,
-    async run({ call, known }) {
-      const answer = await call(o.cancelJobs, { body: { job_ids: [needed(known.own.jobId, "job of its own")] } });
-      if (answer.status !== 409) read(o.cancelJobs, answer);
+    async run({ call, state }) {
+      const response = await call(o.cancelJobs, { body: { job_ids: [needed(state.own.jobId, "job of its own")] } });
+      if (response.status !== 409) read(o.cancelJobs, response);
     },
   },
   {
@@ -98,8 +98,8 @@ export const jobCleaningSteps: readonly Step[] = [
   {
     operation: o.manageHistory,
     writes: true,
-    async run({ ask, known }) {
-      await ask(o.manageHistory, { body: { delete: [known.own.jobId ?? UNKNOWN_ID] } });
+    async run({ ask, state }) {
+      await ask(o.manageHistory, { body: { delete: [state.own.jobId ?? UNKNOWN_ID] } });
     },
   },
 ];

@@ -22,26 +22,26 @@ export const readSteps: readonly Step[] = [
   },
   {
     operation: o.listJobs,
-    async run({ ask, known }) {
-      const answer = await ask(o.listJobs, { query: { limit: 5, offset: 0 } });
-      const jobs = itemsOf(answer, "jobs");
+    async run({ ask, state }) {
+      const response = await ask(o.listJobs, { query: { limit: 5, offset: 0 } });
+      const jobs = itemsOf(response, "jobs");
       demand(jobs.length <= 5, `limit=5 was answered with ${jobs.length} jobs`);
-      known.jobId = text(jobs[0], "id");
-      known.endedJobId = text(
+      state.jobId = text(jobs[0], "id");
+      state.endedJobId = text(
         jobs.find((job) => isTerminalWord(text(job, "status") ?? "")),
         "id",
       );
-      const total = number(field(answer, "pagination"), "total");
+      const total = number(field(response, "pagination"), "total");
       if (total !== undefined) demand(total >= jobs.length, `total is ${total}, less than the page`);
     },
   },
   {
     operation: o.listJobs,
-    async run({ ask, known }) {
-      const done = itemsOf(await ask(o.listJobs, { query: { status: "completed", limit: 5 } }), "jobs");
-      const odd = done.find((job) => !["completed", "unknown"].includes(toJobState(text(job, "status") ?? "")));
+    async run({ ask, state }) {
+      const items = itemsOf(await ask(o.listJobs, { query: { status: "completed", limit: 5 } }), "jobs");
+      const odd = items.find((job) => !["completed", "unknown"].includes(toJobState(text(job, "status") ?? "")));
       demand(odd === undefined, `status=completed was answered with a job that is ${text(odd, "status")}`);
-      known.endedJobId = text(done[0], "id") ?? known.endedJobId;
+      state.endedJobId = text(items[0], "id") ?? state.endedJobId;
       for (const sort_order of ["asc", "desc"]) {
         const jobs = itemsOf(await ask(o.listJobs, { query: { sort_by: "create_time", sort_order, limit: 20 } }), "jobs");
         const times = jobs.flatMap((job) => toMilliseconds(field(job, "create_time")) ?? []);
@@ -59,8 +59,8 @@ export const readSteps: readonly Step[] = [
   },
   {
     operation: o.getJob,
-    async run({ ask, call, known }) {
-      const job_id = needed(known.jobId, "job");
+    async run({ ask, call, state }) {
+      const job_id = needed(state.jobId, "job");
       const job = await ask(o.getJob, { params: { job_id } });
       demand(text(job, "id") === job_id, "the details are of another job");
       demandRefusal(await call(o.getJob, { params: { job_id: UNKNOWN_ID } }), UNKNOWN, "an unknown job");
@@ -68,8 +68,8 @@ export const readSteps: readonly Step[] = [
   },
   {
     operation: o.getJobStatus,
-    async run({ ask, call, known }) {
-      const job_id = needed(known.jobId, "job");
+    async run({ ask, call, state }) {
+      const job_id = needed(state.jobId, "job");
       demand(text(await ask(o.getJobStatus, { params: { job_id } }), "id") === job_id, "the status is of another job");
       demandRefusal(await call(o.getJobStatus, { params: { job_id: UNKNOWN_ID } }), UNKNOWN, "an unknown job");
     },
@@ -83,12 +83,12 @@ export const readSteps: readonly Step[] = [
   },
   {
     operation: o.listAssets,
-    async run({ ask, call, known }) {
-      const answer = await ask(o.listAssets, { query: { limit: 5, include_public: true } });
-      const assets = itemsOf(answer, "assets");
+    async run({ ask, call, state }) {
+      const response = await ask(o.listAssets, { query: { limit: 5, include_public: true } });
+      const assets = itemsOf(response, "assets");
       demand(assets.length <= 5, `limit=5 was answered with ${assets.length} assets`);
-      known.asset = assets[0];
-      const [tag] = assets.flatMap((asset) => (Array.isArray(asset.tags) ? asset.tags : [])).filter((one) => !String(one).includes(","));
+      state.asset = assets[0];
+      const [tag] = assets.flatMap((asset) => (Array.isArray(asset.tags) ? asset.tags : [])).filter((item) => !String(item).includes(","));
       if (typeof tag === "string") {
         const tagged = itemsOf(await ask(o.listAssets, { query: { include_tags: tag, limit: 5, include_public: true } }), "assets");
         demand(
@@ -101,8 +101,8 @@ export const readSteps: readonly Step[] = [
   },
   {
     operation: o.getAsset,
-    async run({ ask, call, known }) {
-      const id = needed(text(known.asset, "id"), "asset");
+    async run({ ask, call, state }) {
+      const id = needed(text(state.asset, "id"), "asset");
       demand(text(await ask(o.getAsset, { params: { id } }), "id") === id, "it is another asset");
       demandRefusal(await call(o.getAsset, { params: { id: UNKNOWN_ID } }), UNKNOWN, "an unknown asset");
     },
@@ -115,12 +115,12 @@ export const readSteps: readonly Step[] = [
   },
   {
     operation: o.listUserdata,
-    async run({ call, known }) {
-      const answer = await call(o.listUserdata, { query: { dir: "workflows/", recurse: true, split: false, full_info: true } });
-      if (answer.status === 404) return "the folder workflows/ does not exist";
-      const files = read(o.listUserdata, answer);
+    async run({ call, state }) {
+      const response = await call(o.listUserdata, { query: { dir: "workflows/", recurse: true, split: false, full_info: true } });
+      if (response.status === 404) return "the folder workflows/ does not exist";
+      const files = read(o.listUserdata, response);
       const path = Array.isArray(files) ? text(files[0], "path") : undefined;
-      known.userFile = path && (path.startsWith("workflows/") ? path : `workflows/${path}`);
+      state.userFile = path && (path.startsWith("workflows/") ? path : `workflows/${path}`);
     },
   },
 ];

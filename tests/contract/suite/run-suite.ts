@@ -27,13 +27,13 @@ const steps: readonly Step[] = [
 
 export async function runSuite(target: Target, options: SuiteOptions): Promise<Row[]> {
   const tools = createTools(createCaller(target), options);
-  const found = new Map<string, { outcome: Outcome; note?: string }[]>();
+  const match = new Map<string, { outcome: Outcome; note?: string }[]>();
   for (const step of steps.filter(({ writes }) => options.write || !writes)) {
     const result = await settle(() => step.run(tools));
     const { name } = step.operation;
-    found.set(name, [...(found.get(name) ?? []), { ...result, note: result.note?.replaceAll(target.key, "[key]") }]);
+    match.set(name, [...(match.get(name) ?? []), { ...result, note: result.note?.replaceAll(target.key, "[key]") }]);
   }
-  return allOperations.map((operation) => toRow(operation, found.get(operation.name) ?? [], options.write));
+  return allOperations.map((operation) => toRow(operation, match.get(operation.name) ?? [], options.write));
 }
 
 /** Every core operation that was tried is present and conforms. */
@@ -58,7 +58,7 @@ async function settle(run: () => Promise<string | void>): Promise<{ outcome: Out
 const order: readonly Outcome[] = ["differs", "absent", "ok", "not tried"];
 
 function toRow(operation: Operation, results: readonly { outcome: Outcome; note?: string }[], write: boolean): Row {
-  const outcome = order.find((one) => results.some((result) => result.outcome === one)) ?? "not tried";
+  const outcome = order.find((outcome) => results.some((result) => result.outcome === outcome)) ?? "not tried";
   const notes = results.filter((result) => result.outcome === outcome).flatMap(({ note }) => note ?? []);
   if (results.length === 0) notes.push(write ? "the suite has no step for it" : "it changes something; needs --write");
   return {

@@ -28,7 +28,7 @@ export type SuiteOptions = {
 
 export type Tools = {
   call: Caller;
-  known: Known;
+  state: Known;
   options: SuiteOptions;
   /** Calls the operation and reads the answer as the contract does. */
   ask(operation: Operation, input?: CallInput): Promise<unknown>;
@@ -37,7 +37,7 @@ export type Tools = {
 export type Step = { operation: Operation; writes?: true; run(tools: Tools): Promise<string | void> };
 
 export function createTools(call: Caller, options: SuiteOptions): Tools {
-  return { call, options, known: { own: {} }, ask: async (operation, input) => read(operation, await call(operation, input)) };
+  return { call, options, state: { own: {} }, ask: async (operation, input) => read(operation, await call(operation, input)) };
 }
 
 export const LABEL = "lightdesk-conformance";

@@ -11,10 +11,10 @@ export const userdataWriteSteps: readonly Step[] = [
   {
     operation: o.writeUserdata,
     writes: true,
-    async run({ ask, call, known }) {
+    async run({ ask, call, state }) {
       const write = { params: { file }, headers: { "content-type": "application/octet-stream" }, body: "{}" };
       await ask(o.writeUserdata, { ...write, query: { overwrite: true, full_info: true } });
-      known.own.userFile = file;
+      state.own.userFile = file;
       demandRefusal(await call(o.writeUserdata, { ...write, query: { overwrite: false } }), [409], "overwrite=false on a file that exists");
       const outside = await call(o.writeUserdata, { ...write, params: { file: "../outside.json" } });
       demandRefusal(outside, [400, 403, 404], "a path that leaves the folder");
@@ -32,8 +32,8 @@ export const userdataWriteSteps: readonly Step[] = [
     operation: o.readUserdata,
     writes: true,
     async run({ call }) {
-      const answer = await call(o.readUserdata, { params: { file } });
-      if (answer.status === 200) demand(answer.text === "{}", "the file holds other bytes than were written");
+      const response = await call(o.readUserdata, { params: { file } });
+      if (response.status === 200) demand(response.text === "{}", "the file holds other bytes than were written");
     },
   },
   {

@@ -15,16 +15,16 @@ const mayBeEmpty = new Set<string>([operations.manageQueue.name, operations.mana
 const ofTheMoment = new Set([402, 403, 429, 503]);
 
 /** The body, if the contract can read the answer; undefined for an answer that is not JSON. */
-export function read(operation: Operation, answer: Answered): unknown {
-  const expected = operation.answers[answer.status];
-  if (!expected) throw refused(operation, answer);
-  if (expected.kind === "redirect" && !answer.headers.get("location")) throw new Differs(`${answer.status} without a Location`);
+export function read(operation: Operation, response: Answered): unknown {
+  const expected = operation.answers[response.status];
+  if (!expected) throw refused(operation, response);
+  if (expected.kind === "redirect" && !response.headers.get("location")) throw new Differs(`${response.status} without a Location`);
   if (expected.kind !== "json") return undefined;
-  const body = answer.text.trim() === "" && mayBeEmpty.has(operation.name) ? {} : answer.body;
+  const body = response.text.trim() === "" && mayBeEmpty.has(operation.name) ? {} : response.body;
   const parsed = expected.schema.safeParse(body);
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
-  throw new Differs(`${answer.status} whose body differs at ${issue?.path.join(".") || "its top"}: ${issue?.message ?? "it is no JSON"}`);
+  throw new Differs(`${response.status} whose body differs at ${issue?.path.join(".") || "its top"}: ${issue?.message ?? "it is no JSON"}`);
 }
 
 export function demand(isSo: boolean, otherwise: string): void {
@@ -32,13 +32,13 @@ export function demand(isSo: boolean, otherwise: string): void {
 }
 
 /** Requires a refusal with one of these statuses. */
-export function demandRefusal(answer: Answered, statuses: readonly number[], of: string): void {
-  demand(statuses.includes(answer.status), `${of} answered ${answer.status}, not ${statuses.join(" or ")}`);
+export function demandRefusal(response: Answered, statuses: readonly number[], of: string): void {
+  demand(statuses.includes(response.status), `${of} answered ${response.status}, not ${statuses.join(" or ")}`);
 }
 
-function refused({ method }: Operation, answer: Answered): Error {
-  const { status } = answer;
-  const reason = method === "HEAD" ? "" : `: ${parseFailure(answer, answer.text).message}`;
+function refused({ method }: Operation, response: Answered): Error {
+  const { status } = response;
+  const reason = method === "HEAD" ? "" : `: ${parseFailure(response, response.text).message}`;
   if ([404, 405, 501].includes(status)) return new Absent(`answered ${status}`);
   if (ofTheMoment.has(status)) return new NotTried(`answered ${status}${reason}`);
   return new Differs(`answered ${status}${reason}`);

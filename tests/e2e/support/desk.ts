@@ -21,10 +21,12 @@ export type Desk = {
   signIn(context: Pick<BrowserContext, "request">, who?: Person): Promise<void>;
   /** Creates an operator, or a member of another role, without a browser; `request` is the owner's. */
   addOperator(request: APIRequestContext, who: Person, role?: Role): Promise<void>;
+  /** Ends the process and starts another with the same data and address. */
+  restart(): Promise<void>;
   stop(signal?: NodeJS.Signals): Promise<number | null>;
 };
 
-/** Names of all files of the built-in service except its database, whose journal comes and goes. */
+/** Names of all files of the built-in service except its database, whose journal is temporary. */
 export function filesOf(desk: Desk): string[] {
   return readdirSync(join(desk.dataDir, "service"), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && !/\.sqlite(-wal|-shm|-journal)?$/.test(entry.name))
@@ -34,7 +36,9 @@ export function filesOf(desk: Desk): string[] {
 
 export async function startDesk(settings: Record<string, string> = {}, script = "dist/console.mjs"): Promise<Desk> {
   const dataDir = mkdtempSync(join(tmpdir(), "lightdesk-desk-"));
-  const started = startProcess(script, { PORT: "0", LIGHTDESK_CONCURRENCY: "1", LIGHTDESK_DATA_DIR: dataDir, ...settings });
+  const start = (port: string) =>
+    startProcess(script, { PORT: port, LIGHTDESK_CONCURRENCY: "1", LIGHTDESK_DATA_DIR: dataDir, ...settings });
+  let started = start("0");
   const remove = () => rmSync(dataDir, { recursive: true, force: true });
   const { url, setUpUrl } = await ready(started).catch((error: unknown) => {
     remove();
@@ -45,11 +49,11 @@ export async function startDesk(settings: Record<string, string> = {}, script = 
     url,
     setUpUrl,
     dataDir,
-    output: started.output,
+    output: () => started.output(),
     async setUp(request) {
       const token = new URL(setUpUrl).searchParams.get("token") ?? "";
-      const answer = await request.post(`${url}/api/console/set-up`, { data: { token, ...owner }, headers: fromHere });
-      expect(answer.status(), await answer.text()).toBe(201);
+      const response = await request.post(`${url}/api/console/set-up`, { data: { token, ...owner }, headers: fromHere });
+      expect(response.status(), await response.text()).toBe(201);
     },
     async addOperator(request, { email, ...rest }, role = "operator") {
       const headers = fromHere;
@@ -62,8 +66,13 @@ export async function startDesk(settings: Record<string, string> = {}, script = 
     async signIn(context, who = owner) {
       const { csrfToken }: { csrfToken: string } = await (await context.request.get(`${url}/api/auth/csrf`)).json();
       const form = { csrfToken, email: who.email, password: who.password, json: "true" };
-      const answer = await context.request.post(`${url}/api/auth/callback/credentials`, { form, headers: fromHere });
-      expect(answer.ok(), await answer.text()).toBe(true);
+      const response = await context.request.post(`${url}/api/auth/callback/credentials`, { form, headers: fromHere });
+      expect(response.ok(), await response.text()).toBe(true);
+    },
+    async restart() {
+      expect(await started.stop(), started.output()).toBe(0);
+      started = start(new URL(url).port);
+      await started.printed("Lightdesk");
     },
     async stop(signal) {
       const code = await started.stop(signal);

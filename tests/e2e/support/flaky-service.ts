@@ -41,14 +41,19 @@ export async function startFlakyService(serviceUrl: string): Promise<FlakyServic
 /** Returns the connection's id; the service is reached through a connection that can be spoilt. */
 export async function connectOver(page: Page, desk: Desk, service: PortService, line: FlakyService): Promise<string> {
   const data = { name: `Line ${line.url}`, baseUrl: line.url, key: service.key, shared: false };
-  const answer = await page.request.post(`${desk.url}/api/console/connections`, { data, headers: { origin: desk.url } });
-  expect(answer.status(), await answer.text()).toBe(201);
-  const { connection }: { connection: { id: string } } = await answer.json();
+  const response = await page.request.post(`${desk.url}/api/console/connections`, { data, headers: { origin: desk.url } });
+  expect(response.status(), await response.text()).toBe(201);
+  const { connection }: { connection: { id: string } } = await response.json();
   return connection.id;
 }
 
 /** Uses the service's own host name. */
 const asItself = (serviceUrl: string, request: IncomingMessage) => ({ ...request.headers, host: new URL(serviceUrl).host });
+
+export const forwarding =
+  (serviceUrl: string): RequestListener =>
+  (request, response) =>
+    passOn(serviceUrl, request, response, { headers: asItself(serviceUrl, request) });
 
 /** Sends the beginning of an answer, and then nothing more. */
 export const cut: RequestListener = (_request, response) => {

@@ -28,7 +28,7 @@ export async function beginUpload(context: BrowserContext, desk: Desk): Promise<
   const closed = new Promise<void>((resolve) => request.once("close", resolve));
   const answered = new Promise<number>((resolve, reject) => {
     request.once("error", reject);
-    request.once("response", (answer) => resolve(answer.resume().statusCode ?? 0));
+    request.once("response", (response) => resolve(response.resume().statusCode ?? 0));
   });
   answered.catch(() => undefined); // some tests hang up on purpose
   request.write(head);

@@ -23,25 +23,25 @@ type Sending = { connection?: string; name?: string };
 
 export async function submit(request: APIRequestContext, desk: Desk, prompt: unknown, { connection, name }: Sending = {}): Promise<string> {
   const extra = name === undefined ? {} : { extra_data: { extra_pnginfo: { workflow: { name } } } };
-  const answer = await request.post(`${desk.url}/api/prompt`, {
+  const response = await request.post(`${desk.url}/api/prompt`, {
     data: { prompt, ...extra },
     headers: { origin: desk.url },
     params: connection === undefined ? {} : { connection },
   });
-  expect(answer.status(), await answer.text()).toBe(200);
-  const { prompt_id: id }: { prompt_id: string } = await answer.json();
+  expect(response.status(), await response.text()).toBe(200);
+  const { prompt_id: id }: { prompt_id: string } = await response.json();
   return id;
 }
 
 /** Cancels running jobs too. */
 export async function cancel(request: APIRequestContext, desk: Desk, id: string): Promise<void> {
-  const answer = await request.post(`${desk.url}/api/jobs/${id}/cancel`, { headers: { origin: desk.url } });
-  expect(answer.status(), await answer.text()).toBe(200);
+  const response = await request.post(`${desk.url}/api/jobs/${id}/cancel`, { headers: { origin: desk.url } });
+  expect(response.status(), await response.text()).toBe(200);
 }
 
 async function jobState(request: APIRequestContext, desk: Desk, id: string, connection?: string): Promise<string> {
-  const answer = await request.get(`${desk.url}/api/jobs/${id}`, { params: connection === undefined ? {} : { connection } });
-  const { status }: { status: string } = await answer.json();
+  const response = await request.get(`${desk.url}/api/jobs/${id}`, { params: connection === undefined ? {} : { connection } });
+  const { status }: { status: string } = await response.json();
   return status;
 }
 

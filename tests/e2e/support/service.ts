@@ -51,7 +51,7 @@ export function passOn(
   serviceUrl: string,
   request: IncomingMessage,
   response: ServerResponse,
-  { headers = request.headers, answered }: { headers?: IncomingMessage["headers"]; answered?: (answer: IncomingMessage) => void } = {},
+  { headers = request.headers, answered }: { headers?: IncomingMessage["headers"]; answered?: (response: IncomingMessage) => void } = {},
 ): void {
   const onward = httpRequest(new URL(request.url ?? "/", serviceUrl), { method: request.method, headers, agent: false });
   onward.once("response", answered ?? ((answer) => answer.pipe(response.writeHead(answer.statusCode ?? 502, answer.headers))));

@@ -39,7 +39,7 @@ async function compare(page: Page): Promise<{ shown: Record<string, string>; sen
   const leaving = page.waitForRequest((request) => request.method() === "POST" && request.url().includes("/api/prompt"));
   const run = page.getByRole("button", { name: "Run", exact: true }).filter({ visible: true });
   const anyway = page.getByRole("button", { name: messages.answer.anyway }).or(page.getByRole("button", { name: messages.faults.anyway }));
-  // Missing files may be found at this very moment; Run then only points at them, and the answer below tells.
+  // Missing files may be found at this very moment; Run then only points at them, and the answer below decides.
   await run.dispatchEvent("click");
   const isRefused = await Promise.race([leaving.then(() => false), anyway.waitFor().then(() => true)]);
   if (isRefused) await anyway.click();

@@ -32,7 +32,7 @@ export const test = base.extend<TestFixtures, WorkerFixtures>({
   browser: [
     async ({ browser }, provide) => {
       const newContext = browser.newContext.bind(browser);
-      browser.newContext = async (...given) => (await newContext(...given)).on("page", lookAsAPersonDoes);
+      browser.newContext = async (...args) => (await newContext(...args)).on("page", lookAsAPersonDoes);
       await provide(browser);
     },
     { scope: "worker" },
@@ -74,7 +74,7 @@ export const test = base.extend<TestFixtures, WorkerFixtures>({
     await provide(desk);
     await session();
     const { connections }: { connections: ConnectionView[] } = await (await owner.get(`${desk.url}/api/console/connections`)).json();
-    const embedded = connections.find((one) => one.embedded);
+    const embedded = connections.find((connection) => connection.embedded);
     if (!embedded) throw new Error("The embedded connection is gone.");
     await stopJobs(owner, desk.url, { params: { connection: embedded.id } });
     // A new session starts with the connection that the member used last.
@@ -113,8 +113,8 @@ async function stopJobs(request: APIRequestContext, url: string, options: Option
   const { pagination }: { pagination: { total: number } } = await active.json();
   if (pagination.total === 0) return;
   for (const [path, data] of Object.entries({ "/api/queue": { clear: true }, "/api/interrupt": {} })) {
-    const answer = await request.post(url + path, { ...options, data });
-    expect(answer.status(), await answer.text()).toBe(200);
+    const response = await request.post(url + path, { ...options, data });
+    expect(response.status(), await response.text()).toBe(200);
   }
 }
 
@@ -126,25 +126,25 @@ function lookAsAPersonDoes(page: Page): void {
   const [goto, reload] = [page.goto.bind(page), page.reload.bind(page)];
   const [goBack, goForward] = [page.goBack.bind(page), page.goForward.bind(page)];
   const ready = async <T>(answer: Promise<T>): Promise<T> => {
-    const given = await answer;
+    const response = await answer;
     await page.waitForFunction(isReady);
-    return given;
+    return response;
   };
   // A test that looks at the first bytes does not wait for the last.
   page.goto = (url, options) => (options?.waitUntil === "commit" ? goto(url, options) : ready(goto(url, options)));
-  page.reload = (...given) => ready(reload(...given));
-  page.goBack = (...given) => ready(goBack(...given));
-  page.goForward = (...given) => ready(goForward(...given));
+  page.reload = (...args) => ready(reload(...args));
+  page.goBack = (...args) => ready(goBack(...args));
+  page.goForward = (...args) => ready(goForward(...args));
   // A press may load a page too, such as signing in. A page is looked at before its last byte only where nothing is pressed.
   page.on("request", (request) => {
-    if (request.isNavigationRequest() && request.frame() === page.mainFrame()) loadedAnew.add(page);
+    if (request.isNavigationRequest() && request.frame() === page.mainFrame()) reloaded.add(page);
   });
   actOnlyWhenReady(page);
   const { keyboard } = page;
   const [press, insertText, type] = [keyboard.press.bind(keyboard), keyboard.insertText.bind(keyboard), keyboard.type.bind(keyboard)];
-  keyboard.press = async (...given) => untilTaken(page).then(() => press(...given));
-  keyboard.insertText = async (...given) => untilTaken(page).then(() => insertText(...given));
-  keyboard.type = async (...given) => untilTaken(page).then(() => type(...given));
+  keyboard.press = async (...args) => untilTaken(page).then(() => press(...args));
+  keyboard.insertText = async (...args) => untilTaken(page).then(() => insertText(...args));
+  keyboard.type = async (...args) => untilTaken(page).then(() => type(...args));
   findOnlyMoved(page);
 }
 
@@ -155,18 +155,18 @@ export function findOnlyMoved(place: Place): void {
   const moved = place.locator('css=:not(div[hidden][id^="S:"] *)');
   const [locator, byText, byLabel] = [place.locator.bind(place), place.getByText.bind(place), place.getByLabel.bind(place)];
   const [byTitle, byTestId] = [place.getByTitle.bind(place), place.getByTestId.bind(place)];
-  place.locator = (...given) => locator(...given).and(moved);
-  place.getByText = (...given) => byText(...given).and(moved);
-  place.getByLabel = (...given) => byLabel(...given).and(moved);
-  place.getByTitle = (...given) => byTitle(...given).and(moved);
-  place.getByTestId = (...given) => byTestId(...given).and(moved);
+  place.locator = (...args) => locator(...args).and(moved);
+  place.getByText = (...args) => byText(...args).and(moved);
+  place.getByLabel = (...args) => byLabel(...args).and(moved);
+  place.getByTitle = (...args) => byTitle(...args).and(moved);
+  place.getByTestId = (...args) => byTestId(...args).and(moved);
 }
 
-const loadedAnew = new WeakSet<Page>();
+const reloaded = new WeakSet<Page>();
 let locatorsWait = false;
 
 async function untilTaken(page: Page): Promise<void> {
-  if (loadedAnew.delete(page)) await page.waitForFunction(isReady);
+  if (reloaded.delete(page)) await page.waitForFunction(isReady);
 }
 
 /** Every locator's actions wait until React has hydrated a reloaded page. */
@@ -177,11 +177,11 @@ function actOnlyWhenReady(page: Page): void {
   const presses = ["click", "dblclick", "tap", "hover", "focus", "press", "dragTo", "dispatchEvent"];
   const entries = ["fill", "clear", "pressSequentially", "check", "uncheck", "setChecked", "selectOption", "setInputFiles"];
   for (const name of [...presses, ...entries]) {
-    const act: unknown = Reflect.get(locators, name);
-    if (typeof act !== "function") throw new Error(`A locator has no ${name} any more.`);
-    const actWhenReady = async function (this: Locator, ...given: unknown[]): Promise<unknown> {
+    const action: unknown = Reflect.get(locators, name);
+    if (typeof action !== "function") throw new Error(`A locator has no ${name} any more.`);
+    const actWhenReady = async function (this: Locator, ...args: unknown[]): Promise<unknown> {
       await untilTaken(this.page());
-      return Reflect.apply(act, this, given);
+      return Reflect.apply(action, this, args);
     };
     Reflect.set(locators, name, actWhenReady);
   }

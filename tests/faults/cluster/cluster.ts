@@ -90,8 +90,8 @@ export async function startCluster(program: string) {
   const refused = new Set<Seen>();
   const gate = await startServiceGate(
     { url: `http://127.0.0.1:${serviceFront}` },
-    (asked) => (isPrompt(asked) && asked.body.includes(UNANSWERED) ? "unanswered" : undefined),
-    (asked, status) => void (status === 503 && refused.add(asked)),
+    (request) => (isPrompt(request) && request.body.includes(UNANSWERED) ? "unanswered" : undefined),
+    (request, status) => void (status === 503 && refused.add(request)),
   );
   const links = await Promise.all(consoles.map(({ process }) => process.printed("Set up")));
   await Promise.all(services.map(({ process }) => process.printed("Service")));

@@ -18,7 +18,7 @@ export type People = Awaited<ReturnType<typeof createPeople>>;
 
 const owner = { name: "Ada Owner", email: "ada@example.com", password: "correct horse battery" };
 /** Requests of each kind that are in progress at once. */
-const AT_ONCE = 3;
+const REQUESTS_PER_KIND = 3;
 const SLOW_MS = 6000;
 const NOT_ALLOWED = 1008;
 /** Jobs that began before a cut of half a minute end some time after it. */
@@ -48,8 +48,8 @@ export async function createPeople(cluster: Cluster) {
   async function request(path: string, { json, headers, to = front }: Asking = {}): Promise<Answer> {
     const sent = { cookie, ...(json !== undefined && { origin: front, "content-type": "application/json" }), ...headers };
     try {
-      const answer = await fetch(to + path, { headers: sent, ...(json !== undefined && { method: "POST", body: JSON.stringify(json) }) });
-      return { status: answer.status, text: await answer.text(), setCookies: answer.headers.getSetCookie() };
+      const response = await fetch(to + path, { headers: sent, ...(json !== undefined && { method: "POST", body: JSON.stringify(json) }) });
+      return { status: response.status, text: await response.text(), setCookies: response.headers.getSetCookie() };
     } catch {
       return { status: 0, text: "", setCookies: [] };
     }
@@ -87,7 +87,9 @@ export async function createPeople(cluster: Cluster) {
     });
   /** Without requests that a service refused, which are sent again. */
   const sentFor = (key: string) =>
-    gate.seen.filter((asked) => isPrompt(asked) && asked.body.includes(`"${key}"`) && !cluster.refused.has(asked)).length;
+    gate.seen.filter(
+      (countRequests) => isPrompt(countRequests) && countRequests.body.includes(`"${key}"`) && !cluster.refused.has(countRequests),
+    ).length;
   const ranFor = (key: string) => runner.seen.submissions.filter((body) => JSON.stringify(body).includes(`"${key}"`)).length;
   const jobOf = async (id: string) => JSON.parse((await answered("a job is read", () => request(about(`/api/jobs/${id}`)))).text);
 
@@ -144,7 +146,7 @@ export async function createPeople(cluster: Cluster) {
 
     /** Requests of every kind, all at once. */
     async work(name: string): Promise<void> {
-      const each = Array.from({ length: AT_ONCE }, (_, at) => `key-${name}-${at}-of-a-`);
+      const each = Array.from({ length: REQUESTS_PER_KIND }, (_, at) => `key-${name}-${at}-of-a-`);
       const looked = each.map(() => answered("the list is read", list));
       await Promise.all([
         ...looked,
@@ -161,8 +163,8 @@ export async function createPeople(cluster: Cluster) {
           expect(JSON.parse((await answered("the same key again", () => submit(key, way))).text).prompt_id).toBe(job);
           expect(sentFor(key), key).toBe(1);
           const ended = await until(`the job of ${key} has ended`, async () => {
-            const found = await jobOf(job);
-            return ["completed", "failed", "cancelled"].includes(found.status) && found;
+            const match = await jobOf(job);
+            return ["completed", "failed", "cancelled"].includes(match.status) && match;
           });
           expect([key, ended.status, ended.outputs_count]).toEqual([
             key,
@@ -188,7 +190,7 @@ export async function createPeople(cluster: Cluster) {
       }
       await until("it listens again", () => listener.isOpen());
       const last = await submitted(`key-heard-${acknowledged.size}-of-all`, "gpu");
-      await until("it hears the end of a new job", () => listener.hasHeardEndOf(last ?? ""));
+      await until("it hears the end of a new job", () => listener.hasSeenEndOf(last ?? ""));
       expect(listener.refusals().filter((said) => !/ 50[23]$/.test(said))).toEqual([]);
       expect(listener.closedWith()).not.toContain(NOT_ALLOWED);
     },
@@ -217,11 +219,11 @@ export function expectRefusedWell({ status, text, setCookies }: Answer): { isUnk
 /** Retried until it is answered, as pages do. */
 async function answered(what: string, asking: () => Promise<Answer>, { mayBeUnknown = false } = {}): Promise<Answer> {
   const said = async () => {
-    const answer = await asking();
-    if (answer.status === 200 || answer.status === 202) return answer;
-    const { isUnknown } = expectRefusedWell(answer);
+    const response = await asking();
+    if (response.status === 200 || response.status === 202) return response;
+    const { isUnknown } = expectRefusedWell(response);
     // With the same key the console would repeat this answer.
-    return mayBeUnknown && isUnknown && answer.status !== 0 ? answer : undefined;
+    return mayBeUnknown && isUnknown && response.status !== 0 ? response : undefined;
   };
   return until(what, said, patience);
 }
@@ -256,7 +258,7 @@ const definition = {
 };
 
 async function signIn(front: string): Promise<string> {
-  const cookiesOf = (answer: Response) => answer.headers.getSetCookie().map((one) => one.split(";")[0]);
+  const cookiesOf = (response: Response) => response.headers.getSetCookie().map((value) => value.split(";")[0]);
   const begun = await fetch(`${front}/api/auth/csrf`);
   const { csrfToken } = (await begun.json()) as { csrfToken: string };
   const body = new URLSearchParams({ csrfToken, email: owner.email, password: owner.password, json: "true" });
@@ -287,7 +289,7 @@ function listenAgainAndAgain(url: string, headers: Record<string, string>) {
     isOpen,
     refusals: () => refusals,
     closedWith: () => closes,
-    hasHeardEndOf: (job: string) =>
+    hasSeenEndOf: (job: string) =>
       sockets.some(({ received }) =>
         received.some(({ type, data }) => type === "executing" && data.node === null && data.prompt_id === job),
       ),

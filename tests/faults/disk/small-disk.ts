@@ -39,7 +39,7 @@ export function makeInjected(): LockableDisk {
     free: () => rmSync(full, { force: true }),
     makeReadOnly: () => writeFileSync(readOnly, ""),
     makeWritable: () => rmSync(readOnly, { force: true }),
-    dispose: () => [path, full, readOnly].forEach((one) => rmSync(one, { recursive: true, force: true })),
+    dispose: () => [path, full, readOnly].forEach((value) => rmSync(value, { recursive: true, force: true })),
   };
 }
 

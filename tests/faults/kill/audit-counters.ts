@@ -3,35 +3,36 @@ import { expect } from "vitest";
 import { seqOf } from "@/lib/service/store/asset-index";
 import { type SqliteConnection } from "@/lib/shared/database/sqlite";
 
-const counters: readonly { kept: string; counted: string }[] = [
+const counters: readonly { storedQuery: string; counted: string }[] = [
   {
-    kept: "SELECT user_id, workflow_id, state, has_image, has_video, has_audio, n FROM job_counts WHERE n <> 0 AND workflow_id <> ''",
+    storedQuery:
+      "SELECT user_id, workflow_id, state, has_image, has_video, has_audio, n FROM job_counts WHERE n <> 0 AND workflow_id <> ''",
     counted: "SELECT user_id, workflow_id, state, has_image, has_video, has_audio, count(*) AS n FROM jobs GROUP BY 1, 2, 3, 4, 5, 6",
   },
   {
-    kept: "SELECT user_id, state, has_image, has_video, has_audio, n FROM job_counts WHERE n <> 0 AND workflow_id = ''",
+    storedQuery: "SELECT user_id, state, has_image, has_video, has_audio, n FROM job_counts WHERE n <> 0 AND workflow_id = ''",
     counted: "SELECT user_id, state, has_image, has_video, has_audio, count(*) AS n FROM jobs GROUP BY 1, 2, 3, 4, 5",
   },
   {
-    kept: "SELECT owner_id, n FROM asset_counts WHERE n <> 0",
+    storedQuery: "SELECT owner_id, n FROM asset_counts WHERE n <> 0",
     counted: "SELECT owner_id, count(*) AS n FROM assets GROUP BY 1",
   },
   {
-    kept: "SELECT owner_id, tag, n FROM tag_counts WHERE n <> 0",
+    storedQuery: "SELECT owner_id, tag, n FROM tag_counts WHERE n <> 0",
     counted: "SELECT owner_id, tag, count(*) AS n FROM asset_tags JOIN assets ON seq = asset_seq GROUP BY 1, 2",
   },
   {
-    kept: "SELECT owner_id, bytes FROM user_storage WHERE bytes <> 0",
+    storedQuery: "SELECT owner_id, bytes FROM user_storage WHERE bytes <> 0",
     counted: "SELECT owner_id, sum(size) AS bytes FROM (SELECT DISTINCT owner_id, hash, size FROM assets WHERE owner_id <> 0) GROUP BY 1",
   },
   {
-    kept: `SELECT ${seqOf("rowid")} AS seq FROM asset_search`,
+    storedQuery: `SELECT ${seqOf("rowid")} AS seq FROM asset_search`,
     counted: "SELECT seq FROM assets",
   },
 ];
 
 export function auditCounters(database: SqliteConnection): void {
-  for (const { kept, counted } of counters) expect(sorted(database, kept), kept).toEqual(sorted(database, counted));
+  for (const { storedQuery, counted } of counters) expect(sorted(database, storedQuery), storedQuery).toEqual(sorted(database, counted));
   const numbers = "SELECT name FROM users WHERE last_number < (SELECT max(number) FROM jobs WHERE user_id = users.id)";
   expect(database.prepare(numbers).all(), "a number that is given out twice").toEqual([]);
 }

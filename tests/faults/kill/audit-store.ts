@@ -6,7 +6,7 @@ import { expect } from "vitest";
 import { SqliteConnection } from "@/lib/shared/database/sqlite";
 import { auditCounters } from "./audit-counters";
 import { left } from "./graphs";
-import { type Ledger } from "./ledger";
+import { type OperationLog } from "./operation-log";
 import { readTrace } from "./trace";
 
 type JobRow = { id: string; state: string; attempts: number; error: string | null; messages: string | null; files: number };
@@ -14,12 +14,12 @@ type JobRow = { id: string; state: string; attempts: number; error: string | nul
 const finals = [">completed", ">failed", ">cancelled"];
 const legal = /^(>pending|pending>in_progress|pending>cancelled|in_progress>(pending|completed|failed|cancelled))$/;
 
-export function auditStore(folder: string, ledgers: readonly Ledger[]): void {
+export function auditStore(folder: string, operationLogs: readonly OperationLog[]): void {
   const database = new SqliteConnection(join(folder, "service.sqlite"), { readOnly: true });
   try {
     expect(database.pragma("integrity_check")).toBe("ok");
     expect(database.pragma("foreign_key_check")).toBeUndefined();
-    auditRuns(database, ledgers);
+    auditRuns(database, operationLogs);
     auditCounters(database);
     auditBytes(database, folder);
     expect(database.prepare("SELECT * FROM job_images").all(), "what a job pinned is let go when it ends").toEqual([]);
@@ -33,7 +33,7 @@ export function auditStore(folder: string, ledgers: readonly Ledger[]): void {
 }
 
 /** Every job ended once, by legal steps, with the results of exactly one run. */
-function auditRuns(database: SqliteConnection, ledgers: readonly Ledger[]): void {
+function auditRuns(database: SqliteConnection, operationLogs: readonly OperationLog[]): void {
   const trace = readTrace(database);
   const rows = database
     .prepare<[], JobRow>(
@@ -57,14 +57,14 @@ function auditRuns(database: SqliteConnection, ledgers: readonly Ledger[]): void
   }
   const files = database.prepare<[string], number>("SELECT count(*) FROM assets WHERE prompt_id = ?").pluck();
   const errors = new Map(rows.map((row) => [row.id, row.error ?? ""]));
-  for (const job of ledgers.flatMap((ledger) => [...ledger.jobs.values()])) {
+  for (const job of operationLogs.flatMap((operationLog) => [...operationLog.jobs.values()])) {
     const steps = trace.get(job.id) ?? [];
     const end = steps.at(-1)?.split(">")[1];
     const subject = `${job.kind} ${job.id}: ${steps.join(" ")} ${errors.get(job.id) ?? ""}`;
     if (job.cancelled === "yes") expect(end, subject).toBe("cancelled");
     if (end === "cancelled") continue;
-    const wasGivenUp = end === "failed" && steps.filter((step) => step === "pending>in_progress").length === 3 && files.get(job.id) === 0;
-    if (!wasGivenUp) expect({ state: end, files: files.get(job.id) }, subject).toEqual(left[job.kind]);
+    const onAbandoned = end === "failed" && steps.filter((step) => step === "pending>in_progress").length === 3 && files.get(job.id) === 0;
+    if (!onAbandoned) expect({ state: end, files: files.get(job.id) }, subject).toEqual(left[job.kind]);
   }
   const doubled = database
     .prepare(
@@ -87,10 +87,10 @@ function auditBytes(database: SqliteConnection, folder: string): void {
   const unused =
     "SELECT hash FROM blobs WHERE NOT EXISTS (SELECT 1 FROM assets WHERE assets.hash = blobs.hash) AND NOT EXISTS (SELECT 1 FROM job_images WHERE job_images.hash = blobs.hash) AND NOT EXISTS (SELECT 1 FROM user_files WHERE user_files.hash = blobs.hash)";
   expect(database.prepare(unused).all(), "bytes that nobody refers to").toEqual([]);
-  const known = new Set(rows.map((row) => row.hash));
+  const hashes = new Set(rows.map((row) => row.hash));
   const thumbnails = filesIn(join(folder, "thumbnails")).map((path) => path.replace(/\/[^/]*$/, "").replaceAll("/", ""));
   expect(
-    thumbnails.filter((hash) => !known.has(hash)),
+    thumbnails.filter((hash) => !hashes.has(hash)),
     "thumbnails of what is gone",
   ).toEqual([]);
   expect(readdirSync(join(folder, "tmp")), "temporary files").toEqual([]);

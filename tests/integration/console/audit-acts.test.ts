@@ -1,50 +1,47 @@
-// One act on many things is one row of the audit log, whatever else happened meanwhile; it unfolds to the things by their names.
+// An act on many items is one row of the audit log, even among other acts. The row expands to the items' names.
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import { type AuditItem, type AuditPage } from "@/lib/contract/audit/audit";
 import { IDEMPOTENCY_HEADER, LABEL_HEADER } from "@/lib/contract/workflow/submission";
 import { SqliteConnection } from "@/lib/shared/database/sqlite";
 import { ACT_HEADER } from "@/lib/shared/headers";
-import { createHarness, type Harness } from "@/tests/support/harness";
-import { answerJson, startLittleServer } from "@/tests/support/little-server";
+import { createHarness } from "@/tests/support/harness";
+import { answerJson } from "@/tests/support/little-server";
+import { startLittleServer } from "@/tests/support/servers";
 import { until } from "@/tests/support/until";
 
-let harness: Harness;
 let now = 1_800_000_000_000;
-beforeAll(async () => {
-  harness = await createHarness({ now: () => now });
-});
-afterAll(() => harness.dispose());
+const harness = await createHarness({ now: () => now });
 
-const acting = (act: string) => ({ [ACT_HEADER]: act });
+const acting = (action: string) => ({ [ACT_HEADER]: action });
 const unknownHash = (index: number) => `blake3:${String(index).repeat(64)}`;
 
 async function store(name: string, headers: Record<string, string>): Promise<string> {
   const body = new FormData();
   body.set("tags", "input");
   body.set("file", new File([name], name));
-  const answer = await harness.request("/api/assets", { as: "operator", method: "POST", body, headers });
-  expect(answer.status).toBeLessThan(300);
-  return (await answer.json()).id;
+  const response = await harness.request("/api/assets", { as: "operator", method: "POST", body, headers });
+  expect(response.status).toBeLessThan(300);
+  return (await response.json()).id;
 }
 async function pageOf(query: string): Promise<AuditPage> {
   return (await harness.request(`/api/console/audit?${query}`, { as: "admin" })).json();
 }
 const rows = async (query = ""): Promise<AuditItem[]> => (await pageOf(`limit=50${query}`)).entries;
 
-test("files that are hashed first, slowly and beside another member's acts, are one row with their names", async () => {
-  const act = acting("drop-of-three-files");
+test("groups slowly hashed files in one audit row with their names", async () => {
+  const action = acting("drop-of-three-files");
   const ids: string[] = [];
   for (const [index, name] of ["one.txt", "two words.txt", "three.txt"].entries()) {
     await harness.request("/api/console/known-content", {
       as: "operator",
       method: "POST",
       json: { hash: unknownHash(index + 1), tags: ["input"], name },
-      headers: act,
+      headers: action,
     });
-    ids.unshift(await store(name, act));
+    ids.unshift(await store(name, action));
     // The same act id used by another member is another act.
-    await harness.request(`/api/assets/${ids[0]}/tags`, { as: "owner", method: "POST", json: { tags: ["seen"] }, headers: act });
+    await harness.request(`/api/assets/${ids[0]}/tags`, { as: "owner", method: "POST", json: { tags: ["seen"] }, headers: action });
     now += 45_000;
   }
   const of = (all: AuditItem[], role: "operator" | "owner") => all.filter(({ member }) => member?.id === harness.viewerOf(role).memberId);
@@ -61,7 +58,7 @@ test("files that are hashed first, slowly and beside another member's acts, are 
   expect(file).toContain("two words.txt");
 });
 
-test("what was refused of an act stays in its row, and is marked there", async () => {
+test("marks the refused parts of an act in its row", async () => {
   const ids = [await store("first.txt", {}), await store("last.txt", {})];
   const gone = crypto.randomUUID();
   for (const id of [ids[0], gone, ids[1]])
@@ -76,7 +73,7 @@ test("what was refused of an act stays in its row, and is marked there", async (
   expect(next?.action).not.toBe("deleteAsset");
 });
 
-test("copies of a run are one row, by the names that lists have for them, and so are those of two acts two", async () => {
+test("records the copies of one run as one row, and two runs as two", async () => {
   const prompt = {
     "1": { class_type: "EmptyImage", inputs: { width: 8, height: 8, batch_size: 1, color: 0 } },
     "2": { class_type: "PreviewImage", inputs: { images: ["1", 0] } },
@@ -104,7 +101,7 @@ const jobsOf = (count: number) =>
     workflow_id: "of-posters",
   }));
 
-test("clearing the history names what was in it, as lists do", async () => {
+test("names the jobs of a cleared history as lists do", async () => {
   const submitted = async () => (await (await harness.request("/api/jobs?status=completed", { as: "operator" })).json()).jobs;
   await until("the copies have ended", async () => (await submitted()).length >= 3);
   expect((await harness.request("/api/history", { as: "operator", method: "POST", json: { clear: true } })).status).toBe(200);
@@ -113,7 +110,7 @@ test("clearing the history names what was in it, as lists do", async () => {
   expect(names).toEqual(["Poster · 1/1 · width 8", "Poster · 1/2 · width 64", "Poster · 2/2 · width 128"]);
 });
 
-test("a job is accepted and is its member's, though the name of its workflow cannot be read", async () => {
+test("submits a job for its member even if its workflow name is unreadable", async () => {
   const { workflowNames } = harness.console.store;
   const broken = vi.spyOn(workflowNames, "list").mockRejectedValue(new Error("the disk is gone"));
   const id = crypto.randomUUID();
@@ -122,16 +119,16 @@ test("a job is accepted and is its member's, though the name of its workflow can
     "2": { class_type: "PreviewImage", inputs: { images: ["1", 0] } },
   };
   const json = { prompt, extra_data: { extra_pnginfo: { workflow: { id } } } };
-  const answer = await harness.request("/api/prompt", { as: "operator", method: "POST", json });
+  const response = await harness.request("/api/prompt", { as: "operator", method: "POST", json });
   broken.mockRestore();
-  expect(answer.status).toBe(200);
-  const { prompt_id } = await answer.json();
+  expect(response.status).toBe(200);
+  const { prompt_id } = await response.json();
   const job = await (await harness.request(`/api/jobs/${prompt_id}`, { as: "operator" })).json();
   expect(job.submitted_by).toBe("operator");
-  expect(harness.log()).toContain("the name of a workflow was not read");
+  expect(harness.log()).toContain("workflow name read failed");
 });
 
-test("clearing a queue says how many waited and names the newest, at a service that names nothing and where it is refused", async () => {
+test("records how many jobs a cleared queue had and names the newest", async () => {
   let isRefused = false;
   const server = await startLittleServer(({ url, method }, response) => {
     if (method === "POST") return answerJson(response, isRefused ? { message: "not now" } : {}, isRefused ? 409 : 200);
@@ -152,10 +149,9 @@ test("clearing a queue says how many waited and names the newest, at a service t
   ]);
   const file = await (await harness.request(`/api/console/audit/export?on=${connection}`, { as: "admin" })).text();
   expect(file.split("\r\n")[2]).toContain(",130,Poster (job-0000); Poster (job-0001)");
-  await server.close();
 });
 
-test("of more than were looked at, what was cleared is listed by the names that are known, and counted as the service did or not at all", async () => {
+test("counts a large clear as reported and names the known jobs", async () => {
   const waiting = jobsOf(130);
   const answers = [{ deleted: waiting.map(({ id }) => id).reverse() }, {}];
   const server = await startLittleServer(({ url, method }, response) => {
@@ -177,10 +173,9 @@ test("of more than were looked at, what was cleared is listed by the names that 
   const file = await (await harness.request(`/api/console/audit/export?on=${connection}`, { as: "admin" })).text();
   expect(file).toContain(",100+,Poster (job-0000); ");
   expect(file).toContain(",130,Poster (job-0000); ");
-  await server.close();
 });
 
-test("what is fetched from addresses is named by its file, and nothing after the question mark is kept", async () => {
+test("names URL downloads by file and drops the query string", async () => {
   const server = await startLittleServer((_, response) => answerJson(response, { task_id: "task-1", status: "created" }, 202));
   const connection = await harness.connect(server.url, "key-of-the-service");
   for (const name of ["first.safetensors", "second%20one.png"])
@@ -194,7 +189,6 @@ test("what is fetched from addresses is named by its file, and nothing after the
   expect(others).toEqual([]);
   expect(row?.parts?.map(({ name }) => name)).toEqual(["second one.png", "first.safetensors"]);
   expect(JSON.stringify(row)).not.toContain("hidden");
-  await server.close();
 });
 
 test("runs of a workflow without a name are named after it, as lists do", async () => {
@@ -210,7 +204,7 @@ test("runs of a workflow without a name are named after it, as lists do", async 
   expect((await rows("&action=submitPrompt"))[0]?.parts?.map(({ name }) => name)).toEqual(["#01234567 · 2/2", "#01234567 · 1/2"]);
 });
 
-test("an act that goes on after a long pause is a second row, pages neither lose nor repeat one, and the chain holds", async () => {
+test("starts a second row after a long pause and keeps paging and the chain intact", async () => {
   const ids = [];
   for (let index = 0; index < 6; index += 1) {
     ids.push(await store(`pause ${index}.txt`, acting(`one-act-for-ever-${index % 2}`)));
@@ -220,14 +214,14 @@ test("an act that goes on after a long pause is a second row, pages neither lose
   expect(all.slice(0, 4).map(({ parts }) => parts?.map(({ id }) => id))).toEqual([[ids[5]], [ids[4]], [ids[3], ids[1]], [ids[2], ids[0]]]);
   const paged: AuditItem[] = [];
   for (let before = ""; paged.length < all.length; before = `&before=${paged.at(-1)?.id}`) {
-    const answer = await harness.request(`/api/console/audit?limit=1&action=uploadAsset${before}`, { as: "admin" });
-    paged.push(...(await answer.json()).entries);
+    const response = await harness.request(`/api/console/audit?limit=1&action=uploadAsset${before}`, { as: "admin" });
+    paged.push(...(await response.json()).entries);
   }
   expect(paged).toEqual(all);
   expect(await harness.console.store.audit.verify()).toHaveProperty("last");
 });
 
-test("large acts are read a few thousand entries at a time, and each is a row that tells how much it did", async () => {
+test("reads large acts in bounded pieces and counts each in one row", async () => {
   const { audit } = harness.console.store;
   // Too many to write one by one; no test here reads the chain of hashes.
   const database = new SqliteConnection(join(harness.console.env.dataDir, "console.sqlite"));
@@ -251,13 +245,13 @@ test("large acts are read a few thousand entries at a time, and each is a row th
   expect(Math.max(...sizes)).toBeLessThanOrEqual(5_000);
 });
 
-test("an act that goes on while the log is read is on its later page, and in its file, as it was when the reading began", async () => {
-  const goOn = (name: string, act: string) => store(name, acting(act));
-  await goOn("read-1.txt", "goes-on-while-read-1");
-  await goOn("read-2.txt", "goes-on-while-read-2");
+test("shows an act that continues during a read on its later page and in its file", async () => {
+  const resume = (name: string, action: string) => store(name, acting(action));
+  await resume("read-1.txt", "goes-on-while-read-1");
+  await resume("read-2.txt", "goes-on-while-read-2");
   await store("read-3.txt", {});
   const first = await pageOf("limit=1&action=uploadAsset");
-  await goOn("read-4.txt", "goes-on-while-read-2");
+  await resume("read-4.txt", "goes-on-while-read-2");
   const second = await pageOf(`limit=1&action=uploadAsset&before=${first.entries[0]?.id}&upTo=${first.upTo}`);
   expect(second.entries[0]?.parts?.map(({ name }) => name)).toEqual(["read-2.txt"]);
   expect(second.upTo).toBe(first.upTo);
@@ -277,7 +271,7 @@ test("an act that goes on while the log is read is on its later page, and in its
     const { value, done = true } = (await file?.read()) ?? {};
     text += decoder.decode(value, { stream: true });
     if (done) break;
-    if (text.includes(",between,") && !text.includes("read-")) await goOn("read-5.txt", "goes-on-while-read-1");
+    if (text.includes(",between,") && !text.includes("read-")) await resume("read-5.txt", "goes-on-while-read-1");
   }
   expect(text).toContain("read-1.txt");
   expect(text).not.toContain("read-5.txt");

@@ -1,56 +1,52 @@
 // The audit log as it is read: by member, filtered, page by page, and as a file.
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { type AuditPage } from "@/lib/contract/audit/audit";
 import * as messages from "@/lib/messages/en";
 import { listAudit, listAuditChoices } from "@/lib/server/queries/audit";
-import { createHarness, type Harness } from "@/tests/support/harness";
+import { createHarness } from "@/tests/support/harness";
 import { loadRoutes } from "@/tests/support/routes";
 
 const HOUR = 60 * 60_000;
 const now = 1_800_000_000_000;
-let harness: Harness;
-beforeAll(async () => {
-  harness = await createHarness({ now: () => now });
-  const { audit } = harness.console.store;
-  const entry = { requestId: "r", status: 200 };
-  const ana = { memberId: "ana", memberName: "Ana Ruiz" };
-  for (let index = 0; index < 120; index += 1)
-    await audit.add({
-      ...entry,
-      ...ana,
-      at: now - (120 - index) * HOUR,
-      action: index % 2 ? "submitPrompt" : "manageQueue",
-      connectionId: "embedded",
-      target: `t${index}`,
-    });
+const harness = await createHarness({ now: () => now });
+const { audit } = harness.console.store;
+const entry = { requestId: "r", status: 200 };
+const ana = { memberId: "ana", memberName: "Ana Ruiz" };
+for (let index = 0; index < 120; index += 1)
   await audit.add({
     ...entry,
-    at: now,
-    memberId: "gone",
-    memberName: '=HYPERLINK("x")',
-    action: "removeMember",
-    status: 403,
-    code: "ROLE_TOO_LOW",
-    outcome: 'a, "b"',
+    ...ana,
+    at: now - (120 - index) * HOUR,
+    action: index % 2 ? "submitPrompt" : "manageQueue",
+    connectionId: "embedded",
+    target: `t${index}`,
   });
-  await audit.add({ ...entry, ...ana, memberName: "Ana R.", at: now, action: "signIn", connectionId: "of somebody else" });
+await audit.add({
+  ...entry,
+  at: now,
+  memberId: "gone",
+  memberName: '=HYPERLINK("x")',
+  action: "removeMember",
+  status: 403,
+  code: "ROLE_TOO_LOW",
+  outcome: 'a, "b"',
 });
-afterAll(() => harness.dispose());
+await audit.add({ ...entry, ...ana, memberName: "Ana R.", at: now, action: "signIn", connectionId: "of somebody else" });
 
 async function read(query: string): Promise<AuditPage> {
-  const answer = await harness.request(`/api/console/audit?${query}`, { as: "admin" });
-  expect(answer.status).toBe(200);
-  return answer.json();
+  const response = await harness.request(`/api/console/audit?${query}`, { as: "admin" });
+  expect(response.status).toBe(200);
+  return response.json();
 }
 
-test.each(["viewer", "operator"] as const)("a %s reads nothing of it, by no way", async (as) => {
+test.each(["viewer", "operator"] as const)("hides the log from a %s on every route", async (as) => {
   for (const path of ["/api/console/audit", "/api/console/audit/export"]) expect((await harness.request(path, { as })).status).toBe(403);
   const context = harness.contextOf(as);
   expect(await listAudit(context, { limit: 50 })).toMatchObject({ ok: false, failure: { code: "ROLE_TOO_LOW" } });
   expect(await listAuditChoices(context)).toMatchObject({ ok: false, failure: { code: "ROLE_TOO_LOW" } });
 });
 
-test("the newest comes first, and every entry comes once, page by page", async () => {
+test("returns entries newest first, each once across pages", async () => {
   const seen: number[] = [];
   let page = await read("limit=50");
   expect(page.entries[0]).toMatchObject({
@@ -66,10 +62,10 @@ test("the newest comes first, and every entry comes once, page by page", async (
   }
   seen.push(...page.entries.map(({ id }) => id));
   expect([seen.length, new Set(seen).size]).toEqual([122, 122]);
-  expect(seen).toEqual([...seen].sort((one, other) => other - one));
+  expect(seen).toEqual([...seen].sort((value, other) => other - value));
 });
 
-test("it is narrowed down by person, act, connection and time", async () => {
+test("filters by person, act, connection and time", async () => {
   const count = async (query: string) => (await read(`limit=200&${query}`)).entries.length;
   expect(await count("member=gone")).toBe(1);
   expect(await count("action=submitPrompt")).toBe(60);
@@ -81,16 +77,16 @@ test("it is narrowed down by person, act, connection and time", async () => {
     expect([query, (await harness.request(`/api/console/audit?${query}`, { as: "admin" })).status]).toEqual([query, 400]);
 });
 
-test("what can be chosen is everybody and every act that is in it, removed members under their last name", async () => {
+test("offers every member and act in the log, removed members by last name", async () => {
   const choices = await listAuditChoices(harness.contextOf("owner"));
   expect(choices).toMatchObject({ ok: true, value: { actions: ["manageQueue", "removeMember", "signIn", "submitPrompt"] } });
   if (choices.ok) expect(choices.value.members.find(({ id }) => id === "ana")?.name).toBe("Ana R.");
 });
 
-test("the file holds all of it, with no cell that a spreadsheet would run", async () => {
-  const answer = await harness.request("/api/console/audit/export", { as: "owner" });
-  expect(answer.headers.get("content-disposition")).toMatch(/^attachment; filename="audit-\d{4}-\d\d-\d\d\.csv"$/);
-  const lines = (await answer.text()).trimEnd().split("\r\n");
+test("exports all entries without spreadsheet formulas", async () => {
+  const response = await harness.request("/api/console/audit/export", { as: "owner" });
+  expect(response.headers.get("content-disposition")).toMatch(/^attachment; filename="audit-\d{4}-\d\d-\d\d\.csv"$/);
+  const lines = (await response.text()).trimEnd().split("\r\n");
   expect(lines).toHaveLength(124);
   // The newest entry is this very export.
   expect(lines[1]).toContain(",exportAudit,");
@@ -99,24 +95,24 @@ test("the file holds all of it, with no cell that a spreadsheet would run", asyn
   expect((await some.text()).trimEnd().split("\r\n")).toHaveLength(2);
 });
 
-test("there is a word for every act that is written down", async () => {
+test("has a label for every recorded act", async () => {
   const changing = (await loadRoutes()).filter(({ method }) => method !== "GET" && method !== "HEAD");
   const acts = new Set([...changing.map(({ guard }) => guard?.action ?? ""), "signIn", "signOut"]);
   expect(acts.size).toBeGreaterThan(35);
   // These two cover many actions; those they are recorded as are in the list.
   for (const name of ["auth", "unknown"]) acts.delete(name);
   const { does, tried } = messages.settings.audit;
-  expect([...acts].filter((act) => !Object.hasOwn(does, act) || !Object.hasOwn(tried, act))).toEqual([]);
+  expect([...acts].filter((action) => !Object.hasOwn(does, action) || !Object.hasOwn(tried, action))).toEqual([]);
 });
 
-test("a log that is written to while it is verified is whole", async () => {
+test("verifies a log that is written to meanwhile", async () => {
   const { audit } = harness.console.store;
   const entry = { at: now, requestId: "r", action: "signIn", status: 200 };
   const [state] = await Promise.all([audit.verify(), audit.add(entry), audit.add(entry)]);
   expect(state).toHaveProperty("last");
 });
 
-test("entries that come at once are there in the order they came, and the log is whole", async () => {
+test("keeps the order of parallel entries and an intact chain", async () => {
   const { audit } = harness.console.store;
   const targets = Array.from({ length: 250 }, (_, index) => `at once ${index}`);
   await Promise.all(targets.map((target) => audit.add({ at: now, requestId: "r", action: "signIn", status: 200, target })));
@@ -126,10 +122,10 @@ test("entries that come at once are there in the order they came, and the log is
   expect(await audit.verify()).toHaveProperty("last");
 });
 
-test("an entry that the database refuses does not take those of the same moment with it", async () => {
+test("keeps other entries when the database refuses one", async () => {
   const { audit } = harness.console.store;
   const entry = { at: now, requestId: "r", action: "signIn", status: 200 };
-  const added = await Promise.allSettled([entry, { ...entry, status: Number.NaN }, entry].map((one) => audit.add(one)));
+  const added = await Promise.allSettled([entry, { ...entry, status: Number.NaN }, entry].map((item) => audit.add(item)));
   expect(added.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
   expect(await audit.verify()).toHaveProperty("last");
 });

@@ -1,38 +1,31 @@
 // Backups of a console that keeps working: their content, what a restored console shows, and what is refused.
-import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import { backUp, checkBackup, restore } from "@/lib/server/backup/backup";
 import { MANIFEST, type Manifest, readManifest } from "@/lib/server/backup/manifest";
 import { readEnv } from "@/lib/server/env";
 import { openStore } from "@/lib/server/store/store";
 import { requireBytesHere } from "@/lib/service/assets/blobs/open-blobs";
 import { SqliteConnection } from "@/lib/shared/database/sqlite";
-import { ANOTHER_KEY, fillInstallation, type Installation, jobEnded, submit, tellOf, upload } from "@/tests/support/installation";
+import { ANOTHER_KEY, fillInstallation, jobEnded, submit, tellOf, upload } from "@/tests/support/installation";
 import { startProcess } from "@/tests/support/start-process";
-import { type AppWorld, createAppWorld } from "./apps/app-world";
+import { temporaryFolder } from "@/tests/support/temporary-folder";
+import { createAppWorld } from "./apps/app-world";
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
-const say = () => undefined;
-const root = mkdtempSync(join(tmpdir(), "lightdesk-backup-"));
+const logProgress = () => undefined;
+const root = temporaryFolder();
 const at = (name: string) => join(root, name);
-let world: AppWorld;
-let made: Installation;
-beforeAll(async () => {
-  world = await createAppWorld();
-  made = await fillInstallation(world);
-});
-afterAll(async () => {
-  await world.dispose();
-  rmSync(root, { recursive: true });
-});
+const world = await createAppWorld();
+const installation = await fillInstallation(world);
 
 const folder = () => world.harness.folder;
 const backUpHere = (place: string, withKeys = false): Promise<Manifest> =>
-  backUp({ env: world.harness.console.env, place, withKeys, version: "0.2.0", now: Date.now(), say });
-const restoreTo = (place: string, dataDir: string) => restore({ env: readEnv({ LIGHTDESK_DATA_DIR: dataDir }), place, say });
+  backUp({ env: world.harness.console.env, folder: place, withKeys, version: "0.2.0", now: Date.now(), logProgress });
+const restoreTo = (place: string, dataDir: string) =>
+  restore({ env: readEnv({ LIGHTDESK_DATA_DIR: dataDir }), folder: place, logProgress });
 async function command(name: string, args: string[], settings: Record<string, string> = {}) {
   const started = startProcess(`dist/${name}.mjs`, settings, args);
   return { code: await started.ended, output: started.output() };
@@ -52,7 +45,7 @@ function rowsIn(file: string): Record<string, unknown[]> {
   return Object.fromEntries(rows);
 }
 
-test("a backup that is made while jobs run and files come and go holds together, and what was acknowledged before it is in it", async () => {
+test("backs up a running installation consistently, with all acknowledged data", async () => {
   let isOver = false;
   const loads = [1, 2].map(async (lane) => {
     for (let round = 0; !isOver; round += 1) {
@@ -70,10 +63,10 @@ test("a backup that is made while jobs run and files come and go holds together,
   const { code, output } = await command("backup", [at("live")], { LIGHTDESK_DATA_DIR: folder() });
   isOver = true;
   await Promise.all(loads);
-  expect([code, output]).toEqual([0, expect.stringMatching(/^Backup of .* by version .*\nThe keys k-\w+ are not in it/m)]);
+  expect([code, output]).toEqual([0, expect.stringMatching(/^Backup of .* by version .*\nThe backup does not contain the keys k-\w+\./m)]);
   expect(await command("restore", [at("live"), "--check"])).toMatchObject({
     code: 0,
-    output: expect.stringContaining("Every byte is as it was."),
+    output: expect.stringContaining("Every file is intact."),
   });
 
   const { manifest, missing } = await restoreTo(at("live"), at("from-live"));
@@ -84,15 +77,15 @@ test("a backup that is made while jobs run and files come and go holds together,
   expect(readdirSync(at("from-live")).sort()).toEqual(["console.sqlite", "service"]);
 });
 
-test("what is restored is the installation: every row, every byte, the sessions, the keys", async () => {
+test("restores every row, byte, session and key", async () => {
   const { body } = await world.ask("/api/jobs?status=pending,in_progress&limit=1000", { as: "viewer" });
   for (const { id } of body.jobs) await jobEnded(world, id);
-  const before = await tellOf(world, made);
+  const before = await tellOf(world, installation);
   expect(before.keys).toContain(ANOTHER_KEY);
   await world.harness.console.stop();
-  const kept = statSync(join(at("live"), "blobs")).ino;
+  const inode = statSync(join(at("live"), "blobs")).ino;
   const manifest = await backUpHere(at("live"), true);
-  expect(statSync(join(at("live"), "blobs")).ino).toBe(kept);
+  expect(statSync(join(at("live"), "blobs")).ino).toBe(inode);
   for (const part of [manifest.keys, manifest.console, manifest.service?.database])
     expect(statSync(join(at("live"), part?.file ?? "")).mode & 0o777, part?.file).toBe(0o600);
   expect(readdirSync(at("live"))).toHaveLength(6);
@@ -102,12 +95,12 @@ test("what is restored is the installation: every row, every byte, the sessions,
   for (const file of ["console.sqlite", "service/service.sqlite"])
     expect(rowsIn(join(at("restored"), file))).toEqual(rowsIn(join(folder(), file)));
   const again = await createAppWorld({ made: at("restored") });
-  expect(await tellOf(again, made)).toEqual(before);
+  expect(await tellOf(again, installation)).toEqual(before);
   expect(await jobEnded(again, await submit(again, 9))).toBe("completed");
   await again.harness.console.stop();
 });
 
-test("a second backup reads again only what is new, and forgets what was deleted", async () => {
+test("backs up only new data the second time and drops deleted data", async () => {
   const place = at("live");
   const { service } = readManifest(place);
   const blobs = join(place, "blobs");
@@ -122,15 +115,15 @@ test("a second backup reads again only what is new, and forgets what was deleted
 });
 
 const damages: [what: string, sentence: RegExp, damage: (place: string, manifest: Manifest) => void][] = [
-  ["a missing file", /not whole: the file \w{64} is missing/, (place) => rmSync(someBlob(place))],
-  ["a flipped byte in a file", /damaged: the file \w{64} is not what it was/, (place) => flip(someBlob(place))],
+  ["a missing file", /incomplete: the file \w{64} is missing/, (place) => rmSync(someBlob(place))],
+  ["a flipped byte in a file", /damaged: the file \w{64} has changed/, (place) => flip(someBlob(place))],
   [
     "a cut database",
-    /not whole: .*service-\w+\.sqlite is missing or cut/,
+    /incomplete: .*service-\w+\.sqlite is missing or truncated/,
     (place, { service }) => truncateSync(join(place, service?.database.file ?? ""), 5000),
   ],
   ["a flipped byte in a database", /damaged: .*console-\w+\.sqlite/, (place, { console }) => flip(join(place, console?.file ?? ""))],
-  ["no manifest", /holds no backup that was brought to its end/, (place) => rmSync(join(place, MANIFEST))],
+  ["no manifest", /contains no complete backup/, (place) => rmSync(join(place, MANIFEST))],
   ["half a manifest", /damaged: .*manifest\.json/, (place) => truncateSync(join(place, MANIFEST), 100)],
   ["a newer format", /newer version, 9\.0\.0/, (place) => change(place, { format: 2, version: "9.0.0" })],
   [
@@ -140,7 +133,7 @@ const damages: [what: string, sentence: RegExp, damage: (place: string, manifest
   ],
 ];
 
-test.each(damages)("a backup with %s is refused, and nothing is written", async (what, sentence, damage) => {
+test.each(damages)("refuses a backup with %s and writes nothing", async (what, sentence, damage) => {
   const place = at("damaged");
   rmSync(place, { recursive: true, force: true });
   cpSync(at("live"), place, { recursive: true });
@@ -149,7 +142,7 @@ test.each(damages)("a backup with %s is refused, and nothing is written", async 
   expect(existsSync(at("never"))).toBe(false);
 });
 
-test("an installation is not written over, and half a restore is gone on with by another", async () => {
+test("refuses to overwrite an installation, and resumes only its own restore", async () => {
   await expect(restoreTo(at("live"), folder())).rejects.toThrow(/is not empty .* Set LIGHTDESK_DATA_DIR to a folder that is empty/);
   expect(await command("restore", [at("live")], { LIGHTDESK_DATA_DIR: folder() })).toMatchObject({
     code: 1,
@@ -162,12 +155,12 @@ test("an installation is not written over, and half a restore is gone on with by
   expect(() => openStore(half)).toThrow("restore-unfinished");
   await restoreTo(at("live"), half);
   expect(readdirSync(half)).not.toContain("restore-unfinished");
-  await checkBackup({ place: at("live"), say });
+  await checkBackup({ folder: at("live"), logProgress });
 });
 
-test("a place inside the data folder, one with other things in it, and one that another backup writes to are refused", async () => {
+test("refuses a backup folder that is inside the data, in use or not empty", async () => {
   await expect(backUpHere(join(folder(), "backups"))).rejects.toThrow("inside the data folder");
-  await expect(backUpHere(root)).rejects.toThrow(/which is of no backup/);
+  await expect(backUpHere(root)).rejects.toThrow(/which is not part of a backup/);
   const other = new SqliteConnection(join(at("live"), "lock.sqlite"));
   other.exec("BEGIN EXCLUSIVE");
   await expect(backUpHere(at("live"))).rejects.toThrow("Another backup is being made");
@@ -175,33 +168,36 @@ test("a place inside the data folder, one with other things in it, and one that 
   expect(await command("backup", [])).toMatchObject({ code: 1, output: expect.stringContaining("Usage:") });
 });
 
-test("files in a folder of their own are in the backup, those in a bucket are not, and that is shown", async () => {
+test("backs up a separate file folder but not a bucket, and says so", async () => {
   const { env } = world.harness.console;
-  const place = { version: "0.2.0", now: Date.now(), say, withKeys: false };
+  const place = { version: "0.2.0", now: Date.now(), logProgress, withKeys: false };
   const path = at("bytes");
   cpSync(join(folder(), "service", "blobs"), path, { recursive: true });
   const there = { ...env, service: { ...env.service, blobs: { kind: "folder" as const, path } } };
-  const { service } = await backUp({ ...place, env: there, place: at("of-folder") });
+  const { service } = await backUp({ ...place, env: there, folder: at("of-folder") });
   expect(service?.blobs).toMatchObject({ count: service?.rows.blobs, lost: [] });
   const blobs = { kind: "bucket" as const, bucket: "bytes", prefix: "", region: "us-east-1", isPathStyle: true };
   const inBucket = { ...env, service: { ...env.service, blobs } };
-  const without = await backUp({ ...place, env: inBucket, place: at("of-bucket") });
+  const without = await backUp({ ...place, env: inBucket, folder: at("of-bucket") });
   expect(without.service?.blobs).toEqual({ count: 0, bytes: 0, lost: [], elsewhere: true });
   await restoreTo(at("of-bucket"), at("from-bucket"));
   expect(() => requireBytesHere(join(at("from-bucket"), "service"))).toThrow(
     /lie in the bucket of the service that was backed up\. Set LIGHTDESK_BLOBS/,
   );
-  await expect(restore({ env: { ...inBucket, dataDir: at("never") }, place: at("of-folder"), say })).rejects.toThrow(
+  await expect(restore({ env: { ...inBucket, dataDir: at("never") }, folder: at("of-folder"), logProgress })).rejects.toThrow(
     "restore it without LIGHTDESK_BLOBS",
   );
 });
 
-test("a file that the disk has changed is reported and left out of a backup that lacks it, and the rest is restored without it", async () => {
+test("reports a corrupt file, leaves it out and restores the rest", async () => {
   const rotten = someBlob(join(folder(), "service"), "blobs/blake3-v1");
   flip(rotten);
   rmSync(join(at("live"), "blobs", ...rotten.split(/[\\/]/).slice(-2)));
   const { code, output } = await command("backup", [at("live")], { LIGHTDESK_DATA_DIR: folder() });
-  expect([code, output]).toEqual([2, expect.stringContaining("missing or damaged on the service's disk and not in it: 1, such as")]);
+  expect([code, output]).toEqual([
+    2,
+    expect.stringContaining("1 files are missing or damaged on the service's disk and not in the backup, such as"),
+  ]);
   await restoreTo(at("live"), at("without"));
 });
 

@@ -1,23 +1,19 @@
 // A console below a path: the addresses and cookies that leave the process.
 import sharp from "sharp";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { authOptions } from "@/lib/server/auth/next-auth";
 import { cookieAttributes, cookieName, SESSION_COOKIES, sessionCookieName } from "@/lib/server/cookies";
 import { createHarness, type Harness, HOST } from "@/tests/support/harness";
 
-let harness: Harness;
-beforeAll(async () => {
-  harness = await createHarness({ settings: { LIGHTDESK_BASE_PATH: "/desk", LIGHTDESK_PUBLIC_URL: `http://${HOST}` } });
-});
-afterAll(() => harness.dispose());
+const harness = await createHarness({ settings: { LIGHTDESK_BASE_PATH: "/desk", LIGHTDESK_PUBLIC_URL: `http://${HOST}` } });
 
 async function read<T>(path: string, asking: Parameters<Harness["request"]>[1] = {}): Promise<T> {
-  const answer = await harness.request(path, { as: "owner", ...asking });
-  expect(answer.status, path).toBeLessThan(300);
-  return answer.json();
+  const response = await harness.request(path, { as: "owner", ...asking });
+  expect(response.status, path).toBeLessThan(300);
+  return response.json();
 }
 
-test("an invitation, the document of the interface and a preview have the path once", async () => {
+test("adds the path once to invitations, the OpenAPI document and previews", async () => {
   const json = { email: "bo@desk.test", role: "viewer" };
   const { url } = await read<{ url: string }>("/api/console/members/invitations", { method: "POST", json });
   expect(url).toMatch(new RegExp(`^http://${HOST}/desk/invitation\\?token=`));
@@ -35,14 +31,14 @@ test("an invitation, the document of the interface and a preview have the path o
   expect(assets[0]?.preview_url).toMatch(/^\/desk\/api\/view\?.*connection=embedded/);
 });
 
-test("the session's cookie is for the path, and next-auth leads to pages below it", () => {
+test("scopes the session cookie to the path and links next-auth below it", () => {
   const events = { changed: () => undefined, refused: () => undefined, failed: () => undefined };
   const { cookies, pages } = authOptions(harness.console, events, new Headers());
   expect(cookies?.sessionToken).toMatchObject({ name: "lightdesk.session", options: { path: "/desk", httpOnly: true } });
   expect(pages).toEqual({ signIn: "/desk/sign-in", error: "/desk/sign-in" });
 });
 
-test("no cookie of next-auth's is sent to, or taken from, what else the host serves", () => {
+test("isolates next-auth cookies from other apps on the host", () => {
   const events = { changed: () => undefined, refused: () => undefined, failed: () => undefined };
   const all = Object.entries(authOptions(harness.console, events, new Headers()).cookies ?? {});
   // All cookies that next-auth sets by itself.
@@ -52,7 +48,7 @@ test("no cookie of next-auth's is sent to, or taken from, what else the host ser
   }
 });
 
-test("over https a cookie below a path is for https and for the path, and else for the whole host", () => {
+test("limits the cookie to https and the path, else to the host", () => {
   const [below, whole] = [
     { publicUrl: "https://desk.test/desk", basePath: "/desk" },
     { publicUrl: "https://desk.test", basePath: "" },

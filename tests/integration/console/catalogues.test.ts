@@ -1,25 +1,17 @@
 // Node catalogues are checked and masked once for each content, kept on disk, and passed on as bytes.
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { afterEach, expect, test } from "vitest";
 import { storeApiKey } from "@/lib/server/keys/key-ring";
-import { createHarness, type Harness } from "@/tests/support/harness";
-import { answerJson, type LittleServer, startLittleServer } from "@/tests/support/little-server";
+import { createHarness } from "@/tests/support/harness";
+import { answerJson } from "@/tests/support/little-server";
+import { startLittleServer } from "@/tests/support/servers";
 
 const KEY = "comfyui-0123456789abcdef0123456789abcdef";
 const MIB = 1024 ** 2;
-
-let harness: Harness;
-let server: LittleServer;
 let catalogue: Record<string, unknown> = {};
-beforeAll(async () => {
-  harness = await createHarness({ upstreamLimits: { attempts: 1 } });
-  server = await startLittleServer(({ url }, response) => answerJson(response, url.startsWith("/api/object_info") ? catalogue : {}));
-});
-afterAll(async () => {
-  await server.close();
-  await harness.dispose();
-});
+const harness = await createHarness({ upstreamLimits: { attempts: 1 } });
+const server = await startLittleServer(({ url }, response) => answerJson(response, url.startsWith("/api/object_info") ? catalogue : {}));
 afterEach(() => (catalogue = {}));
 
 const files = () => {
@@ -29,25 +21,25 @@ const files = () => {
 };
 const read = async (connection: string) => harness.request(`/api/object_info?connection=${connection}`, { as: "viewer" });
 
-test("a catalogue over 8 MiB is shown whole, masked, with its digits, and kept once for each content", async () => {
+test("shows a catalogue over 8 MiB whole, masked and exact, stored once per content", async () => {
   catalogue = Object.fromEntries(
     Array.from({ length: 2000 }, (_, at) => [`Node${at}`, { description: "d".repeat(5000), display_name: `Node ${at}` }]),
   );
   catalogue.Leaky = { description: `the key ${KEY} said back`, input: { required: { api_key: ["STRING", { default: "" }] } } };
   const connection = await harness.connect(server.url, KEY);
-  const answer = await read(connection);
-  expect(answer.status).toBe(200);
-  const text = await answer.text();
+  const response = await read(connection);
+  expect(response.status).toBe(200);
+  const text = await response.text();
   expect(text.length).toBeGreaterThan(9 * MIB);
   expect(text).not.toContain(KEY);
   expect(JSON.parse(text)).toMatchObject({
     Leaky: { description: "the key [REDACTED] said back", input: { required: { api_key: ["STRING", { default: "" }] } } },
   });
-  const [kept = "", ...more] = files();
+  const [cachedFile = "", ...more] = files();
   expect(more).toEqual([]);
-  expect(statSync(kept).mode & 0o077).toBe(0);
-  expect(readFileSync(kept, "latin1")).not.toContain(KEY);
-  const before = statSync(kept).ino;
+  expect(statSync(cachedFile).mode & 0o077).toBe(0);
+  expect(readFileSync(cachedFile, "latin1")).not.toContain(KEY);
+  const before = statSync(cachedFile).ino;
   expect(await (await read(connection)).text()).toBe(text);
   expect(files().map((file) => statSync(file).ino)).toEqual([before]);
   // A catalogue lists files too: what is new is shown at once.
@@ -56,7 +48,7 @@ test("a catalogue over 8 MiB is shown whole, masked, with its digits, and kept o
   expect(files()).toHaveLength(2);
 });
 
-test("what was masked with one key is not reused after the key was changed", async () => {
+test("does not reuse data masked with an earlier key", async () => {
   const keys = ["the-first-key-of-them", "another-key-than-that"] as const;
   catalogue = { Odd: { description: keys.join(" and ") } };
   const connection = await harness.connect(server.url, keys[0]);
@@ -66,7 +58,7 @@ test("what was masked with one key is not reused after the key was changed", asy
   expect(await (await read(connection)).text()).toContain(`${keys[0]} and [REDACTED]`);
 });
 
-test("a catalogue of another shape is a failure, and is not kept", async () => {
+test("rejects a catalogue of another shape and does not cache it", async () => {
   catalogue = { Fine: {} };
   const connection = await harness.connect(server.url, KEY);
   const count = files().length;

@@ -1,8 +1,5 @@
-// What `npm run doctor` says of a reverse proxy by what arrives through it: nginx with the example, and with what an operator may have
-// changed in it. The console's own HTTP server is behind it, with the real route.
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+// What `npm run doctor` reports about a reverse proxy: nginx with the example, and with changes an operator may have made. The console's
+// own HTTP server is behind it, with the real route.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { hostsOf } from "@/lib/http/request-line";
 import { createHttpServer, type HttpServer } from "@/lib/http/server";
@@ -14,6 +11,7 @@ import { freePort } from "@/tests/support/free-port";
 import { createHarness, type Harness } from "@/tests/support/harness";
 import { startNginx } from "@/tests/support/nginx";
 import { requireProgram } from "@/tests/support/program";
+import { temporaryFolder } from "@/tests/support/temporary-folder";
 import { until } from "@/tests/support/until";
 
 let harness: Harness;
@@ -29,8 +27,8 @@ beforeAll(async () => {
   const hosts = hostsOf({ host: "127.0.0.1", publicUrl });
   server = createHttpServer({ patienceMs: 60_000, hosts, isPage: () => false }, (request, response) => {
     tellSeen(request, response, { authSecret: harness.console.authSecret, addressOf, nowMs: Date.now() });
-    void harness.request("/api/health").then(async (given) => {
-      response.writeHead(given.status, Object.fromEntries(given.headers)).end(await given.text());
+    void harness.request("/api/health").then(async (health) => {
+      response.writeHead(health.status, Object.fromEntries(health.headers)).end(await health.text());
     });
   });
   port = await server.listen(0, "127.0.0.1");
@@ -44,71 +42,70 @@ const host = "proxy_set_header Host $http_host;";
 const forwardedFor = "proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;";
 type Case = { edit?: (example: string) => string; trust?: string; check?: string; state: string; text: string; remedy?: string };
 const cases: Record<string, Case> = {
-  "the example": { state: "passed", text: "arrives from 127.0.0.1, which is trusted, and counts as one from 127.0.0.1." },
+  "the example": { state: "passed", text: "arrive from the trusted proxy 127.0.0.1 and count as 127.0.0.1." },
   "the example, trusted at another address": {
     trust: "10.0.0.5",
     state: "failed",
-    text: "X-Forwarded-For arrives from 127.0.0.1, which LIGHTDESK_TRUST_PROXY does not trust",
+    text: "X-Forwarded-For arrives from 127.0.0.1, which LIGHTDESK_TRUST_PROXY does not list",
     remedy: "LIGHTDESK_TRUST_PROXY=127.0.0.1",
   },
   "the example, and no proxy is trusted": {
     trust: "0",
     state: "failed",
-    text: "does not trust",
+    text: "which LIGHTDESK_TRUST_PROXY does not list",
     remedy: "LIGHTDESK_TRUST_PROXY=127.0.0.1",
   },
   "no X-Forwarded-For": {
     edit: (example) => example.replaceAll(forwardedFor, ""),
     state: "failed",
-    text: "arrives from 127.0.0.1 without X-Forwarded-For",
-    remedy: "Let the proxy set it",
+    text: "arrive from 127.0.0.1 without X-Forwarded-For",
+    remedy: "Make the proxy set the header",
   },
   "no X-Forwarded-For, and no proxy is trusted": {
     edit: (example) => example.replaceAll(forwardedFor, ""),
     trust: "0",
     state: "passed",
-    text: "X-Forwarded-For is not read",
+    text: "X-Forwarded-For is ignored",
   },
   "the console's own address as Host": {
     edit: (example) => example.replaceAll(host, `proxy_set_header Host 127.0.0.1:${port};`),
     state: "failed",
-    text: "every change that people make is refused",
-    remedy: "Let the proxy pass Host on",
+    text: "so every change is refused",
+    remedy: "Make the proxy forward Host",
   },
   "a name as Host that the console does not go by": {
     edit: (example) => example.replaceAll(host, ""),
     check: "public address",
     state: "failed",
-    text: "refuses the host with which a request arrives",
-    remedy: "Let the proxy pass Host on",
+    text: "refuses the Host header",
+    remedy: "Make the proxy forward Host",
   },
   "a way to https": {
     edit: (example) => example.replaceAll("proxy_pass", "return 301 https://$host$request_uri; proxy_pass"),
     check: "public address",
     state: "failed",
-    text: "sends people on to https",
+    text: "redirects to https",
     remedy: "Set LIGHTDESK_PUBLIC_URL=https://127.0.0.1",
   },
 };
 
-test.for(Object.entries(cases))("with %s the doctor says what arrives, and what to do", async ([, one], context) => {
+test.for(Object.entries(cases))("reports what arrives with %s and a remedy", async ([, one], context) => {
   const program = await requireProgram("nginx", context);
-  const folder = await mkdtemp(join(tmpdir(), "lightdesk-nginx-"));
+  const folder = temporaryFolder();
   const nginx = startNginx(program, folder, { front, consoles: [port], below: 9 }, one.edit);
   const { trust = "127.0.0.1", check = "reverse proxy", state, text, remedy } = one;
   try {
     await until("nginx answers", async () => fetch(publicUrl, { redirect: "manual" }).catch(() => undefined));
     const settings = { LIGHTDESK_DATA_DIR: harness.folder, PORT: "0", LIGHTDESK_PUBLIC_URL: publicUrl, LIGHTDESK_TRUST_PROXY: trust };
-    const found = (await checkNetwork(readEnv(settings), Date.now)).find((finding) => finding.check === check);
-    expect(found).toMatchObject({ state, text: expect.stringContaining(text) });
-    expect(found?.remedy ?? "").toContain(remedy ?? "");
+    const match = (await checkNetwork(readEnv(settings), Date.now)).find((finding) => finding.check === check);
+    expect(match).toMatchObject({ state, text: expect.stringContaining(text) });
+    expect(match?.remedy ?? "").toContain(remedy ?? "");
   } finally {
     await nginx.stop();
-    await rm(folder, { recursive: true });
   }
 });
 
-test("what the console saw is answered to a fresh proof alone: others get the answer that they would get without the question", async () => {
+test("answers seen headers only to a fresh proof", async () => {
   const { authSecret } = harness.console;
   const ask = (headers: Record<string, string>) => fetch(`http://127.0.0.1:${port}/api/health`, { headers });
   const namesOf = ({ headers }: Response) => [...headers.keys()].sort();
@@ -125,8 +122,8 @@ test("what the console saw is answered to a fresh proof alone: others get the an
     proveDoctor(authSecret, now - 120_000),
     proveDoctor(authSecret, now + 120_000),
   ]) {
-    const answer = await ask({ [PROOF_HEADER]: proof });
-    expect([proof, answer.status, namesOf(answer)]).toEqual([proof, 200, namesOf(plain)]);
+    const response = await ask({ [PROOF_HEADER]: proof });
+    expect([proof, response.status, namesOf(response)]).toEqual([proof, 200, namesOf(plain)]);
   }
   const seen = (await ask({ [PROOF_HEADER]: proveDoctor(authSecret, now), "x-forwarded-for": "198.51.100.7" })).headers.get(SEEN_HEADER);
   const expected = { from: "127.0.0.1", client: "198.51.100.7", host: `127.0.0.1:${port}`, forwardedFor: "198.51.100.7" };

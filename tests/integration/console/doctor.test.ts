@@ -1,206 +1,263 @@
 // `npm run doctor`: what it reports of a healthy installation, beside a running console, and of each fault.
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { chmodSync, mkdtempSync, readdirSync, renameSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import { chmodSync, readdirSync, renameSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { type Finding } from "@/lib/server/doctor/findings";
 import { checkNetwork } from "@/lib/server/doctor/network";
+import { checkOidc } from "@/lib/server/doctor/oidc";
 import { checkStorage } from "@/lib/server/doctor/storage";
 import { readEnv } from "@/lib/server/env";
 import { openServiceStore } from "@/lib/service/index";
 import { SqliteConnection } from "@/lib/shared/database/sqlite";
 import { freePort } from "@/tests/support/free-port";
 import { gpuClasses } from "@/tests/support/gpu-classes";
-import { createHarness, type Harness } from "@/tests/support/harness";
-import { startRunnerServer } from "@/tests/support/runner-server";
+import { createHarness } from "@/tests/support/harness";
+import { startRunnerServer, startStrictS3 } from "@/tests/support/servers";
 import { startProcess } from "@/tests/support/start-process";
-import { startStrictS3, testKeys } from "@/tests/support/strict-s3";
+import { testKeys } from "@/tests/support/strict-s3";
+import { temporaryFolder } from "@/tests/support/temporary-folder";
+import { CLIENT, settingsOf, startTokenIssuer } from "@/tests/support/token-issuer";
 
-let harness: Harness;
-let front: Awaited<ReturnType<typeof listen>>;
-let folder: string;
-beforeAll(async () => {
-  harness = await createHarness();
-  folder = harness.folder;
-  front = await listen((path) => harness.request(path));
+describe("doctor", async () => {
+  const harness = await createHarness();
+  const folder = harness.folder;
+  const front = await listen((path) => harness.request(path));
   await harness.connect(`http://127.0.0.1:${front.port}`, "sk-of-another-service");
-});
-afterAll(async () => {
-  await front.close();
-  await harness.dispose();
-});
+  afterAll(() => front.close());
 
-/** Serves `answer` on a socket. */
-async function listen(answer: (path: string) => Promise<Response>) {
-  const server = createServer((_, response) => {
-    void answer("/api/health").then(async (given) => {
-      response.writeHead(given.status, Object.fromEntries(given.headers)).end(await given.text());
+  /** Serves `answer` on a socket. */
+  async function listen(answer: (path: string) => Promise<Response>) {
+    const server = createServer((_, response) => {
+      void answer("/api/health").then(async (health) => {
+        response.writeHead(health.status, Object.fromEntries(health.headers)).end(await health.text());
+      });
+    });
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const address = server.address();
+    const port = typeof address === "object" && address !== null ? address.port : 0;
+    return { port, close: () => new Promise((resolve) => server.close(resolve)) };
+  }
+
+  const settings = (more: Record<string, string> = {}) => readEnv({ LIGHTDESK_DATA_DIR: folder, PORT: "0", ...more });
+  const storage = (more?: Record<string, string>, now = Date.now()) => checkStorage(settings(more), now);
+  const network = (more?: Record<string, string>, now = Date.now) => checkNetwork(settings(more), now);
+  const states = (findings: readonly Finding[]) => Object.fromEntries(findings.map(({ check, state }) => [check, state]));
+  const failed = (findings: readonly Finding[]) => findings.filter(({ state }) => state === "failed");
+
+  test("prints a line per check, exits with 0 or 1, and supports JSON", async () => {
+    const doctor = startProcess("dist/doctor.mjs", { LIGHTDESK_DATA_DIR: folder, PORT: "0" });
+    expect([await doctor.ended, doctor.output()]).toEqual([0, expect.stringContaining("Nothing is wrong.")]);
+    for (const check of ["settings", "version", "program", "disk", "console database", "service database", "keys", "clock", "port"])
+      expect(doctor.output()).toMatch(new RegExp(`^ok    ${check}: `, "m"));
+    expect(doctor.output()).not.toContain(harness.console.authSecret);
+    expect(doctor.output()).not.toContain(harness.console.ring.writing.secret.toString("base64"));
+    const bad = startProcess("dist/doctor.mjs", { LIGHTDESK_DATA_DIR: folder, PORT: "high" }, ["--json"]);
+    expect(await bad.ended).toBe(1);
+    expect(JSON.parse(bad.output())).toMatchObject({
+      ok: false,
+      findings: [{ check: "settings", state: "failed", text: expect.stringContaining("PORT must be") }],
     });
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  const port = typeof address === "object" && address !== null ? address.port : 0;
-  return { port, close: () => new Promise((resolve) => server.close(resolve)) };
-}
 
-const settings = (more: Record<string, string> = {}) => readEnv({ LIGHTDESK_DATA_DIR: folder, PORT: "0", ...more });
-const storage = (more?: Record<string, string>, now = Date.now()) => checkStorage(settings(more), now);
-const network = (more?: Record<string, string>, now = Date.now) => checkNetwork(settings(more), now);
-const states = (findings: readonly Finding[]) => Object.fromEntries(findings.map(({ check, state }) => [check, state]));
-const failed = (findings: readonly Finding[]) => findings.filter(({ state }) => state === "failed");
+  test("reports a missing key, readable files and future rows with remedies", async () => {
+    const { id } = harness.console.ring.writing;
+    const other = await storage({ LIGHTDESK_ENCRYPTION_KEYS: `young:${randomBytes(32).toString("base64")}` });
+    expect(failed(other)).toMatchObject([
+      { check: "keys", text: expect.stringContaining(`sealed with ${id}`), remedy: expect.stringContaining(`Add key ${id}`) },
+    ]);
+    const ring = join(folder, "encryption-keys");
+    renameSync(ring, `${ring}.away`);
+    expect(failed(await storage())).toMatchObject([{ check: "keys", text: expect.stringContaining("No key ring") }]);
+    renameSync(`${ring}.away`, ring);
+    chmodSync(ring, 0o644);
+    expect(failed(await storage())).toMatchObject([{ check: "data folder", remedy: expect.stringContaining("chmod go-rwx") }]);
+    chmodSync(ring, 0o600);
+    const invitation = { email: "new@desk.test", role: "viewer" };
+    const invited = await harness.request("/api/console/members/invitations", { as: "owner", method: "POST", json: invitation });
+    expect(invited.status).toBe(201);
+    expect(failed(await storage({}, Date.now() - 24 * 3_600_000))).toMatchObject([
+      { check: "clock", remedy: expect.stringContaining("NTP") },
+    ]);
+    expect(failed(await storage())).toEqual([]);
+  });
 
-test("the command says a line for each thing and ends with 0 beside a running console; as JSON too; and with 1 where a setting is wrong", async () => {
-  const doctor = startProcess("dist/doctor.mjs", { LIGHTDESK_DATA_DIR: folder, PORT: "0" });
-  expect([await doctor.ended, doctor.output()]).toEqual([0, expect.stringContaining("Nothing is wrong.")]);
-  for (const check of ["settings", "version", "program", "disk", "console database", "service database", "keys", "clock", "port"])
-    expect(doctor.output()).toMatch(new RegExp(`^ok    ${check}: `, "m"));
-  expect(doctor.output()).not.toContain(harness.console.authSecret);
-  expect(doctor.output()).not.toContain(harness.console.ring.writing.secret.toString("base64"));
-  const bad = startProcess("dist/doctor.mjs", { LIGHTDESK_DATA_DIR: folder, PORT: "high" }, ["--json"]);
-  expect(await bad.ended).toBe(1);
-  expect(JSON.parse(bad.output())).toMatchObject({
-    ok: false,
-    findings: [{ check: "settings", state: "failed", text: expect.stringContaining("PORT must be") }],
+  test("distinguishes damaged, newer and older databases and a missing folder", async () => {
+    const own = temporaryFolder();
+    const here = { LIGHTDESK_DATA_DIR: own };
+    expect(states(await storage({ LIGHTDESK_DATA_DIR: join(own, "later") }))).toMatchObject({
+      "data folder": "noted",
+      "console database": "noted",
+    });
+    const file = join(own, "console.sqlite");
+    const copy = new SqliteConnection(join(folder, "console.sqlite"), { readOnly: true });
+    await copy.backup(file);
+    copy.close();
+    const database = new SqliteConnection(file);
+    database.pragma("journal_mode = DELETE");
+    database.exec("DELETE FROM kysely_migration; INSERT INTO kysely_migration (name, timestamp) VALUES ('0035-reruns', '')");
+    expect(states(await storage(here))).toMatchObject({ "console database": "noted" });
+    database.exec("INSERT INTO kysely_migration (name, timestamp) VALUES ('9999-later', '')");
+    expect(failed(await storage(here))).toMatchObject([
+      { check: "console database", text: expect.stringContaining("newer version (9999-later)") },
+    ]);
+    database.close();
+    truncateSync(file, 20_000);
+    expect(failed(await storage(here))).toMatchObject([{ check: "console database", remedy: expect.stringContaining("from a backup") }]);
+  });
+
+  test("tests file storage in the data folder, a separate folder and a bucket", async () => {
+    const files = async (more: Record<string, string>) => (await storage(more)).find(({ check }) => check === "files");
+    expect(await files({})).toMatchObject({ state: "passed", text: expect.stringContaining("In the data folder") });
+    const own = temporaryFolder();
+    expect(await files({ LIGHTDESK_BLOBS: join(own, "later") })).toMatchObject({ state: "noted" });
+    expect(await files({ LIGHTDESK_BLOBS: own })).toMatchObject({ state: "passed" });
+    expect(readdirSync(own)).toEqual([]);
+    writeFileSync(join(own, "lightdesk-store"), "of another database");
+    const database = new SqliteConnection(join(folder, "service", "service.sqlite"));
+    database.exec("INSERT OR IGNORE INTO store_ids (id) VALUES ('ours')");
+    database.close();
+    expect(await files({ LIGHTDESK_BLOBS: own })).toMatchObject({ state: "failed", text: expect.stringContaining("another database") });
+    rmSync(own, { recursive: true });
+
+    const s3 = await startStrictS3();
+    const inBucket = {
+      LIGHTDESK_BLOBS: s3.address("here"),
+      LIGHTDESK_S3_ACCESS_KEY_ID: testKeys.accessKeyId,
+      LIGHTDESK_S3_SECRET_ACCESS_KEY: testKeys.secretAccessKey,
+    };
+    expect(await files(inBucket)).toMatchObject({ state: "passed", text: expect.stringContaining(", with conditional writes") });
+    s3.state.knowsConditions = false;
+    expect(await files(inBucket)).toMatchObject({ state: "noted", text: expect.stringContaining("without conditional writes") });
+    expect(s3.objects.size).toBe(0);
+    const wrongKey = await files({ ...inBucket, LIGHTDESK_S3_SECRET_ACCESS_KEY: "another-secret" });
+    expect(wrongKey).toMatchObject({ state: "failed", text: expect.stringContaining("SignatureDoesNotMatch") });
+    expect(wrongKey?.text).not.toContain("another-secret");
+    await s3.close();
+    expect(await files(inBucket)).toMatchObject({ state: "failed", text: expect.stringContaining("ECONNREFUSED") });
+  });
+
+  test("checks whether the port and public address are this console's", async () => {
+    const { port } = front;
+    const url = `http://127.0.0.1:${port}`;
+    const well = await network({ PORT: String(port), LIGHTDESK_PUBLIC_URL: url });
+    expect(failed(well)).toEqual([]);
+    expect(well).toContainEqual(expect.objectContaining({ check: "port", text: expect.stringContaining("This console is running on") }));
+    const other = await listen(() => Promise.resolve(new Response("{}", { headers: { "lightdesk-installation": "another" } })));
+    const program = await listen(() => Promise.resolve(new Response("hello")));
+    for (const [at, words] of [
+      [other, "a console with other data"],
+      [program, "another program"],
+    ] as const) {
+      const findings = failed(await network({ PORT: String(at.port), LIGHTDESK_PUBLIC_URL: `http://127.0.0.1:${at.port}` }));
+      expect(findings).toMatchObject([{ check: "port", text: expect.stringContaining(words) }, { check: "public address" }]);
+    }
+    await Promise.all([other.close(), program.close()]);
+    expect(failed(await network({ LIGHTDESK_PUBLIC_URL: `http://127.0.0.1:${other.port}` }))).toMatchObject([
+      { text: expect.stringContaining("does not answer") },
+    ]);
+  });
+
+  test("compares the proxy's headers with settings and reports clock skew", async () => {
+    expect(failed(await network({ LIGHTDESK_TRUST_PROXY: "1" }))).toMatchObject([{ check: "reverse proxy" }]);
+    const findings = await network(
+      { LIGHTDESK_TRUST_PROXY: "1", LIGHTDESK_PUBLIC_URL: `http://127.0.0.1:${front.port}` },
+      () => Date.now() + 600_000,
+    );
+    expect(states(findings)).toMatchObject({
+      "reverse proxy": "passed",
+      "public address": "passed",
+      [`service http://127.0.0.1:${front.port}`]: "failed",
+    });
+  });
+
+  test("reports runners as ready, failing with a remedy, or paused", async () => {
+    const own = temporaryFolder();
+    const server = await startRunnerServer({ objectInfo: gpuClasses(["one.safetensors"]) });
+    const [away, later] = [`http://127.0.0.1:${await freePort()}`, `http://127.0.0.1:${await freePort()}`];
+    const store = await openServiceStore(join(own, "service"), { concurrency: 1 });
+    await store.runners.add({ address: server.address, label: "Answers" });
+    await store.runners.add({ address: away, label: "Away", keep: true });
+    const paused = await store.runners.add({ address: later, label: "Later", keep: true });
+    await store.runners.change(paused.ok ? paused.value.id : "", { state: "paused" });
+    await store.close();
+    const findings = await network({ LIGHTDESK_DATA_DIR: own });
+    expect(findings.filter(({ check }) => check.startsWith("runner "))).toMatchObject([
+      { check: "runner Answers", state: "passed", text: `${server.address} is ready.` },
+      {
+        check: "runner Away",
+        state: "failed",
+        text: `${away} is unreachable: Nothing answers there.`,
+        remedy: "Fix that server, then resume it under Settings, Runners.",
+      },
+      { check: "runner Later", state: "noted", text: `${later} is paused.` },
+    ]);
+    await server.close();
   });
 });
 
-test("a ring that lacks a key, files that others can read, and rows of tomorrow are reported with what to do", async () => {
-  const { id } = harness.console.ring.writing;
-  const other = await storage({ LIGHTDESK_ENCRYPTION_KEYS: `young:${randomBytes(32).toString("base64")}` });
-  expect(failed(other)).toMatchObject([
-    { check: "keys", text: expect.stringContaining(`sealed by ${id}`), remedy: expect.stringContaining(`Add the key ${id}`) },
-  ]);
-  const ring = join(folder, "encryption-keys");
-  renameSync(ring, `${ring}.away`);
-  expect(failed(await storage())).toMatchObject([{ check: "keys", text: expect.stringContaining("There is no key ring") }]);
-  renameSync(`${ring}.away`, ring);
-  chmodSync(ring, 0o644);
-  expect(failed(await storage())).toMatchObject([{ check: "data folder", remedy: expect.stringContaining("chmod go-rwx") }]);
-  chmodSync(ring, 0o600);
-  const invitation = { email: "new@desk.test", role: "viewer" };
-  const invited = await harness.request("/api/console/members/invitations", { as: "owner", method: "POST", json: invitation });
-  expect(invited.status).toBe(201);
-  expect(failed(await storage({}, Date.now() - 24 * 3_600_000))).toMatchObject([
-    { check: "clock", remedy: expect.stringContaining("NTP") },
-  ]);
-  expect(failed(await storage())).toEqual([]);
-});
+describe("doctor oidc", async () => {
+  const PUBLIC_URL = "https://desk.example.com";
+  const REDIRECT = `${PUBLIC_URL}/api/auth/callback/acme`;
+  const acme = await startTokenIssuer();
+  beforeEach(() => acme.bend({ redirect: REDIRECT }));
 
-test("a damaged, a newer and an older database are distinguished, and a folder that is not there is no fault", async () => {
-  const own = mkdtempSync(join(tmpdir(), "lightdesk-doctor-"));
-  const here = { LIGHTDESK_DATA_DIR: own };
-  expect(states(await storage({ LIGHTDESK_DATA_DIR: join(own, "later") }))).toMatchObject({
-    "data folder": "noted",
-    "console database": "noted",
+  const check = (more: Record<string, string> = {}) =>
+    checkOidc(readEnv({ LIGHTDESK_OIDC: "acme", LIGHTDESK_PUBLIC_URL: PUBLIC_URL, ...settingsOf("acme", acme), ...more }), Date.now);
+  const faults = async (more?: Record<string, string>) => (await check(more)).filter(({ state }) => state !== "passed");
+
+  test("accepts a provider that is configured correctly", async () => {
+    const findings = await check();
+    expect(findings.map(({ check: name, state }) => [name, state])).toEqual(Array.from({ length: 3 }, () => ["sign-in acme", "passed"]));
+    expect(JSON.stringify(findings)).not.toContain(CLIENT.secret);
+    expect(await checkOidc(readEnv({}), Date.now)).toEqual([]);
   });
-  const file = join(own, "console.sqlite");
-  const copy = new SqliteConnection(join(folder, "console.sqlite"), { readOnly: true });
-  await copy.backup(file);
-  copy.close();
-  const database = new SqliteConnection(file);
-  database.pragma("journal_mode = DELETE");
-  database.exec("UPDATE kysely_migration SET name = '0035-reruns'");
-  expect(states(await storage(here))).toMatchObject({ "console database": "noted" });
-  database.exec("INSERT INTO kysely_migration (name, timestamp) VALUES ('9999-later', '')");
-  expect(failed(await storage(here))).toMatchObject([
-    { check: "console database", text: expect.stringContaining("newer version (9999-later)") },
-  ]);
-  database.close();
-  truncateSync(file, 20_000);
-  expect(failed(await storage(here))).toMatchObject([{ check: "console database", remedy: expect.stringContaining("from a backup") }]);
-  rmSync(own, { recursive: true });
-});
 
-test("the place of the files is tried: in the data folder, in a folder of its own, in a bucket, and where it does not do", async () => {
-  const files = async (more: Record<string, string>) => (await storage(more)).find(({ check }) => check === "files");
-  expect(await files({})).toMatchObject({ state: "passed", text: expect.stringContaining("in the data folder") });
-  const own = mkdtempSync(join(tmpdir(), "lightdesk-doctor-"));
-  expect(await files({ LIGHTDESK_BLOBS: join(own, "later") })).toMatchObject({ state: "noted" });
-  expect(await files({ LIGHTDESK_BLOBS: own })).toMatchObject({ state: "passed" });
-  expect(readdirSync(own)).toEqual([]);
-  writeFileSync(join(own, "lightdesk-store"), "of another database");
-  const database = new SqliteConnection(join(folder, "service", "service.sqlite"));
-  database.exec("INSERT OR IGNORE INTO store_ids (id) VALUES ('ours')");
-  database.close();
-  expect(await files({ LIGHTDESK_BLOBS: own })).toMatchObject({ state: "failed", text: expect.stringContaining("another database") });
-  rmSync(own, { recursive: true });
-
-  const s3 = await startStrictS3();
-  const inBucket = {
-    LIGHTDESK_BLOBS: s3.address("here"),
-    LIGHTDESK_S3_ACCESS_KEY_ID: testKeys.accessKeyId,
-    LIGHTDESK_S3_SECRET_ACCESS_KEY: testKeys.secretAccessKey,
-  };
-  expect(await files(inBucket)).toMatchObject({ state: "passed", text: expect.stringContaining("knows conditional writes") });
-  s3.state.knowsConditions = false;
-  expect(await files(inBucket)).toMatchObject({ state: "noted", text: expect.stringContaining("does not know conditional writes") });
-  expect(s3.objects.size).toBe(0);
-  const wrongKey = await files({ ...inBucket, LIGHTDESK_S3_SECRET_ACCESS_KEY: "another-secret" });
-  expect(wrongKey).toMatchObject({ state: "failed", text: expect.stringContaining("SignatureDoesNotMatch") });
-  expect(wrongKey?.text).not.toContain("another-secret");
-  await s3.close();
-  expect(await files(inBucket)).toMatchObject({ state: "failed", text: expect.stringContaining("ECONNREFUSED") });
-});
-
-test("the port and the public address are this console's, another's, or nobody's", async () => {
-  const { port } = front;
-  const url = `http://127.0.0.1:${port}`;
-  const well = await network({ PORT: String(port), LIGHTDESK_PUBLIC_URL: url });
-  expect(failed(well)).toEqual([]);
-  expect(well).toContainEqual(expect.objectContaining({ check: "port", text: expect.stringContaining("This console runs on") }));
-  const other = await listen(() => Promise.resolve(new Response("{}", { headers: { "lightdesk-installation": "another" } })));
-  const program = await listen(() => Promise.resolve(new Response("hello")));
-  for (const [at, words] of [
-    [other, "a console with other data"],
-    [program, "another program"],
-  ] as const) {
-    const found = failed(await network({ PORT: String(at.port), LIGHTDESK_PUBLIC_URL: `http://127.0.0.1:${at.port}` }));
-    expect(found).toMatchObject([{ check: "port", text: expect.stringContaining(words) }, { check: "public address" }]);
-  }
-  await Promise.all([other.close(), program.close()]);
-  expect(failed(await network({ LIGHTDESK_PUBLIC_URL: `http://127.0.0.1:${other.port}` }))).toMatchObject([
-    { text: expect.stringContaining("does not answer") },
-  ]);
-});
-
-test("what is reported of a proxy fits the settings, and a service whose clock is off is named", async () => {
-  expect(failed(await network({ LIGHTDESK_TRUST_PROXY: "1" }))).toMatchObject([{ check: "reverse proxy" }]);
-  const findings = await network(
-    { LIGHTDESK_TRUST_PROXY: "1", LIGHTDESK_PUBLIC_URL: `http://127.0.0.1:${front.port}` },
-    () => Date.now() + 600_000,
-  );
-  expect(states(findings)).toMatchObject({
-    "reverse proxy": "passed",
-    "public address": "passed",
-    [`service http://127.0.0.1:${front.port}`]: "failed",
-  });
-});
-
-test("a runner that answers is ready, one that does not is a fault with what to do, and one that is paused is noted", async () => {
-  const own = mkdtempSync(join(tmpdir(), "lightdesk-doctor-"));
-  const server = await startRunnerServer({ objectInfo: gpuClasses(["one.safetensors"]) });
-  const [away, later] = [`http://127.0.0.1:${await freePort()}`, `http://127.0.0.1:${await freePort()}`];
-  const store = await openServiceStore(join(own, "service"), { concurrency: 1 });
-  await store.runners.add({ address: server.address, label: "Answers" });
-  await store.runners.add({ address: away, label: "Away", keep: true });
-  const paused = await store.runners.add({ address: later, label: "Later", keep: true });
-  await store.runners.change(paused.ok ? paused.value.id : "", { state: "paused" });
-  await store.close();
-  const findings = await network({ LIGHTDESK_DATA_DIR: own });
-  expect(findings.filter(({ check }) => check.startsWith("runner "))).toMatchObject([
-    { check: "runner Answers", state: "passed", text: `${server.address} is ready.` },
-    {
-      check: "runner Away",
+  test("reports an unregistered redirect address or client with the address to register", async () => {
+    acme.bend({ redirect: "https://old.example.com/api/auth/callback/acme" });
+    const refused = {
       state: "failed",
-      text: `${away} is unreachable: Nothing answers there.`,
-      remedy: "See to that server, then resume it under Settings, Runners.",
-    },
-    { check: "runner Later", state: "noted", text: `${later} is paused.` },
-  ]);
-  await server.close();
-  rmSync(own, { recursive: true });
+      text: expect.stringContaining("status 400"),
+      remedy: expect.stringContaining(`Register ${REDIRECT}`),
+    };
+    expect(await faults()).toMatchObject([refused]);
+    acme.bend({ redirect: REDIRECT });
+    expect(await faults({ LIGHTDESK_OIDC_ACME_CLIENT_ID: "mistyped" })).toMatchObject([refused]);
+  });
+
+  test("requires a public URL, as the redirect address depends on it", async () => {
+    expect(await faults({ LIGHTDESK_PUBLIC_URL: "" })).toMatchObject([
+      { state: "noted", text: expect.stringContaining("http://127.0.0.1:3000/api/auth/callback/acme") },
+    ]);
+  });
+
+  test.each([
+    ["another name", { configuration: { issuer: "https://idp.example.com" } }, "its issuer is https://idp.example.com"],
+    ["a document without addresses", { configuration: { token_endpoint: undefined } }, "discovery document is invalid"],
+    ["an error", { status: 503 }, "answers with status 503"],
+  ])("reports a provider with %s", async (_, bent, text) => {
+    acme.bend(bent);
+    expect(await faults()).toMatchObject([
+      { state: "failed", text: expect.stringContaining(text), remedy: expect.stringContaining("_ISSUER") },
+    ]);
+  });
+
+  test("reports a provider that does not answer", async () => {
+    expect(await faults({ LIGHTDESK_OIDC_ACME_ISSUER: "http://127.0.0.1:9" })).toMatchObject([
+      { state: "failed", text: "http://127.0.0.1:9/.well-known/openid-configuration does not answer." },
+    ]);
+  });
+
+  test.each([
+    ["ahead of", 5 * 60_000],
+    ["behind", -5 * 60_000],
+  ])("reports a clock that is %s this one", async (direction, aheadMs) => {
+    acme.bend({ redirect: REDIRECT, aheadMs });
+    expect(await faults()).toMatchObject([
+      { state: "failed", text: expect.stringMatching(new RegExp(`clock is (299|300|301) s ${direction}`)) },
+    ]);
+  });
 });

@@ -1,22 +1,17 @@
 // Numbers pass through the console with the spelling that they were sent with, to a service and to a plain server of the family.
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { parseExactJson } from "@/lib/contract/json/parse-json";
 import { forPrograms } from "@/lib/server/answers/redact";
 import { readEnv } from "@/lib/server/env";
-import { createHarness, type Harness } from "@/tests/support/harness";
-import { startLocalServer } from "@/tests/support/local-server";
+import { createHarness } from "@/tests/support/harness";
+import { startLocalServer } from "@/tests/support/servers";
 import { until } from "@/tests/support/until";
 
 const spelled = '"float":5.0,"exponent":1e3,"zero":-0,"digits":0.10,"long":18446744073709551615,"nested":{"list":[1.0,2.50]}';
 const nodes = `"1":{"class_type":"EmptyImage","inputs":{"width":8,"height":8,"batch_size":1,"color":5,${spelled}}},"2":{"class_type":"SaveImage","inputs":{"images":["1",0],"filename_prefix":"x"}}`;
 const body = `{"prompt":{${nodes}},"extra_data":{"k":5.0,"extra_pnginfo":{"workflow":{${spelled}}}}}`;
-
-let harness: Harness;
-beforeAll(async () => {
-  harness = await createHarness();
-});
-afterAll(() => harness.dispose());
+const harness = await createHarness();
 
 const post = (connection: string) =>
   harness.request(`/api/prompt?connection=${connection}`, {
@@ -43,18 +38,17 @@ it("keeps spellings on the way to a plain server", async () => {
   const json = { name: "Plain", baseUrl: server.url, shared: true };
   const saved = await harness.request("/api/console/connections", { as: "owner", method: "POST", json });
   const { connection } = (await saved.json()) as { connection: { id: string } };
-  const answer = await post(connection.id);
-  expect(answer.status).toBe(200);
+  const response = await post(connection.id);
+  expect(response.status).toBe(200);
   const sent = server.seen.find(({ method, url }) => method === "POST" && url.endsWith("/prompt"))?.body.toString() ?? "";
   expect(sent).toContain(`"prompt":{${nodes}}`);
   expect(sent).toContain(`"k":5.0,"extra_pnginfo":{"workflow":{${spelled}}}`);
-  await server.close();
 });
 
-it("keeps spellings beside an address that is completed for programs", () => {
+it("keeps spellings when an address is completed for programs", () => {
   const reader = { env: readEnv({ LIGHTDESK_PUBLIC_URL: "http://desk.test" }), openedAt: null, connectionId: "c" };
-  const answer = parseExactJson(`{${spelled},"preview_url":"/api/view?a=1","list":[{"preview_url":"/api/view?a=2"},1.0]}`);
-  const text = writeExactJson(forPrograms(answer, reader));
+  const exactJson = parseExactJson(`{${spelled},"preview_url":"/api/view?a=1","list":[{"preview_url":"/api/view?a=2"},1.0]}`);
+  const text = writeExactJson(forPrograms(exactJson, reader));
   expect(text).toContain(`{${spelled},"preview_url":"http://desk.test/api/view?a=1`);
   expect(text).toContain("},1.0]");
 });

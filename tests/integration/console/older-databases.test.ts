@@ -1,8 +1,7 @@
 // A console starts on the databases and the data folder of the last release, and keeps people's data; older ones are refused.
 import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
-import { mkdir, mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { objectOf } from "@/lib/contract/json/json";
@@ -13,10 +12,11 @@ import { openDatabase } from "@/lib/service/store/sqlite";
 import { SqliteConnection } from "@/lib/shared/database/sqlite";
 import { type Installation, jobEnded, submit, tellOf } from "@/tests/support/installation";
 import { shapesOfSqlite } from "@/tests/support/schema-shapes";
+import { temporaryFolder } from "@/tests/support/temporary-folder";
 import { createAppWorld } from "./apps/app-world";
 
 /** Made by that release with `fillInstallation` and `tellOf` of tests/support/installation.ts, without the parts that every start makes. */
-type Release = { at: number; made: Installation; told: Record<string, unknown> };
+type Release = { at: number; made: Installation; answers: Record<string, unknown> };
 
 const releases = readdirSync("tests/fixtures/releases")
   .filter((name) => name.endsWith(".json"))
@@ -26,16 +26,16 @@ const logDestination = { write: () => undefined };
 
 /** The last schemas before the baselines, with the names of their migrations. */
 const dumpOf = (name: string) => readFileSync(`tests/fixtures/schemas/${name}.sql`, "utf8");
-/** Also without what finds assets, which migration 022 makes anew. */
+/** Also without the search index of assets, which migration 022 rebuilds. */
 const owned = /^(sqlite_|kysely_|migrations$|ledger_words|asset_search|asset_tag_codes|assets_unsearched|ended_since_clear)/;
 
 async function makeFolder(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), "lightdesk-older-"));
+  const folder = temporaryFolder();
   onTestFinished(() => rm(folder, { recursive: true }));
   return folder;
 }
 
-test("databases with the last schemas before the baselines are adopted with their rows, and have the same schemas", async () => {
+test("adopts databases of the last pre-baseline schemas with their rows", async () => {
   const folder = await makeFolder();
   const files = { console: join(folder, "console.sqlite"), service: join(folder, "service", "service.sqlite") };
   await mkdir(join(folder, "service"));
@@ -49,8 +49,6 @@ test("databases with the last schemas before the baselines are adopted with thei
     else database.exec("INSERT INTO users (id, name, status, created_at) VALUES (7, 'ada', 'active', 1)");
     database.close();
   }
-  const before = Object.values(files).map((file) => shapesOfSqlite(file, owned));
-
   const console = startComposition({ env: readEnv({ LIGHTDESK_DATA_DIR: folder }), logDestination });
   await console.ready;
   expect(await console.store.members.getByEmail("a@b.test")).toMatchObject({ id: "m", name: "Ada", role: "owner" });
@@ -64,8 +62,7 @@ test("databases with the last schemas before the baselines are adopted with thei
   await other.ready;
   await other.stop();
   const made = [join(fresh, "console.sqlite"), join(fresh, "service", "service.sqlite")];
-  expect(Object.values(files).map((file) => shapesOfSqlite(file, owned))).toEqual(before);
-  expect(made.map((file) => shapesOfSqlite(file, owned))).toEqual(before);
+  expect(Object.values(files).map((file) => shapesOfSqlite(file, owned))).toEqual(made.map((file) => shapesOfSqlite(file, owned)));
   const otherParts = "SELECT type, name FROM sqlite_master WHERE type IN ('trigger', 'view') OR sql LIKE 'CREATE VIRTUAL%' ORDER BY name";
   const partsOf = (file: string) => {
     const database = new SqliteConnection(file, { readOnly: true });
@@ -76,7 +73,7 @@ test("databases with the last schemas before the baselines are adopted with thei
   expect(made.map(partsOf)).toEqual(Object.values(files).map(partsOf));
 });
 
-test.each(["console", "service"])("a %s database of 0.1.0 is refused, unchanged, with the commit to start in between", async (name) => {
+test.each(["console", "service"])("refuses a %s database of 0.1.0 unchanged and names the commit to use", async (name) => {
   const folder = await makeFolder();
   execFileSync("tar", ["-xzf", "tests/fixtures/releases/0.1.0.tar.gz", "-C", folder]);
   const file = name === "console" ? join(folder, "console.sqlite") : join(folder, "service", "service.sqlite");
@@ -92,26 +89,22 @@ test.each(["console", "service"])("a %s database of 0.1.0 is refused, unchanged,
   expect(readFileSync(file).equals(bytes)).toBe(true);
 });
 
-test("the data of every release that the changelog names is kept here", () => {
+test("has data of every release in the changelog", () => {
   const named = readFileSync("CHANGELOG.md", "utf8").matchAll(/^## \[(\d[\d.]*)\]/gm);
   expect(releases).toEqual([...named].map(([, release]) => release).sort());
 });
 
-test.each(releases.filter((release) => release !== "0.1.0"))(
-  "the data of release %s is there after a start: members sign in, jobs, files, apps and shares are what they were",
-  async (release) => {
-    const folder = await mkdtemp(join(tmpdir(), "lightdesk-release-"));
-    execFileSync("tar", ["-xzf", `tests/fixtures/releases/${release}.tar.gz`, "-C", folder]);
-    const { at, made, told }: Release = JSON.parse(readFileSync(`tests/fixtures/releases/${release}.json`, "utf8"));
-    const world = await createAppWorld({ made: folder, now: () => at + 3_600_000 });
-    // Later releases add fields; they send an app's definition separately, to those who may see it.
-    const { [`/api/apps/${made.app}`]: opened, ...others } = told;
-    const { definition, ...face } = objectOf(objectOf(opened)?.app) ?? {};
-    const now = await tellOf(world, made);
-    expect(now).toMatchObject(others);
-    expect(now[`/api/apps/${made.app}`]).toMatchObject({ app: face });
-    expect((await world.ask(`/api/apps/${made.app}/workflow`, { as: "viewer" })).body).toMatchObject(objectOf(definition) ?? {});
-    expect(await jobEnded(world, await submit(world, 8))).toBe("completed");
-    await world.dispose();
-  },
-);
+test.each(releases.filter((release) => release !== "0.1.0"))("keeps the data of release %s after a start", async (release) => {
+  const folder = temporaryFolder();
+  execFileSync("tar", ["-xzf", `tests/fixtures/releases/${release}.tar.gz`, "-C", folder]);
+  const { at, made, answers }: Release = JSON.parse(readFileSync(`tests/fixtures/releases/${release}.json`, "utf8"));
+  const world = await createAppWorld({ made: folder, now: () => at + 3_600_000 });
+  // Later releases add fields; they send an app's definition separately, to those who may see it.
+  const { [`/api/apps/${made.app}`]: opened, ...others } = answers;
+  const { definition, ...face } = objectOf(objectOf(opened)?.app) ?? {};
+  const now = await tellOf(world, made);
+  expect(now).toMatchObject(others);
+  expect(now[`/api/apps/${made.app}`]).toMatchObject({ app: face });
+  expect((await world.ask(`/api/apps/${made.app}/workflow`, { as: "viewer" })).body).toMatchObject(objectOf(definition) ?? {});
+  expect(await jobEnded(world, await submit(world, 8))).toBe("completed");
+});

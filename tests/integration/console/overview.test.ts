@@ -1,25 +1,25 @@
 // The console routes that the overview and the samples use.
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { type JobSearchAnswer, type RunsByDay } from "@/lib/contract/console";
 import { wasUsed } from "@/lib/server/queries/jobs";
-import { createHarness, type Harness } from "@/tests/support/harness";
-import { answerJson, startLittleServer } from "@/tests/support/little-server";
+import { createHarness } from "@/tests/support/harness";
+import { answerJson } from "@/tests/support/little-server";
+import { startLittleServer } from "@/tests/support/servers";
 import { until } from "@/tests/support/until";
 
-let desk: Harness;
-beforeAll(async () => {
-  desk = await createHarness();
-});
-afterAll(() => desk.dispose());
+// From noon, as no day begins meanwhile; fast, as the job index reads a page every 5 s.
+const [startMs, noonMs] = [Date.now(), new Date().setUTCHours(12, 0, 0, 0)];
+const now = () => noonMs + 50 * (Date.now() - startMs);
+const desk = await createHarness({ now });
 
-it("names those of the asked node classes that the service lacks", async () => {
-  const answer = await desk.request("/api/console/lacking-classes?names=EmptyImage,KSampler,ImageAddNoise,toString", { as: "viewer" });
-  expect([answer.status, await answer.json()]).toEqual([200, { lacking: ["KSampler", "toString"] }]);
+it("names requested node classes that the service lacks", async () => {
+  const response = await desk.request("/api/console/lacking-classes?names=EmptyImage,KSampler,ImageAddNoise,toString", { as: "viewer" });
+  expect([response.status, await response.json()]).toEqual([200, { lacking: ["KSampler", "toString"] }]);
   const withCommas = await desk.request("/api/console/lacking-classes?names=EmptyImage&names=Crop%2C%20then%20scale", { as: "viewer" });
   expect(await withCommas.json()).toEqual({ lacking: ["Crop, then scale"] });
 });
 
-it("knows a connection as used once a job was submitted or the history cleared, and each connection for itself", async () => {
+it("marks each connection as used after a submission or a cleared history", async () => {
   const server = await listing(() => []);
   const [fresh, cleared] = [await desk.connect(server.url, "one-key"), await desk.connect(server.url, "two-keys")];
   const clear = { as: "operator", method: "POST", json: { clear: true } } as const;
@@ -29,24 +29,24 @@ it("knows a connection as used once a job was submitted or the history cleared, 
   await server.close();
 });
 
-it("says of a service that is down that it failed, and not that it lacks anything", async () => {
+it("reports a failure instead of missing classes when the service is down", async () => {
   const connection = await desk.connect("http://127.0.0.1:1", "key");
   for (const path of ["lacking-classes?names=EmptyImage&", "runs-by-day?"]) {
-    const answer = await desk.request(`/api/console/${path}connection=${connection}`, { as: "viewer" });
-    expect(answer.status).toBe(502);
+    const response = await desk.request(`/api/console/${path}connection=${connection}`, { as: "viewer" });
+    expect(response.status).toBe(502);
   }
 });
 
 it("counts runs in a zone that there is, and refuses another one", async () => {
-  const answer = await desk.request("/api/console/runs-by-day?zone=Asia/Shanghai", { as: "viewer" });
-  const { days, jobs } = await answer.json();
-  expect([answer.status, days.length, jobs]).toEqual([200, 14, 0]);
+  const response = await desk.request("/api/console/runs-by-day?zone=Asia/Shanghai", { as: "viewer" });
+  const { days, jobs } = await response.json();
+  expect([response.status, days.length, jobs]).toEqual([200, 14, 0]);
   const refused = await desk.request("/api/console/runs-by-day?zone=Nowhere/Land", { as: "viewer" });
   expect([refused.status, (await refused.json()).code]).toEqual([400, "INVALID_QUERY"]);
 });
 
-it("counts more runs than a page of the list holds, and says how far back it reaches until all are read", async () => {
-  const newestMs = Date.now();
+it("counts more runs than one page and says how far back it reaches", async () => {
+  const newestMs = now();
   const states = ["completed", "failed", "cancelled", "odd"];
   const all = Array.from({ length: 1500 }, (_, index) => {
     const create_time = newestMs - index * 60_000;
@@ -68,9 +68,9 @@ it("counts more runs than a page of the list holds, and says how far back it rea
   await server.close();
 });
 
-it("says of days with jobs that came while nobody looked that they are still being read, and fills them", async () => {
+it("marks days as incomplete until missed jobs are read", async () => {
   const day = 24 * 60 * 60_000;
-  const nowMs = Date.now();
+  const nowMs = now();
   const at = (id: string, create_time: number) => ({ id, status: "completed", create_time });
   let all = Array.from({ length: 20 }, (_, index) => at(`old-${index}`, nowMs - 10 * day - index));
   const server = await listing(() => all);
@@ -100,8 +100,8 @@ it("says of days with jobs that came while nobody looked that they are still bei
   await server.close();
 });
 
-it("does not say that all jobs were searched while there are some between", async () => {
-  const nowMs = Date.now();
+it("does not claim a full search when jobs are missing between", async () => {
+  const nowMs = now();
   const at = (id: number, create_time: number) => ({ id: `job-${id}`, status: "completed", create_time });
   let all = Array.from({ length: 5 }, (_, index) => at(index, nowMs - 90_000_000 - index));
   const server = await listing(() => all);
@@ -124,7 +124,7 @@ it("does not say that all jobs were searched while there are some between", asyn
   await server.close();
 });
 
-it("counts jobs of a list that is cut and says no time of any of them", async () => {
+it("counts jobs of a truncated list without times", async () => {
   const server = await startLittleServer((_, response) =>
     answerJson(response, { jobs: [{ id: "one", status: "completed" }], pagination: { offset: 0, limit: 1, total: 9, has_more: true } }),
   );
@@ -140,8 +140,8 @@ it("counts jobs of a list that is cut and says no time of any of them", async ()
 function listing(jobs: () => readonly { id: string }[]) {
   return startLittleServer(({ url }, response) => {
     const { pathname, searchParams: query } = new URL(url, "http://any");
-    const one = jobs().find(({ id }) => pathname.endsWith(`/${id}`));
-    if (one) return answerJson(response, one);
+    const item = jobs().find(({ id }) => pathname.endsWith(`/${id}`));
+    if (item) return answerJson(response, item);
     const [offset, limit] = [Number(query.get("offset")), Number(query.get("limit"))];
     const total = jobs().length;
     answerJson(response, {

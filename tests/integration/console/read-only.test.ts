@@ -1,15 +1,12 @@
 // The whole console read-only: generated over every route that changes something, so that a new route is covered at once.
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { actsWhileReadOnly } from "@/lib/server/auth/read-only";
-import { createHarness, type Harness, HOST, PASSWORD } from "@/tests/support/harness";
-import { answerJson, startLittleServer } from "@/tests/support/little-server";
+import { createHarness, HOST, PASSWORD } from "@/tests/support/harness";
+import { answerJson } from "@/tests/support/little-server";
 import { loadRoutes, type Route } from "@/tests/support/routes";
+import { startLittleServer } from "@/tests/support/servers";
 
-let harness: Harness;
-beforeAll(async () => {
-  harness = await createHarness();
-});
-afterAll(() => harness.dispose());
+const harness = await createHarness();
 
 const routes = await loadRoutes();
 const label = ({ method, path }: Route) => `${method} ${path}`;
@@ -20,13 +17,13 @@ const make = (as: "admin" | "operator", note?: string) => harness.request("/api/
 const end = (as: "owner" | "viewer") => harness.request("/api/console/read-only", { as, method: "DELETE" });
 const save = () => harness.request("/api/console/views", { as: "owner", method: "POST", json: { name: "Mine", query: "status=failed" } });
 
-test("every act that is allowed meanwhile is one of a route that changes something", () => {
+test("allows only acts of routes that change something", () => {
   const actions = changing.map(({ guard }) => guard?.action);
   expect([...actsWhileReadOnly].filter((action) => !actions.includes(action))).toEqual([]);
   expect(frozen.length).toBeGreaterThan(30);
 });
 
-test("an admin switches it on with a note, whoever asks is told who did, and after it is off again changes pass", async () => {
+test("switches read-only mode with a note, names the admin and resumes changes", async () => {
   expect([(await make("operator")).status, (await save()).status]).toEqual([403, 201]);
   expect((await make("admin", "Audit until Friday")).status).toBe(204);
   const refused = await save();
@@ -40,17 +37,17 @@ test("an admin switches it on with a note, whoever asks is told who did, and aft
   expect((await save()).status).toBe(403);
   expect((await end("owner")).status).toBe(204);
   expect((await save()).status).toBe(201);
-  const written = (await harness.console.store.audit.listNewest(20)).filter(
+  const entries = (await harness.console.store.audit.listNewest(20)).filter(
     ({ action, status }) => /ReadOnly/.test(action) && status === 204,
   );
-  expect(written.map(({ action, memberName, outcome }) => [action, memberName, outcome])).toEqual([
+  expect(entries.map(({ action, memberName, outcome }) => [action, memberName, outcome])).toEqual([
     ["endReadOnly", "Olga Owner", undefined],
     ["beginReadOnly", "Olga Owner", "Mine"],
     ["beginReadOnly", "admin", "Audit until Friday"],
   ]);
 });
 
-describe("while it is on", () => {
+describe("while read-only", () => {
   beforeAll(async () => {
     expect((await make("admin")).status).toBe(204);
   });
@@ -66,12 +63,12 @@ describe("while it is on", () => {
         "content-type": multipart ? "multipart/form-data; boundary=x" : "application/json",
       };
       const request = new Request(`http://${HOST}${path}`, { method, headers, body: multipart ? "--x--\r\n" : "{}" });
-      const answer = await handler(request, { params: Promise.resolve({ id: "a", file: ["a"] }) });
-      expect([answer.status, (await answer.json()).code]).toEqual([403, "READ_ONLY"]);
+      const response = await handler(request, { params: Promise.resolve({ id: "a", file: ["a"] }) });
+      expect([response.status, (await response.json()).code]).toEqual([403, "READ_ONLY"]);
     },
   );
 
-  test("lists are read, sessions ended, and the own account changed", async () => {
+  test("allows lists, ending sessions and account changes", async () => {
     for (const path of ["/api/jobs", "/api/console/connections", "/api/console/members", "/api/console/audit"])
       expect([path, (await harness.request(path, { as: "owner" })).status]).toEqual([path, 200]);
     const rename = { as: "viewer", method: "PUT", json: { name: "Vera" } } as const;
@@ -79,7 +76,7 @@ describe("while it is on", () => {
     expect((await harness.request("/api/console/account/sessions", { as: "viewer", method: "DELETE" })).status).toBe(204);
   });
 
-  test("an invitation waits, and a reset link gives its new password", async () => {
+  test("holds invitations but accepts reset links", async () => {
     const { store, now } = harness.console;
     const about = { role: "viewer", invitedBy: harness.viewerOf("owner").memberId, expiresAt: now() + 60_000, createdAt: now() } as const;
     await store.invitations.create({ token: "invites", email: "new@desk.test", ...about });
@@ -95,7 +92,7 @@ describe("while it is on", () => {
   });
 });
 
-test("what begins before it is switched on is refused with its last byte", async () => {
+test("refuses the last byte of a request that began before", async () => {
   const body = JSON.stringify({ name: "Late", query: "status=failed" });
   const parts = [body.slice(0, -1), body.slice(-1)];
   const stream = new ReadableStream<Uint8Array>(
@@ -109,16 +106,16 @@ test("what begins before it is switched on is refused with its last byte", async
     },
     { highWaterMark: 0 },
   );
-  const answer = await harness.request("/api/console/views", {
+  const response = await harness.request("/api/console/views", {
     as: "owner",
     method: "POST",
     body: stream,
     headers: { "content-type": "application/json", "content-length": String(body.length) },
   });
-  expect([answer.status, (await answer.json()).code]).toEqual([403, "READ_ONLY"]);
+  expect([response.status, (await response.json()).code]).toEqual([403, "READ_ONLY"]);
 });
 
-test("an act of many steps makes no further one once it is switched on", async () => {
+test("stops an act of many steps at once", async () => {
   await harness.renewCookies();
   await end("owner");
   const service = await startLittleServer(async (_asked, response) => {

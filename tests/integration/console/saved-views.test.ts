@@ -1,20 +1,17 @@
 // Saved views through the console's own API: their owners, who may change them, and which one a list opens with.
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
+import { readList, viewQuery } from "@/components/jobs/list/list-address";
 import { type SavedView } from "@/lib/contract/console";
 import { type Role } from "@/lib/contract/people/roles";
 import { defaultView } from "@/lib/server/queries/saved-views";
-import { createHarness, type Harness } from "@/tests/support/harness";
+import { createHarness } from "@/tests/support/harness";
 
-let harness: Harness;
-beforeAll(async () => {
-  harness = await createHarness();
-});
-afterAll(() => harness.dispose());
+const harness = await createHarness();
 
 async function create(as: Role, json: object): Promise<{ status: number; view: SavedView }> {
-  const answer = await harness.request("/api/console/views", { method: "POST", as, json });
-  const body: { view: SavedView } = await answer.json();
-  return { status: answer.status, view: body.view };
+  const response = await harness.request("/api/console/views", { method: "POST", as, json });
+  const body: { view: SavedView } = await response.json();
+  return { status: response.status, view: body.view };
 }
 const one = (as: Role, method: "PUT" | "DELETE", id: string, json?: object) =>
   harness.request(`/api/console/views/${id}`, { method, as, json: json ?? {} });
@@ -23,7 +20,7 @@ async function names(as: Role): Promise<string[]> {
   return views.map(({ name }) => name);
 }
 
-test("a viewer keeps views that nobody else sees, and holds only what makes a list", async () => {
+test("keeps a viewer's views private and limits them to list parameters", async () => {
   const { status, view } = await create("viewer", { name: " Mine ", query: "status=failed&offset=300&connection=c&job=j&limit=50" });
   expect(status).toBe(201);
   expect(view).toMatchObject({ name: "Mine", query: "status=failed&limit=50", team: false, isDefault: false, canChange: true });
@@ -32,7 +29,7 @@ test("a viewer keeps views that nobody else sees, and holds only what makes a li
   for (const method of ["PUT", "DELETE"] as const) expect((await one("owner", method, view.id)).status).toBe(404);
 });
 
-test("a view of the team is made and changed by operators, seen by everybody, and anybody's default", async () => {
+test("lets operators edit team views that anybody can use as default", async () => {
   expect((await create("viewer", { name: "No", query: "", team: true })).status).toBe(403);
   const { view } = await create("operator", { name: "Failures", query: "status=failed", team: true });
   expect(await names("viewer")).toContain("Failures");
@@ -45,7 +42,7 @@ test("a view of the team is made and changed by operators, seen by everybody, an
   expect(await defaultView(harness.contextOf("viewer"), "jobs")).toMatchObject({ query: "status=failed%2Ccancelled" });
 });
 
-test("there is one default, it can be let go of, and it ends with its view", async () => {
+test("has one default that can be unset and ends with its view", async () => {
   const first = await create("admin", { name: "First", query: "limit=25", isDefault: true });
   const second = await create("admin", { name: "Second", query: "limit=50", isDefault: true });
   const context = harness.contextOf("admin");
@@ -56,20 +53,36 @@ test("there is one default, it can be let go of, and it ends with its view", asy
   expect(await defaultView(context, "jobs")).toBeUndefined();
 });
 
-test("each list has views and a default of its own, with the parameters that make that list", async () => {
+test("keeps views and a default per list with its own parameters", async () => {
   const query = "include_tags=output&status=failed&layers=shown&size=large&offset=4000&asset=a";
   const { view } = await create("owner", { screen: "assets", name: "Outputs", query, isDefault: true });
   expect(view).toMatchObject({ query: "include_tags=output&layers=shown&size=large", isDefault: true });
   await create("owner", { name: "Jobs of mine", query: "limit=25" });
+  const history = await create("owner", {
+    screen: "history",
+    name: "Failed",
+    query: "status=failed&max_items=20&limit=9&inputs=input:*KSampler:seed",
+  });
+  expect(new URLSearchParams(history.view.query).toString()).toBe("status=failed&max_items=20&inputs=input%3A*KSampler%3Aseed");
   expect(await names("owner")).not.toContain("Outputs");
-  const answer = await harness.request("/api/console/views?screen=assets", { as: "owner" });
-  expect(await answer.json()).toMatchObject({ views: [{ name: "Outputs" }] });
+  const response = await harness.request("/api/console/views?screen=assets", { as: "owner" });
+  expect(await response.json()).toMatchObject({ views: [{ name: "Outputs" }] });
   expect((await harness.request("/api/console/views?screen=dreams", { as: "owner" })).status).toBe(400);
   const context = harness.contextOf("owner");
   expect(await defaultView(context, "assets")).toMatchObject({
     query: "include_tags=output&layers=shown&size=large",
   });
   expect(await defaultView(context, "jobs")).toBeUndefined();
+});
+
+test.each(["jobs", "history"] as const)("restores each filter of %s from its view", async (list) => {
+  const filters = { status: "failed,cancelled", workflow_id: "w", output_type: "image", text: "sea", member: "m", within: "24" };
+  const others: Record<string, string> =
+    list === "jobs" ? { sort_by: "execution_time", sort_order: "asc", limit: "25" } : { max_items: "25" };
+  const { query, ignored } = readList(list, new URLSearchParams({ ...filters, ...others, offset: "50" }));
+  const { view } = await create("admin", { screen: list, name: "Filtered", query: viewQuery(list, query, []) });
+  expect(readList(list, new URLSearchParams(view.query)).query).toEqual({ ...query, offset: 0 });
+  expect([query, ignored]).toMatchObject([{ status: ["failed", "cancelled"], workflow_id: "w", member: "m", within: 24, limit: 25 }, []]);
 });
 
 test.each([{ name: "", query: "" }, { name: "x".repeat(81), query: "" }, { name: "x", query: "y".repeat(2001) }, { name: "x" }])(
@@ -79,10 +92,10 @@ test.each([{ name: "", query: "" }, { name: "x".repeat(81), query: "" }, { name:
   },
 );
 
-test.each(["SQLITE_CONSTRAINT_UNIQUE", "23505"])("a key that was stored a moment before is a conflict (%s)", async (code) => {
+test.each(["SQLITE_CONSTRAINT_UNIQUE", "23505"])("answers a conflict for a key stored just before (%s)", async (code) => {
   const write = vi.spyOn(harness.console.store.savedViews, "create");
   write.mockRejectedValue(Object.assign(new Error("as the driver says it"), { code }));
-  const answer = await harness.request("/api/console/views", { method: "POST", as: "owner", json: { name: "Twice", query: "" } });
+  const response = await harness.request("/api/console/views", { method: "POST", as: "owner", json: { name: "Twice", query: "" } });
   write.mockRestore();
-  expect([answer.status, await answer.json()]).toEqual([409, expect.objectContaining({ code: "CONFLICT" })]);
+  expect([response.status, await response.json()]).toEqual([409, expect.objectContaining({ code: "CONFLICT" })]);
 });

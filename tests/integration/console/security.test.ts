@@ -1,9 +1,9 @@
 // Generated over every route file in app/api, so that a new route is tested by these lines at once.
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { coreOperations } from "@/lib/contract/operations";
 import { hasRole, roles } from "@/lib/contract/people/roles";
 import { messagesOf } from "@/lib/server/i18n/messages";
-import { createHarness, type Harness, HOST } from "@/tests/support/harness";
+import { createHarness, HOST } from "@/tests/support/harness";
 import { listRouteFiles, loadRoutes, type Route } from "@/tests/support/routes";
 import { type MadeToken, makeToken } from "@/tests/support/tokens";
 
@@ -25,11 +25,6 @@ const open = new Set([
 ]);
 const isAuth = (route: Route) => route.path.startsWith("/api/auth/");
 const closed = routes.filter((route) => !open.has(route.path) && !isAuth(route));
-
-let harness: Harness;
-let keyless: string;
-let secrets: string[];
-let tokens: Record<"all" | "viewer" | "reads" | "other" | "elsewhere", MadeToken>;
 
 /** Routes closed to tokens, beside those that need a session: one person's data, and routes that may send a stored key anywhere. */
 const forPeople = new Set([
@@ -69,22 +64,23 @@ const forPeople = new Set([
   "removeAppPreset",
 ]);
 const isForPeople = ({ guard }: Route) => (guard?.recent ?? guard?.session ?? forPeople.has(guard?.action ?? "")) === true;
-beforeAll(async () => {
-  harness = await createHarness();
-  keyless = await harness.connect("http://127.0.0.1:9", undefined);
-  const { key } = await harness.console.serviceKeys().createKey("somebody");
-  const keyed = await harness.connect("http://embedded.invalid", key);
-  await harness.console.store.members.setLastConnection(harness.viewerOf("owner").memberId, keyed);
-  tokens = {
-    all: await makeToken(harness, "owner"),
-    viewer: await makeToken(harness, "owner", { role: "viewer" }),
-    reads: await makeToken(harness, "owner", { operations: "reads" }),
-    other: await makeToken(harness, "owner", { operations: ["getFeatures"] }),
-    elsewhere: await makeToken(harness, "owner", { connectionId: keyless, connectionIds: [keyless] }),
-  };
-  secrets = [key, ...Object.values(tokens).map(({ token }) => token), ...roles.map((role) => harness.cookieOf(role).split("=")[1] ?? "")];
-});
-afterAll(() => harness.dispose());
+const harness = await createHarness();
+const keyless = await harness.connect("http://127.0.0.1:9", undefined);
+const { key } = await harness.console.serviceKeys().createKey("somebody");
+const keyed = await harness.connect("http://embedded.invalid", key);
+await harness.console.store.members.setLastConnection(harness.viewerOf("owner").memberId, keyed);
+const tokens = {
+  all: await makeToken(harness, "owner"),
+  viewer: await makeToken(harness, "owner", { role: "viewer" }),
+  reads: await makeToken(harness, "owner", { operations: "reads" }),
+  other: await makeToken(harness, "owner", { operations: ["getFeatures"] }),
+  elsewhere: await makeToken(harness, "owner", { connectionId: keyless, connectionIds: [keyless] }),
+};
+const secrets = [
+  key,
+  ...Object.values(tokens).map(({ token }) => token),
+  ...roles.map((role) => harness.cookieOf(role).split("=")[1] ?? ""),
+];
 
 function ask(route: Route, headers: Record<string, string>, query = ""): Promise<Response> {
   const changes = route.method !== "GET" && route.method !== "HEAD";
@@ -112,31 +108,31 @@ function paramsOf(file: string, path: string): Record<string, string | string[]>
   );
 }
 
-async function codeOf(answer: Response): Promise<unknown> {
-  const text = await answer.text();
-  return text === "" || !answer.headers.get("content-type")?.includes("json") ? undefined : JSON.parse(text).code;
+async function codeOf(response: Response): Promise<unknown> {
+  const text = await response.text();
+  return text === "" || !response.headers.get("content-type")?.includes("json") ? undefined : JSON.parse(text).code;
 }
 
-test("every route file was found, and each of its handlers has a guard", () => {
+test("finds every route file and a guard for each handler", () => {
   expect(listRouteFiles().length).toBeGreaterThan(35);
   expect(routes.filter((route) => route.guard === undefined).map(label)).toEqual([]);
 });
 
-test("each act that changes something has its words in the audit log", () => {
+test("has an audit label for each changing act", () => {
   const changes = closed.filter(({ method, file }) => method !== "GET" && method !== "HEAD" && !file.includes("[...unknown]"));
   const acts = changes.map(({ guard }) => guard?.action ?? "");
   const { does, tried } = messagesOf.en.settings.audit;
   expect(acts.length).toBeGreaterThan(50);
-  expect(acts.filter((act) => !Object.hasOwn(does, act) || !Object.hasOwn(tried, act))).toEqual([]);
+  expect(acts.filter((action) => !Object.hasOwn(does, action) || !Object.hasOwn(tried, action))).toEqual([]);
 });
 
-test("each of the core operations has a handler at the interface's own path", () => {
-  const known = new Set(routes.map(({ method, guard }) => `${method} ${guard?.action}`));
+test("has a handler for each core operation at the interface's path", () => {
+  const routeKeys = new Set(routes.map(({ method, guard }) => `${method} ${guard?.action}`));
   expect(coreOperations.length).toBeGreaterThanOrEqual(19);
-  expect(coreOperations.filter(({ method, name }) => !known.has(`${method} ${name}`)).map(({ name }) => name)).toEqual([]);
+  expect(coreOperations.filter(({ method, name }) => !routeKeys.has(`${method} ${name}`)).map(({ name }) => name)).toEqual([]);
 });
 
-test("only the routes that are named here are open", () => {
+test("opens only the listed routes", () => {
   expect(
     routes
       .filter((route) => route.guard?.role === "public" && !isAuth(route))
@@ -153,11 +149,11 @@ const calling = closed.filter(({ guard }) => guard?.connection);
 /** Their parameters are too long for an address; at the service they only read. */
 const readsByPost = ["POST /api/console/archive", "POST /api/console/jobs/export"];
 
-test("a viewer can change nothing at a service", () => {
+test("refuses every change by a viewer", () => {
   expect(changing.filter(({ guard }) => guard?.connection && guard.role === "viewer").map(label)).toEqual(readsByPost);
 });
 
-test("whoever runs apps only is let in to apps, to their own account and tokens, and to nothing else", () => {
+test("limits app runners to apps and their own account and tokens", () => {
   const acts = closed.filter(({ guard }) => guard?.role === "runner").map(({ guard }) => guard?.action);
   const own = ["readAccount", "changeAccount", "confirmSession", "unlinkProvider", "listSessions", "endSessions", "endSession"];
   const apps = [
@@ -173,12 +169,12 @@ test("whoever runs apps only is let in to apps, to their own account and tokens,
   ];
   const presets = ["listAppPresets", "addAppPreset", "changeAppPreset", "removeAppPreset"];
   const runs = ["runApp", "listAppRuns", "readAppRun", "cancelAppRun", "viewAppResult"];
-  const others = ["createToken", "revokeToken", "useConnection", "embedLook", "endEmbedSession", "unknown"];
+  const others = ["createToken", "revokeToken", "useConnection", "embedLook", "endEmbedSession", "unknown", "events"];
   expect([...new Set(acts)].sort()).toEqual([...own, ...apps, ...presets, ...runs, ...others].sort());
 });
 
 describe.each(named(closed))("%s", (_label, route) => {
-  test("answers 401 without a session, and with one that somebody made up", async () => {
+  test("answers 401 without a session and with a forged one", async () => {
     const forged = await harness.mintCookie({ sub: harness.viewerOf("owner").memberId, version: 1 }, "another secret");
     const wrong = { "x-api-key": `ld_${"0".repeat(64)}`, "x-lightdesk-address": crypto.randomUUID() };
     const none: Record<string, string>[] = [
@@ -190,14 +186,14 @@ describe.each(named(closed))("%s", (_label, route) => {
       { authorization: `Bearer ${harness.cookieOf("owner")}` },
     ];
     for (const headers of none) {
-      const answer = await ask(route, headers);
-      expect([headers, answer.status]).toEqual([headers, 401]);
-      expect(["UNAUTHORIZED", undefined]).toContain(await codeOf(answer));
-      expect(answer.headers.get("www-authenticate")).toBe('Bearer realm="Lightdesk"');
+      const response = await ask(route, headers);
+      expect([headers, response.status]).toEqual([headers, 401]);
+      expect(["UNAUTHORIZED", undefined]).toContain(await codeOf(response));
+      expect(response.headers.get("www-authenticate")).toBe('Bearer realm="Lightdesk"');
     }
   });
 
-  test("is open to a token only where it is not for people alone, with the role and the operations that it has", async () => {
+  test("accepts a token only for its role and operations", async () => {
     const { action = "", role: needed } = route.guard ?? {};
     if (needed === undefined || needed === "public") throw new Error("has no role");
     const codeFor = async ({ headers }: MadeToken) => codeOf(await ask(route, headers));
@@ -215,22 +211,22 @@ describe.each(named(closed))("%s", (_label, route) => {
     const needed = route.guard?.role;
     if (needed === undefined || needed === "public") throw new Error("has no role");
     for (const role of roles) {
-      const answer = await ask(route, { cookie: harness.cookieOf(role) });
+      const response = await ask(route, { cookie: harness.cookieOf(role) });
       // HEAD has no body for the code.
-      const isRefused = route.method === "HEAD" ? answer.status === 403 : (await codeOf(answer)) === "ROLE_TOO_LOW";
+      const isRefused = route.method === "HEAD" ? response.status === 403 : (await codeOf(response)) === "ROLE_TOO_LOW";
       expect([role, isRefused]).toEqual([role, !hasRole(role, needed)]);
     }
   });
 
   test("never shows a key or a cookie: not in a body, not in a header, not in the log", async () => {
     const before = harness.log().length;
-    const answer = await ask(route, { cookie: harness.cookieOf("owner") });
-    const seen = [await answer.text(), JSON.stringify([...answer.headers]), harness.log().slice(before)].join("\n");
+    const response = await ask(route, { cookie: harness.cookieOf("owner") });
+    const seen = [await response.text(), JSON.stringify([...response.headers]), harness.log().slice(before)].join("\n");
     expect(secrets.every((secret) => secret.length > 10)).toBe(true);
     expect(secrets.filter((secret) => seen.includes(secret))).toEqual([]);
-    expect(answer.headers.get("x-content-type-options")).toBe("nosniff");
-    expect(answer.headers.get("cache-control")).toMatch(/no-store|private/);
-    expect(answer.status).not.toBe(500);
+    expect(response.headers.get("x-content-type-options")).toBe("nosniff");
+    expect(response.headers.get("cache-control")).toMatch(/no-store|private/);
+    expect(response.status).not.toBe(500);
   });
 });
 
@@ -245,8 +241,8 @@ describe.each(named(changing))("%s", (_label, route) => {
       { origin: "", "sec-fetch-site": "same-site" },
     ];
     for (const headers of foreign) {
-      const answer = await ask(route, { cookie, ...headers });
-      expect([headers, answer.status, await codeOf(answer)]).toEqual([headers, 403, "FOREIGN_ORIGIN"]);
+      const response = await ask(route, { cookie, ...headers });
+      expect([headers, response.status, await codeOf(response)]).toEqual([headers, 403, "FOREIGN_ORIGIN"]);
       // No web page can send a token that it was not given.
       expect(await codeOf(await ask(route, { ...tokens.all.headers, cookie, ...headers }))).not.toBe("FOREIGN_ORIGIN");
     }
@@ -255,28 +251,28 @@ describe.each(named(changing))("%s", (_label, route) => {
 
 describe.each(named(calling))("%s", (_label, route) => {
   test("answers 409 when the connection has no key", async () => {
-    const answer = await ask(route, { cookie: harness.cookieOf("owner") }, `?connection=${keyless}`);
-    expect(answer.status).toBe(409);
-    expect(["API_KEY_MISSING", undefined]).toContain(await codeOf(answer));
+    const response = await ask(route, { cookie: harness.cookieOf("owner") }, `?connection=${keyless}`);
+    expect(response.status).toBe(409);
+    expect(["API_KEY_MISSING", undefined]).toContain(await codeOf(response));
   });
 
   test("answers 404 for a connection that the member may not use", async () => {
     const { store, now } = harness.console;
     const { memberId } = harness.viewerOf("operator");
     const theirs = await store.connections.create({ name: "Theirs", baseUrl: "http://127.0.0.1:9", memberId, createdAt: now() });
-    const answer = await ask(route, { cookie: harness.cookieOf("owner") }, `?connection=${theirs.id}`);
+    const response = await ask(route, { cookie: harness.cookieOf("owner") }, `?connection=${theirs.id}`);
     await store.connections.remove(theirs.id);
-    expect(answer.status).toBe(404);
+    expect(response.status).toBe(404);
   });
 
   test("answers 404 to a token for a connection that it was not made for", async () => {
-    const answer = await ask(route, tokens.elsewhere.headers, "?connection=embedded");
-    expect(answer.status).toBe(404);
-    expect(["NOT_FOUND", undefined]).toContain(await codeOf(answer));
+    const response = await ask(route, tokens.elsewhere.headers, "?connection=embedded");
+    expect(response.status).toBe(404);
+    expect(["NOT_FOUND", undefined]).toContain(await codeOf(response));
   });
 });
 
-test("a disabled member and a session from before a change of role are nobody at once", async () => {
+test("rejects a disabled member and a session from before a role change", async () => {
   const cookie = harness.cookieOf("viewer");
   expect((await harness.request("/api/user", { cookie })).status).toBe(200);
   await harness.console.store.members.change(harness.viewerOf("viewer").memberId, { role: "operator" });

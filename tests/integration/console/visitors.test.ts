@@ -1,19 +1,14 @@
 // What clients without a session get of the console's pages, and programs that take a page for the interface.
 import { IncomingMessage } from "node:http";
 import { Socket } from "node:net";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { visitorRules } from "@/lib/server/bff/visitor-rules";
 import { EMBED_PATH_HEADER } from "@/lib/shared/console-paths";
-import { type MadeToken, makeToken } from "@/tests/support/tokens";
-import { createEmbedWorld, SLOT } from "./embed/embed-world";
+import { makeToken } from "@/tests/support/tokens";
+import { createEmbedWorld, SLOT } from "./embed/embed-harness";
 
-let world: Awaited<ReturnType<typeof createEmbedWorld>>;
-let token: MadeToken;
-beforeAll(async () => {
-  world = await createEmbedWorld();
-  token = await makeToken(world.harness, "owner");
-});
-afterAll(() => world.dispose());
+const world = await createEmbedWorld();
+const token = await makeToken(world.harness, "owner");
 
 function requestOf(url: string, headers: Record<string, string> = {}): IncomingMessage {
   const request = new IncomingMessage(new Socket());
@@ -39,7 +34,7 @@ describe("a browser without a session", () => {
     expect(await answer(url, { ...browser, authorization: "Basic b2xhOnNlY3JldA==" })).toEqual({ kind: "redirect", location });
   });
 
-  it("gets one sign-in page for all addresses to return to, one for each language and refusal", async () => {
+  it("gets one sign-in page for all return addresses, by language and refusal", async () => {
     const plain = { kind: "shared", key: "/sign-in", url: "/sign-in", language: "en" };
     for (const url of [
       "/sign-in",
@@ -68,7 +63,7 @@ describe("a browser without a session", () => {
     expect(await answer(url, browser)).toMatchObject({ kind: "shared", key });
   });
 
-  it("is led from a page in a frame to its start, and finds nothing at frames of unknown hosts and at other pages", async () => {
+  it("is led from a framed page to its start; unknown hosts and pages are 404", async () => {
     const path = `/embed/${world.host.id}/${SLOT}`;
     expect(await answer(`${path}/jobs?x=1`)).toEqual({ kind: "redirect", location: `${path}/start?from=%2Fjobs%3Fx%3D1` });
     for (const own of ["/start", "/doctor"]) expect(await answer(path + own)).toEqual({ kind: "own" });
@@ -77,7 +72,7 @@ describe("a browser without a session", () => {
   });
 });
 
-describe("a program at the address of a page", () => {
+describe("a program requesting a page", () => {
   const base = "The interface's base address is http://desk.test/api.";
 
   it.each([
@@ -86,7 +81,7 @@ describe("a program at the address of a page", () => {
     ["a token beside a session", () => ({ "x-api-key": token.token, cookie: world.harness.cookieOf("owner") })],
     ["a token in a browser", () => ({ authorization: `Bearer ${token.token}`, accept: "text/html" })],
     ["a session that asks for JSON", () => ({ cookie: world.harness.cookieOf("owner"), accept: "application/json" })],
-  ])("is told with %s that no operation is there, and where the interface is", async (_name, headers) => {
+  ])("gets %s naming the missing operation and the interface's address", async (_name, headers) => {
     for (const url of ["/jobs", "/", "/sign-in", "/share/x", "/settings/account", `/embed/${world.host.id}/${SLOT}/jobs`]) {
       expect(await isMember(url, headers())).toBe(false);
       const refused = { status: 404, code: "NOT_FOUND", message: expect.stringContaining(base) };
@@ -102,7 +97,7 @@ describe("a program at the address of a page", () => {
     ["a password", { authorization: "Basic b2xhOnNlY3JldA==", accept: "*/*" }, 401],
     ["no key but a wish for JSON", { accept: "application/json, */*;q=0.5" }, 401],
     ["two keys", { "x-api-key": "ld_one", authorization: "Bearer ld_two" }, 400],
-  ])("is refused with %s, and told where the interface is", async (_name, headers, status) => {
+  ])("is refused with %s and the interface's address", async (_name, headers, status) => {
     expect(await answer("/jobs", headers)).toMatchObject({ kind: "refused", refused: { status, message: expect.stringContaining(base) } });
   });
 });

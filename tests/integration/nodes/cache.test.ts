@@ -2,17 +2,13 @@
 import { copyFile, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import sharp from "sharp";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { type Graph } from "@/lib/contract/schemas/graph";
-import { createFolderPlace } from "@/lib/service/assets/blobs/folder-place";
+import { createFolderBackend } from "@/lib/service/assets/blobs/folder-backend";
 import { stageFile } from "@/lib/service/assets/staged-file";
-import { type Bench, goldenDir, openBench, type Ran, runGraph } from "./support";
+import { goldenDir, openBench, type Ran, runGraph } from "./support";
 
-let bench: Bench;
-beforeAll(async () => {
-  bench = await openBench();
-});
-afterAll(() => bench.close());
+const bench = await openBench();
 
 const graph = (sigma: number, prefix = "x"): Graph => ({
   l: { class_type: "LoadImage", inputs: { image: "g_rgb.png" } },
@@ -27,12 +23,12 @@ const runFor = async (user: string, what: Graph, imagesDir = goldenDir) => {
   for (const folder of [cacheDir, blobsDir]) await mkdir(folder, { recursive: true });
   const ran = await runGraph(bench, what, { cacheDir, blobsDir, imagesDir });
   // As the service does when a job has ended: its outputs become blobs.
-  for (const file of ran.files) await createFolderPlace(blobsDir).adopt(await stageFile(file.path));
+  for (const file of ran.files) await createFolderBackend(blobsDir).adopt(await stageFile(file.path));
   return { ...ran, blobsDir };
 };
 
 describe("the cache", () => {
-  it("gives every node of the same graph again, with equal files in the new job's folder", async () => {
+  it("restores every node of the same graph, with equal files in the new folder", async () => {
     const first = await runFor("anna", graph(1));
     const second = await runFor("anna", graph(1));
     expect(cachedNodes(first)).toEqual([]);
@@ -55,16 +51,16 @@ describe("the cache", () => {
     const first = await runFor("ivan", graph(1));
     const [file] = first.files;
     if (!file) throw new Error("nothing was put out");
-    const whole = await readFile(file.path);
+    const bytes = await readFile(file.path);
     // The blob and the job's file share their bytes, so this damages both.
-    await writeFile(file.path, Buffer.concat([whole.subarray(0, -1), Buffer.from([1])]));
+    await writeFile(file.path, Buffer.concat([bytes.subarray(0, -1), Buffer.from([1])]));
     const second = await runFor("ivan", graph(1));
     expect(cachedNodes(second)).toEqual(["b", "i", "l"]);
-    expect(await readFile(second.files[0]?.path ?? "")).toEqual(whole);
+    expect(await readFile(second.files[0]?.path ?? "")).toEqual(bytes);
     expect(cachedNodes(await runFor("ivan", graph(1)))).toEqual(["b", "i", "l", "o"]);
   });
 
-  it("numbers files that come again among those that the job makes anew", async () => {
+  it("numbers cached files among new ones of a job", async () => {
     const twice = (sigma: number): Graph => ({
       ...graph(1),
       other: { class_type: "ImageBlur", inputs: { image: ["i", 0], blur_radius: 3, sigma } },
@@ -76,7 +72,7 @@ describe("the cache", () => {
     for (const folder of [cacheDir, blobsDir]) await mkdir(folder, { recursive: true });
     const run = (sigma: number) => runGraph(bench, twice(sigma), { cacheDir, blobsDir, pngText });
     const first = await run(2);
-    for (const file of first.files) await createFolderPlace(blobsDir).adopt(await stageFile(file.path));
+    for (const file of first.files) await createFolderBackend(blobsDir).adopt(await stageFile(file.path));
     const second = await run(3);
     expect(cachedNodes(second)).toEqual(["b", "i", "l", "o"]);
     expect(second.files.map((file) => file.displayName)).toEqual(["x_00001_.png", "x_00002_.png"]);
@@ -102,7 +98,7 @@ describe("the cache", () => {
     expect(second.files[0]?.width).not.toBe(first.files[0]?.width);
   });
 
-  it("never holds Wait and Fail, nor what is behind them", async () => {
+  it("never caches Wait, Fail and nodes behind them", async () => {
     const waiting: Graph = {
       ...graph(1),
       w: { class_type: "Wait", inputs: { seconds: 0, anything: ["b", 0] } },

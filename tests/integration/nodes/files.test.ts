@@ -3,19 +3,14 @@ import { readFileSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import sharp from "sharp";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { type Bench, openBench, readPixels, runGraph } from "./support";
+import { openBench, readPixels, runGraph } from "./support";
 
 const sixteenBits = z
   .record(z.string(), z.object({ png: z.string(), colours: z.array(z.number()), alpha: z.array(z.number()).optional() }))
   .parse(JSON.parse(readFileSync("tests/fixtures/reference/sixteen-bits.json", "utf8")));
-
-let bench: Bench;
-beforeAll(async () => {
-  bench = await openBench();
-});
-afterAll(() => bench.close());
+const bench = await openBench();
 
 const loadAndShow = {
   l: { class_type: "LoadImage", inputs: { image: "in" } },
@@ -35,7 +30,7 @@ async function load(content: Buffer) {
 const plain = (background: string, width = 6, height = 4) => sharp({ create: { width, height, channels: 3, background } });
 
 describe("loading", () => {
-  it("a JPEG turned by its EXIF comes upright", async () => {
+  it("rotates a JPEG by its EXIF orientation", async () => {
     const { images } = await load(await plain("#ff0000").withMetadata({ orientation: 6 }).jpeg().toBuffer());
     expect(images[0]).toMatchObject({ width: 4, height: 6 });
   });
@@ -46,17 +41,14 @@ describe("loading", () => {
     expect(masks[0]).toMatchObject({ width: 64, height: 64 });
   });
 
-  it.each(Object.entries(sixteenBits))(
-    "a PNG of 16 bits in %s becomes the bytes that Pillow makes of it",
-    async (_kind, { png, colours, alpha }) => {
-      const { images, masks } = await load(Buffer.from(png, "base64"));
-      expect([...(images[0]?.bytes ?? [])]).toEqual(colours);
-      // A mask is the inverse of alpha: 1 - a / 255, truncated on saving.
-      const mask = alpha?.flatMap((byte) => Array<number>(3).fill(Math.trunc(Math.fround(255 * Math.fround(1 - Math.fround(byte / 255))))));
-      if (mask) expect([...(masks[0]?.bytes ?? [])]).toEqual(mask);
-      else expect(masks[0]).toMatchObject({ width: 64, height: 64 });
-    },
-  );
+  it.each(Object.entries(sixteenBits))("converts a 16-bit PNG in %s to Pillow's bytes", async (_kind, { png, colours, alpha }) => {
+    const { images, masks } = await load(Buffer.from(png, "base64"));
+    expect([...(images[0]?.bytes ?? [])]).toEqual(colours);
+    // A mask is the inverse of alpha: 1 - a / 255, truncated on saving.
+    const mask = alpha?.flatMap((byte) => Array<number>(3).fill(Math.trunc(Math.fround(255 * Math.fround(1 - Math.fround(byte / 255))))));
+    if (mask) expect([...(masks[0]?.bytes ?? [])]).toEqual(mask);
+    else expect(masks[0]).toMatchObject({ width: 64, height: 64 });
+  });
 
   it("four inks become colours without a profile, as Pillow mixes them", async () => {
     const { images, masks } = await load(await readFile("tests/fixtures/reference/ink.jpg"));
@@ -64,13 +56,13 @@ describe("loading", () => {
     expect(masks[0]).toMatchObject({ width: 64, height: 64 });
   });
 
-  it("a palette without transparency has a mask of zeros in its own size", async () => {
+  it("returns a zero mask of its own size for an opaque palette", async () => {
     const { masks } = await load(await plain("#336699").png({ palette: true }).toBuffer());
     expect(masks[0]).toMatchObject({ width: 6, height: 4 });
     expect(masks[0]?.bytes.every((byte) => byte === 0)).toBe(true);
   });
 
-  it("as a mask by alpha, a file without alpha gives the same mask as the image loader", async () => {
+  it("returns the image loader's mask for a file without alpha", async () => {
     await writeFile(join(bench.folder, "in"), await plain("#336699").png().toBuffer());
     const graph = {
       l: { class_type: "LoadImageMask", inputs: { image: "in", channel: "alpha" } },
@@ -81,7 +73,7 @@ describe("loading", () => {
     expect(files).toMatchObject([{ width: 64, height: 64 }]);
   });
 
-  it("a palette with a transparent colour gives a mask of 1 there", async () => {
+  it("returns a mask of 1 for a palette's transparent colour", async () => {
     const pixels = Buffer.from([255, 0, 0, 255, 0, 255, 0, 0]);
     const { images, masks } = await load(
       await sharp(pixels, { raw: { width: 2, height: 1, channels: 4 } })
@@ -103,7 +95,7 @@ describe("loading", () => {
     expect([...(masks[0]?.bytes ?? [])]).toEqual([0, 0, 0, 255, 255, 255]);
   });
 
-  it("an animation becomes a batch", async () => {
+  it("turns an animation into a batch", async () => {
     const frames = Buffer.concat(
       ["#ff0000", "#0000ff"].map((colour) => Buffer.from(Array.from({ length: 8 }, () => parse(colour)).flat())),
     );
@@ -121,14 +113,14 @@ describe("loading", () => {
     ]);
   });
 
-  it("a file that was cut off is an error, not half a picture", async () => {
+  it("rejects a truncated file", async () => {
     const png = await plain("#ff0000", 200, 200).png().toBuffer();
     await writeFile(join(bench.folder, "in"), png.subarray(0, png.length - 60));
     const { outcome } = await runGraph(bench, loadAndShow, { imagesDir: bench.folder });
     expect(outcome).toMatchObject({ kind: "error", error: { node_id: "l", exception_type: "ImageDecodeError" } });
   });
 
-  it("a file larger than the bound fails by its header alone", async () => {
+  it("rejects an oversized file by its header", async () => {
     await writeFile(join(bench.folder, "in"), await plain("#ff0000", 300, 300).png().toBuffer());
     const { outcome } = await runGraph(bench, loadAndShow, { imagesDir: bench.folder, maxPixels: 80_000 });
     expect(outcome).toMatchObject({ kind: "error", error: { node_id: "l", exception_type: "OOMError" } });
@@ -153,7 +145,7 @@ describe("an animated WEBP", () => {
     expect(header.exif?.toString("latin1")).toContain(`prompt:${JSON.stringify(graph)}`);
   });
 
-  it("of a single image, and with a graph that EXIF cannot hold, is a whole file still", async () => {
+  it("writes a whole file for a single image with an oversized graph", async () => {
     const graph = {
       a: { class_type: "EmptyImage", inputs: { width: 8, height: 6, batch_size: 1, color: 0xff0000 } },
       o: {

@@ -1,8 +1,8 @@
 // Every case recorded from a real server, run through the real worker and compared sample by sample.
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { graphSchema } from "@/lib/contract/schemas/graph";
-import { type Bench, goldenDir, mostDifference, openBench, readJson, readPixels, runGraph } from "./support";
+import { goldenDir, mostDifference, openBench, readJson, readPixels, runGraph } from "./support";
 
 const cases = z
   .record(z.string(), z.object({ graph: graphSchema, outputs: z.array(z.string()) }))
@@ -10,14 +10,9 @@ const cases = z
 
 /** Blur and sharpen may differ by one; everything else must be exact. */
 const nearlyExact = /^(blur_|sharpen_)/;
+const bench = await openBench();
 
-let bench: Bench;
-beforeAll(async () => {
-  bench = await openBench();
-});
-afterAll(() => bench.close());
-
-describe("a node gives the pixels that the family gives", () => {
+describe("a node produces the reference pixels", () => {
   it.each(Object.entries(cases))("%s", async (name, { graph, outputs }) => {
     const { outcome, files } = await runGraph(bench, graph);
     expect(outcome).toEqual({ kind: "success" });

@@ -1,16 +1,12 @@
 // The pool of workers: order, progress, cancelling, limits, crashes. Real threads, real files.
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type RunEvent } from "@/lib/service/nodes/run";
 import { type Bench, openBench, produced, runGraph, toRequest, until } from "./support";
 
-let bench: Bench;
-beforeAll(async () => {
-  bench = await openBench();
-});
-afterAll(() => bench.close());
+const bench = await openBench();
 
 const empty = (width: number, height: number, batch_size = 1) => ({
   class_type: "EmptyImage",
@@ -45,7 +41,7 @@ describe("a run", () => {
     expect(events.flatMap((event) => (event.kind === "node" ? [event.nodeId] : []))).toEqual(["a", "p"]);
   });
 
-  it("reports progress inside a waiting node, ten times a second at most, that never goes back", async () => {
+  it("reports rising progress inside a waiting node at most ten times a second", async () => {
     const { events, outcome } = await runGraph(bench, waiting(0.7));
     expect(outcome).toEqual({ kind: "success" });
     const steps = events.flatMap((event) => (event.kind === "progress" && event.currentNode === "w" ? [event.step ?? 0] : []));
@@ -64,7 +60,7 @@ describe("a run", () => {
     expect(files).toHaveLength(1);
   });
 
-  it("lets go of images that nobody reads any more, so that a long chain fits a small bound", async () => {
+  it("frees unused images so a long chain fits a small bound", async () => {
     const chain = Object.fromEntries(
       Array.from({ length: 40 }, (_, i) => [`n${i}`, { class_type: "ImageInvert", inputs: { image: [i === 0 ? "a" : `n${i - 1}`, 0] } }]),
     );
@@ -72,7 +68,7 @@ describe("a run", () => {
     expect(outcome).toEqual({ kind: "success" });
   });
 
-  it("fails with OOMError beyond the pixel bound, before the pixels exist, and the next job runs", async () => {
+  it("fails with OOMError before allocation and runs the next job", async () => {
     const { outcome } = await runGraph(bench, { a: empty(16384, 16384, 4096), o: save("a") });
     expect(outcome).toMatchObject({ kind: "error", error: { node_id: "a", node_type: "EmptyImage", exception_type: "OOMError" } });
     expect((await runGraph(bench, waiting(0))).outcome).toEqual({ kind: "success" });
@@ -93,7 +89,7 @@ describe("a run", () => {
     });
   });
 
-  it("checks what came through a node that takes anything", async () => {
+  it("checks values that passed a wildcard node", async () => {
     const graph = {
       s: { class_type: "PrimitiveString", inputs: { value: "no image" } },
       w: { class_type: "Wait", inputs: { seconds: 0, anything: ["s", 0] } },
@@ -126,7 +122,7 @@ describe("a cancel", () => {
     expect(await run.done).toEqual({ kind: "cancelled" });
   });
 
-  it("ends a pixel loop, and the pool goes on", async () => {
+  it("ends a pixel loop and keeps the pool running", async () => {
     const heavy: Graph = {
       a: empty(3000, 3000),
       b: { class_type: "ImageBlur", inputs: { image: ["a", 0], blur_radius: 31, sigma: 10 } },
@@ -147,7 +143,7 @@ describe("a cancel", () => {
   });
 });
 
-describe("a worker that dies", () => {
+describe("a dying worker", () => {
   it("is an error of its job, and the next job gets a new worker", async () => {
     const deadly = join(bench.folder, "deadly.mjs");
     await writeFile(deadly, 'import { parentPort } from "node:worker_threads"; parentPort.on("message", () => process.exit(3));');
@@ -156,14 +152,12 @@ describe("a worker that dies", () => {
       const { run } = await start(waiting(0), other);
       expect(await run.done).toMatchObject({ kind: "error", error: { exception_type: "WorkerLost" } });
     }
-    await other.close();
   });
 
   it("is an error of its job when the bundle is missing", async () => {
     const other = await openBench(join(bench.folder, "nowhere.mjs"));
     const { run } = await start(waiting(0), other);
     expect(await run.done).toMatchObject({ kind: "error", error: { exception_type: "WorkerLost" } });
-    await other.close();
   });
 
   it("is ended when it does not answer a cancel", async () => {
@@ -173,7 +167,6 @@ describe("a worker that dies", () => {
     const { run } = await start(waiting(0), other);
     run.cancel();
     expect(await run.done).toEqual({ kind: "cancelled" });
-    await other.close();
   });
 });
 
@@ -184,6 +177,5 @@ describe("stopping the runner", () => {
     const second = await start(waiting(60), other);
     await other.runner.stop();
     expect([await first.run.done, await second.run.done]).toEqual([{ kind: "cancelled" }, { kind: "cancelled" }]);
-    await other.close();
   });
 });

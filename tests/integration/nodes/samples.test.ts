@@ -1,16 +1,12 @@
 // The product's shipped workflows run on it, and the two that must be refused are refused.
 import { readFile } from "node:fs/promises";
 import sharp from "sharp";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { isPngKeyword } from "@/lib/service/images/encode";
 import { validatePrompt } from "@/lib/service/nodes/validate";
-import { type Bench, filesOf, openBench, readGraph, readPixels, readPngText, runGraph, samplesDir } from "./support";
+import { filesOf, openBench, readGraph, readPixels, readPngText, runGraph, samplesDir } from "./support";
 
-let bench: Bench;
-beforeAll(async () => {
-  bench = await openBench();
-});
-afterAll(() => bench.close());
+const bench = await openBench();
 
 const sample = (name: string) => readGraph(`${samplesDir}${name}.json`);
 const run = async (name: string) => runGraph(bench, await sample(name), { imagesDir: samplesDir });
@@ -81,7 +77,7 @@ describe("a sample workflow", () => {
     expect(changed).toBeGreaterThan(0.5);
   });
 
-  it("fails half way with a structured error and keeps what was made before", async () => {
+  it("fails half way with a structured error and keeps earlier outputs", async () => {
     const { outcome, files } = await run("06-fails-half-way");
     expect(outcome).toMatchObject({
       kind: "error",
@@ -118,7 +114,7 @@ describe("a sample workflow", () => {
 });
 
 describe("a saved PNG", () => {
-  it("carries the graph as ASCII JSON in text chunks and stays readable", async () => {
+  it("contains the graph as ASCII JSON in text chunks and stays readable", async () => {
     const graph = await sample("01-invert");
     const workflow = { name: "Grüße 🖼", nodes: [] };
     const pngText = { prompt: JSON.stringify(graph), workflow: JSON.stringify(workflow), "bad\0key": "1" };

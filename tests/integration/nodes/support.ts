@@ -10,6 +10,7 @@ import { classes } from "@/lib/service/nodes/library";
 import { type ProducedFile, type RunEvent, type RunOutcome, type RunRequest } from "@/lib/service/nodes/run";
 import { createRunner, type Runner } from "@/lib/service/nodes/runner";
 import { fileNamesIn, validatePrompt } from "@/lib/service/nodes/validate";
+import { closeAfterwards } from "@/tests/support/close-afterwards";
 
 const root = fileURLToPath(new URL("../../../", import.meta.url));
 const workerPath = `${root}dist/node-worker.mjs`;
@@ -32,10 +33,10 @@ export async function openBench(worker = workerPath): Promise<Bench> {
   return {
     runner,
     folder,
-    async close() {
+    close: closeAfterwards(async () => {
       await runner.stop();
       await rm(folder, { recursive: true, force: true });
-    },
+    }),
   };
 }
 
@@ -94,7 +95,7 @@ export async function readPixels(path: string): Promise<Pixels> {
 
 /** The largest difference between two samples. */
 export function mostDifference(a: Pixels, b: Pixels): number {
-  return a.bytes.reduce((most, byte, index) => Math.max(most, Math.abs(byte - (b.bytes[index] ?? 0))), 0);
+  return a.bytes.reduce((max, byte, index) => Math.max(max, Math.abs(byte - (b.bytes[index] ?? 0))), 0);
 }
 
 /** Polls until `ready` is true; fails after half a minute. */

@@ -1,15 +1,11 @@
-// The limits on texts: of a single one, of those that a job holds, and of those that it shows. A node fails; the worker goes on.
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+// The limits on texts: of a single one, of those that a job holds, and of those that it shows. A node fails; the worker continues.
+import { describe, expect, it } from "vitest";
 import { parseExactJson } from "@/lib/contract/json/parse-json";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { MAX_TEXT_BYTES } from "@/lib/service/nodes/definition";
-import { type Bench, openBench, runGraph } from "./support";
+import { openBench, runGraph } from "./support";
 
-let bench: Bench;
-beforeAll(async () => {
-  bench = await openBench();
-});
-afterAll(() => bench.close());
+const bench = await openBench();
 
 const text = (value: string) => ({ class_type: "PrimitiveString", inputs: { value } });
 const join = (a: unknown, b: unknown) => ({ class_type: "StringConcatenate", inputs: { string_a: a, string_b: b, delimiter: "" } });
@@ -40,7 +36,7 @@ describe("a value shown as text", () => {
     [true, "True"],
     [{ a: [1, "b"] }, '{\n    "a": [\n        1,\n        "b"\n    ]\n}'],
     [{ __value__: ["x"] }, '[\n    "x"\n]'],
-  ])("the literal %j reads %j", async (source, expected) => {
+  ])("shows the literal %j as %j", async (source, expected) => {
     expect((await runGraph(bench, { o: show(source) })).texts).toEqual([expected]);
   });
 });
@@ -55,7 +51,7 @@ it.each([
 });
 
 describe("texts", () => {
-  it("that double with every node end the job at a mebibyte, and the error stays short", async () => {
+  it("end a doubling job at a mebibyte with a short error", async () => {
     const doubled = numbered(26, (n) => [`n${n + 1}`, join([`n${n}`, 0], [`n${n}`, 0])]);
     const { outcome, texts } = await runGraph(bench, { n0: text("ab"), ...doubled, o: show(["n26", 0]) });
     expect(outcome).toMatchObject({
@@ -68,13 +64,13 @@ describe("texts", () => {
   });
 
   it("are measured in bytes, to the last one", async () => {
-    const most = "é".repeat(MAX_TEXT_BYTES / 2);
-    expect((await runGraph(bench, { a: text(most), o: show(["a", 0]) })).outcome).toEqual({ kind: "success" });
-    const { outcome } = await runGraph(bench, { a: text(`${most}x`), o: show(["a", 0]) });
+    const maxText = "é".repeat(MAX_TEXT_BYTES / 2);
+    expect((await runGraph(bench, { a: text(maxText), o: show(["a", 0]) })).outcome).toEqual({ kind: "success" });
+    const { outcome } = await runGraph(bench, { a: text(`${maxText}x`), o: show(["a", 0]) });
     expect(outcome).toMatchObject({ kind: "error", error: { node_id: "a", exception_type: "OOMError" } });
   });
 
-  it("that a job shows are bounded together, from the cache as well", async () => {
+  it("are limited together per job, also from the cache", async () => {
     const graph = { a: text("x".repeat(MAX_TEXT_BYTES)), ...numbered(5, (n) => [`o${n}`, show(["a", 0])]) };
     for (const cacheDir of [undefined, "/mine", "/mine"]) {
       const { outcome, texts } = await runGraph(bench, graph, cacheDir === undefined ? {} : { cacheDir });
@@ -83,7 +79,7 @@ describe("texts", () => {
     }
   });
 
-  it("that a job holds at once are bounded together", async () => {
+  it("are limited together while a job holds them", async () => {
     const big = "x".repeat(MAX_TEXT_BYTES - 1);
     const readers = numbered(20, (n) => [`j${n}`, join([`t${n}`, 0], "")]);
     const graph = {
@@ -100,7 +96,7 @@ describe("texts", () => {
     });
   });
 
-  it("are cut in an error, whatever the message and the inputs were", async () => {
+  it("are cut in an error of any size", async () => {
     const long = "y".repeat(500_000);
     const { outcome } = await runGraph(bench, {
       a: text(long),

@@ -1,4 +1,4 @@
-// Requests as people's browsers send them: to the host name of the console, whatever answers at the port.
+// Requests as people's browsers send them: to the host name of the console, with any server at the port.
 import { type IncomingHttpHeaders, request } from "node:http";
 import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
@@ -6,7 +6,7 @@ import { buffer } from "node:stream/consumers";
 export const HOST_NAME = "desk.example.com";
 export const ORIGIN = `http://${HOST_NAME}`;
 
-type Asked = {
+type RequestOptions = {
   headers?: Record<string, string>;
   json?: unknown;
   form?: Record<string, string>;
@@ -14,7 +14,7 @@ type Asked = {
 };
 
 /** Over a new connection, with the public host name unless the headers have another. */
-export function ask(at: number, path: string, { headers, json, form, body }: Asked = {}) {
+export function ask(at: number, path: string, { headers, json, form, body }: RequestOptions = {}) {
   const text = json !== undefined ? JSON.stringify(json) : form && String(new URLSearchParams(form));
   const type = body?.type ?? (json !== undefined ? "application/json" : "application/x-www-form-urlencoded");
   const length = body?.length ?? Buffer.byteLength(text ?? "");
@@ -23,12 +23,12 @@ export function ask(at: number, path: string, { headers, json, form, body }: Ask
   const sent = { host, ...(sends && { origin: `http://${host}`, "content-type": type, "content-length": String(length) }), ...headers };
   return new Promise<{ status: number; headers: IncomingHttpHeaders; text: string; bytes: Buffer }>((resolve, reject) => {
     const options = { host: "127.0.0.1", port: at, path, method: sends ? "POST" : "GET", headers: sent, agent: false as const };
-    const asked = request(options, async (answer) => {
-      const bytes = await buffer(answer);
-      resolve({ status: answer.statusCode ?? 0, headers: answer.headers, text: bytes.toString("utf8"), bytes });
+    const clientRequest = request(options, async (response) => {
+      const bytes = await buffer(response);
+      resolve({ status: response.statusCode ?? 0, headers: response.headers, text: bytes.toString("utf8"), bytes });
     });
-    asked.on("error", reject);
-    if (body) Readable.from(body.pieces).pipe(asked);
-    else asked.end(text);
+    clientRequest.on("error", reject);
+    if (body) Readable.from(body.pieces).pipe(clientRequest);
+    else clientRequest.end(text);
   });
 }

@@ -4,12 +4,11 @@
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
-import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { validate } from "dockerfile-utils";
-import { afterAll, beforeAll, expect, test, type TestContext } from "vitest";
+import { afterAll, expect, test, type TestContext } from "vitest";
 import { WebSocket } from "ws";
 import { PROOF_HEADER, proveDoctor, SEEN_HEADER } from "@/lib/server/installation";
 import { openEvents } from "@/tests/support/event-socket";
@@ -19,6 +18,7 @@ import { startReceiver } from "@/tests/support/otlp";
 import { requireProgram } from "@/tests/support/program";
 import { readScrape } from "@/tests/support/prometheus";
 import { type Started, startProcess, startProgram } from "@/tests/support/start-process";
+import { temporaryFolder } from "@/tests/support/temporary-folder";
 import { until } from "@/tests/support/until";
 import { ask, HOST_NAME, ORIGIN } from "./ask";
 import { buildImage, readSteps } from "./image";
@@ -34,47 +34,37 @@ const own: Site = { host: HOST_NAME, base: "" };
 const below: Site = { host: "example.com", base: "/desk" };
 
 const steps = readSteps();
-const folder = mkdtempSync(join(tmpdir(), "lightdesk-image-"));
+const folder = temporaryFolder();
 const data = join(folder, "data");
 const image = join(folder, "image");
-let env: Record<string, string>;
-
-let port: number;
-let portBelow: number;
-let desk: Started;
-let cookie: string;
-let receiver: Awaited<ReturnType<typeof startReceiver>> | undefined;
 const running: Started[] = [];
 
-beforeAll(async () => {
-  chmodSync(folder, 0o755);
-  mkdirSync(data);
-  if (isRoot) chownSync(data, NOBODY, NOBODY);
-  env = await buildImage(steps, folder, image);
-  port = await freePort();
-  portBelow = await freePort();
-  receiver = await startReceiver();
-  desk = start("dist/console.mjs", {
-    ...env,
-    // Its user cannot write there, as on a read-only root file system.
-    TMPDIR: folder,
-    HOST: "127.0.0.1",
-    PORT: String(port),
-    LIGHTDESK_DATA_DIR: data,
-    LIGHTDESK_PUBLIC_URL: ORIGIN,
-    LIGHTDESK_TRUST_PROXY: "127.0.0.1",
-    LIGHTDESK_METRICS_TOKEN: TOKEN,
-    ...receiver.settings,
-  });
-  cookie = await enter(port, own, await desk.printed("Set up"));
-}, BOUND_MS);
+chmodSync(folder, 0o755);
+mkdirSync(data);
+if (isRoot) chownSync(data, NOBODY, NOBODY);
+const env = await buildImage(steps, folder, image);
+const port = await freePort();
+const portBelow = await freePort();
+const receiver = await startReceiver();
+const desk = start("dist/console.mjs", {
+  ...env,
+  // Its user cannot write there, as on a read-only root file system.
+  TMPDIR: folder,
+  HOST: "127.0.0.1",
+  PORT: String(port),
+  LIGHTDESK_DATA_DIR: data,
+  LIGHTDESK_PUBLIC_URL: ORIGIN,
+  LIGHTDESK_TRUST_PROXY: "127.0.0.1",
+  LIGHTDESK_METRICS_TOKEN: TOKEN,
+  ...receiver.settings,
+});
+const cookie = await enter(port, own, await desk.printed("Set up"));
 afterAll(async () => {
-  for (const one of running) await one.stop("SIGKILL");
+  for (const item of running) await item.stop("SIGKILL");
   await receiver?.close();
-  rmSync(folder, { recursive: true, force: true });
 });
 
-test("the Dockerfile has no fault that a linter knows, and every base is of one version", () => {
+test("has a lint-free Dockerfile with bases of one version", () => {
   expect(validate(readFileSync("Dockerfile", "utf8")).map(({ message }) => message)).toEqual([]);
   const bases = steps.filter(({ word }) => word === "FROM").map(({ rest }) => rest);
   for (const base of bases) expect(base).toMatch(/^node:\d+\.\d+\.\d+-/);
@@ -82,7 +72,7 @@ test("the Dockerfile has no fault that a linter knows, and every base is of one 
   expect(JSON.parse(steps.findLast(({ word }) => word === "CMD")?.rest ?? "")).toEqual(["node", "dist/console.mjs"]);
 });
 
-test("the image holds no source, no compiler and nothing that only development has, and is healthy by its own check", async () => {
+test("contains no sources or dev tools and passes its own health check", async () => {
   const packages = readdirSync(join(image, "node_modules"));
   for (const name of ["typescript", "esbuild", "vitest", "eslint", "playwright", "lucide-react"]) expect(packages).not.toContain(name);
   expect(existsSync(join(image, "node_modules/@swc/core"))).toBe(false);
@@ -93,7 +83,7 @@ test("the image holds no source, no compiler and nothing that only development h
   await execute(process.execPath, words, { env: { ...env, NODE_ENV: "production", PORT: String(port) } });
 });
 
-test("an admin sees why the console is ready or not, others only whether", async () => {
+test("shows admins why the console is ready, others only whether", async () => {
   const plain = await ask(port, "/api/health/ready");
   expect([plain.status, JSON.parse(plain.text)]).toEqual([200, { status: "ready" }]);
   const parts = ["store", "service", "disk", "key ring", "workers"].map((part) => ({ part, ready: true }));
@@ -104,14 +94,14 @@ test("an admin sees why the console is ready or not, others only whether", async
   expect((await ask(port, "/api/health/live", { headers: { host: "localhost" } })).status).toBe(200);
 });
 
-test("its metrics are whole, and a request is a tree of spans down to the call to its service", async () => {
+test("reports complete metrics and a span tree down to the service", async () => {
   expect((await ask(port, "/api/jobs?limit=1", { headers: { cookie } })).status).toBe(200);
   expect((await ask(port, "/jobs/0123-somebodys-job", { headers: { cookie } })).status).toBeLessThan(500);
   await ask(port, "/api/jobs", { headers: { "x-api-key": "lightdesk_no-token-at-all" } });
   expect((await ask(port, "/api/metrics")).status).toBe(401);
   const { text } = await ask(port, "/api/metrics", { headers: { authorization: `Bearer ${TOKEN}` } });
   const { series } = readScrape(text);
-  const labelsOf = (name: string) => series.filter((one) => one.name === name).map(({ labels }) => labels);
+  const labelsOf = (name: string) => series.filter((series) => series.name === name).map(({ labels }) => labels);
   expect(labelsOf("lightdesk_http_requests_total")).toContainEqual({ method: "GET", route: "/api/jobs", status: "200" });
   expect(labelsOf("lightdesk_upstream_calls_total")).toContainEqual({ operation: "listJobs", outcome: "ok" });
   expect(labelsOf("lightdesk_sign_in_refusals_total")).toContainEqual({ way: "token", reason: "wrong" });
@@ -121,15 +111,15 @@ test("its metrics are whole, and a request is a tree of spans down to the call t
   for (const secret of [ownerEmail, "somebodys-job", HOST_NAME, folder]) expect(text, secret).not.toContain(secret);
 
   const board = readFileSync("docs/examples/grafana.json", "utf8");
-  const asked = [...new Set([...board.matchAll(/\b(?:lightdesk|nodejs|process)_[a-z0-9_]+/g)].map(([name]) => name))];
+  const metricNames = [...new Set([...board.matchAll(/\b(?:lightdesk|nodejs|process)_[a-z0-9_]+/g)].map(([name]) => name))];
   const source = readFileSync("lib/shared/metrics.ts", "utf8");
   const isThere = (name: string) => names.includes(name) || source.includes(` ${name.replace(/_(bucket|sum|count)$/, "")}:`);
-  expect(asked.filter((name) => !isThere(name))).toEqual([]);
-  expect(asked.length).toBeGreaterThan(12);
+  expect(metricNames.filter((name) => !isThere(name))).toEqual([]);
+  expect(metricNames.length).toBeGreaterThan(12);
 
   const spans = await until("the call's span came", () => {
-    const found = receiver?.spans() ?? [];
-    return found.some(({ name }) => name === "call listJobs") && found.some(({ name }) => name === "GET /api/jobs") && found;
+    const spans = receiver?.spans() ?? [];
+    return spans.some(({ name }) => name === "call listJobs") && spans.some(({ name }) => name === "GET /api/jobs") && spans;
   });
   const call = spans.find(({ name }) => name === "call listJobs");
   const above = spans.find(({ spanId }) => spanId === call?.parentSpanId);
@@ -164,7 +154,7 @@ async function startFront(name: ProxyName, program: string): Promise<number> {
 }
 
 test.for(["nginx", "caddy"] as const)(
-  "behind %s with its example: a page, 200 MB that nobody holds in memory, and a WebSocket",
+  "serves a page, 200 MB unbuffered and a WebSocket behind %s",
   { timeout: BOUND_MS },
   async (name, context) => {
     const front = await frontOf(name, context);
@@ -187,7 +177,7 @@ test.for(["nginx", "caddy"] as const)(
 );
 
 test.for(["nginx", "caddy"] as const)(
-  "behind %s with its example, below a path of another site: pages, a large file there and back, and what a WebSocket says of a job",
+  "serves pages, large files and job events below a path behind %s",
   { timeout: BOUND_MS },
   async (name, context) => {
     const front = await frontOf(name, context);
@@ -198,17 +188,17 @@ test.for(["nginx", "caddy"] as const)(
     expect((await ask(front, script, { headers: { host: below.host } })).status, script).toBe(200);
     expect((await ask(front, "/desk/api/health/ready", { headers: { host: below.host } })).text).toBe('{"status":"ready"}');
 
-    const sent = createHash("sha256");
+    const hash = createHash("sha256");
     const piece = (n: number) => {
       const bytes = createHash("shake256", { outputLength: MIB }).update(`${front} ${n}`).digest();
-      sent.update(bytes);
+      hash.update(bytes);
       return bytes;
     };
     const uploaded = await upload(front, below, headers.cookie, { count: 20, piece });
     expect(uploaded.status, uploaded.text).toBe(201);
     const back = await ask(front, `/desk/api/assets/${JSON.parse(uploaded.text).id}/content`, { headers });
     expect([back.status, back.bytes.length]).toEqual([200, 20 * MIB]);
-    expect(createHash("sha256").update(back.bytes).digest("hex")).toBe(sent.digest("hex"));
+    expect(createHash("sha256").update(back.bytes).digest("hex")).toBe(hash.digest("hex"));
 
     const events = await openEvents(`http://127.0.0.1:${front}/desk/ws`, { ...headers, origin: `http://${below.host}` });
     const run = await ask(front, "/desk/api/prompt", { headers, json: { prompt: graph } });
@@ -219,7 +209,7 @@ test.for(["nginx", "caddy"] as const)(
   },
 );
 
-test("the systemd unit is one that systemd understands", async (context) => {
+test("is a valid unit for systemd", async (context) => {
   const program = await requireProgram("systemd-analyze", context);
   const unit = join(folder, "lightdesk.service");
   const text = readFileSync("docs/examples/lightdesk.service", "utf8");
@@ -230,7 +220,7 @@ test("the systemd unit is one that systemd understands", async (context) => {
   expect(complaints).toEqual([]);
 });
 
-test("all that was asked of it needed no place to write but the data folder", () => {
+test("writes only to the data folder in all these tests", () => {
   expect(desk.output()).not.toMatch(/EACCES|EROFS|EPERM/);
 });
 

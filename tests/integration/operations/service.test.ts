@@ -1,13 +1,11 @@
 // What supervisors and monitors need of the stand-alone service: health, metrics, traces. One process serves all tests.
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { gpuClasses } from "@/tests/support/gpu-classes";
 import { startReceiver } from "@/tests/support/otlp";
 import { readScrape } from "@/tests/support/prometheus";
-import { type RunnerServer, startRunnerServer } from "@/tests/support/runner-server";
-import { httpClient, serviceCommand, type ServiceProcess, startServiceProcess } from "@/tests/support/service-process";
+import { startRunnerServer } from "@/tests/support/servers";
+import { httpClient, serviceCommand, startServiceProcess } from "@/tests/support/service-process";
+import { temporaryFolder } from "@/tests/support/temporary-folder";
 import { until } from "@/tests/support/until";
 
 const TOKEN = "a-token-of-the-metrics";
@@ -19,35 +17,25 @@ const graph = {
 const trace = "4bf92f3577b34da6a3ce929d0e0e4736";
 const above = "00f067aa0ba902b7";
 
-let dataDir: string;
-let key: string;
-let service: ServiceProcess;
-let receiver: Awaited<ReturnType<typeof startReceiver>>;
-let runner: RunnerServer;
-let jobId: string;
-
-beforeAll(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), "lightdesk-operations-"));
-  key = await serviceCommand(dataDir, "keys", "create", "--user", "ada");
-  runner = await startRunnerServer({ objectInfo: gpuClasses(["one.safetensors"]) });
-  await serviceCommand(dataDir, "runners", "add", runner.address, "--label", "A40");
-  receiver = await startReceiver();
-  service = await startServiceProcess(dataDir, { LIGHTDESK_METRICS_TOKEN: TOKEN, ...receiver.settings });
-  const client = httpClient(service.url, key);
-  const sent = await client.call("POST", "/api/prompt", { prompt: graph }, { traceparent: `00-${trace}-${above}-01` });
-  jobId = (sent.body as { prompt_id: string }).prompt_id;
-  await until("the job has run", async () => (await client.get(`/api/jobs/${jobId}`)).text.includes('"completed"'));
-  await client.get("/api/jobs/nobody-has-this-one?token=in-the-address");
-  await client.get("/nowhere/at/all");
-});
+const dataDir = temporaryFolder();
+const key = await serviceCommand(dataDir, "keys", "create", "--user", "ada");
+const runner = await startRunnerServer({ objectInfo: gpuClasses(["one.safetensors"]) });
+await serviceCommand(dataDir, "runners", "add", runner.address, "--label", "A40");
+const receiver = await startReceiver();
+const service = await startServiceProcess(dataDir, { LIGHTDESK_METRICS_TOKEN: TOKEN, ...receiver.settings });
+const client = httpClient(service.url, key);
+const sent = await client.call("POST", "/api/prompt", { prompt: graph }, { traceparent: `00-${trace}-${above}-01` });
+const jobId = (sent.body as { prompt_id: string }).prompt_id;
+await until("the job has run", async () => (await client.get(`/api/jobs/${jobId}`)).text.includes('"completed"'));
+await client.get("/api/jobs/nobody-has-this-one?token=in-the-address");
+await client.get("/nowhere/at/all");
 afterAll(async () => {
   await service.stop();
   await runner.close();
   await receiver.close();
-  await rm(dataDir, { recursive: true, force: true });
 });
 
-test("it is alive and ready, and says more of its parts to whoever has the metrics token alone", async () => {
+test("is alive and ready and gives details only for the metrics token", async () => {
   const live = await fetch(`${service.url}/api/health/live`);
   expect([live.status, await live.json()]).toEqual([200, { status: "alive" }]);
   const ready = await fetch(`${service.url}/api/health/ready`);
@@ -57,15 +45,15 @@ test("it is alive and ready, and says more of its parts to whoever has the metri
   expect((await fetch(`${service.url}/api/health/ready`, { method: "POST" })).status).toBe(405);
 });
 
-test("metrics are for the token alone, and each series has a type, words and labels of few values", async () => {
+test("requires the token for metrics; series have type, help and bounded labels", async () => {
   for (const authorization of ["", "Bearer", "Bearer another-token-entirely", `Basic ${TOKEN}`])
     expect((await fetch(`${service.url}/api/metrics`, { headers: { authorization } })).status, authorization).toBe(401);
-  const answer = await fetch(`${service.url}/api/metrics`, withToken);
-  expect(answer.headers.get("content-type")).toMatch(/^text\/plain; version=0\.0\.4/);
-  const text = await answer.text();
+  const response = await fetch(`${service.url}/api/metrics`, withToken);
+  expect(response.headers.get("content-type")).toMatch(/^text\/plain; version=0\.0\.4/);
+  const text = await response.text();
   const { series, types } = readScrape(text);
   const valueOf = (name: string, labels: object = {}) =>
-    series.find((one) => one.name === name && JSON.stringify(one.labels) === JSON.stringify(labels))?.value;
+    series.find((series) => series.name === name && JSON.stringify(series.labels) === JSON.stringify(labels))?.value;
 
   expect(valueOf("lightdesk_http_requests_total", { method: "POST", route: "/api/prompt", status: "200" })).toBe(1);
   expect(valueOf("lightdesk_http_requests_total", { method: "GET", route: "/api/jobs/{job_id}", status: "404" })).toBe(1);
@@ -89,10 +77,10 @@ test("metrics are for the token alone, and each series has a type, words and lab
   for (const secret of secrets) expect(text, secret).not.toContain(secret);
 });
 
-test("a request is a span below its caller's, the job that it sent runs below it, and none of them has the texts", async () => {
+test("traces a request and its job below the caller's span, without texts", async () => {
   const spans = await until("the run's span came", () => {
-    const found = receiver.spans();
-    return found.some(({ name }) => name === "run job") && found;
+    const spans = receiver.spans();
+    return spans.some(({ name }) => name === "run job") && spans;
   });
   const request = spans.find(({ name }) => name === "POST /api/prompt");
   expect(request).toMatchObject({ traceId: trace, parentSpanId: above, attributes: { "http.route": "/api/prompt" } });

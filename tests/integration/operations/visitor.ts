@@ -23,7 +23,7 @@ export async function enter(at: number, { host, base }: Site, link: string): Pro
 }
 
 function cookieOf(headers: IncomingHttpHeaders): string {
-  return (headers["set-cookie"] ?? []).map((one) => one.split(";")[0]).join("; ");
+  return (headers["set-cookie"] ?? []).map((value) => value.split(";")[0]).join("; ");
 }
 
 /** A file of so many pieces of one MiB, which are made while they are sent. */

@@ -1,48 +1,41 @@
 // A console on PostgreSQL is backed up while others write, and restored into an empty database: all rows, answers and sessions are the same.
-import { existsSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import pg from "pg";
-import { afterAll, beforeAll, expect, inject, test, vi } from "vitest";
+import { afterAll, expect, inject, test, vi } from "vitest";
 import { backUp, restore } from "@/lib/server/backup/backup";
 import { readEnv } from "@/lib/server/env";
 import { openStore } from "@/lib/server/store/store";
 import { SERVICE_SCHEMA } from "@/lib/service/store/baseline";
-import { fillInstallation, type Installation, tellOf } from "@/tests/support/installation";
-import { ask, createDatabase, type OwnDatabase } from "@/tests/support/postgres-server";
+import { fillInstallation, tellOf } from "@/tests/support/installation";
+import { ask, createDatabase } from "@/tests/support/postgres-server";
 import { startProcess } from "@/tests/support/start-process";
+import { temporaryFolder } from "@/tests/support/temporary-folder";
 import { until } from "@/tests/support/until";
-import { type AppWorld, createAppWorld } from "../console/apps/app-world";
+import { createAppWorld } from "../console/apps/app-world";
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
-const root = mkdtempSync(join(tmpdir(), "lightdesk-backup-"));
+const root = temporaryFolder();
 const at = (name: string) => join(root, name);
-let world: AppWorld;
-let made: Installation;
-let url: string;
-let other: OwnDatabase;
-beforeAll(async () => {
-  world = await createAppWorld();
-  made = await fillInstallation(world);
-  url = world.harness.console.env.databaseUrl ?? "";
-  other = await createDatabase(inject("postgres"));
-});
+const world = await createAppWorld();
+const installation = await fillInstallation(world);
+const url = world.harness.console.env.databaseUrl ?? "";
+const other = await createDatabase(inject("postgres"));
 afterAll(async () => {
   await world.dispose();
   await other.drop();
-  rmSync(root, { recursive: true });
 });
 
 const restoreTo = (dataDir: string, database?: string) =>
   restore({
     env: readEnv({ LIGHTDESK_DATA_DIR: dataDir, ...(database !== undefined && { DATABASE_URL: database }) }),
-    place: at("backup"),
-    say: () => undefined,
+    folder: at("backup"),
+    logProgress: () => undefined,
   });
 
 const ofConsoles = ["attempts", "kysely_migration", "kysely_migration_lock"];
-const ofServices = ["migrations", "commits", "tag_counts", "processes", "rounds", "turns", "long_notices", "run_progress"];
+const ofServices = ["migrations", "commits", "tag_counts", "processes", "rounds", "turns", "long_notices", "run_progress", "run_files"];
 
 /** Not copied: limits of sign-in, messages between processes that share a database, and the numbers of counted tags. */
 async function rowsIn(database: string, schema = "public"): Promise<Record<string, unknown[]>> {
@@ -61,11 +54,11 @@ async function rowsIn(database: string, schema = "public"): Promise<Record<strin
   return rows;
 }
 
-test("a backup is of one moment, whatever is written while it is made", async () => {
+test("is consistent at one moment during writes", async () => {
   // The background reader of jobs would go on writing.
-  const { ledger } = world.harness.console;
-  await ledger.reader.stop();
-  await ledger.settled();
+  const { jobIndex } = world.harness.console;
+  await jobIndex.reader.stop();
+  await jobIndex.settled();
   const before = await rowsIn(url);
   // Held in the middle, however fast it is.
   const holder = new pg.Client({ connectionString: url });
@@ -73,7 +66,14 @@ test("a backup is of one moment, whatever is written while it is made", async ()
   await holder.query("BEGIN; LOCK TABLE audit");
   const printed: string[] = [];
   const { env } = world.harness.console;
-  const backup = backUp({ env, place: at("backup"), withKeys: true, version: "0.2.0", now: Date.now(), say: (text) => printed.push(text) });
+  const backup = backUp({
+    env,
+    folder: at("backup"),
+    withKeys: true,
+    version: "0.2.0",
+    now: Date.now(),
+    logProgress: (text) => printed.push(text),
+  });
   await until("it waits", () => printed.some((text) => text.startsWith("archives:")));
   // One change in a table that has been copied, one in a table that has not.
   await ask(url, "INSERT INTO connections VALUES ('later', 'Later', 'http://127.0.0.1:9', NULL, NULL, 'unknown', 1, 'interface', 1)");
@@ -89,68 +89,75 @@ test("a backup is of one moment, whatever is written while it is made", async ()
   expect(await rowsIn(other.url)).toEqual(before);
 });
 
-test("what is restored is the console: what it answers, its sessions, its keys", async () => {
-  const before = await tellOf(world, made);
+test("restores the console's answers, sessions and keys", async () => {
+  const before = await tellOf(world, installation);
   await world.harness.console.stop();
   const again = await createAppWorld({ made: at("restored"), settings: { DATABASE_URL: other.url } });
-  expect(await tellOf(again, made)).toEqual(before);
+  expect(await tellOf(again, installation)).toEqual(before);
   await again.harness.console.stop();
 });
 
-test("a database with a console in it is not written over, and nothing is written beside it", async () => {
-  await expect(restoreTo(at("never"), other.url)).rejects.toThrow(/holds a console already/);
+test("refuses to overwrite a database with a console", async () => {
+  await expect(restoreTo(at("never"), other.url)).rejects.toThrow(/already contains a console/);
   expect(existsSync(at("never"))).toBe(false);
 });
 
-test("a folder that is no console's is refused, and the backup that is there stays", async () => {
+test("refuses a folder that is not a console's and keeps the backup", async () => {
   const { env } = world.harness.console;
   const before = readdirSync(at("backup"));
   const elsewhere = { ...env, dataDir: at("never") };
-  const made = backUp({ env: elsewhere, place: at("backup"), withKeys: false, version: "0.2.0", now: Date.now(), say: () => undefined });
+  const made = backUp({
+    env: elsewhere,
+    folder: at("backup"),
+    withKeys: false,
+    version: "0.2.0",
+    now: Date.now(),
+    logProgress: () => undefined,
+  });
   await expect(made).rejects.toThrow(/must be a data folder/);
   expect(readdirSync(at("backup"))).toEqual(before);
 });
 
-test("a backup that fails leaves what was there, and nothing else", async () => {
+test("leaves an earlier backup alone when it fails", async () => {
   const before = readdirSync(at("backup"));
   await ask(url, "CREATE TABLE unfinished_copy (begun bigint)");
   const { env } = world.harness.console;
-  const failed = backUp({ env, place: at("backup"), withKeys: false, version: "0.2.0", now: Date.now(), say: () => undefined });
+  const failed = backUp({ env, folder: at("backup"), withKeys: false, version: "0.2.0", now: Date.now(), logProgress: () => undefined });
   await expect(failed).rejects.toThrow(/has not ended/);
   await ask(url, "DROP TABLE unfinished_copy");
   expect(readdirSync(at("backup"))).toEqual(before);
 });
 
-test("the service's rows on PostgreSQL are backed up with their files, and restored there", async () => {
+test("backs up and restores PostgreSQL rows with their files", async () => {
   const { env } = world.harness.console;
-  const silent = { say: () => undefined };
-  const asked = { env, place: at("with-service"), withKeys: true, version: "0.2.0", now: Date.now() };
-  const manifest = await backUp({ ...asked, ...silent });
+  const silent = { logProgress: () => undefined };
+  const options = { env, folder: at("with-service"), withKeys: true, version: "0.2.0", now: Date.now() };
+  const manifest = await backUp({ ...options, ...silent });
   expect(manifest.service).toMatchObject({ blobs: { lost: [] } });
   const target = await createDatabase(inject("postgres"));
   const restored = readEnv({ LIGHTDESK_DATA_DIR: at("restored-service"), DATABASE_URL: target.url });
-  await restore({ env: restored, place: at("with-service"), ...silent });
+  await restore({ env: restored, folder: at("with-service"), ...silent });
   expect(readdirSync(join(at("restored-service"), "service")).sort()).toEqual(["blobs", "lock.sqlite", "postgresql-store"]);
   expect(await rowsIn(target.url, SERVICE_SCHEMA)).toEqual(await rowsIn(url, SERVICE_SCHEMA));
   expect((await rowsIn(target.url, SERVICE_SCHEMA)).jobs?.length).toBeGreaterThan(0);
-  await expect(restore({ env: { ...restored, dataDir: at("never") }, place: at("with-service"), ...silent })).rejects.toThrow(
-    /holds a console already/,
+  await expect(restore({ env: { ...restored, dataDir: at("never") }, folder: at("with-service"), ...silent })).rejects.toThrow(
+    /already contains a console/,
   );
   await target.drop();
 });
 
-test("without DATABASE_URL it is restored into the folder", async () => {
+test("restores into the folder without DATABASE_URL", async () => {
   await restoreTo(at("in-folder"));
   const store = openStore(at("in-folder"));
   expect(await store.members.hasOwner()).toBe(true);
   await store.close();
 });
 
-test("the command says where the console went, and refuses a database that is not the folder's", async () => {
+test("names the console's new store and refuses a foreign database", async () => {
   const settings = { LIGHTDESK_DATA_DIR: at("restored"), DATABASE_URL: other.url };
-  const made = startProcess("dist/backup.mjs", settings, [at("second")]);
-  expect([await made.ended, made.output()]).toEqual([0, expect.stringMatching(/^Backup of .* 5 members/m)]);
-  expect(made.output()).not.toContain("secret-word");
+  const child = startProcess("dist/backup.mjs", settings, [at("second")]);
+  expect([await child.ended, child.output()]).toEqual([0, expect.stringMatching(/^Backup of .* 5 members/m)]);
+  expect(child.output()).not.toContain("secret-word");
   const empty = await createDatabase(inject("postgres"));
   const refused = startProcess("dist/backup.mjs", { ...settings, DATABASE_URL: empty.url }, [at("third")]);
   expect([await refused.ended, refused.output()]).toEqual([1, expect.stringContaining("belongs to another database")]);

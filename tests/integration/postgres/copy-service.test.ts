@@ -1,9 +1,8 @@
 // The rows of a service move to PostgreSQL and back, with rows in every table, also when the copy is interrupted and the service runs on.
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type pg from "pg";
-import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { afterAll, expect, inject, test } from "vitest";
 import { copyStores } from "@/lib/server/backup/backup";
 import { openStore } from "@/lib/server/store/store";
 import { copyServiceStore } from "@/lib/service/index";
@@ -12,13 +11,14 @@ import { lockDataFolder } from "@/lib/service/store/data-folder";
 import { openPostgres } from "@/lib/service/store/postgres/database";
 import { openDatabase } from "@/lib/service/store/sqlite";
 import { SqliteConnection } from "@/lib/shared/database/sqlite";
-import { ask, createDatabase, inSchema, type OwnDatabase } from "@/tests/support/postgres-server";
+import { ask, createDatabase, inSchema } from "@/tests/support/postgres-server";
+import { temporaryFolder } from "@/tests/support/temporary-folder";
 
 /** More than one read returns. */
 const ROWS = 1200;
 const now = () => 1_700_000_000_000;
 /** Tables that triggers fill, and tables that only one of the two databases has. */
-const made = /^(sqlite_.*|migrations|asset_search.*|job_counts|asset_counts|user_storage|tag_counts)$/;
+const regExp = /^(sqlite_.*|migrations|asset_search.*|job_counts|asset_counts|user_storage|tag_counts)$/;
 const counters = {
   job_counts: "SELECT user_id, workflow_id, state, has_image, n FROM job_counts WHERE n <> 0 ORDER BY 1, 2, 3, 4",
   asset_counts: "SELECT owner_id, n FROM asset_counts WHERE n <> 0 ORDER BY 1",
@@ -26,27 +26,17 @@ const counters = {
   tag_counts: "SELECT owner_id, tag, n FROM tag_counts WHERE n <> 0 ORDER BY 1, 2",
 };
 
-let folder: string;
-let before: string;
-let after: string;
-let database: OwnDatabase;
+const folder = temporaryFolder();
+const before = join(folder, "before", "service", "service.sqlite");
+const after = join(folder, "after", "service", "service.sqlite");
+for (const name of ["before", "after"]) mkdirSync(join(folder, name, "service"), { recursive: true });
+const database = await createDatabase(inject("postgres"));
+await migratePostgres(database.url, now);
+fill(before);
 
-beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), "lightdesk-copy-service-"));
-  before = join(folder, "before", "service", "service.sqlite");
-  after = join(folder, "after", "service", "service.sqlite");
-  for (const name of ["before", "after"]) mkdirSync(join(folder, name, "service"), { recursive: true });
-  database = await createDatabase(inject("postgres"));
-  await migratePostgres(database.url, now);
-  fill(before);
-});
+afterAll(() => database.drop());
 
-afterAll(async () => {
-  await database.drop();
-  rmSync(folder, { recursive: true, force: true });
-});
-
-test("a copy that was broken off is no service's to start on; made again it takes over what has changed since, and ends", async () => {
+test("resumes an interrupted copy with later changes before a service may start", async () => {
   const broken = copyServiceStore({ file: before }, { url: database.url }, (progress) => {
     if (progress.startsWith("job_results:")) throw new Error("broken off");
   });
@@ -69,13 +59,13 @@ test("a copy that was broken off is no service's to start on; made again it take
   await (await openPostgres(database.url, now)).close();
 });
 
-test("a row that changes after it was copied is found in the end: the copy is not done before it is made again", async () => {
+test("finds a row changed after copying and repeats the copy", async () => {
   const other = await createDatabase(inject("postgres"));
   await migratePostgres(other.url, now);
   const disturbed = copyServiceStore({ file: before }, { url: other.url }, (progress) => {
     if (progress.startsWith("users:")) changeUsers(1);
   });
-  await expect(disturbed).rejects.toThrow("The rows of users changed while they were copied");
+  await expect(disturbed).rejects.toThrow("Rows of users changed during the copy");
   await expect(openPostgres(other.url, now)).rejects.toThrow(/copy-store/);
   changeUsers(-1);
   await copyServiceStore({ file: before }, { url: other.url }, () => undefined);
@@ -83,7 +73,7 @@ test("a row that changes after it was copied is found in the end: the copy is no
   await other.drop();
 });
 
-test("what is new there gets a number that no row has had", async () => {
+test("gives new rows numbers that no row has had", async () => {
   const [row] = await askService<{ seq: number }>(`
     INSERT INTO jobs (id, user_id, state, number, workflow_id, create_time, update_time, state_time)
     VALUES ('new', 1, 'pending', 1, 'w', 1, 1, 1) RETURNING seq::integer`);
@@ -91,7 +81,7 @@ test("what is new there gets a number that no row has had", async () => {
   await askService("DELETE FROM jobs WHERE id = 'new'");
 });
 
-test("back in a folder it is what it was, to the last row and counter, also if the copy was broken off", async () => {
+test("restores rows and counters in a folder, also after an interruption", async () => {
   const broken = copyServiceStore({ url: database.url }, { file: after }, (progress) => {
     if (progress.startsWith("job_results:")) throw new Error("broken off");
   });
@@ -108,14 +98,15 @@ test("back in a folder it is what it was, to the last row and counter, also if t
   sqlite.close();
 });
 
-test("console and service are one copy, which no console starts on before both have ended", async () => {
+test("copies console and service together and blocks starts until done", async () => {
   const both = await createDatabase(inject("postgres"));
   const folderOfBoth = join(folder, "before");
   const ofConsole = openStore(folderOfBoth);
   await ofConsole.migrate();
   await ofConsole.members.create({ name: "Ada", email: "ada@example.com", role: "owner", passwordHash: "h", createdAt: 1 });
   await ofConsole.close();
-  const copy = (say: (progress: string) => void) => copyStores({ from: { dataDir: folderOfBoth }, to: { url: both.url }, say });
+  const copy = (logProgress: (progress: string) => void) =>
+    copyStores({ from: { dataDir: folderOfBoth }, to: { url: both.url }, logProgress });
   const broken = copy((progress) => {
     if (progress.startsWith("jobs:")) throw new Error("broken off");
   });
@@ -126,16 +117,16 @@ test("console and service are one copy, which no console starts on before both h
   expect(tables).toBeGreaterThan(40);
   await early.migrate();
   await early.close();
-  await expect(copy(() => undefined)).rejects.toThrow(/holds a console already/);
+  await expect(copy(() => undefined)).rejects.toThrow(/already contains a console/);
   await both.drop();
 });
 
-test("a service that is there already is not written over, also where there is no console", async () => {
-  const copy = copyStores({ from: { dataDir: join(folder, "after") }, to: { url: database.url }, say: () => undefined });
-  await expect(copy).rejects.toThrow(/holds the store of a service already/);
+test("refuses to overwrite an existing service, also without a console", async () => {
+  const copy = copyStores({ from: { dataDir: join(folder, "after") }, to: { url: database.url }, logProgress: () => undefined });
+  await expect(copy).rejects.toThrow(/already contains a service/);
 });
 
-test("a folder that a service holds is left alone", async () => {
+test("leaves a folder in use alone", async () => {
   const lock = lockDataFolder(join(folder, "after", "service"));
   await expect(copyServiceStore({ file: after }, { url: database.url }, () => undefined)).rejects.toThrow(/is in use by process/);
   lock.release();
@@ -155,7 +146,7 @@ type ColumnInfo = { name: string; type: string };
 
 function tablesOf(sqlite: SqliteConnection): string[] {
   const names = sqlite.prepare<[], string>("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name").pluck().all();
-  return names.filter((name) => !made.test(name));
+  return names.filter((name) => !regExp.test(name));
 }
 
 /** Rows in every table, each column with a distinct value. One is longer than one read returns. */
@@ -165,7 +156,7 @@ function fill(file: string): void {
   sqlite.pragma("foreign_keys = OFF");
   sqlite.exclusively(() => {
     // Tags are counted by the owner of their assets.
-    for (const table of tablesOf(sqlite).sort((one, other) => Number(one === "asset_tags") - Number(other === "asset_tags"))) {
+    for (const table of tablesOf(sqlite).sort((value, other) => Number(value === "asset_tags") - Number(other === "asset_tags"))) {
       const columns = sqlite.prepare<[], ColumnInfo>(`PRAGMA table_info("${table}")`).all();
       const references = sqlite.prepare<[], { from: string; table: string; to: string }>(`PRAGMA foreign_key_list("${table}")`).all();
       const insert = sqlite.prepare(`INSERT INTO "${table}" VALUES (${columns.map(() => "?").join(", ")})`);

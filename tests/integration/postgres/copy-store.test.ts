@@ -3,37 +3,33 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
-import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { afterAll, expect, inject, test } from "vitest";
 import { startComposition } from "@/lib/server/composition";
 import { readEnv } from "@/lib/server/env";
 import { copyBetween, openStore } from "@/lib/server/store/store";
 import { SqliteConnection } from "@/lib/shared/database/sqlite";
-import { ask, createDatabase, type OwnDatabase } from "@/tests/support/postgres-server";
+import { ask, createDatabase } from "@/tests/support/postgres-server";
 import { startProcess } from "@/tests/support/start-process";
 
 const ROWS = 4;
 const ENTRIES = 3000;
-let folder: string;
-let database: OwnDatabase;
 const places = { before: "", after: "" };
 
-beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), "lightdesk-copy-"));
-  places.before = mkdtempSync(join(folder, "before-"));
-  places.after = join(folder, "after");
-  database = await createDatabase(inject("postgres"));
-  const store = openStore(places.before);
-  await store.migrate();
-  await store.close();
-  fill(join(places.before, "console.sqlite"));
-});
+const folder = mkdtempSync(join(tmpdir(), "lightdesk-copy-"));
+places.before = mkdtempSync(join(folder, "before-"));
+places.after = join(folder, "after");
+const database = await createDatabase(inject("postgres"));
+const store = openStore(places.before);
+await store.migrate();
+await store.close();
+fill(join(places.before, "console.sqlite"));
 
 afterAll(async () => {
   await database.drop();
   rmSync(folder, { recursive: true, force: true });
 });
 
-test("a copy that was killed is no console's to start on; run again it ends, and is what it was made of", async () => {
+test("blocks a half copied console and completes it on the next run", async () => {
   const settings = { LIGHTDESK_DATA_DIR: places.before };
   const target = openStore("", database.url);
   await target.migrate();
@@ -51,7 +47,7 @@ test("a copy that was killed is no console's to start on; run again it ends, and
   await expect(early.ready).rejects.toThrow(/copy-store/);
   await early.stop();
   const again = startProcess("dist/copy-store.mjs", settings, ["--to", database.url]);
-  expect([await again.ended, again.output()]).toEqual([0, expect.stringContaining("compared row by row")]);
+  expect([await again.ended, again.output()]).toEqual([0, expect.stringContaining("Copied and compared")]);
   expect(again.output()).not.toContain("secret-word");
   const [counts] = await ask<{ audit: string; jobs: string; words: string }>(
     database.url,
@@ -60,9 +56,9 @@ test("a copy that was killed is no console's to start on; run again it ends, and
   expect(counts).toEqual({ audit: String(ENTRIES), jobs: String(ROWS), words: String(ROWS) });
 });
 
-test("what was copied is searched, and goes on with numbers of its own", async () => {
+test("searches copied rows and continues the numbering", async () => {
   const store = openStore("", database.url);
-  const { jobs } = await store.jobLedger.search("connections-id-1", {
+  const { jobs } = await store.jobIndexStore.search("connections-id-1", {
     words: ["fjord"],
     offset: 0,
     limit: 9,
@@ -70,13 +66,13 @@ test("what was copied is searched, and goes on with numbers of its own", async (
     sort_order: "desc",
   });
   expect(jobs.map(({ id }) => id)).toEqual(["ledger_jobs-job_id-1"]);
-  const made = await store.connections.create({ name: "New", baseUrl: "http://127.0.0.1:9", createdAt: 1 });
-  await store.jobLedger.note(made.id, [{ jobId: "j", item: { id: "j", status: "completed" }, createdMs: 5, isExact: true }], 100);
-  expect(await ask(database.url, `SELECT number::integer FROM ledger_connections WHERE connection_id = '${made.id}'`)).toEqual([
+  const connection = await store.connections.create({ name: "New", baseUrl: "http://127.0.0.1:9", createdAt: 1 });
+  await store.jobIndexStore.note(connection.id, [{ jobId: "j", item: { id: "j", status: "completed" }, createdMs: 5, isExact: true }], 100);
+  expect(await ask(database.url, `SELECT number::integer FROM ledger_connections WHERE connection_id = '${connection.id}'`)).toEqual([
     { number: ROWS + 1 },
   ]);
-  await store.connections.remove(made.id);
-  while (await store.jobLedger.sweep());
+  await store.connections.remove(connection.id);
+  while (await store.jobIndexStore.sweep());
   await store.close();
 });
 
@@ -85,7 +81,7 @@ test("back in a folder it is what it was, to the last row", async () => {
   expect(rows).toBeGreaterThan(ENTRIES + 100);
   expect(rowsIn(places.after)).toEqual(rowsIn(places.before));
   const store = openStore(places.after);
-  const found = await store.jobLedger.search("connections-id-2", {
+  const match = await store.jobIndexStore.search("connections-id-2", {
     words: ["fjord"],
     offset: 0,
     limit: 9,
@@ -93,11 +89,13 @@ test("back in a folder it is what it was, to the last row", async () => {
     sort_order: "desc",
   });
   await store.close();
-  expect(found.total).toBe(1);
+  expect(match.total).toBe(1);
 });
 
-test("a console that is there already is not written over", async () => {
-  await expect(copyBetween({ dataDir: places.before }, { url: database.url }, () => undefined)).rejects.toThrow(/holds a console already/);
+test("refuses to overwrite an existing console", async () => {
+  await expect(copyBetween({ dataDir: places.before }, { url: database.url }, () => undefined)).rejects.toThrow(
+    /already contains a console/,
+  );
 });
 
 async function made(path: string): Promise<string> {

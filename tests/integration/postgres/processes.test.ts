@@ -23,8 +23,8 @@ beforeEach(async () => {
   database = await openPostgres(own.url, Date.now);
   here = createPostgresProcesses(database, own.url, log);
   there = createPostgresProcesses(database, wire.url, log);
-  await here.start(1);
-  await there.start(1);
+  await here.start({ slots: 1, hasSharedFiles: true });
+  await there.start({ slots: 1, hasSharedFiles: true });
 });
 
 afterEach(async () => {
@@ -36,7 +36,7 @@ afterEach(async () => {
   await own.drop();
 });
 
-it("tells the others and never itself, in a commit only where it is kept", async () => {
+it("notifies other processes, and within a commit only when committed", async () => {
   const received: unknown[] = [];
   const own: unknown[] = [];
   here.listen("news", (payload) => own.push(payload));
@@ -44,12 +44,12 @@ it("tells the others and never itself, in a commit only where it is kept", async
   there.listen("other", (payload) => received.push(payload));
   await expect(
     database.commit(async (tx) => {
-      await here.tell("news", "undone", tx);
+      await here.notify("news", "undone", tx);
       throw new Error("no");
     }),
   ).rejects.toThrow("no");
-  await database.commit((tx) => here.tell("news", { at: 1 }, tx));
-  await here.tell("news", "outside");
+  await database.commit((tx) => here.notify("news", { at: 1 }, tx));
+  await here.notify("news", "outside");
   await until("both have arrived", () => received.length === 2);
   expect([received, own]).toEqual([
     [
@@ -58,7 +58,7 @@ it("tells the others and never itself, in a commit only where it is kept", async
     ],
     [],
   ]);
-  await expect(here.tell("news", "x".repeat(8000))).rejects.toThrow("too long");
+  await expect(here.notify("news", "x".repeat(8000))).rejects.toThrow("too long");
 });
 
 it("says that something may have been missed once a lost line is there again", async () => {
@@ -68,38 +68,36 @@ it("says that something may have been missed once a lost line is there again", a
   wire.cut();
   warnings = 0;
   await until("the line is lost", () => warnings > 0);
-  await here.tell("news", "not heard");
+  await here.notify("news", "not heard");
   wire.mend();
   await until("it is there again", () => missed === 1);
-  await here.tell("news", "heard");
+  await here.notify("news", "heard");
   await until("it hears", () => received.length === 1);
   expect(received).toEqual(["heard"]);
 });
 
 it("gives up who says nothing any more, who learns of it when it is back", async () => {
   const events: string[] = [];
-  here.watch({ othersSilent: () => events.push("silent"), wasGivenUp: () => events.push("wrong") });
-  there.watch({ othersSilent: () => undefined, wasGivenUp: () => events.push("given up") });
+  here.watch({ othersUnresponsive: () => events.push("silent"), onAbandoned: () => events.push("wrong") });
+  there.watch({ othersUnresponsive: () => undefined, onAbandoned: () => events.push("given up") });
   expect(await here.live()).toEqual([here.id, there.id].sort());
   wire.cut();
   await until("its silence is noticed", () => events.includes("silent"));
   expect(await here.live()).toEqual([here.id]);
-  expect(await database.commit((tx) => here.giveUpSilent(tx))).toEqual([there.id]);
+  expect(await database.commit((tx) => here.removeUnresponsive(tx))).toEqual([there.id]);
   wire.mend();
   await until("it knows", () => events.includes("given up"));
   expect(await here.live()).toEqual([here.id, there.id].sort());
 });
 
-it("releases the locks of an ended process and its workers only", async () => {
-  // As the previous version stored them.
-  await ask(own.url, `UPDATE lightdesk_service.processes SET worker_ids = '{one,two}' WHERE id = '${there.id}'`);
+it("gives up an ended process at once", async () => {
   await there.close();
   expect(await here.live()).toEqual([here.id]);
-  expect(await database.commit((tx) => here.giveUpSilent(tx))).toEqual([there.id, "one", "two"]);
+  expect(await database.commit((tx) => here.removeUnresponsive(tx))).toEqual([there.id]);
   expect(await ask(own.url, "SELECT id FROM lightdesk_service.processes")).toEqual([{ id: here.id }]);
 });
 
-it("knows the jobs of processes that are no more, and those of others", async () => {
+it("distinguishes jobs of dead processes from those of live ones", async () => {
   await database.commit(async (tx) => {
     await tx.run(query.insertInto("users").values({ name: "ada", status: "active", created_at: 1 }));
     for (const [index, holder] of [here.id, there.id, "gone", null].entries())
@@ -116,23 +114,23 @@ it("knows the jobs of processes that are no more, and those of others", async ()
   expect(await ids(here.isNotRunHere)).toEqual(["job 1", "job 2", "job 3"]);
 });
 
-it("what is done for all is done by the first of them, and by another once that one has gone", async () => {
+it("runs shared work in the first process, then in another when it ends", async () => {
   const done: string[] = [];
-  const keeping = [here, there].map((one) =>
+  const keeping = [here, there].map((processes) =>
     startHousekeeping(
       [
-        { name: "shared", everyMs: 20, isShared: true, round: () => Promise.resolve(done.push(one.id)) },
-        { name: "own", everyMs: 20, round: () => Promise.resolve(done.push(`own ${one.id}`)) },
+        { name: "shared", everyMs: 20, isShared: true, round: () => Promise.resolve(done.push(processes.id)) },
+        { name: "own", everyMs: 20, round: () => Promise.resolve(done.push(`own ${processes.id}`)) },
       ],
-      one,
+      processes,
       log,
     ),
   );
   const [first = "", second = ""] = await here.live();
-  await until("both did their own", () => [first, second].every((id) => done.filter((one) => one === `own ${id}`).length > 3));
+  await until("both did their own", () => [first, second].every((id) => done.filter((value) => value === `own ${id}`).length > 3));
   expect(done).toContain(first);
   expect(done).not.toContain(second);
   await (first === here.id ? here : there).close();
   await until("the other one does it", () => done.includes(second));
-  for (const one of keeping) await one.stop();
+  for (const housekeeping of keeping) await housekeeping.stop();
 });

@@ -1,11 +1,7 @@
 // Two consoles on one database rotate their keys at the same moment.
 import { randomBytes } from "node:crypto";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { afterAll, expect, inject, test } from "vitest";
 import { recordOfHost } from "@/lib/server/embed/host-keys";
-import { sealedHosts } from "@/lib/server/embed/hosts";
 import {
   findReusedId,
   parseKeyRing,
@@ -13,41 +9,34 @@ import {
   rotateRows,
   type Rotation,
   seal,
-  sealedKeys,
-  type SealedRows,
   sealedSecret,
   unseal,
 } from "@/lib/server/keys/key-ring";
+import { type Sealed } from "@/lib/server/store/connections";
+import { type ListSealed } from "@/lib/server/store/sealed-columns";
 import { openStore, type Store } from "@/lib/server/store/store";
-import { sealedRequests, sealRequest } from "@/lib/server/tasks/sealed-request";
-import { createHarness, type Harness } from "@/tests/support/harness";
-import { createDatabase, type OwnDatabase } from "@/tests/support/postgres-server";
+import { sealRequest } from "@/lib/server/tasks/sealed-request";
+import { createHarness } from "@/tests/support/harness";
+import { createDatabase } from "@/tests/support/postgres-server";
+import { temporaryFolder } from "@/tests/support/temporary-folder";
 
 const KEYS = 20;
 const pair = (id: string) => `${id}:${randomBytes(32).toString("base64")}`;
 const [old, young] = [pair("old"), pair("young")];
 const [both, alone] = [parseKeyRing(`${young},${old}`), parseKeyRing(young)];
-
-let database: OwnDatabase;
-let bytes: string;
-let harness: Harness;
-let other: Store;
-beforeAll(async () => {
-  database = await createDatabase(inject("postgres"));
-  bytes = await mkdtemp(join(tmpdir(), "lightdesk-bytes-"));
-  harness = await createHarness({
-    settings: { DATABASE_URL: database.url, LIGHTDESK_ENCRYPTION_KEYS: old, LIGHTDESK_BLOBS: bytes },
-  });
-  other = openStore("", database.url);
+const database = await createDatabase(inject("postgres"));
+const bytes = temporaryFolder();
+const harness = await createHarness({
+  settings: { DATABASE_URL: database.url, LIGHTDESK_ENCRYPTION_KEYS: old, LIGHTDESK_BLOBS: bytes },
 });
+const other = openStore("", database.url);
 afterAll(async () => {
   await other.close();
   await harness.dispose();
   await database.drop();
-  await rm(bytes, { recursive: true, force: true });
 });
 
-/** Whoever comes waits for the other one. */
+/** The later one waits for the other. */
 function meetingPoint(): () => Promise<void> {
   let waiting: (() => void) | undefined;
   return () =>
@@ -60,45 +49,41 @@ function meetingPoint(): () => Promise<void> {
 }
 
 /** Both have read everything before either writes. Counts what was written. */
-async function atOnce<Row>(rowsOf: (store: Store) => SealedRows<Row>): Promise<{ both: Rotation[]; written: number }> {
+async function atOnce(listOf: (store: Store) => ListSealed): Promise<{ both: Rotation[]; written: number }> {
   const meet = meetingPoint();
   let written = 0;
   const rotate = async (store: Store) => {
-    const rows = rowsOf(store);
-    expect(await findReusedId(rows, both)).toBeUndefined();
-    return rotateRows(
-      {
-        ...rows,
-        async list() {
-          const listed = await rows.list();
-          await meet();
-          return listed;
-        },
-        async reseal(row, after) {
-          const isWritten = await rows.reseal(row, after);
+    const list = listOf(store);
+    expect(await findReusedId(list, both)).toBeUndefined();
+    const listTogether = async () => {
+      const sealed = await list();
+      await meet();
+      return sealed.map((row) => ({
+        ...row,
+        async reseal(after: Sealed) {
+          const isWritten = await row.reseal(after);
           written += Number(isWritten);
           return isWritten;
         },
-      },
-      both,
-    );
+      }));
+    };
+    return rotateRows(listTogether, both);
   };
   return { both: await Promise.all([harness.console.store, other].map(rotate)), written };
 }
 
 /** Each row was written once, by one of the two, and the young key alone opens all of them. */
-async function expectOnce<Row>(rowsOf: (store: Store) => SealedRows<Row>, count: number): Promise<void> {
-  const rotated = await atOnce(rowsOf);
+async function expectOnce(listOf: (store: Store) => ListSealed, count: number): Promise<void> {
+  const rotated = await atOnce(listOf);
   expect(rotated.both.reduce((sum, { resealed }) => sum + resealed, 0)).toBe(count);
   expect(rotated.written).toBe(count);
   for (const { sealedBy } of rotated.both) expect([...sealedBy]).toEqual([["young", { count, unreadable: 0 }]]);
-  const rows = rowsOf(other);
-  const opened = (await rows.list()).map((row) => unseal(alone, rows.recordOf(row), rows.sealedOf(row)));
+  const opened = (await listOf(other)()).map(({ recordId, sealed }) => unseal(alone, recordId, sealed));
   expect(opened).toHaveLength(count);
   expect(opened).not.toContain(undefined);
 }
 
-test("two rotations at once both finish, write each secret once, and leave all of them readable with the new key", async () => {
+test("completes two parallel rotations, writing each secret once", async () => {
   const { store, ring, now } = harness.console;
   const before = (await store.keys.list()).length;
   const connections = await Promise.all(Array.from({ length: KEYS }, (_, at) => harness.connect("http://127.0.0.1:9", `sk-${at}`)));
@@ -114,9 +99,9 @@ test("two rotations at once both finish, write each secret once, and leave all o
   const keeping = { sealed: secret("present"), old: { sealed: secret("before"), until: now() }, keptBy: undefined };
   await store.embedHosts.create(host, { ...body, origins: [], pages: [] }, keeping, now());
 
-  await expectOnce((one) => sealedKeys(one.keys), before + KEYS);
-  await expectOnce((one) => sealedRequests(one.downloadTasks), 2);
-  await expectOnce((one) => sealedHosts(one.embedHosts), 2);
-  await expectOnce((one) => sealedSecret(one.settings), 1);
+  await expectOnce((item) => item.sealed.apiKeys, before + KEYS);
+  await expectOnce((item) => item.sealed.downloads, 2);
+  await expectOnce((item) => item.sealed.embedHosts, 2);
+  await expectOnce((item) => sealedSecret(item.settings), 1);
   expect(await readSharedSecret(other.settings, alone)).toBe(harness.console.authSecret);
 });

@@ -1,65 +1,244 @@
-// The two databases have one schema: the migrations of SQLite and of PostgreSQL make the same tables.
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+// The schemas of the console and of the service are the same in SQLite and in PostgreSQL; the service's counters agree in both.
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, inject, it } from "vitest";
+import fc from "fast-check";
+import pg from "pg";
+import { afterEach, beforeEach, describe, expect, inject, it } from "vitest";
 import { openStore } from "@/lib/server/store/store";
-import { ask, createDatabase } from "@/tests/support/postgres-server";
+import { migrate, migratePostgres, SERVICE_SCHEMA } from "@/lib/service/store/baseline";
+import { SqliteConnection } from "@/lib/shared/database/sqlite";
+import { ask, createDatabase, type OwnDatabase } from "@/tests/support/postgres-server";
 import { shapesOfPostgres, shapesOfSqlite } from "@/tests/support/schema-shapes";
+import { temporaryFolder } from "@/tests/support/temporary-folder";
 
-/** Tables of one database only: the search index, and a library's own tables. */
-const own = /^(ledger_words.*|sqlite_.*|kysely_.*)$/;
+const now = () => 1_700_000_000_000;
 
-it("has the same tables, columns, keys, references and indexes in both", async () => {
-  const folder = mkdtempSync(join(tmpdir(), "lightdesk-schemas-"));
-  const database = await createDatabase(inject("postgres"));
-  try {
-    await migrateAndClose(openStore(folder));
-    await migrateAndClose(openStore(folder, database.url));
-    const [sqlite, postgres] = [shapesOfSqlite(join(folder, "console.sqlite"), own), await shapesOfPostgres(database.url, own)];
-    expect([...postgres.keys()].sort()).toEqual([...sqlite.keys()].sort());
-    expect(sqlite.size).toBeGreaterThan(30);
-    for (const [table, shape] of sqlite) expect(postgres.get(table), table).toEqual(shape);
-  } finally {
-    await database.drop();
-    rmSync(folder, { recursive: true, force: true });
-  }
-});
-
-it("compares every text by its bytes", async () => {
-  const database = await createDatabase(inject("postgres"));
-  try {
-    await migrateAndClose(openStore("", database.url));
-    const loose = await ask(
-      database.url,
-      "SELECT table_name, column_name FROM information_schema.columns WHERE table_schema = 'public' AND data_type = 'text' AND collation_name IS DISTINCT FROM 'C'",
-    );
-    expect(loose).toEqual([]);
-  } finally {
-    await database.drop();
-  }
-});
-
-it("adopts a database of the last schema before the baseline, with an identical result", async () => {
-  const [older, made] = [await createDatabase(inject("postgres")), await createDatabase(inject("postgres"))];
-  try {
-    await ask(older.url, readFileSync("tests/fixtures/schemas/console-postgres.sql", "utf8"));
-    await ask(
-      older.url,
-      "INSERT INTO members (id, name, email, role, password_hash, created_at) VALUES ('m', 'Ada', 'a@b.test', 'owner', 'h', 1)",
-    );
-    for (const { url } of [older, made]) await migrateAndClose(openStore("", url));
-    const store = openStore("", older.url);
-    expect(await store.members.getByEmail("a@b.test")).toMatchObject({ id: "m", name: "Ada" });
-    await store.close();
-    const ofLibraries = /^kysely_/;
-    expect(await shapesOfPostgres(made.url, ofLibraries)).toEqual(await shapesOfPostgres(older.url, ofLibraries));
-  } finally {
-    await Promise.all([older.drop(), made.drop()]);
-  }
-});
-
-async function migrateAndClose(store: ReturnType<typeof openStore>): Promise<void> {
+async function migrateConsole(folder: string, url?: string): Promise<void> {
+  const store = openStore(folder, url);
   await store.migrate();
   await store.close();
 }
+
+function migrateService(file: string): void {
+  const sqlite = new SqliteConnection(file);
+  migrate(sqlite, now);
+  sqlite.close();
+}
+
+let folder: string;
+let database: OwnDatabase;
+beforeEach(async () => {
+  folder = temporaryFolder();
+  database = await createDatabase(inject("postgres"));
+});
+afterEach(() => database.drop());
+
+describe.each([
+  {
+    whose: "the console",
+    schema: "public",
+    file: "console.sqlite",
+    /** Tables of one database only: the search index, and a library's own tables. */
+    own: /^(ledger_words.*|sqlite_.*|kysely_.*)$/,
+    prepare: async (url: string) => {
+      await migrateConsole(folder);
+      await migrateConsole("", url);
+    },
+    migrate: (url: string) => migrateConsole("", url),
+    dump: "console-postgres.sql",
+    entry: "INSERT INTO members (id, name, email, role, password_hash, created_at) VALUES ('m', 'ada', 'a@b.test', 'owner', 'h', 1)",
+    entries: "SELECT name FROM members",
+  },
+  {
+    whose: "the service",
+    schema: SERVICE_SCHEMA,
+    file: "service.sqlite",
+    /** Indexes of one database only, and the tables that processes share, which only PostgreSQL has. */
+    own: /^(jobs_idle|asset_search.*|sqlite_.*|commits|processes|turns|long_notices|run_progress|run_files)$/,
+    prepare: async (url: string) => {
+      migrateService(join(folder, "service.sqlite"));
+      await migratePostgres(url, now);
+    },
+    migrate: (url: string) => migratePostgres(url, now),
+    dump: "service-postgres.sql",
+    entry: "INSERT INTO users (name, status, created_at) VALUES ('ada', 'active', 1)",
+    entries: `SELECT name FROM ${SERVICE_SCHEMA}.users`,
+  },
+])("the schema of $whose", ({ schema, file, own, prepare, migrate, dump, entry, entries }) => {
+  it("has the same tables, columns, keys, references and indexes in both", async () => {
+    await prepare(database.url);
+    const [sqlite, postgres] = [shapesOfSqlite(join(folder, file), own), await shapesOfPostgres(database.url, own, schema)];
+    expect([...postgres.keys()].sort()).toEqual([...sqlite.keys()].sort());
+    expect(sqlite.size).toBeGreaterThan(20);
+    for (const [table, shape] of sqlite) expect(postgres.get(table), table).toEqual(shape);
+    // Every text is compared by its bytes.
+    const loose = `SELECT table_name, column_name FROM information_schema.columns
+      WHERE table_schema = '${schema}' AND data_type = 'text' AND collation_name IS DISTINCT FROM 'C'`;
+    expect(await ask(database.url, loose)).toEqual([]);
+  });
+
+  it("adopts a database of the last pre-baseline schema with an equal result", async () => {
+    const older = await createDatabase(inject("postgres"));
+    try {
+      const text = readFileSync(`tests/fixtures/schemas/${dump}`, "utf8");
+      await ask(older.url, `CREATE SCHEMA IF NOT EXISTS ${schema}; SET search_path = ${schema}; ${text}; ${entry}`);
+      for (const { url } of [older, database]) await migrate(url);
+      expect(await ask(older.url, entries)).toEqual([{ name: "ada" }]);
+      const shapes = ({ url }: OwnDatabase) => shapesOfPostgres(url, own, schema);
+      expect(await shapes(database)).toEqual(await shapes(older));
+      const functions = `SELECT proname, prosrc FROM pg_proc WHERE pronamespace = '${schema}'::regnamespace ORDER BY 1`;
+      const triggers = `SELECT tgrelid::regclass::text AS owner, pg_get_triggerdef(oid) AS text FROM pg_trigger WHERE NOT tgisinternal ORDER BY 1, 2`;
+      for (const text of [functions, triggers]) expect(await ask(database.url, text)).toEqual(await ask(older.url, text));
+    } finally {
+      await older.drop();
+    }
+  });
+});
+
+describe("a database of the service", () => {
+  beforeEach(() => migratePostgres(database.url, now));
+
+  it("keeps the console's tables and creates its own once in parallel starts", async () => {
+    await ask(database.url, "CREATE TABLE users (of_the_console text); INSERT INTO users VALUES ('kept')");
+    await Promise.all([1, 2, 3, 4].map(() => migratePostgres(database.url, now)));
+    expect(await ask(database.url, "SELECT * FROM users")).toEqual([{ of_the_console: "kept" }]);
+    expect(await ask(database.url, `SELECT label FROM ${SERVICE_SCHEMA}.runners`)).toEqual([{ label: "Built-in" }]);
+  });
+
+  it("refuses a database of a newer version with a message", async () => {
+    await ask(database.url, `INSERT INTO ${SERVICE_SCHEMA}.migrations VALUES ('999-of-later', 0)`);
+    await expect(migratePostgres(database.url, now)).rejects.toThrow(/written by a newer version \(.*999-of-later/);
+  });
+
+  it("refuses a database from before 0.2.0, and names the version to start first", async () => {
+    await ask(
+      database.url,
+      `DELETE FROM ${SERVICE_SCHEMA}.migrations; INSERT INTO ${SERVICE_SCHEMA}.migrations VALUES ('020-ended-at-once', 0)`,
+    );
+    await expect(migratePostgres(database.url, now)).rejects.toThrow(/Start that commit .+ with it once/);
+  });
+});
+
+type Statement = readonly [text: string, ...values: (string | number | null)[]];
+
+const users = [1, 2, 3];
+const user = fc.constantFrom(...users);
+const state = fc.constantFrom("pending", "in_progress", "completed", "failed", "cancelled");
+const bit = fc.constantFrom(0, 1);
+const row = fc.integer({ min: 1, max: 12 });
+const tag = fc.constantFrom("cat", "dog", "Dog", "鳥");
+
+/** `?` for each value, in both databases. Rows have small numbers, so that changes meet the same rows. */
+const arbitrary: fc.Arbitrary<Statement[]> = fc.oneof(
+  fc.tuple(row, user, state, bit, bit, fc.constantFrom("", "w1", "w2")).map(([seq, owner, to, image, video, workflow]): Statement[] => [
+    [
+      `INSERT INTO jobs (seq, id, user_id, state, number, workflow_id, create_time, update_time, state_time, has_image, has_video)
+           VALUES (?, ?, ?, ?, 1, ?, 1, 1, 1, ?, ?) ON CONFLICT DO NOTHING`,
+      ...[seq, `job-${seq}`, owner, to, workflow, image, video],
+    ],
+  ]),
+  // Terminal states are never left.
+  fc
+    .tuple(row, row, state)
+    .map(([from, to, next]): Statement[] => [
+      ["UPDATE jobs SET state = ? WHERE seq BETWEEN ? AND ? AND state IN ('pending', 'in_progress')", next, from, to],
+    ]),
+  fc.tuple(row, bit).map(([seq, image]): Statement[] => [["UPDATE jobs SET has_image = ?, update_time = 2 WHERE seq = ?", image, seq]]),
+  fc.tuple(row, row).map(([from, to]): Statement[] => [["DELETE FROM jobs WHERE seq BETWEEN ? AND ?", from, to]]),
+  fc
+    .tuple(user, fc.constantFrom(5, null))
+    .map(([id, until]): Statement[] => [["UPDATE users SET history_cleared_until = ? WHERE id = ?", until, id]]),
+  fc.tuple(row, fc.constantFrom(0, ...users), fc.integer({ min: 1, max: 3 })).map(([seq, owner, content]): Statement[] => [
+    [
+      `INSERT INTO assets (seq, id, owner_id, origin, hash, name, name_folded, size, metadata, created_at, updated_at, last_access_time)
+         SELECT seq, 'asset-' || seq, ?, 'output', ?, 'n', 'n', ?, '{}', 1, 1, 1 FROM (SELECT ? AS seq UNION ALL SELECT ?) AS both_of_them
+         WHERE seq NOT IN (SELECT seq FROM assets)`,
+      ...[owner, `hash-${content}`, content * 100, seq, seq + 20],
+    ],
+  ]),
+  fc
+    .tuple(row, row, fc.constantFrom(0, 20))
+    .map(([from, to, more]): Statement[] => [["DELETE FROM assets WHERE seq BETWEEN ? AND ?", from, to + more]]),
+  fc
+    .tuple(row, tag)
+    .map(([seq, name]): Statement[] => [
+      ["INSERT INTO asset_tags (asset_seq, tag, position) SELECT seq, ?, 0 FROM assets WHERE seq = ? ON CONFLICT DO NOTHING", name, seq],
+    ]),
+  fc.tuple(row, tag).map(([seq, name]): Statement[] => [["DELETE FROM asset_tags WHERE asset_seq >= ? AND tag = ?", seq, name]]),
+);
+
+/** The stored counters, and the same counted from the rows. */
+const counters = {
+  job_counts: [
+    "SELECT user_id, workflow_id, state, has_image, has_video, has_audio, n FROM job_counts WHERE n <> 0 AND workflow_id <> ''",
+    `SELECT user_id, workflow_id, state, has_image, has_video, has_audio, count(*) AS n FROM jobs WHERE workflow_id <> '' GROUP BY 1, 2, 3, 4, 5, 6`,
+  ],
+  asset_counts: ["SELECT owner_id, n FROM asset_counts WHERE n <> 0", "SELECT owner_id, count(*) AS n FROM assets GROUP BY 1"],
+  user_storage: [
+    "SELECT owner_id, bytes AS n FROM user_storage WHERE bytes <> 0",
+    "SELECT owner_id, sum(size) AS n FROM (SELECT DISTINCT owner_id, hash, size FROM assets WHERE owner_id <> 0) AS contents GROUP BY 1",
+  ],
+  tag_counts: [
+    "SELECT owner_id, tag, n FROM tag_counts WHERE n <> 0",
+    "SELECT owner_id, tag, count(*) AS n FROM asset_tags JOIN assets ON seq = asset_seq GROUP BY 1, 2",
+  ],
+} as const;
+/** Stored alike in both, and not derived from another table. */
+const storedQueries = ["SELECT user_id, state, has_image, has_video, n FROM job_counts WHERE n <> 0 AND workflow_id = ''"];
+
+it("counts and stores alike in both databases after any change", async () => {
+  await migratePostgres(database.url, now);
+  migrateService(join(folder, "service.sqlite"));
+  const sqlite = new SqliteConnection(join(folder, "service.sqlite"));
+  sqlite.pragma("foreign_keys = ON");
+  const client = new pg.Client({ connectionString: database.url, options: `-c search_path=${SERVICE_SCHEMA}` });
+  await client.connect();
+  const types = { number: "::bigint", string: "::text", object: "" };
+  const run = async ([text, ...values]: Statement) => {
+    sqlite.prepare(text).run(...values);
+    const numbered = values.reduce<string>(
+      (all, value, at) => all.replace("?", `$${at + 1}${types[typeof value as keyof typeof types]}`),
+      text,
+    );
+    await client.query(numbered, values);
+  };
+  const read = async (text: string) => {
+    const { rows } = await client.query<Record<string, string>>(text);
+    return { sqlite: sorted(sqlite.prepare<[], object>(text).all()), postgres: sorted(rows) };
+  };
+  const empty = ["jobs", "assets", "users", "blobs", "job_counts", "asset_counts", "user_storage", "tag_counts"];
+  const acts = fc.array(arbitrary, { minLength: 20, maxLength: 60 });
+  try {
+    await fc.assert(
+      fc.asyncProperty(acts, async (done) => {
+        for (const table of empty) await run([`DELETE FROM ${table}`]);
+        for (const id of users)
+          await run(["INSERT INTO users (id, name, status, created_at) VALUES (?, ?, 'active', 1)", id, `user-${id}`]);
+        for (const id of [1, 2, 3])
+          await run([
+            "INSERT INTO blobs (hash, sha256, size, media_type, created_at) VALUES (?, ?, ?, 'x', 1)",
+            `hash-${id}`,
+            "",
+            id * 100,
+          ]);
+        for (const statement of done.flat()) await run(statement);
+        for (const [name, [storedQuery, counted]] of Object.entries(counters)) {
+          const [are, shouldBe] = [await read(storedQuery), await read(counted)];
+          expect(are.postgres, name).toEqual(shouldBe.postgres);
+          expect(are.postgres, name).toEqual(are.sqlite);
+        }
+        for (const text of storedQueries) {
+          const { sqlite: one, postgres: other } = await read(text);
+          expect(other).toEqual(one);
+        }
+      }),
+      { numRuns: 10 },
+    );
+  } finally {
+    sqlite.close();
+    await client.end();
+  }
+});
+
+/** PostgreSQL's numbers arrive as text here. */
+const sorted = (rows: readonly object[]) => rows.map((row) => Object.values(row).map(String).join(" ")).sort();

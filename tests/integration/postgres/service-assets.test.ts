@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { CompiledQuery } from "kysely";
-import { afterAll, beforeAll, expect, inject, it } from "vitest";
+import { afterAll, expect, inject, it } from "vitest";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { createAccessTimes } from "@/lib/service/assets/access-times";
 import { findAsset } from "@/lib/service/assets/asset-view";
@@ -18,25 +18,20 @@ import { type Database, plainStatement, query, type Reader, type Transaction } f
 import { openPostgres } from "@/lib/service/store/postgres/database";
 import { openDatabase } from "@/lib/service/store/sqlite";
 import { evenly } from "@/tests/support/evenly";
-import { createDatabase, type OwnDatabase } from "@/tests/support/postgres-server";
+import { createDatabase } from "@/tests/support/postgres-server";
 
 type World = { database: Database; search: AssetSearch; close(): Promise<void> };
 
 const now = () => 1_700_000_000_000;
-let folder: string;
-let own: OwnDatabase;
-let worlds: World[];
 
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "lightdesk-assets-"));
-  own = await createDatabase(inject("postgres"));
-  const sqlite = await openDatabase(join(folder, "service.sqlite"), now);
-  const postgres = await openPostgres(own.url, now);
-  worlds = [
-    { database: sqlite, search: createSqliteSearch(sqlite), close: () => sqlite.close() },
-    { database: postgres, search: createPostgresSearch(postgres), close: () => postgres.close() },
-  ];
-});
+const folder = await mkdtemp(join(tmpdir(), "lightdesk-assets-"));
+const own = await createDatabase(inject("postgres"));
+const sqlite = await openDatabase(join(folder, "service.sqlite"), now);
+const postgres = await openPostgres(own.url, now);
+const worlds = [
+  { database: sqlite, search: createSqliteSearch(sqlite), close: () => sqlite.close() },
+  { database: postgres, search: createPostgresSearch(postgres), close: () => postgres.close() },
+];
 
 afterAll(async () => {
   for (const { close } of worlds) await close();
@@ -75,7 +70,7 @@ const value = fc.oneof(
 );
 const metadata = fc.dictionary(key, value, { maxKeys: 3 });
 
-const act = fc.record({
+const arbitrary = fc.record({
   kind: fc.constantFrom(
     ...Array.from({ length: 6 }, () => "create" as const),
     "tag",
@@ -93,7 +88,7 @@ const act = fc.record({
   tags,
   metadata,
 });
-type Act = typeof act extends fc.Arbitrary<infer T> ? T : never;
+type Act = typeof arbitrary extends fc.Arbitrary<infer T> ? T : never;
 
 const conditions = {
   include_tags: fc.uniqueArray(tag, { minLength: 1, maxLength: 2 }),
@@ -109,7 +104,7 @@ const conditions = {
       fc.oneof(scalar, fc.array(scalar, { maxLength: 8 }), fc.dictionary(fc.constantFrom("b", "0"), scalar, { maxKeys: 1 })),
       { minKeys: 1, maxKeys: 2 },
     )
-    .map((asked) => writeExactJson(asked)),
+    .map((filter) => writeExactJson(filter)),
 };
 const { include_tags, exclude_tags, name_contains, metadata_filter } = conditions;
 const filter = fc.oneof(
@@ -153,29 +148,29 @@ async function create(tx: Transaction, id: string, { owner, name: called, tags: 
   await insertAsset(tx, asset, now() + time);
 }
 
-async function apply(tx: Transaction, { id, owner }: { id: string; owner: number }, one: Act) {
-  if (one.kind === "create") return create(tx, id, one);
+async function apply(tx: Transaction, { id, owner }: { id: string; owner: number }, item: Act) {
+  if (item.kind === "create") return create(tx, id, item);
   const asset = await findAsset(tx, id, [owner]);
   if (!asset) throw new Error("there is no asset to change");
-  const at = now() + one.time;
+  const at = now() + item.time;
   const set = (values: object) => tx.run(query.updateTable("assets").set(values).where("seq", "=", asset.seq));
-  if (one.kind === "tag") return addTags(tx, asset.seq, one.tags, at);
-  if (one.kind === "untag") return removeTags(tx, asset.seq, one.tags, at);
-  if (one.kind === "rename") return editAsset(tx, asset, { name: one.name }, at);
-  if (one.kind === "describe") return editAsset(tx, asset, { user_metadata: one.metadata }, at);
-  if (one.kind === "damage") return set({ metadata: '{"v":1,' });
-  if (one.kind === "access") return set({ last_access_time: at });
+  if (item.kind === "tag") return addTags(tx, asset.seq, item.tags, at);
+  if (item.kind === "untag") return removeTags(tx, asset.seq, item.tags, at);
+  if (item.kind === "rename") return editAsset(tx, asset, { name: item.name }, at);
+  if (item.kind === "describe") return editAsset(tx, asset, { user_metadata: item.metadata }, at);
+  if (item.kind === "damage") return set({ metadata: '{"v":1,' });
+  if (item.kind === "access") return set({ last_access_time: at });
   return tx.run(query.deleteFrom("assets").where("seq", "=", asset.seq));
 }
 
 /** Each change is made in both, in one commit. */
 async function applyAll(acts: readonly Act[]) {
-  const done = acts.flatMap((one) => {
-    const target = one.kind === "create" ? { id: crypto.randomUUID(), owner: one.owner } : made[one.at % Math.max(1, made.length)];
+  const done = acts.flatMap((item) => {
+    const target = item.kind === "create" ? { id: crypto.randomUUID(), owner: item.owner } : made[item.at % Math.max(1, made.length)];
     if (!target) return [];
-    if (one.kind === "create") made.push(target);
-    if (one.kind === "delete") made = made.filter(({ id }) => id !== target.id);
-    return [{ one, target }];
+    if (item.kind === "create") made.push(target);
+    if (item.kind === "delete") made = made.filter(({ id }) => id !== target.id);
+    return [{ one: item, target }];
   });
   const all = async (tx: Transaction) => {
     for (const { one, target } of done) await apply(tx, target, one);
@@ -184,8 +179,8 @@ async function applyAll(acts: readonly Act[]) {
 }
 
 /** By id, since row numbers differ between the databases. */
-async function answer({ database, search }: World, { filter: asked, include_public, depth, ...page }: Question) {
-  const read = readFilter({ include_public, ...asked });
+async function answer({ database, search }: World, { filter: filter, include_public, depth, ...page }: Question) {
+  const read = readFilter({ include_public, ...filter });
   const offset = Math.floor(depth * made.length);
   const { seqs, total } = await search.findPage(1, read, include_public, { ...page, offset });
   const rows = await database.rows(
@@ -207,20 +202,20 @@ async function others({ database }: World, called: string) {
     listTags(database, 1, { order, prefix, limit: 3, offset: 1, include_public: true, include_zero: false });
   return {
     named: await Promise.all(
-      [called, `${called} [output]`, `folder/${called}`].map(async (one) => (await findByName(database, 1, one))?.id),
+      [called, `${called} [output]`, `folder/${called}`].map(async (value) => (await findByName(database, 1, value))?.id),
     ),
     inputs: await listInputNames(database, 1),
-    held: await Promise.all(["100", "200", "300"].map(async (size) => idOf(await byHash(database, 1, size.padStart(64, "0"))))),
+    byHash: await Promise.all(["100", "200", "300"].map(async (size) => idOf(await byHash(database, 1, size.padStart(64, "0"))))),
     tags: [await tagsBy("name_asc", ""), await tagsBy("count_desc", ""), await tagsBy("name_asc", "5"), await tagsBy("name_asc", "鳥")],
     used: [await usedBytes(database, 1), await roomFor({ ...database, limits: { userQuotaBytes: 1000 } }, 1)],
   };
 }
 
-it("answers every question alike in both, after whatever was done", async () => {
-  let found = 0;
+it("answers every query alike in both stores after any change", async () => {
+  let match = 0;
   await fc.assert(
     fc.asyncProperty(
-      fc.array(act, { minLength: 30, maxLength: 50 }),
+      fc.array(arbitrary, { minLength: 30, maxLength: 50 }),
       fc.array(question, { minLength: 20, maxLength: 20 }),
       name,
       async (acts, questions, called) => {
@@ -229,17 +224,17 @@ it("answers every question alike in both, after whatever was done", async () => 
         await applyAll(acts);
         const [sqlite, postgres] = worlds;
         if (!sqlite || !postgres) throw new Error("there are two");
-        for (const asked of questions) {
-          const expected = await answer(sqlite, asked);
-          if (Object.keys(asked.filter).length > 0) found += expected.ids.length;
-          expect(await answer(postgres, asked)).toEqual(expected);
+        for (const filter of questions) {
+          const expected = await answer(sqlite, filter);
+          if (Object.keys(filter.filter).length > 0) match += expected.ids.length;
+          expect(await answer(postgres, filter)).toEqual(expected);
         }
         expect(await others(postgres, called)).toEqual(await others(sqlite, called));
       },
     ),
     { numRuns: 15, endOnFailure: true, seed: 20261123 },
   );
-  expect(found).toBeGreaterThan(100);
+  expect(match).toBeGreaterThan(100);
 });
 
 it("writes when assets were last read, of several at once", async () => {
@@ -247,8 +242,8 @@ it("writes when assets were last read, of several at once", async () => {
     await applyAll([]);
     await database.commit((tx) => tx.run(query.deleteFrom("assets")));
     const ids = [crypto.randomUUID(), crypto.randomUUID()];
-    const one: Act = { kind: "create", at: 0, owner: 1, time: 0, name: "read.png", tags: [], metadata: {} };
-    for (const id of ids) await database.commit((tx) => create(tx, id, one));
+    const item: Act = { kind: "create", at: 0, owner: 1, time: 0, name: "read.png", tags: [], metadata: {} };
+    for (const id of ids) await database.commit((tx) => create(tx, id, item));
     const times = createAccessTimes(database, () => now() + 5000);
     for (const id of ids) times.touch((await findAsset(database, id, [1])) ?? expect.fail("it was made"));
     await times.flush();
@@ -257,7 +252,7 @@ it("writes when assets were last read, of several at once", async () => {
   }
 });
 
-it("asks an index of PostgreSQL for pieces of names and for metadata, where it knows of many assets", async () => {
+it("uses an index for name parts and metadata with many assets", async () => {
   const [, postgres] = worlds;
   if (!postgres) throw new Error("there are two");
   const { database } = postgres;
@@ -272,8 +267,8 @@ it("asks an index of PostgreSQL for pieces of names and for metadata, where it k
   const plans: string[] = [];
   const explaining: Reader = {
     ...database,
-    async row(asked) {
-      const { sql, parameters } = asked.compile();
+    async row(filter) {
+      const { sql, parameters } = filter.compile();
       const plan = await database.rows({ compile: () => CompiledQuery.raw(`explain ${sql}`, [...parameters]) });
       plans.push(JSON.stringify(plan));
       return undefined;

@@ -68,7 +68,7 @@ it("undoes a piece that another store has failed, whose connection is not this o
   expect(await namesNow()).toEqual(["bob"]);
 });
 
-it("shows nobody half a commit", async () => {
+it("shows no partial commit", async () => {
   let seen: string[] | undefined;
   await database.commit(async (tx) => {
     await tx.run(add("ada"));
@@ -78,24 +78,24 @@ it("shows nobody half a commit", async () => {
   expect(seen).toEqual([]);
 });
 
-it("lets what one process has read hold until it has written, while another writes too", async () => {
+it("serializes read-then-write between processes", async () => {
   const other = await openPostgres(own.url, now);
   await database.commit((tx) => tx.run(add("ada")));
-  const next = (one: Database) =>
-    one.commit(async (tx) => {
+  const next = (database: Database) =>
+    database.commit(async (tx) => {
       const user = await tx.row(query.selectFrom("users").select("last_number").where("name", "=", "ada"));
       await tx.run(query.updateTable("users").set({ last_number: (user?.last_number ?? 0) + 1 }));
     });
   // One after the other in each process, so that no two share a transaction.
-  const many = async (one: Database) => {
-    for (let count = 0; count < 40; count += 1) await next(one);
+  const many = async (database: Database) => {
+    for (let count = 0; count < 40; count += 1) await next(database);
   };
   await Promise.all([many(database), many(other)]);
   await other.close();
   expect(await database.row(query.selectFrom("users").select("last_number"))).toEqual({ last_number: 80 });
 });
 
-it("knows that another process has committed, and counts none of its own", async () => {
+it("detects commits of other processes, not its own", async () => {
   const before = await database.foreignCommits();
   await database.commit((tx) => tx.run(add("ada")));
   expect(await database.foreignCommits()).toBe(before);
@@ -120,7 +120,7 @@ it("takes none of its own commits for another process's, also while one is under
   expect([...seen]).toEqual([before]);
 });
 
-it("keeps to its own tables whatever the address says of where to look", async () => {
+it("uses its own tables whatever search path the address sets", async () => {
   await ask(own.url, "CREATE TABLE users (name text); INSERT INTO users VALUES ('of the console')");
   const address = new URL(own.url);
   address.searchParams.set("options", "-c search_path=public -c work_mem=5MB");
@@ -132,11 +132,11 @@ it("keeps to its own tables whatever the address says of where to look", async (
 });
 
 it("takes no question mark of a text for a value", async () => {
-  const asked = statement(sql<{ one: string; two: string }>`select 'why?' as one, ${"what?"}::text as two`);
-  expect(await database.row(asked)).toEqual({ one: "why?", two: "what?" });
+  const query = statement(sql<{ one: string; two: string }>`select 'why?' as one, ${"what?"}::text as two`);
+  expect(await database.row(query)).toEqual({ one: "why?", two: "what?" });
 });
 
-it("says that it is away while it is, and goes on afterwards", async () => {
+it("reports an outage and recovers", async () => {
   wire.cut();
   expect(isStoreAway(await namesNow().catch((error: unknown) => error))).toBe(true);
   expect(isStoreAway(await database.commit((tx) => tx.run(add("ada"))).catch((error: unknown) => error))).toBe(true);
@@ -172,7 +172,7 @@ it("reads nothing that another process wrote as its own table", async () => {
   expect(await namesNow()).toEqual(["ada"]);
 });
 
-it("reads what is asked for together as of one moment, and goes on with the connection after an error", async () => {
+it("reads a snapshot and keeps the connection usable after an error", async () => {
   await database.commit((tx) => tx.run(add("ada")));
   const seen = await database.reading(async (reader) => {
     const first = await reader.rows(names);

@@ -2,13 +2,15 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, inject, test, vi } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, inject, test, vi } from "vitest";
 import { operations } from "@/lib/contract/operations";
-import { setRunningComposition } from "@/lib/server/running";
+import { getProcessState } from "@/lib/server/running";
 import { StoreAway } from "@/lib/shared/error-codes";
 import { type Asking, createHarness, type Harness } from "@/tests/support/harness";
-import { answerJson, type LittleServer, startLittleServer } from "@/tests/support/little-server";
-import { ask, createDatabase, type OwnDatabase } from "@/tests/support/postgres-server";
+import { answerJson, type LittleServer } from "@/tests/support/little-server";
+import { liveQuery, openLive } from "@/tests/support/live-stream";
+import { ask, createDatabase, endConnections, type OwnDatabase } from "@/tests/support/postgres-server";
+import { startLittleServer } from "@/tests/support/servers";
 import { until } from "@/tests/support/until";
 
 const FIVE_MINUTES_MS = 300_000;
@@ -19,6 +21,7 @@ let second: Harness;
 let service: LittleServer;
 let connection: string;
 /** The service's answers to the next submissions, in order. */
+let jobs: { id: string; status: string; create_time: number }[] = [];
 let answers: { status: number; comes: Promise<unknown> }[] = [];
 
 beforeAll(async () => {
@@ -34,10 +37,15 @@ beforeAll(async () => {
   second = await createHarness({
     settings,
     made: await mkdtemp(join(tmpdir(), "lightdesk-second-")),
+    // Longer than a test takes.
+    upstreamLimits: { sharedMs: 120_000 },
     now: () => Date.now() + FIVE_MINUTES_MS,
   });
-  service = await startLittleServer(async ({ method }, response) => {
-    if (method !== "POST") return answerJson(response, {}, 404);
+  service = await startLittleServer(async ({ method, url }, response) => {
+    if (url.startsWith("/api/jobs?"))
+      return answerJson(response, { jobs, pagination: { offset: 0, limit: 100, total: jobs.length, has_more: false } });
+    if (url === "/api/history") return answerJson(response, {});
+    if (method !== "POST") return jobs[0] ? answerJson(response, jobs[0]) : answerJson(response, { code: "NOT_FOUND", message: "no" }, 404);
     const { status, comes } = answers.shift() ?? { status: 200, comes: undefined };
     await comes;
     answerJson(response, status === 200 ? { prompt_id: `job-${sent().length}`, number: 1, node_errors: {} } : { error: "no" }, status);
@@ -52,11 +60,11 @@ afterAll(async () => {
   await rm(bytes, { recursive: true, force: true });
 });
 
-const sent = () => service.seen.filter(({ method }) => method === "POST");
+const sent = () => service.seen.filter(({ method, url }) => method === "POST" && url.startsWith("/api/prompt"));
 
 /** Handlers use the composition of their process; here two share one process. */
 function at(harness: Harness, path: string, asking: Asking): Promise<Response> {
-  setRunningComposition(harness.console);
+  getProcessState().composition = harness.console;
   return harness.request(path, asking);
 }
 const submit = (harness: Harness, key: string) =>
@@ -84,7 +92,7 @@ async function waits(harness: Harness, work: Promise<unknown>): Promise<void> {
   peers.isUnderWay = isUnderWay;
 }
 
-test("a submission that is on its way at one console is sent once: the other waits for its answer, and tells the same job", async () => {
+test("sends a parallel submission once and returns the same job to both", async () => {
   const gateOpen = gate();
   answers = [{ status: 200, comes: gateOpen.comes }];
   const one = submit(first, "a-key-that-is-sent-twice");
@@ -100,7 +108,7 @@ test("a submission that is on its way at one console is sent once: the other wai
   expect(sent()).toHaveLength(1);
 });
 
-test("where the service refuses what one console sent, the other sends it anew, since nothing was started", async () => {
+test("resends a submission from one console after the other was refused", async () => {
   const gateOpen = gate();
   const before = sent().length;
   answers = [{ status: 400, comes: gateOpen.comes }];
@@ -113,14 +121,14 @@ test("where the service refuses what one console sent, the other sends it anew, 
   expect(sent()).toHaveLength(before + 2);
 });
 
-test("an answer that one console could not store yet is waited for by the other, and answered as it is", async () => {
+test("waits for another console's unsaved answer and returns it", async () => {
   const key = "a-key-whose-answer-comes-late";
   const { submissions } = first.console.store;
   vi.spyOn(submissions, "accepted").mockRejectedValueOnce(new StoreAway("the database is away"));
-  const answer: unknown = await (await submit(first, key)).json();
+  const response: unknown = await (await submit(first, key)).json();
   expect(await (await at(second, `/api/console/submissions/${key}`, { as: "operator" })).json()).toMatchObject({
     state: "accepted",
-    answer,
+    answer: response,
   });
 });
 
@@ -128,7 +136,7 @@ test("an answer that one console could not store yet is waited for by the other,
 const holders = `SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND mode = 'ShareLock'
   AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
 
-test("what a console is in the middle of is known for as long as it lives, also over a lost connection", async () => {
+test("remembers a console's running work while it lives", async () => {
   const { peers } = first.console.store;
   const isKnown = () => second.console.store.peers.isUnderWay("something long");
   const end = await peers.beginWork("something long");
@@ -147,10 +155,10 @@ test("what a console is in the middle of is known for as long as it lives, also 
     "it is known that it has ended",
     async () => !(await second.console.store.peers.isUnderWay("something that its console does not end")),
   );
-  await peers.start(() => undefined);
+  await peers.start({ onConnection: () => undefined, onData: () => undefined, onError: expect.fail });
 });
 
-test("what was remembered of a connection is forgotten at all consoles when it is changed at one", async () => {
+test("forgets a connection's cache at all consoles when it changes", async () => {
   const { capabilities } = second.console;
   const knows = () => capabilities.knows(connection, "queue.list");
   capabilities.learn(connection, operations.listQueue, 501);
@@ -160,7 +168,53 @@ test("what was remembered of a connection is forgotten at all consoles when it i
   await until("the other knows it", () => knows() === undefined);
 });
 
-test("a session is good at both, whatever their clocks say, and ends at both at once", async () => {
+describe("a change through one console", () => {
+  const readList = async (harness: Harness) => {
+    const response = await at(harness, `/api/jobs?connection=${connection}`, { as: "viewer" });
+    return ((await response.json()) as { jobs: { id: string }[] }).jobs.map(({ id }) => id);
+  };
+  const removeJobs = () => {
+    jobs = [];
+    return at(first, `/api/history?connection=${connection}`, { as: "operator", method: "POST", json: { delete: ["done"] } });
+  };
+  beforeEach(() => void (jobs = [{ id: "done", status: "completed", create_time: 1_767_225_600_000 }]));
+
+  test("reaches live updates of the other at once", async () => {
+    getProcessState().composition = second.console;
+    const stream = await openLive(second, liveQuery([`job:done?connection=${connection}`]));
+    await stream.next("the job", ({ event }) => event === "snapshot");
+    expect((await removeJobs()).status).toBeLessThan(300);
+    // Without the notice, a job that has ended is read again after 30 seconds.
+    await until("its removal", () => stream.of("failure").some(({ failure }) => failure.code === "NOT_FOUND"), { timeoutMs: 20_000 });
+    await stream.close();
+  });
+
+  test("ends the sharing of answers at the other", async () => {
+    expect(await readList(second)).toEqual(["done"]);
+    expect((await removeJobs()).status).toBeLessThan(300);
+    await until("the empty list", async () => (await readList(second)).length === 0);
+  });
+
+  test("reaches the other at most a few times a second", async () => {
+    const changed = vi.spyOn(second.console.jobAnswers, "changed");
+    const change = { baseUrl: "http://127.0.0.1:9" };
+    const notices = () => changed.mock.calls.filter(([baseUrl]) => baseUrl === change.baseUrl).length;
+    for (let count = 0; count < 1000; count += 1) first.console.noteChange(change);
+    // The first at once, the others together.
+    await until("both notices", () => notices() >= 2);
+    first.console.noteChange(change);
+    await until("a later notice", () => notices() >= 3);
+    expect(notices()).toBe(3);
+  });
+
+  test("is assumed after notices may have been lost", async () => {
+    const changed = vi.spyOn(second.console.live, "changed");
+    await endConnections(database.url);
+    await until("the reconnection", () => changed.mock.calls.some((change) => change[0] === undefined));
+  });
+});
+
+test("accepts and ends a session at both consoles despite clock skew", async () => {
   const cookie = first.cookieOf("viewer");
   expect([await statusOf(first, cookie), await statusOf(second, cookie)]).toEqual([200, 200]);
   const member = await first.console.store.members.getByEmail("viewer@desk.test");
@@ -169,7 +223,7 @@ test("a session is good at both, whatever their clocks say, and ends at both at 
   expect([await statusOf(first, cookie), await statusOf(second, cookie)]).toEqual([401, 401]);
 });
 
-test("what makes the console read-only at one does so at both", async () => {
+test("applies read-only mode to both consoles", async () => {
   const put = { as: "admin", method: "PUT", json: { note: "Moving" } } as const;
   expect((await at(first, "/api/console/read-only", put)).status).toBeLessThan(300);
   expect((await submit(second, "a-key-while-read-only")).status).toBe(403);

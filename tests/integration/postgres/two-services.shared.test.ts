@@ -1,14 +1,14 @@
 // Two services on one PostgreSQL: every change at one is seen at the other.
-import { mkdtemp, readdir, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { beforeEach, expect, it } from "vitest";
 import { createService } from "@/lib/service/index";
 import { canvas, detail, ended, type Json, list, png, record, string, submit, waiting } from "@/tests/integration/service/support";
-import { bucketSettings } from "@/tests/support/blob-places";
+import { bucketSettings } from "@/tests/support/blob-backends";
 import { ask } from "@/tests/support/postgres-server";
+import { startStrictS3 } from "@/tests/support/servers";
 import { type Client } from "@/tests/support/service";
-import { startStrictS3 } from "@/tests/support/strict-s3";
+import { temporaryFolder } from "@/tests/support/temporary-folder";
 import { startTwoServices, type TwoServices } from "@/tests/support/two-services";
 import { until } from "@/tests/support/until";
 
@@ -16,7 +16,6 @@ let two: TwoServices;
 beforeEach(async () => {
   two = await startTwoServices({ concurrency: 1 });
 });
-afterEach(() => two.dispose());
 
 type Received = { type: string; data: Json };
 /** All messages that a listener at each of the two gets. */
@@ -25,7 +24,7 @@ async function listeners(user = "ada") {
   return Promise.all(
     [two.here, two.there].map(async ({ service }) => {
       const received: Received[] = [];
-      await service.listen(key, undefined, (one) => typeof one === "string" && received.push(JSON.parse(one) as Received));
+      await service.listen(key, undefined, (item) => typeof item === "string" && received.push(JSON.parse(item) as Received));
       return received;
     }),
   );
@@ -37,13 +36,15 @@ const isOver = (received: readonly Received[], id: string) =>
 const steps = (received: readonly Received[], id: string) => of(received, id).filter(({ type }) => !type.startsWith("progress"));
 
 /** Puts out a picture at once, and then waits in a node. */
-const landing = (seconds: number): Json => ({
+/** Its first two outputs are equal. */
+const slowAfterFirstOutput = (seconds: number): Json => ({
   ...canvas(0x1f2f3f, 48),
+  "1": { class_type: "EmptyImage", inputs: { width: 48, height: 48, batch_size: 2, color: 0x1f2f3f } },
   "3": { class_type: "Wait", inputs: { seconds, anything: ["1", 0] } },
   "4": { class_type: "SaveImage", inputs: { images: ["3", 0], filename_prefix: "late" } },
 });
 
-it("a job is reported at both alike, from its start to its end, wherever it runs", async () => {
+it("reports a job alike at both services, wherever it runs", async () => {
   const both = await listeners();
   const { here, there } = await two.clients();
   for (const client of [here, there]) {
@@ -63,7 +64,7 @@ it("a job is reported at both alike, from its start to its end, wherever it runs
   }
 });
 
-it("a job that is cancelled at one is reported as interrupted at both, once", async () => {
+it("reports a cancelled job once as interrupted at both services", async () => {
   const both = await listeners();
   const clients = await two.clients();
   for (const client of [clients.here, clients.there]) {
@@ -76,7 +77,7 @@ it("a job that is cancelled at one is reported as interrupted at both, once", as
 });
 
 /** The address of the first picture of a running job. */
-async function landed(received: readonly Received[], id: string): Promise<{ address: string; filename: string }> {
+async function finishedOutput(received: readonly Received[], id: string): Promise<{ address: string; filename: string }> {
   const executed = () => of(received, id).find(({ type }) => type === "executed");
   await until("the first picture is told", executed);
   const [item] = record(record(executed()?.data).output).images as { filename: string }[];
@@ -90,18 +91,18 @@ async function expectSamePicture(clients: readonly Client[], address: string): P
     expect([picture.subarray(1, 4).toString(), picture.equals(pictures[0] ?? Buffer.alloc(0))]).toEqual(["PNG", true]);
 }
 
-it("how far a job is, and a picture that it has put out so far, are answered by both while it runs", async () => {
+it("answers progress and live pictures from both services", async () => {
   const [received = []] = await listeners();
   const { here, there } = await two.clients();
-  const id = await submit(here, landing(3600));
-  const { address, filename } = await landed(received, id);
+  const id = await submit(here, slowAfterFirstOutput(3600));
+  const { address, filename } = await finishedOutput(received, id);
   await expectSamePicture([here, there], address);
   for (const client of [here, there]) {
     const small = await client.get(`${address}&res=64`);
     expect([small.status, small.headers.get("content-type")]).toEqual([200, "image/webp"]);
     await until("its progress is shown", async () => Number(record((await detail(client, id)).progress ?? {}).nodes_done) === 2);
-    const listed = list(record((await client.get("/api/jobs")).body).jobs).find((job) => job.id === id);
-    expect(record(listed?.progress)).toMatchObject({ nodes_total: 4, nodes_done: 2, current_node: "3" });
+    const json = list(record((await client.get("/api/jobs")).body).jobs).find((job) => job.id === id);
+    expect(record(json?.progress)).toMatchObject({ nodes_total: 4, nodes_done: 2, current_node: "3" });
   }
   const eve = await two.clients("eve");
   for (const client of [eve.here, eve.there]) expect((await client.get(address)).status).toBe(404);
@@ -115,32 +116,31 @@ it("how far a job is, and a picture that it has put out so far, are answered by 
   await until("its bytes are gone", async () => !(await isThere()));
 });
 
-it("hands such a picture out by way of a bucket too, and keeps no copy of what the other one has deleted there", async () => {
+it("serves live pictures by a bucket and drops deleted copies", async () => {
   const s3 = await startStrictS3();
   await two.dispose();
   two = await startTwoServices({ concurrency: 1, ...bucketSettings(s3) });
   const [received = []] = await listeners();
   const { here, there } = await two.clients();
-  const id = await submit(here, landing(3600));
-  await expectSamePicture([here, there], (await landed(received, id)).address);
+  const id = await submit(here, slowAfterFirstOutput(3600));
+  await expectSamePicture([here, there], (await finishedOutput(received, id)).address);
   await there.post(`/api/jobs/${id}/cancel`);
 
   const asset = string(record((await here.upload(png(64, 64), "p.png")).body).id);
   const { asset_hash: hash } = record((await there.get(`/api/assets/${asset}`)).body);
   expect((await there.get(`/api/view?filename=${string(hash)}.png&res=64`)).status).toBe(200);
-  const kept = async () =>
+  const countNotices = async () =>
     (await Promise.all(["blob-copies", "thumbnails"].map((name) => readdir(join(two.there.folder, name), { recursive: true }))))
       .flat()
       .filter((path) => path.length > 60 && string(hash).includes(path.slice(3, 60)));
-  expect(await kept()).not.toEqual([]);
+  expect(await countNotices()).not.toEqual([]);
   await here.call("DELETE", `/api/assets/${asset}`);
   await two.there.service.stop();
   await two.there.service.start();
-  await until("it has looked through them", async () => (await kept()).length === 0);
-  await s3.close();
+  await until("it has looked through them", async () => (await countNotices()).length === 0);
 });
 
-it("takes no bytes away that one of them stores, while the other looks through them again and again", async () => {
+it("keeps bytes stored by one service while the other sweeps", async () => {
   const { here, there } = await two.clients();
   let isOver = false;
   const restarting = (async () => {
@@ -150,18 +150,18 @@ it("takes no bytes away that one of them stores, while the other looks through t
     }
     isOver = true;
   })();
-  const kept: string[] = [];
+  const hashes: string[] = [];
   for (let at = 0; !isOver || at < 20; at += 1) {
     const text = `of number ${at} `.repeat(500);
     const id = string(record((await there.upload(text, `${at}.txt`)).body).id);
     if (at % 3 === 0) {
       await there.call("DELETE", `/api/assets/${id}`);
       // The same bytes are uploaded while they are being removed.
-      kept.push(string(record((await there.upload(text, `${at}.txt`)).body).id));
-    } else kept.push(id);
+      hashes.push(string(record((await there.upload(text, `${at}.txt`)).body).id));
+    } else hashes.push(id);
   }
   await restarting;
-  for (const id of kept) expect((await here.get(`/api/assets/${id}/content`)).status).toBe(200);
+  for (const id of hashes) expect((await here.get(`/api/assets/${id}/content`)).status).toBe(200);
 });
 
 it("users' own files, assets and their changes are there at both at once", async () => {
@@ -187,7 +187,7 @@ it("users' own files, assets and their changes are there at both at once", async
   expect((await here.get(`/api/assets/${asset}`)).status).toBe(404);
 });
 
-it("a key that is revoked at one is refused by both, and quotas count what either stored", async () => {
+it("applies revoked keys and quotas to both services", async () => {
   const { here, there } = await two.clients();
   await here.upload("x".repeat(5000), "a.txt");
   await there.upload("y".repeat(6000), "b.txt");
@@ -200,20 +200,19 @@ it("a key that is revoked at one is refused by both, and quotas count what eithe
   expect(await ask(two.url, "SELECT bytes::integer FROM lightdesk_service.user_storage")).toEqual([{ bytes: 11_000 }]);
 });
 
-it("a service whose bytes are its own is refused beside another one, in plain words", async () => {
+it("refuses a second service with its own files", async () => {
   const { databaseUrl, workerPath, shippedImagesDir } = two.here.settings;
-  const dataDir = await mkdtemp(join(tmpdir(), "lightdesk-alone-"));
+  const dataDir = temporaryFolder();
   const third = createService({ dataDir, workerPath, shippedImagesDir, ...(databaseUrl !== undefined && { databaseUrl }) });
   await expect(third.start()).rejects.toThrow(/lie in another data folder .* LIGHTDESK_BLOBS to one place for all of them/);
-  await rm(dataDir, { recursive: true });
 });
 
-it("a history that is cleared at one is cleared at both, and its rows go", async () => {
+it("clears the history at both services with its rows", async () => {
   const { here, there } = await two.clients();
   for (let color = 1; color <= 4; color += 1) await ended(here, await submit(here, canvas(color)));
   for (const client of [there, here]) {
     expect((await client.post("/api/history", { clear: true })).status).toBe(200);
-    for (const one of [here, there]) expect((await one.get("/api/jobs")).body).toMatchObject({ jobs: [], pagination: { total: 0 } });
+    for (const item of [here, there]) expect((await item.get("/api/jobs")).body).toMatchObject({ jobs: [], pagination: { total: 0 } });
     const rows = () => ask<{ n: number }>(two.url, "SELECT count(*)::integer AS n FROM lightdesk_service.jobs");
     await until("the rows are gone", async () => (await rows())[0]?.n === 0);
     await ended(there, await submit(there, canvas(9)));

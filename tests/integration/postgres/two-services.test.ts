@@ -1,5 +1,5 @@
 // Two services on one PostgreSQL run jobs together: each job once, fairly between users; each service shows and cancels the other's jobs.
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { beforeEach, expect, it, vi } from "vitest";
 import { canvas, detail, ended, type Json, list, record, running, string, submit, waiting } from "@/tests/integration/service/support";
 import { ask } from "@/tests/support/postgres-server";
 import { startTwoServices, type TwoServices } from "@/tests/support/two-services";
@@ -9,7 +9,6 @@ let two: TwoServices;
 beforeEach(async () => {
   two = await startTwoServices({ concurrency: 1 });
 });
-afterEach(() => two.dispose());
 
 const jobs = (rest = "") =>
   ask<{ id: string; state: string; holder: string; attempts: string; fence: string }>(
@@ -33,7 +32,7 @@ it("runs each job once, at both, whichever it was sent to", async () => {
   await until("nothing is left in the queue", async () => (await entries()) === 0);
 });
 
-it("is fair between users over both", async () => {
+it("shares turns fairly between users across both services", async () => {
   const [ada, bob] = [await two.clients("ada"), await two.clients("bob")];
   const blocking = [await submit(ada.here, waiting(2)), await submit(ada.here, waiting(2, 2))];
   for (const id of blocking) await running(ada.here, id);
@@ -54,7 +53,7 @@ it("is fair between users over both", async () => {
   }
 });
 
-it("cancels at one what runs or waits at the other, and lists what was really cancelled", async () => {
+it("cancels from one service what waits or runs at the other", async () => {
   const { here, there } = await two.clients();
   const ids = [await submit(here, waiting(3600)), await submit(here, waiting(3600, 2))];
   for (const id of ids) await running(here, id);
@@ -82,7 +81,7 @@ it("interrupts at each what runs at either, of that user alone", async () => {
   expect((await ended(bob.there, second)).status).toBe("cancelled");
 });
 
-it("clears at one what was sent to the other, and its user's next job waits behind nobody's old turn", async () => {
+it("clears from one service and resets the user's turn at both", async () => {
   const [ada, bob] = [await two.clients("ada"), await two.clients("bob")];
   const blocking = [await submit(bob.here, waiting(3600)), await submit(bob.here, waiting(3600, 2))];
   for (const id of blocking) await running(bob.here, id);
@@ -99,7 +98,7 @@ it("clears at one what was sent to the other, and its user's next job waits behi
   for (const client of [bob.here, bob.there]) await client.post("/api/interrupt");
 });
 
-it("gives a service's jobs back when it stops, and the other runs them, with no attempt used up", async () => {
+it("requeues a stopping service's jobs without using an attempt", async () => {
   const { here, there } = await two.clients();
   const ids = [await submit(here, waiting(3600)), await submit(here, waiting(3600, 2))];
   for (const id of ids) await running(here, id);
@@ -117,7 +116,7 @@ it("gives a service's jobs back when it stops, and the other runs them, with no 
   expect(ids2.sort()).toEqual([...ids].sort());
 });
 
-it("finds again, at a start, what waits and is lost from the queue, and drops what is there and waits no longer", async () => {
+it("repairs a lost and a stale queue entry at the start", async () => {
   const { here, there } = await two.clients();
   const blocking = [await submit(here, waiting(3600)), await submit(here, waiting(3600, 2))];
   for (const id of blocking) await running(here, id);
@@ -131,7 +130,7 @@ it("finds again, at a start, what waits and is lost from the queue, and drops wh
   await until("nothing is left in the queue", async () => (await entries()) === 0);
 });
 
-it("requeues jobs that a disconnected service was given and did not start", async () => {
+it("requeues jobs that a disconnected service took but did not start", async () => {
   const { here } = await two.clients();
   for (const id of [await submit(here, waiting(3600)), await submit(here, waiting(3600, 2))]) await running(here, id);
   const waits = await submit(here, canvas(3));
@@ -144,7 +143,7 @@ it("requeues jobs that a disconnected service was given and did not start", asyn
   expect((await ended(here, waits)).status).toBe("completed");
 });
 
-it("runs a job whose entry a hundred workers were given and could not take", async () => {
+it("runs a job after a hundred failed attempts to take it", async () => {
   const { here } = await two.clients();
   for (const id of [await submit(here, waiting(3600)), await submit(here, waiting(3600, 2))]) await running(here, id);
   const waits = await submit(here, canvas(3));
@@ -172,7 +171,7 @@ it("takes jobs although its first question to the queue failed", async () => {
   await two.there.service.start();
 });
 
-it("gives back what a service that is cut off was running, and fails it where that was the third attempt", async () => {
+it("requeues a cut-off service's jobs and fails third attempts", async () => {
   const { here, there } = await two.clients();
   const ids = [await submit(there, waiting(3600)), await submit(there, waiting(3600, 2))];
   for (const id of ids) await running(here, id);

@@ -1,28 +1,22 @@
 // Two consoles act on one database at the same moment: what may happen only once happens once.
 import { randomUUID } from "node:crypto";
-import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { afterAll, expect, inject, test } from "vitest";
 import { createSharedLimit } from "@/lib/server/limits/attempt-limit";
 import { MAX_TOKENS } from "@/lib/server/store/people/tokens";
 import { openStore, type Store } from "@/lib/server/store/store";
-import { ask, createDatabase, type OwnDatabase } from "@/tests/support/postgres-server";
+import { ask, createDatabase } from "@/tests/support/postgres-server";
 
 const NOW = Date.UTC(2026, 4, 6);
 /** Longer than the test takes, so that no allowance is refilled. */
 const HOUR_MS = 3_600_000;
-let database: OwnDatabase;
-let stores: [Store, Store];
-let memberId: string;
-let connectionId: string;
 
-beforeAll(async () => {
-  database = await createDatabase(inject("postgres"));
-  stores = [openStore("", database.url), openStore("", database.url)];
-  // Both start on an empty database at once.
-  await Promise.all(stores.map((store) => store.migrate()));
-  const [store] = stores;
-  memberId = (await store.members.create({ name: "Mo", email: "mo@desk.test", role: "admin", createdAt: NOW }))?.id ?? "";
-  connectionId = (await store.connections.create({ name: "One", baseUrl: "http://127.0.0.1:9", createdAt: NOW })).id;
-});
+const database = await createDatabase(inject("postgres"));
+const store = openStore("", database.url);
+const stores = [store, openStore("", database.url)] as const;
+// Both start on an empty database at once.
+await Promise.all(stores.map((store) => store.migrate()));
+const memberId = (await store.members.create({ name: "Mo", email: "mo@desk.test", role: "admin", createdAt: NOW }))?.id ?? "";
+const connectionId = (await store.connections.create({ name: "One", baseUrl: "http://127.0.0.1:9", createdAt: NOW })).id;
 
 afterAll(async () => {
   await Promise.all(stores.map((store) => store.close()));
@@ -34,19 +28,19 @@ async function atOnce<T>(count: number, work: (store: Store, index: number) => P
   return Promise.all(Array.from({ length: count }, (_, index) => work(stores[index % 2 === 0 ? 0 : 1], index)));
 }
 
-test("there is one first owner", async () => {
-  const made = await atOnce(12, (store, index) =>
+test("has one first owner", async () => {
+  const members = await atOnce(12, (store, index) =>
     store.members.createFirstOwner({ name: "Olga", email: `owner${index}@desk.test`, passwordHash: "x", createdAt: NOW }),
   );
-  expect(made.filter(Boolean)).toHaveLength(1);
+  expect(members.filter(Boolean)).toHaveLength(1);
 });
 
-test("an invitation is taken once, and an address is one member's", async () => {
+test("accepts an invitation once and keeps addresses unique", async () => {
   const token = randomUUID();
-  const given = { email: "new@desk.test", role: "operator", invitedBy: "Mo", expiresAt: NOW + 1000, createdAt: NOW } as const;
-  await stores[0].invitations.create({ token, ...given });
+  const invitation = { email: "new@desk.test", role: "operator", invitedBy: "Mo", expiresAt: NOW + 1000, createdAt: NOW } as const;
+  await stores[0].invitations.create({ token, ...invitation });
   const taken = await atOnce(12, (store, index) => store.invitations.accept(token, { name: `N${index}`, passwordHash: "x" }, NOW));
-  expect(taken.filter((one) => typeof one === "object")).toHaveLength(1);
+  expect(taken.filter((item) => typeof item === "object")).toHaveLength(1);
   const others = await Promise.all(
     [1, 2].map((n) => stores[0].members.create({ name: "P", email: `p${n}@desk.test`, role: "viewer", createdAt: NOW })),
   );
@@ -54,32 +48,23 @@ test("an invitation is taken once, and an address is one member's", async () => 
   expect(renamed.filter(Boolean)).toHaveLength(1);
 });
 
-test("an identity belongs to one member, and a guest who comes twice is one", async () => {
+test("keeps identities and repeated guests unique", async () => {
   const identity = { issuer: "https://id.test", subject: "s", provider: "id" };
-  const made = await atOnce(8, (store, index) =>
+  const members = await atOnce(8, (store, index) =>
     store.identities.makeMember({ name: "I", email: `i${index}@desk.test`, role: "viewer", createdAt: NOW }, identity),
   );
-  expect(made.filter(Boolean)).toHaveLength(1);
+  expect(members.filter(Boolean)).toHaveLength(1);
   const guests = await atOnce(8, (store) => store.members.guest("host", { sub: "g", name: "G" }, NOW));
   expect(new Set(guests.map(({ id }) => id)).size).toBe(1);
 });
 
-test("a submission is begun once, and a ticket is taken once", async () => {
+test("starts a submission once", async () => {
   const about = { contentHash: "h", now: NOW, forgetBefore: 0 };
   const begun = await atOnce(12, (store) => store.submissions.begin({ memberId, key: "key-of-a-submission" }, about));
   expect(begun.filter(Boolean)).toHaveLength(1);
-  const host = { name: "H", origins: [], connection: null, role: "viewer", pages: [], guests: false, jwksUrl: null } as const;
-  await stores[0].embedHosts.create(
-    "host-1",
-    { ...host, origins: [], pages: [] },
-    { sealed: undefined, old: undefined, keptBy: undefined },
-    NOW,
-  );
-  const taken = await atOnce(12, (store) => store.embedHosts.takeTicket("host-1", "ticket", { now: NOW, expiresAt: NOW + 1000 }));
-  expect(taken.filter(Boolean)).toHaveLength(1);
 });
 
-test("no more runs of an app begin than its limits let", async () => {
+test("starts no more app runs than allowed", async () => {
   const definition = { title: "A", text: "", tags: [], graph: {}, fields: [], outputs: [] };
   const appId = randomUUID();
   await ask(
@@ -92,7 +77,7 @@ test("no more runs of an app begin than its limits let", async () => {
   expect(begun.filter(Boolean)).toHaveLength(3);
 });
 
-test("of a member's tokens no more work than there may be, and a name is one token's", async () => {
+test("limits a member's parallel token work and keeps names unique", async () => {
   const token = (name: string) => ({
     ...{ token: randomUUID(), memberId, name, role: "viewer" as const, connectionId, connectionIds: undefined, operations: [] },
     ...{ createdAt: NOW, expiresAt: undefined },
@@ -108,7 +93,7 @@ async function letPass(ms: number): Promise<void> {
   await ask(database.url, `UPDATE attempts SET full_at = full_at - ${ms}`);
 }
 
-test("attempts count for both together, whatever their clocks say, and tell how long to wait", async () => {
+test("shares attempt limits regardless of clocks and says how long to wait", async () => {
   const bucket = { name: "somebody@desk.test", burst: 5, refillMs: HOUR_MS };
   const clockOf = (index: number) => NOW + (index % 2) * 300_000;
   const waits = await atOnce(12, (store, index) => store.attempts.take(bucket, clockOf(index)));
@@ -125,10 +110,10 @@ test("attempts count for both together, whatever their clocks say, and tell how 
   expect(await ask(database.url, "SELECT 1 FROM attempts WHERE name LIKE '%desk%'")).toEqual([]);
 });
 
-test("of a limit both let no more pass than one would, and most requests write nothing", async () => {
+test("shares limits exactly, and most requests write nothing", async () => {
   let takes = 0;
   const limits = stores.map(({ attempts }) => {
-    const take: typeof attempts.take = (...given) => ((takes += 1), attempts.take(...given));
+    const take: typeof attempts.take = (...args) => ((takes += 1), attempts.take(...args));
     return createSharedLimit({ attempts: { ...attempts, take }, now: () => NOW, of: "requests", burst: 600, refillMs: HOUR_MS });
   });
   const passed = async (count: number) => {
@@ -147,7 +132,7 @@ test("of a limit both let no more pass than one would, and most requests write n
   expect(await limits[0]?.take("mo")).toBeGreaterThan(0);
 });
 
-test("the log is one chain without gaps, also where a writer fails in between", async () => {
+test("keeps the log one chain without gaps after failed writes", async () => {
   const entry = (index: number) => ({ at: NOW, requestId: `r${index}`, action: "addMember", status: 200 });
   await atOnce(60, (store, index) =>
     // The database refuses a value that is not a number, after the entry got its number.
@@ -158,23 +143,23 @@ test("the log is one chain without gaps, also where a writer fails in between", 
   expect(await stores[0].audit.verify()).toEqual({ brokenAt: 50 });
 });
 
-test("the ledger holds no more jobs than it may, and counts those that it has", async () => {
-  const most = 40;
+test("limits the job index and counts its jobs", async () => {
+  const max = 40;
   await atOnce(30, (store, index) => {
     const notes = Array.from({ length: 4 }, (_, of) => {
       const jobId = `job-${(index * 3 + of) % 70}`;
       return { jobId, item: { id: jobId, status: "completed" }, createdMs: NOW + ((index * 3 + of) % 70), isExact: true };
     });
-    return store.jobLedger.note(connectionId, notes, most);
+    return store.jobIndexStore.note(connectionId, notes, max);
   });
   const [row] = await ask<{ counted: string; there: string; words: string }>(
     database.url,
     `SELECT jobs AS counted, (SELECT count(*) FROM ledger_jobs) AS there, (SELECT count(*) FROM ledger_words) AS words FROM ledger_connections`,
   );
   expect(row).toMatchObject({ counted: row?.there, words: row?.there });
-  expect(Number(row?.there)).toBeLessThanOrEqual(most);
-  await stores[0].jobLedger.forget(connectionId, ["job-69", "job-68"]);
-  const { total } = await stores[1].jobLedger.search(connectionId, {
+  expect(Number(row?.there)).toBeLessThanOrEqual(max);
+  await stores[0].jobIndexStore.forget(connectionId, ["job-69", "job-68"]);
+  const { total } = await stores[1].jobIndexStore.search(connectionId, {
     words: [],
     offset: 0,
     limit: 1,

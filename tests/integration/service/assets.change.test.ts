@@ -1,18 +1,13 @@
 import { createHash } from "node:crypto";
 import { access, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Client, type ServiceBench, startService } from "@/tests/support/service";
+import { describe, expect, it } from "vitest";
+import { startService } from "@/tests/support/service";
 import { canvas, ended, type Json, list, png, record, string, submit } from "./support";
 
-describe("changing and deleting assets", () => {
-  let bench: ServiceBench;
-  let client: Client;
-  beforeAll(async () => {
-    bench = await startService();
-    client = bench.client();
-  });
-  afterAll(() => bench.dispose());
+describe("changing and deleting assets", async () => {
+  const bench = await startService();
+  const client = bench.client();
 
   const add = async (content: string | Uint8Array<ArrayBuffer>, fields: Record<string, string> = {}, name = "a.txt", as = client) =>
     record((await as.upload(content, name, fields)).body);
@@ -38,8 +33,8 @@ describe("changing and deleting assets", () => {
       user_metadata: { y: { z: [1] } },
       preview_id: preview.id,
     };
-    const answer = await put(asset, { ...edit, unknown: "is ignored" });
-    expect(answer).toMatchObject({
+    const response = await put(asset, { ...edit, unknown: "is ignored" });
+    expect(response).toMatchObject({
       status: 200,
       body: { id: asset.id, asset_hash: asset.asset_hash, ...edit, updated_at: expect.stringMatching(/Z$/) },
     });
@@ -55,7 +50,7 @@ describe("changing and deleting assets", () => {
     expect(await read(asset)).not.toHaveProperty("preview_url");
   });
 
-  it("refuses an edit of nothing, of another kind, and a preview that the user cannot see", async () => {
+  it("refuses empty and mistyped edits and foreign previews", async () => {
     const asset = await add("do not edit me");
     const foreign = await add(png(7, 7), {}, "f.png", bench.client("eve"));
     for (const [body, word] of [
@@ -72,10 +67,10 @@ describe("changing and deleting assets", () => {
     expect((await put(asset, { preview_id: foreign.id })).body).toMatchObject({ code: "INVALID_PREVIEW_ID" });
     expect(await read(asset)).toEqual({ ...asset, created_new: undefined });
     for (const method of ["GET", "PUT", "DELETE"]) {
-      const answer = await bench
+      const response = await bench
         .client("eve")
         .call(method, `/api/assets/${string(asset.id)}`, method === "PUT" ? { name: "mine" } : undefined);
-      expect([method, answer]).toMatchObject([method, { status: 404, body: { code: "NOT_FOUND" } }]);
+      expect([method, response]).toMatchObject([method, { status: 404, body: { code: "NOT_FOUND" } }]);
     }
   });
 
@@ -90,7 +85,7 @@ describe("changing and deleting assets", () => {
     });
   });
 
-  it("knows an asset by its id in capitals too", async () => {
+  it("finds an asset by its id in capitals", async () => {
     const asset = await add("capital");
     expect(await client.get(`/api/assets/${string(asset.id).toUpperCase()}`)).toMatchObject({ status: 200, body: { id: asset.id } });
   });
@@ -148,7 +143,7 @@ describe("changing and deleting assets", () => {
     expect((await client.get(`/api/assets/hash/${string(asset.asset_hash)}`)).status).toBe(405);
   });
 
-  it("keeps one asset for each output of a job, even where their bytes are equal, and the bytes until the last of them goes", async () => {
+  it("keeps an asset per output with equal bytes until the last is deleted", async () => {
     for (let run = 0; run < 2; run += 1) await ended(client, await submit(client, canvas(77)));
     const outputs = list(record((await client.get("/api/assets?include_tags=output")).body).assets);
     expect(outputs).toHaveLength(2);
@@ -185,7 +180,7 @@ describe("changing and deleting assets", () => {
     }
   });
 
-  it("tells that bytes are missing, works for everything else, and takes them back when they are sent again", async () => {
+  it("reports missing bytes, keeps working and restores them on upload", async () => {
     const picture = png(30, 31);
     const asset = await add(picture, {}, "lost.png");
     await rm(blobOf(asset));
@@ -205,7 +200,7 @@ describe("changing and deleting assets", () => {
     expect(bench.complaints).toEqual([]);
   });
 
-  it("shows what is left of a damaged row, and the list around it", async () => {
+  it("shows the readable rest of a damaged row within the list", async () => {
     const asset = await add("damaged");
     await bench.rows(`UPDATE assets SET metadata = '{', created_at = 9000000000000000 WHERE id = '${string(asset.id)}'`);
     expect(await read(asset)).toMatchObject({ id: asset.id, user_metadata: {} });

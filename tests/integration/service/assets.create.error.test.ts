@@ -1,17 +1,12 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Client, type ServiceBench, startService } from "@/tests/support/service";
+import { describe, expect, it } from "vitest";
+import { startService } from "@/tests/support/service";
 import { png, record, string } from "./support";
 
-describe("creating assets, refused", () => {
-  let bench: ServiceBench;
-  let client: Client;
-  beforeAll(async () => {
-    bench = await startService({ maxUploadBytes: 60 * 1024 * 1024 });
-    client = bench.client();
-  });
-  afterAll(() => bench.dispose());
+describe("creating assets, refused", async () => {
+  const bench = await startService({ maxUploadBytes: 60 * 1024 * 1024 });
+  const client = bench.client();
 
   async function expectNothingLeft(): Promise<void> {
     expect(await readdir(join(bench.folder, "tmp"))).toEqual([]);
@@ -23,12 +18,12 @@ describe("creating assets, refused", () => {
   const opening = `--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="a.bin"\r\n\r\n`;
 
   it("keeps nothing of a body that ends in the middle of the file", async () => {
-    const answer = await client.call("POST", "/api/assets", opening + "half of the by", multipart);
-    expect(answer).toMatchObject({ status: 400, body: { code: "TRUNCATED_UPLOAD" } });
+    const response = await client.call("POST", "/api/assets", opening + "half of the by", multipart);
+    expect(response).toMatchObject({ status: 400, body: { code: "TRUNCATED_UPLOAD" } });
     await expectNothingLeft();
   });
 
-  it("keeps nothing of an upload whose sender went away", async () => {
+  it("keeps nothing of an upload when the sender disconnects", async () => {
     const body = new ReadableStream<Uint8Array>({
       start(controller) {
         controller.enqueue(new TextEncoder().encode(opening + "x".repeat(100_000)));
@@ -41,26 +36,22 @@ describe("creating assets, refused", () => {
       headers: { ...multipart, "x-api-key": (await bench.service.keys.createKey("ada")).key },
       ...{ duplex: "half" },
     });
-    const answer = await bench.service.fetch(request);
-    expect([answer.status, record(await answer.json()).code]).toEqual([400, "TRUNCATED_UPLOAD"]);
+    const response = await bench.service.fetch(request);
+    expect([response.status, record(await response.json()).code]).toEqual([400, "TRUNCATED_UPLOAD"]);
     await expectNothingLeft();
   });
 
-  it("keeps nothing of a body that is shorter than declared", async () => {
+  it("keeps nothing of a body shorter than declared", async () => {
     const whole = `${opening}all\r\n--${boundary}--\r\n`;
-    const answer = await client.call("POST", "/api/assets", whole, { ...multipart, "content-length": String(whole.length + 10) });
-    expect(answer).toMatchObject({ status: 400, body: { code: "TRUNCATED_UPLOAD" } });
+    const response = await client.call("POST", "/api/assets", whole, { ...multipart, "content-length": String(whole.length + 10) });
+    expect(response).toMatchObject({ status: 400, body: { code: "TRUNCATED_UPLOAD" } });
     await expectNothingLeft();
   });
 
   it("answers 413 to more bytes than the service takes", async () => {
     const small = await startService({ maxUploadBytes: 1000 });
-    try {
-      expect(await small.client().upload("x".repeat(1001), "big.txt")).toMatchObject({ status: 413, body: { code: "FILE_TOO_LARGE" } });
-      expect(await readdir(join(small.folder, "tmp"))).toEqual([]);
-    } finally {
-      await small.dispose();
-    }
+    expect(await small.client().upload("x".repeat(1001), "big.txt")).toMatchObject({ status: 413, body: { code: "FILE_TOO_LARGE" } });
+    expect(await readdir(join(small.folder, "tmp"))).toEqual([]);
   });
 
   it.each([
@@ -127,7 +118,7 @@ describe("creating assets, refused", () => {
     await expectNothingLeft();
   });
 
-  it("lets nobody change what is shipped", async () => {
+  it("refuses changes to shipped assets", async () => {
     const shipped = record((await client.get("/api/assets?name_contains=product")).body).assets;
     const id = string(record(Array.isArray(shipped) ? shipped[0] : undefined).id);
     for (const [method, path, body] of [

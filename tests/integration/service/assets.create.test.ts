@@ -2,20 +2,15 @@ import { createHash } from "node:crypto";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { blake3 } from "@napi-rs/blake-hash";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Client, type ServiceBench, startService } from "@/tests/support/service";
+import { describe, expect, it } from "vitest";
+import { startService } from "@/tests/support/service";
 import { list, png, record, string } from "./support";
 
-describe("creating assets", () => {
-  let bench: ServiceBench;
-  let client: Client;
-  beforeAll(async () => {
-    bench = await startService();
-    client = bench.client();
-  });
-  afterAll(() => bench.dispose());
+describe("creating assets", async () => {
+  const bench = await startService();
+  const client = bench.client();
 
-  it("answers 201 with every field of the resource, and 200 with the same asset for the same content", async () => {
+  it("answers 201 with all fields, then 200 with the same asset", async () => {
     const bytes = png(10, 10);
     const created = await client.upload(bytes, "cat.png", { tags: '["input","cats"]', user_metadata: '{"mood":"calm"}' });
     expect(created.status).toBe(201);
@@ -50,9 +45,12 @@ describe("creating assets", () => {
     form.append("file", new Blob(["some text"]), "notes.txt");
     for (const tag of ["a", "b", "a"]) form.append("tags", tag);
     form.append("name", "My notes");
-    const answer = await client.call("POST", "/api/assets", form);
-    expect(answer).toMatchObject({ status: 201, body: { name: "My notes", mime_type: "text/plain", tags: ["a", "b"], preview_id: null } });
-    expect(answer.body).not.toHaveProperty("preview_url");
+    const response = await client.call("POST", "/api/assets", form);
+    expect(response).toMatchObject({
+      status: 201,
+      body: { name: "My notes", mime_type: "text/plain", tags: ["a", "b"], preview_id: null },
+    });
+    expect(response.body).not.toHaveProperty("preview_url");
   });
 
   it("creates idempotently under a client's id, which nobody else can take", async () => {
@@ -68,11 +66,11 @@ describe("creating assets", () => {
     });
   });
 
-  it("keeps one blob and says created_new once when one content arrives fifty times at once", async () => {
+  it("stores one blob for fifty parallel uploads and reports created_new once", async () => {
     const bytes = png(64, 64, { seed: 5 });
     const answers = await Promise.all(Array.from({ length: 50 }, (_, n) => client.upload(bytes, `${n}.png`)));
-    expect(answers.filter((answer) => record(answer.body).created_new === true)).toHaveLength(1);
-    expect(new Set(answers.map((answer) => record(answer.body).id)).size).toBe(1);
+    expect(answers.filter((response) => record(response.body).created_new === true)).toHaveLength(1);
+    expect(new Set(answers.map((response) => record(response.body).id)).size).toBe(1);
     const hash = string(record(answers[0]?.body).asset_hash).slice(7);
     expect(await readdir(join(bench.folder, "blobs", "blake3-v1", hash.slice(0, 2)))).toContain(hash.slice(2));
     expect(await readdir(join(bench.folder, "tmp"))).toEqual([]);

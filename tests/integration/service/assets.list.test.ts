@@ -1,24 +1,27 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Client, type ServiceBench, startService } from "@/tests/support/service";
-import { list, record, string } from "./support";
+import { join } from "node:path";
+import fc from "fast-check";
+import { afterAll, describe, expect, it } from "vitest";
+import { createAccessTimes } from "@/lib/service/assets/access-times";
+import { readAssets, type StoredAsset } from "@/lib/service/assets/asset-view";
+import { openDatabase } from "@/lib/service/store/sqlite";
+import { createKeys } from "@/lib/service/users/keys";
+import { SqliteConnection } from "@/lib/shared/database/sqlite";
+import { KINDS, PLACES, seedAssets, WORDS } from "@/tests/bench/service/seed-assets";
+import { startService } from "@/tests/support/service";
+import { temporaryFolder } from "@/tests/support/temporary-folder";
+import { type Json, list, record, string } from "./support";
 
-describe("GET /api/assets", () => {
-  let bench: ServiceBench;
-  let client: Client;
+describe("GET /api/assets", async () => {
   let at = Date.parse("2026-01-01T00:00:00Z");
-  beforeAll(async () => {
-    bench = await startService({ now: () => ++at });
-    client = bench.client();
-    await client.upload("1", "100% sure.txt", { tags: "input,a", user_metadata: '{"n":1,"deep":{"kind":"x"},"on":true}' });
-    await client.upload("22", "under_score.txt", { tags: "input,b", user_metadata: '{"n":"1","deep":{"kind":"y"},"on":"true"}' });
-    await client.upload("333", "ÉTÉ.txt", { tags: "input,a,b", user_metadata: '{"n":2}' });
-    await client.upload("4444", "plain.bin", { tags: "models", user_metadata: "{}" });
-  });
-  afterAll(() => bench.dispose());
+  const bench = await startService({ now: () => ++at });
+  const client = bench.client();
+  await client.upload("1", "100% sure.txt", { tags: "input,a", user_metadata: '{"n":1,"deep":{"kind":"x"},"on":true}' });
+  await client.upload("22", "under_score.txt", { tags: "input,b", user_metadata: '{"n":"1","deep":{"kind":"y"},"on":"true"}' });
+  await client.upload("333", "ÉTÉ.txt", { tags: "input,a,b", user_metadata: '{"n":2}' });
+  await client.upload("4444", "plain.bin", { tags: "models", user_metadata: "{}" });
 
   const names = async (query: string) =>
     list(record((await client.get(`/api/assets?include_public=false&${query}`)).body).assets).map((asset) => string(asset.name));
-  const metadata = (filter: unknown) => names(`order=asc&metadata_filter=${encodeURIComponent(JSON.stringify(filter))}`);
 
   it("lists own and public ones, newest first, and counts exactly", async () => {
     expect((await client.get("/api/assets")).body).toMatchObject({ total: 6, has_more: false });
@@ -27,39 +30,6 @@ describe("GET /api/assets", () => {
     expect(
       list(record((await client.get("/api/assets?sort=name&order=asc&limit=3&offset=3")).body).assets).map((asset) => asset.name),
     ).toEqual(["product.png", "under_score.txt", "ÉTÉ.txt"]);
-  });
-
-  it("sorts by every field", async () => {
-    expect(await names("sort=size&order=asc&limit=2")).toEqual(["100% sure.txt", "under_score.txt"]);
-    expect((await names("sort=name&order=desc"))[0]).toBe("ÉTÉ.txt");
-    const [oldest] = list(record((await client.get("/api/assets?include_public=false&order=asc")).body).assets);
-    expect((await client.raw("GET", `/api/assets/${string(oldest?.id)}/content`)).status).toBe(200);
-    expect((await names("sort=last_access_time"))[0]).toBe("100% sure.txt");
-    await client.post(`/api/assets/${string(oldest?.id)}/tags`, { tags: ["touched"] });
-    expect((await names("sort=updated_at"))[0]).toBe("100% sure.txt");
-  });
-
-  it("wants all of some tags and none of others", async () => {
-    expect(await names("include_tags=a,b")).toEqual(["ÉTÉ.txt"]);
-    expect(await names("include_tags=input&exclude_tags=b")).toEqual(["100% sure.txt"]);
-    expect(await names("exclude_tags=input,models")).toEqual([]);
-    expect((await client.get("/api/assets?include_tags=a&include_public=false")).body).toMatchObject({ total: 2 });
-  });
-
-  it("takes % and _ for letters and folds case beyond ASCII", async () => {
-    expect(await names("name_contains=%25")).toEqual(["100% sure.txt"]);
-    expect(await names("name_contains=_")).toEqual(["under_score.txt"]);
-    expect(await names(`name_contains=${encodeURIComponent("été")}`)).toEqual(["ÉTÉ.txt"]);
-  });
-
-  it("filters by metadata: nested, by type, any of a list, all conditions", async () => {
-    expect(await metadata({ n: 1 })).toEqual(["100% sure.txt"]);
-    expect(await metadata({ n: "1" })).toEqual(["under_score.txt"]);
-    expect(await metadata({ n: [1, 2] })).toEqual(["100% sure.txt", "ÉTÉ.txt"]);
-    expect(await metadata({ deep: { kind: "y" } })).toEqual(["under_score.txt"]);
-    expect(await metadata({ "deep.kind": "x", on: true })).toEqual(["100% sure.txt"]);
-    expect(await metadata({ on: "true" })).toEqual(["under_score.txt"]);
-    expect(await metadata({ n: 1, on: false })).toEqual([]);
   });
 
   it.each([
@@ -78,40 +48,198 @@ describe("GET /api/assets", () => {
     expect(await client.get(`/api/assets?${query}`)).toMatchObject(refused);
     if (field === "metadata_filter") expect(await client.get(`/api/assets/tags/refine?${query}`)).toMatchObject(refused);
   });
+});
 
-  it("changes tags and says what changed", async () => {
-    const [asset] = list(record((await client.get("/api/assets?name_contains=plain.bin")).body).assets);
-    const path = `/api/assets/${string(asset?.id)}/tags`;
-    expect((await client.post(path, { tags: ["models", "new", "new"] })).body).toMatchObject({
-      total_tags: ["models", "new"],
-      added: ["new"],
-      already_present: ["models"],
+const ASSETS = 400;
+const sorts = ["created_at", "updated_at", "name", "size", "last_access_time"] as const;
+type Shown = {
+  id: string;
+  name: string;
+  tags: string[];
+  metadata: Json;
+  sortBy: Record<(typeof sorts)[number], string | number>;
+  isPublic: boolean;
+};
+type Query = { include?: string[]; exclude?: string[]; name?: string; node?: (string | number)[]; width?: number; isPublic: boolean };
+
+function matches(asset: Shown, { include = [], exclude = [], name = "", node, width, isPublic }: Query): boolean {
+  return (
+    (isPublic || !asset.isPublic) &&
+    include.every((tag) => asset.tags.includes(tag)) &&
+    !exclude.some((tag) => asset.tags.includes(tag)) &&
+    asset.name.toLowerCase().includes(name.toLowerCase()) &&
+    (node === undefined || node.some((item) => item === asset.metadata.node_id)) &&
+    (width === undefined || asset.metadata.width === width)
+  );
+}
+
+const tag = fc.constantFrom(...KINDS, ...PLACES, "input", "none-such");
+const queries = fc.record(
+  {
+    include: fc.uniqueArray(tag, { minLength: 1, maxLength: 3 }),
+    exclude: fc.uniqueArray(tag, { minLength: 1, maxLength: 3 }),
+    // Pieces of one to eight letters, some across the space between two words.
+    name: fc
+      .record({
+        words: fc.tuple(fc.constantFrom(...WORDS), fc.constantFrom(...WORDS)),
+        from: fc.nat(7),
+        length: fc.integer({ min: 1, max: 8 }),
+      })
+      .map(({ words, from, length }) =>
+        words
+          .join(" ")
+          .toUpperCase()
+          .slice(from, from + length),
+      ),
+    node: fc.array(fc.oneof(fc.nat(30).map(String), fc.nat(30)), { maxLength: 4 }),
+    width: fc.constantFrom(256, 512, 1024, 300),
+    isPublic: fc.boolean(),
+  },
+  { requiredKeys: ["isPublic"] },
+);
+
+function toPath(query: Query, path = "/api/assets"): string {
+  const { include, exclude, name, node, width, isPublic } = query;
+  const metadata = { ...(node && { node_id: node }), ...(width !== undefined && { width }) };
+  const parameters = {
+    ...(include && { include_tags: include.join(",") }),
+    ...(exclude && { exclude_tags: exclude.join(",") }),
+    ...(name !== undefined && { name_contains: name }),
+    ...((node || width !== undefined) && { metadata_filter: JSON.stringify(metadata) }),
+    include_public: String(isPublic),
+  };
+  return `${path}?${new URLSearchParams(parameters).toString()}`;
+}
+
+describe("the list of assets against a full scan", async () => {
+  const empty = await startService();
+  empty.client("bench");
+  await empty.service.stop();
+  const file = join(empty.folder, "service.sqlite");
+  seedAssets(file, "bench", ASSETS);
+  const bench = await startService({ dataDir: empty.folder });
+  const client = bench.client("bench");
+  // Some assets are removed and some changed: the index must forget their former state.
+  const { assets } = record((await client.get("/api/assets?include_public=false&limit=60")).body);
+  for (const [at, asset] of list(assets).entries()) {
+    const path = `/api/assets/${string(asset.id)}`;
+    if (at % 3 === 0) await client.call("DELETE", path);
+    if (at % 3 === 1)
+      await client.call("PUT", path, { name: `renamed ${at}.png`, tags: ["kind-1", "place-1"], user_metadata: { width: 300 } });
+    if (at % 3 === 2) await client.call("DELETE", `${path}/tags`, { tags: KINDS });
+  }
+  const database = new SqliteConnection(file, { readOnly: true });
+  const tags = database.prepare<[number], string>("SELECT tag FROM asset_tags WHERE asset_seq = ?").pluck();
+  const shown = database
+    .prepare<[], Record<string, string | number>>("SELECT * FROM assets")
+    .all()
+    .map((row) => ({
+      id: String(row.id),
+      name: String(row.name),
+      tags: tags.all(Number(row.seq)),
+      metadata: record(JSON.parse(String(row.metadata))),
+      sortBy: {
+        ...{ created_at: Number(row.created_at), updated_at: Number(row.updated_at), last_access_time: Number(row.last_access_time) },
+        ...{ size: Number(row.size), name: String(row.name).toLowerCase() },
+      },
+      isPublic: row.owner_id === 0,
+    }));
+  database.close();
+
+  function expected(query: Query, sort: (typeof sorts)[number], order: string): string[] {
+    const sign = order === "asc" ? 1 : -1;
+    const compare = (a: string | number, b: string | number) => (a === b ? 0 : a < b ? -1 : 1);
+    return shown
+      .filter((asset) => matches(asset, query))
+      .sort((a, b) => sign * (compare(a.sortBy[sort], b.sortBy[sort]) || compare(a.id, b.id)))
+      .map((asset) => asset.id);
+  }
+
+  it("answers any filter in any order at any offset, with the exact total and has_more", async () => {
+    const page = fc.record({
+      query: queries,
+      sort: fc.constantFrom(...sorts),
+      order: fc.constantFrom("asc", "desc"),
+      limit: fc.integer({ min: 1, max: 60 }),
+      offset: fc.oneof(fc.constant(0), fc.integer({ min: 0, max: ASSETS })),
     });
-    expect((await client.call("DELETE", path, { tags: ["new", "never"] })).body).toMatchObject({
-      total_tags: ["models"],
-      removed: ["new"],
-      not_present: ["never"],
-    });
-    expect(await client.post(path, { tags: [] })).toMatchObject({ status: 400, body: { message: expect.stringContaining("tags") } });
-    expect((await client.get("/api/tags?prefix=in&include_public=false")).body).toEqual({
-      tags: [{ name: "input", count: 3 }],
-      total: 1,
-      has_more: false,
-    });
-    expect((await client.get("/api/assets/tags/refine?include_tags=a&include_public=false")).body).toMatchObject({
-      tag_counts: { a: 2, input: 2, b: 1 },
-    });
+    await fc.assert(
+      fc.asyncProperty(page, async ({ query, sort, order, limit, offset }) => {
+        const json = record((await client.get(`${toPath(query)}&sort=${sort}&order=${order}&limit=${limit}&offset=${offset}`)).body);
+        const all = expected(query, sort, order);
+        expect(list(json.assets).map((asset) => string(asset.id))).toEqual(all.slice(offset, offset + limit));
+        expect({ total: json.total, has_more: json.has_more }).toEqual({ total: all.length, has_more: offset + limit < all.length });
+      }),
+      { numRuns: 500, seed: 20261121 },
+    );
   });
 
-  it("edits names, tags and metadata, and needs at least one of them", async () => {
-    const [asset] = list(record((await client.get("/api/assets?name_contains=plain.bin")).body).assets);
-    const path = `/api/assets/${string(asset?.id)}`;
-    expect(await client.call("PUT", path, { name: "Renamed.bin", tags: ["x"], user_metadata: { a: 1 } })).toMatchObject({
-      status: 200,
-      body: { id: asset?.id, name: "Renamed.bin", tags: ["x"] },
-    });
-    expect((await client.get(path)).body).toMatchObject({ name: "Renamed.bin", tags: ["x"], user_metadata: { a: 1 } });
-    expect(await client.call("PUT", path, {})).toMatchObject({ status: 400 });
-    expect(await bench.client("eve").call("PUT", path, { name: "x" })).toMatchObject({ status: 404 });
+  it("counts tags under any filter", async () => {
+    await fc.assert(
+      fc.asyncProperty(queries, async (query) => {
+        const { tag_counts } = record((await client.get(`${toPath(query, "/api/assets/tags/refine")}&limit=1000`)).body);
+        const counts: Record<string, number> = {};
+        for (const value of shown.filter((asset) => matches(asset, query)).flatMap((asset) => asset.tags))
+          counts[value] = (counts[value] ?? 0) + 1;
+        expect(tag_counts).toEqual(counts);
+      }),
+      { numRuns: 200, seed: 5 },
+    );
+  });
+
+  it("counts every tag, and unused ones with 0 only on request", async () => {
+    await client.upload("once", "once.txt", { tags: "fleeting" });
+    const { assets } = record((await client.get("/api/assets?include_tags=fleeting")).body);
+    await client.call("DELETE", `/api/assets/${string(list(assets)[0]?.id)}`);
+    const tagsOf = async (query: string) =>
+      Object.fromEntries(
+        list(record((await client.get(`/api/tags?limit=1000&${query}`)).body).tags).map((json) => [json.name, json.count]),
+      );
+    const counts: Record<string, number> = {};
+    for (const value of shown.flatMap((asset) => asset.tags)) counts[value] = (counts[value] ?? 0) + 1;
+    expect(await tagsOf("")).toEqual(counts);
+    expect(await tagsOf("include_zero=true")).toMatchObject({ ...counts, fleeting: 0 });
+  });
+});
+
+describe("an asset's last read time", async () => {
+  const file = join(temporaryFolder(), "service.sqlite");
+  const empty = await openDatabase(file, Date.now);
+  await createKeys(empty, Date.now).createKey("ada");
+  await empty.close();
+  seedAssets(file, "ada", 3);
+  const database = await openDatabase(file, Date.now);
+  afterAll(() => database.close());
+
+  async function row(seq: number): Promise<StoredAsset> {
+    const [asset] = await readAssets(database, [seq]);
+    if (!asset) throw new Error(`there is no asset ${seq}`);
+    return asset;
+  }
+
+  it("is readable during the write", async () => {
+    const times = createAccessTimes(database, () => 4e12);
+    times.touch(await row(1));
+    const before = await row(1);
+    const writing = times.flush();
+    expect(times.fresh(before).last_access_time).toBe(4e12);
+    await writing;
+    expect((await row(1)).last_access_time).toBe(4e12);
+  });
+
+  it("is kept for a row read before the write, and visible after", async () => {
+    const times = createAccessTimes(database, () => 4.5e12);
+    const before = await row(3);
+    times.touch(before);
+    await times.flush();
+    expect(times.fresh(before).last_access_time).toBe(4.5e12);
+  });
+
+  it("is in the row for every waiting reader, whoever started the write", async () => {
+    const times = createAccessTimes(database, () => 5e12);
+    times.touch(await row(2));
+    void times.flush();
+    await times.flush();
+    expect((await row(2)).last_access_time).toBe(5e12);
   });
 });

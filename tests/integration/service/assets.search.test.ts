@@ -1,20 +1,14 @@
 import { readFileSync } from "node:fs";
-import { mkdtemp } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { SqliteConnection } from "@/lib/shared/database/sqlite";
-import { type Client, type ServiceBench, startService } from "@/tests/support/service";
+import { startService } from "@/tests/support/service";
+import { temporaryFolder } from "@/tests/support/temporary-folder";
 import { canvas, ended, list, record, string, submit } from "./support";
 
-describe("looking for assets", () => {
-  let bench: ServiceBench;
-  let client: Client;
-  beforeAll(async () => {
-    bench = await startService();
-    client = bench.client();
-  });
-  afterAll(() => bench.dispose());
+describe("searching assets", async () => {
+  const bench = await startService();
+  const client = bench.client();
 
   let content = 0;
   const make = (name: string, fields: Record<string, string> = {}) => client.upload(`content ${content++}`, name, { name, ...fields });
@@ -48,7 +42,7 @@ describe("looking for assets", () => {
         const piece = Array.from(name)
           .slice(from, from + 5)
           .join("");
-        const holding = odd.filter((one) => one.toLowerCase().includes(piece.toLowerCase())).sort();
+        const holding = odd.filter((value) => value.toLowerCase().includes(piece.toLowerCase())).sort();
         expect(await names({ name_contains: piece })).toEqual(holding);
       }
     }
@@ -58,7 +52,7 @@ describe("looking for assets", () => {
     expect(await names({ name_contains: "***" })).toEqual([]);
   });
 
-  it("finds one and two letters wherever they stand, the last ones too, beside tags and metadata", async () => {
+  it("finds one and two letters anywhere, beside tags and metadata", async () => {
     const fields = { tags: '["short"]', user_metadata: '{"of":"short names"}' };
     for (const name of ["qx", "q", "aqx", "x q", "xq.Q", "🦊q"]) await make(name, fields);
     const found = async (piece: string) => names({ name_contains: piece, include_tags: "short", metadata_filter: '{"of":"short names"}' });
@@ -105,7 +99,7 @@ describe("looking for assets", () => {
     expect(await sorted("desc")).toEqual(up.reverse());
   });
 
-  it("lists the outputs of one job, made at one time, in the order in which it put them out", async () => {
+  it("lists a job's simultaneous outputs in output order", async () => {
     const graph = canvas(7);
     const id = await submit(client, {
       ...graph,
@@ -113,12 +107,12 @@ describe("looking for assets", () => {
     });
     await ended(client, id);
     const outputs = list(record((await client.get(`/api/jobs/${id}/assets`)).body).assets).map((asset) => asset.id);
-    const listed = list(record((await client.get("/api/assets?include_tags=output&order=asc&include_public=false")).body).assets);
-    expect(listed.filter((asset) => asset.prompt_id === id).map((asset) => asset.id)).toEqual(outputs);
+    const assets = list(record((await client.get("/api/assets?include_tags=output&order=asc&include_public=false")).body).assets);
+    expect(assets.filter((asset) => asset.prompt_id === id).map((asset) => asset.id)).toEqual(outputs);
     expect(outputs).toHaveLength(5);
   });
 
-  it("tells numbers, texts, booleans and null in metadata apart, and looks into lists", async () => {
+  it("distinguishes numbers, texts, booleans and null in metadata and lists", async () => {
     const kinds = { one: 1, real: 1.5, text: "1", yes: true, word: "true", none: null, list: ["x", 2, { deep: 1 }], object: { x: 1 } };
     for (const [name, value] of Object.entries(kinds)) await make(`metadata ${name}`, { user_metadata: JSON.stringify({ v: value }) });
     const found = async (filter: unknown) =>
@@ -206,7 +200,7 @@ describe("looking for assets", () => {
 });
 
 it("finds assets after replacing an older search index", async () => {
-  const folder = await mkdtemp(join(tmpdir(), "lightdesk-older-"));
+  const folder = temporaryFolder();
   const database = new SqliteConnection(join(folder, "service.sqlite"));
   database.exec(readFileSync("tests/fixtures/schemas/service-sqlite.sql", "utf8"));
   database.exec(`
@@ -229,5 +223,4 @@ it("finds assets after replacing an older search index", async () => {
       assets: [{ name: "Straße.txt" }],
     });
   expect((await client.get("/api/assets?include_public=false&exclude_tags=b")).body).toMatchObject({ total: 0 });
-  await bench.dispose();
 });

@@ -1,22 +1,22 @@
 // Attacks on the service by a client with a key.
-import { rm } from "node:fs/promises";
+import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type FileSource, patternOf, startFileSource } from "@/tests/support/file-source";
+import { afterAll, beforeEach, describe, expect, it } from "vitest";
+import { bytesAnswer } from "@/lib/server/requests/responses";
+import { patternOf } from "@/tests/support/file-source";
+import { gpuClasses } from "@/tests/support/gpu-classes";
+import { startFileSource, startRunnerServer } from "@/tests/support/servers";
 import { type Client, type ServiceBench, startService } from "@/tests/support/service";
+import { openServiceProcess } from "@/tests/support/service-process";
 import { until } from "@/tests/support/until";
+import { made, picture } from "./built-in-job";
 import { outcome } from "./downloads-support";
-import { record, string } from "./support";
+import { ended, list, png, record, string, submit } from "./support";
 
-describe("the service", () => {
-  let bench: ServiceBench;
-  let client: Client;
-  let source: FileSource;
-  beforeAll(async () => {
-    source = await startFileSource(patternOf(200_000));
-    bench = await startService({ downloadHosts: [source.url], downloadsAtOnce: 4, maxJobPixels: 1000 });
-    client = bench.client();
-  });
+describe("the service", async () => {
+  const source = await startFileSource(patternOf(200_000));
+  const bench = await startService({ downloadHosts: [source.url], downloadsAtOnce: 4, maxJobPixels: 1000 });
+  const client = bench.client();
   afterAll(async () => {
     expect(bench.complaints).toEqual([]);
     await bench.dispose();
@@ -32,14 +32,14 @@ describe("the service", () => {
     }
   });
 
-  it("fetches an address once for all who ask for it at once, and each gets the file with its own tags", async () => {
+  it("fetches an address once for parallel requests, each with its own tags", async () => {
     const url = `${source.url}/files/once/model.bin`;
-    const asked = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 6 }, (_, index) => client.post("/api/assets/download", { source_url: url, tags: [`t${index}`] })),
     );
-    const tasks = await Promise.all(asked.map(({ body }) => outcome(client, `/api/tasks/${string(record(body).task_id)}`)));
+    const tasks = await Promise.all(responses.map(({ body }) => outcome(client, `/api/tasks/${string(record(body).task_id)}`)));
     expect(tasks.map(({ status }) => status)).toEqual(Array.from({ length: 6 }, () => "completed"));
-    expect(source.given).toHaveLength(1);
+    expect(source.responses).toHaveLength(1);
     const ids = new Set(tasks.map(({ result }) => string(record(result).asset_id)));
     const tags = await Promise.all([...ids].map(async (id) => record((await client.get(`/api/assets/${id}`)).body).tags));
     expect(tags.flat().sort()).toEqual(["t0", "t1", "t2", "t3", "t4", "t5"]);
@@ -70,11 +70,113 @@ describe("the service", () => {
   });
 });
 
-it("a database that was taken away is not taken for a new one while files of users lie beside it", async () => {
+it("refuses a new database beside existing user files", async () => {
   const first = await startService();
   await first.client().upload("must stay", "a.txt");
   await first.service.stop();
   for (const end of ["", "-wal", "-shm"]) await rm(join(first.folder, `service.sqlite${end}`), { force: true });
   await expect(startService({ dataDir: first.folder })).rejects.toThrow(/service\.sqlite is empty or missing/);
   await rm(first.folder, { recursive: true });
+});
+
+const { client, service } = await openServiceProcess();
+
+async function peakBytes(): Promise<number> {
+  const [, kibibytes = "0"] = /VmHWM:\s+(\d+) kB/.exec(await readFile(`/proc/${service.pid}/status`, "utf8")) ?? [];
+  return Number(kibibytes) * 1024;
+}
+
+it("refuses to decode the image everywhere and uses little memory", async () => {
+  const avif = new Uint8Array(await readFile("tests/fixtures/60-megapixels.avif"));
+  const name = string(record((await client.upload(avif, "large.avif")).body).asset_hash);
+  const load = {
+    "1": { class_type: "LoadImage", inputs: { image: name } },
+    "2": { class_type: "SaveImage", inputs: { images: ["1", 0], filename_prefix: "x" } },
+  };
+  const before = await peakBytes();
+  const view = `/api/view?filename=${name}`;
+  const views = await Promise.all(["res=64", "res=1024", "channel=rgb", "channel=alpha"].map((query) => client.get(`${view}&${query}`)));
+  expect(views.map(({ status }) => status)).toEqual([422, 422, 422, 422]);
+  const image = await client.upload(avif, "large.avif", {}, "image", "/api/upload/image");
+  expect(image).toMatchObject({ status: 400, body: { code: "INVALID_IMAGE" } });
+  const reference = { original_ref: JSON.stringify({ filename: name, type: "input" }) };
+  const mask = await client.upload(png(16, 16), "mask.png", reference, "image", "/api/upload/mask");
+  expect(mask.status).toBe(400);
+  const job = await ended(client, await submit(client, load));
+  expect(job).toMatchObject({ status: "failed", execution_error: { exception_type: "ImageDecodeError" } });
+  expect((await peakBytes()) - before).toBeLessThan(150 * 1024 ** 2);
+});
+
+describe("file names", () => {
+  const TURNED = "a\u202e\u2066\u061c\u200fgpj\u2069.png";
+  const PLAIN = "agpj.png";
+
+  let bench: ServiceBench;
+  let client: Client;
+  beforeEach(async () => {
+    bench = await startService({ runnerCheckMs: 100, concurrency: 1 });
+    client = bench.client();
+  });
+
+  it("strips the names of uploads, also of images", async () => {
+    const asset = await client.upload(png(4, 4), `${TURNED}\u0001\u009f`);
+    expect(asset.body).toMatchObject({ name: PLAIN });
+    const image = await client.upload(png(5, 4), TURNED, {}, "image", "/api/upload/image");
+    expect(image.body).toMatchObject({ display_name: PLAIN });
+    expect((await client.upload(png(6, 4), "\u202e")).body).toMatchObject({ name: "upload" });
+  });
+
+  it("strips the names of assets made from a hash and of renamed ones", async () => {
+    const { asset_hash: hash } = record((await client.upload(png(4, 4), "a.png")).body);
+    const other = bench.client("bob");
+    await other.upload(png(4, 4), "b.png");
+    const created = await client.post("/api/assets/from-hash", { hash, name: TURNED, tags: ["input"] });
+    const asset = record(created.body);
+    const edited = await client.call("PUT", `/api/assets/${string(asset.id)}`, JSON.stringify({ name: `\u202e${TURNED}` }), {
+      "content-type": "application/json",
+    });
+    expect(edited.body).toMatchObject({ name: PLAIN });
+  });
+
+  it("strips the prefix of a saved image and the name in the answer's headers", async () => {
+    const graph = {
+      "1": { class_type: "EmptyImage", inputs: { width: 8, height: 8, batch_size: 1, color: 1 } },
+      "2": { class_type: "SaveImage", inputs: { images: ["1", 0], filename_prefix: "x\u202ey\u0007" } },
+    };
+    const job = await ended(client, await submit(client, graph));
+    const [image] = list(record(record(job.outputs)["2"]).images);
+    expect(image).toMatchObject({ display_name: "xy_00001_.png" });
+    const view = await client.raw("GET", `/api/view?filename=${string(image?.filename)}`);
+    await view.arrayBuffer();
+    expect(view.headers.get("content-disposition")).toBe(`inline; filename="xy_00001_.png"; filename*=UTF-8''xy_00001_.png`);
+  });
+
+  it("strips the names of a runner's files", async () => {
+    const server = await startRunnerServer({
+      objectInfo: gpuClasses(["one.safetensors"]),
+      makes: (node) => (node.class_type === "SaveImage" ? { files: [{ name: TURNED, bytes: picture(1) }] } : undefined),
+    });
+    await bench.service.runners.add({ address: server.address, label: "GPU" });
+    const job = await ended(client, await submit(client, made()));
+    const [image] = list(record(record(job.outputs)["3"]).images);
+    expect(image).toMatchObject({ display_name: PLAIN });
+    expect(list(record((await client.get("/api/assets?include_tags=output")).body).assets)[0]).toMatchObject({ name: PLAIN });
+  });
+
+  it("refuses such a path of a user's data file", async () => {
+    const response = await client.call("POST", `/api/userdata/${encodeURIComponent(TURNED)}`, "x", { "content-type": "text/plain" });
+    expect(response.status).toBe(400);
+  });
+
+  it.each([
+    [`filename="${Buffer.from(TURNED).toString("latin1")}"`, `inline; filename="${PLAIN}"`],
+    [`filename*=UTF-8''${encodeURIComponent(TURNED)}`, `inline; filename*=UTF-8''${PLAIN}`],
+    [`filename*=UTF-8''%E6%9D%B1%28.png`, `inline; filename*=UTF-8''%E6%9D%B1%28.png`],
+    [`filename*=UTF-8''%80%ff.png`, "inline"],
+  ])("strips the name that a connected service sends with bytes: %s", (sent, expected) => {
+    const response = bytesAnswer(
+      new Response("x", { headers: { "content-type": "image/png", "content-disposition": `attachment; ${sent}` } }),
+    );
+    expect(response.headers.get("content-disposition")).toBe(expected);
+  });
 });

@@ -18,14 +18,11 @@ beforeEach(async () => {
   isNamed = false;
   now = 1e12;
 });
-afterEach(async () => {
-  await database.close();
-  await place.remove();
-});
+afterEach(() => database.close());
 
 const named = (_reader: unknown, hashes: readonly string[]) => Promise.resolve(new Set(isNamed ? hashes : []));
 const process = () => createLeases({ database, processes: createOnlyProcess(), named, now: () => now, log });
-/** Read in a commit, so it comes after all earlier writes. */
+/** Read in a commit, so it follows all earlier writes. */
 const leases = () => database.commit((tx) => tx.rows(query.selectFrom("blob_leases").selectAll()));
 function gate() {
   let open: () => void = () => undefined;
@@ -65,9 +62,10 @@ it("waits with writing until a removal is over", async () => {
   expect([order, await leases()]).toEqual([["removed", "written"], []]);
 });
 
-it("asks whether a row names it in the very commit that takes the lease", async () => {
-  let asked = 0;
-  const inCommit = async (reader: Reader, hashes: readonly string[]) => new Set((asked += 1) > 1 && reader !== database ? hashes : []);
+it("checks for a row in the commit that takes the lease", async () => {
+  let requestCount = 0;
+  const inCommit = async (reader: Reader, hashes: readonly string[]) =>
+    new Set((requestCount += 1) > 1 && reader !== database ? hashes : []);
   const late = createLeases({ database, processes: createOnlyProcess(), named: inCommit, now: () => now, log });
   expect(await late.removeUnused(HASH, () => Promise.reject(new Error("removed")))).toBe(false);
   expect(await leases()).toEqual([]);
@@ -82,7 +80,7 @@ it("lets go of what a process held that died, after a day", async () => {
   expect(await process().removeUnused(HASH, () => Promise.resolve())).toBe(true);
 });
 
-it("frees what could not be removed at once, unless the removal may still come to pass", async () => {
+it("frees postponed removals unless they may still happen", async () => {
   const fail = (isSettled: boolean) => () => Promise.reject(Object.assign(new Error("no answer"), { isSettled }));
   expect([await process().removeUnused(HASH, fail(true)), await leases()]).toEqual([false, []]);
   expect(await process().removeUnused(HASH, fail(false))).toBe(false);
@@ -92,12 +90,12 @@ it("frees what could not be removed at once, unless the removal may still come t
   expect(await leases()).toEqual([]);
 });
 
-it("what a process held that is gone is given back a while later, and nothing of those that live", async () => {
+it("releases a dead process's holds later and keeps live ones", async () => {
   const gone = { ...createOnlyProcess(), lingersMs: 60_000 };
   const living = { ...createOnlyProcess(), lingersMs: 60_000 };
   const lease = gate();
-  const holding = [gone, living].map((one) =>
-    createLeases({ database, processes: one, named, now: () => now, log }).hold([HASH], () => lease.opened),
+  const holding = [gone, living].map((item) =>
+    createLeases({ database, processes: item, named, now: () => now, log }).hold([HASH], () => lease.opened),
   );
   await expect.poll(leases).toHaveLength(2);
   const look = () => forgetDead({ database, processes: living, now: () => now });

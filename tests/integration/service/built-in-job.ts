@@ -1,6 +1,7 @@
 // A job of one picture by a model, as only runners can do it, and what a runner makes of it.
 import { gpuClasses } from "@/tests/support/gpu-classes";
-import { type RunnerOptions, type RunnerServer, startRunnerServer } from "@/tests/support/runner-server";
+import { type RunnerOptions, type RunnerServer } from "@/tests/support/runner-server";
+import { startRunnerServer } from "@/tests/support/servers";
 import { type ServiceBench } from "@/tests/support/service";
 import { type Json, png } from "./support";
 

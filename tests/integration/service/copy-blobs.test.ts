@@ -1,30 +1,21 @@
 // All files of a service are copied to another place while it runs, and back; an interrupted copy continues where it stopped.
 import { randomBytes } from "node:crypto";
-import { mkdir, mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { copyBlobs } from "@/lib/service/index";
-import { bucketSettings, settingsOf } from "@/tests/support/blob-places";
+import { bucketSettings, settingsOf } from "@/tests/support/blob-backends";
+import { startStrictS3 } from "@/tests/support/servers";
 import { type ServiceBench, startService } from "@/tests/support/service";
-import { startStrictS3, type StrictS3 } from "@/tests/support/strict-s3";
+import { temporaryFolder } from "@/tests/support/temporary-folder";
 import { canvas, ended, record, string, submit } from "./support";
 
 const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
 const MIB = 1024 ** 2;
+const s3 = await startStrictS3({ pageSize: 4 });
+const bench = await startService();
 
-let s3: StrictS3;
-let bench: ServiceBench;
-beforeAll(async () => {
-  s3 = await startStrictS3({ pageSize: 4 });
-  bench = await startService();
-});
-afterAll(async () => {
-  await bench.dispose();
-  await s3.close();
-});
-
-it("copies to a bucket and back, goes on after it was cut off, and names what differs in the end", async () => {
+it("copies to a bucket and back, resumes and names differences", async () => {
   const client = bench.client();
   const sent = new Map<string, Buffer>();
   for (const length of [0, 1, 300, 9 * MIB, ...Array.from({ length: 8 }, (_, index) => 1000 + index)]) {
@@ -62,8 +53,8 @@ it("copies to a bucket and back, goes on after it was cut off, and names what di
   const moved = await startService({ ...inBucket, dataDir: bench.folder });
   const readAll = async (service: ServiceBench) => {
     for (const [id, bytes] of sent) {
-      const answer = await service.client().raw("GET", `/api/assets/${id}/content`);
-      expect(Buffer.from(await answer.arrayBuffer()).equals(bytes), String(bytes.length)).toBe(true);
+      const response = await service.client().raw("GET", `/api/assets/${id}/content`);
+      expect(Buffer.from(await response.arrayBuffer()).equals(bytes), String(bytes.length)).toBe(true);
     }
   };
   await readAll(moved);
@@ -71,16 +62,16 @@ it("copies to a bucket and back, goes on after it was cut off, and names what di
   await expect(bench.service.start()).rejects.toThrow(
     /The files of \S+ lie in s3:\S+\. Set LIGHTDESK_BLOBS as it was; or, with it, bring them back/,
   );
-  const bringBack = () => copyBlobs({ dataDir: bench.folder, settings: { ...settings, ...inBucket }, to: "data-folder", log });
+  const copyBack = () => copyBlobs({ dataDir: bench.folder, settings: { ...settings, ...inBucket }, to: "data-folder", log });
   await moved.service.start();
-  const back = await bringBack();
+  const back = await copyBack();
   expect([back.copied, back.missing, back.damaged, back.todo]).toEqual([
     ...[back.files, [], []],
     expect.stringMatching(/in use by process \d+\. Stop it.* then run this again/),
   ]);
   await moved.service.stop();
   await expect(bench.service.start()).rejects.toThrow(/The files of \S+ lie in s3/);
-  expect((await bringBack()).todo).toBeUndefined();
+  expect((await copyBack()).todo).toBeUndefined();
   await bench.service.start();
   await readAll(bench);
 });
@@ -88,7 +79,7 @@ it("copies to a bucket and back, goes on after it was cut off, and names what di
 it("refuses to copy to where the bytes are, and to the place of another database", async () => {
   const settings = { ...bucketSettings(s3), blobCacheBytes: MIB, bucketKeys: undefined };
   const same = copyBlobs({ dataDir: bench.folder, settings: { ...settings, blobs: settings.blobs }, to: s3.address("here"), log });
-  await expect(same).rejects.toThrow(/there already/);
+  await expect(same).rejects.toThrow("The target must differ from LIGHTDESK_BLOBS");
   const other = await startService();
   const foreign = copyBlobs({
     dataDir: other.folder,
@@ -97,14 +88,11 @@ it("refuses to copy to where the bytes are, and to the place of another database
     log,
   });
   await expect(foreign).rejects.toThrow(/files of another database/);
-  await other.dispose();
 });
 
-it("works with its bucket although the data folder does not take the note of it", async () => {
-  const dataDir = await mkdtemp(join(tmpdir(), "lightdesk-no-note-"));
+it("works with its bucket when the data folder refuses the note", async () => {
+  const dataDir = temporaryFolder();
   await mkdir(join(dataDir, "bytes-elsewhere.part"));
   const service = await startService({ ...bucketSettings(s3, "no-note"), dataDir });
   expect((await service.client().upload("text", "a.txt")).status).toBe(201);
-  await service.dispose();
-  await rm(dataDir, { recursive: true, force: true });
 });

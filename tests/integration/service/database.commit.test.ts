@@ -1,24 +1,20 @@
 // A commit: whole or not at all, visible to readers only when it is over, shared with its neighbours, and limited to its own statements.
 import { existsSync } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { type Database, query, type Transaction } from "@/lib/service/store/database";
 import { createGroupCommit } from "@/lib/service/store/group-commit";
 import { openDatabase } from "@/lib/service/store/sqlite";
 import { holdReserve } from "@/lib/shared/database/disk-reserve";
+import { temporaryFolder } from "@/tests/support/temporary-folder";
 
 let folder: string;
 let database: Database;
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), "lightdesk-commit-"));
+  folder = temporaryFolder();
   database = await openDatabase(join(folder, "service.sqlite"), Date.now);
 });
-afterEach(async () => {
-  await database.close();
-  await rm(folder, { recursive: true, force: true });
-});
+afterEach(() => database.close());
 
 const names = async () => (await database.rows(query.selectFrom("users").select("name").orderBy("id"))).map(({ name }) => name);
 const add = (tx: Transaction, name: string) => tx.run(query.insertInto("users").values({ name, status: "active", created_at: 1 }));
@@ -50,7 +46,7 @@ it("keeps the rest of its work, where a piece of it throws", async () => {
   expect(await names()).toEqual(["ada", "cyd"]);
 });
 
-it("is seen whole by whoever reads meanwhile, and not before it is over", async () => {
+it("is visible as a whole and only when committed", async () => {
   let isOver = false;
   const seen: Promise<{ names: string[]; isOver: boolean }>[] = [];
   const look = () => seen.push(names().then((found) => ({ names: found, isOver })));
@@ -65,9 +61,9 @@ it("is seen whole by whoever reads meanwhile, and not before it is over", async 
   expect(await Promise.all(seen)).toEqual(seen.map(() => ({ names: ["ada", "bob"], isOver: true })));
 });
 
-it("is refused where it waits for anything but its own statements, and cannot write later; what comes after it is committed", async () => {
-  let goOn: () => void = () => undefined;
-  const something = new Promise<void>((resolve) => (goOn = resolve));
+it("is refused when it awaits foreign work and cannot write later", async () => {
+  let resume: () => void = () => undefined;
+  const something = new Promise<void>((resolve) => (resume = resolve));
   let late: Promise<unknown> | undefined;
   const waits = database.commit(async (tx) => {
     await add(tx, "ada");
@@ -77,20 +73,20 @@ it("is refused where it waits for anything but its own statements, and cannot wr
   });
   await expect(waits).rejects.toThrow("waited for something other than its own statements");
   await database.commit(async (tx) => {
-    goOn();
+    resume();
     await add(tx, "bob");
   });
   await expect(late).rejects.toThrow("the transaction is over");
   expect(await names()).toEqual(["bob"]);
 });
 
-it("is refused, and not waited for without end, where it reads past its own transaction", async () => {
+it("is refused instead of blocking when it reads outside itself", async () => {
   await expect(database.commit(() => names())).rejects.toThrow("waited for something other than its own statements");
   await database.commit((tx) => add(tx, "ada"));
   expect(await names()).toEqual(["ada"]);
 });
 
-it("retries deletes without the reserve on a full disk, alone, and returns the result of that try", async () => {
+it("retries only deletes without the reserve on a full disk", async () => {
   let tries = 0;
   holdReserve(folder);
   const isHeld = () => existsSync(join(folder, "reserve"));

@@ -8,9 +8,9 @@ export const hashOf = (bytes: Uint8Array): string => `blake3:${Buffer.from(blake
 
 /** Starts a download; returns the path of the new task. */
 export async function begin(client: Client, sourceUrl: string, rest: Json = {}): Promise<string> {
-  const answer = await client.post("/api/assets/download", { source_url: sourceUrl, ...rest });
-  if (answer.status !== 202) throw new Error(`refused: ${answer.status} ${answer.text}`);
-  return `/api/tasks/${string(record(answer.body).task_id)}`;
+  const response = await client.post("/api/assets/download", { source_url: sourceUrl, ...rest });
+  if (response.status !== 202) throw new Error(`refused: ${response.status} ${response.text}`);
+  return `/api/tasks/${string(record(response.body).task_id)}`;
 }
 
 export async function read(client: Client, path: string): Promise<Json> {
@@ -37,6 +37,6 @@ export async function download(client: Client, sourceUrl: string, rest: Json = {
 
 /** The real bytes of the task's asset. */
 export async function contentOf(client: Client, task: Json): Promise<Buffer> {
-  const answer = await client.raw("GET", `/api/assets/${string(record(task.result).asset_id)}/content`);
-  return Buffer.from(await answer.arrayBuffer());
+  const response = await client.raw("GET", `/api/assets/${string(record(task.result).asset_id)}/content`);
+  return Buffer.from(await response.arrayBuffer());
 }

@@ -1,25 +1,20 @@
 import { createHash } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import { blobPath } from "@/lib/service/assets/blob-store";
-import { type FileSource, patternOf, startFileSource } from "@/tests/support/file-source";
-import { type Client, type ServiceBench, startService } from "@/tests/support/service";
+import { patternOf } from "@/tests/support/file-source";
+import { startFileSource } from "@/tests/support/servers";
+import { startService } from "@/tests/support/service";
 import { until } from "@/tests/support/until";
 import { begin, contentOf, download, hashOf, outcome, read } from "./downloads-support";
 import { list, png, record, string } from "./support";
 
-describe("POST /api/assets/download", () => {
-  let bench: ServiceBench;
-  let ada: Client;
-  let eve: Client;
-  let source: FileSource;
-  beforeAll(async () => {
-    source = await startFileSource(patternOf(10_000));
-    bench = await startService({ downloadHosts: [source.url], downloadsAtOnce: 2 });
-    ada = bench.client("ada");
-    eve = bench.client("eve");
-  });
+describe("POST /api/assets/download", async () => {
+  const source = await startFileSource(patternOf(10_000));
+  const bench = await startService({ downloadHosts: [source.url], downloadsAtOnce: 2 });
+  const ada = bench.client("ada");
+  const eve = bench.client("eve");
   afterAll(async () => {
     expect(bench.complaints).toEqual([]);
     await bench.dispose();
@@ -29,25 +24,25 @@ describe("POST /api/assets/download", () => {
   let seed = 0;
   /** Different bytes at a new address each time. */
   function place(name = "model.safetensors", bytes = patternOf(10_000, (seed += 1))): string {
-    source.given.length = 0;
+    source.responses.length = 0;
     Object.assign(source.behaviour, { bytes, headers: {}, holdAfter: undefined });
     return `${source.url}/files/${(seed += 1)}/${name}`;
   }
 
-  it("answers 202 with a task in the public shape, and makes an asset with everything that was asked for", async () => {
+  it("answers 202 with a task and creates the requested asset", async () => {
     const preview = string(record((await ada.upload(png(8, 8), "preview.png")).body).id);
     const url = place("x%20y.safetensors");
-    const wanted = { tags: ["models", "checkpoints"], user_metadata: { base: { name: "b" } }, preview_id: preview };
-    const answer = await ada.post("/api/assets/download", { source_url: `${url}#part`, ...wanted, unknown: 1 });
-    expect(answer).toMatchObject({ status: 202, body: { status: "created", message: expect.any(String) as unknown } });
-    const id = string(record(answer.body).task_id);
+    const download = { tags: ["models", "checkpoints"], user_metadata: { base: { name: "b" } }, preview_id: preview };
+    const response = await ada.post("/api/assets/download", { source_url: `${url}#part`, ...download, unknown: 1 });
+    expect(response).toMatchObject({ status: 202, body: { status: "created", message: expect.any(String) as unknown } });
+    const id = string(record(response.body).task_id);
     const task = await outcome(ada, `/api/tasks/${id}`);
     const { bytes } = source.behaviour;
     expect(task).toMatchObject({
       id,
       idempotency_key: id,
       task_name: "task:download_file",
-      payload: { source_url: url, ...wanted },
+      payload: { source_url: url, ...download },
       status: "completed",
       bytes_total: bytes.length,
       bytes_downloaded: bytes.length,
@@ -57,34 +52,34 @@ describe("POST /api/assets/download", () => {
     for (const field of ["create_time", "update_time", "started_at", "completed_at"])
       expect(new Date(string(task[field])).toISOString()).toBe(task[field]);
     const asset = await ada.get(`/api/assets/${string(record(task.result).asset_id)}`);
-    expect(asset.body).toMatchObject({ name: "x y.safetensors", asset_hash: hashOf(bytes), size: bytes.length, ...wanted });
+    expect(asset.body).toMatchObject({ name: "x y.safetensors", asset_hash: hashOf(bytes), size: bytes.length, ...download });
     expect((await contentOf(ada, task)).equals(bytes)).toBe(true);
     expect((await eve.get(`/api/tasks/${id}`)).status).toBe(404);
     expect((await ada.get("/api/tasks/nonsense")).status).toBe(404);
   });
 
-  it("answers 200 with the asset where the same file was downloaded before, adding the new tags, and asks nobody", async () => {
+  it("answers 200 for an earlier download, adds tags and makes no request", async () => {
     const url = place();
     const first = record((await download(ada, url, { tags: ["a"] })).result);
-    source.given.length = 0;
+    source.responses.length = 0;
     const again = await ada.post("/api/assets/download", { source_url: url, tags: [" b"] });
     expect(again).toMatchObject({ status: 200, body: { id: first.asset_id, created_new: false, tags: ["a", " b"] } });
-    expect(source.given).toEqual([]);
+    expect(source.responses).toEqual([]);
   });
 
-  it("tells nobody of what others have: the same address is a task of its own for another user", async () => {
+  it("creates a separate task when another user has the same address", async () => {
     const url = place();
     const first = record((await download(ada, url)).result);
     const other = record((await download(eve, url)).result);
     expect(other.hash).toBe(first.hash);
     expect(other.asset_id).not.toBe(first.asset_id);
-    expect(source.given).toHaveLength(2);
+    expect(source.responses).toHaveLength(2);
     await ada.call("DELETE", `/api/assets/${string(first.asset_id)}`);
     expect((await ada.post("/api/assets/download", { source_url: url })).status).toBe(202);
     expect((await eve.post("/api/assets/download", { source_url: url })).status).toBe(200);
   });
 
-  it("fetches a file again whose bytes the store has lost, and gives them back to its asset", async () => {
+  it("refetches a file whose bytes were lost", async () => {
     const url = place();
     const first = record((await download(ada, url)).result);
     await rm(blobPath(join(bench.folder, "blobs", "blake3-v1"), string(first.hash).replace("blake3:", "")));
@@ -93,34 +88,34 @@ describe("POST /api/assets/download", () => {
     expect((await contentOf(ada, again)).equals(source.behaviour.bytes)).toBe(true);
   });
 
-  it("does not tell that somebody downloaded from there, even to whoever has the same content from elsewhere", async () => {
+  it("reveals no other user's download, even for equal content", async () => {
     const url = place();
     await download(ada, url);
     await eve.upload(new Uint8Array(source.behaviour.bytes), "own.bin");
     expect((await eve.post("/api/assets/download", { source_url: url })).status).toBe(202);
   });
 
-  it("ends with the existing asset where the content is there already under another name", async () => {
+  it("ends with the existing asset when the content is already stored", async () => {
     const bytes = patternOf(5000, 77);
     const uploaded = record((await ada.upload(new Uint8Array(bytes), "mine.bin")).body);
     expect(record((await download(ada, place("theirs.bin", bytes))).result)).toMatchObject({ asset_id: uploaded.id, filename: "mine.bin" });
   });
 
-  it("fetches nothing where the source names the hash of content that the user has; another user's content does not count", async () => {
+  it("skips the fetch for a hash the user owns, but not another user's", async () => {
     const bytes = patternOf(5000, 78);
-    const linked = { "x-linked-etag": `"${createHash("sha256").update(bytes).digest("hex")}"` };
+    const etagHeader = { "x-linked-etag": `"${createHash("sha256").update(bytes).digest("hex")}"` };
     const uploaded = record((await ada.upload(new Uint8Array(bytes), "mine.bin")).body);
 
     const url = place("theirs.bin", bytes);
-    Object.assign(source.behaviour, { headers: linked, holdAfter: 100 });
+    Object.assign(source.behaviour, { headers: etagHeader, holdAfter: 100 });
     expect(record((await download(ada, url)).result)).toMatchObject({ asset_id: uploaded.id });
     source.behaviour.holdAfter = undefined;
     const theirs = record((await download(eve, url)).result);
     expect(theirs.hash).toBe(hashOf(bytes));
-    expect(source.given.at(-1)?.sent).toBe(5000);
+    expect(source.responses.at(-1)?.sent).toBe(5000);
 
     const other = place("other-name.bin", bytes);
-    source.behaviour.headers = linked;
+    source.behaviour.headers = etagHeader;
     await ada.get(`/api/assets/remote-metadata?url=${encodeURIComponent(other)}`);
     expect(await ada.post("/api/assets/download", { source_url: other })).toMatchObject({ status: 200, body: { id: uploaded.id } });
   });
@@ -145,7 +140,7 @@ describe("POST /api/assets/download", () => {
     source.behaviour.holdAfter = 1000;
     const paths: string[] = [];
     for (const n of [1, 2]) paths.push(await begin(ada, `${url}?ada=${n}`));
-    await until("two run", () => source.given.length === 2);
+    await until("two run", () => source.responses.length === 2);
     for (const n of [3, 4]) paths.push(await begin(ada, `${url}?ada=${n}`));
     const theirs = await begin(eve, `${url}?eve=1`);
     const states = await Promise.all(paths.map(async (path) => (await read(ada, path)).status));
@@ -156,20 +151,20 @@ describe("POST /api/assets/download", () => {
     expect(await read(ada, string(paths[3]))).toMatchObject({ status: "cancelled" });
     expect((await ada.call("DELETE", string(paths[0]))).status).toBe(204);
     await until("the other user's turn has come", async () => (await read(eve, theirs)).status === "running");
-    const asked = () => source.seen.map(({ url: address }) => address.split("?")[1]);
-    await until("theirs is asked for", () => asked().includes("eve=1"));
+    const seenQueries = () => source.seen.map(({ url: address }) => address.split("?")[1]);
+    await until("theirs is asked for", () => seenQueries().includes("eve=1"));
     expect((await read(ada, string(paths[2]))).status).toBe("created");
     await ada.call("DELETE", string(paths[1]));
     await until("then the next one of the first user's", async () => (await read(ada, string(paths[2]))).status === "running");
-    await until("that is asked for", () => asked().includes("ada=3"));
+    await until("that is asked for", () => seenQueries().includes("ada=3"));
     // The first two ran at once, so their requests may have come in either order.
-    const all = asked().slice(-4);
+    const all = seenQueries().slice(-4);
     expect([all.slice(0, 2).sort(), ...all.slice(2)]).toEqual([["ada=1", "ada=2"], "eve=1", "ada=3"]);
     await ada.call("DELETE", string(paths[2]));
     await eve.call("DELETE", theirs);
   });
 
-  it("lets a preview of another user be none, and forgets one that was deleted while the file came", async () => {
+  it("ignores a foreign preview, and one deleted during the download", async () => {
     const preview = string(record((await ada.upload(png(9, 9), "p.png")).body).id);
     const url = place();
     expect(await eve.post("/api/assets/download", { source_url: url, preview_id: preview })).toMatchObject({
@@ -178,7 +173,7 @@ describe("POST /api/assets/download", () => {
     });
     source.behaviour.holdAfter = 1000;
     const path = await begin(ada, url, { preview_id: preview });
-    await until("it comes", () => source.given.length === 1);
+    await until("it comes", () => source.responses.length === 1);
     await ada.call("DELETE", `/api/assets/${preview}`);
     source.behaviour.holdAfter = undefined;
     for (const response of source.pending) response.destroy();
@@ -186,7 +181,7 @@ describe("POST /api/assets/download", () => {
     expect(asset.body).toMatchObject({ preview_id: null });
   });
 
-  it("describes a file before it is fetched, by HEAD or, where that is refused, by its first byte", async () => {
+  it("describes a file first by HEAD or by its first byte", async () => {
     const url = place("model.bin");
     source.behaviour.headers = { "content-type": "application/x-thing" };
     const describe = async () => (await ada.get(`/api/assets/remote-metadata?url=${encodeURIComponent(url)}`)).body;
@@ -209,18 +204,14 @@ describe("POST /api/assets/download", () => {
 
   it("keeps within a user's storage, as declared and before anything is fetched", async () => {
     const small = await startService({ downloadHosts: [source.url], userQuotaBytes: 12_000, maxDownloadBytes: 50_000 });
-    try {
-      const client = small.client();
-      expect(await download(client, place())).toMatchObject({ status: "completed" });
-      const task = await download(client, place());
-      expect(task).toMatchObject({ status: "failed", result: { code: "STORAGE_QUOTA_EXCEEDED" } });
-      const big = place("big.bin", patternOf(60_000));
-      expect((await small.client("eve").get(`/api/assets/remote-metadata?url=${encodeURIComponent(big)}`)).body).toMatchObject({
-        validation: { is_valid: false, errors: [{ code: "FILE_TOO_LARGE", field: "content_length" }] },
-      });
-      expect(list(record((await client.get("/api/assets?include_public=false")).body).assets)).toHaveLength(1);
-    } finally {
-      await small.dispose();
-    }
+    const client = small.client();
+    expect(await download(client, place())).toMatchObject({ status: "completed" });
+    const task = await download(client, place());
+    expect(task).toMatchObject({ status: "failed", result: { code: "STORAGE_QUOTA_EXCEEDED" } });
+    const big = place("big.bin", patternOf(60_000));
+    expect((await small.client("eve").get(`/api/assets/remote-metadata?url=${encodeURIComponent(big)}`)).body).toMatchObject({
+      validation: { is_valid: false, errors: [{ code: "FILE_TOO_LARGE", field: "content_length" }] },
+    });
+    expect(list(record((await client.get("/api/assets?include_public=false")).body).assets)).toHaveLength(1);
   });
 });

@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { pipeline, Readable } from "node:stream";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type LittleServer, startLittleServer } from "@/tests/support/little-server";
+import { type LittleServer } from "@/tests/support/little-server";
+import { startLittleServer } from "@/tests/support/servers";
 import { type Client, type ServiceBench, startService } from "@/tests/support/service";
 import { until } from "@/tests/support/until";
 import { begin, contentOf, download, outcome, reached, read } from "./downloads-support";
@@ -106,14 +107,14 @@ describe("downloads from hostile sources", () => {
     });
   });
 
-  it("refuses the named origin with a name and a password in it, and the same host at another port", async () => {
+  it("refuses the named origin with credentials or another port", async () => {
     for (const sourceUrl of [source.url.replace("//", "//ada:x@"), other.url]) {
-      const answer = await client.post("/api/assets/download", { source_url: `${sourceUrl}/x` });
-      expect(answer).toMatchObject({ status: 400, body: { code: "UNSUPPORTED_SOURCE" } });
+      const response = await client.post("/api/assets/download", { source_url: `${sourceUrl}/x` });
+      expect(response).toMatchObject({ status: 400, body: { code: "UNSUPPORTED_SOURCE" } });
     }
   });
 
-  it("names what is wrong with a body", async () => {
+  it("names the wrong field of a body", async () => {
     const sourceUrl = `${source.url}/fine`;
     for (const [body, field] of [
       [{}, "source_url"],
@@ -161,7 +162,7 @@ describe("downloads from hostile sources", () => {
     expect(await readdir(join(bench.folder, "tmp"))).toEqual([]);
   });
 
-  it("follows redirects within what is permitted, asks for plain bytes, and reads no body of a redirect", async () => {
+  it("follows permitted redirects without reading their bodies", async () => {
     for (const [path, text] of [
       ["/chain", "fine"],
       ["/endless-redirect", "fine"],
@@ -171,7 +172,7 @@ describe("downloads from hostile sources", () => {
     expect(source.seen.every(({ headers }) => headers.cookie === undefined && headers.authorization === undefined)).toBe(true);
   });
 
-  it("cancels a task that runs at once, shows its progress until then, hides it from others, and leaves nothing", async () => {
+  it("cancels a running task, hides it from others and leaves nothing", async () => {
     const path = await begin(client, `${source.url}/slow`);
     expect(await reached(client, path, 1000)).toMatchObject({ status: "running", bytes_total: 1_000_000, progress: 0.001 });
     expect(await readdir(join(bench.folder, "downloads"))).toEqual([path.split("/").at(-1)]);
@@ -185,18 +186,18 @@ describe("downloads from hostile sources", () => {
   });
 
   it("cancels between two attempts as well", async () => {
-    const asked = source.seen.length;
+    const requestCount = source.seen.length;
     const path = await begin(client, `${source.url}/broken`);
-    await until("it was asked for", () => source.seen.length > asked);
+    await until("it was asked for", () => source.seen.length > requestCount);
     expect((await client.call("DELETE", path)).status).toBe(204);
     expect(await outcome(client, path)).toMatchObject({ status: "cancelled" });
   });
 
-  it("tells of a source that cannot be described why, as 422", async () => {
+  it("answers 422 with the reason for a source that cannot be described", async () => {
     for (const path of ["/gone", "/asks", "/broken", "/round"]) {
-      const answer = await client.get(`/api/assets/remote-metadata?url=${encodeURIComponent(source.url + path)}`);
-      expect([path, answer.status, record(answer.body).code]).toEqual([path, 422, "UNPROCESSABLE"]);
-      expect(string(record(answer.body).message)).not.toBe("");
+      const response = await client.get(`/api/assets/remote-metadata?url=${encodeURIComponent(source.url + path)}`);
+      expect([path, response.status, record(response.body).code]).toEqual([path, 422, "UNPROCESSABLE"]);
+      expect(string(record(response.body).message)).not.toBe("");
     }
     for (const path of ["/loopback", "/job-events"])
       expect((await client.get(`/api/assets/remote-metadata?url=${encodeURIComponent(source.url + path)}`)).status).toBe(400);

@@ -1,25 +1,22 @@
-import { readdir, readFile, truncate, writeFile } from "node:fs/promises";
+import { readdir, truncate } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { type Behaviour, type FileSource, patternOf, startFileSource } from "@/tests/support/file-source";
-import { type Client, type ServiceBench, startService } from "@/tests/support/service";
+import { afterAll, afterEach, describe, expect, it } from "vitest";
+import { type Behaviour, type FileSource, patternOf } from "@/tests/support/file-source";
+import { startFileSource } from "@/tests/support/servers";
+import { startService } from "@/tests/support/service";
 import { until } from "@/tests/support/until";
 import { begin, contentOf, download, hashOf, outcome, reached } from "./downloads-support";
 import { record, string } from "./support";
 
 const SIZE = 300_000;
 
-describe("a download that is cut off", () => {
+describe("an interrupted download", async () => {
   const sources: FileSource[] = [];
-  let bench: ServiceBench;
-  let client: Client;
-  beforeAll(async () => {
-    // Origins must be known before the service starts, so all sources of this file share one port, opened again by each test.
-    const first = await startFileSource(patternOf(10));
-    sources.push(first);
-    bench = await startService({ downloadHosts: [first.url], requestTimeoutMs: 1000 });
-    client = bench.client();
-  });
+  // Origins must be known before the service starts, so all sources of this file share one port, opened again by each test.
+  const first = await startFileSource(patternOf(10));
+  sources.push(first);
+  const bench = await startService({ downloadHosts: [first.url], requestTimeoutMs: 1000 });
+  const client = bench.client();
   afterEach(() => {
     expect(bench.complaints).toEqual([]);
   });
@@ -35,19 +32,19 @@ describe("a download that is cut off", () => {
     if (!source) throw new Error("no source");
     seed += 1;
     const bytes = patternOf(SIZE, seed);
-    source.given.length = 0;
+    source.responses.length = 0;
     const plain = { etag: `"${seed}"`, lastModified: undefined, hasRanges: true, hasLength: true, headers: {}, cuts: [] };
     Object.assign(source.behaviour, plain, { holdAfter: undefined, contentRange: undefined, drip: undefined, busy: [], bytes }, behaviour);
     return { source, url: `${source.url}/file-${seed}.bin`, bytes };
   }
 
-  it("goes on from where it was, again and again, and only if the file is still the same", async () => {
+  it("resumes repeatedly, but only while the file is unchanged", async () => {
     const { source, url, bytes } = place({ cuts: [100_000, 50_000, 20_000] });
     const task = await download(client, url);
     expect(task).toMatchObject({ status: "completed", bytes_total: SIZE, bytes_downloaded: SIZE, progress: 1 });
     expect(record(task.result)).toMatchObject({ success: true, hash: hashOf(bytes), bytes_downloaded: SIZE });
     expect((await contentOf(client, task)).equals(bytes)).toBe(true);
-    expect(source.given.map(({ start, ifRange }) => [start, ifRange])).toEqual([
+    expect(source.responses.map(({ start, ifRange }) => [start, ifRange])).toEqual([
       [0, undefined],
       [100_000, `"${seed}"`],
       [150_000, `"${seed}"`],
@@ -56,28 +53,28 @@ describe("a download that is cut off", () => {
     expect(source.sent()).toBe(SIZE);
   });
 
-  it("goes on by the date of the file where its tag is a weak one", async () => {
+  it("resumes by the file's date when its ETag is weak", async () => {
     const lastModified = "Wed, 21 Oct 2015 07:28:00 GMT";
     const { source, url, bytes } = place({ cuts: [100_000], etag: 'W/"1"', lastModified });
     expect(record((await download(client, url)).result).hash).toBe(hashOf(bytes));
-    expect(source.given[1]).toMatchObject({ start: 100_000, ifRange: lastModified });
+    expect(source.responses[1]).toMatchObject({ start: 100_000, ifRange: lastModified });
   });
 
   it("begins at zero at a source without ranges", async () => {
     const { source, url, bytes } = place({ cuts: [200_000], hasRanges: false });
     expect(record((await download(client, url)).result).hash).toBe(hashOf(bytes));
-    expect(source.given.map(({ status }) => status)).toEqual([200, 200]);
+    expect(source.responses.map(({ status }) => status)).toEqual([200, 200]);
   });
 
   it("begins at zero when the file has changed, and stores the new one whole", async () => {
     const { source, url } = place({ cuts: [100_000] });
     const changed = patternOf(SIZE + 7, 1000);
     const path = await begin(client, url);
-    await until("the first part was sent", () => source.given[0]?.sent === 100_000);
+    await until("the first part was sent", () => source.responses[0]?.sent === 100_000);
     Object.assign(source.behaviour, { bytes: changed, etag: '"other"' });
     const task = await outcome(client, path);
     expect(record(task.result)).toMatchObject({ hash: hashOf(changed), bytes_downloaded: SIZE + 7 });
-    expect(source.given[1]).toMatchObject({ ifRange: `"${seed}"`, status: 200 });
+    expect(source.responses[1]).toMatchObject({ ifRange: `"${seed}"`, status: 200 });
   });
 
   it.each(["bytes 5-9/300000", "bytes 100000-299999/999999", "bytes 100000-200", "nonsense"])(
@@ -86,14 +83,14 @@ describe("a download that is cut off", () => {
       const { source, url, bytes } = place({ cuts: [100_000], contentRange });
       const task = await download(client, url);
       expect((await contentOf(client, task)).equals(bytes)).toBe(true);
-      expect(source.given.map(({ status }) => status)).toEqual([200, 206, 200]);
+      expect(source.responses.map(({ status }) => status)).toEqual([200, 206, 200]);
     },
   );
 
-  it("takes no part of a file whose tag is another one, even from a source that ignores If-Range", async () => {
+  it("refuses a part with another ETag from a source ignoring If-Range", async () => {
     const { source, url } = place({ cuts: [100_000] });
     const path = await begin(client, url);
-    await until("the first part was sent", () => source.given[0]?.sent === 100_000);
+    await until("the first part was sent", () => source.responses[0]?.sent === 100_000);
     const changed = patternOf(SIZE, 2000);
     Object.assign(source.behaviour, { bytes: changed, headers: { etag: '"other"' } });
     expect(record((await outcome(client, path)).result).hash).toBe(hashOf(changed));
@@ -102,16 +99,16 @@ describe("a download that is cut off", () => {
   it("begins at zero where a source says nothing by which a change shows", async () => {
     const { source, url, bytes } = place({ cuts: [100_000], etag: undefined });
     expect(record((await download(client, url)).result).hash).toBe(hashOf(bytes));
-    expect(source.given.map(({ start, status }) => [start, status])).toEqual([[0, 200], [0, 200]]); // prettier-ignore
+    expect(source.responses.map(({ start, status }) => [start, status])).toEqual([[0, 200], [0, 200]]); // prettier-ignore
   });
 
-  it("goes on when a source stops in the middle and never speaks again", async () => {
+  it("resumes when a source stalls in the middle", async () => {
     const { source, url, bytes } = place({ holdAfter: 120_000 });
     const path = await begin(client, url);
     await reached(client, path, 120_000);
     source.behaviour.holdAfter = undefined;
     expect(record((await outcome(client, path)).result).hash).toBe(hashOf(bytes));
-    expect(source.given[1]).toMatchObject({ start: 120_000 });
+    expect(source.responses[1]).toMatchObject({ start: 120_000 });
   });
 
   it("gives up a source that always ends early, and keeps nothing of it", async () => {
@@ -131,17 +128,17 @@ describe("a download that is cut off", () => {
   it("waits and asks again where a source says that it is busy", async () => {
     const { source, url, bytes } = place({ busy: [503, 429] });
     expect(record((await download(client, url)).result).hash).toBe(hashOf(bytes));
-    expect(source.given).toHaveLength(1);
+    expect(source.responses).toHaveLength(1);
   });
 
-  it("fetches nothing again where everything had come before the stop, though the length was never given", async () => {
+  it("refetches nothing when all bytes arrived before the stop", async () => {
     const { source, url, bytes } = place({ hasLength: false, holdAfter: SIZE });
     const path = await begin(client, url);
     await reached(client, path, SIZE);
     await bench.service.stop();
     await bench.service.start();
     expect(record((await outcome(client, path)).result).hash).toBe(hashOf(bytes));
-    expect(source.given.map(({ status }) => status)).toEqual([200, 416]);
+    expect(source.responses.map(({ status }) => status)).toEqual([200, 416]);
   });
 
   it("begins at zero where the disk lost the part that had arrived", async () => {
@@ -153,25 +150,6 @@ describe("a download that is cut off", () => {
     source.behaviour.holdAfter = undefined;
     await bench.service.start();
     expect(record((await outcome(client, path)).result).hash).toBe(hashOf(bytes));
-    expect(source.given.map(({ status }) => status)).toEqual([200, 200]);
-  });
-
-  it("goes on after the service was stopped and started, with as many bytes as the task had reported", async () => {
-    const { source, url, bytes } = place({ holdAfter: 130_000 });
-    const path = await begin(client, url);
-    await reached(client, path, 130_000);
-    await bench.service.stop();
-    const [name] = await readdir(join(bench.folder, "downloads"));
-    expect(`/api/tasks/${name}`).toBe(path);
-    expect((await readFile(join(bench.folder, "downloads", string(name)))).equals(bytes.subarray(0, 130_000))).toBe(true);
-    await writeFile(join(bench.folder, "downloads", "of-no-task"), "x");
-    source.behaviour.holdAfter = undefined;
-    await bench.service.start();
-    const task = await outcome(client, path);
-    expect(record(task.result).hash).toBe(hashOf(bytes));
-    expect(source.given[1]).toMatchObject({ start: 130_000, ifRange: `"${seed}"` });
-    expect(source.sent()).toBe(SIZE);
-    // The part is removed after the asset is durable, not before.
-    await until("the part is gone", async () => (await readdir(join(bench.folder, "downloads"))).length === 0);
+    expect(source.responses.map(({ status }) => status)).toEqual([200, 200]);
   });
 });

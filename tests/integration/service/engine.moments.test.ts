@@ -22,7 +22,7 @@ import { canvas } from "./support";
 const USER = 1;
 const now = Date.now;
 const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
-const remoteLimits = { leaseMs: 60_000, silenceMs: 60_000, pollMs: 50, maxFileBytes: 1e6 };
+const remoteLimits = { leaseMs: 60_000, unresponsiveMs: 60_000, pollMs: 50, maxFileBytes: 1e6 };
 const processes = createOnlyProcess();
 const events = createJobEvents(() => Promise.resolve(0), createNoPeerEvents(), log);
 const noRunner: Runner = {
@@ -46,7 +46,6 @@ afterEach(async () => {
   await engine?.stop(0);
   engine = undefined;
   await database.close();
-  await place.remove();
 });
 
 async function startEngine(runner: Runner, through: Database = database): Promise<Engine> {
@@ -90,7 +89,7 @@ async function leaveAtRunner(seq: number): Promise<void> {
   await database.commit(async (tx) => {
     await tx.run(query.insertInto("runners").values({ ...values, mode: "ready" }));
     const runner = await tx.row(query.selectFrom("runners").selectAll().where("id", "=", "there"));
-    if (runner) await claimJob(tx, { now, log, remoteLimits, processes, events }, seq, { runner, slot: "There/1" });
+    if (runner) await claimJob(tx, { now, log, processes, events }, seq, { runner, slot: "There/1" });
     await begin(tx, { seq, fence: 1 }, now());
   });
 }
@@ -115,7 +114,7 @@ it("leaves a resumed job at its runner when the engine stops", { timeout: 10_000
   expect(await stateOf(seq)).toBe("in_progress");
 });
 
-it("follows a job at a runner once the disk accepts that, and counts it as running nowhere until then", async () => {
+it("runs a job at a runner only after the disk accepts it", async () => {
   const { id, seq } = await submitOne();
   await leaveAtRunner(seq);
   // The first commit recovers the jobs that were left running.
@@ -181,7 +180,7 @@ it("interrupts a job that runs but is not stored as running yet", async () => {
   expect(await stateOf(seq)).toBe("cancelled");
 });
 
-it("runs a job again whose worker was lost, also where the disk takes that only later", async () => {
+it("reruns a job of a lost worker, even when the disk recovers later", async () => {
   await submitOne();
   let refusals = 1;
   const full: Database["commit"] = (work) =>

@@ -1,34 +1,16 @@
 import { once } from "node:events";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import sharp from "sharp";
+import { afterEach, describe, expect, it } from "vitest";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type EventSocket, openEvents, refusedWith } from "@/tests/support/event-socket";
-import { type Client } from "@/tests/support/service";
-import { createKey, httpClient, serviceCommand, type ServiceProcess, startServiceProcess } from "@/tests/support/service-process";
+import { createKey, httpClient, openServiceProcess, serviceCommand } from "@/tests/support/service-process";
 import { until } from "@/tests/support/until";
 import { canvas, record, submit, waiting } from "./support";
 
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
-
-let dataDir: string;
-let service: ServiceProcess;
-let key: string;
-let client: Client;
 const open: EventSocket[] = [];
-beforeAll(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), "lightdesk-events-"));
-  service = await startServiceProcess(dataDir);
-  key = await createKey(dataDir, "ada");
-  client = httpClient(service.url, key);
-});
+const { client, dataDir, key, service } = await openServiceProcess();
 afterEach(async () => {
   for (const socket of open.splice(0)) await socket.close();
-});
-afterAll(async () => {
-  await service.stop();
-  await rm(dataDir, { recursive: true, force: true });
 });
 
 async function listen(query: string, headers: Record<string, string> = { "x-api-key": key }, path = "/ws"): Promise<EventSocket> {
@@ -38,8 +20,8 @@ async function listen(query: string, headers: Record<string, string> = { "x-api-
 }
 const types = (socket: EventSocket, id: string) => socket.of(id).map(({ type }) => type);
 
-describe("who may listen", () => {
-  it("is whoever has a key, in the header or as a token, at /ws and /api/ws; the first message says by which id it is known", async () => {
+describe("listeners", () => {
+  it("is anyone with a key by header or token, at /ws and /api/ws", async () => {
     for (const path of ["/ws", "/api/ws"]) {
       const byHeader = await listen("?clientId=mine", { "x-api-key": key }, path);
       const byBearer = await listen("?clientId=mine", { authorization: `Bearer ${key}` }, path);
@@ -51,7 +33,7 @@ describe("who may listen", () => {
     }
   });
 
-  it("is nobody else: no key, an unknown key and a revoked one are refused with 401, another path with 404", async () => {
+  it("excludes missing, unknown and revoked keys with 401 and other paths with 404", async () => {
     const revoked = await createKey(dataDir, "gone");
     await serviceCommand(dataDir, "keys", "revoke", revoked.slice(0, 11));
     for (const headers of [{}, { "x-api-key": "ld-nothing" }, { "x-api-key": revoked }] as Record<string, string>[])
@@ -60,8 +42,8 @@ describe("who may listen", () => {
   });
 });
 
-describe("a job is told", () => {
-  it("from its start to its end, and its picture can be fetched when it is named", async () => {
+describe("job events", () => {
+  it("from start to end, with a picture that can be fetched", async () => {
     const socket = await listen("?clientId=a");
     const id = await submit(client, canvas(0x10203, 64), { client_id: "a" });
     await socket.over(id);
@@ -85,7 +67,7 @@ describe("a job is told", () => {
     await until("the queue is told to be empty", () => writeExactJson(last()) === writeExactJson(isEmpty));
   });
 
-  it("with what each node puts out while the others still run: a picture that can be fetched, until the job is cancelled", async () => {
+  it("sends each node's outputs while others run, until it is cancelled", async () => {
     const socket = await listen("");
     const slow = { "3": { class_type: "Wait", inputs: { seconds: 600, anything: ["1", 0] } } };
     const last = { "4": { class_type: "SaveImage", inputs: { images: ["3", 0], filename_prefix: "late" } } };
@@ -108,7 +90,26 @@ describe("a job is told", () => {
     await until("a cancelled job keeps nothing", async () => (await client.get(address)).status === 404);
   });
 
-  it("with its progress, by number and as the state of every node that has begun", async () => {
+  it("sends a JPEG preview of at most 256 px after a message of the job", async () => {
+    const socket = await listen("");
+    const graph = {
+      "1": { class_type: "EmptyImage", inputs: { width: 640, height: 320, batch_size: 1, color: 0x336699 } },
+      "2": { class_type: "Wait", inputs: { seconds: 600, anything: ["1", 0] } },
+      "3": { class_type: "SaveImage", inputs: { images: ["2", 0], filename_prefix: "preview" } },
+    };
+    const id = await submit(client, graph);
+    await until("a preview has arrived", () => socket.previews.length > 0);
+    const [preview = Buffer.alloc(0)] = socket.previews;
+    expect([preview.readUInt32BE(0), preview.readUInt32BE(4)]).toEqual([1, 1]);
+    const { data, info } = await sharp(preview.subarray(8)).raw().toBuffer({ resolveWithObject: true });
+    expect(info).toMatchObject({ width: 256, height: 128 });
+    for (const [channel, value] of [0x33, 0x66, 0x99].entries()) expect(Math.abs((data[channel] ?? 0) - value)).toBeLessThan(4);
+    expect(socket.of(id).some(({ type, data: { node } }) => type === "progress" && node === "2")).toBe(true);
+    await client.post(`/job/${id}/cancel`);
+    await socket.over(id);
+  });
+
+  it("with numeric progress and the state of every started node", async () => {
     const socket = await listen("");
     const id = await submit(client, waiting(0.6, 77));
     await socket.over(id);
@@ -119,7 +120,7 @@ describe("a job is told", () => {
     expect(state?.nodes).toMatchObject({ "1": { state: "finished" }, "3": { state: "running", prompt_id: id } });
   });
 
-  it("as cached where nothing has to run, with what it puts out all the same", async () => {
+  it("as cached with outputs when nothing has to run", async () => {
     const socket = await listen("");
     await socket.over(await submit(client, canvas(4711)));
     const id = await submit(client, canvas(4711));
@@ -128,7 +129,7 @@ describe("a job is told", () => {
     expect(types(socket, id)).toEqual(["execution_start", "execution_cached", "executed", "execution_success", "executing"]);
   });
 
-  it("as failed with the node's error, and as interrupted when it is cancelled", async () => {
+  it("as failed with the node's error, or as interrupted", async () => {
     const socket = await listen("");
     const failing = {
       ...canvas(9),
@@ -148,7 +149,7 @@ describe("a job is told", () => {
     expect(types(socket, stopped)).not.toContain("executed");
   });
 
-  it("to whom it was submitted by, to those who gave no id, and to nobody of another user", async () => {
+  it("goes to the submitting client and id-less ones of the same user", async () => {
     const [mine, others, all] = [await listen("?clientId=m"), await listen("?clientId=o"), await listen("")];
     const stranger = await listen("", { "x-api-key": await createKey(dataDir, "eve") });
     const id = await submit(client, canvas(31), { client_id: "m" });
@@ -173,7 +174,7 @@ describe("a job is told", () => {
   });
 });
 
-it("a client that says too much at once is cut off, and a stop closes every socket", async () => {
+it("disconnects a client that sends too much, and all on a stop", async () => {
   const loud = await listen("");
   loud.socket.send("x".repeat(100_000));
   expect((await once(loud.socket, "close"))[0]).toBe(1009);

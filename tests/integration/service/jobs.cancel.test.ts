@@ -1,7 +1,7 @@
-// Cancelling a running job: soon, whatever it is doing, with nothing left of it, and without harm to its neighbour.
+// Cancelling a running job: soon, inside any node, with nothing left of it, and without harm to its neighbour.
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { type Client, type ServiceBench, startService } from "@/tests/support/service";
 import { until } from "@/tests/support/until";
 import { canvas, detail, ended, type Json, list, record, running, string, submit, waiting } from "./support";
@@ -15,9 +15,8 @@ const heavy = (color: number): Json => ({
   "5": { class_type: "SaveImage", inputs: { images: ["4", 0], filename_prefix: "late" } },
 });
 
-describe("a running job that is cancelled", () => {
+describe("cancelling a running job", () => {
   let bench: ServiceBench;
-  afterEach(() => bench.dispose());
 
   const filesIn = (folder: string) => readdirSync(join(bench.folder, folder), { recursive: true, withFileTypes: true });
   const blobs = () => filesIn("blobs").filter((entry) => entry.isFile()).length;
@@ -31,7 +30,7 @@ describe("a running job that is cancelled", () => {
     ["jobs.cancel", (client: Client, id: string) => client.post(`/api/jobs/${id}/cancel`)],
     ["jobs.cancel of many", (client: Client, id: string) => client.post("/api/jobs/cancel", { job_ids: [id] })],
   ] as const) {
-    it(`keeps nothing, in the middle of a loop over pixels, by ${how}; its neighbour goes on`, async () => {
+    it(`keeps nothing inside a pixel loop by ${how} and spares its neighbour`, async () => {
       bench = await startService({ concurrency: 2, maxJobPixels: 1e9 });
       const [ada, bob] = [bench.client("ada"), bench.client("bob")];
       const before = blobs();
@@ -65,7 +64,7 @@ describe("a running job that is cancelled", () => {
     });
   }
 
-  it("races its completion: every view tells the same end, and a cancelled one has no assets", async () => {
+  it("ends alike in every view, with no assets if cancelled", async () => {
     bench = await startService({ concurrency: 2 });
     const client = bench.client();
     const before = blobs();
@@ -118,7 +117,7 @@ describe("a running job that is cancelled", () => {
     bench = await startService({ concurrency: 1 });
     const client = bench.client();
     const unknown = "1f3b7f7c-55a0-4f0a-8e53-7a2c0d9c4e22";
-    for (const answer of [
+    for (const response of [
       await client.post(`/api/jobs/${unknown}/cancel`),
       await client.post("/api/jobs/no-uuid-at-all/cancel"),
       await client.post("/api/jobs/cancel", { job_ids: [unknown] }),
@@ -128,7 +127,7 @@ describe("a running job that is cancelled", () => {
       await client.get(`/api/jobs/${unknown}/assets`),
       await client.get(`/api/history_v2/${unknown}`),
     ])
-      expect(answer).toMatchObject({ status: 404, body: { code: "NOT_FOUND", message: expect.any(String) } });
+      expect(response).toMatchObject({ status: 404, body: { code: "NOT_FOUND", message: expect.any(String) } });
     // Nothing runs, so the answer is empty and no error.
     expect(await client.post("/api/interrupt")).toMatchObject({ status: 200, text: "" });
     for (const body of [{}, { job_ids: [] }, { job_ids: "all" }, { job_ids: Array.from({ length: 101 }, () => unknown) }])

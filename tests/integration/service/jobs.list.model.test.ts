@@ -1,10 +1,10 @@
 // Hundreds of jobs in every state, and every query answered twice: by the service, and by a filter and a sort of all rows here.
 import { join } from "node:path";
 import fc from "fast-check";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import { SqliteConnection } from "@/lib/shared/database/sqlite";
 import { seedJobs, workflowId, workflowsOf } from "@/tests/bench/service/seed-jobs";
-import { type Client, type ServiceBench, startService } from "@/tests/support/service";
+import { startService } from "@/tests/support/service";
 import { until } from "@/tests/support/until";
 import { list, record, string, waiting } from "./support";
 
@@ -49,31 +49,25 @@ const queries = fc.record(
   { requiredKeys: ["states", "by", "order"] },
 );
 
-describe.each([0, 0.8])("the list of jobs, of which %d wait beside some, against a filter and a sort of every row", (share) => {
-  let bench: ServiceBench;
-  let client: Client;
-  let rows: Row[];
-  beforeAll(async () => {
-    const empty = await startService();
-    empty.client("bench");
-    await empty.service.stop();
-    const file = join(empty.folder, "service.sqlite");
-    seedJobs(file, "bench", JOBS, { waiting: share });
-    const database = new SqliteConnection(file);
-    // The first waiting job takes the only slot and keeps it, so that nothing changes while the lists are read.
-    database
-      .prepare("UPDATE job_inputs SET prompt = ? WHERE job_seq IN (SELECT seq FROM jobs WHERE state = 'pending')")
-      .run(JSON.stringify(waiting(3600)));
-    bench = await startService({ dataDir: empty.folder, concurrency: 1 });
-    client = bench.client("bench");
-    await until("a job runs", async () => list(record((await client.get("/api/jobs?status=in_progress")).body).jobs).length === 1);
-    rows = database.prepare<[], Row>("SELECT * FROM jobs").all();
-    database.close();
-  });
+describe.each([0, 0.8])("a list with %d waiting jobs against a full scan", async (share) => {
+  const empty = await startService();
+  empty.client("bench");
+  await empty.service.stop();
+  const file = join(empty.folder, "service.sqlite");
+  seedJobs(file, "bench", JOBS, { waiting: share });
+  const database = new SqliteConnection(file);
+  // The first waiting job takes the only slot and keeps it, so that nothing changes while the lists are read.
+  database
+    .prepare("UPDATE job_inputs SET prompt = ? WHERE job_seq IN (SELECT seq FROM jobs WHERE state = 'pending')")
+    .run(JSON.stringify(waiting(3600)));
+  const bench = await startService({ dataDir: empty.folder, concurrency: 1 });
+  const client = bench.client("bench");
+  await until("a job runs", async () => list(record((await client.get("/api/jobs?status=in_progress")).body).jobs).length === 1);
+  const rows = database.prepare<[], Row>("SELECT * FROM jobs").all();
+  database.close();
   afterAll(async () => {
     await client.post("/api/queue", { clear: true });
     await client.post("/api/interrupt");
-    await bench.dispose();
   });
 
   const pathOf = ({ states, workflow, output, by, order }: Query) =>
@@ -85,10 +79,10 @@ describe.each([0, 0.8])("the list of jobs, of which %d wait beside some, against
     const page = fc.record({ query: queries, limit: fc.integer({ min: 1, max: 120 }), offset: fc.integer({ min: 0, max: JOBS + 10 }) });
     await fc.assert(
       fc.asyncProperty(page, async ({ query, limit, offset }) => {
-        const answer = record((await client.get(`${pathOf(query)}&limit=${limit}&offset=${offset}`)).body);
+        const json = record((await client.get(`${pathOf(query)}&limit=${limit}&offset=${offset}`)).body);
         const all = expected(rows, query);
-        expect(list(answer.jobs).map((job) => string(job.id))).toEqual(all.slice(offset, offset + limit));
-        expect(answer.pagination).toEqual({ offset, limit, total: all.length, has_more: offset + limit < all.length });
+        expect(list(json.jobs).map((job) => string(job.id))).toEqual(all.slice(offset, offset + limit));
+        expect(json.pagination).toEqual({ offset, limit, total: all.length, has_more: offset + limit < all.length });
       }),
       { numRuns: 400, seed: 20261121 },
     );
@@ -104,10 +98,10 @@ describe.each([0, 0.8])("the list of jobs, of which %d wait beside some, against
       const query: Query = { states, by: "execution_time", order };
       const seen: string[] = [];
       for (let more = true; more;) {
-        const answer = record((await client.get(`${pathOf(query)}&limit=150&offset=${seen.length}`)).body);
-        const jobs = list(answer.jobs);
+        const json = record((await client.get(`${pathOf(query)}&limit=150&offset=${seen.length}`)).body);
+        const jobs = list(json.jobs);
         seen.push(...jobs.map((job) => string(job.id)));
-        more = jobs.length > 0 && record(answer.pagination).has_more === true;
+        more = jobs.length > 0 && record(json.pagination).has_more === true;
       }
       expect(seen).toEqual(expected(rows, query));
     }
@@ -119,9 +113,9 @@ describe.each([0, 0.8])("the list of jobs, of which %d wait beside some, against
       fc.asyncProperty(query, async ({ query, limit }) => {
         const seen: string[] = [];
         for (let more = true; more;) {
-          const answer = record((await client.get(`${pathOf(query)}&limit=${limit}&offset=${seen.length}`)).body);
-          seen.push(...list(answer.jobs).map((job) => string(job.id)));
-          more = record(answer.pagination).has_more === true;
+          const json = record((await client.get(`${pathOf(query)}&limit=${limit}&offset=${seen.length}`)).body);
+          seen.push(...list(json.jobs).map((job) => string(job.id)));
+          more = record(json.pagination).has_more === true;
         }
         expect(seen).toEqual(expected(rows, query));
       }),

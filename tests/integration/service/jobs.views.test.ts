@@ -1,16 +1,11 @@
 // A job in all of its views: every field with its unit and its words, and what must never appear in any of them.
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Client, type ServiceBench, startService } from "@/tests/support/service";
+import { describe, expect, it } from "vitest";
+import { startService } from "@/tests/support/service";
 import { canvas, detail, ended, type Json, list, record, running, sample, string, submit, waiting } from "./support";
 
-describe("the views of a job", () => {
-  let bench: ServiceBench;
-  let client: Client;
-  beforeAll(async () => {
-    bench = await startService({ concurrency: 1 });
-    client = bench.client();
-  });
-  afterAll(() => bench.dispose());
+describe("the views of a job", async () => {
+  const bench = await startService({ concurrency: 1 });
+  const client = bench.client();
 
   const inList = async (id: string) => list(record((await client.get("/api/jobs")).body).jobs).find((job) => job.id === id) ?? {};
   const statusOf = async (id: string) => record((await client.get(`/api/job/${id}/status`)).body);
@@ -108,7 +103,7 @@ describe("the views of a job", () => {
     });
   });
 
-  it("hold the error of a failed job, with what was made before, and the word of each view", async () => {
+  it("hold a failed job's error, earlier outputs and each view's state word", async () => {
     const id = await submit(client, sample("06-fails-half-way"));
     const job = await ended(client, id);
     const error = record(job.execution_error);
@@ -158,7 +153,7 @@ describe("the views of a job", () => {
     await ended(client, queued);
   });
 
-  it("never hold a partner's key: not as a field anywhere, not where its value is repeated, not in files or errors", async () => {
+  it("never contain a partner's key in fields, values, files or errors", async () => {
     const secret = 'comfyui-"0123456789abcdef';
     const nested = { list: [{ api_key_comfy_org: secret, note: `uses ${secret}` }], api_key_comfy_org: secret };
     const prompt: Json = {

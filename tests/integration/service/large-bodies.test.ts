@@ -1,7 +1,7 @@
 // Large requests and answers of one client: others get their turns in between, and useless ones are refused.
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, describe, expect, it, vi } from "vitest";
 import { createHarness } from "@/tests/support/harness";
-import { type Client, type ServiceBench, startService } from "@/tests/support/service";
+import { type Client, startService } from "@/tests/support/service";
 import { until } from "@/tests/support/until";
 import { record, string } from "./support";
 
@@ -28,33 +28,29 @@ function countTurns() {
   return { now: () => turns, stop: () => void (isOver = true) };
 }
 
-describe("what is large at the service", () => {
-  let bench: ServiceBench;
-  let client: Client;
-  beforeAll(async () => {
-    bench = await startService();
-    client = bench.client();
-  });
+describe("large requests and answers", async () => {
+  const bench = await startService();
+  const client = bench.client();
   afterAll(async () => {
     expect(bench.complaints).toEqual([]);
     await bench.dispose();
   });
 
-  it("refuses a prompt with 900,000 fields before anything is made of it, at the service and at the console", async () => {
+  it("refuses a prompt with 900,000 fields before processing it", async () => {
     const parse = vi.spyOn(JSON, "parse");
     const body = JSON.stringify({ prompt: picture("a"), extra_data: fields(900_000) });
-    const longest = () => Math.max(0, ...parse.mock.calls.map(([text]) => String(text).length));
+    const longestText = () => Math.max(0, ...parse.mock.calls.map(([text]) => String(text).length));
     const refused = await client.call("POST", "/api/prompt", body);
     expect(refused).toMatchObject({
       status: 400,
       body: { error: { type: "invalid_prompt", message: "The JSON has more than 250000 names." } },
     });
     const harness = await createHarness();
-    const asked = { as: "operator", method: "POST", body, headers: { "content-type": "application/json" } } as const;
-    const answer = await harness.request("/api/prompt", asked);
-    expect([answer.status, await answer.json()]).toMatchObject([400, { code: "INVALID_JSON" }]);
+    const options = { as: "operator", method: "POST", body, headers: { "content-type": "application/json" } } as const;
+    const response = await harness.request("/api/prompt", options);
+    expect([response.status, await response.json()]).toMatchObject([400, { code: "INVALID_JSON" }]);
     await harness.dispose();
-    expect(longest()).toBeLessThan(MIB);
+    expect(longestText()).toBeLessThan(MIB);
   });
 
   it("refuses a prompt with too many exact numbers before it is parsed", async () => {
@@ -81,18 +77,18 @@ describe("what is large at the service", () => {
     expect(new Set(parsedIn).size).toBe(20);
   });
 
-  it("answers a long history and a long queue piece by piece, and others get their turns in between", async () => {
+  it("streams a long history and queue while others get turns", async () => {
     const other = bench.client("bea");
     const ids: string[] = [];
     for (let count = 0; count < 8; count += 1) {
-      const answer = await other.post("/api/prompt", {
+      const response = await other.post("/api/prompt", {
         prompt: picture("x".repeat(2 * MIB)),
         extra_data: { note: "y".repeat(MIB), count },
       });
-      ids.push(string(record(answer.body).prompt_id));
+      ids.push(string(record(response.body).prompt_id));
     }
     const queue = await readPieces(other, "/api/queue");
-    expect(queue.longest).toBeLessThan(3 * MIB);
+    expect(queue.longestTurn).toBeLessThan(3 * MIB);
     expect(queue.turns).toBeGreaterThanOrEqual(queue.pieces);
     await until("all have run", async () => {
       const { body } = await other.get("/api/jobs?status=completed&limit=1");
@@ -100,7 +96,7 @@ describe("what is large at the service", () => {
     });
     const older = await readPieces(other, "/api/history");
     expect(Object.keys(record(older.body)).sort()).toEqual([...ids].sort());
-    expect(older.longest).toBeLessThan(4 * MIB);
+    expect(older.longestTurn).toBeLessThan(4 * MIB);
     expect(older.pieces).toBeGreaterThanOrEqual(8);
     expect(older.turns).toBeGreaterThanOrEqual(8);
     // The list leaves out long fields; the job's own entry has them.
@@ -113,15 +109,15 @@ describe("what is large at the service", () => {
 
 async function readPieces(client: Client, path: string) {
   const turns = countTurns();
-  const answer = await client.raw("GET", path);
+  const response = await client.raw("GET", path);
   let text = "";
-  let longest = 0;
+  let longestTurn = 0;
   let pieces = 0;
-  for await (const piece of answer.body ?? []) {
+  for await (const piece of response.body ?? []) {
     pieces += 1;
-    longest = Math.max(longest, piece.byteLength);
+    longestTurn = Math.max(longestTurn, piece.byteLength);
     text += Buffer.from(piece).toString();
   }
   turns.stop();
-  return { body: JSON.parse(text) as unknown, longest, pieces, turns: turns.now() };
+  return { body: JSON.parse(text) as unknown, longestTurn, pieces, turns: turns.now() };
 }

@@ -1,26 +1,22 @@
 // The size and duration of one request: each limit at its edge, with its code.
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Client, type ServiceBench, startService } from "@/tests/support/service";
+import { afterAll, describe, expect, it } from "vitest";
+import { startService } from "@/tests/support/service";
 import { canvas, record, string } from "./support";
 
 const nested = (levels: number) => `${'{"a":'.repeat(levels)}1${"}".repeat(levels)}`;
 const tags = (count: number, from = 0) => Array.from({ length: count }, (_, index) => `tag ${index + from}`);
 
-describe("limits of one request", () => {
-  let bench: ServiceBench;
-  let client: Client;
-  beforeAll(async () => {
-    bench = await startService({ maxJsonBytes: 4000, maxJsonDepth: 20, maxGraphNodes: 3, maxIdsPerCall: 4, maxTagsPerAsset: 5 });
-    client = bench.client();
-  });
+describe("limits of one request", async () => {
+  const bench = await startService({ maxJsonBytes: 4000, maxJsonDepth: 20, maxGraphNodes: 3, maxIdsPerCall: 4, maxTagsPerAsset: 5 });
+  const client = bench.client();
   afterAll(async () => {
     await bench.dispose();
     expect(bench.complaints).toEqual([]);
   });
 
-  it("a JSON body beyond the bytes is 413 before it is read, with and without a declared length", async () => {
+  it("answers 413 for an oversized JSON body before reading it", async () => {
     const body = JSON.stringify({ delete: ["x".repeat(4000)] });
     const declared = await client.call("POST", "/api/history", body, { "content-length": String(body.length) });
     expect(declared).toMatchObject({ status: 413, body: { code: "FILE_TOO_LARGE", message: expect.stringContaining("4000") } });
@@ -37,7 +33,7 @@ describe("limits of one request", () => {
     expect((await client.upload("x", "x.txt", { user_metadata: nested(20) })).status).toBe(201);
   });
 
-  it("a metadata_filter nested beyond the depth is 400 and named, for a list and for the tags of it", async () => {
+  it("answers 400 for a metadata_filter nested too deep", async () => {
     for (const path of ["/api/assets", "/api/assets/tags/refine"]) {
       const filter = (levels: number) => client.get(`${path}?metadata_filter=${encodeURIComponent(nested(levels))}`);
       expect([path, (await filter(20)).status]).toEqual([path, 200]);
@@ -45,7 +41,7 @@ describe("limits of one request", () => {
     }
   });
 
-  it("more ids than one call may name are 400 and nothing is done, as many as it may name are taken", async () => {
+  it("answers 400 for too many ids and accepts the maximum", async () => {
     const ids = tags(5);
     for (const [path, body] of [
       ["/api/queue", { delete: ids }],
@@ -59,7 +55,7 @@ describe("limits of one request", () => {
     expect(await client.post("/api/queue", { delete: ids.slice(1) })).toMatchObject({ status: 200, body: { deleted: [] } });
   });
 
-  it("a graph of too many nodes is refused in the prompt's shape, which names the limit", async () => {
+  it("refuses a graph with too many nodes and names the limit", async () => {
     const four = {
       ...canvas(1),
       "3": { class_type: "PrimitiveInt", inputs: { value: 1 } },
@@ -76,14 +72,14 @@ describe("limits of one request", () => {
     expect((await client.post("/api/prompt", { prompt: canvas(1) })).status).toBe(200);
   });
 
-  it("a prompt that is too long or too deep is refused in the prompt's shape", async () => {
+  it("refuses a prompt too long or too deep in the prompt's shape", async () => {
     const long = await client.post("/api/prompt", { prompt: canvas(1), extra_data: { note: "x".repeat(4000) } });
     expect(long).toMatchObject({ status: 413, body: { error: { type: "invalid_prompt" }, node_errors: {} } });
     const deep = await client.call("POST", "/api/prompt", `{"prompt":${nested(20)}}`);
     expect(deep).toMatchObject({ status: 400, body: { error: { type: "invalid_prompt" }, node_errors: {} } });
   });
 
-  it("an asset has so many tags and no more, however they come", async () => {
+  it("limits the tags of an asset on every route", async () => {
     expect((await client.upload("many", "m.txt", { tags: JSON.stringify(tags(6)) })).status).toBe(400);
     const { id } = record((await client.upload("five", "f.txt", { tags: JSON.stringify(tags(5)) })).body);
     const more = await client.post(`/api/assets/${string(id)}/tags`, { tags: tags(2, 4) });
@@ -92,7 +88,7 @@ describe("limits of one request", () => {
     expect(await client.call("PUT", `/api/assets/${string(id)}`, { tags: tags(6) })).toMatchObject({ status: 400 });
   });
 
-  it("a tag has 200 characters at most and none that controls", async () => {
+  it("limits a tag to 200 characters without control characters", async () => {
     const { id } = record((await client.upload("tag me", "t.txt")).body);
     for (const tag of ["x".repeat(201), "a\u0000b", "a\nb", " "])
       expect(await client.post(`/api/assets/${string(id)}/tags`, { tags: [tag] }), JSON.stringify(tag)).toMatchObject({
@@ -104,22 +100,18 @@ describe("limits of one request", () => {
 
   it("user_metadata beyond 64 KiB of JSON is refused in each way it may come", async () => {
     const roomy = await startService();
-    try {
-      const ada = roomy.client();
-      const user_metadata = { note: "x".repeat(65 * 1024) };
-      expect(await ada.upload("a", "a.txt", { user_metadata: JSON.stringify(user_metadata) })).toMatchObject({ status: 400 });
-      const { id, asset_hash } = record((await ada.upload("a", "a.txt")).body);
-      const refusal = { status: 400, body: { code: "INVALID_BODY", message: expect.stringContaining("user_metadata") } };
-      expect(await ada.post("/api/assets/from-hash", { hash: asset_hash, tags: ["a"], user_metadata })).toMatchObject(refusal);
-      expect(await ada.call("PUT", `/api/assets/${string(id)}`, { user_metadata })).toMatchObject(refusal);
-      const source_url = "https://huggingface.co/x";
-      expect(await ada.post("/api/assets/download", { source_url, user_metadata })).toMatchObject(refusal);
-    } finally {
-      await roomy.dispose();
-    }
+    const ada = roomy.client();
+    const user_metadata = { note: "x".repeat(65 * 1024) };
+    expect(await ada.upload("a", "a.txt", { user_metadata: JSON.stringify(user_metadata) })).toMatchObject({ status: 400 });
+    const { id, asset_hash } = record((await ada.upload("a", "a.txt")).body);
+    const refusal = { status: 400, body: { code: "INVALID_BODY", message: expect.stringContaining("user_metadata") } };
+    expect(await ada.post("/api/assets/from-hash", { hash: asset_hash, tags: ["a"], user_metadata })).toMatchObject(refusal);
+    expect(await ada.call("PUT", `/api/assets/${string(id)}`, { user_metadata })).toMatchObject(refusal);
+    const source_url = "https://huggingface.co/x";
+    expect(await ada.post("/api/assets/download", { source_url, user_metadata })).toMatchObject(refusal);
   });
 
-  it("a mask of more than 50 MB ends the connection with its refusal", async () => {
+  it("refuses a mask over 50 MB and closes the connection", async () => {
     const fields = { original_ref: '{"filename":"a.png"}' };
     const picture = await client.upload(new Uint8Array(50 * 1024 * 1024 + 1), "p.png", fields, "image", "/api/upload/mask");
     expect(picture).toMatchObject({ status: 400, body: { code: "INVALID_IMAGE" } });
@@ -127,13 +119,9 @@ describe("limits of one request", () => {
   });
 });
 
-describe("how long a request may take", () => {
-  let bench: ServiceBench;
-  let client: Client;
-  beforeAll(async () => {
-    bench = await startService({ requestTimeoutMs: 300 });
-    client = bench.client();
-  });
+describe("how long a request may take", async () => {
+  const bench = await startService({ requestTimeoutMs: 300 });
+  const client = bench.client();
   afterAll(async () => {
     await bench.dispose();
     expect(bench.complaints).toEqual([]);
@@ -147,7 +135,7 @@ describe("how long a request may take", () => {
       start: (controller) => controller.enqueue(encoder.encode(begin)),
       pull: (controller) =>
         new Promise((resolve) => {
-          if (!more) return; // nothing more ever comes
+          if (!more) return; // no more bytes follow
           setTimeout(() => {
             controller.enqueue(encoder.encode(left > 0 ? "x" : more.end));
             if (left <= 0) controller.close();
@@ -165,19 +153,18 @@ describe("how long a request may take", () => {
   const multipart = { "content-type": "multipart/form-data; boundary=b" };
   const begun = '--b\r\nContent-Disposition: form-data; name="file"; filename="a.txt"\r\n\r\n';
 
-  it("a JSON body that trickles is ended as a whole", async () => {
-    const answer = await send("/api/history", slowly('{"delete":["', { every: 20, bytes: 1000, end: '"]}' }), {
+  it("ends a slow JSON body as a whole", async () => {
+    const response = await send("/api/history", slowly('{"delete":["', { every: 20, bytes: 1000, end: '"]}' }), {
       "content-type": "application/json",
     });
-    expect([answer.status, answer.headers.get("connection"), record(await answer.json()).code]).toEqual([408, "close", "REQUEST_TIMEOUT"]);
+    expect([response.status, response.headers.get("connection"), record(await response.json()).code]).toEqual([
+      408,
+      "close",
+      "REQUEST_TIMEOUT",
+    ]);
   });
 
-  it("a prompt that does not come is refused in the prompt's shape", async () => {
-    const answer = await send("/api/prompt", slowly('{"prompt":'), { "content-type": "application/json" });
-    expect([answer.status, await answer.json()]).toMatchObject([408, { error: { type: "request_timeout" }, node_errors: {} }]);
-  });
-
-  it("an upload that stalls is ended and leaves no file, an asset and a file of userdata alike", async () => {
+  it("ends a stalled upload and leaves no file", async () => {
     const asset = await send("/api/assets", slowly(`${begun}some bytes`), multipart);
     expect([asset.status, record(await asset.json()).code]).toEqual([408, "REQUEST_TIMEOUT"]);
     expect((await send("/api/userdata/a.txt", slowly("some bytes"), {})).status).toBe(408);
@@ -185,8 +172,8 @@ describe("how long a request may take", () => {
     expect(await client.get("/api/assets?include_public=false")).toMatchObject({ body: { total: 0 } });
   });
 
-  it("an upload that is slow and moves takes as long as it needs", async () => {
-    const answer = await send("/api/assets", slowly(begun, { every: 30, bytes: 20, end: "\r\n--b--\r\n" }), multipart);
-    expect([answer.status, record(await answer.json()).size]).toEqual([201, 20]);
+  it("allows a slow but moving upload", async () => {
+    const response = await send("/api/assets", slowly(begun, { every: 30, bytes: 20, end: "\r\n--b--\r\n" }), multipart);
+    expect([response.status, record(await response.json()).size]).toEqual([201, 20]);
   });
 });

@@ -1,8 +1,8 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import sharp from "sharp";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Client, type ServiceBench, startService } from "@/tests/support/service";
+import { describe, expect, it } from "vitest";
+import { startService } from "@/tests/support/service";
 import { ended, png, record, string, submit } from "./support";
 
 /** The left half is painted (alpha 0, red), the right half untouched (opaque, green). */
@@ -16,16 +16,10 @@ async function painting(width: number, height: number): Promise<Uint8Array<Array
   );
 }
 
-describe("POST /api/upload/mask", () => {
-  let bench: ServiceBench;
-  let client: Client;
-  let original: string;
-  beforeAll(async () => {
-    bench = await startService();
-    client = bench.client();
-    original = string(record((await client.upload(png(20, 10, { seed: 50 }), "o.png", {}, "image", "/api/upload/image")).body).name);
-  });
-  afterAll(() => bench.dispose());
+describe("POST /api/upload/mask", async () => {
+  const bench = await startService();
+  const client = bench.client();
+  const original = string(record((await client.upload(png(20, 10, { seed: 50 }), "o.png", {}, "image", "/api/upload/image")).body).name);
 
   const upload = (bytes: Uint8Array<ArrayBuffer> | string, reference: unknown) =>
     client.upload(bytes, "m.png", { original_ref: JSON.stringify(reference) }, "image", "/api/upload/mask");
@@ -36,9 +30,9 @@ describe("POST /api/upload/mask", () => {
     return [...data.subarray((y * info.width + x) * info.channels, (y * info.width + x + 1) * info.channels)];
   }
 
-  it("stores the original with the painted alpha, and the three layers beside it", async () => {
-    const answer = await upload(await painting(20, 10), { filename: original, type: "input" });
-    expect(answer).toMatchObject({
+  it("stores the original with painted alpha and three layers", async () => {
+    const response = await upload(await painting(20, 10), { filename: original, type: "input" });
+    expect(response).toMatchObject({
       status: 200,
       body: {
         display_name: "o-masked.png",
@@ -46,7 +40,7 @@ describe("POST /api/upload/mask", () => {
         metadata: { is_mask: true, original_hash: original, mask_type: "painted_masked" },
       },
     });
-    const { name, metadata } = record(answer.body);
+    const { name, metadata } = record(response.body);
     const { mask, paint, painted } = record(record(metadata).related_files);
     const grey = (50 + 7 * 5) % 256;
     expect([await pixel(string(name), 2, 5), await pixel(string(name), 15, 5)]).toEqual([
@@ -76,7 +70,7 @@ describe("POST /api/upload/mask", () => {
     expect([(await pixel(file, 2, 5))[0], (await pixel(file, 15, 5))[0]]).toEqual([255, 0]);
   });
 
-  it("refuses what is no image, does not fit, or names no original", async () => {
+  it("refuses non-images, wrong sizes and missing originals", async () => {
     const mask = await painting(20, 10);
     expect(await upload("no image", { filename: original })).toMatchObject({ status: 400, body: { code: "INVALID_IMAGE" } });
     expect(await upload(await painting(10, 10), { filename: original })).toMatchObject({
@@ -103,17 +97,17 @@ describe("POST /api/upload/mask", () => {
     ["a name in a folder", () => ({ filename: "clipspace/o.png", subfolder: "clipspace" })],
     ["a shipped image", () => ({ filename: "product.png", type: "input" })],
   ])("finds the original by %s", async (_, reference) => {
-    const wanted = reference(original);
-    const shipped = wanted.filename === "product.png";
+    const originalRef = reference(original);
+    const shipped = originalRef.filename === "product.png";
     const { width = 0, height = 0 } = shipped
       ? await sharp(Buffer.from(await (await client.raw("GET", "/api/view?filename=product.png")).arrayBuffer())).metadata()
       : { width: 20, height: 10 };
-    const answer = await upload(await painting(width, height), wanted);
-    expect(answer).toMatchObject({
+    const response = await upload(await painting(width, height), originalRef);
+    expect(response).toMatchObject({
       status: 200,
       body: { name: expect.stringMatching(/^[0-9a-f]{64}\.png$/), metadata: { is_mask: true } },
     });
-    if (!shipped) expect(record(record(answer.body).metadata).original_hash).toBe(original);
+    if (!shipped) expect(record(record(response.body).metadata).original_hash).toBe(original);
   });
 
   it("echoes the subfolder, and keeps half-painted pixels half transparent", async () => {
@@ -130,15 +124,15 @@ describe("POST /api/upload/mask", () => {
     expect([(await pixel(string(mask), 3, 3))[0], await pixel(string(paint), 3, 3)]).toEqual([191, [0, 0, 255, 191]]);
   });
 
-  it("is upright with an original that is turned", async () => {
+  it("is rotated like its original", async () => {
     const turned = await sharp({ create: { width: 20, height: 10, channels: 3, background: "#123456" } })
       .withMetadata({ orientation: 6 })
       .jpeg()
       .toBuffer();
     const name = string(record((await client.upload(new Uint8Array(turned), "t.jpg", {}, "image", "/api/upload/image")).body).name);
     expect((await upload(await painting(20, 10), { filename: name })).status).toBe(400);
-    const answer = await upload(await painting(10, 20), { filename: name });
-    const bytes = await (await client.raw("GET", `/api/view?filename=${string(record(answer.body).name)}`)).arrayBuffer();
+    const response = await upload(await painting(10, 20), { filename: name });
+    const bytes = await (await client.raw("GET", `/api/view?filename=${string(record(response.body).name)}`)).arrayBuffer();
     expect(await sharp(Buffer.from(bytes)).metadata()).toMatchObject({ width: 10, height: 20, hasAlpha: true });
   });
 
@@ -150,15 +144,15 @@ describe("POST /api/upload/mask", () => {
     ["of 16 bits", () => sharp(deep(), { raw: three }).toColourspace("rgb16").png(), 16],
     ["with an alpha of its own", () => sharp(Buffer.from(numbers), { raw: three }).ensureAlpha(0.3).png(), 8],
     ["of a palette", () => sharp(Buffer.from(numbers), { raw: three }).png({ palette: true }), 1],
-  ])("gives an original %s the mask's alpha over its own numbers, and leaves its bytes alone", async (_, make) => {
+  ])("gives an original %s the mask's alpha and keeps its bytes", async (_, make) => {
     const bytes = new Uint8Array(await make().toBuffer());
     const numbersOf = async (file: Uint8Array) => [
       ...(await sharp(file, { ignoreIcc: true }).removeAlpha().toColourspace("srgb").raw({ depth: "uchar" }).toBuffer()),
     ];
     const name = string(record((await client.upload(bytes, "x.png", {}, "image", "/api/upload/image")).body).name);
-    const answer = await upload(await painting(3, 1), { filename: name });
+    const response = await upload(await painting(3, 1), { filename: name });
     const fetched = async (file: string) => new Uint8Array(await (await client.raw("GET", `/api/view?filename=${file}`)).arrayBuffer());
-    const masked = await fetched(string(record(answer.body).name));
+    const masked = await fetched(string(record(response.body).name));
     expect(await numbersOf(masked)).toEqual(await numbersOf(bytes));
     const { data } = await sharp(masked).extractChannel(3).raw().toBuffer({ resolveWithObject: true });
     expect([...data]).toEqual([0, 0, 255]);

@@ -1,8 +1,8 @@
 // Integers beyond the range of a double, from the request to every place where they come back: exactly the same digits.
 import { readFileSync } from "node:fs";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { startRunnerServer } from "@/tests/support/runner-server";
-import { type Client, createClient, type ServiceBench, startService } from "@/tests/support/service";
+import { describe, expect, it } from "vitest";
+import { startRunnerServer } from "@/tests/support/servers";
+import { createClient, startService } from "@/tests/support/service";
 import { readPngText } from "../nodes/support";
 import { ended, list, record, running, string, waiting } from "./support";
 
@@ -20,24 +20,19 @@ const withSeed = (seed: string, count = "9007199254740993") => `{
   "extra_data": { "client": ${seed}, "extra_pnginfo": { "workflow": { "nodes": [{ "widgets_values": [${seed}] }] } } }
 }`;
 
-describe("a seed of twenty digits", () => {
-  let bench: ServiceBench;
-  let client: Client;
-  beforeAll(async () => {
-    bench = await startService({ concurrency: 1 });
-    client = bench.client();
-  });
-  afterAll(() => bench.dispose());
+describe("a seed of twenty digits", async () => {
+  const bench = await startService({ concurrency: 1 });
+  const client = bench.client();
 
   const post = (body: string) => client.call("POST", "/api/prompt", body, { "content-type": "application/json" });
   async function run(body: string) {
-    const answer = await post(body);
-    expect(answer.text).toContain("prompt_id");
-    return ended(client, string(record(answer.body).prompt_id));
+    const response = await post(body);
+    expect(response.text).toContain("prompt_id");
+    return ended(client, string(record(response.body).prompt_id));
   }
   const count = (text: string, digits: string) => text.split(digits).length - 1;
 
-  it("comes back from details, history and the picture as it was sent", async () => {
+  it("is returned exactly in details, history and picture", async () => {
     const id = string((await run(withSeed(SEED))).id);
     const details = await client.get(`/api/jobs/${id}`);
     expect(count(details.text, `"seed":${SEED}`)).toBe(1);
@@ -66,7 +61,7 @@ describe("a seed of twenty digits", () => {
     await client.post("/api/interrupt");
   });
 
-  it("runs with every digit of an INT, and tells neighbours apart", async () => {
+  it("runs with every digit and distinguishes neighbours", async () => {
     const texts: unknown[] = [];
     for (const value of ["9223372036854775807", "9223372036854775806", "-9223372036854775807", '"9007199254740993"', "3.9"]) {
       const job = await run(withSeed("1", value));
@@ -82,14 +77,14 @@ describe("a seed of twenty digits", () => {
       ["-9223372036854775808", "value_smaller_than_min", "-9223372036854775807"],
       [`"${SEED}"`, "value_bigger_than_max", "9223372036854775807"],
     ] as const) {
-      const answer = await post(withSeed("1", value));
+      const response = await post(withSeed("1", value));
       // Accepted, because the other output is valid.
-      expect(answer.status, value).toBe(200);
-      expect(answer.text).toContain(`"type":"${type}"`);
-      expect(answer.text).toContain(`Value ${value.replaceAll('"', "")} `);
-      expect(answer.text).toContain(` of ${limit}"`);
-      expect(answer.text).toContain(`"received_value":${value.replaceAll('"', "")}`);
-      expect(answer.text).toContain('"min":-9223372036854775807,"max":9223372036854775807');
+      expect(response.status, value).toBe(200);
+      expect(response.text).toContain(`"type":"${type}"`);
+      expect(response.text).toContain(`Value ${value.replaceAll('"', "")} `);
+      expect(response.text).toContain(` of ${limit}"`);
+      expect(response.text).toContain(`"received_value":${value.replaceAll('"', "")}`);
+      expect(response.text).toContain('"min":-9223372036854775807,"max":9223372036854775807');
     }
   });
 
@@ -104,15 +99,15 @@ describe("a seed of twenty digits", () => {
   });
 
   it("is in the catalogue's bounds exactly as recorded", async () => {
-    const answer = await client.get("/api/object_info");
+    const response = await client.get("/api/object_info");
     const recorded = readFileSync("tests/fixtures/golden/object-info.json", "utf8");
     const digits = (text: string) => (text.match(/-?\d{16,}/g) ?? []).sort();
     // One more: the seed of ImageAddNoise, which the recorded server did not have.
-    expect(digits(answer.text)).toEqual([...digits(recorded), "18446744073709551615"].sort());
-    expect(digits(answer.text)).toContain("9223372036854775807");
+    expect(digits(response.text)).toEqual([...digits(recorded), "18446744073709551615"].sort());
+    expect(digits(response.text)).toContain("9223372036854775807");
   });
 
-  it("is kept in the metadata of an asset, and found there and nowhere beside it", async () => {
+  it("is stored exactly in metadata and found only by its exact value", async () => {
     for (const [name, seed] of [
       ["a.txt", SEED],
       ["b.txt", NEIGHBOUR],
@@ -122,8 +117,8 @@ describe("a seed of twenty digits", () => {
     }
     for (const tags of ["", "&include_tags=seeds", "&name_contains=txt"]) {
       const filter = encodeURIComponent(`{"run":{"seeds":${SEED}}}`);
-      const found = list(record((await client.get(`/api/assets?metadata_filter=${filter}${tags}`)).body).assets);
-      expect(found.map((asset) => asset.name)).toEqual(["a.txt"]);
+      const assets = list(record((await client.get(`/api/assets?metadata_filter=${filter}${tags}`)).body).assets);
+      expect(assets.map((asset) => asset.name)).toEqual(["a.txt"]);
     }
     const id = string(list(record((await client.get("/api/assets?name_contains=a.txt")).body).assets)[0]?.id);
     const edited = await client.call("PUT", `/api/assets/${id}`, `{"user_metadata":{"seed":${NEIGHBOUR}}}`, {
@@ -139,14 +134,14 @@ const SPELLINGS = "5.0,1e3,-0,-0.0,0.10,1E-05,12345678901234567890.0,18446744073
 const spelled = `"list":[${SPELLINGS}],"float":5.0,"exponent":1e3,"zero":-0,"digits":0.10,"nested":{"one":1.0}`;
 
 describe("the spelling of a number", () => {
-  it("comes back from details, history, picture and metadata as it was sent", async () => {
+  it("is preserved in details, history, picture and metadata", async () => {
     const bench = await startService({ concurrency: 1 });
     const client = bench.client();
     const canvas = `"1":{"class_type":"EmptyImage","inputs":{"width":8,"height":8,"batch_size":1,"color":5,${spelled}}}`;
     const save = `"2":{"class_type":"SaveImage","inputs":{"images":["1",0],"filename_prefix":"x"},"_meta":{"n":1.0}}`;
     const body = `{"prompt":{${canvas},${save}},"extra_data":{"api_key_comfy_org":"a-partner-key-0123456789",${spelled},"extra_pnginfo":{"workflow":{${spelled}},"size":2.0}}}`;
-    const answer = await client.call("POST", "/api/prompt", body, { "content-type": "application/json" });
-    const id = string(record(answer.body).prompt_id);
+    const response = await client.call("POST", "/api/prompt", body, { "content-type": "application/json" });
+    const id = string(record(response.body).prompt_id);
     expect(await ended(client, id)).toMatchObject({ status: "completed" });
     for (const path of [`/api/jobs/${id}`, `/api/history_v2/${id}`]) expect((await client.get(path)).text.split(spelled)).toHaveLength(4);
     const [asset] = list(record((await client.get(`/api/jobs/${id}/assets`)).body).assets);
@@ -159,11 +154,10 @@ describe("the spelling of a number", () => {
       "content-type": "application/json",
     });
     expect(edit.text).toContain(`{"a":7.0,${spelled}}`);
-    await bench.dispose();
   });
 
   it("reaches a runner as it was sent, as objects, lists and links of a `*` input do", async () => {
-    const bench = await startService({ runnerCheckMs: 100, runnerLeaseMs: 700, runnerSilenceMs: 60_000, concurrency: 1 });
+    const bench = await startService({ runnerCheckMs: 100, runnerLeaseMs: 700, runnerUnresponsiveMs: 60_000, concurrency: 1 });
     const required = { any: ["*", {}], other: ["*", {}], number: ["FLOAT", {}] };
     const any = { input: { required }, output: ["*"], output_name: ["*"], output_node: true };
     const server = await startRunnerServer({ objectInfo: { Any: any }, makes: () => ({ others: { text: ["x"] } }) });
@@ -175,23 +169,20 @@ describe("the spelling of a number", () => {
     await client.upload("bytes", "clip.mp4", { tags: '["input"]' });
     const second = `"4":{"class_type":"Any","inputs":{"any":["3",0],"other":{"file":"clip.mp4",${spelled},"files":["clip.mp4",0.10]},"more":5.0,"number":"0.50"}}`;
     const body = `{"prompt":{${first},${second}},"extra_data":{"k":5.0,"extra_pnginfo":{"workflow":{${spelled}}}}}`;
-    const answer = await client.call("POST", "/api/prompt", body, { "content-type": "application/json" });
-    expect(answer.text).toContain("prompt_id");
-    expect(await ended(client, string(record(answer.body).prompt_id))).toMatchObject({ status: "completed" });
+    const response = await client.call("POST", "/api/prompt", body, { "content-type": "application/json" });
+    expect(response.text).toContain("prompt_id");
+    expect(await ended(client, string(record(response.body).prompt_id))).toMatchObject({ status: "completed" });
     expect(server.seen.submittedTexts).toHaveLength(1);
     const [sentName] = server.seen.uploads;
     expect(server.seen.submittedTexts[0]).toContain(`"prompt":{${first},${second.replaceAll("clip.mp4", sentName ?? "")}}`);
     expect(server.seen.submittedTexts[0]).toContain(`"extra_data":{"k":5.0,"extra_pnginfo":{"workflow":{${spelled}}}`);
-    await bench.dispose();
-    await server.close();
   });
 
   it("has a bound in a body, which is refused in words", async () => {
     const bench = await startService({ concurrency: 1 });
     const seeds = Array.from({ length: 50_001 }, () => SEED).join(",");
     const body = `{"prompt":{"1":{"class_type":"A","inputs":{"a":[${seeds}]}}}}`;
-    const answer = await bench.client().call("POST", "/api/prompt", body, { "content-type": "application/json" });
-    expect([answer.status, answer.text]).toEqual([400, expect.stringContaining("more than 50000 long or unusually written numbers")]);
-    await bench.dispose();
+    const response = await bench.client().call("POST", "/api/prompt", body, { "content-type": "application/json" });
+    expect([response.status, response.text]).toEqual([400, expect.stringContaining("more than 50000 long or unusually written numbers")]);
   });
 });

@@ -1,18 +1,17 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Client, type ServiceBench, startService } from "@/tests/support/service";
-import { until } from "@/tests/support/until";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { clearHistory, finishClears } from "@/lib/service/jobs/history/ended-jobs";
+import { countJobs } from "@/lib/service/jobs/list-jobs";
+import { isTerminal, move, terminalStates } from "@/lib/service/jobs/transitions";
+import { type Database, query } from "@/lib/service/store/database";
+import { startService } from "@/tests/support/service";
+import { makeServicePlace, type ServicePlace } from "@/tests/support/service-store";
 import { canvas, detail, ended, list, record, running, string, submit, waiting } from "./support";
 
-describe("the queue and the history", () => {
-  let bench: ServiceBench;
-  let client: Client;
-  beforeAll(async () => {
-    bench = await startService({ concurrency: 1 });
-    client = bench.client();
-  });
-  afterAll(() => bench.dispose());
+describe("the queue and the history", async () => {
+  const bench = await startService({ concurrency: 1 });
+  const client = bench.client();
 
-  it("cancels pending jobs only, and the receipt lists what really was cancelled", async () => {
+  it("cancels pending jobs only, and the result lists what really was cancelled", async () => {
     const first = await submit(client, waiting(1));
     await running(client, first);
     const [second, third] = [await submit(client, canvas(1)), await submit(client, canvas(2))];
@@ -24,47 +23,12 @@ describe("the queue and the history", () => {
     ]);
     expect((await client.get("/api/prompt")).body).toEqual({ exec_info: { queue_remaining: 3 } });
 
-    const receipt = await client.post("/api/queue", { delete: [first, second, "unknown"] });
-    expect(receipt).toMatchObject({ status: 200, body: { deleted: [second], cleared: false } });
+    const result = await client.post("/api/queue", { delete: [first, second, "unknown"] });
+    expect(result).toMatchObject({ status: 200, body: { deleted: [second], cleared: false } });
     expect(await detail(client, second)).toMatchObject({ status: "cancelled", outputs_count: 0 });
     expect(await client.post("/api/queue", { clear: true, delete: [first] })).toMatchObject({ body: { deleted: [third], cleared: true } });
     expect((await ended(client, first)).status).toBe("completed");
     expect(await client.post("/api/queue", { delete: [first] })).toMatchObject({ body: { deleted: [], cleared: false } });
-  });
-
-  it("interrupts what runs at once, and the cancelled job keeps nothing", async () => {
-    const id = await submit(client, {
-      ...waiting(3600),
-      "4": { class_type: "SaveImage", inputs: { images: ["1", 0], filename_prefix: "early" } },
-    });
-    await until("the waiting node has its turn", async () => record((await running(client, id)).progress).current_node === "2");
-    expect((await client.post("/api/interrupt")).status).toBe(200);
-    const job = await ended(client, id);
-    expect(job).toMatchObject({
-      status: "cancelled",
-      outputs: {},
-      outputs_count: 0,
-      execution_status: { status_str: "error", completed: false },
-    });
-    expect(JSON.stringify(job.execution_status)).toContain("execution_interrupted");
-    expect(record(job.execution_meta)["2"]).toMatchObject({
-      node_id: "2",
-      cached: false,
-      start_time: expect.any(Number),
-      end_time: expect.any(Number),
-    });
-    expect(list(record((await client.get(`/api/jobs/${id}/assets`)).body).assets)).toEqual([]);
-    // The slot is free again.
-    expect((await ended(client, await submit(client, canvas(9)))).status).toBe("completed");
-  });
-
-  it("cancels a job by id, running or pending, once", async () => {
-    const first = await submit(client, waiting(30));
-    await running(client, first);
-    const second = await submit(client, canvas(3));
-    expect((await client.post("/api/jobs/cancel", { job_ids: [second, first] })).body).toEqual({ cancelled: [second, first] });
-    expect((await client.post(`/api/jobs/${first}/cancel`)).body).toEqual({ cancelled: false });
-    expect((await client.post("/api/jobs/cancel", { job_ids: [first, "unknown"] })).status).toBe(404);
   });
 
   it("refuses words that the two bodies do not have", async () => {
@@ -78,24 +42,7 @@ describe("the queue and the history", () => {
     }
   });
 
-  it("lists what has ended newest first, without the editor's graph, and in full by id", async () => {
-    const workflow = { id: "1f3b7f7c-55a0-4f0a-8e53-7a2c0d9c4e22", nodes: [] };
-    const id = await submit(client, canvas(11), { extra_data: { client_id: "c", extra_pnginfo: { workflow } } });
-    await ended(client, id);
-    const [entry] = list(record((await client.get("/api/history_v2?max_items=1")).body).history);
-    expect(entry).toMatchObject({
-      prompt_id: id,
-      workflow_id: workflow.id,
-      prompt: { prompt_id: id, extra_data: { client_id: "c", extra_pnginfo: {} } },
-      status: { completed: true },
-    });
-    expect(Number(entry?.create_time)).toBeGreaterThan(1e12);
-    expect(JSON.stringify(record(entry?.prompt))).not.toContain("nodes");
-    const full = record(record((await client.get(`/api/history_v2/${id}`)).body)[id]);
-    expect(full).toMatchObject({ prompt: { prompt: canvas(11), extra_data: { extra_pnginfo: { workflow } }, outputs_to_execute: ["2"] } });
-  });
-
-  it("tells of each job what is its own, where short and long ones are read together", async () => {
+  it("returns each job's own data when short and long ones are read together", async () => {
     // One is longer than a list shows, and longer than what is read at once.
     const notes = ["first", "x".repeat(300_000), "third", "fourth"];
     const ids: string[] = [];
@@ -120,9 +67,125 @@ describe("the queue and the history", () => {
     expect((await client.get(`/api/view?filename=${file}`)).status).toBe(200);
     expect((await detail(client, busy)).status).toBe("in_progress");
     await client.post("/api/history", { clear: true });
-    const left = record((await client.get("/api/jobs")).body);
-    expect(list(left.jobs).map((job) => job.id)).toEqual([busy]);
-    expect(left.pagination).toMatchObject({ total: 1 });
+    const json = record((await client.get("/api/jobs")).body);
+    expect(list(json.jobs).map((job) => job.id)).toEqual([busy]);
+    expect(json.pagination).toMatchObject({ total: 1 });
     await ended(client, busy);
+  });
+});
+
+describe("GET /api/jobs", async () => {
+  const bench = await startService({ concurrency: 1, now: steppingClock() });
+  const client = bench.client();
+  const ids: string[] = [];
+  for (let n = 0; n < 7; n += 1) ids.push(await submit(client, canvas(n)));
+  const failedId = await submit(client, {
+    ...canvas(1),
+    "3": { class_type: "Fail", inputs: { message: "no", anything: ["1", 0] } },
+    "4": { class_type: "SaveImage", inputs: { images: ["3", 0], filename_prefix: "f" } },
+  });
+  for (const id of [...ids, failedId]) await ended(client, id);
+
+  const page = async (query: string) => record((await client.get(`/api/jobs${query}`)).body);
+  const idsOf = async (query: string) => list((await page(query)).jobs).map((job) => string(job.id));
+
+  it("lists the newest first, with an exact total and the defaults of the interface", async () => {
+    const json = await page("");
+    expect(json.pagination).toEqual({ offset: 0, limit: 100, total: 8, has_more: false });
+    expect(await idsOf("")).toEqual([failedId, ...[...ids].reverse()]);
+    expect(list(json.jobs)[1]).toMatchObject({
+      status: "completed",
+      outputs_count: 1,
+      workflow_id: expect.any(String),
+      preview_output: { mediaType: "images" },
+    });
+    expect(list(json.jobs)[1]).not.toHaveProperty("outputs");
+  });
+});
+
+/** Every reading of the clock is a millisecond later, so that no two jobs have the same time. */
+function steppingClock(): () => number {
+  let at = Date.parse("2026-01-01T00:00:00Z");
+  return () => ++at;
+}
+
+const JOBS = 3000;
+
+describe("clearing a long history", () => {
+  let place: ServicePlace;
+  let database: Database;
+  const open = async () => (database = await place.open());
+  const ended = () => countJobs(database, 1, terminalStates);
+  const rows = () => database.rows(query.selectFrom("jobs").selectAll().orderBy("seq"));
+  const isMarked = async () =>
+    (await database.row(query.selectFrom("users").select("id").where("history_cleared_until", "is not", null))) !== undefined;
+
+  beforeEach(async () => {
+    place = await makeServicePlace();
+    await place.seed("ada", JOBS);
+    await open();
+  });
+  afterEach(() => database.close());
+
+  /** A clock on which a clear takes longer than the client waits. */
+  async function clearSlowly(): Promise<number> {
+    let now = 0;
+    const clock = vi.spyOn(performance, "now").mockImplementation(() => (now += 400));
+    const cleared = await clearHistory(database, 1, Date.now());
+    clock.mockRestore();
+    expect(await isMarked()).toBe(true);
+    return cleared;
+  }
+
+  /** Ends some waiting jobs after the clear. */
+  async function endSome(count: number): Promise<number[]> {
+    const seqs = (await rows())
+      .filter((job) => job.state === "pending")
+      .map((job) => job.seq)
+      .slice(0, count);
+    await database.commit(async (tx) => {
+      for (const seq of seqs) {
+        await move(tx, { seq, from: "pending", to: "in_progress", at: Date.now() + 1000 });
+        await move(tx, { seq, from: "in_progress", to: "completed", at: Date.now() + 1000 });
+      }
+    });
+    return seqs;
+  }
+
+  it("removes every ended job, and keeps those that wait or run", async () => {
+    const before = await ended();
+    const others = (await rows()).filter((job) => !isTerminal(job.state)).length;
+    expect(await clearHistory(database, 1, Date.now())).toBe(before);
+    await finishClears(database, () => true);
+    expect([await ended(), (await rows()).length, await isMarked()]).toEqual([0, others, false]);
+  });
+
+  it("resumes at the next start and keeps jobs ended since", async () => {
+    const before = await ended();
+    expect(await clearSlowly()).toBe(before);
+    expect(await ended()).toBeGreaterThan(0);
+    const since = await endSome(30);
+    await database.close();
+
+    await open();
+    await finishClears(database, () => false);
+    expect(await isMarked()).toBe(true);
+    await finishClears(database, () => true);
+    expect((await rows()).filter((job) => isTerminal(job.state)).map((job) => job.seq)).toEqual(since);
+    expect(await isMarked()).toBe(false);
+  });
+
+  it("removes what has ended since when it is cleared again meanwhile", async () => {
+    await clearSlowly();
+    const since = await endSome(20);
+    expect(await clearHistory(database, 1, Date.now() + 2000)).toBeGreaterThan(since.length);
+    await finishClears(database, () => true);
+    expect([await ended(), await isMarked()]).toEqual([0, false]);
+  });
+
+  it("marks nothing when the history is empty", async () => {
+    await database.commit((tx) => tx.run(query.deleteFrom("jobs").where("state", "in", terminalStates)));
+    expect(await clearHistory(database, 1, Date.now())).toBe(0);
+    expect(await isMarked()).toBe(false);
   });
 });

@@ -1,20 +1,28 @@
 // The length of the history: by age and by number, enforced in the background, for ended jobs alone.
-import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, readdir, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeEach, describe, expect, it } from "vitest";
+import { createBlobStore, createOwnHolds } from "@/lib/service/assets/blob-store";
+import { createFolderBackend } from "@/lib/service/assets/blobs/folder-backend";
+import { insertAsset } from "@/lib/service/assets/create-asset";
 import { evictOldest } from "@/lib/service/assets/folders";
-import { startHousekeeping } from "@/lib/service/housekeeping";
+import { startHousekeeping, sweep } from "@/lib/service/housekeeping";
+import { type Database, query } from "@/lib/service/store/database";
 import { createOnlyProcess } from "@/lib/service/store/processes";
+import { createKeys } from "@/lib/service/users/keys";
+import { patternOf } from "@/tests/support/file-source";
+import { startFileSource } from "@/tests/support/servers";
 import { type Client, type ServiceBench, startService } from "@/tests/support/service";
+import { makeServicePlace, type ServicePlace } from "@/tests/support/service-store";
+import { temporaryFolder } from "@/tests/support/temporary-folder";
 import { until } from "@/tests/support/until";
+import { begin, download, read } from "./downloads-support";
 import { canvas, detail, ended, list, record, running, string, submit, waiting } from "./support";
 
 const DAY_MS = 86_400_000;
 
 describe("retention", () => {
   let bench: ServiceBench | undefined;
-  afterEach(() => bench?.dispose());
 
   const idsOf = async (client: Client) => list(record((await client.get("/api/jobs")).body).jobs).map((job) => string(job.id));
   const historyOf = async (client: Client) =>
@@ -30,7 +38,7 @@ describe("retention", () => {
     expect(await idsOf(bench.client("ada"))).toEqual([id]);
   });
 
-  it("takes ended jobs beyond the age out of the history and the lists at the start; their assets stay", async () => {
+  it("removes ended jobs beyond the age at start and keeps assets", async () => {
     let now = Date.now();
     bench = await startService({ now: () => now, concurrency: 1 });
     const ada = bench.client("ada");
@@ -53,7 +61,7 @@ describe("retention", () => {
     );
   });
 
-  it("keeps so many ended jobs of each user, the newest, while the service runs, and none that waits or runs is counted", async () => {
+  it("keeps the newest ended jobs per user and ignores active ones", async () => {
     bench = await startService({ retentionJobs: 2, concurrency: 1 });
     const [ada, bob] = [bench.client("ada"), bench.client("bob")];
     const bobs = string((await ended(bob, await submit(bob, canvas(1)))).id);
@@ -73,7 +81,7 @@ describe("retention", () => {
 });
 
 describe("housekeeping", () => {
-  it("goes round again after a failure, tells it to the log, and waits for the round under way when it ends", async () => {
+  it("retries after a failure, logs it and waits for a running round", async () => {
     const logged: string[] = [];
     const log = { info: () => undefined, warn: () => undefined, error: (_: unknown, message: string) => void logged.push(message) };
     let rounds = 0;
@@ -83,11 +91,11 @@ describe("housekeeping", () => {
         {
           name: "test",
           everyMs: 1,
-          async round(goOn) {
+          async round(canContinue) {
             rounds += 1;
             if (rounds === 1) throw new Error("the first one fails");
             await new Promise<void>((resolve) => (ending = resolve));
-            logged.push(String(goOn()));
+            logged.push(String(canContinue()));
           },
         },
       ],
@@ -98,12 +106,12 @@ describe("housekeeping", () => {
     const stopped = keeping.stop();
     ending?.();
     await stopped;
-    expect(logged).toEqual(["a round of housekeeping failed", "false"]);
+    expect(logged).toEqual(["housekeeping failed", "false"]);
     expect(rounds).toBe(2);
   });
 
   it("drops the stored results that were used longest ago when they take too much room", async () => {
-    const folder = await mkdtemp(join(tmpdir(), "lightdesk-cache-"));
+    const folder = temporaryFolder();
     await mkdir(join(folder, "1", "aa"), { recursive: true });
     for (let age = 0; age < 10; age += 1) {
       const path = join(folder, "1", "aa", `${age}.json`);
@@ -113,6 +121,115 @@ describe("housekeeping", () => {
     expect(await evictOldest(folder, 20)).toBe(20);
     expect(await evictOldest(folder, 10)).toBe(8);
     expect((await readdir(join(folder, "1", "aa"))).sort()).toEqual(["0.json", "1.json", "2.json", "3.json"]);
-    await rm(folder, { recursive: true });
+  });
+});
+
+describe("sweep", () => {
+  const BLOBS = 1100;
+  const nothing = { sweep: () => Promise.resolve(0), sweepCache: () => Promise.resolve(0) };
+
+  let place: ServicePlace;
+  let database: Database;
+  beforeEach(async () => {
+    place = await makeServicePlace();
+    database = await place.open();
+    await createKeys(database, Date.now).createKey("ada");
+    await database.commit(async (tx) => {
+      for (let at = 0; at < BLOBS; at += 1) {
+        const hash = ((at * 2_654_435_761) % 2 ** 32).toString(16).padStart(64, "0");
+        await tx.run(query.insertInto("blobs").values({ hash, sha256: hash, size: 1, media_type: "image/png", created_at: 1 }));
+        const named = { origin: "upload", name: "x", tags: [], metadata: {} } as const;
+        if (at % 3 === 0) await insertAsset(tx, { ...named, id: crypto.randomUUID(), ownerId: 1, content: { hash, size: 1 } }, 1);
+      }
+    });
+  });
+  afterEach(() => database.close());
+
+  const hashes = async () => (await database.rows(query.selectFrom("blobs").select("hash").orderBy("hash"))).map(({ hash }) => hash);
+  const named = async () => (await database.rows(query.selectFrom("assets").select("hash").orderBy("hash"))).map(({ hash }) => hash);
+
+  it("leaves every blob that an asset names, and no other", async () => {
+    await sweep({ database, processes: createOnlyProcess(), blobs: nothing, thumbnails: nothing }, () => true);
+    expect(await hashes()).toEqual(await named());
+    expect(await hashes()).toHaveLength(Math.ceil(BLOBS / 3));
+  });
+
+  it("ends early when the service stops", async () => {
+    let requestCount = 0;
+    await sweep({ database, processes: createOnlyProcess(), blobs: nothing, thumbnails: nothing }, () => (requestCount += 1) <= 2);
+    expect((await hashes()).length).toBeLessThan(BLOBS);
+    expect((await hashes()).length).toBeGreaterThan(Math.ceil(BLOBS / 3));
+  });
+
+  it("leaves remaining files to the next start when stopping", async () => {
+    const shard = join(place.folder, "files", "ab");
+    await mkdir(shard, { recursive: true });
+    for (let at = 0; at < 5; at += 1) await writeFile(join(shard, String(at).padStart(62, "0")), "nobody's");
+    const none = () => Promise.resolve(new Set<string>());
+    const blobs = createBlobStore(createFolderBackend(join(place.folder, "files")), createOwnHolds(none), none);
+    let requestCount = 0;
+    expect(await blobs.sweep(() => (requestCount += 1) <= 2)).toBe(2);
+    expect(await readdir(shard)).toHaveLength(3);
+    expect(await blobs.sweep(() => true)).toBe(3);
+  });
+});
+
+describe("downloads prune", async () => {
+  const DAY_MS = 86_400_000;
+  let later = 0;
+  const source = await startFileSource(patternOf(5000));
+  const settings = { downloadHosts: [source.url], downloadsAtOnce: 1, retentionTasks: 3, retentionTaskDays: 30 };
+  const bench = await startService({ ...settings, now: () => Date.now() + later });
+  const client = bench.client();
+  afterAll(async () => {
+    expect(bench.complaints).toEqual([]);
+    await bench.dispose();
+    await source.close();
+  });
+
+  /** Downloads different bytes from a new address each time; returns the path of the task. */
+  async function ended(name: string): Promise<string> {
+    source.behaviour.bytes = patternOf(5000, name.length * 7 + name.charCodeAt(0));
+    return `/api/tasks/${string((await download(client, `${source.url}/${name}`)).id)}`;
+  }
+  const statuses = (paths: readonly string[]) => Promise.all(paths.map(async (path) => (await client.get(path)).status));
+
+  it("keeps the newest ended tasks, all active ones and every asset", async () => {
+    const other = bench.client("eve");
+    const theirs = `/api/tasks/${string((await download(other, `${source.url}/theirs`)).id)}`;
+    const paths = [await ended("a"), await ended("b"), await ended("c"), await ended("d"), await ended("e")];
+    const first = record((await read(client, string(paths[0]))).result);
+    source.behaviour.holdAfter = 1000;
+    const [running, waiting] = [await begin(client, `${source.url}/held`), await begin(client, `${source.url}/behind`)];
+    await until("it runs", async () => (await read(client, running)).status === "running");
+    await bench.service.stop();
+    await bench.service.start();
+    await until("the oldest have gone", async () => (await client.get(string(paths[1]))).status === 404);
+    expect(await statuses(paths)).toEqual([404, 404, 200, 200, 200]);
+    expect(await statuses([running, waiting])).toEqual([200, 200]);
+    expect((await other.get(theirs)).status).toBe(200);
+    expect((await client.get(`/api/assets/${string(first.asset_id)}`)).status).toBe(200);
+    for (const path of [waiting, running]) expect((await client.call("DELETE", path)).status).toBe(204);
+    source.behaviour.holdAfter = undefined;
+  });
+
+  it("removes old tasks by age and still knows their files", async () => {
+    const path = await ended("old");
+    later = 29 * DAY_MS;
+    await bench.service.stop();
+    await bench.service.start();
+    const young = await ended("young");
+    later = 31 * DAY_MS;
+    await bench.service.stop();
+    await bench.service.start();
+    await until("it has gone", async () => (await client.get(path)).status === 404);
+    expect((await client.get(young)).status).toBe(200);
+    source.responses.length = 0;
+    const again = await client.post("/api/assets/download", { source_url: `${source.url}/old` });
+    expect(again).toMatchObject({ status: 200, body: { created_new: false } });
+    expect(source.responses).toEqual([]);
+    const id = string(record(again.body).id);
+    await client.call("DELETE", `/api/assets/${id}`);
+    expect((await client.post("/api/assets/download", { source_url: `${source.url}/old` })).status).toBe(202);
   });
 });

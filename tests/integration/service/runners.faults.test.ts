@@ -3,7 +3,8 @@ import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { gpuClasses } from "@/tests/support/gpu-classes";
-import { type RunnerOptions, type RunnerServer, startRunnerServer } from "@/tests/support/runner-server";
+import { type RunnerOptions, type RunnerServer } from "@/tests/support/runner-server";
+import { startRunnerServer } from "@/tests/support/servers";
 import { type ServiceBench, startService } from "@/tests/support/service";
 import { until } from "@/tests/support/until";
 import { detail, ended, type Json, png, record, running, string, submit } from "./support";
@@ -26,7 +27,7 @@ describe("faults of runners", () => {
     node.class_type === "SaveImage" ? { files: [{ name: "x_00001_.png", bytes: Buffer.from(png(16, 8)) }] } : undefined;
 
   async function start(settings: Parameters<typeof startService>[0] = {}) {
-    bench = await startService({ runnerCheckMs: 100, runnerLeaseMs: 500, runnerSilenceMs: 60_000, concurrency: 1, ...settings });
+    bench = await startService({ runnerCheckMs: 100, runnerLeaseMs: 500, runnerUnresponsiveMs: 60_000, concurrency: 1, ...settings });
     return bench.client();
   }
   async function add(label: string, options: Partial<RunnerOptions> = {}): Promise<RunnerServer> {
@@ -49,7 +50,7 @@ describe("faults of runners", () => {
   }
   const ran = () => servers.map((server) => server.seen.submissions.length);
 
-  it("fails when the service has no folder for its files, and frees its runner for the next one", async () => {
+  it("fails without a file folder and frees the runner for the next", async () => {
     const client = await start();
     const a = await add("A");
     await rm(join(bench.folder, "work"), { recursive: true });
@@ -60,7 +61,7 @@ describe("faults of runners", () => {
     expect(a.seen.submissions).toHaveLength(1);
   });
 
-  it("goes to another runner when its own has restarted and lost its queue", async () => {
+  it("moves to another runner when its own lost its queue in a restart", async () => {
     const { client, a, id } = await startPaused();
     await add("B");
     a.restart();
@@ -68,7 +69,7 @@ describe("faults of runners", () => {
     expect(ran()).toEqual([1, 1]);
   });
 
-  it("goes to another runner when its own is out of reach for too long; what that still does is refused and cleared away", async () => {
+  it("moves to another runner after an outage and discards its late work", async () => {
     const { client, a, id } = await startPaused();
     await add("B");
     await a.goDark();
@@ -78,10 +79,10 @@ describe("faults of runners", () => {
     expect(await detail(client, id)).toMatchObject({ status: "completed", runner: { label: "B" }, outputs_count: 1 });
   });
 
-  it("takes the result from the history when the network was lost for a moment and the job has ended meanwhile", async () => {
+  it("takes the result from history after a short network loss", async () => {
     const { client, a, id } = await startPaused({ runnerLeaseMs: 30_000 });
     await a.goDark();
-    a.letGo();
+    a.release();
     await until("it has ended there", async () => a.queue().running === undefined);
     await a.comeBack();
     expect(await ended(client, id)).toMatchObject({ status: "completed", runner: { label: "A", attempt: 1 }, outputs_count: 1 });
@@ -94,7 +95,7 @@ describe("faults of runners", () => {
     await until("nobody listens", async () => !a.hasListeners());
     await a.comeBack();
     await until("it is listened to again", async () => a.hasListeners());
-    a.letGo();
+    a.release();
     expect(await ended(client, id)).toMatchObject({ status: "completed", runner: { label: "A", attempt: 1 } });
   });
 
@@ -106,11 +107,11 @@ describe("faults of runners", () => {
     a.faults.set("GET /queue", (_request, _response, real) => ((queues += 1), real()));
     await until("it was looked for again and again", async () => looks > 3);
     expect(queues).toBeLessThanOrEqual(1);
-    a.letGo();
+    a.release();
     expect(await ended(client, id)).toMatchObject({ status: "completed" });
   });
 
-  it("runs once more after its runner's files were gone while the cache still named them, and says so", async () => {
+  it("reruns once when the runner's cached files are gone", async () => {
     const client = await start();
     const a = await add("A");
     await ended(client, await submit(client, made(1)));
@@ -127,8 +128,8 @@ describe("faults of runners", () => {
     expect(await ended(client, await submit(client, made(2)))).toMatchObject({ status: "completed", runner: { attempt: 1 } });
   });
 
-  it("is interrupted and goes elsewhere when it says nothing for too long", async () => {
-    const { client, a, id } = await startPaused({ runnerSilenceMs: 300 });
+  it("is interrupted and moved when silent for too long", async () => {
+    const { client, a, id } = await startPaused({ runnerUnresponsiveMs: 300 });
     await add("B");
     expect(await ended(client, id)).toMatchObject({ status: "completed", runner: { label: "B", attempt: 2 } });
     expect(a.seen.interrupts).toHaveLength(1);
@@ -203,7 +204,7 @@ describe("faults of runners", () => {
     expect(await ended(client, second)).toMatchObject({ status: "completed", runner: { label: "B" } });
   });
 
-  it("fetches a file again when the connection breaks, and does not run the job again for it", async () => {
+  it("refetches a file after a disconnect without rerunning the job", async () => {
     const client = await start();
     const server = await add("A");
     let isCut = false;
@@ -237,7 +238,7 @@ describe("faults of runners", () => {
     });
   });
 
-  it("tells a refusal of the runner as an error of the workflow, and an interruption there as one", async () => {
+  it("reports a runner's refusal and interruption as workflow errors", async () => {
     const client = await start();
     const server = await add("A");
     server.faults.set(
@@ -260,7 +261,7 @@ describe("faults of runners", () => {
     expect(await ended(client, id)).toMatchObject({ status: "failed", execution_error: { exception_type: "Interrupted" } });
   });
 
-  it("sets a runner aside when the jobs of three users failed there in a row, and takes it back when it is resumed", async () => {
+  it("sets a runner aside after failures of three users until resumed", async () => {
     await start();
     const server = await add("A");
     server.does("fail");
@@ -283,25 +284,25 @@ describe("faults of runners", () => {
   it("finds the job again after a restart of the service, and submits nothing twice", async () => {
     const { a, id } = await startPaused();
     await bench.service.stop();
-    a.letGo();
+    a.release();
     await bench.service.start();
     const again = bench.client();
     expect(await ended(again, id)).toMatchObject({ status: "completed", runner: { label: "A", attempt: 1 }, outputs_count: 1 });
     expect(ran()).toEqual([1]);
   });
 
-  it("waits for no runner when it stops, and does not hold its silence against it", async () => {
+  it("does not wait for runners when stopping, nor blame them", async () => {
     await start();
     const server = await add("A");
-    let isAsked = false;
-    server.faults.set("GET /system_stats", () => (isAsked = true)); // and never answers
-    await until("it is asked how it is", async () => isAsked);
+    let isRequested = false;
+    server.faults.set("GET /system_stats", () => (isRequested = true)); // and never answers
+    await until("it is asked how it is", async () => isRequested);
     await bench.service.stop();
     await bench.service.start();
     expect((await bench.service.runners.list())[1]).toMatchObject({ label: "A", state: "ready" });
   });
 
-  it("gives up what ran on a runner that is removed: it runs on another, and the attempt is not counted", async () => {
+  it("requeues a removed runner's jobs without counting the attempt", async () => {
     const { client, a, id } = await startPaused();
     await running(client, id);
     await add("B");

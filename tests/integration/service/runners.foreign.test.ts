@@ -1,10 +1,17 @@
-// Classes that only runners have: the runner decides about lists and ranges, its refusal comes back, and every loader takes stored files.
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+// Classes that only runners have: the runner decides about lists and ranges, its refusal is returned, and every loader accepts stored
+// files.
+import { beforeEach, describe, expect, it } from "vitest";
 import { parseLateValidation } from "@/lib/contract/failure";
+import { createLibraries } from "@/lib/service/runners/libraries";
+import { storeAbout } from "@/lib/service/runners/store";
+import { query } from "@/lib/service/store/database";
 import { gpuClasses } from "@/tests/support/gpu-classes";
-import { type RunnerOptions, type RunnerServer, startRunnerServer } from "@/tests/support/runner-server";
+import { type RunnerOptions, type RunnerServer } from "@/tests/support/runner-server";
+import { startRunnerServer } from "@/tests/support/servers";
 import { type Client, type ServiceBench, startService } from "@/tests/support/service";
-import { ended, type Json, list, record, string, submit } from "./support";
+import { makeServicePlace, type ServicePlace } from "@/tests/support/service-store";
+import { made, makes } from "./built-in-job";
+import { ended, type Json, list, record, running, string, submit } from "./support";
 
 const described = (required: Json, optional: Json = {}) => ({
   input: { required, optional },
@@ -24,7 +31,7 @@ const objectInfo: Json = {
 };
 const combo = (choice: unknown, count: unknown = 99) => ({ class_type: "CustomCombo", inputs: { choice, count } });
 
-describe("classes that only runners have", () => {
+describe("runner-only classes", () => {
   let bench: ServiceBench;
   let client: Client;
   let server: RunnerServer;
@@ -37,10 +44,6 @@ describe("classes that only runners have", () => {
     const added = await bench.service.runners.add({ address: server.address, label: "GPU" });
     if (!added.ok) throw new Error(added.failure.message);
   });
-  afterEach(async () => {
-    await bench.dispose();
-    await server.close();
-  });
 
   const sent = () => record(server.seen.submissions.at(-1)?.prompt);
   const run = async (graph: Json) => ended(client, await submit(client, graph));
@@ -52,7 +55,7 @@ describe("classes that only runners have", () => {
     expect(sent()).toEqual(graph);
   });
 
-  it("fails a job with the node errors of the runner's refusal, which does not count against the runner", async () => {
+  it("fails with the runner's node errors, which do not count against it", async () => {
     await client.upload("latent", "mine.latent", { tags: '["input"]' });
     validates = (graph) => Object.fromEntries(Object.entries(graph).map(([id, node]) => [id, { class_type: node.class_type, dependent_outputs: [id], errors: [{ type: "value_not_in_list", message: "Value not in list", details: `latent: '${string(node.inputs.latent)}' not in []`, extra_info: { input_name: "latent", input_config: [["x".repeat(100_000)]] } }] }])); // prettier-ignore
     const graph = { "1": { class_type: "LoadLatent", inputs: { latent: "mine.latent" } } };
@@ -90,8 +93,8 @@ describe("classes that only runners have", () => {
     ["a stranger's content", { class_type: "LoadLatent", inputs: { latent: `${"a".repeat(64)}.latent` } }, "custom_validation_failed"],
     ["a stranger's output", { class_type: "LoadAudio", inputs: { audio: "theirs.wav [output]" } }, "custom_validation_failed"],
   ])("refuses %s", async (_name, node, type) => {
-    const answer = await client.post("/api/prompt", { prompt: { "1": node, "9": combo("a", 1) }, partial_execution_targets: ["1"] });
-    expect([answer.status, errorsOf(answer.body)]).toEqual([400, [type]]);
+    const response = await client.post("/api/prompt", { prompt: { "1": node, "9": combo("a", 1) }, partial_execution_targets: ["1"] });
+    expect([response.status, errorsOf(response.body)]).toEqual([400, [type]]);
     expect(server.seen.submissions).toEqual([]);
   });
 
@@ -116,8 +119,55 @@ describe("classes that only runners have", () => {
     expect(sent()).toEqual({ "1": { class_type, inputs: { ...values, ...(note !== undefined && { note: name }) } } });
   });
 
-  it("does not list what was sent to a runner", async () => {
+  it("hides files sent to a runner from lists", async () => {
     const { latent } = record(record(record(record((await client.get("/api/object_info")).body).LoadLatent).input).required);
     expect(latent).toEqual([["example.latent"], {}]);
   });
+});
+
+let bench: ServiceBench | undefined;
+let server: RunnerServer | undefined;
+
+it("never counts a negative time when a clock is behind", async () => {
+  let behindMs = 0;
+  bench = await startService({ now: () => Date.now() - behindMs });
+  server = await startRunnerServer({ objectInfo: gpuClasses(["one.safetensors"]), makes });
+  const { runners } = bench.service;
+  expect((await runners.add({ address: server.address, label: "GPU" })).ok).toBe(true);
+  const client = bench.client();
+  server.does("hold");
+  const id = await submit(client, made());
+  await running(client, id);
+  behindMs = 300_000;
+  server.release();
+  expect((await ended(client, id)).status).toBe("completed");
+  expect((await runners.list()).find(({ label }) => label === "GPU")).toMatchObject({ done: 1, meanRunMs: 0 });
+});
+
+let place: ServicePlace;
+
+it("stores equal runner classes once and keeps different ones apart", async () => {
+  place = await makeServicePlace();
+  const database = await place.open();
+  const facts = { version: null, devices: [], queue: null, classes: 5 };
+  const learn = (id: string, models: string[]) =>
+    database.commit((tx) => storeAbout(tx, id, { facts, catalogue: gpuClasses(models) }, Date.now()));
+  for (const id of ["one", "two", "three"]) {
+    const values = { id, label: id, address: `http://${id}`, tags: "[]", slots: 1, mode: "ready" as const, devices: "[]", created_at: 1 };
+    await database.commit((tx) => tx.run(query.insertInto("runners").values(values)));
+    await learn(id, id === "three" ? ["b.safetensors"] : ["a.safetensors"]);
+  }
+  const libraries = createLibraries(database);
+  await libraries.refresh();
+  const choicesOf = (library: ReturnType<typeof libraries.of>) => library.get("LoadModel")?.inputs[0]?.choices;
+  expect(libraries.of("one")).toBe(libraries.of("two"));
+  expect(choicesOf(libraries.of("one"))).toEqual(["a.safetensors"]);
+  expect(choicesOf(libraries.of("three"))).toEqual(["b.safetensors"]);
+  expect(choicesOf(libraries.all())).toEqual(["a.safetensors", "b.safetensors"]);
+
+  await learn("two", ["b.safetensors"]);
+  await libraries.refresh();
+  expect(libraries.of("two")).toBe(libraries.of("three"));
+  expect(choicesOf(libraries.of("one"))).toEqual(["a.safetensors"]);
+  await database.close();
 });

@@ -1,21 +1,24 @@
 // What a runner may send: one that sends more is set aside, its jobs go elsewhere, and nothing of it stays on the disk.
-import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { readdir, rm } from "node:fs/promises";
 import { type ServerResponse } from "node:http";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { afterEach, describe, expect, it } from "vitest";
+import { findJob } from "@/lib/comfyui/client";
 import { comfyServer } from "@/lib/comfyui/http";
 import { createTraffic } from "@/lib/comfyui/socket";
 import { type RunEvent } from "@/lib/service/nodes/run";
-import { fetchOutput } from "@/lib/service/runners/bring-outputs";
+import { fetchOutput } from "@/lib/service/runners/fetch-outputs";
 import { listenToRunner } from "@/lib/service/runners/report-events";
-import { startLittleServer } from "@/tests/support/little-server";
-import { type RunnerServer, startRunnerServer } from "@/tests/support/runner-server";
-import { type ServiceBench, startService } from "@/tests/support/service";
+import { gpuClasses } from "@/tests/support/gpu-classes";
+import { answerJson } from "@/tests/support/little-server";
+import { type RunnerServer } from "@/tests/support/runner-server";
+import { startLittleServer, startRunnerServer } from "@/tests/support/servers";
+import { createClient, type ServiceBench, startService } from "@/tests/support/service";
+import { temporaryFolder } from "@/tests/support/temporary-folder";
 import { until } from "@/tests/support/until";
-import { addRunner, made } from "./built-in-job";
-import { ended, record, string, submit } from "./support";
+import { addRunner, made, makes } from "./built-in-job";
+import { ended, type Json, record, string, submit } from "./support";
 
 const cached = (nodes: unknown) => JSON.stringify({ type: "execution_cached", data: { nodes, prompt_id: "x" } });
 const nested = (depth: number) => "[".repeat(depth) + "]".repeat(depth);
@@ -34,7 +37,7 @@ describe("limits of runners", () => {
   });
 
   async function start(settings: Parameters<typeof startService>[0] = {}) {
-    bench = await startService({ runnerCheckMs: 100, runnerLeaseMs: 500, runnerSilenceMs: 60_000, concurrency: 1, ...settings });
+    bench = await startService({ runnerCheckMs: 100, runnerLeaseMs: 500, runnerUnresponsiveMs: 60_000, concurrency: 1, ...settings });
     return bench.client();
   }
   async function add(label: string): Promise<RunnerServer> {
@@ -42,7 +45,7 @@ describe("limits of runners", () => {
     servers.push(server);
     return server;
   }
-  const shown = async (label: string) => (await bench.service.runners.list()).find((one) => one.label === label);
+  const shown = async (label: string) => (await bench.service.runners.list()).find((runner) => runner.label === label);
   const isSetAside = { state: "set_aside", reason: { code: "over_limits", message: expect.any(String) } };
 
   it.each<[string, (server: RunnerServer) => void]>([
@@ -87,13 +90,13 @@ describe("limits of runners", () => {
   it("asks a set-aside runner nothing until someone resumes it", async () => {
     await start();
     const a = await add("A");
-    let asked = 0;
-    a.faults.set("GET /system_stats", (_request, response) => ((asked += 1), response.end(`[${"1,".repeat(200_000)}1]`)));
+    let requestCount = 0;
+    a.faults.set("GET /system_stats", (_request, response) => ((requestCount += 1), response.end(`[${"1,".repeat(200_000)}1]`)));
     await until("it is set aside", async () => (await shown("A"))?.state === "set_aside");
-    const askedBefore = asked;
+    const requestedBefore = requestCount;
     await add("B");
     await until("B was checked again", async () => ((await shown("B"))?.lastSeenMs ?? 0) > Date.now() - 50);
-    expect(asked).toBe(askedBefore);
+    expect(requestCount).toBe(requestedBefore);
     a.faults.clear();
     expect(await bench.service.runners.change((await shown("A"))?.id ?? "", { state: "ready" })).toMatchObject({
       value: { state: "checking", reason: null },
@@ -170,10 +173,10 @@ it("reports a cached node once, however often a runner names it", async () => {
   await server.close();
 });
 
-it("gives up a file that comes too slowly", async () => {
+it("gives up a slow file", async () => {
   const server = await startLittleServer((_request, response) => void response.write("x"));
   let now = 0;
-  const folder = await mkdtemp(join(tmpdir(), "lightdesk-slow-"));
+  const folder = temporaryFolder();
   const options = { folder, maxBytes: 1e6, now: () => (now += 70_000) };
   const file = { filename: "slow.png", subfolder: "", type: "output" };
   expect(await fetchOutput(comfyServer(server.url), file, options)).toMatchObject({ ok: false, failure: { code: "timeout" } });
@@ -192,4 +195,113 @@ it("allows a burst of messages and bytes, and after that so many per second", ()
   now += 60_000;
   expect(traffic.add(120 * 1024 ** 2)).toBeUndefined();
   expect(traffic.add(10 * 1024 ** 2)).toBe("more than 16 MB per second");
+});
+
+const inherited = ["constructor", "toString", "hasOwnProperty", "valueOf"];
+
+/** The graph of one picture, with nodes that are called like members of every object. */
+function graphOf(ids: readonly string[]): Json {
+  const { "3": save, ...others } = made();
+  return { ...others, ...Object.fromEntries(ids.map((id) => [id, save])) };
+}
+
+describe("node ids from a runner", () => {
+  let bench: ServiceBench | undefined;
+  let server: RunnerServer | undefined;
+
+  async function start() {
+    bench = await startService({ runnerCheckMs: 100, runnerLeaseMs: 700, runnerUnresponsiveMs: 60_000, concurrency: 1 });
+    server = await startRunnerServer({ objectInfo: gpuClasses(["one.safetensors"]), makes });
+    const added = await bench.service.runners.add({ address: server.address, label: "GPU" });
+    if (!added.ok) throw new Error(added.failure.message);
+    const { service } = bench;
+    const { key } = await service.keys.createKey("ada");
+    return { server, client: createClient((request) => service.fetch(request), key) };
+  }
+
+  /** `outputs` is JSON text: an object literal cannot have an own `__proto__`. */
+  function answersHistory(runner: RunnerServer, outputs: string, status = '{"status_str":"success","completed":true,"messages":[]}'): void {
+    const meta = '{"99":{"node_id":"99","display_node":"98"},"prototype":{"display_node":"__proto__"}}';
+    runner.faults.set("GET /history/*", (request, response) => {
+      const id = request.url?.split("/").at(-1) ?? "";
+      const isOver = runner.seen.ran.includes(id) && runner.queue().running !== id;
+      const text = isOver ? `{"${id}":{"prompt":[],"outputs":${outputs},"meta":${meta},"status":${status}}}` : "{}";
+      response.writeHead(200, { "content-type": "application/json" }).end(text);
+    });
+  }
+
+  it("drops outputs of nodes that the graph lacks, and pollutes no prototype", async () => {
+    const before = Reflect.ownKeys(Object.prototype);
+    const { server: runner, client } = await start();
+    const attack = '{"operations":["x"],"prototype":[{"whileReadOnly":true}],"__proto__":["y"]}';
+    const names = ["__proto__", "constructor", "prototype", "99"].map((name) => `"${name}":${attack}`);
+    answersHistory(runner, `{${names.join(",")},"3":{"__proto__":["a"],"constructor":["b"],"toString":["c"],"text":["d"]}}`);
+    const job = await ended(client, await submit(client, made()));
+    expect(job.status).toBe("completed");
+    const { outputs } = job;
+    expect(Object.keys(record(outputs))).toEqual(["3"]);
+    expect(Object.entries(record(record(outputs)["3"]))).toEqual(
+      expect.arrayContaining([
+        ["constructor", ["b"]],
+        ["toString", ["c"]],
+        ["text", ["d"]],
+      ]),
+    );
+    expect(Reflect.ownKeys(Object.prototype)).toEqual(before);
+    expect(Reflect.get({}, "operations")).toBeUndefined();
+    expect(Object.hasOwn(Object, "operations")).toBe(false);
+  });
+
+  it("brings files, texts and progress of nodes named like inherited members", async () => {
+    const { server: runner, client } = await start();
+    runner.does("hold the last");
+    const id = await submit(client, graphOf(inherited));
+    await until("the last node runs", async () => {
+      const { progress } = record((await client.get(`/api/jobs/${id}`)).body);
+      return progress !== undefined && record(progress).current_node === inherited.at(-1);
+    });
+    runner.release();
+    const job = await ended(client, id);
+    expect(job).toMatchObject({ status: "completed", outputs_count: inherited.length });
+    expect(Object.keys(record(job.outputs))).toEqual(inherited);
+    expect(Object.keys(record(job.execution_meta))).toEqual(expect.arrayContaining(inherited));
+  });
+
+  it("names no node that the graph lacks when a runner reports an error", async () => {
+    const { server: runner, client } = await start();
+    runner.faults.set("POST /prompt", (_request, response) => {
+      const errors = '{"errors":[{"type":"t","message":"m","details":"","extra_info":{}}],"dependent_outputs":[],"class_type":"X"}';
+      const body = `{"error":{"type":"prompt_outputs_failed_validation","message":"no","details":"","extra_info":{}},"node_errors":{"__proto__":${errors},"constructor":${errors},"3":${errors}}}`;
+      response.writeHead(400, { "content-type": "application/json" }).end(body);
+    });
+    const job = await ended(client, await submit(client, made()));
+    expect(job.status).toBe("failed");
+    expect(JSON.stringify(job.execution_error)).not.toMatch(/__proto__|constructor/);
+    expect(JSON.stringify(job.execution_error)).toContain('\\"3\\"');
+  });
+});
+
+describe("a job's id at a runner", () => {
+  async function lookFor(promptId: string) {
+    const empty = { queue_running: [], queue_pending: [] };
+    const runner = await startLittleServer(({ url }, response) => answerJson(response, url === "/queue" ? empty : {}));
+    const jobLocation = await findJob(comfyServer(runner.url), { promptId, clientId: "ours" });
+    await runner.close();
+    return { found: jobLocation, urls: runner.seen.map(({ url }) => url) };
+  }
+
+  it.each(["../queue", "..", ".", "", "a/b", "a\\b", "a%2Fb", "a?clear=1", "a#b", "a\nb", "\ud800"])(
+    "is never part of an address when it is %j",
+    async (promptId) => {
+      expect(await lookFor(promptId)).toEqual({ found: { kind: "missing" }, urls: ["/queue", "/history?max_items=200"] });
+    },
+  );
+
+  it("is never part of an address when it is too long", async () => {
+    expect((await lookFor("x".repeat(201))).urls).toEqual(["/queue", "/history?max_items=200"]);
+  });
+
+  it.each(["__proto__", "constructor"])("finds no inherited member when it is %s", async (promptId) => {
+    expect((await lookFor(promptId)).found).toEqual({ kind: "missing" });
+  });
 });

@@ -1,10 +1,16 @@
 // Jobs that wait in a runner's own queue, behind the work of others.
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { createRunnerChores } from "@/lib/service/runners/runner-chores";
+import { createRunners } from "@/lib/service/runners/store";
+import { type Database, query } from "@/lib/service/store/database";
+import { gpuClasses } from "@/tests/support/gpu-classes";
 import { type RunnerServer } from "@/tests/support/runner-server";
+import { startRunnerServer } from "@/tests/support/servers";
 import { type Client, type ServiceBench, startService } from "@/tests/support/service";
+import { makeServicePlace, type ServicePlace } from "@/tests/support/service-store";
 import { until } from "@/tests/support/until";
-import { addRunner, made } from "./built-in-job";
-import { detail, ended, list, record, running, string, submit } from "./support";
+import { addRunner, made, makes } from "./built-in-job";
+import { detail, ended, list, record, running, string, submit, waiting } from "./support";
 
 const foreign = { "1": { class_type: "LoadModel", inputs: { model: "one.safetensors" } }, "2": { class_type: "SaveImage", inputs: { images: ["1", 0] } } }; // prettier-ignore
 
@@ -22,7 +28,7 @@ describe("jobs in a runner's own queue", () => {
 
   async function start(settings: Parameters<typeof startService>[0] = {}): Promise<Client> {
     const now = () => Date.now() + lateMs;
-    bench = await startService({ runnerCheckMs: 100, runnerLeaseMs: 5000, runnerSilenceMs: 60_000, concurrency: 1, now, ...settings });
+    bench = await startService({ runnerCheckMs: 100, runnerLeaseMs: 5000, runnerUnresponsiveMs: 60_000, concurrency: 1, now, ...settings });
     return bench.client();
   }
   async function add(label: string): Promise<RunnerServer> {
@@ -50,10 +56,10 @@ describe("jobs in a runner's own queue", () => {
     expect((await bench.service.runners.list())[1]).toMatchObject({ running: 0 });
     lateMs = 3_600_000;
     const other = server.queue().running;
-    server.letGo();
+    server.release();
     await until("the runner begins it", () => server.queue().running !== other);
     expect(await running(client, id)).not.toHaveProperty("waits");
-    server.letGo();
+    server.release();
     const job = await ended(client, id);
     expect(job).toMatchObject({ status: "completed", runner: { label: "GPU 1", attempt: 1 } });
     expect(Number(job.execution_start_time) - Number(job.create_time) * 1000).toBeGreaterThanOrEqual(3_590_000);
@@ -76,9 +82,9 @@ describe("jobs in a runner's own queue", () => {
     expect(server.seen.interrupts).toEqual([]);
     // The slot is free again.
     const next = await submit(client, made("one.safetensors", 2));
-    server.letGo();
+    server.release();
     await until("the next one begins", () => server.seen.ran.length === 2);
-    server.letGo();
+    server.release();
     expect(await ended(client, next)).toMatchObject({ status: "completed" });
   });
 
@@ -123,10 +129,125 @@ describe("jobs in a runner's own queue", () => {
     bench = await startService({ ...bench.settings, dataDir: folder });
     const again = bench.client();
     expect(string((await isQueued(again, id)).status)).toBe("pending");
-    server.letGo();
+    server.release();
     await running(again, id);
-    server.letGo();
+    server.release();
     expect(await ended(again, id)).toMatchObject({ status: "completed", runner: { label: "GPU 1", attempt: 1 } });
     expect(ownSubmissions(server)).toHaveLength(1);
+  });
+});
+
+describe("runners draining", () => {
+  let bench: ServiceBench;
+  beforeEach(async () => {
+    bench = await startService({ runnerCheckMs: 100 });
+  });
+
+  const shown = async (label: string) => (await bench.service.runners.list()).find((runner) => runner.label === label);
+
+  it("finishes a draining runner's jobs, then pauses it until resumed", async () => {
+    const server = await startRunnerServer({ objectInfo: gpuClasses(["one.safetensors"]), makes });
+    const added = await bench.service.runners.add({ address: server.address, label: "GPU", slots: 2 });
+    const id = added.ok ? added.value.id : "";
+    const client = bench.client();
+    server.does("hold");
+    const first = await submit(client, made("one.safetensors", 1));
+    await running(client, first);
+    await bench.service.runners.change(id, { state: "draining" });
+    const second = await submit(client, made("one.safetensors", 2));
+    expect(await shown("GPU")).toMatchObject({ state: "draining", running: 1 });
+    expect(await detail(client, second)).toMatchObject({
+      status: "pending",
+      waits: { state: "draining", runners: ["GPU"], message: "Waits for GPU, which ends what it runs and takes no new jobs." },
+    });
+    server.does("run");
+    server.release();
+    expect(await ended(client, first)).toMatchObject({ status: "completed", runner: { label: "GPU" } });
+    await until("it is paused", async () => (await shown("GPU"))?.state === "paused");
+    expect(await detail(client, second)).toMatchObject({ status: "pending", waits: { state: "paused", runners: ["GPU"] } });
+    expect(server.seen.submissions).toHaveLength(1);
+    await bench.service.runners.change(id, { state: "ready" });
+    expect(await ended(client, second)).toMatchObject({ status: "completed", runner: { label: "GPU", attempt: 1 } });
+  });
+
+  it("pauses the built-in runner once it has drained, also where there is no other", async () => {
+    const client = bench.client();
+    const builtIn = () => shown("Built-in");
+    const id = await submit(client, waiting(1));
+    await running(client, id);
+    await bench.service.runners.change("built-in", { state: "draining" });
+    expect(await builtIn()).toMatchObject({ state: "draining", running: 1 });
+    expect(await ended(client, id)).toMatchObject({ status: "completed" });
+    await until("it is paused", async () => (await builtIn())?.state === "paused");
+  });
+});
+
+describe("runners moved", () => {
+  const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
+
+  let place: ServicePlace;
+  let database: Database;
+  let server: RunnerServer;
+  beforeEach(async () => {
+    place = await makeServicePlace();
+    database = await place.open();
+    server = await startRunnerServer({ objectInfo: gpuClasses(["one.safetensors"]) });
+    const values = { id: "r", label: "R", address: server.address, tags: "[]", slots: 1, devices: "[]", created_at: 1 };
+    await database.commit((tx) => tx.run(query.insertInto("runners").values({ ...values, mode: "ready" })));
+  });
+  afterEach(async () => {
+    await server.close();
+    await database.close();
+  });
+
+  it.each([
+    ["is not told as its own", "fails", { address: "http://127.0.0.1:9" }],
+    ["is not told as its own", "answers", { address: "http://127.0.0.1:9" }],
+    ["is not kept of one that was removed", "answers", { removed_at: 2 }],
+  ] as const)("%s, where the one before it %s late", async (_what, way, change) => {
+    let open: () => void = () => undefined;
+    const opened = new Promise<void>((resolve) => (open = resolve));
+    let isRequested = false;
+    server.faults.set("GET /system_stats", async (_request, response, real) => {
+      isRequested = true;
+      await opened;
+      if (way === "answers") await real();
+      else response.writeHead(500).end();
+    });
+    const nothing = () => Promise.resolve();
+    const stores = {
+      ...{ database, now: Date.now, log, checkMs: 1000 },
+      ...{ changed: nothing, changedElsewhere: nothing, signal: new AbortController().signal },
+    };
+    const round = createRunnerChores(stores)[0]?.round(() => true);
+    await until("it is asked", () => isRequested);
+    await database.commit((tx) => tx.run(query.updateTable("runners").set(change).where("id", "=", "r")));
+    open();
+    await round;
+    expect(await database.row(query.selectFrom("runners").selectAll().where("id", "=", "r"))).toMatchObject({
+      problem: null,
+      version: null,
+      checked_at: null,
+    });
+    expect(await database.rows(query.selectFrom("runner_catalogues").select("runner_id"))).toEqual([]);
+  });
+
+  it("forgets a probe of a runner removed meanwhile", async () => {
+    const next = await startRunnerServer({ objectInfo: gpuClasses(["two.safetensors"]) });
+    let open: () => void = () => undefined;
+    const opened = new Promise<void>((resolve) => (open = resolve));
+    let isRequested = false;
+    next.faults.set("GET /system_stats", async (_request, _response, real) => {
+      isRequested = true;
+      await opened;
+      await real();
+    });
+    const runners = createRunners({ database, now: Date.now, builtIn: { slots: () => Promise.resolve(1), classes: 1 } });
+    const changed = runners.change("r", { address: next.address });
+    await until("it is asked", () => isRequested);
+    expect((await runners.remove("r")).ok).toBe(true);
+    open();
+    expect(await changed).toMatchObject({ ok: false, failure: { code: "not_found" } });
+    expect(await database.rows(query.selectFrom("runner_catalogues").select("runner_id"))).toEqual([]);
   });
 });

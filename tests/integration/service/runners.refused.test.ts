@@ -1,15 +1,22 @@
 // What answers at an address and is no runner: the refusal says what it is, and it is not added.
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { BUILT_IN_RUNNER } from "@/lib/contract/runners/runners";
+import { submitPrompt } from "@/lib/service/jobs/submit";
+import { createPool, kindWith, storeNeeds } from "@/lib/service/runners/pool";
 import { createRunners } from "@/lib/service/runners/store";
+import { type Database, query } from "@/lib/service/store/database";
+import { createOnlyProcess } from "@/lib/service/store/processes";
+import { createKeys } from "@/lib/service/users/keys";
 import { gpuClasses } from "@/tests/support/gpu-classes";
-import { startLittleServer } from "@/tests/support/little-server";
-import { startRunnerServer } from "@/tests/support/runner-server";
+import { type RunnerServer } from "@/tests/support/runner-server";
+import { startLittleServer, startRunnerServer } from "@/tests/support/servers";
 import { type ServiceBench, startService } from "@/tests/support/service";
-import { makeServicePlace } from "@/tests/support/service-store";
+import { makeServicePlace, type ServicePlace } from "@/tests/support/service-store";
+import { until } from "@/tests/support/until";
+import { canvas, detail, type Json, list, png, record, running, submit } from "./support";
 
 describe("faults of runners", () => {
   let bench: ServiceBench;
-  afterEach(() => bench.dispose());
 
   it.each([
     ["a service with keys", (path: string) => [401, path], "cloud_service"],
@@ -37,19 +44,19 @@ describe("faults of runners", () => {
     ["with a null character", "http://localhost:9/a\u0000b", "http://localhost:9/a\u0000b"],
     ["in another spelling of its characters", "http://localhost:9/ö", "http://localhost:9/%C3%B6"],
     ["with the port of its protocol", "http://localhost:80", "http://localhost"],
-  ])("adds an address once that is written %s", async (_name, first, second) => {
+  ])("adds an address written %s once", async (_name, first, second) => {
     bench = await startService();
     expect(await bench.service.runners.add({ address: first, keep: true })).toMatchObject({ ok: true });
     expect(await bench.service.runners.add({ address: second, keep: true })).toMatchObject({ ok: false, failure: { code: "taken" } });
   });
 
-  it("refuses an address that is too long for the database", async () => {
+  it("refuses an address too long for the database", async () => {
     bench = await startService();
     const added = await bench.service.runners.add({ address: `http://localhost:9/${"ö".repeat(1000)}`, keep: true });
     expect(added).toMatchObject({ ok: false, failure: { code: "invalid" } });
   });
 
-  it("says that a server without a history of single jobs is too old, and of one that speaks http that the address says https", async () => {
+  it("reports a too old server and an https address that speaks http", async () => {
     bench = await startService();
     const server = await startRunnerServer({ objectInfo: gpuClasses(["one.safetensors"]) });
     server.faults.set("GET /history/*", (_request, response) => response.writeHead(404).end());
@@ -65,13 +72,12 @@ describe("faults of runners", () => {
     });
     server.faults.clear();
     expect(await bench.service.runners.check(server.address)).toMatchObject({ ok: true });
-    await server.close();
   });
 });
 
-it("says of a server that takes the connection and never answers that it did not answer in time, and does not add it", async () => {
-  const place = await makeServicePlace();
-  const database = await place.open();
+it("reports a time-out for a silent server and does not add it", async () => {
+  const servicePlace = await makeServicePlace();
+  const database = await servicePlace.open();
   const silent = await startLittleServer(() => undefined);
   const builtIn = { slots: () => Promise.resolve(1), classes: 1 };
   const runners = createRunners({ database, now: Date.now, builtIn, answerMs: 100 });
@@ -81,5 +87,99 @@ it("says of a server that takes the connection and never answers that it did not
   expect(await runners.list()).toHaveLength(1);
   await silent.close();
   await database.close();
-  await place.remove();
+});
+
+const graph: Json = {
+  "1": { class_type: "LoadModel", inputs: { model: "one.safetensors" } },
+  "2": { class_type: "Sample", inputs: { model: ["1", 0], seed: 1, prompt: "" } },
+  "3": { class_type: "SaveImage", inputs: { images: ["2", 0], filename_prefix: "x" } },
+};
+
+describe("a stale attempt", () => {
+  let bench: ServiceBench;
+  let server: RunnerServer;
+
+  it.each([
+    ["completes nothing and puts nothing out", "hold", () => server.release()],
+    ["fails nothing", "fail", () => server.release()],
+    ["gives nothing back when it is lost", "hold", () => server.restart()],
+    ["cancels nothing", "hold", (id: string) => bench.client().post("/api/interrupt", { prompt_id: id })],
+    ["tells of no progress, renews nothing, and is taken out of the runner", "hold", () => undefined],
+  ] as const)("%s", async (_name, way, act) => {
+    bench = await startService({ runnerCheckMs: 60_000, runnerLeaseMs: 600, runnerUnresponsiveMs: 60_000, concurrency: 1 });
+    const bytes = Buffer.from(png(8, 8));
+    server = await startRunnerServer({ objectInfo: gpuClasses(["one.safetensors"]), makes: () => ({ files: [{ name: "x.png", bytes }] }) });
+    await bench.service.runners.add({ address: server.address, label: "A" });
+    const client = bench.client();
+    let open: () => void = () => undefined;
+    const opened = new Promise<void>((resolve) => (open = resolve));
+    if (way === "fail")
+      server.faults.set("GET /history/*", async (_request, _response, real) => {
+        await opened;
+        await real();
+      });
+    server.does(way);
+    const id = await submit(client, graph);
+    await running(client, id);
+    const attempts = () => bench.rows("SELECT state, lease_until, ended_at FROM attempts");
+    await bench.rows(`UPDATE jobs SET fence = fence + 1 WHERE id = '${id}'`);
+    const before = await attempts();
+    open();
+    await act(id);
+    await until("the attempt has ended itself", async () => (await detail(client, id)).progress === undefined);
+    expect(await detail(client, id)).toMatchObject({ status: "in_progress", runner: { label: "A", attempt: 1 } });
+    expect(list(record((await client.get("/api/assets?include_public=false")).body).assets)).toEqual([]);
+    expect(await attempts()).toEqual(before);
+    expect(await bench.rows("SELECT job_seq FROM job_results")).toEqual([]);
+    await until("it is not there any more", async () => server.queue().running === undefined);
+  });
+});
+
+describe("runners needs", () => {
+  let place: ServicePlace;
+  let database: Database;
+  beforeEach(async () => {
+    place = await makeServicePlace();
+    database = await place.open();
+    await createKeys(database, Date.now).createKey("ada");
+  });
+  afterEach(() => database.close());
+
+  it("is forgotten when unused and gets a new number later", async () => {
+    const pool = await createPool({ database, processes: createOnlyProcess(), concurrency: 1 });
+    const store = (name: string) => database.commit((tx) => storeNeeds(tx, [{ node: "1", class: name }]));
+    const stored = async () => (await database.rows(query.selectFrom("job_needs").select("id").orderBy("id"))).map(({ id }) => id);
+    const canDo = (id: number) => pool.canDo(kindWith(id), BUILT_IN_RUNNER);
+
+    const unused = await store("ImageInvert");
+    const engine = { enqueue: () => Promise.resolve(), submitted: () => undefined };
+    const waiting = await submitPrompt({ database, pool, engine, now: Date.now }, 1, { prompt: canvas() });
+    if (!waiting.ok) throw new Error(waiting.error.message);
+    const last = await store("SaveImage");
+    await database.commit((tx) => tx.run(query.updateTable("runners").set({ last_needs: last })));
+    const newest = await store("LoadImage");
+    const all = [unused, waiting.needs, last, newest];
+    await pool.loadNeeds(all);
+    expect([await stored(), all.map(canDo)]).toEqual([all, [true, true, true, true]]);
+
+    await pool.forgetNeeds();
+    expect([await stored(), all.map(canDo)]).toEqual([all.slice(1), [false, true, true, true]]);
+
+    const again = await store("ImageInvert");
+    expect(again).toBeGreaterThan(newest);
+    await pool.loadNeeds([again]);
+    expect(canDo(again)).toBe(true);
+  });
+
+  it("compares inputs of needs that an earlier version stored", async () => {
+    const pool = await createPool({ database, processes: createOnlyProcess(), concurrency: 1 });
+    const stored = async (hash: string, inputs: string[]) => {
+      const text = `[{"node":"1","class":"ImageInvert","given":${JSON.stringify(inputs)},"chosen":[]}]`;
+      const row = await database.commit((tx) => tx.row(query.insertInto("job_needs").values({ hash, text }).returning("id")));
+      return row?.id ?? 0;
+    };
+    const ids = [await stored("complete", ["image"]), await stored("incomplete", [])];
+    await pool.loadNeeds(ids);
+    expect(ids.map((id) => pool.canDo(kindWith(id), BUILT_IN_RUNNER))).toEqual([true, false]);
+  });
 });

@@ -1,7 +1,8 @@
 // Jobs that run on plain local servers of the family, from the submission to their results.
 import { afterEach, describe, expect, it } from "vitest";
 import { gpuClasses } from "@/tests/support/gpu-classes";
-import { type RunnerOptions, type RunnerServer, startRunnerServer } from "@/tests/support/runner-server";
+import { type RunnerOptions, type RunnerServer } from "@/tests/support/runner-server";
+import { startRunnerServer } from "@/tests/support/servers";
 import { createClient, type ServiceBench, startService } from "@/tests/support/service";
 import { until } from "@/tests/support/until";
 import { made, makes, picture } from "./built-in-job";
@@ -23,7 +24,7 @@ describe("jobs on runners", () => {
   }
 
   async function start(settings: Parameters<typeof startService>[0] = {}): Promise<ServiceBench> {
-    bench = await startService({ runnerCheckMs: 100, runnerLeaseMs: 700, runnerSilenceMs: 60_000, concurrency: 1, ...settings });
+    bench = await startService({ runnerCheckMs: 100, runnerLeaseMs: 700, runnerUnresponsiveMs: 60_000, concurrency: 1, ...settings });
     return bench;
   }
 
@@ -39,9 +40,9 @@ describe("jobs on runners", () => {
   }
 
   const labelOf = (job: Json) => record(job.runner).label;
-  const shown = async (label: string) => (await bench?.service.runners.list())?.find((one) => one.label === label);
+  const shown = async (label: string) => (await bench?.service.runners.list())?.find((runner) => runner.label === label);
 
-  it("brings back what a runner made, with its place in the graph, its name, and where it ran", async () => {
+  it("returns a runner's outputs with node, name and runner", async () => {
     const { client: clientOf } = await start();
     const server = await runner();
     await add(server, "GPU");
@@ -64,7 +65,7 @@ describe("jobs on runners", () => {
     expect(own).toMatchObject({ status: "completed", runner: { id: "built-in", label: "Built-in", attempt: 1 } });
   });
 
-  it("answers the classes of all runners with the models of each, and says what is missing where", async () => {
+  it("merges the classes and models of all runners and names what is missing", async () => {
     const { client: clientOf } = await start();
     const client = clientOf();
     expect((await client.post("/api/prompt", { prompt: made() })).body).toMatchObject({ error: { type: "missing_node_type" } });
@@ -85,7 +86,7 @@ describe("jobs on runners", () => {
     expect(labelOf(await ended(client, await submit(client, made("two.safetensors"))))).toBe("B");
   });
 
-  it("gives a job to the runner that has its model loaded, else to the one with the least to do", async () => {
+  it("prefers the runner with the model loaded, then the least busy one", async () => {
     const { client: clientOf } = await start();
     const models = ["one.safetensors", "two.safetensors"];
     const [a, b] = [await runner(models), await runner(models)];
@@ -96,7 +97,7 @@ describe("jobs on runners", () => {
     const blocking = await submit(client, made("one.safetensors", 1));
     await until("it runs on A", async () => a.queue().running !== undefined);
     expect(labelOf(await ended(client, await submit(client, made("two.safetensors", 2))))).toBe("B");
-    a.letGo();
+    a.release();
     a.does("run");
     expect(labelOf(await ended(client, blocking))).toBe("A");
     // Both are free, so the model decides.
@@ -104,7 +105,7 @@ describe("jobs on runners", () => {
     expect(labelOf(await ended(client, await submit(client, made("one.safetensors", 4))))).toBe("A");
   });
 
-  it("sends an input once, by its hash, and tells of it by the name that the person gave", async () => {
+  it("sends an input once by hash and reports it by its own name", async () => {
     const { client: clientOf } = await start();
     const server = await runner();
     await add(server, "GPU");
@@ -129,7 +130,7 @@ describe("jobs on runners", () => {
     expect(failed.workflow).toMatchObject({ prompt: graph("b") });
   });
 
-  it("takes what newer classes take: types that match what is linked, inputs that grow, several choices, numbers beyond JSON", async () => {
+  it("accepts newer inputs: matched types, growing lists and exact numbers", async () => {
     const { client: clientOf } = await start();
     const described = (required: Json, output: string[]) => ({ input: { required }, output, output_name: output, output_node: false });
     const server = await runner(undefined, {
@@ -173,11 +174,11 @@ describe("jobs on runners", () => {
     const ids = await Promise.all(["one.safetensors", "two.safetensors"].map((model) => submit(client, made(model))));
     for (const id of ids) await running(client, id);
     for (const server of [a, b]) await until("it runs there", async () => server.queue().running !== undefined);
-    for (const server of [a, b]) server.letGo();
+    for (const server of [a, b]) server.release();
     for (const id of ids) expect(await ended(client, id)).toMatchObject({ status: "completed" });
   });
 
-  it("tells of progress, nodes and previews as the built-in runner does", async () => {
+  it("reports progress, nodes and previews like the built-in runner", async () => {
     const { service } = await start();
     const server = await runner();
     await add(server, "GPU");
@@ -191,15 +192,15 @@ describe("jobs on runners", () => {
       return now.progress !== undefined && record(now.progress).step === 1 && now;
     });
     expect(job.progress).toMatchObject({ current_node: "1", step: 1, steps: 2, nodes_total: 3 });
-    await until("the preview is told", async () => received.some((one) => typeof one !== "string"));
-    server.letGo();
+    await until("the preview is told", async () => received.some((item) => typeof item !== "string"));
+    server.release();
     await ended(client, id);
-    const types = received.flatMap((one) => (typeof one === "string" ? [string(record(JSON.parse(one)).type)] : ["preview"]));
+    const types = received.flatMap((item) => (typeof item === "string" ? [string(record(JSON.parse(item)).type)] : ["preview"]));
     expect(types).toEqual(
       expect.arrayContaining(["execution_start", "execution_cached", "executing", "progress", "preview", "executed", "execution_success"]),
     );
-    const executed = received.flatMap((one) =>
-      typeof one === "string" && one.includes('"executed"') ? [record(record(JSON.parse(one)).data)] : [],
+    const executed = received.flatMap((item) =>
+      typeof item === "string" && item.includes('"executed"') ? [record(record(JSON.parse(item)).data)] : [],
     );
     expect(executed[0]).toMatchObject({ node: "3", prompt_id: id });
     feed?.stop();
@@ -213,8 +214,8 @@ describe("jobs on runners", () => {
     await add(server, "GPU");
     const { client, key } = await clientWithKey(service);
     const reports: Json[] = [];
-    const feed = await service.listen(key, "me", (one) => {
-      const message = typeof one === "string" ? record(JSON.parse(one)) : {};
+    const feed = await service.listen(key, "me", (item) => {
+      const message = typeof item === "string" ? record(JSON.parse(item)) : {};
       if (message.type === "executed") reports.push(record(message.data));
     });
     server.does("hold the last");
@@ -225,8 +226,9 @@ describe("jobs on runners", () => {
     expect(reports[0]).toMatchObject({ node: "3", prompt_id: id });
     const early = await client.raw("GET", `/api/view?filename=${string(image?.filename)}&type=output`);
     expect(Buffer.from(await early.arrayBuffer()).equals(picture(3))).toBe(true);
-    expect(await detail(client, id)).toMatchObject({ status: "in_progress" });
-    server.letGo();
+    // The state is stored after the messages.
+    await running(client, id);
+    server.release();
     const job = await ended(client, id);
     expect(job).toMatchObject({ status: "completed", outputs_count: 2, outputs: { "3": reports[0]?.output } });
     expect(reports.map(({ node }) => node)).toEqual(["3", "4"]);
@@ -255,7 +257,7 @@ describe("jobs on runners", () => {
     for (const id of [first, second]) expect(await detail(client, id)).toMatchObject({ status: "cancelled", outputs_count: 0 });
   });
 
-  it("never interrupts a job of anybody else, also on a server that does not know the id", async () => {
+  it("never interrupts foreign jobs, also on servers without ids", async () => {
     const { client: clientOf } = await start();
     const server = await runner(undefined, { isOld: true });
     server.does("hold");
@@ -268,10 +270,10 @@ describe("jobs on runners", () => {
     await client.post(`/api/job/${id}/cancel`);
     await until("it is gone", async () => server.queue().pending.length === 0);
     expect(server.seen.interrupts).toEqual([]);
-    server.letGo();
+    server.release();
   });
 
-  it("waits for a runner that is paused or out of reach, and says so", async () => {
+  it("waits for a paused or unreachable runner and says so", async () => {
     const { client: clientOf } = await start();
     const server = await runner();
     const id = await add(server, "GPU");

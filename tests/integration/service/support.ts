@@ -35,9 +35,9 @@ export function waiting(seconds: number, color = 1): Json {
 }
 
 export async function submit(client: Client, prompt: Json, rest: Json = {}): Promise<string> {
-  const answer = await client.post("/api/prompt", { prompt, ...rest });
-  if (answer.status !== 200) throw new Error(`refused: ${answer.text}`);
-  return string(record(answer.body).prompt_id);
+  const response = await client.post("/api/prompt", { prompt, ...rest });
+  if (response.status !== 200) throw new Error(`refused: ${response.text}`);
+  return string(record(response.body).prompt_id);
 }
 
 export async function detail(client: Client, id: string): Promise<Json> {

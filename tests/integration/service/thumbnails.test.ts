@@ -1,12 +1,18 @@
-import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { chmod, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import sharp from "sharp";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createThumbnails, type InFile } from "@/lib/service/assets/thumbnails";
+import { createMetrics, type Metrics } from "@/lib/shared/metrics";
+import { setTelemetry } from "@/lib/shared/telemetry";
+import { bucketSettings } from "@/tests/support/blob-backends";
+import { readScrape } from "@/tests/support/prometheus";
+import { startStrictS3 } from "@/tests/support/servers";
 import { type Client, type ServiceBench, startService } from "@/tests/support/service";
+import { type StrictS3 } from "@/tests/support/strict-s3";
+import { temporaryFolder } from "@/tests/support/temporary-folder";
 import { until } from "@/tests/support/until";
-import { type Json, png, record, string } from "./support";
+import { canvas, ended, type Json, png, record, string, submit } from "./support";
 
 const mp4 = new Uint8Array(Buffer.concat([Buffer.from([0, 0, 0, 24]), Buffer.from("ftypisom\0\0\0\0isommp42"), Buffer.alloc(64)]));
 const wav = new Uint8Array(Buffer.from(`RIFF\0\0\0\0WAVEfmt ${"\0".repeat(40)}`, "latin1"));
@@ -17,9 +23,14 @@ async function add(client: Client, bytes: Uint8Array<ArrayBuffer>, name: string)
 }
 
 async function thumbnail(client: Client, asset: Json, edge: number) {
-  const answer = await client.raw("GET", `/api/view?filename=${string(asset.asset_hash)}&res=${edge}`);
-  const bytes = Buffer.from(await answer.arrayBuffer());
-  return { status: answer.status, headers: answer.headers, bytes, error: answer.ok ? undefined : record(JSON.parse(bytes.toString())) };
+  const response = await client.raw("GET", `/api/view?filename=${string(asset.asset_hash)}&res=${edge}`);
+  const bytes = Buffer.from(await response.arrayBuffer());
+  return {
+    status: response.status,
+    headers: response.headers,
+    bytes,
+    error: response.ok ? undefined : record(JSON.parse(bytes.toString())),
+  };
 }
 
 async function colour(bytes: Buffer): Promise<number[]> {
@@ -32,35 +43,30 @@ const plain = async (options: { width: number; height: number; background: strin
   return new Uint8Array(await (options.orientation ? image.withMetadata({ orientation: options.orientation }) : image).png().toBuffer());
 };
 
-describe("thumbnails of pictures", () => {
-  let bench: ServiceBench;
-  let client: Client;
-  beforeAll(async () => {
-    bench = await startService();
-    client = bench.client();
-  });
-  afterAll(() => bench.dispose());
+describe("thumbnails of pictures", async () => {
+  const bench = await startService();
+  const client = bench.client();
 
   it.each([
     [300, 200, 64, "64x43"],
     [200, 300, 1024, "683x1024"],
     [8, 8, 64, "64x64"],
     [4000, 2, 64, "64x1"],
-  ])("are WebP whose longer edge is the asked one: %i by %i at %i", async (width, height, edge, expected) => {
+  ])("are WebP with the requested longer edge: %i by %i at %i", async (width, height, edge, expected) => {
     const { status, headers, bytes } = await thumbnail(client, await add(client, png(width, height), "p.png"), edge);
     expect([status, headers.get("content-type")]).toEqual([200, "image/webp"]);
-    const made = await sharp(bytes).metadata();
-    expect([made.format, `${made.width}x${made.height}`]).toEqual(["webp", expected]);
+    const metadata = await sharp(bytes).metadata();
+    expect([metadata.format, `${metadata.width}x${metadata.height}`]).toEqual(["webp", expected]);
   });
 
-  it("stand upright, and keep what is transparent", async () => {
+  it("are upright and keep transparency", async () => {
     const turned = await add(client, await plain({ width: 100, height: 50, background: "#00ff0080", orientation: 6 }), "turned.png");
     const { bytes } = await thumbnail(client, turned, 100);
     expect(await sharp(bytes).metadata()).toMatchObject({ width: 50, height: 100, hasAlpha: true });
     expect((await colour(bytes))[3]).toBe(128);
   });
 
-  it("show the first frame of what is animated", async () => {
+  it("show an animation's first frame", async () => {
     const frames = ["red", "blue"].map((background) => ({ create: { width: 40, height: 40, channels: 3 as const, background } }));
     const pictures = await Promise.all(frames.map((frame) => sharp(frame).png().toBuffer()));
     const gif = new Uint8Array(
@@ -74,7 +80,7 @@ describe("thumbnails of pictures", () => {
     expect([Number(red) > 200, Number(blue) < 50]).toEqual([true, true]);
   });
 
-  it("are refused for what is too large, judged by its header, and for what is no picture after all", async () => {
+  it("are refused for oversized headers and for non-pictures", async () => {
     for (const bytes of [
       png(9000, 9000, { pixels: false }),
       new Uint8Array(Buffer.concat([png(5, 5).subarray(0, 20), Buffer.alloc(99)])),
@@ -84,7 +90,7 @@ describe("thumbnails of pictures", () => {
     }
   });
 
-  it("are kept for good by whoever asked by hash, and leave with their original", async () => {
+  it("are immutable when requested by hash and deleted with the original", async () => {
     const asset = await add(client, png(33, 44), "kept.png");
     const { headers } = await thumbnail(client, asset, 128);
     expect(headers.get("cache-control")).toContain("immutable");
@@ -98,42 +104,33 @@ describe("thumbnails of pictures", () => {
   });
 
   it("stay within a bound on disk: the least recently used go", async () => {
-    const folder = await mkdtemp(join(tmpdir(), "lightdesk-thumbnails-"));
-    try {
-      const folders = { thumbnails: join(folder, "kept"), temp: folder };
-      const source = join(folder, "source.png");
-      await writeFile(
-        source,
-        await sharp({
-          create: { width: 256, height: 256, channels: 3, background: "red", noise: { type: "gaussian", mean: 128, sigma: 60 } },
-        })
-          .png()
-          .toBuffer(),
-      );
-      const content = (at: number) => ({ hash: String(at).padStart(64, "0"), media_type: "image/png", name: "s.png" });
-      const inFile: InFile = (use) => use(source);
-      const size = (await createThumbnails(folders).get(content(0), inFile, 256)).webp.length;
-      const thumbnails = createThumbnails(folders, { maxBytes: size * 3.5 });
-      for (let at = 1; at < 8; at += 1) await thumbnails.get(content(at), inFile, 256);
-      const kept = (await readdir(folders.thumbnails, { recursive: true })).filter((name) => name.endsWith(".webp"));
-      expect(kept.length).toBeLessThanOrEqual(3);
-      expect(kept.some((name) => name.includes("7/256.webp"))).toBe(true);
-    } finally {
-      await rm(folder, { recursive: true });
-    }
+    const folder = temporaryFolder();
+    const folders = { thumbnails: join(folder, "kept"), temp: folder };
+    const source = join(folder, "source.png");
+    await writeFile(
+      source,
+      await sharp({
+        create: { width: 256, height: 256, channels: 3, background: "red", noise: { type: "gaussian", mean: 128, sigma: 60 } },
+      })
+        .png()
+        .toBuffer(),
+    );
+    const content = (at: number) => ({ hash: String(at).padStart(64, "0"), media_type: "image/png", name: "s.png" });
+    const inFile: InFile = (use) => use(source);
+    const size = (await createThumbnails(folders).get(content(0), inFile, 256)).webp.length;
+    const thumbnails = createThumbnails(folders, { maxBytes: size * 3.5 });
+    for (let at = 1; at < 8; at += 1) await thumbnails.get(content(at), inFile, 256);
+    const cachedFiles = (await readdir(folders.thumbnails, { recursive: true })).filter((name) => name.endsWith(".webp"));
+    expect(cachedFiles.length).toBeLessThanOrEqual(3);
+    expect(cachedFiles.some((name) => name.includes("7/256.webp"))).toBe(true);
   });
 });
 
-describe("thumbnails of what is no picture, without ffmpeg", () => {
-  let bench: ServiceBench;
-  let client: Client;
-  beforeAll(async () => {
-    bench = await startService({ publicUrl: "https://desk.example/base" });
-    client = bench.client();
-  });
-  afterAll(() => bench.dispose());
+describe("thumbnails of other files, without ffmpeg", async () => {
+  const bench = await startService({ publicUrl: "https://desk.example/base" });
+  const client = bench.client();
 
-  it("are a sign of the kind, each of its own look, under the address that the asset names", async () => {
+  it("are a distinct icon by kind under the asset's address", async () => {
     const looks = new Set<string>();
     for (const [bytes, name] of [
       [mp4, "v.mp4"],
@@ -141,11 +138,11 @@ describe("thumbnails of what is no picture, without ffmpeg", () => {
     ] as const) {
       const url = string((await add(client, bytes, name)).preview_url);
       expect(url).toMatch(/^https:\/\/desk\.example\/base\/api\/view\?.*res=512/);
-      const answer = await client.raw("GET", url.slice("https://desk.example/base".length));
-      const picture = Buffer.from(await answer.arrayBuffer());
+      const response = await client.raw("GET", url.slice("https://desk.example/base".length));
+      const picture = Buffer.from(await response.arrayBuffer());
       expect(await sharp(picture).metadata()).toMatchObject({ format: "webp", width: 512, height: 512 });
       // ffmpeg may be installed one day, so clients must not keep the placeholder for good.
-      expect(answer.headers.get("cache-control")).not.toContain("immutable");
+      expect(response.headers.get("cache-control")).not.toContain("immutable");
       looks.add(picture.toString("base64"));
     }
     for (const [bytes, name] of [
@@ -162,13 +159,9 @@ describe("thumbnails of what is no picture, without ffmpeg", () => {
   });
 });
 
-describe("thumbnails drawn by ffmpeg", () => {
-  let folder: string;
-  beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), "lightdesk-ffmpeg-"));
-    await writeFile(join(folder, "frame.png"), await plain({ width: 1024, height: 512, background: "#ff0000" }));
-  });
-  afterAll(() => rm(folder, { recursive: true }));
+describe("thumbnails drawn by ffmpeg", async () => {
+  const folder = temporaryFolder();
+  await writeFile(join(folder, "frame.png"), await plain({ width: 1024, height: 512, background: "#ff0000" }));
 
   /** A fake ffmpeg: records how it was called, then runs `script`. */
   async function fakeFfmpeg(name: string, script: string): Promise<{ path: string; calls: () => Promise<string[]> }> {
@@ -180,46 +173,38 @@ describe("thumbnails drawn by ffmpeg", () => {
     return { path, calls: async () => (await readFile(log, "utf8")).split("\n").filter((line) => line !== "") };
   }
 
-  it("are made of one frame, once for all who ask and for every edge, from the file alone", async () => {
+  it("are drawn from one frame, once for all requests and edges", async () => {
     const ffmpeg = await fakeFfmpeg("good", `cat '${join(folder, "frame.png")}'`);
     const bench = await startService({ ffmpeg: ffmpeg.path });
-    try {
-      const client = bench.client();
-      const film = await add(client, mp4, "film.txt");
-      const answers = await Promise.all([64, 64, 64, 256, 512, 1024].map((edge) => thumbnail(client, film, edge)));
-      for (const [at, edge] of [64, 64, 64, 256, 512, 1024].entries()) {
-        const bytes = answers[at]?.bytes ?? Buffer.alloc(0);
-        expect(await sharp(bytes).metadata()).toMatchObject({ format: "webp", width: edge, height: edge / 2 });
-        expect((await colour(bytes))[0]).toBeGreaterThan(240);
-        expect(answers[at]?.headers.get("cache-control")).toContain("immutable");
-      }
-      const [call, ...more] = await ffmpeg.calls();
-      expect(more).toEqual([]);
-      const hash = string(film.asset_hash).slice(7);
-      const path = join(bench.folder, "blobs", "blake3-v1", hash.slice(0, 2), hash.slice(2));
-      expect(call).toContain(`-protocol_whitelist file -f mov -t 10 -i file:${path} `);
-      await thumbnail(client, await add(client, wav, "sound.mp4"), 64);
-      expect((await ffmpeg.calls())[1]).toContain("-f wav");
-    } finally {
-      await bench.dispose();
+    const client = bench.client();
+    const film = await add(client, mp4, "film.txt");
+    const answers = await Promise.all([64, 64, 64, 256, 512, 1024].map((edge) => thumbnail(client, film, edge)));
+    for (const [at, edge] of [64, 64, 64, 256, 512, 1024].entries()) {
+      const bytes = answers[at]?.bytes ?? Buffer.alloc(0);
+      expect(await sharp(bytes).metadata()).toMatchObject({ format: "webp", width: edge, height: edge / 2 });
+      expect((await colour(bytes))[0]).toBeGreaterThan(240);
+      expect(answers[at]?.headers.get("cache-control")).toContain("immutable");
     }
+    const [call, ...more] = await ffmpeg.calls();
+    expect(more).toEqual([]);
+    const hash = string(film.asset_hash).slice(7);
+    const path = join(bench.folder, "blobs", "blake3-v1", hash.slice(0, 2), hash.slice(2));
+    expect(call).toContain(`-protocol_whitelist file -f mov -t 10 -i file:${path} `);
+    await thumbnail(client, await add(client, wav, "sound.mp4"), 64);
+    expect((await ffmpeg.calls())[1]).toContain("-f wav");
   });
 
   it("give way to the sign where ffmpeg fails, which is not tried again at once", async () => {
     const ffmpeg = await fakeFfmpeg("bad", "echo broken; exit 1");
     const bench = await startService({ ffmpeg: ffmpeg.path });
-    try {
-      const client = bench.client();
-      const film = await add(client, mp4, "film.mp4");
-      for (const edge of [64, 128, 1024]) {
-        const { status, bytes, headers } = await thumbnail(client, film, edge);
-        expect([status, (await sharp(bytes).metadata()).width]).toEqual([200, edge]);
-        expect(headers.get("cache-control")).not.toContain("immutable");
-      }
-      expect(await ffmpeg.calls()).toHaveLength(1);
-    } finally {
-      await bench.dispose();
+    const client = bench.client();
+    const film = await add(client, mp4, "film.mp4");
+    for (const edge of [64, 128, 1024]) {
+      const { status, bytes, headers } = await thumbnail(client, film, edge);
+      expect([status, (await sharp(bytes).metadata()).width]).toEqual([200, edge]);
+      expect(headers.get("cache-control")).not.toContain("immutable");
     }
+    expect(await ffmpeg.calls()).toHaveLength(1);
   });
 
   it("hold up no stop: an ffmpeg that hangs is ended", async () => {
@@ -232,5 +217,68 @@ describe("thumbnails drawn by ffmpeg", () => {
     await bench.dispose();
     expect((await answer).status).toBe(200);
     expect(() => process.kill(pid, 0)).toThrow("ESRCH");
+  });
+});
+
+describe("cache figures", () => {
+  let s3: StrictS3;
+  let bench: ServiceBench;
+  let metrics: Metrics;
+  beforeEach(async () => {
+    metrics = await createMetrics();
+    setTelemetry({ metrics });
+    s3 = await startStrictS3();
+    bench = await startService({ ...bucketSettings(s3), concurrency: 1 });
+  });
+  afterEach(async () => {
+    setTelemetry(undefined);
+  });
+
+  async function figures(name: string): Promise<Record<string, number>> {
+    const { series } = readScrape((await metrics.text()).body);
+    return Object.fromEntries(series.filter((series) => series.name === name).map(({ labels, value }) => [labels.result ?? "all", value]));
+  }
+
+  /** Of the files below a folder of the service. */
+  async function sizeOf(folder: string): Promise<number> {
+    const entries = await readdir(join(bench.folder, folder), { recursive: true, withFileTypes: true });
+    const files = entries.filter((entry) => entry.isFile());
+    const sizes = await Promise.all(files.map(async ({ parentPath, name }) => (await stat(join(parentPath, name))).size));
+    return sizes.reduce((sum, size) => sum + size, 0);
+  }
+
+  it("counts made and cached thumbnails and bucket copies with their size", async () => {
+    const client = bench.client();
+    const { asset_hash } = record((await client.upload(png(300, 200), "p.png")).body);
+    const thumbnail = async (edge: number) =>
+      expect((await client.raw("GET", `/api/view?filename=${string(asset_hash)}&res=${edge}`)).status).toBe(200);
+    await thumbnail(64);
+    await thumbnail(64);
+    expect(await figures("lightdesk_service_thumbnails_total")).toEqual({ made: 1, kept: 1 });
+    expect(await figures("lightdesk_service_thumbnail_cache_bytes")).toEqual({ all: await sizeOf("thumbnails") });
+    expect(await figures("lightdesk_blob_copies_total")).toEqual({ kept: 1 });
+    expect(await figures("lightdesk_blob_copies_bytes")).toEqual({ all: await sizeOf("blob-copies") });
+    const hash = string(asset_hash).slice(7);
+    await rm(join(bench.folder, "blob-copies", hash.slice(0, 2), hash.slice(2)));
+    await thumbnail(128);
+    expect(await figures("lightdesk_blob_copies_total")).toEqual({ kept: 1, fetched: 1 });
+    expect(await figures("lightdesk_service_thumbnail_cache_bytes")).toEqual({ all: await sizeOf("thumbnails") });
+    // An icon is neither.
+    const text = record((await client.upload("text", "a.txt")).body);
+    expect((await client.raw("GET", `/api/view?filename=${string(text.asset_hash)}&res=64`)).status).toBe(200);
+    expect(await figures("lightdesk_service_thumbnails_total")).toEqual({ made: 2, kept: 1 });
+  });
+
+  it("counts computed and cached nodes and the size of stored results", async () => {
+    const client = bench.client("ada");
+    for (const expected of [{ made: 2 }, { made: 2, kept: 2 }]) {
+      expect(await ended(client, await submit(client, canvas(7)))).toMatchObject({ status: "completed" });
+      expect(await figures("lightdesk_node_results_total")).toEqual(expected);
+    }
+    expect(await sizeOf("node-cache")).toBeGreaterThan(0);
+    await bench.service.stop();
+    bench = await startService({ ...bucketSettings(s3), concurrency: 1, dataDir: bench.folder });
+    const bytes = await sizeOf("node-cache");
+    await until("the size is measured", async () => (await figures("lightdesk_node_cache_bytes")).all === bytes);
   });
 });

@@ -1,26 +1,18 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Client, type ServiceBench, startService } from "@/tests/support/service";
+import { describe, expect, it } from "vitest";
+import { startService } from "@/tests/support/service";
 import { record, string } from "./support";
 
 const text = "0123456789".repeat(10);
 
-describe("stored bytes over HTTP", () => {
-  let bench: ServiceBench;
-  let client: Client;
-  let paths: string[];
-  let etag: string;
-  let modified: string;
-  beforeAll(async () => {
-    bench = await startService();
-    client = bench.client();
-    const asset = record((await client.upload(text, "digits.txt")).body);
-    await client.call("POST", "/api/userdata/digits.txt", text);
-    paths = [`/api/view?filename=${string(asset.asset_hash)}`, `/api/assets/${string(asset.id)}/content`, "/api/userdata/digits.txt"];
-    const whole = await client.get(paths[0] ?? "");
-    etag = whole.headers.get("etag") ?? "";
-    modified = whole.headers.get("last-modified") ?? "";
-  });
-  afterAll(() => bench.dispose());
+describe("stored bytes over HTTP", async () => {
+  const bench = await startService();
+  const client = bench.client();
+  const asset = record((await client.upload(text, "digits.txt")).body);
+  await client.call("POST", "/api/userdata/digits.txt", text);
+  const paths = [`/api/view?filename=${string(asset.asset_hash)}`, `/api/assets/${string(asset.id)}/content`, "/api/userdata/digits.txt"];
+  const whole = await client.get(paths[0] ?? "");
+  const etag = whole.headers.get("etag") ?? "";
+  const modified = whole.headers.get("last-modified") ?? "";
 
   it.each([
     ["bytes=0-0", 206, "0", "bytes 0-0/100"],
@@ -39,11 +31,11 @@ describe("stored bytes over HTTP", () => {
     ["pages=1-2", 200, text, null],
   ])("answers Range: %s with %i", async (range, status, body, contentRange) => {
     for (const path of paths) {
-      const answer = await client.get(path, { range });
-      expect([answer.status, answer.headers.get("content-range")]).toEqual([status, contentRange]);
-      if (body === undefined) expect(answer.text).toContain(path.includes("userdata") ? "100 bytes" : "RANGE_NOT_SATISFIABLE");
-      else expect([answer.text, answer.headers.get("content-length")]).toEqual([body, String(body.length)]);
-      expect(answer.headers.get("accept-ranges")).toBe("bytes");
+      const response = await client.get(path, { range });
+      expect([response.status, response.headers.get("content-range")]).toEqual([status, contentRange]);
+      if (body === undefined) expect(response.text).toContain(path.includes("userdata") ? "100 bytes" : "RANGE_NOT_SATISFIABLE");
+      else expect([response.text, response.headers.get("content-length")]).toEqual([body, String(body.length)]);
+      expect(response.headers.get("accept-ranges")).toBe("bytes");
     }
   });
 
@@ -75,15 +67,15 @@ describe("stored bytes over HTTP", () => {
   ])("answers condition %# as the standard says", async (condition, status) => {
     for (const path of paths.slice(0, 2)) {
       for (const method of ["GET", "HEAD"]) {
-        const answer = await client.raw(method, path, undefined, condition());
-        const body = await answer.text();
-        expect([method, answer.status, answer.headers.get("etag")]).toEqual([method, status, etag]);
+        const response = await client.raw(method, path, undefined, condition());
+        const body = await response.text();
+        expect([method, response.status, response.headers.get("etag")]).toEqual([method, status, etag]);
         if (status === 304) expect(body).toBe("");
       }
     }
   });
 
-  it("answers HEAD wherever GET is, with the same headers and no body; a range means nothing to it", async () => {
+  it("answers HEAD like GET without a body and ignores ranges", async () => {
     for (const path of [
       ...paths,
       `${paths[0]}&res=64`,
@@ -106,8 +98,8 @@ describe("stored bytes over HTTP", () => {
 
   it("sends an empty file as such", async () => {
     const asset = record((await client.upload("", "empty.txt")).body);
-    const answer = await client.get(`/api/assets/${string(asset.id)}/content`);
-    expect([answer.status, answer.text, answer.headers.get("content-length")]).toEqual([200, "", "0"]);
+    const response = await client.get(`/api/assets/${string(asset.id)}/content`);
+    expect([response.status, response.text, response.headers.get("content-length")]).toEqual([200, "", "0"]);
     expect((await client.get(`/api/assets/${string(asset.id)}/content`, { range: "bytes=0-" })).status).toBe(416);
   });
 
@@ -140,8 +132,8 @@ describe("stored bytes over HTTP", () => {
     ["a.txt", bytes("%PDF-1.4 words"), "application/pdf", "pdf"],
   ])("calls %s what its bytes are", async (name, content, type, ending) => {
     const asset = record((await client.upload(content, name, { mime_type: "text/html" })).body);
-    const answer = await client.get(`/api/assets/${string(asset.id)}/content`);
-    expect([answer.headers.get("content-type"), answer.headers.get("x-content-type-options")]).toEqual([type, "nosniff"]);
+    const response = await client.get(`/api/assets/${string(asset.id)}/content`);
+    expect([response.headers.get("content-type"), response.headers.get("x-content-type-options")]).toEqual([type, "nosniff"]);
     const hash = string(asset.asset_hash).slice(7);
     expect((await client.get(`/api/view?filename=${hash}.${ending}`)).status).toBe(200);
   });
@@ -169,7 +161,7 @@ describe("stored bytes over HTTP", () => {
     }
   });
 
-  it("hands files over under their own name, whatever letters it has", async () => {
+  it("serves files under their own name in any script", async () => {
     const asset = record((await client.upload("named", "n.txt", { name: 'Grüße "an" 東京/it\'s (1).txt' })).body);
     const path = `/api/assets/${string(asset.id)}/content`;
     const named = (await client.get(`${path}?disposition=attachment`)).headers.get("content-disposition");

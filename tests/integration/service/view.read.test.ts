@@ -1,29 +1,23 @@
 import sharp from "sharp";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Client, type ServiceBench, startService } from "@/tests/support/service";
+import { describe, expect, it } from "vitest";
+import { startService } from "@/tests/support/service";
 import { png, record, string } from "./support";
 
-describe("GET /api/view", () => {
-  let bench: ServiceBench;
-  let client: Client;
-  let file: string;
+describe("GET /api/view", async () => {
   const bytes = png(300, 200, { seed: 3 });
-  beforeAll(async () => {
-    bench = await startService();
-    client = bench.client();
-    file = string(record((await client.upload(bytes, "view me.png", { type: "input" }, "image", "/api/upload/image")).body).name);
-  });
-  afterAll(() => bench.dispose());
+  const bench = await startService();
+  const client = bench.client();
+  const file = string(record((await client.upload(bytes, "view me.png", { type: "input" }, "image", "/api/upload/image")).body).name);
 
-  it("echoes what upload/image was given and names the file by its hash", async () => {
-    const answer = await client.upload(
+  it("echoes the name given to upload/image and names the file by hash", async () => {
+    const response = await client.upload(
       png(5, 5),
       "p.png",
       { type: "temp", subfolder: "a/b", overwrite: "true" },
       "image",
       "/api/upload/image",
     );
-    expect(answer).toMatchObject({
+    expect(response).toMatchObject({
       status: 200,
       body: { name: expect.stringMatching(/^[0-9a-f]{64}\.png$/), display_name: "p.png", subfolder: "a/b", type: "temp" },
     });
@@ -33,11 +27,11 @@ describe("GET /api/view", () => {
     });
   });
 
-  it("finds bytes by hash name, by blake3 name and by the name they were uploaded under", async () => {
+  it("finds bytes by hash, by blake3 name and by upload name", async () => {
     for (const name of [file, `blake3:${file.slice(0, 64)}`, "view me.png", "view me.png [input]"]) {
-      const answer = await client.raw("GET", `/api/view?filename=${encodeURIComponent(name)}`);
-      expect([name, answer.status]).toEqual([name, 200]);
-      expect(Buffer.from(await answer.arrayBuffer()).equals(Buffer.from(bytes))).toBe(true);
+      const response = await client.raw("GET", `/api/view?filename=${encodeURIComponent(name)}`);
+      expect([name, response.status]).toEqual([name, 200]);
+      expect(Buffer.from(await response.arrayBuffer()).equals(Buffer.from(bytes))).toBe(true);
     }
     expect(await bench.client("eve").get(`/api/view?filename=${file}`)).toMatchObject({ status: 404, body: { code: "NOT_FOUND" } });
     expect(
@@ -54,13 +48,13 @@ describe("GET /api/view", () => {
     expect((await client.get("/api/view?filename=photo.png")).text).toBe("my own");
   });
 
-  it("answers ranges, and 304 to whoever has the bytes already", async () => {
+  it("answers ranges, and 304 for a matching ETag", async () => {
     const path = `/api/view?filename=${file}`;
-    const whole = await client.raw("GET", path);
-    const etag = whole.headers.get("etag") ?? "";
+    const response = await client.raw("GET", path);
+    const etag = response.headers.get("etag") ?? "";
     expect(etag).toBe(`"${file.slice(0, 64)}"`);
-    expect(whole.headers.get("content-length")).toBe(String(bytes.length));
-    await whole.arrayBuffer();
+    expect(response.headers.get("content-length")).toBe(String(bytes.length));
+    await response.arrayBuffer();
     const part = await client.raw("GET", path, undefined, { range: "bytes=10-19" });
     expect([part.status, part.headers.get("content-range")]).toEqual([206, `bytes 10-19/${bytes.length}`]);
     expect(Buffer.from(await part.arrayBuffer()).equals(Buffer.from(bytes.subarray(10, 20)))).toBe(true);
@@ -72,7 +66,7 @@ describe("GET /api/view", () => {
     expect([head.status, head.headers.get("content-length"), await head.text()]).toEqual([200, String(bytes.length), ""]);
   });
 
-  it("never serves markup inline, whatever its name says", async () => {
+  it("never serves markup inline, whatever its name", async () => {
     for (const [text, name, type] of [
       ["<!doctype html><script>1</script>", "a.png", "text/html; charset=utf-8"],
       ["<svg xmlns='http://www.w3.org/2000/svg'><script/></svg>", "a.jpg", "image/svg+xml"],
@@ -80,16 +74,16 @@ describe("GET /api/view", () => {
     ] as const) {
       const asset = record((await client.upload(text, name)).body);
       for (const path of [`/api/view?filename=${string(asset.asset_hash)}`, `/api/assets/${string(asset.id)}/content?disposition=inline`]) {
-        const answer = await client.raw("GET", path);
-        expect(answer.headers.get("content-type")).toBe(type);
-        expect(answer.headers.get("content-disposition")).toMatch(/^attachment/);
-        expect(answer.headers.get("x-content-type-options")).toBe("nosniff");
-        await answer.arrayBuffer();
+        const response = await client.raw("GET", path);
+        expect(response.headers.get("content-type")).toBe(type);
+        expect(response.headers.get("content-disposition")).toMatch(/^attachment/);
+        expect(response.headers.get("x-content-type-options")).toBe("nosniff");
+        await response.arrayBuffer();
       }
     }
   });
 
-  it("answers a WebP of the asked edge, and one channel as PNG", async () => {
+  it("answers a WebP of the requested edge and one channel as PNG", async () => {
     const thumbnail = await client.raw("GET", `/api/view?filename=${file}&res=64`);
     expect(thumbnail.headers.get("content-type")).toBe("image/webp");
     expect(await sharp(Buffer.from(await thumbnail.arrayBuffer())).metadata()).toMatchObject({ format: "webp", width: 64, height: 43 });
@@ -104,23 +98,18 @@ describe("GET /api/view", () => {
   });
 });
 
-describe("files for other loaders than those of images", () => {
-  let bench: ServiceBench;
-  let client: Client;
-  beforeAll(async () => {
-    bench = await startService();
-    client = bench.client();
-  });
-  afterAll(() => bench.dispose());
+describe("files for non-image loaders", async () => {
+  const bench = await startService();
+  const client = bench.client();
 
   it.each([
     ["clip.mp4", Buffer.concat([Buffer.from([0, 0, 0, 24]), Buffer.from("ftypisom\0\0\0\0isommp42"), Buffer.alloc(64)]), "mp4"],
     ["sound.wav", Buffer.from(`RIFF\0\0\0\0WAVEfmt ${"\0".repeat(40)}`, "latin1"), "wav"],
     ["noise.latent", Buffer.from([8, 0, 0, 0, 0, 0, 0, 0, ...Buffer.from('{"a":1 }')]), "latent"],
   ])("are taken by upload/image: %s", async (name, bytes, extension) => {
-    const answer = await client.upload(new Uint8Array(bytes), name, { type: "input", subfolder: "" }, "image", "/api/upload/image");
-    expect(answer).toMatchObject({ status: 200, body: { display_name: name, type: "input" } });
-    const stored = string(record(answer.body).name);
+    const response = await client.upload(new Uint8Array(bytes), name, { type: "input", subfolder: "" }, "image", "/api/upload/image");
+    expect(response).toMatchObject({ status: 200, body: { display_name: name, type: "input" } });
+    const stored = string(record(response.body).name);
     expect(stored.endsWith(`.${extension}`)).toBe(true);
     const view = await client.raw("GET", `/api/view?filename=${stored}&type=input`);
     expect(Buffer.from(await view.arrayBuffer()).equals(bytes)).toBe(true);
@@ -131,11 +120,11 @@ describe("files for other loaders than those of images", () => {
     ["jpeg;60", "jpeg"],
     ["jpeg", "jpeg"],
     ["bmp;10", "webp"],
-  ])("are images that a preview encodes anew as the query says: %s", async (preview, format) => {
+  ])("are pictures that a preview re-encodes as requested: %s", async (preview, format) => {
     const { asset_hash: hash } = record((await client.upload(png(40, 20), "a.png")).body);
-    const answer = await client.raw("GET", `/api/view?filename=${string(hash)}&preview=${encodeURIComponent(preview)}`);
-    const bytes = Buffer.from(await answer.arrayBuffer());
-    expect([answer.status, answer.headers.get("content-type")]).toEqual([200, `image/${format}`]);
+    const response = await client.raw("GET", `/api/view?filename=${string(hash)}&preview=${encodeURIComponent(preview)}`);
+    const bytes = Buffer.from(await response.arrayBuffer());
+    expect([response.status, response.headers.get("content-type")]).toEqual([200, `image/${format}`]);
     expect(await sharp(bytes).metadata()).toMatchObject({ format, width: 40, height: 20 });
   });
 });

@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { curlLine } from "@/components/apps/app-screen";
 import { type AppInput } from "@/lib/contract/apps/app";
 
-it("writes a line for a shell that keeps quotes, and sends files beside the values", () => {
+it("writes a shell command with safe quotes and file fields", () => {
   const text: AppInput = {
     name: "p",
     node: "1",

@@ -51,13 +51,13 @@ export const app = (change: Partial<AppView> = {}): AppView => ({
   canSeeWorkflow: false,
   ...change,
 });
-export const run = (id: string, given: AppRun["inputs"], change: Partial<AppRun> = {}): AppRun => ({
+export const run = (id: string, inputs: AppRun["inputs"], change: Partial<AppRun> = {}): AppRun => ({
   id,
   appId: "app-1",
   version: 1,
   state: "completed",
   createdAt: Date.now(),
-  inputs: given,
+  inputs: inputs,
   results: [{ number: 0, label: "Poster", kind: "image", name: `${id}.png`, path: `/api/apps/app-1/runs/${id}/outputs/0` }],
   ...change,
 });

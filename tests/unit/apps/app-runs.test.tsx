@@ -1,8 +1,14 @@
-// @vitest-environment jsdom
 import { act, fireEvent, screen, within } from "@testing-library/react";
-import { expect, it } from "vitest";
-import { standInForDialogs, standInForSizes } from "@/tests/support/jsdom-parts";
-import { page, run, show } from "./app-page";
+import { describe, expect, it } from "vitest";
+import { RunRefusal } from "@/components/apps/run-problems";
+import { MemberProvider } from "@/components/frame/member-context";
+import { appDefinitionSchema, type AppView } from "@/lib/contract/apps/app";
+import { fillApp } from "@/lib/contract/apps/fill";
+import { objectOf } from "@/lib/contract/json/json";
+import { type Role } from "@/lib/contract/people/roles";
+import { standInForSizes } from "@/tests/support/jsdom-parts";
+import { renderInApp } from "../components/render";
+import { app, page, press, pressRun, run, show, type } from "./app-page";
 
 it("says once that a run was not sent, and offers to cancel only what became a job", async () => {
   const words = "Lightdesk stopped before this was sent. Nothing ran: run it again.";
@@ -19,7 +25,7 @@ it("says once that a run was not sent, and offers to cancel only what became a j
   expect(pending?.getByRole("button", { name: "Cancel" })).toBeDefined();
 });
 
-it("says why a run failed in the reader's words, with the node one press away for whoever is told of it", async () => {
+it("words a failed run for its reader and links the node if permitted", async () => {
   const problems = [
     { input: "strength", label: "Strength", control: "number" as const, code: "too_large" as const, limit: 1 },
     { input: "prompt", label: "Prompt", message: "is too odd" },
@@ -52,7 +58,7 @@ it("says why a run failed in the reader's words, with the node one press away fo
   ]);
 });
 
-it("tells of each run what was changed since the one before it, and hands its picture out", async () => {
+it("shows what changed since the last run and offers its picture", async () => {
   page.runs = [run("b", { prompt: "a red crow", mode: 1 }), run("a", { prompt: "a crow", mode: 1 })];
   await show();
   const [newest] = await screen.findAllByRole("article");
@@ -62,25 +68,24 @@ it("tells of each run what was changed since the one before it, and hands its pi
   expect(card.getByRole("link", { name: "Download b.png" }).getAttribute("href")).toBe("/api/apps/app-1/runs/b/outputs/0");
 });
 
-it("shows what has landed of a run that goes on, and how far it is, in words without a node", async () => {
-  const landing = { state: "in_progress" as const, progress: 0.625, step: { at: 3, of: 4 } };
-  page.runs = [run("b", {}, landing), run("a", {}, { ...landing, results: [], step: { at: 1, of: 1 } })];
+it("shows the live outputs of a run, and how far it is, in words without a node", async () => {
+  const halfDone = { state: "in_progress" as const, progress: 0.625, step: { at: 3, of: 4 } };
+  page.runs = [run("b", {}, halfDone), run("a", {}, { ...halfDone, results: [], step: { at: 1, of: 1 } })];
   await show();
-  const [landed, single] = (await screen.findAllByRole("article")).map((card) => within(card));
-  expect(landed?.getByRole("status").textContent).toBe("Running");
-  expect(landed?.getByRole("progressbar", { name: "Progress" }).parentElement?.textContent).toBe("63%Step 3 of 4");
-  expect(landed?.getByRole("link", { name: "Download b.png" }).getAttribute("href")).toBe("/api/apps/app-1/runs/b/outputs/0");
-  expect(landed?.getByRole("button", { name: "Cancel" })).toBeDefined();
+  const [liveOutputs, single] = (await screen.findAllByRole("article")).map((card) => within(card));
+  expect(liveOutputs?.getByRole("status").textContent).toBe("Running");
+  expect(liveOutputs?.getByRole("progressbar", { name: "Progress" }).parentElement?.textContent).toBe("63%Step 3 of 4");
+  expect(liveOutputs?.getByRole("link", { name: "Download b.png" }).getAttribute("href")).toBe("/api/apps/app-1/runs/b/outputs/0");
+  expect(liveOutputs?.getByRole("button", { name: "Cancel" })).toBeDefined();
   expect(single?.queryByText(/^Step/)).toBeNull();
 });
 
-it("compares pictures, and lists below each what its run was given differently", async () => {
-  standInForDialogs();
+it("compares pictures and lists the inputs that differ", async () => {
   standInForSizes();
   page.runs = [run("b", { prompt: "a red crow", mode: 1 }), run("a", { prompt: "a crow", mode: 1 })];
   await show();
-  for (const one of await screen.findAllByRole("article")) {
-    await act(async () => void fireEvent.click(within(one).getByRole("button", { name: "Compare" })));
+  for (const element of await screen.findAllByRole("article")) {
+    await act(async () => void fireEvent.click(within(element).getByRole("button", { name: "Compare" })));
   }
   const bar = within(screen.getByText("2 pictures to compare").parentElement ?? document.body);
   await act(async () => void fireEvent.click(bar.getByRole("button", { name: "Compare" })));
@@ -90,4 +95,150 @@ it("compares pictures, and lists below each what its run was given differently",
     ["", "1 · b.png", "2 · a.png"],
     ["Prompt", "a red crow", "a crow"],
   ]);
+});
+
+const place = (input: string) => ({ node: "1", input, label: input, isRequired: true });
+const definition = appDefinitionSchema.parse({
+  title: "Everything",
+  graph: {
+    "1": { class_type: "Any", inputs: { Line: "", Text: "", Count: 1, Share: 0.5, Glow: false, Mode: "a", Photo: "", Kept: "as it was" } },
+    "2": { class_type: "Other", inputs: { title: "", picture: "" } },
+  },
+  inputs: [
+    { ...place("Line"), name: "line", control: { kind: "text" }, also: [{ node: "2", input: "title" }] },
+    { ...place("Text"), name: "text", control: { kind: "text", isLong: true } },
+    { ...place("Count"), name: "count", control: { kind: "number", isWhole: true, min: 1, max: 20, step: 4 } },
+    { ...place("Share"), name: "share", control: { kind: "number", isSlider: true, min: 0, max: 2, step: 0.25 } },
+    { ...place("Glow"), name: "glow", control: { kind: "switch" } },
+    { ...place("Mode"), name: "mode", control: { kind: "choice", choices: [{ value: "a" }, { value: "b", label: "The second" }] } },
+    { ...place("Photo"), name: "photo", control: { kind: "picture", hasMask: true }, also: [{ node: "2", input: "picture" }] },
+  ],
+});
+
+const field = (name: string) => screen.getByRole<HTMLInputElement>("textbox", { name });
+const pressKey = (on: HTMLElement, key: string) => act(async () => void fireEvent.keyDown(on, { key }));
+
+function seen() {
+  const mode = screen.getByRole<HTMLSelectElement>("combobox", { name: "Mode" });
+  const photo = within(screen.getByRole("group", { name: "Photo" })).getByRole<HTMLImageElement>("img");
+  return {
+    line: field("Line").value,
+    text: field("Text").value,
+    count: field("Count").value,
+    share: field("Share").value,
+    slider: screen.getByRole<HTMLInputElement>("slider", { name: "Share" }).value,
+    glow: screen.getByRole<HTMLInputElement>("checkbox", { name: "Glow" }).checked,
+    mode: mode.selectedOptions[0]?.text,
+    photo: new URL(photo.src, "http://localhost").searchParams.get("name"),
+  };
+}
+
+it("sends of every control what it shows, into every place of its input and no other", async () => {
+  page.shown = app({ inputs: definition.inputs });
+  page.pictures = [{ value: "given/my photo.png", name: "my photo.png", from: "given" }];
+  await show({ role: "runner" });
+  await type("Line", "A title");
+  await type("Text", "Two\nlines");
+  await type("Count", "7");
+  await pressKey(field("Count"), "ArrowUp");
+  await act(async () => void fireEvent.change(screen.getByRole("slider", { name: "Share" }), { target: { value: "1.25" } }));
+  await act(async () => void fireEvent.click(screen.getByRole("checkbox", { name: "Glow" })));
+  await act(async () => void fireEvent.change(screen.getByRole("combobox", { name: "Mode" }), { target: { value: "1" } }));
+  await press("From your pictures");
+  await act(async () => void fireEvent.click(await screen.findByTitle("my photo.png")));
+  expect(screen.getByRole<HTMLInputElement>("slider", { name: "Share" })).toMatchObject({ min: "0", max: "2", step: "0.25" });
+  expect(seen()).toEqual({
+    line: "A title",
+    text: "Two\nlines",
+    count: "11",
+    share: "1.25",
+    slider: "1.25",
+    glow: true,
+    mode: "The second",
+    photo: "given/my photo.png",
+  });
+  await pressRun();
+  const values = { line: "A title", text: "Two\nlines", count: 11, share: 1.25, glow: true, mode: "b", photo: "given/my photo.png" };
+  expect(page.sent.map(({ path, body }) => [path, body])).toEqual([["/api/apps/app-1/runs", { inputs: values }]]);
+  const filled = fillApp(definition, objectOf(objectOf(page.sent[0]?.body)?.inputs) ?? {});
+  expect(filled.ok && filled.graph).toMatchObject({
+    "1": {
+      inputs: {
+        Line: "A title",
+        Text: "Two\nlines",
+        Count: 11,
+        Share: 1.25,
+        Glow: true,
+        Mode: "b",
+        Photo: "given/my photo.png",
+        Kept: "as it was",
+      },
+    },
+    "2": { inputs: { title: "A title", picture: "given/my photo.png" } },
+  });
+});
+
+it("steps within bounds without rounding digits", async () => {
+  page.shown = app({ inputs: definition.inputs });
+  await show({ role: "runner" });
+  await act(async () => void fireEvent.change(field("Share"), { target: { value: "0.1" } }));
+  for (const key of ["ArrowUp", "ArrowUp"]) await pressKey(field("Share"), key);
+  expect(field("Share").value).toBe("0.6");
+  for (const key of ["ArrowDown", "ArrowDown", "ArrowDown"]) await pressKey(field("Share"), key);
+  expect(field("Share").value).toBe("0.1");
+});
+
+describe("run refusal", () => {
+  type Refused = { status: number; code: string; details?: unknown };
+
+  function show(role: Role, refused: Refused): HTMLElement {
+    const app: AppView = {
+      ...{
+        id: "app-1",
+        title: "Poster",
+        text: "",
+        tags: [],
+        hasCover: false,
+        access: "team",
+        version: 1,
+        updatedAt: 0,
+        inputs: [],
+        limits: {},
+      },
+      ...{ maker: { id: "ada", name: "Ada" }, isFavourite: false, canEdit: false, canRun: true, connectionId: "home" },
+      canSeeWorkflow: role !== "runner",
+    };
+    renderInApp(
+      <MemberProvider role={role}>
+        <RunRefusal app={app} failure={{ message: "said so", ...refused }} onRetry={() => undefined} />
+      </MemberProvider>,
+    );
+    return screen.getByRole("alert");
+  }
+
+  it.each<[string, Refused]>([
+    [
+      "You have run this app 3 times today, the most allowed",
+      { status: 429, code: "RATE_LIMITED", details: { limit: "runsPerDay", most: 3, again: 1e12 } },
+    ],
+    ["You have 2 runs in progress, the most allowed at once", { status: 429, code: "RATE_LIMITED", details: { limit: "atOnce", most: 2 } }],
+    ["This app does not run on this service", { status: 422, code: "UNPROCESSABLE", details: { reason: "workflow" } }],
+    ["This app cannot be run at the moment", { status: 502, code: "UPSTREAM_REFUSED_KEY" }],
+    ["This app cannot be run at the moment", { status: 403, code: "FORBIDDEN" }],
+    ["asks for payment, or its quota is used up. Tell Ada", { status: 402, code: "PAYMENT_REQUIRED" }],
+  ])("explains a refusal to app runners in plain words: %s", (sentence, refused) => {
+    const element = show("runner", refused);
+    expect(element.textContent).toContain(sentence);
+    expect(element.textContent).not.toMatch(/said so|limit:|reason|Settings|Cause/);
+    expect(screen.queryByRole("link")).toBeNull();
+  });
+
+  it("links the refused node for those who may see the workflow", () => {
+    show("operator", { status: 422, code: "UNPROCESSABLE", details: { reason: "workflow", node: "7" } });
+    expect(screen.getByRole("link", { name: "Show the node" }).getAttribute("href")).toBe("/run?app=app-1&connection=home#node-7");
+  });
+
+  it("shows the service's own failure to those who can fix it", () => {
+    expect(show("operator", { status: 502, code: "UPSTREAM_REFUSED_KEY" }).textContent).toContain("The service refused the key");
+  });
 });

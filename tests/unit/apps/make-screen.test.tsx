@@ -1,4 +1,3 @@
-// @vitest-environment jsdom
 // A workflow of the Run page becomes an app: what the screen shows is what is stored.
 import { act, cleanup, fireEvent, screen, within } from "@testing-library/react";
 import { SWRConfig } from "swr";
@@ -21,25 +20,21 @@ const graph = {
 };
 const workflowId = "0191c0de-0000-7000-8000-000000000001";
 
-let kept: unknown[];
+let savedBodies: unknown[];
 let visited: string[];
 beforeEach(() => {
-  kept = [];
+  savedBodies = [];
   visited = [];
   vi.stubGlobal("matchMedia", () => ({ matches: true, addEventListener: () => undefined, removeEventListener: () => undefined }));
   vi.stubGlobal("fetch", async (address: string, { method = "GET", body }: RequestInit = {}) => {
     if (method === "GET") return new Response(writeExactJson({ error: { code: "NOT_IMPLEMENTED", message: "" } }), { status: 501 });
     expect(address).toBe("/api/apps?connection=home");
-    kept.push(parseExactJson(String(body), { means: undefined }));
+    savedBodies.push(parseExactJson(String(body), { means: undefined }));
     return new Response(writeExactJson({ app: { id: "app-1", title: "Fox" } }), { status: 201 });
   });
 });
 afterEach(() => {
-  cleanup();
   act(() => tabRun.close());
-  sessionStorage.clear();
-  localStorage.clear();
-  vi.unstubAllGlobals();
 });
 
 async function show(job?: string) {
@@ -57,7 +52,7 @@ async function show(job?: string) {
 }
 const press = (name: string) => act(async () => void fireEvent.click(screen.getByRole("button", { name })));
 
-it("makes an app of what is open and pinned in Run, as it was put in order and named", async () => {
+it("creates an app from Run's open and pinned inputs, ordered and named", async () => {
   keepMemory(workflowId, { pinned: [inputKey("1", "text"), inputKey("2", "seed")], randomised: [] });
   tabRun.open({ name: "Fox", workflowId, order: ["1", "2", "3"], graph });
   await show();
@@ -69,7 +64,7 @@ it("makes an app of what is open and pinned in Run, as it was put in order and n
   await act(async () => void fireEvent.change(screen.getByLabelText("Label"), { target: { value: "Effort" } }));
   await act(async () => void fireEvent.change(screen.getByLabelText("Available to"), { target: { value: "team" } }));
   await press("Make the app");
-  const { definition, access } = appBodySchema.parse(kept[0]);
+  const { definition, access } = appBodySchema.parse(savedBodies[0]);
   expect(definition.inputs.map(({ label, node, input, control }) => [label, node, input, control.kind])).toEqual([
     ["Seed", "2", "seed", "seed"],
     ["What to draw", "1", "text", "text"],
@@ -89,7 +84,7 @@ it("keeps the list of inputs open while inputs are added, and the focus in it", 
   expect(list?.contains(document.activeElement)).toBe(true);
 });
 
-it("says what the editor's App mode asks for and no form can", async () => {
+it("reports App mode widgets that no form can show", async () => {
   const chosen = [
     [1, "text"],
     [2, "positive"],
@@ -99,12 +94,12 @@ it("says what the editor's App mode asks for and no form can", async () => {
   const file = { name: "Fox", workflowId, order: ["1", "2", "3"], graph, extraData: { extra_pnginfo: { workflow } } };
   tabRun.open(file);
   await show();
-  expect(await screen.findByText(/App mode also asks for positive, gone\. They are linked/)).toBeTruthy();
+  expect(await screen.findByText(/App mode: positive, gone\. They are linked/)).toBeTruthy();
   await press("Make the app");
-  expect(appBodySchema.parse(kept[0]).definition.inputs.map(({ input }) => input)).toEqual(["text"]);
+  expect(appBodySchema.parse(savedBodies[0]).definition.inputs.map(({ input }) => input)).toEqual(["text"]);
 });
 
-it("keeps a default over a change of looks, and shows the workflow's own value where there is none", async () => {
+it("keeps a default when the control changes, else the workflow's value", async () => {
   keepMemory(workflowId, { pinned: [inputKey("2", "steps"), inputKey("1", "text")], randomised: [] });
   tabRun.open({ name: "Fox", workflowId, order: ["1", "2", "3"], graph });
   await show();
@@ -119,14 +114,14 @@ it("keeps a default over a change of looks, and shows the workflow's own value w
   const preview = within(screen.getByRole("region", { name: "Preview of the form" }));
   expect(preview.getByLabelText<HTMLInputElement>(/Steps/, { selector: "input:not([type])" }).value).toBe("20");
   await press("Make the app");
-  const { definition } = appBodySchema.parse(kept[0]);
-  expect(definition.inputs.map((one) => one.default)).toEqual([20, "a fox"]);
+  const { definition } = appBodySchema.parse(savedBodies[0]);
+  expect(definition.inputs.map((input) => input.default)).toEqual([20, "a fox"]);
 });
 
 it.each([
   ["Fox", { workflow_name: "Fox" }],
   ["New app", {}],
-])("is called as the past job's workflow is, and never by an id: %s", async (title, named) => {
+])("uses the past job's workflow name, never an id: %s", async (title, named) => {
   vi.stubGlobal("fetch", async (address: string) =>
     address.startsWith("/api/jobs/a2216e92")
       ? new Response(
@@ -143,7 +138,7 @@ it("says what to do where nothing is open in Run", async () => {
   expect(await screen.findByText("Nothing is open in Run")).toBeDefined();
 });
 
-it("offers only controls that fit what the node takes, and keeps a range over a change of them", () => {
+it("offers only fitting controls and keeps a range across them", () => {
   const steps: AppControl = { kind: "number", isWhole: true, isSlider: false, min: 1, max: 50 };
   expect(looksFor(steps)).toEqual(["number", "slider", "seed"]);
   const slider = withLook("slider", steps, steps);
@@ -161,7 +156,7 @@ it("writes choices a line each, and reads them back with their types", () => {
   expect(choicesOf(choicesText(control), control)).toEqual(choices);
 });
 
-describe("an app that is edited", () => {
+describe("an edited app", () => {
   const view = (title: string, version: number) => ({
     id: "app-1",
     title,
@@ -204,14 +199,14 @@ describe("an app that is edited", () => {
     return screen.findByLabelText<HTMLInputElement>("Title");
   }
 
-  it("is read anew each time it is opened", async () => {
+  it("is reread each time it is opened", async () => {
     const cache = new Map<string, never>();
     expect((await edit({ app: () => ({ title: "Fox", version: 1 }), workflow: () => 1 }, cache)).value).toBe("Fox");
     cleanup();
     expect((await edit({ app: () => ({ title: "Owl", version: 2 }), workflow: () => 2 }, cache)).value).toBe("Owl");
   });
 
-  it("is of one version, where somebody saves while it is read", async () => {
+  it("is one consistent version when saved during the read", async () => {
     let reads = 0;
     const there = () => (reads > 0 ? { title: "Owl", version: 2 } : { title: "Fox", version: 1 });
     const title = await edit({ app: there, workflow: () => ((reads += 1), 2) }, new Map<string, never>());

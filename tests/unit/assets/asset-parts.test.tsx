@@ -1,23 +1,28 @@
-// @vitest-environment jsdom
-import { cleanup, fireEvent, render, screen } from "@testing-library/react";
+import { act, cleanup, fireEvent, render, screen, waitFor } from "@testing-library/react";
 import { NextIntlClientProvider } from "next-intl";
-import { type ReactNode } from "react";
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { type ReactNode, useState } from "react";
+import { beforeEach, describe, expect, it, vi } from "vitest";
 import { parseAssetsQuery } from "@/app/(console)/assets/assets-query";
 import { AssetPicture } from "@/components/assets/asset-picture";
 import { assetsHref } from "@/components/assets/assets-address";
 import { AssetsEmpty } from "@/components/assets/assets-footer";
+import { AssetsFilters } from "@/components/assets/assets-tools";
+import { AssetsViewer } from "@/components/assets/assets-viewer";
 import { AssetFacts } from "@/components/assets/detail/asset-facts";
 import { AssetSummary } from "@/components/assets/detail/asset-preview";
-import { AssetTile } from "@/components/assets/wall/asset-tile";
-import { sharedNames } from "@/components/assets/wall/gallery";
-import { createMotion } from "@/components/assets/wall/motion";
+import { TagDialog } from "@/components/assets/filter/filter-dialogs";
+import { AssetTile } from "@/components/assets/gallery/asset-tile";
+import { type AssetsSource } from "@/components/assets/gallery/chunk-store";
+import { sharedNames } from "@/components/assets/gallery/gallery";
+import { createMotion } from "@/components/assets/gallery/motion";
 import { createSelection } from "@/components/data-table/selection/selection";
-import { type AssetDetail } from "@/lib/contract/views/asset-view";
+import { createListState, type ListAddress } from "@/components/frame/list/list-state";
+import { type AssetsQuery, assetsQuerySchema } from "@/lib/contract/schemas/asset";
+import { type AssetDetail, type AssetView } from "@/lib/contract/views/asset-view";
 import * as messages from "@/lib/messages/en";
 import { eventually } from "@/tests/support/eventually";
-
-afterEach(cleanup);
+import { standInForSizes } from "@/tests/support/jsdom-parts";
+import { inApp, renderInApp } from "../components/render";
 
 const show = (part: ReactNode) =>
   render(
@@ -42,22 +47,22 @@ describe("the picture of an asset", () => {
     show(<AssetPicture asset={asset("a", more)} connection="c" edge={256} alt="it" />);
     return screen.getByRole("img");
   };
-  it("is named by content and preview in both densities, so that a browser keeps it until one of them is another", () => {
+  it("is addressed by content and preview in both densities", () => {
     const image = picture({ hash: "blake3:4b", previewId: "p" });
     expect(image.getAttribute("src")).toBe("/api/console/thumbnail?asset=a&version=blake3%3A4b.p&edge=256&fit=fill&connection=c");
     expect(image.getAttribute("srcset")).toMatch(/version=blake3%3A4b\.p&edge=256\S+ 1x, \S+version=blake3%3A4b\.p&edge=512\S+ 2x/);
   });
 
-  it("of a service that names no content is asked for again each time", () => {
+  it("is requested again each time without a content hash", () => {
     expect(picture({ previewId: "p" }).getAttribute("src")).toBe("/api/console/thumbnail?asset=a&edge=256&fit=fill&connection=c");
   });
 
-  it("that does not come gives way to the plate of its kind", () => {
+  it("falls back to an icon of its kind when missing", () => {
     fireEvent.error(picture({ name: "scan.tiff" }));
     expect(screen.getByRole("img", { name: "it" }).textContent).toBe("TIFF");
   });
 
-  it("that nobody can read says so, and one that only did not come does not", async () => {
+  it("explains an unreadable picture, but not one that only failed to load", async () => {
     const answers = vi.fn<typeof fetch>(async () => new Response(null, { status: 204 }));
     vi.stubGlobal("fetch", answers);
     // Counts only the check in the cache: a lost picture is also requested again after a while.
@@ -73,22 +78,21 @@ describe("the picture of an asset", () => {
     fireEvent.error(picture({}));
     await eventually(() => expect(looked()).toBe(3));
     expect(screen.getByRole("img", { name: "it" }).textContent).toBe("PNG");
-    vi.unstubAllGlobals();
   });
 });
 
-describe("outputs that jobs call alike", () => {
+describe("outputs with equal names", () => {
   const acts = { toggle: vi.fn(), extend: vi.fn(), band: vi.fn(), settle: vi.fn(), all: vi.fn() };
   const picking = { ...acts, store: createSelection(), chosen: () => [], isReading: false };
-  const tileOf = (one: AssetDetail, others: AssetDetail[]) => {
+  const tileOf = (assetDetail: AssetDetail, others: AssetDetail[]) => {
     const place = { index: 0, count: 2, locale: "en", edge: 256, fit: "cover", isOpen: false, isEarly: false, isCurrent: true } as const;
-    const isNamesake = sharedNames([one, ...others]).has(one.name);
-    show(<AssetTile {...place} asset={one} isNamesake={isNamesake} motion={createMotion()} picking={picking} />);
+    const isNamesake = sharedNames([assetDetail, ...others]).has(assetDetail.name);
+    show(<AssetTile {...place} asset={assetDetail} isNamesake={isNamesake} motion={createMotion()} picking={picking} />);
     return screen.getByRole("link");
   };
   const output = (id: string, more: Partial<AssetDetail> = {}) => asset(id, { name: "x_00001_.png", sizeBytes: 5600, ...more });
 
-  it("have their job beside the name, and one of a kind has its size", () => {
+  it("show their job beside the name, or their size if single", () => {
     const [one, other] = [output("a", { jobId: "9f2c41ab-77" }), output("b", { jobId: "71cc0a10-02" })];
     expect(tileOf(one, [other]).textContent).toBe("x_00001_.png9f2c41ab");
     cleanup();
@@ -102,9 +106,9 @@ describe("outputs that jobs call alike", () => {
     expect(tile.textContent).toContain("This id can't be opened.");
   });
 
-  it("are known by when they came where no job made them", () => {
-    const one = output("a", { createdAtMs: Date.parse("2026-03-01T11:56:00Z") });
-    expect(tileOf(one, [output("b")]).querySelector("time")?.dateTime).toBe("2026-03-01T11:56:00.000Z");
+  it("show their time where no job made them", () => {
+    const assetDetail = output("a", { createdAtMs: Date.parse("2026-03-01T11:56:00Z") });
+    expect(tileOf(assetDetail, [output("b")]).querySelector("time")?.dateTime).toBe("2026-03-01T11:56:00.000Z");
   });
 });
 
@@ -120,13 +124,13 @@ describe("the format of an asset", () => {
     ["settings.toml", "text/plain", "TOML"],
     ["model.safetensors", "application/octet-stream", "SAFETENSORS"],
     ["scan.tiff", undefined, "TIFF"],
-  ])("of %s, which is said to be %s, is %s", (name, mimeType, format) => {
+  ])("of %s, declared as %s, is %s", (name, mimeType, format) => {
     const { container } = show(<AssetSummary asset={asset("a", { name, mimeType })} isShownWhole />);
     expect(container.textContent).toBe(format);
   });
 });
 
-describe("what is known of an asset", () => {
+describe("an asset's details", () => {
   it("leads to the job that made it, and has the whole hash to copy", () => {
     const hash = `blake3:${"4be1".repeat(16)}`;
     show(<AssetFacts asset={asset("a", { jobId: "9f2c41ab-77", hash, metadata: { seed: 40213, sku: "A-1182" } })} />);
@@ -144,7 +148,7 @@ describe("what is known of an asset", () => {
     for (const text of ["9f2c41ab", "Same content", "Metadata"]) expect(screen.getByText(text).closest("details")).toBeNull();
   });
 
-  it("names what lies inside its metadata by the way there, keeps every digit, and opens a long text when somebody asks", () => {
+  it("lists nested metadata by path, with exact digits and folded long texts", () => {
     const metadata = { seed: 12345678901234567890n, camera: { lens: "50mm", stops: [1.4, 2] }, prompt: "many words ".repeat(60) };
     show(<AssetFacts asset={asset("a", { metadata })} />);
     expect(screen.getByRole("row", { name: "seed 12345678901234567890" })).toBeTruthy();
@@ -162,7 +166,6 @@ describe("what is known of an asset", () => {
     show(<AssetFacts asset={asset("a")} connectionId="c1" />);
     fireEvent.click(screen.getByRole("button", { name: "Copy the link to this page" }));
     await eventually(() => expect(writeText).toHaveBeenCalledExactlyOnceWith(`${window.location.origin}/assets/a?connection=c1`));
-    vi.unstubAllGlobals();
   });
 
   it("has no row for what the service does not send", () => {
@@ -183,10 +186,99 @@ describe("an empty view", () => {
     [{}, "No assets yet", "/run"],
     [{ name_contains: "x", sort: "name" }, "No assets match", "/assets?sort=name"],
     [{ offset: "600" }, "No assets on this page", "/assets"],
-  ])("for %o says why and leads on", (params, title, href) => {
+  ])("explains %o and links on", (params, title, href) => {
     const { query } = parseAssetsQuery(params);
-    show(<AssetsEmpty place={{ query, hrefOf: (change) => assetsHref({ ...query, ...change }) }} canChange />);
+    show(<AssetsEmpty place={createListState(query, { keyOf: assetsHref, hrefOf: assetsHref, push: () => undefined })} canChange />);
     expect(screen.getByText(title)).toBeTruthy();
     expect(screen.getByRole("link").getAttribute("href")).toBe(href);
+  });
+});
+
+function Filters({ excluded }: { excluded: string }) {
+  const address: ListAddress<AssetsQuery> = { keyOf: JSON.stringify, hrefOf: () => "/assets", push: () => undefined };
+  const [place] = useState(() => createListState(assetsQuerySchema.parse({ exclude_tags: excluded }), address));
+  return <AssetsFilters place={place} connectionId="a" seenTags={() => []} />;
+}
+
+/** Presses the tag as a key does, so the focus stays on it. */
+async function forget(tag: string): Promise<HTMLElement> {
+  renderInApp(<Filters excluded={tag} />);
+  const link = screen.getByText(tag).closest("a");
+  if (!link) throw new Error("a tag is a link");
+  link.focus();
+  await act(async () => void fireEvent.click(link));
+  return link;
+}
+
+it("moves the focus to Add tag when the third press removes a tag", async () => {
+  await forget("portrait");
+  expect(screen.queryByText("portrait")).toBeNull();
+  expect(document.activeElement).toBe(screen.getByRole("button", { name: "Filter by tags" }));
+});
+
+it("keeps the focus on a system tag after the third press", async () => {
+  const link = await forget("output");
+  expect(document.activeElement).toBe(link);
+  // jsdom does not apply the stylesheet's widths, so check the classes: none hides the focused element.
+  expect(link.className.split(" ").filter((name) => name.endsWith(":hidden") && !name.includes("not-focus:"))).toEqual([]);
+});
+
+it("offers tags once all answers are there, so that no line moves under the pointer", async () => {
+  const answers: ((body: unknown) => void)[] = [];
+  vi.stubGlobal("fetch", () => new Promise((resolve) => answers.push((body) => resolve(Response.json(body)))));
+  renderInApp(<TagDialog query={assetsQuerySchema.parse({})} connectionId="a" seen={["seen"]} onChange={() => {}} onClose={() => {}} />);
+  const lines = () => screen.queryAllByRole("listitem", { hidden: true }).length;
+  expect(screen.getByText("Loading")).toBeTruthy();
+  await act(async () => answers[0]?.(null));
+  expect(lines()).toBe(0);
+  await act(async () => answers[1]?.({ tag_counts: { listed: 2 } }));
+  await eventually(() => expect(lines()).toBe(2));
+});
+
+describe("assets viewer", () => {
+  const asset = (id: string): AssetView => ({ id, name: `${id}.png`, kind: "image", tags: [], immutable: false, metadata: {} });
+  const nothing = () => undefined;
+
+  beforeEach(standInForSizes);
+
+  function viewer(id: string, rows: readonly AssetView[], want: AssetsSource["want"] = nothing) {
+    const source: AssetsSource = {
+      ...{ version: 1, total: rows.length, newCount: 0, failure: undefined, atMs: 0, offset: 0, isEmpty: rows.length === 0 },
+      ...{ count: rows.length, at: (index) => rows[index], rows: () => [...rows], range: async () => [] },
+      ...{ indexOf: (value) => rows.findIndex((row) => row.id === value), want, refresh: nothing, patch: nothing },
+    };
+    const match = source.indexOf(id);
+    const viewing = { isOpen: true, id, at: match < 0 ? undefined : match, open: nothing, move: nothing, close: vi.fn() };
+    const part = <AssetsViewer source={source} viewing={viewing} onCompare={nothing} isCovered={false} connectionId="c" />;
+    return { part, viewing };
+  }
+
+  it("shows a linked asset before its list and keeps it in place", async () => {
+    vi.stubGlobal("fetch", async () => Response.json({ id: "two", name: "two.png", tags: [], mime_type: "image/png" }));
+    const { rerender } = renderInApp(viewer("two", []).part);
+    await screen.findByRole("dialog", { name: "two.png, 1 of 1" });
+    const [dialog, picture] = [screen.getByRole("dialog"), screen.getByAltText("two.png")];
+    rerender(inApp(viewer("two", [asset("one"), asset("two")]).part));
+    expect(screen.getByText("2 of 2")).toBeDefined();
+    // A newly opened dialog would cover a comparison that was opened over this one.
+    expect(screen.getByRole("dialog")).toBe(dialog);
+    expect(screen.getByAltText("two.png")).toBe(picture);
+    expect(fireEvent.keyDown(screen.getByRole("group", { name: /Picture/ }), { key: "ArrowLeft" })).toBe(false);
+  });
+
+  it("closes when its asset is removed", async () => {
+    vi.stubGlobal("fetch", async () => Response.json({ code: "NOT_FOUND", message: "no such asset" }, { status: 404 }));
+    const { part, viewing } = viewer("gone", [asset("one")]);
+    renderInApp(part);
+    await waitFor(() => expect(viewing.close).toHaveBeenCalled(), { timeout: 10_000 });
+  });
+
+  it("requests no rows once closed, besides the gallery's", () => {
+    const want = vi.fn();
+    const rows = Array.from({ length: 40 }, (_, index) => asset(`row${index}`));
+    const { unmount } = renderInApp(viewer("row20", rows, want).part);
+    expect(want.mock.calls).toEqual([[8, 32, "full view"]]);
+    unmount();
+    expect(want.mock.lastCall).toEqual([0, 0, "full view"]);
   });
 });

@@ -6,11 +6,20 @@ import {
   isFiltered,
   shownTags,
   tagState,
+  toAssetPage,
   unfiltered,
   withNextTagState,
 } from "@/components/assets/assets-address";
+import { findSameContent, type ReadSorted } from "@/components/assets/detail/same-content";
+import { type AssetsSource, createChunkStore } from "@/components/assets/gallery/chunk-store";
+import { aroundPage } from "@/components/assets/gallery/use-endless";
+import { nextTile } from "@/components/assets/gallery/use-tile-keys";
+import { assetsAnswerSchema } from "@/lib/contract/schemas/asset";
+import { type AssetView } from "@/lib/contract/views/asset-view";
+import { failed, ok } from "@/lib/shared/result";
+import { until } from "@/tests/support/until";
 
-const { query: usual } = parseAssetsQuery({});
+const { query: defaultQuery } = parseAssetsQuery({});
 
 function roundTrip(href: string) {
   return parseAssetsQuery(Object.fromEntries(new URL(href, "http://x").searchParams)).query;
@@ -18,13 +27,13 @@ function roundTrip(href: string) {
 
 describe("the address of the Assets page", () => {
   it("is short for the usual view", () => {
-    expect(assetsHref(usual)).toBe("/assets");
-    expect(usual).toMatchObject({ limit: 60, offset: 0, sort: "created_at", order: "desc", include_public: true });
+    expect(assetsHref(defaultQuery)).toBe("/assets");
+    expect(defaultQuery).toMatchObject({ limit: 60, offset: 0, sort: "created_at", order: "desc", include_public: true });
   });
 
   it("brings back every filter that it was made from", () => {
     const query = {
-      ...usual,
+      ...defaultQuery,
       name_contains: "hero & co, 100%",
       include_tags: ["output", "campaign q4"],
       exclude_tags: ["temp", "mask-layer"],
@@ -37,11 +46,11 @@ describe("the address of the Assets page", () => {
     expect(roundTrip(assetsHref(query))).toEqual(query);
   });
 
-  it("leaves the layers of masks out until somebody asks for them, and says so in a chip", () => {
-    expect(usual.exclude_tags).toEqual(["mask-layer"]);
-    expect(shownTags(usual)).toContain("mask-layer");
-    expect(isFiltered(usual)).toBe(false);
-    const all = { ...usual, ...withNextTagState(usual, "mask-layer") };
+  it("leaves mask layers out by default and shows that as a chip", () => {
+    expect(defaultQuery.exclude_tags).toEqual(["mask-layer"]);
+    expect(shownTags(defaultQuery)).toContain("mask-layer");
+    expect(isFiltered(defaultQuery)).toBe(false);
+    const all = { ...defaultQuery, ...withNextTagState(defaultQuery, "mask-layer") };
     expect(assetsHref(all)).toBe("/assets?layers=shown");
     expect(roundTrip(assetsHref(all)).exclude_tags ?? []).toEqual([]);
     const alone = parseAssetsQuery({ include_tags: "mask-layer" }).query;
@@ -50,11 +59,11 @@ describe("the address of the Assets page", () => {
     expect(parseAssetsQuery({ layers: "some" }).ignored).toEqual(["layers=some"]);
   });
 
-  it("names the connection and the open asset beside the filters", () => {
-    expect(assetsHref(usual, { connection: "c1", asset: "a/1" })).toBe("/assets?connection=c1&asset=a%2F1");
+  it("contains the connection and the open asset beside the filters", () => {
+    expect(assetsHref(defaultQuery, { connection: "c1", asset: "a/1" })).toBe("/assets?connection=c1&asset=a%2F1");
   });
 
-  it("with values that make no sense falls back, keeps the good ones, and names the bad ones", () => {
+  it("falls back on invalid values, keeps the valid ones and names the bad", () => {
     const { query, ignored } = parseAssetsQuery({
       sort: "colour",
       limit: "9999",
@@ -67,15 +76,15 @@ describe("the address of the Assets page", () => {
   });
 
   it("asks the interface with every value spelled out", () => {
-    expect(assetsApiPath(usual, "c1")).toBe(
+    expect(assetsApiPath(defaultQuery, "c1")).toBe(
       "/api/assets?limit=60&offset=0&sort=created_at&order=desc&include_public=true&exclude_tags=mask-layer&connection=c1",
     );
   });
 });
 
 describe("a tag", () => {
-  it("goes from any, to only these, to none of these, and back", () => {
-    const only = { ...usual, ...withNextTagState(usual, "temp") };
+  it("cycles from any to only these to none of these", () => {
+    const only = { ...defaultQuery, ...withNextTagState(defaultQuery, "temp") };
     expect(tagState(only, "temp")).toBe("include");
     const without = { ...only, ...withNextTagState(only, "temp") };
     expect(tagState(without, "temp")).toBe("exclude");
@@ -83,15 +92,147 @@ describe("a tag", () => {
   });
 
   it("leaves the other tags alone, and is shown while it filters", () => {
-    const query = { ...usual, include_tags: ["campaign"], exclude_tags: ["temp"] };
+    const query = { ...defaultQuery, include_tags: ["campaign"], exclude_tags: ["temp"] };
     expect(withNextTagState(query, "output")).toEqual({ include_tags: ["campaign", "output"], exclude_tags: ["temp"] });
     expect(shownTags(query)).toEqual(["output", "input", "temp", "campaign"]);
   });
 
   it("counts as a filter, and resetting forgets it but not the order", () => {
-    const query = { ...usual, include_tags: ["x"], sort: "name" as const };
+    const query = { ...defaultQuery, include_tags: ["x"], sort: "name" as const };
     expect(isFiltered(query)).toBe(true);
     expect(isFiltered({ ...query, ...unfiltered })).toBe(false);
     expect(assetsHref({ ...query, ...unfiltered })).toBe("/assets?sort=name");
+  });
+});
+
+describe("a page of assets", () => {
+  it("is read from an answer with only what the interface promises", () => {
+    const response = assetsAnswerSchema.parse({ assets: [{ id: "a", name: "a.png", tags: ["output"], job_id: "j" }] });
+    expect(toAssetPage(response).assets[0]).toMatchObject({ id: "a", kind: "image", jobId: "j", immutable: false });
+    expect(toAssetPage(response)).not.toHaveProperty("total");
+  });
+});
+
+describe("keys in the gallery", () => {
+  // Two full rows of three and one picture in the last row.
+  const gallery = { count: 7, columns: 3, rowsInView: 2 };
+
+  it.each([
+    ["ArrowRight", 0, 1],
+    ["j", 2, 3],
+    ["ArrowLeft", 0, 0],
+    ["k", 3, 2],
+    ["ArrowDown", 1, 4],
+    ["ArrowDown", 4, 6],
+    ["ArrowDown", 6, 6],
+    ["ArrowDown", 3, 6],
+    ["ArrowUp", 6, 3],
+    ["ArrowUp", 1, 1],
+    ["PageDown", 0, 6],
+    ["PageUp", 6, 0],
+    ["PageUp", 4, 1],
+    ["Home", 5, 0],
+    ["End", 0, 6],
+  ])("%s leads from tile %i to tile %i", (key, from, to) => {
+    expect(nextTile(key, from, gallery)).toBe(to);
+  });
+
+  it("ignores other keys and keys outside tiles", () => {
+    expect(nextTile("Enter", 0, gallery)).toBeUndefined();
+    expect(nextTile(" ", 0, gallery)).toBeUndefined();
+    expect(nextTile("ArrowDown", -1, gallery)).toBeUndefined();
+  });
+});
+
+const all = Array.from({ length: 100 }, (_, index): AssetView => {
+  const id = `a${index}`;
+  return { id, name: `${id}.png`, kind: "image", tags: [], immutable: false, metadata: {} };
+});
+const offsets: number[] = [];
+const store = createChunkStore(
+  async ({ offset, limit }) => {
+    offsets.push(offset);
+    return ok({ assets: all.slice(offset, offset + limit), total: all.length });
+  },
+  { leads: false },
+);
+const list: AssetsSource = {
+  ...{ version: 0, count: store.count(), total: undefined, newCount: 0, failure: undefined, atMs: undefined, offset: 0 },
+  ...{ at: store.at, indexOf: store.indexOf, rows: store.rows, want: store.want, patch: store.patch, refresh: store.refresh },
+  range: async (from, to) => all.slice(from, to),
+  isEmpty: true,
+};
+/** The third page of 25. */
+const rows = all.slice(50, 75);
+const page = { count: 25, total: 100, at: (index: number) => rows[index], indexOf: (id: string) => rows.findIndex((row) => row.id === id) };
+
+it("continues beyond the page with absolute numbers", async () => {
+  const assetsSource = aroundPage(page, 50, list);
+  expect(assetsSource.count).toBe(100);
+  expect(assetsSource.at(50)?.id).toBe("a50");
+  expect(assetsSource.indexOf("a74")).toBe(74);
+  // The page itself is there already; its neighbours are read on demand.
+  expect(assetsSource.at(75)).toBeUndefined();
+  assetsSource.want(70, 90);
+  await until("the next are there", () => assetsSource.at(75)?.id === "a75");
+  expect(offsets).toEqual([60]);
+  expect(assetsSource.indexOf("a80")).toBe(80);
+  expect(assetsSource.indexOf("nobody")).toBe(-1);
+});
+
+it("ends an uncounted list with its page", () => {
+  expect(aroundPage({ ...page, total: undefined }, 50, list).count).toBe(75);
+});
+
+describe("find same content", () => {
+  const asset = (id: string, sizeBytes: number | undefined, hash: string): AssetView => ({
+    ...{ id, name: id, kind: "image", tags: [], immutable: false, metadata: {}, hash },
+    ...(sizeBytes !== undefined && { sizeBytes }),
+  });
+
+  function list(assets: readonly AssetView[], total: number | undefined = assets.length) {
+    let requestCount = 0;
+    const read: ReadSorted = async ({ offset, limit }) => {
+      requestCount += 1;
+      return ok({ assets: assets.slice(offset, offset + limit), ...(total !== undefined && { total }) });
+    };
+    return { read, countRequests: () => requestCount };
+  }
+
+  describe("other assets with the same content", () => {
+    it("are found among a million by some twenty questions of one asset each", async () => {
+      const many = Array.from({ length: 100_000 }, (_, at) =>
+        asset(`a${at}`, 1000 + Math.floor(at / 5), at % 5 < 2 ? `h${Math.floor(at / 5)}` : `x${at}`),
+      );
+      const { read, countRequests } = list(many);
+      const sameContentResult = await findSameContent(many[50_000] ?? asset("", 0, ""), read);
+      expect(sameContentResult).toMatchObject({ ok: true, value: { kind: "all", others: [{ id: "a50001" }] } });
+      expect(countRequests()).toBeLessThan(25);
+    });
+
+    it("are none where no other has the bytes", async () => {
+      const { read } = list([asset("a", 1, "h1"), asset("b", 2, "h2"), asset("c", 2, "h3")]);
+      expect(await findSameContent(asset("b", 2, "h2"), read)).toEqual(ok({ kind: "all", others: [] }));
+    });
+
+    it("are counted as at least so many where too many have one size to compare all", async () => {
+      const { read } = list(Array.from({ length: 5_000 }, (_, at) => asset(`a${at}`, 7, "h")));
+      const sameContentResult = await findSameContent(asset("a0", 7, "h"), read);
+      expect(sameContentResult.ok && sameContentResult.value.kind).toBe("atLeast");
+    });
+
+    it.each([
+      ["the asset has no size", asset("a", undefined, "h"), [asset("a", undefined, "h")], 1],
+      ["the list has no total", asset("a", 1, "h"), [asset("a", 1, "h")], undefined],
+    ])("is unavailable where %s", async (_why, asset, all, total) => {
+      const read: ReadSorted = async ({ offset, limit }) =>
+        ok({ assets: all.slice(offset, offset + limit), ...(total !== undefined && { total }) });
+      expect(await findSameContent(asset, read)).toEqual(ok({ kind: "cannot" }));
+    });
+
+    it("are not called none because the service refused", async () => {
+      const refusal = { code: "RATE_LIMITED", message: "", status: 429 };
+      expect(await findSameContent(asset("a", 1, "h"), async () => failed(refusal))).toEqual(failed(refusal));
+    });
   });
 });

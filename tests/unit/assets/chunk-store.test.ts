@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { CHUNK, createChunkStore, MAX_CHUNKS, type ReadPage } from "@/components/assets/wall/chunk-store";
+import { CHUNK, createChunkStore, MAX_CHUNKS, type ReadPage } from "@/components/assets/gallery/chunk-store";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { type AssetView } from "@/lib/contract/views/asset-view";
 import { failed, ok } from "@/lib/shared/result";
@@ -10,12 +10,12 @@ const asset = (id: string): AssetView => ({ id, name: `${id}.png`, kind: "image"
 /** A service with a list that can grow at its top, and with answers that wait until they are released. */
 function service(length: number) {
   const ids = Array.from({ length }, (_, index) => `a${index}`);
-  const asked: number[] = [];
+  const offsets: number[] = [];
   const aborted: number[] = [];
   let refusal: ApiFailure | undefined;
   let gate: Promise<void> = Promise.resolve();
   const read: ReadPage = async ({ offset, limit }, signal) => {
-    asked.push(offset);
+    offsets.push(offset);
     signal.addEventListener("abort", () => aborted.push(offset));
     await gate;
     if (refusal) return failed(refusal);
@@ -23,7 +23,7 @@ function service(length: number) {
     return ok({ assets: page.map(asset), total: ids.length, hasMore: offset + page.length < ids.length });
   };
   return {
-    ...{ read, asked, aborted, ids },
+    ...{ read, offsets, aborted, ids },
     refuse: (failure: ApiFailure | undefined) => (refusal = failure),
     hold() {
       let open = () => undefined as void;
@@ -32,25 +32,25 @@ function service(length: number) {
     },
   };
 }
-const wanted = new AbortController().signal;
+const abortSignal = new AbortController().signal;
 const rested = (store: { at: (index: number) => AssetView | undefined }, index: number) =>
   until(`row ${index}`, () => store.at(index) !== undefined);
 
 describe("the rows of a long list", () => {
   it("are read where they rest in view, each chunk once, and no others", async () => {
-    const { read, asked } = service(1_000_000);
+    const { read, offsets } = service(1_000_000);
     const store = createChunkStore(read, { leads: true });
     store.want(412_000, 412_070);
     store.want(412_005, 412_075);
     await rested(store, 412_060);
     expect(store.at(412_000)?.id).toBe("a412000");
-    expect(asked).toEqual([411_960, 412_020]);
+    expect(offsets).toEqual([411_960, 412_020]);
     expect(store.count()).toBe(1_000_000);
     expect(store.at(0)).toBeUndefined();
   });
 
-  it("that flew past before they came are given up", async () => {
-    const { read, asked, aborted, hold } = service(100_000);
+  it("are dropped when scrolled past before they arrive", async () => {
+    const { read, offsets, aborted, hold } = service(100_000);
     const store = createChunkStore(read, { leads: true });
     const open = hold();
     store.want(0, 60);
@@ -59,17 +59,17 @@ describe("the rows of a long list", () => {
     open();
     await rested(store, 60_000);
     expect(store.at(0)).toBeUndefined();
-    expect(asked).toEqual([0, 60_000]);
+    expect(offsets).toEqual([0, 60_000]);
   });
 
-  it("are read for the wall while a full view over it looks at others, and for nobody once that has closed", async () => {
-    const { read, asked, aborted, hold } = service(1_000);
+  it("are read for the gallery beside a full view, and for none once closed", async () => {
+    const { read, offsets, aborted, hold } = service(1_000);
     const store = createChunkStore(read, { leads: true });
     const open = hold();
     store.want(70, 150);
     store.want(88, 112, "full view");
     store.want(888, 912, "full view");
-    expect(asked).toEqual([60, 120, 840, 900]);
+    expect(offsets).toEqual([60, 120, 840, 900]);
     store.want(0, 0, "full view");
     expect(aborted).toEqual([840, 900]);
     open();
@@ -78,8 +78,8 @@ describe("the rows of a long list", () => {
     expect(store.at(888)).toBeUndefined();
   });
 
-  it("that the service refused the wall are not asked for again with each step of a full view", async () => {
-    const { read, asked } = service(1_000);
+  it("are not requested again after a refusal with each step of a full view", async () => {
+    const { read, offsets } = service(1_000);
     const half: ReadPage = async (place, signal) => {
       const page = await read(place, signal);
       return place.offset === 120 ? failed({ status: 500, code: "X", message: "" }) : page;
@@ -89,13 +89,13 @@ describe("the rows of a long list", () => {
     await until("it is refused", () => store.failure() !== undefined);
     store.want(600, 620, "full view");
     await rested(store, 600);
-    expect(asked).toEqual([60, 120, 600]);
+    expect(offsets).toEqual([60, 120, 600]);
     expect(store.failure()?.code).toBe("X");
     store.want(0, 0);
     expect(store.failure()).toBeUndefined();
   });
 
-  it("stay bounded however far somebody scrolls", async () => {
+  it("stay bounded while scrolling", async () => {
     const { read } = service(100_000);
     const store = createChunkStore(read, { leads: true });
     for (let index = 0; index < 100 * CHUNK; index += CHUNK) {
@@ -107,7 +107,7 @@ describe("the rows of a long list", () => {
     expect(store.at(99 * CHUNK)?.id).toBe(`a${99 * CHUNK}`);
   });
 
-  it("keep their places when others arrive at the top, until the list is taken as it is", async () => {
+  it("keep their offsets when others arrive until the list is refreshed", async () => {
     const { read, ids } = service(1_000);
     const store = createChunkStore(read, { leads: true });
     store.want(0, 60);
@@ -123,18 +123,18 @@ describe("the rows of a long list", () => {
     await until("the row where it stands now", () => store.at(603)?.id === "a600");
   });
 
-  it("are those that stand there when a range of them is chosen, though others have arrived at the top since", async () => {
+  it("include those shown at selection although others arrived since", async () => {
     const { read, ids } = service(2_000);
     const store = createChunkStore(read, { leads: true });
     store.want(0, 60);
     await rested(store, 0);
     ids.unshift("new0", "new1", "new2");
-    const range = await store.range(50, 1_200, wanted);
+    const range = await store.range(50, 1_200, abortSignal);
     expect([range.length, range[0]?.id, range.at(-1)?.id]).toEqual([1_150, "a50", "a1199"]);
     expect(new Set(range.map(({ id }) => id)).size).toBe(1_150);
   });
 
-  it("that are missing are named, though those beside them came", async () => {
+  it("are named when missing among others", async () => {
     const { read } = service(1_000);
     let isDown = true;
     const half: ReadPage = async (place, signal) =>
@@ -158,12 +158,12 @@ describe("the rows of a long list", () => {
     store.want(0, 60);
     await rested(store, 0);
     refuse({ status: 503, code: "X", message: "down" });
-    expect(await store.range(0, 60, wanted)).toHaveLength(60);
-    expect(await store.range(0, 90, wanted)).toEqual([]);
+    expect(await store.range(0, 60, abortSignal)).toHaveLength(60);
+    expect(await store.range(0, 90, abortSignal)).toEqual([]);
   });
 
-  it("of a range that nobody wants any more are asked for no further", async () => {
-    const { read, asked, aborted, hold } = service(5_000);
+  it("stop loading when their range is dropped", async () => {
+    const { read, offsets, aborted, hold } = service(5_000);
     const store = createChunkStore(read, { leads: true });
     const open = hold();
     const control = new AbortController();
@@ -171,10 +171,10 @@ describe("the rows of a long list", () => {
     control.abort();
     open();
     await range;
-    expect([asked, aborted]).toEqual([[0], [0]]);
+    expect([offsets, aborted]).toEqual([[0], [0]]);
   });
 
-  it("are shown as they were while they are read again, and a length that shrank is believed", async () => {
+  it("stay while they are reread, and a shorter length is accepted", async () => {
     const { read, ids } = service(300);
     const store = createChunkStore(read, { leads: true });
     store.want(0, 60);
@@ -187,7 +187,7 @@ describe("the rows of a long list", () => {
     expect(store.count()).toBe(298);
   });
 
-  it("that a service refuses are no end of the list, and are asked for again", async () => {
+  it("are retried after a refusal and do not end the list", async () => {
     const away = service(200);
     const store = createChunkStore(away.read, { leads: false });
     away.refuse({ code: "UPSTREAM_UNREACHABLE", message: "", status: 502 });
@@ -215,14 +215,14 @@ describe("the rows of a long list", () => {
     expect(store.count()).toBe(70);
   });
 
-  it("that are none are known to be none as soon as the first answer says so", () => {
+  it("are known to be none from the first answer", () => {
     const store = createChunkStore(service(0).read, { leads: true });
     expect(store.loadedChunks()).toBe(0);
     store.seed({ assets: [], total: 0, hasMore: false }, 0);
     expect([store.loadedChunks(), store.count(), store.total()]).toEqual([1, 0, 0]);
   });
 
-  it("change where they stand", async () => {
+  it("change their position", async () => {
     const { read } = service(100);
     const store = createChunkStore(read, { leads: true });
     store.want(0, 60);

@@ -1,10 +1,17 @@
+import { createHash, randomBytes } from "node:crypto";
+import { readdirSync, readFileSync } from "node:fs";
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import sharp from "sharp";
+import { beforeEach, describe, expect, it } from "vitest";
 import { fromRows, readFilter, toFilter, toRows } from "@/components/assets/filter/metadata-rows";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { startSha256Thread } from "@/lib/service/assets/sha256-thread";
+import { stageStream } from "@/lib/service/assets/staged-file";
+import { pictureSizeOf } from "@/lib/shared/picture-size";
+import { temporaryFolder } from "@/tests/support/temporary-folder";
 
 describe("metadata as rows", () => {
-  it("leads into what is nested, and keeps a dot that belongs to a name", () => {
+  it("flattens nested values and keeps dots in names", () => {
     expect(toRows({ camera: { lens: "50mm", iso: 200 }, "v1.2": true })).toEqual([
       { path: "camera.lens", type: "guess", value: "50mm" },
       { path: "camera.iso", type: "guess", value: "200" },
@@ -12,12 +19,12 @@ describe("metadata as rows", () => {
     ]);
   });
 
-  it("reads back what it wrote, whatever the names and values", () => {
+  it("reads back any names and values it wrote", () => {
     const values = fc.dictionary(fc.string({ minLength: 1 }), fc.jsonValue({ maxDepth: 3 }), { maxKeys: 6 });
     fc.assert(
-      fc.property(values, (given) => {
+      fc.property(values, (generated) => {
         // Names in rows are trimmed and not empty.
-        const metadata = JSON.parse(JSON.stringify(given), (_, value: unknown) => named(value)) as Record<string, unknown>;
+        const metadata = JSON.parse(JSON.stringify(generated), (_, value: unknown) => named(value)) as Record<string, unknown>;
         const { metadata: back, problems } = fromRows(toRows(metadata));
         expect([...problems]).toEqual([]);
         expect(writeExactJson(back)).toBe(writeExactJson(metadata));
@@ -25,7 +32,7 @@ describe("metadata as rows", () => {
     );
   });
 
-  it("guesses numbers, truth and nothing, and takes the type that was chosen before a guess", () => {
+  it("guesses numbers, booleans and null unless a type was chosen", () => {
     const { metadata } = fromRows([
       { path: "seed", type: "guess", value: "40213" },
       { path: "ok", type: "guess", value: "true" },
@@ -82,3 +89,92 @@ function named(value: unknown): unknown {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([name, item]) => [`n${name.replaceAll(/\s/g, "_")}`, item]));
 }
+
+const drawn = () => sharp({ create: { width: 301, height: 97, channels: 4, background: { r: 9, g: 80, b: 200, alpha: 0.5 } } });
+const size = { width: 301, height: 97 };
+
+describe("picture size from the first bytes", () => {
+  it.each([
+    ["a PNG", () => drawn().png()],
+    ["a GIF", () => drawn().gif()],
+    ["a JPEG", () => drawn().jpeg()],
+    ["a progressive JPEG", () => drawn().jpeg({ progressive: true })],
+    ["a WebP with transparency", () => drawn().webp()],
+    ["a plain WebP", () => drawn().removeAlpha().webp()],
+    ["a lossless WebP", () => drawn().webp({ lossless: true })],
+  ])("%s", async (_, draw) => {
+    const bytes = new Uint8Array(await draw().toBuffer());
+    expect(await pictureSizeOf(bytes)).toEqual(size);
+  });
+
+  it.each([1, 3, 6, 8])("a photo with orientation %i, as displayed", async (orientation) => {
+    const bytes = new Uint8Array(await drawn().jpeg().withMetadata({ orientation }).toBuffer());
+    expect(await pictureSizeOf(bytes)).toEqual(orientation >= 5 ? { width: 97, height: 301 } : size);
+  });
+});
+
+it("returns no size for a type without orientation data", async () => {
+  const bytes = (format: "avif" | "tiff") => drawn().removeAlpha().toFormat(format).withMetadata({ orientation: 6 }).toBuffer();
+  for (const format of ["avif", "tiff"] as const) expect(await pictureSizeOf(new Uint8Array(await bytes(format))), format).toBeUndefined();
+});
+
+it("returns no size for non-pictures and truncated bytes", async () => {
+  const bytes = new Uint8Array(await drawn().jpeg().withMetadata({ orientation: 6 }).toBuffer());
+  for (let length = 0; length < bytes.length; length += 7) await pictureSizeOf(bytes.subarray(0, length));
+  for (const text of ["", "<svg/>", "\x89PNG\r\n\x1a\n", "GIF89a", "RIFF....WEBPVP8L", "RIFF....WEBPnone0000"]) {
+    expect(await pictureSizeOf(Uint8Array.from(text, (letter) => letter.charCodeAt(0))), text).toBeUndefined();
+  }
+  // A segment of length zero ends the search.
+  expect(await pictureSizeOf(Uint8Array.from([0xff, 0xd8, 0xff, 0xe0, 0, 0, 0xff, 0xe0, 0, 0]))).toBeUndefined();
+});
+
+describe("staged file", () => {
+  const MIB = 1024 ** 2;
+  let folder: string;
+
+  beforeEach(() => (folder = temporaryFolder()));
+
+  /** In pieces of odd sizes, as a socket delivers them. */
+  async function* piecesOf(content: Buffer) {
+    for (let at = 0, size = 70_001; at < content.length; at += size) yield content.subarray(at, at + size);
+    await Promise.resolve();
+  }
+
+  describe("a staged file", () => {
+    it.each([0, 1, 3, 24])("stores %i MiB and a bit exactly with SHA-256 in parallel", async (mib) => {
+      const contents = [0, 1, 2].map(() => randomBytes(mib * MIB + 17));
+      const staged = await Promise.all(contents.map((content) => stageStream(piecesOf(content), { folder, maxBytes: 100 * MIB })));
+      for (const [index, content] of contents.entries()) {
+        expect(staged[index]?.sha256).toBe(createHash("sha256").update(content).digest("hex"));
+        expect(staged[index]?.size).toBe(content.length);
+        expect(readFileSync(staged[index]?.path ?? "").equals(content)).toBe(true);
+      }
+    });
+
+    it("has its SHA-256 when the hashing thread ends early", async () => {
+      const content = randomBytes(24 * MIB);
+      let wasStarted = false;
+      const startThread = (path: string) => {
+        const thread = startSha256Thread(path);
+        wasStarted = thread !== undefined;
+        thread?.stop();
+        return thread;
+      };
+      const { sha256 } = await stageStream(piecesOf(content), { folder, maxBytes: 100 * MIB, startThread });
+      expect([sha256, wasStarted]).toEqual([createHash("sha256").update(content).digest("hex"), true]);
+    });
+
+    it("leaves nothing when it exceeds the limit or the sender disconnects", async () => {
+      async function* broken() {
+        yield* piecesOf(randomBytes(20 * MIB));
+        throw new Error("gone");
+      }
+      await expect(stageStream(piecesOf(randomBytes(20 * MIB)), { folder, maxBytes: 18 * MIB })).rejects.toThrow("larger than");
+      await expect(stageStream(broken(), { folder, maxBytes: 100 * MIB })).rejects.toThrow("gone");
+      expect(readdirSync(folder)).toEqual([]);
+      const content = randomBytes(20 * MIB);
+      const { sha256 } = await stageStream(piecesOf(content), { folder, maxBytes: 100 * MIB });
+      expect(sha256).toBe(createHash("sha256").update(content).digest("hex"));
+    });
+  });
+});

@@ -2,21 +2,22 @@
 import { readdirSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { carriedBy } from "@/lib/browser/carried-texts";
-import { bytesOfBlob } from "@/lib/browser/files/byte-source";
+import { bytesAt, bytesOfBlob, type ByteSource, PartUnread } from "@/lib/browser/files/byte-source";
 import { readWorkflow } from "@/lib/contract/workflow/graph";
 import { drawingIn } from "@/lib/contract/workflow/workflow-name";
+import { startLittleServer } from "@/tests/support/servers";
 import { avif, box, carried, carrier, chunk, glb, jpeg, packedText, plainText, png, safetensors, webp, worldText } from "./files";
 
 const graph = '{"1":{"class_type":"EmptyImage","inputs":{"width":48,"height":32,"batch_size":1,"color":255}}}';
 const drawing = '{"id":"3d1f2a54-8f6f-4a86-9b7c-0c2a5d1e9f10","nodes":[{"id":1,"type":"EmptyImage"}],"links":[],"version":0.4}';
 
 async function both(bytes: Uint8Array) {
-  const found = await carried(bytes);
-  const reading = found.kind === "workflow" ? readWorkflow(found.text) : undefined;
-  return reading?.ok ? { graph: reading.value.graph, drawing: drawingIn(reading.value.extraData) } : found;
+  const match = await carried(bytes);
+  const reading = match.kind === "workflow" ? readWorkflow(match.text) : undefined;
+  return reading?.ok ? { graph: reading.value.graph, drawing: drawingIn(reading.value.extraData) } : match;
 }
 
-it.each(readdirSync("tests/fixtures/carriers"))("%s holds what was run and the editor's drawing", async (name) => {
+it.each(readdirSync("tests/fixtures/carriers"))("%s contains the executed graph and the editor's drawing", async (name) => {
   expect(await both(carrier(name))).toMatchObject({
     graph: { "1": { class_type: "EmptyImage", inputs: { width: 48 } }, "2": { inputs: { filename_prefix: "carried ☃" } } },
     drawing: { id: "3d1f2a54-8f6f-4a86-9b7c-0c2a5d1e9f10", nodes: { length: 3 } },
@@ -65,7 +66,7 @@ describe("pictures and scenes", () => {
   });
 });
 
-it("of a film of two gigabytes no more is read than its headers", async () => {
+it("reads only the headers of a two-gigabyte video", async () => {
   const film = carrier("both.mp4");
   const moov = film.indexOf("moov") - 4;
   const head = Buffer.alloc(16);
@@ -101,11 +102,54 @@ it.each([
   ["weights whose header is longer than any workflow", async () => safetensors(`{${" ".repeat(13_000_000)}}`), { kind: "too_much" }],
   ["JSON", async () => Buffer.from(graph), { kind: "unknown" }],
   ["nothing", async () => Buffer.alloc(0), { kind: "unknown" }],
-])("%s carries none", async (_, make, answer) => {
-  expect(await carried(await make())).toEqual(answer);
+])("%s carries none", async (_, make, response) => {
+  expect(await carried(await make())).toEqual(response);
 });
 
-it("a part that a service does not hand out is no fault of the file", async () => {
+it("does not blame the file for an unreadable part", async () => {
   const source = { ...bytesOfBlob(new Blob([new Uint8Array(carrier("both.flac"))])), read: () => Promise.reject(new Error("gone")) };
   await expect(carriedBy(source)).rejects.toThrow("gone");
+});
+
+const film = carrier("both.mp4");
+const begins = film.readUInt32BE(0);
+const moov = film.indexOf("moov") - 4;
+/** A film with its index behind a megabyte of pictures. */
+const long = Buffer.concat([film.subarray(0, begins), box("mdat", Buffer.alloc(1_000_000)), film.subarray(moov)]);
+let sent = 0;
+let isGone = false;
+const server = await startLittleServer((request, response) => {
+  const [from = 0, to = 0] =
+    /bytes=(\d+)-(\d+)/
+      .exec(request.headers.range ?? "")
+      ?.slice(1)
+      .map(Number) ?? [];
+  if (isGone) return void response.writeHead(404).end();
+  if (request.url?.includes("plain")) return void response.writeHead(200).end(long);
+  const part = long.subarray(from, to + 1);
+  sent += part.length;
+  response.writeHead(206, { "content-range": `bytes ${from}-${from + part.length - 1}/${long.length}` }).end(part);
+});
+
+async function sourceAt(path: string): Promise<ByteSource> {
+  isGone = false;
+  const source = await bytesAt(`${server.url}/${path}`);
+  if (!source.ok) throw new Error(source.failure.code);
+  return source.value;
+}
+
+it("reads a long file only up to its texts", async () => {
+  expect((await carriedBy(await sourceAt("film"))).kind).toBe("workflow");
+  expect(sent).toBeLessThan(400_000);
+});
+
+it("reads a file whole from a service without ranges", async () => {
+  expect((await carriedBy(await sourceAt("plain"))).kind).toBe("workflow");
+});
+
+it("reports an unreadable part and a missing file as service failures", async () => {
+  const source = await sourceAt("film");
+  isGone = true;
+  await expect(carriedBy(source)).rejects.toBeInstanceOf(PartUnread);
+  expect(await bytesAt(`${server.url}/film`)).toMatchObject({ ok: false, failure: { status: 404 } });
 });

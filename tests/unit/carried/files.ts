@@ -61,7 +61,7 @@ export function flac(comments: readonly Uint8Array[], { count = comments.length,
     bytes.writeUInt32LE(value >>> 0);
     return bytes;
   };
-  const block = Buffer.concat([number(0), number(count), ...comments.flatMap((one) => [number(one.length), Buffer.from(one)])]);
+  const block = Buffer.concat([number(0), number(count), ...comments.flatMap((comment) => [number(comment.length), Buffer.from(comment)])]);
   const head = Buffer.alloc(4);
   head.writeUInt32BE((0x84000000 | (claimed || block.length)) >>> 0);
   return Buffer.concat([Buffer.from("fLaC"), head, block]);

@@ -9,8 +9,8 @@ import { avif, box, carried, carrier, chunk, flac, glb, jpeg, packedText, plainT
 
 const readCatalogue = async () => failed({ code: "UPSTREAM_TIMEOUT", message: "", status: 504 });
 const reasonOf = async (bytes: Uint8Array) => {
-  const opened = await openFile(bytesOfBlob(new Blob([new Uint8Array(bytes)])), { readCatalogue }, { name: "file" });
-  return opened.ok ? "opened" : opened.failure.reason.code;
+  const fileResult = await openFile(bytesOfBlob(new Blob([new Uint8Array(bytes)])), { readCatalogue }, { name: "file" });
+  return fileResult.ok ? "opened" : fileResult.failure.reason.code;
 };
 
 const nested = (depth: number) => {
@@ -106,11 +106,11 @@ it.each<[string, () => Promise<Buffer> | Buffer]>([
   ["a latent", () => safetensors(JSON.stringify({ __metadata__: ofScene }))],
   ["an SVG", () => bytes(`<svg><metadata><![CDATA[${JSON.stringify(ofScene)}]]></metadata></svg>`)],
 ])("%s, cut off anywhere and with any bytes changed, is answered", async (_, make) => {
-  const whole = await make();
-  const place = fc.integer({ min: 0, max: whole.length - 1 });
+  const buffer = await make();
+  const arbitrary = fc.integer({ min: 0, max: buffer.length - 1 });
   await fc.assert(
-    fc.asyncProperty(place, fc.array(fc.tuple(place, fc.integer({ min: 0, max: 255 })), { maxLength: 8 }), async (end, changes) => {
-      const broken = Buffer.from(whole);
+    fc.asyncProperty(arbitrary, fc.array(fc.tuple(arbitrary, fc.integer({ min: 0, max: 255 })), { maxLength: 8 }), async (end, changes) => {
+      const broken = Buffer.from(buffer);
       for (const [at, byte] of changes) broken[at] = byte;
       for (const bytes of [broken, broken.subarray(0, end)])
         expect(["workflow", "none", "damaged", "too_much", "unknown"]).toContain((await carried(bytes)).kind);

@@ -1,21 +1,12 @@
-// @vitest-environment jsdom
 import { act, cleanup, fireEvent, screen, waitFor, within } from "@testing-library/react";
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { afterEach, expect, it, vi } from "vitest";
 import { type AssetRights } from "@/components/assets/asset-calls";
 import { BulkBar } from "@/components/assets/bulk/bulk-bar";
 import { dismissToast, toastStore } from "@/components/ui/toast-store";
 import { type AssetView } from "@/lib/contract/views/asset-view";
 import { inApp, renderInApp } from "./render";
 
-beforeEach(() => {
-  // jsdom has the element without its two methods.
-});
-afterEach(cleanup);
 afterEach(() => toastStore.getState().forEach(({ id }) => dismissToast(id)));
-afterEach(() => {
-  vi.useRealTimers();
-  vi.unstubAllGlobals();
-});
 
 const asset = (id: string, more: Partial<AssetView> = {}): AssetView => ({
   ...{ id, name: `${id}.png`, kind: "image", tags: ["wip"], immutable: false, metadata: {} },
@@ -49,7 +40,7 @@ function show(assets: AssetView[], connectionId = "c1") {
     onDone,
     onCompare: vi.fn(),
     onClear: vi.fn(),
-    onBack: vi.fn(),
+    onRestored: vi.fn(),
     isReading: false,
     total: assets.length,
   };
@@ -58,7 +49,7 @@ function show(assets: AssetView[], connectionId = "c1") {
 }
 const press = (name: string | RegExp) => act(async () => void fireEvent.click(screen.getByRole("button", { name })));
 const shown = (text: string) => screen.findByText(text);
-async function receipt(): Promise<(string | null)[]> {
+async function result(): Promise<(string | null)[]> {
   await press("Show results");
   const rows = within(screen.getByRole("dialog")).getAllByRole("row").slice(1);
   return rows.map(({ textContent }) => textContent);
@@ -85,7 +76,7 @@ it("asks before it deletes more than five assets, and shows which ones", async (
   expect(sent).toEqual([]);
 });
 
-it("deleting named assets is held for five seconds with Undo, leaves what is immutable, and says asset by asset what became of it", async () => {
+it("delays deletion with Undo, keeps immutable assets and lists results", async () => {
   vi.useFakeTimers();
   const sent = outside(({ path }) => {
     if (path.includes("a2")) return Response.json({ code: "NOT_FOUND", message: "no such asset" }, { status: 404 });
@@ -106,7 +97,7 @@ it("deleting named assets is held for five seconds with Undo, leaves what is imm
   const deletes = sent.filter(({ method }) => method === "DELETE").map(({ path }) => path);
   expect(deletes).toEqual(["/api/assets/a1?connection=c1", "/api/assets/a2?connection=c1", "/api/assets/a3?connection=c1"]);
   expect(onDone).toHaveBeenCalledTimes(1);
-  expect(await receipt()).toEqual([
+  expect(await result()).toEqual([
     "a1.pnga1Deleted",
     "a2.pnga2Not found",
     "a3.pnga3Refused. It already exists or was changed by someone else. Reason given: a job needs it",
@@ -114,7 +105,7 @@ it("deleting named assets is held for five seconds with Undo, leaves what is imm
   ]);
 });
 
-it("what is held when the page goes away is sent at once, all of it together", async () => {
+it("sends held work at once when the page closes", async () => {
   const open: (() => void)[] = [];
   const sent = outside(() => new Promise((resolve) => open.push(() => resolve(none()))));
   show(many(5));
@@ -125,19 +116,7 @@ it("what is held when the page goes away is sent at once, all of it together", a
   await act(async () => open.splice(0).forEach((answer) => answer()));
 });
 
-it("deletes many assets at once after they were confirmed by their number", async () => {
-  const sent = outside(none);
-  show(many(101));
-  await press("Delete");
-  expect(screen.getByRole("dialog").textContent).toContain("Delete 101 assets");
-  await press("Cancel");
-  expect(sent).toEqual([]);
-  await press("Delete");
-  await press("Delete 101 assets");
-  await shown("101 deleted");
-});
-
-it("work that is stopped lets the calls under way finish, begins no others, and tells which those are", async () => {
+it("finishes calls in progress when stopped and lists them", async () => {
   const open: (() => void)[] = [];
   const sent = outside(() => new Promise((resolve) => open.push(() => resolve(none()))));
   const onDone = show(many(110));
@@ -151,11 +130,11 @@ it("work that is stopped lets the calls under way finish, begins no others, and 
   await shown("4 deleted, 106 not processed");
   expect(sent).toHaveLength(4);
   expect(onDone.mock.calls[0]?.[1]).toHaveLength(110);
-  const lines = await receipt();
+  const lines = await result();
   expect(lines.slice(3, 5)).toEqual(["a4.pnga4Deleted", "a5.pnga5Skipped: you stopped the action"]);
 });
 
-it("an operation that the service turns out not to have ends the work at once, and nothing looks done", async () => {
+it("ends the work at once when the operation is missing", async () => {
   const sent = outside(({ method }) =>
     method === "DELETE"
       ? Response.json({ code: "NOT_IMPLEMENTED", message: "" }, { status: 501 })
@@ -168,7 +147,7 @@ it("an operation that the service turns out not to have ends the work at once, a
   expect(sent.filter(({ method }) => method === "DELETE")).toHaveLength(4);
 });
 
-it("tags are taken off those that have them, and put back on those alone", async () => {
+it("removes tags only where present and restores them there", async () => {
   const sent = outside(({ path, method, json }) => {
     if (!path.includes("/tags?")) return Response.json({ tags: [] });
     const [nothing, tags] = [{ added: [], removed: [], already_present: [], not_present: [] }, ["wip"]];
@@ -190,7 +169,7 @@ it("tags are taken off those that have them, and put back on those alone", async
   ]);
 });
 
-it("a receipt names the tags that came and those that were there already, asset by asset", async () => {
+it("lists added and existing tags asset by asset", async () => {
   outside(({ path }) => {
     const had = path.includes("a1/") ? ["wip"] : [];
     const added = ["wip", "seen"].filter((tag) => !had.includes(tag));
@@ -201,10 +180,10 @@ it("a receipt names the tags that came and those that were there already, asset 
   fireEvent.change(screen.getByRole("textbox", { name: "Tags" }), { target: { value: "wip, seen" } });
   await act(async () => void fireEvent.click(within(screen.getByRole("dialog")).getByRole("button", { name: "Add tags" })));
   await shown("2 tagged");
-  expect(await receipt()).toEqual(["a1.pnga1Added: seen · already had: wip", "a2.pnga2Added: wip, seen"]);
+  expect(await result()).toEqual(["a1.pnga1Added: seen · already had: wip", "a2.pnga2Added: wip, seen"]);
 });
 
-it("what was refused or not reached is tried again, those alone, and the receipt stays whole", async () => {
+it("retries only refused and unreached items and keeps the result", async () => {
   let isDown = true;
   const sent = outside(({ path }) =>
     isDown && !path.includes("a1?") ? Response.json({ code: "UPSTREAM_FAILED", message: "" }, { status: 500 }) : none(),
@@ -212,17 +191,17 @@ it("what was refused or not reached is tried again, those alone, and the receipt
   show(many(101));
   await press("Delete");
   await press("Delete 101 assets");
-  await shown("1 deleted, 100 without a clear answer");
+  await shown("1 deleted, 100 with an unknown result");
   isDown = false;
   sent.length = 0;
   await press("Retry 100");
   await shown("101 deleted");
   expect(sent).toHaveLength(100);
   expect(screen.queryByRole("button", { name: /^Try again/ })).toBeNull();
-  expect(await receipt()).toHaveLength(101);
+  expect(await result()).toHaveLength(101);
 });
 
-it("whoever leaves the page while it goes on is told what was done until then", async () => {
+it("reports the progress to a member who leaves the page", async () => {
   const open: (() => void)[] = [];
   outside(() => new Promise((resolve) => open.push(() => resolve(none()))));
   show(many(101));
@@ -233,9 +212,18 @@ it("whoever leaves the page while it goes on is told what was done until then", 
   await waitFor(() => expect(toastStore.getState().map(({ text }) => text)).toEqual(["4 deleted, 97 not processed"]));
 });
 
-it("while it is read what is to be selected nothing can be done with it but let go of it, or take all matching", () => {
+it("allows only release or all matching while a range is read", () => {
   const onClear = vi.fn();
-  const common = { connectionId: "c1", rights, onDone: vi.fn(), onCompare: vi.fn(), onClear, onBack: vi.fn(), total: 5000, onAll: vi.fn() };
+  const common = {
+    connectionId: "c1",
+    rights,
+    onDone: vi.fn(),
+    onCompare: vi.fn(),
+    onClear,
+    onRestored: vi.fn(),
+    total: 5000,
+    onAll: vi.fn(),
+  };
   const bar = (isReading: boolean) => <BulkBar selected={{ kind: "named", assets: many(2) }} {...common} isReading={isReading} />;
   const usable = () => {
     const all = within(screen.getByRole("region")).getAllByRole("button");
@@ -248,7 +236,7 @@ it("while it is read what is to be selected nothing can be done with it but let 
   expect(usable()).toContain("Delete");
 });
 
-it("of all matching the ids and links are read to the last, and a hundred thousand can be tagged by one press", async () => {
+it("reads all matching ids and tags a hundred thousand in one press", async () => {
   const texts: string[] = [];
   vi.stubGlobal("navigator", { clipboard: { writeText: async (text: string) => void texts.push(text) } });
   const total = 12_345;
@@ -259,7 +247,15 @@ it("of all matching the ids and links are read to the last, and a hundred thousa
     return Response.json({ assets, total, has_more: offset + assets.length < total });
   });
   const query = { sort: "created_at", order: "desc", include_public: false, offset: 0, limit: 60 } as const;
-  const common = { connectionId: "c1", rights, onDone: vi.fn(), onCompare: vi.fn(), onClear: vi.fn(), onBack: vi.fn(), isReading: false };
+  const common = {
+    connectionId: "c1",
+    rights,
+    onDone: vi.fn(),
+    onCompare: vi.fn(),
+    onClear: vi.fn(),
+    onRestored: vi.fn(),
+    isReading: false,
+  };
   const { rerender } = renderInApp(<BulkBar selected={{ kind: "matching", query, total, seen: [] }} {...common} total={total} />);
   await press("Copy ids");
   await shown("12,345 assets are ready to copy");
@@ -274,7 +270,7 @@ it("of all matching the ids and links are read to the last, and a hundred thousa
   expect(screen.getByText("You can do this for up to 100,000 assets at a time. Repeat it for the rest.")).toBeDefined();
 });
 
-it("of a service that hands out no files nothing can be downloaded, which is asked of one file", async () => {
+it("disables downloads when one file cannot be read", async () => {
   const sent = outside(absent, false);
   show(many(2), "core");
   await waitFor(() => expect(screen.queryByRole("button", { name: "Download ZIP" })).toBeNull());
@@ -286,7 +282,7 @@ it("of a service that hands out no files nothing can be downloaded, which is ask
   expect(sent).toHaveLength(1);
 });
 
-it("of a service that lists no tags but hands out its files they can be downloaded", async () => {
+it("downloads assets of a service without tags", async () => {
   const sent = outside(() => new Response("a", { status: 206 }), false);
   show(many(2), "plain");
   await waitFor(() => expect(sent).toHaveLength(1));

@@ -1,20 +1,13 @@
-// @vitest-environment jsdom
 import { act, cleanup, fireEvent, screen, within } from "@testing-library/react";
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { beforeEach, expect, it, vi } from "vitest";
 import { OwnSelectionActions } from "@/components/jobs/list/selection-actions";
-import { UNDO_MS } from "@/components/ui/hooks/use-pending-undo";
-import { asked, ids, outside, pass, press, query, rows, show, stubDialogs } from "./jobs/jobs-selection";
+import { UNDO_WINDOW_MS } from "@/components/ui/hooks/use-pending-undo";
+import { ids, outside, pass, press, query, queryOf, rows, show } from "./jobs/jobs-selection";
 import { inApp, renderInApp } from "./render";
 
 beforeEach(() => void vi.useFakeTimers());
-beforeEach(stubDialogs);
-afterEach(cleanup);
-afterEach(() => {
-  vi.useRealTimers();
-  vi.unstubAllGlobals();
-});
 
-const receiptLines = async () => {
+const resultLines = async () => {
   await press("Show results");
   return within(screen.getByRole("dialog"))
     .getAllByRole("row")
@@ -22,7 +15,7 @@ const receiptLines = async () => {
     .map(({ textContent }) => textContent);
 };
 
-it("cancelling is held, can be taken back, and then says job by job what became of it", async () => {
+it("delays cancelling with Undo and lists results job by job", async () => {
   const sent = outside(({ path }) =>
     path.startsWith("/api/queue")
       ? Response.json({ deleted: ["wait-1"], cleared: false })
@@ -32,23 +25,23 @@ it("cancelling is held, can be taken back, and then says job by job what became 
   await press("Cancel");
   expect(screen.getByText("Cancelling 3 jobs")).toBeDefined();
   await press("Undo");
-  await pass(UNDO_MS * 2);
+  await pass(UNDO_WINDOW_MS * 2);
   expect(sent).toEqual([]);
   await press("Cancel");
-  await pass(UNDO_MS);
+  await pass(UNDO_WINDOW_MS);
   expect(sent).toMatchObject([
     { path: "/api/queue?connection=c1", json: { delete: ["wait-1", "wait-2"] } },
     { path: "/api/console/jobs/stop?connection=c1", json: { ids: ["runs-1"] } },
   ]);
   expect(onDone).toHaveBeenCalledTimes(1);
   expect(screen.getByText("1 cancelled, 1 stopped, 1 had already started")).toBeDefined();
-  expect(await receiptLines()).toEqual(["wait-1Cancelled", "wait-2Not cancelled: it had already started", "runs-1Stopped"]);
+  expect(await resultLines()).toEqual(["wait-1Cancelled", "wait-2Not cancelled: it had already started", "runs-1Stopped"]);
 });
 
-it("takes all matching by a press beside what is selected, and says that they are", async () => {
+it("selects all matching by a press and says so", async () => {
   outside(() => Response.json({}));
   const onChoose = vi.fn();
-  const bar = { rows, connection: "c1", onDone: vi.fn(), onClear: vi.fn(), onBack: vi.fn(), canRun: true };
+  const bar = { rows, connection: "c1", onDone: vi.fn(), onClear: vi.fn(), onRestored: vi.fn(), canRun: true };
   const { rerender } = renderInApp(<OwnSelectionActions {...bar} chosen={ids("done-1")} all={{ total: 1284, onChoose }} />);
   await press("Select all 1,284 matching jobs");
   expect(onChoose).toHaveBeenCalledTimes(1);
@@ -57,7 +50,7 @@ it("takes all matching by a press beside what is selected, and says that they ar
   expect(screen.queryByRole("button", { name: /that match/ })).toBeNull();
 });
 
-it("a receipt calls each job what people know it by, beside its id, also where the jobs come from other pages", async () => {
+it("names each job in a result by title and id across pages", async () => {
   const created = "2026-03-01T09:05:00Z";
   const item = { id: "far-1", status: "failed", create_time: created, workflow_id: "w-1", workflow_name: "poster", job_label: "seed 8" };
   outside(({ method }) =>
@@ -67,36 +60,26 @@ it("a receipt calls each job what people know it by, beside its id, also where t
   );
   show(ids("made-1"));
   await press("Remove from history");
-  await pass(UNDO_MS);
-  expect(await receiptLines()).toEqual(["poster · seed 7 · Mar 1, 2026, 9:05 AMmade-1Removed from history"]);
+  await pass(UNDO_WINDOW_MS);
+  expect(await resultLines()).toEqual(["poster · seed 7 · Mar 1, 2026, 9:05 AMmade-1Removed from history"]);
   cleanup();
   show({ kind: "matching", query, total: 1 });
   await press("Remove from history");
   await press("Remove 1 job from history");
   await pass(0);
-  expect(await receiptLines()).toEqual(["poster · seed 8 · Mar 1, 2026, 9:05 AMfar-1Removed from history"]);
+  expect(await resultLines()).toEqual(["poster · seed 8 · Mar 1, 2026, 9:05 AMfar-1Removed from history"]);
 });
 
-it("a double click on Cancel does not take back what it began, wherever its second half falls", async () => {
+it("ignores the second half of a double click on Cancel", async () => {
   const sent = outside(() => Response.json({ deleted: ["wait-1"] }));
   show(ids("wait-1"));
   await press("Cancel");
   await act(async () => void fireEvent.click(screen.getByRole("button", { name: "Undo" }), { detail: 2 }));
-  await pass(UNDO_MS);
+  await pass(UNDO_WINDOW_MS);
   expect(sent).toHaveLength(1);
 });
 
-it("what is held leaves at once with the page, in requests that outlive it", async () => {
-  const sent = outside(() => Response.json({ code: "ok" }));
-  const { unmount } = show(ids("done-1"));
-  await press("Remove from history");
-  unmount();
-  expect(sent).toMatchObject([{ path: "/api/history?connection=c1", json: { delete: ["done-1"] }, keepalive: true }]);
-  await pass(UNDO_MS);
-  expect(sent).toHaveLength(1);
-});
-
-it("nothing is offered that no chosen job is in a state for, and nothing that changes anything to who may not run", () => {
+it("offers only acts that fit a selected job and the role", () => {
   outside(() => Response.json({}));
   show(ids("done-1"));
   expect(screen.queryByRole("button", { name: "Cancel" })).toBeNull();
@@ -109,7 +92,7 @@ it("nothing is offered that no chosen job is in a state for, and nothing that ch
 const graph = { "1": { class_type: "Wait", inputs: { seconds: 1 } } };
 const detail = (workflow: unknown) => Response.json({ id: "x", status: "completed", workflow });
 
-it("running again asks by the number, sends one workflow after the other, and skips what it cannot send honestly", async () => {
+it("counts jobs, runs them again one by one and skips unsafe ones", async () => {
   const sent = outside(({ path, method }) => {
     if (method === "POST") return Response.json({ prompt_id: "new-1" });
     if (path.includes("wait-1")) return detail({ prompt: graph, extra_data: { extra_pnginfo: { workflow: { id: "w" } } } });
@@ -132,35 +115,35 @@ it("running again asks by the number, sends one workflow after the other, and sk
     "/api/jobs/runs-1",
     "/api/jobs/done-1",
   ]);
-  expect((await receiptLines()).map((line) => line?.slice(6, 30))).toEqual([
+  expect((await resultLines()).map((line) => line?.slice(6, 30))).toEqual([
     "Run again as new-1",
-    "Not run: it contains a s",
+    "Not run: open it and ent",
     "Not run: the service did",
     "Not run: the service no ",
   ]);
 });
 
-it("an answer that never came is shown as unknown, is not sent again, and ends the work where the next would meet the same", async () => {
+it("shows an unanswered act as unknown, sends it once and stops", async () => {
   const sent = outside(({ method }) => (method === "POST" ? Promise.reject(new TypeError("cut")) : detail({ prompt: graph })));
   show(ids("done-1", "wait-1"));
   await press("Run again");
   await press("Run 2 jobs again");
   await pass(60_000);
   expect(sent.filter(({ method }) => method === "POST")).toHaveLength(1);
-  expect(screen.getByText("1 without a clear answer, 1 not processed")).toBeDefined();
+  expect(screen.getByText("1 with an unknown result, 1 not processed")).toBeDefined();
 });
 
-it("running again while the console cannot be reached says that nothing was submitted, and not that a job failed", async () => {
+it("reports nothing submitted when the console cannot be reached", async () => {
   const sent = outside(() => Promise.reject(new TypeError("offline")));
   show(ids("done-1"));
   await press("Run again");
   await pass(60_000);
   expect(sent.filter(({ method }) => method === "POST")).toEqual([]);
   expect(screen.getByText("1 not submitted: Lightdesk cannot be reached")).toBeDefined();
-  expect(await receiptLines()).toEqual(["done-1Not submitted: Lightdesk cannot be reached"]);
+  expect(await resultLines()).toEqual(["done-1Not submitted: Lightdesk cannot be reached"]);
 });
 
-it("a wait that the service asks for is kept to and shown, and stopping in it leaves the rest as it was", async () => {
+it("shows a requested wait and leaves the rest when stopped in it", async () => {
   const busy = () => Response.json({ code: "RATE_LIMITED", message: "slowly" }, { status: 429, headers: { "retry-after": "20" } });
   const sent = outside(({ path }) => (path.includes("/api/jobs/done-1") ? busy() : detail({ prompt: graph })));
   show(ids("done-1", "wait-1"));
@@ -183,16 +166,16 @@ const page = (from: number, count: number, total: number) =>
     jobs: Array.from({ length: count }, (_, index) => ({ id: `job-${from + index}`, status: "pending" })),
     pagination: { offset: from, limit: 1000, total, has_more: from + count < total },
   });
-it("all matching are counted for the act, asked for by that number, read page by page, and then acted on in batches", async () => {
+it("counts all matching, confirms, reads pages and acts in batches", async () => {
   const sent = outside(({ path, method, json }) => {
-    const { offset, limit } = asked(path);
+    const { offset, limit } = queryOf(path);
     if (method === "POST") return Response.json({ deleted: Object(json).delete, cleared: false });
     return limit === "1" ? page(0, 1, 1200) : page(Number(offset ?? 0), offset === "1000" ? 200 : 1000, 1200);
   });
   show({ kind: "matching", query: { ...query, status: ["pending", "completed"] }, total: 1284 });
   await press("Cancel");
   await pass(0);
-  expect(asked(sent[0]?.path ?? "")).toMatchObject({ status: "pending", limit: "1", connection: "c1" });
+  expect(queryOf(sent[0]?.path ?? "")).toMatchObject({ status: "pending", limit: "1", connection: "c1" });
   await press("Cancel 1,200 jobs");
   await pass(0);
   const posts = sent.filter(({ method }) => method === "POST");
@@ -201,7 +184,7 @@ it("all matching are counted for the act, asked for by that number, read page by
   expect(screen.getByText("1,200 cancelled")).toBeDefined();
 });
 
-it("more than one press reaches is shown before it is asked for", async () => {
+it("confirms work beyond one press", async () => {
   outside(() => page(0, 1, 25_000));
   show({ kind: "matching", query, total: 25_000 });
   await press("Run again");
@@ -210,7 +193,7 @@ it("more than one press reaches is shown before it is asked for", async () => {
   expect(screen.getByText("You can do this for up to 10,000 jobs at a time. Repeat it for the rest.")).toBeDefined();
 });
 
-it("a list that cannot be read leaves everything as it was and says why", async () => {
+it("changes nothing and explains when a list cannot be read", async () => {
   const sent = outside(() => Response.json({ code: "UPSTREAM_UNREACHABLE", message: "" }, { status: 502 }));
   show({ kind: "matching", query, total: 12 });
   await press("Remove from history");
@@ -219,10 +202,10 @@ it("a list that cannot be read leaves everything as it was and says why", async 
   expect(sent).toHaveLength(1);
 });
 
-it("the export of all matching keeps the filters and is no part of a page", () => {
+it("exports all matching with filters and without paging", () => {
   show({ kind: "matching", query: { ...query, status: ["failed"], workflow_id: "w1" }, total: 1284 });
   const href = screen.getByRole("link", { name: "Export JSON" }).getAttribute("href") ?? "";
-  expect(asked(href)).toEqual({
+  expect(queryOf(href)).toEqual({
     status: "failed",
     workflow_id: "w1",
     sort_by: "create_time",

@@ -1,12 +1,18 @@
-// @vitest-environment jsdom
-import { cleanup, fireEvent, screen, within } from "@testing-library/react";
-import { afterEach, describe, expect, it } from "vitest";
+import { act, fireEvent, screen } from "@testing-library/react";
+import { beforeEach, describe, expect, it, vi } from "vitest";
 import { DataTable } from "@/components/data-table/data-table";
 import { pageRange, Paging } from "@/components/data-table/paging";
+import { shareRows } from "@/components/data-table/paused-rows";
+import { createSelection } from "@/components/data-table/selection/selection";
 import { columnsFor } from "@/components/data-table/table-columns";
+import { createRowWindow, GROUP, groupRows, type View, viewAt } from "@/components/data-table/use-row-window";
+import { createListState } from "@/components/frame/list/list-state";
+import { DEFAULT_CHOICE } from "@/components/jobs/columns/column-choice";
+import { type JobRow } from "@/components/jobs/job-row";
+import { JobListTable } from "@/components/jobs/list/job-list-table";
+import { readList } from "@/components/jobs/list/list-address";
+import { jobsAddress } from "@/components/jobs/list/use-job-list";
 import { inApp, renderInApp } from "./render";
-
-afterEach(cleanup);
 
 type Fruit = { id: string; name: string; count: number };
 const column = columnsFor<Fruit>();
@@ -22,21 +28,6 @@ const pear = { id: "b", name: "Pear", count: 12 };
 const fig = { id: "c", name: "Fig", count: 1 };
 
 describe("the table", () => {
-  it("has a name, a header for each column and a row for each thing", () => {
-    renderInApp(table([apple, pear]));
-    const found = screen.getByRole("table", { name: "Fruit" });
-    expect(
-      within(found)
-        .getAllByRole("columnheader")
-        .map((cell) => cell.textContent),
-    ).toEqual(["Name", "Count"]);
-    expect(
-      within(found)
-        .getAllByRole("row")
-        .map((row) => row.textContent),
-    ).toEqual(["NameCount", "Apple3", "Pear12"]);
-  });
-
   it("keeps a row's element when another answer moves and changes it", () => {
     const { container, rerender } = renderInApp(table([apple, pear]));
     const before = container.querySelector('[data-row="b"]');
@@ -45,7 +36,7 @@ describe("the table", () => {
     expect(before?.textContent).toBe("Pear13");
   });
 
-  it("is walked by j and k, and by the arrows once the focus is in a row; with shift what is passed is chosen", () => {
+  it("moves by j, k and arrows, and selects with shift", () => {
     const walked = column.columns([
       column.display({ id: "pick", header: "Pick", cell: ({ row }) => <input type="checkbox" aria-label={row.original.name} /> }),
       column.display({ id: "open", header: "Open", cell: ({ row }) => <a href={`#${row.id}`}>{row.original.name}</a> }),
@@ -66,11 +57,6 @@ describe("the table", () => {
     expect(here()).toBe("Apple");
     const chosen = screen.getAllByRole<HTMLInputElement>("checkbox").map(({ checked }) => checked);
     expect(chosen).toEqual([false, true, true]);
-  });
-
-  it("marks the chosen row", () => {
-    const { container } = renderInApp(table([apple, pear]));
-    expect(container.querySelector('[data-row="b"]')?.getAttribute("data-selected")).toBe("true");
   });
 });
 
@@ -112,10 +98,199 @@ describe("paging", () => {
     expect(pageRange(page)).toEqual(range);
   });
 
-  it("says the range, and links to the pages beside it", () => {
+  it("shows the range and links adjacent pages", () => {
     renderInApp(<Paging offset={100} limit={100} count={100} total={1284} hrefOf={(offset) => `/jobs?offset=${offset}`} />);
     expect(screen.getByText("101–200 of 1,284")).toBeDefined();
     expect(screen.getByRole("link", { name: "Next page" }).getAttribute("href")).toBe("/jobs?offset=200");
     expect(screen.getByRole("link", { name: "Previous page" }).getAttribute("href")).toBe("/jobs?offset=0");
+  });
+});
+
+describe("a thousand rows", () => {
+  type Item = { id: string };
+  const column = columnsFor<Item>();
+  const columns = column.columns([column.accessor("id", { header: "Id" })]);
+  const items = Array.from({ length: 1000 }, (_, index) => ({ id: `job-${index}` }));
+
+  it("are drawn in view and kept as text elsewhere for page search", () => {
+    const { container } = renderInApp(
+      <DataTable caption="Jobs" columns={columns} rows={items} rowId={({ id }) => id} placeholderText={({ id }) => id} />,
+    );
+    expect(container.querySelectorAll("tr[data-row]").length).toBeLessThan(100);
+    for (const { id } of [items[0], items[500], items[999]].flatMap((item) => item ?? [])) expect(container.textContent).toContain(id);
+    expect(screen.getByRole("table").getAttribute("aria-rowcount")).toBe("1001");
+  });
+
+  const seen = { rowPx: 50, screenPx: 1000, count: 1000, base: 0 };
+  const wholeOf = (rowWindow: ReturnType<typeof createRowWindow>, { first, last }: View) =>
+    Array.from({ length: last - first + 1 }, (_, at) => first + at).filter((place) => {
+      const key = Math.floor(place / GROUP);
+      const { from, to } = rowWindow.spanOf(key);
+      return place - key * GROUP >= from && place - key * GROUP < to;
+    });
+
+  it("cover the screen from its upper to its lower edge", () => {
+    expect(viewAt({ top: 100, ...seen })).toEqual({ from: 0, to: 18, first: 0, last: 999 });
+    expect(viewAt({ top: -25_000, ...seen })).toMatchObject({ from: 500, to: 520 });
+    expect(viewAt({ top: -99_000, ...seen })).toMatchObject({ from: 999, to: 999 });
+    expect(viewAt({ top: -25_000, ...seen, base: -3 })).toEqual({ from: 497, to: 517, first: -3, last: 996 });
+  });
+
+  it("are drawn one by one, view first, then a screen below and above", () => {
+    const rowWindow = createRowWindow(0);
+    const view = { from: 505, to: 514, first: 0, last: 999 };
+    for (let made = 0; made < 10; made += 1) expect(rowWindow.makeOne(view)).toBe(true);
+    expect(wholeOf(rowWindow, view)).toEqual(Array.from({ length: 10 }, (_, at) => 505 + at));
+    while (rowWindow.makeOne(view));
+    expect([wholeOf(rowWindow, view)[0], wholeOf(rowWindow, view).at(-1)]).toEqual([490, 529]);
+    expect(rowWindow.dropOne(view, () => false)).toBe(false);
+  });
+
+  it("are removed when far away, but not while in use", () => {
+    const rowWindow = createRowWindow(4);
+    const view = { from: 505, to: 514, first: 0, last: 999 };
+    while (rowWindow.dropOne(view, (key) => key === 2));
+    expect(wholeOf(rowWindow, view)).toEqual(Array.from({ length: 10 }, (_, at) => 20 + at));
+  });
+
+  it("are drawn whole above the list without replacing elements", () => {
+    const before = groupRows(items, ({ id }) => id);
+    const after = groupRows([{ id: "new" }, ...items.slice(0, -1)], ({ id }) => id, before);
+    expect(after.groups.slice(0, 2).map(({ key, rows }) => [key, rows.length])).toEqual([
+      [-1, 1],
+      [0, GROUP],
+    ]);
+    expect(after.groups[1]?.rows).toEqual(before.groups[0]?.rows);
+    const rowWindow = createRowWindow(4);
+    expect(rowWindow.spanOf(-1)).toEqual({ from: 0, to: GROUP });
+    expect(rowWindow.spanOf(50)).toEqual({ from: 0, to: 0 });
+  });
+
+  it("stay the same groups but one when one row changes", () => {
+    const before = groupRows(items, ({ id }) => id);
+    const changed = items.map((item, at) => (at === 15 ? { ...item } : item));
+    const after = groupRows(changed, ({ id }) => id, before);
+    expect(after.groups.filter((group, at) => group !== before.groups[at]).map(({ key }) => key)).toEqual([1]);
+  });
+
+  it("stay the same objects when unchanged", () => {
+    const before = [
+      { id: "a", preview: { name: "x" } },
+      { id: "b", preview: { name: "y" } },
+    ];
+    const after = shareRows(before, [
+      { id: "b", preview: { name: "z" } },
+      { id: "a", preview: { name: "x" } },
+    ]);
+    expect(after[1]).toBe(before[0]);
+    expect(after[0]).not.toBe(before[1]);
+    expect(shareRows(before, structuredClone(before))).toBe(before);
+  });
+});
+
+describe("row making", () => {
+  const ROW_PX = 46;
+  const rows: JobRow[] = Array.from({ length: 400 }, (_, at) => ({
+    id: `job-${String(at).padStart(4, "0")}`,
+    word: "completed",
+    state: "completed",
+    workflow: "Portraits",
+    createdMs: 1_767_225_600_000,
+    startedMs: 1_767_225_600_000,
+    endedMs: 1_767_225_601_000,
+    outputs: 1,
+    preview: { filename: "a.png", subfolder: "", type: "output" },
+  }));
+
+  let frames: ((atMs: number) => void)[] = [];
+  let nowMs = 0;
+  let scrolledPx = 0;
+  let msOfWork = 9;
+  /** One frame, `gapMs` after the one before it. */
+  function frame(gapMs: number): void {
+    nowMs += gapMs;
+    act(() => frames.splice(0).forEach((act) => act(nowMs)));
+  }
+  function scrollTo(px: number): void {
+    scrolledPx = px;
+    window.dispatchEvent(new Event("scroll"));
+  }
+
+  beforeEach(() => {
+    [frames, nowMs, scrolledPx] = [[], 1_000, 0];
+    vi.stubGlobal("requestAnimationFrame", (act: (atMs: number) => void) => frames.push(act));
+    vi.stubGlobal("matchMedia", () => ({ matches: true, addEventListener: () => undefined, removeEventListener: () => undefined }));
+    // A slow machine: a row takes longer than a frame's share.
+    msOfWork = 9;
+    let workedMs = 0;
+    vi.spyOn(performance, "now").mockImplementation(() => (workedMs += msOfWork));
+    vi.spyOn(Element.prototype, "getBoundingClientRect").mockImplementation(function (this: Element) {
+      const bodies = [...document.querySelectorAll("tbody")];
+      const at = bodies.findIndex((body) => body === this);
+      return new DOMRect(0, Math.max(0, at) * ROW_PX * 10 - scrolledPx, 1440, ROW_PX * 10);
+    });
+  });
+
+  function show(): void {
+    const opened = { subscribe: () => () => undefined, get: () => undefined, has: () => false, open: () => false, close: () => undefined };
+    renderInApp(
+      <JobListTable
+        caption="Jobs"
+        rows={rows}
+        state={createListState(readList("jobs", new URLSearchParams()).query, jobsAddress("jobs", {}))}
+        connection="c1"
+        selection={createSelection()}
+        choice={DEFAULT_CHOICE}
+        onChoiceChange={() => undefined}
+        openPanel={{ ...opened, settle: () => undefined }}
+      />,
+    );
+  }
+  const drawn = () => [...document.querySelectorAll<HTMLElement>("tr[data-row]")].map((row) => row.dataset.row);
+  const wordsAt = (place: number) => [...document.querySelectorAll("tbody")][Math.floor(place / 10)]?.textContent;
+
+  describe("a slow machine", () => {
+    it("creates one row per frame, rows in view first", () => {
+      show();
+      scrollTo(200 * ROW_PX);
+      const counts: number[] = [];
+      for (let at = 0; at < 17; at += 1) {
+        const before = new Set(drawn());
+        frame(100);
+        counts.push(drawn().filter((id) => !before.has(id)).length);
+      }
+      expect(Math.max(...counts)).toBe(1);
+      expect(drawn()).toEqual(expect.arrayContaining(["job-0200", "job-0216"]));
+    });
+
+    it("shows the text of incomplete rows", () => {
+      show();
+      scrollTo(150 * ROW_PX);
+      frame(30);
+      expect(drawn()).not.toContain("job-0160");
+      expect(wordsAt(160)).toContain("job-0160");
+    });
+  });
+
+  describe("rows are complete in view", () => {
+    const wholeWhile = (rowsAFrame: number, gapMs: number) => {
+      msOfWork = 0;
+      show();
+      const seen = Math.floor(window.innerHeight / ROW_PX);
+      for (let at = 0; at < 20; at += 1) {
+        scrollTo(at * rowsAFrame * ROW_PX);
+        frame(gapMs);
+        const first = at * rowsAFrame;
+        expect(drawn()).toEqual(expect.arrayContaining(rows.slice(first, first + seen).map(({ id }) => id)));
+      }
+    };
+
+    it("when frames arrive in time at any speed", () => {
+      wholeWhile(6, 17);
+    });
+
+    it("when the list is slow, however late frames are", () => {
+      wholeWhile(1, 60);
+    });
   });
 });

@@ -1,24 +1,23 @@
-// @vitest-environment jsdom
 // Lists that cannot be read any more, most of them empty when last read.
 import { act, cleanup, screen } from "@testing-library/react";
 import { type ReactNode, Suspense } from "react";
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { beforeEach, expect, it, vi } from "vitest";
 import { everyApp } from "@/components/apps/apps-address";
 import { AppsScreen } from "@/components/apps/apps-screen";
 import { FilesScreen } from "@/components/files/files-screen";
 import { toFilesView } from "@/components/files/files-view";
 import { ConnectionProvider } from "@/components/frame/connection/connection-context";
-import { HistoryScreen } from "@/components/jobs/history/history-screen";
 import { type JobsView } from "@/components/jobs/job-row";
+import { HistoryScreen } from "@/components/jobs/list/history-screen";
 import { JobsScreen } from "@/components/jobs/list/jobs-screen";
 import { readList } from "@/components/jobs/list/list-address";
 import { QueueScreen } from "@/components/jobs/queue/queue-screen";
 import { RunnersScreen } from "@/components/settings/runners/runners-screen";
 import { UsageScreen } from "@/components/settings/usage/usage-screen";
-import { IDLE_MS } from "@/lib/browser/poll/poll-plan";
 import { noteSkipped } from "@/lib/contract/json/readers";
 import { ok } from "@/lib/shared/result";
 import { AtPage } from "@/tests/support/at-page";
+import { LIVE_MS } from "@/tests/support/mock-live";
 import { renderInApp } from "./render";
 import { builtInRunner } from "./settings/runners";
 
@@ -27,39 +26,37 @@ beforeEach(() => {
   vi.stubGlobal("fetch", () => Promise.reject(new TypeError("offline")));
   vi.stubGlobal("matchMedia", () => ({ matches: true, addEventListener: () => undefined, removeEventListener: () => undefined }));
 });
-afterEach(() => {
-  cleanup();
-  vi.useRealTimers();
-  vi.unstubAllGlobals();
-});
 
 const filesQuery = { dir: "/", all: false, name: "", sort: "name", order: "asc", offset: 0 } as const;
 const read = <T,>(value: T) => Promise.resolve(ok({ value, atMs: Date.now() }));
 const jobsQuery = { sort_by: "create_time", sort_order: "desc", offset: 0, limit: 100, status: ["failed" as const] } as const;
 const jobsScreen = (view: JobsView) => (
-  <JobsScreen isTeam={false} canRun query={{ ...jobsQuery, status: [...jobsQuery.status] }} ignored={[]} jobs={read(view)} />
+  <JobsScreen isTeam={false} canRun query={{ ...jobsQuery, status: [...jobsQuery.status] }} ignored={[]} first={read(view)} />
 );
 const lists: [string, string, () => ReactNode][] = [
   ["jobs", "No jobs match these filters", () => jobsScreen({ rows: [], total: 0, hasMore: false, unreadable: 0 })],
   [
     "history",
-    "The history is empty",
+    "No entries match these filters",
     () => (
       <HistoryScreen
         isTeam={false}
-        canRemove
-        query={readList("history", new URLSearchParams()).query}
-        history={read({ rows: [], unreadable: 0 })}
+        canRun
+        ignored={[]}
+        query={readList("history", new URLSearchParams("status=failed")).query}
+        first={read({ rows: [], unreadable: 0 })}
       />
     ),
   ],
   ["files", "No files yet", () => <FilesScreen canChange query={filesQuery} files={read(toFilesView([], filesQuery))} />],
-  ["apps", "No apps yet", () => <AppsScreen canMake search={everyApp} apps={read({ apps: [], tags: [] })} />],
+  ["apps", "No apps yet", () => <AppsScreen canCreate search={everyApp} apps={read({ apps: [], tags: [] })} />],
   ["runners", "Only the built-in runner so far", () => <RunnersScreen role="admin" canChange runners={read([builtInRunner])} />],
   [
     "queue",
     "The queue is empty",
-    () => <QueueScreen canCancel queue={read({ running: [], pending: [], pendingTotal: 0, isBySubmission: false, canStop: false })} />,
+    () => (
+      <QueueScreen canCancel queue={read({ running: [], pending: [], pendingTotal: 0, isSortedBySubmission: false, canStop: false })} />
+    ),
   ],
 ];
 
@@ -76,24 +73,24 @@ async function show(list: ReactNode, connection = "home") {
   });
 }
 
-it.each(lists)("of %s say that they failed, and not that nothing is there", async (_, nothing, list) => {
+it.each(lists)("of %s report a failure instead of being empty", async (_, nothing, list) => {
   await show(list());
   await act(() => vi.dynamicImportSettled());
   expect(screen.getByText(nothing)).toBeDefined();
-  await act(() => vi.advanceTimersByTimeAsync(IDLE_MS * 2));
+  await act(() => vi.advanceTimersByTimeAsync(LIVE_MS * 2));
   expect(screen.getByText("Lightdesk cannot be reached")).toBeDefined();
   expect(screen.queryByText(nothing)).toBeNull();
   // It does not appear as a number either.
   expect(screen.queryByText(/^0( bytes in total| running, 0 pending)?$/)).toBeNull();
 });
 
-it("of files count in one line what could not be read, also after the next poll", async () => {
+it("of files count unreadable rows, also after the next answer", async () => {
   const answer = () => Promise.resolve(new Response("[]", { headers: { "x-lightdesk-unreadable": "3" } }));
   vi.stubGlobal("fetch", answer);
   await show(<FilesScreen canChange query={filesQuery} files={read(toFilesView(noteSkipped([], 1), filesQuery))} />, "damaged");
   expect(screen.getByText("1 entry couldn't be read.")).toBeDefined();
   expect(screen.queryByText("No files yet")).toBeNull();
-  await act(() => vi.advanceTimersByTimeAsync(IDLE_MS * 2));
+  await act(() => vi.advanceTimersByTimeAsync(LIVE_MS * 2));
   expect(screen.getByText("3 entries couldn't be read.")).toBeDefined();
 });
 
@@ -104,34 +101,35 @@ it.each([
     () => (
       <HistoryScreen
         isTeam={false}
-        canRemove
-        query={readList("history", new URLSearchParams()).query}
-        history={read({ rows: [], unreadable: 2 })}
+        canRun
+        ignored={[]}
+        query={readList("history", new URLSearchParams("status=failed")).query}
+        first={read({ rows: [], unreadable: 2 })}
       />
     ),
   ],
   [
     "queue",
     () => {
-      const none = { running: [], pending: [], pendingTotal: 0, isBySubmission: false, canStop: false };
+      const none = { running: [], pending: [], pendingTotal: 0, isSortedBySubmission: false, canStop: false };
       return <QueueScreen canCancel queue={read({ ...none, unreadable: 2 })} />;
     },
   ],
-])("of %s count in one line what could not be read, and are not shown as empty", async (_, list) => {
+])("of %s count unreadable rows and are not shown as empty", async (_, list) => {
   await show(list(), "partly");
   await act(() => vi.dynamicImportSettled());
   expect(screen.getByText("2 entries couldn't be read.")).toBeDefined();
-  expect(screen.queryByText(/^(No jobs match these filters|No jobs yet|The history is empty|The queue is empty)$/)).toBeNull();
+  expect(screen.queryByText(/^(No jobs match these filters|No jobs yet|No entries match these filters|The queue is empty)$/)).toBeNull();
 });
 
-it("usage that cannot be read any more keeps its rows under one notice, and is not shown as none", async () => {
+it("keeps rows under one notice when usage cannot be read", async () => {
   const none = { fromMs: 0, toMs: 1, rows: [], isOfAll: true };
   const row = { member: { id: "m", name: "Ada" }, connection: { kind: "removed" as const }, runs: 7 };
   const figures = { failed: { value: 0 }, seconds: {}, outputs: {}, bytes: {} };
   for (const usage of [none, { ...none, rows: [{ ...row, ...figures }] }]) {
     await show(<UsageScreen query={{ within: 720 }} usage={read(usage)} />);
     expect(screen.queryByText("No jobs in this period") === null).toBe(usage.rows.length > 0);
-    await act(() => vi.advanceTimersByTimeAsync(IDLE_MS * 10));
+    await act(() => vi.advanceTimersByTimeAsync(LIVE_MS * 10));
     expect(screen.getByText("Lightdesk cannot be reached")).toBeDefined();
     expect(screen.queryByText("No jobs in this period")).toBeNull();
     expect(screen.queryAllByText("Ada")).toHaveLength(usage.rows.length);
@@ -139,18 +137,18 @@ it("usage that cannot be read any more keeps its rows under one notice, and is n
   }
 });
 
-it("the jobs of a list that fails run no longer than its last answer says", async () => {
+it("stops clocks of a failing list at its last answer", async () => {
   // A whole second, since the page shows whole seconds.
   vi.setSystemTime(1_800_000_000_000);
   const startedMs = Date.now() - 24_000;
   const row = { id: "job-1", word: "in_progress", state: "in_progress" as const, outputs: 0, startedMs };
   const query = { ...jobsQuery, status: [...jobsQuery.status] };
   await show(
-    <JobsScreen isTeam={false} canRun query={query} ignored={[]} jobs={read({ rows: [row], total: 1, hasMore: false, unreadable: 0 })} />,
+    <JobsScreen isTeam={false} canRun query={query} ignored={[]} first={read({ rows: [row], total: 1, hasMore: false, unreadable: 0 })} />,
     "other",
   );
   expect(screen.getByText("24 s")).toBeDefined();
-  await act(() => vi.advanceTimersByTimeAsync(IDLE_MS * 2));
+  await act(() => vi.advanceTimersByTimeAsync(LIVE_MS * 2));
   expect(screen.getByText("Lightdesk cannot be reached")).toBeDefined();
   expect(screen.getByText("24 s")).toBeDefined();
 });

@@ -1,216 +1,295 @@
-// @vitest-environment jsdom
 import { cleanup, fireEvent, screen, waitFor } from "@testing-library/react";
-import { afterEach, beforeAll, beforeEach, expect, it, vi } from "vitest";
+import { beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { ConnectionProvider } from "@/components/frame/connection/connection-context";
+import { ToolBar } from "@/components/frame/list/tool-bar";
 import { MemberProvider } from "@/components/frame/member-context";
 import { CommandPalette } from "@/components/frame/palette/command-palette";
 import { findItems, type PaletteItem, wholeJobId } from "@/components/frame/palette/use-palette-items";
+import { Shortcuts } from "@/components/frame/shortcuts";
+import { usePageKey } from "@/components/ui/hooks/page-keys";
 import { type Role } from "@/lib/contract/people/roles";
 import { AtPage } from "@/tests/support/at-page";
 import { renderInApp } from "./render";
 
-const item = (key: string, group: PaletteItem["group"], label: string, more: Partial<PaletteItem> = {}): PaletteItem => ({
-  key,
-  group,
-  label,
-  run: () => undefined,
-  ...more,
-});
-
-const visited: string[] = [];
-const router = {
-  push: (href: string) => void visited.push(href),
-  replace: () => undefined,
-  refresh: () => undefined,
-  bfcacheId: "test",
-  back: () => undefined,
-  forward: () => undefined,
-  prefetch: () => undefined,
-};
-
-beforeAll(() => {
-  // jsdom has no scrolling; in browsers, it returns a promise.
-  Object.assign(Element.prototype, { scrollIntoView: () => Promise.resolve() });
-});
-beforeEach(() => void visited.splice(0));
-afterEach(cleanup);
-afterEach(() => void vi.unstubAllGlobals());
-
-it("finds what holds every word, by its label, its note or its other names, and what begins with the text first", () => {
-  const items = [
-    item("1", "pages", "Queue"),
-    item("2", "actions", "Theme: dark"),
-    item("3", "workflows", "Poster from a photo", { also: "wf-42" }),
-    item("4", "workflows", "Photo poster"),
-    item("5", "jobs", "0191aaaa", { onDemand: true }),
-  ];
-  const keys = (typed: string) => findItems(items, typed).map(({ key }) => key);
-  expect(keys("")).toEqual(["1", "3", "4", "2"]);
-  expect(keys("PHOTO")).toEqual(["4", "3"]);
-  expect(keys("poster photo")).toEqual(["3", "4"]);
-  expect(keys("wf-42")).toEqual(["3"]);
-  expect(keys("0191")).toEqual(["5"]);
-  expect(keys("nowhere")).toEqual([]);
-});
-
-it("takes for a whole id only what can be one", () => {
-  expect(wholeJobId(" 0191c0de-0000-7000-8000-000000000001\n")).toBe("0191c0de-0000-7000-8000-000000000001");
-  for (const typed of ["", "0191c0de", "a workflow of 2026 with spaces", "../../etc/passwd-0000000", "aaaaaaaaaaaaaaaaaaaaaaaa"]) {
-    expect(wholeJobId(typed)).toBeUndefined();
-  }
-});
-
-const connections = [{ id: "studio", name: "Studio", embedded: false }];
-
-function renderPalette(role: Role = "owner") {
-  let isClosed = false;
-  renderInApp(
-    <AtPage router={router}>
-      <ConnectionProvider currentId={undefined} connections={[]}>
-        <MemberProvider role={role}>
-          <CommandPalette onClose={() => (isClosed = true)} />
-        </MemberProvider>
-      </ConnectionProvider>
-    </AtPage>,
-  );
-  const field = screen.getByRole("combobox", { name: "Page, job, workflow, asset or action" });
-  return {
-    field,
-    marked: () => document.getElementById(field.getAttribute("aria-activedescendant") ?? "")?.textContent,
-    isClosed: () => isClosed,
-  };
-}
-
-it("keeps the focus in the field while arrows go round the list, and Enter goes there", () => {
-  const { field, marked, isClosed } = renderPalette();
-  expect(document.activeElement).toBe(field);
-  expect(marked()).toBe("Overview");
-  fireEvent.keyDown(field, { key: "ArrowUp" });
-  expect(marked()).toBe("Sign out");
-  for (let press = 0; press < 3; press++) fireEvent.keyDown(field, { key: "ArrowDown" });
-  expect(marked()).toContain("Queue");
-  expect(screen.getByRole("option", { name: "Queue" }).getAttribute("aria-selected")).toBe("true");
-  fireEvent.keyDown(field, { key: "Enter" });
-  expect(visited).toEqual(["/queue"]);
-  expect(isClosed()).toBe(true);
-});
-
-it("says that nothing was found, and Enter does nothing then", () => {
-  const { field, isClosed } = renderPalette();
-  fireEvent.change(field, { target: { value: "zzz" } });
-  expect(screen.getByRole("status").textContent).toMatch(/^Nothing found\.$/);
-  expect(screen.queryAllByRole("option")).toEqual([]);
-  fireEvent.keyDown(field, { key: "Enter" });
-  fireEvent.keyDown(field, { key: "ArrowDown" });
-  expect(isClosed()).toBe(false);
-});
-
-it("leaves Enter to an input method that is still choosing", () => {
-  const { field, isClosed } = renderPalette();
-  fireEvent.keyDown(field, { key: "Enter", isComposing: true });
-  expect(isClosed()).toBe(false);
-});
-
-it("goes to what is pressed", () => {
-  renderPalette();
-  fireEvent.click(screen.getByRole("option", { name: "Settings" }));
-  expect(visited).toEqual(["/settings"]);
-});
-
-it("offers another language to whoever asks for one, and keeps it out of the list that nobody asked for", () => {
-  const { field } = renderPalette();
-  expect(screen.queryByRole("option", { name: /^简体中文/ })).toBeNull();
-  fireEvent.change(field, { target: { value: "language" } });
-  expect(screen.getByRole("option", { name: /^简体中文/ })).toBeDefined();
-});
-
-it("opens a sample, and a form to invite a member where the role may", () => {
-  const { field } = renderPalette();
-  expect(screen.queryByRole("option", { name: /^Invert/ })).toBeNull();
-  fireEvent.change(field, { target: { value: "invert" } });
-  fireEvent.click(screen.getByRole("option", { name: /^Invert/ }));
-  expect(visited).toEqual(["/run?sample=01-invert"]);
-  fireEvent.change(field, { target: { value: "invite" } });
-  fireEvent.click(screen.getByRole("option", { name: "Invite a member" }));
-  expect(visited[1]).toBe("/settings/members?invite=1");
-  cleanup();
-  renderPalette("operator");
-  expect(screen.queryByRole("option", { name: "Invite a member" })).toBeNull();
-});
-
-async function seek(typed: string, answer: () => Response) {
-  const asked: string[] = [];
-  vi.stubGlobal("fetch", async (path: string) => {
-    asked.push(path);
-    return path.startsWith("/api/assets")
-      ? answer()
-      : Response.json({ jobs: [], pagination: { offset: 0, limit: 100, total: 0, has_more: false } });
+describe("palette", () => {
+  const item = (key: string, group: PaletteItem["group"], label: string, more: Partial<PaletteItem> = {}): PaletteItem => ({
+    key,
+    group,
+    label,
+    run: () => undefined,
+    ...more,
   });
-  renderInApp(
-    <AtPage router={router}>
-      <ConnectionProvider currentId="studio" connections={connections}>
-        <CommandPalette onClose={() => undefined} />
-      </ConnectionProvider>
-    </AtPage>,
-  );
-  fireEvent.change(screen.getByRole("combobox"), { target: { value: typed } });
-  return asked;
-}
 
-it("finds assets by a piece of their name, as the service tells", async () => {
-  const found = {
-    id: "a-1",
-    name: "poster-07.png",
-    size: 1,
-    tags: [],
-    created_at: "2026-01-01T00:00:00Z",
-    updated_at: "2026-01-01T00:00:00Z",
+  const visited: string[] = [];
+  const router = {
+    push: (href: string) => void visited.push(href),
+    replace: () => undefined,
+    refresh: () => undefined,
+    bfcacheId: "test",
+    back: () => undefined,
+    forward: () => undefined,
+    prefetch: () => undefined,
   };
-  const asked = await seek("poster-0", () => Response.json({ assets: [found], total: 1, has_more: false }));
-  fireEvent.click(await screen.findByRole("option", { name: "poster-07.png" }));
-  expect(visited).toEqual(["/assets/a-1"]);
-  expect(asked.find((path) => path.startsWith("/api/assets"))).toContain("name_contains=poster-0");
+
+  beforeAll(() => {
+    // jsdom has no scrolling; in browsers, it returns a promise.
+    Object.assign(Element.prototype, { scrollIntoView: () => Promise.resolve() });
+  });
+  beforeEach(() => void visited.splice(0));
+
+  it("finds commands by words in label, note or alias, prefix matches first", () => {
+    const items = [
+      item("1", "pages", "Queue"),
+      item("2", "actions", "Theme: dark"),
+      item("3", "workflows", "Poster from a photo", { searchTerms: "wf-42" }),
+      item("4", "workflows", "Photo poster"),
+      item("5", "jobs", "0191aaaa", { onDemand: true }),
+    ];
+    const keys = (typed: string) => findItems(items, typed).map(({ key }) => key);
+    expect(keys("")).toEqual(["1", "3", "4", "2"]);
+    expect(keys("PHOTO")).toEqual(["4", "3"]);
+    expect(keys("poster photo")).toEqual(["3", "4"]);
+    expect(keys("wf-42")).toEqual(["3"]);
+    expect(keys("0191")).toEqual(["5"]);
+    expect(keys("nowhere")).toEqual([]);
+  });
+
+  it("takes for a whole id only what can be one", () => {
+    expect(wholeJobId(" 0191c0de-0000-7000-8000-000000000001\n")).toBe("0191c0de-0000-7000-8000-000000000001");
+    for (const typed of ["", "0191c0de", "a workflow of 2026 with spaces", "../../etc/passwd-0000000", "aaaaaaaaaaaaaaaaaaaaaaaa"]) {
+      expect(wholeJobId(typed)).toBeUndefined();
+    }
+  });
+
+  const connections = [{ id: "studio", name: "Studio", embedded: false }];
+
+  function renderPalette(role: Role = "owner") {
+    let isClosed = false;
+    renderInApp(
+      <AtPage router={router}>
+        <ConnectionProvider currentId={undefined} connections={[]}>
+          <MemberProvider role={role}>
+            <CommandPalette onClose={() => (isClosed = true)} />
+          </MemberProvider>
+        </ConnectionProvider>
+      </AtPage>,
+    );
+    const field = screen.getByRole("combobox", { name: "Page, job, workflow, asset or action" });
+    return {
+      field,
+      marked: () => document.getElementById(field.getAttribute("aria-activedescendant") ?? "")?.textContent,
+      isClosed: () => isClosed,
+    };
+  }
+
+  it("keeps the focus in the field while arrows move, and runs on Enter", () => {
+    const { field, marked, isClosed } = renderPalette();
+    expect(document.activeElement).toBe(field);
+    expect(marked()).toBe("Overview");
+    fireEvent.keyDown(field, { key: "ArrowUp" });
+    expect(marked()).toBe("Sign out");
+    for (let press = 0; press < 3; press++) fireEvent.keyDown(field, { key: "ArrowDown" });
+    expect(marked()).toContain("Queue");
+    expect(screen.getByRole("option", { name: "Queue" }).getAttribute("aria-selected")).toBe("true");
+    fireEvent.keyDown(field, { key: "Enter" });
+    expect(visited).toEqual(["/queue"]);
+    expect(isClosed()).toBe(true);
+  });
+
+  it("says that nothing was found, and Enter does nothing then", () => {
+    const { field, isClosed } = renderPalette();
+    fireEvent.change(field, { target: { value: "zzz" } });
+    expect(screen.getByRole("status").textContent).toMatch(/^Nothing found\.$/);
+    expect(screen.queryAllByRole("option")).toEqual([]);
+    fireEvent.keyDown(field, { key: "Enter" });
+    fireEvent.keyDown(field, { key: "ArrowDown" });
+    expect(isClosed()).toBe(false);
+  });
+
+  it("leaves Enter to an active input method", () => {
+    const { field, isClosed } = renderPalette();
+    fireEvent.keyDown(field, { key: "Enter", isComposing: true });
+    expect(isClosed()).toBe(false);
+  });
+
+  it("offers other languages only when searched for", () => {
+    const { field } = renderPalette();
+    expect(screen.queryByRole("option", { name: /^简体中文/ })).toBeNull();
+    fireEvent.change(field, { target: { value: "language" } });
+    expect(screen.getByRole("option", { name: /^简体中文/ })).toBeDefined();
+  });
+
+  it("opens a sample, and a form to invite a member where the role may", () => {
+    const { field } = renderPalette();
+    expect(screen.queryByRole("option", { name: /^Invert/ })).toBeNull();
+    fireEvent.change(field, { target: { value: "invert" } });
+    fireEvent.click(screen.getByRole("option", { name: /^Invert/ }));
+    expect(visited).toEqual(["/run?sample=01-invert"]);
+    fireEvent.change(field, { target: { value: "invite" } });
+    fireEvent.click(screen.getByRole("option", { name: "Invite a member" }));
+    expect(visited[1]).toBe("/settings/members?invite=1");
+    cleanup();
+    renderPalette("operator");
+    expect(screen.queryByRole("option", { name: "Invite a member" })).toBeNull();
+  });
+
+  async function seek(typed: string, answer: () => Response) {
+    const requests: string[] = [];
+    vi.stubGlobal("fetch", async (path: string) => {
+      requests.push(path);
+      return path.startsWith("/api/assets")
+        ? answer()
+        : Response.json({ jobs: [], pagination: { offset: 0, limit: 100, total: 0, has_more: false } });
+    });
+    renderInApp(
+      <AtPage router={router}>
+        <ConnectionProvider currentId="studio" connections={connections}>
+          <CommandPalette onClose={() => undefined} />
+        </ConnectionProvider>
+      </AtPage>,
+    );
+    fireEvent.change(screen.getByRole("combobox"), { target: { value: typed } });
+    return requests;
+  }
+
+  it("finds assets by a part of their name from the service", async () => {
+    const match = {
+      id: "a-1",
+      name: "poster-07.png",
+      size: 1,
+      tags: [],
+      created_at: "2026-01-01T00:00:00Z",
+      updated_at: "2026-01-01T00:00:00Z",
+    };
+    const response = await seek("poster-0", () => Response.json({ assets: [match], total: 1, has_more: false }));
+    fireEvent.click(await screen.findByRole("option", { name: "poster-07.png" }));
+    expect(visited).toEqual(["/assets/a-1"]);
+    expect(response.find((path) => path.startsWith("/api/assets"))).toContain("name_contains=poster-0");
+  });
+
+  it("reports assets as not searched when the service cannot be reached", async () => {
+    await seek("zzz", () => Response.json({ code: "UPSTREAM_UNREACHABLE", message: "" }, { status: 502 }));
+    expect(await screen.findByText(/^Assets could not be searched:/)).toBeDefined();
+    cleanup();
+    const response = await seek("zzz", () => Response.json({ code: "NOT_IMPLEMENTED", message: "" }, { status: 501 }));
+    await waitFor(() => expect(response.some((path) => path.startsWith("/api/assets"))).toBe(true));
+    expect(screen.queryByText(/^Assets could not be searched:/)).toBeNull();
+  });
+
+  it("lists recent jobs by name and time, and finds them by id", async () => {
+    const job = (id: string, more: object) => ({ id, status: "failed", create_time: Date.UTC(2026, 1, 28, 9, 5), ...more });
+    const jobs = [
+      job("0191c0de-0000-7000-8000-000000000001", { workflow_id: "w", workflow_name: "Poster" }),
+      job("0191beef-0000-7000-8000-000000000002", {}),
+    ];
+    vi.stubGlobal("fetch", async (path: string) =>
+      path.startsWith("/api/jobs?")
+        ? Response.json({ jobs, pagination: { offset: 0, limit: 100, total: 2, has_more: false } })
+        : Response.json({ jobs: [], assets: [], pagination: { offset: 0, limit: 12, total: 0, has_more: false } }),
+    );
+    renderInApp(
+      <AtPage router={router}>
+        <ConnectionProvider currentId="studio" connections={connections}>
+          <CommandPalette onClose={() => undefined} />
+        </ConnectionProvider>
+      </AtPage>,
+    );
+    expect((await screen.findByRole("option", { name: /^Poster.*Feb 28.*9:05.*Failed$/ })).textContent).toContain("Failed");
+    fireEvent.change(screen.getByRole("combobox"), { target: { value: "0191beef" } });
+    fireEvent.click(screen.getByRole("option", { name: /^Job 0191beef/ }));
+    expect(visited).toEqual(["/jobs/0191beef-0000-7000-8000-000000000002"]);
+  });
+
+  it("offers failed jobs to everyone and the end of waiting jobs to operators", () => {
+    renderPalette("operator");
+    fireEvent.click(screen.getByRole("option", { name: "Cancel waiting jobs…" }));
+    fireEvent.click(screen.getByRole("option", { name: "Show failed jobs" }));
+    expect(visited).toEqual(["/queue?clear=1", "/jobs?status=failed"]);
+    cleanup();
+    renderPalette("viewer");
+    expect(screen.queryByRole("option", { name: "Cancel waiting jobs…" })).toBeNull();
+  });
 });
 
-it("says that assets were not searched where the service cannot be asked, and nothing where it keeps none", async () => {
-  await seek("zzz", () => Response.json({ code: "UPSTREAM_UNREACHABLE", message: "" }, { status: 502 }));
-  expect(await screen.findByText(/^Assets could not be searched:/)).toBeDefined();
-  cleanup();
-  const asked = await seek("zzz", () => Response.json({ code: "NOT_IMPLEMENTED", message: "" }, { status: 501 }));
-  await waitFor(() => expect(asked.some((path) => path.startsWith("/api/assets"))).toBe(true));
-  expect(screen.queryByText(/^Assets could not be searched:/)).toBeNull();
-});
-
-it("lists recent jobs by name and time, and finds them by id", async () => {
-  const job = (id: string, more: object) => ({ id, status: "failed", create_time: Date.UTC(2026, 1, 28, 9, 5), ...more });
-  const jobs = [
-    job("0191c0de-0000-7000-8000-000000000001", { workflow_id: "w", workflow_name: "Poster" }),
-    job("0191beef-0000-7000-8000-000000000002", {}),
-  ];
-  vi.stubGlobal("fetch", async (path: string) =>
-    path.startsWith("/api/jobs?")
-      ? Response.json({ jobs, pagination: { offset: 0, limit: 100, total: 2, has_more: false } })
-      : Response.json({ jobs: [], assets: [], pagination: { offset: 0, limit: 12, total: 0, has_more: false } }),
+it("focuses the filter field, or the first filter, on /", () => {
+  const { unmount } = renderInApp(
+    <>
+      <Shortcuts />
+      <ToolBar label="Filters">
+        <a href="#all">All</a>
+        <input type="search" aria-label="Name" />
+      </ToolBar>
+    </>,
   );
+  fireEvent.keyDown(document.body, { key: "/" });
+  expect(document.activeElement).toBe(screen.getByRole("searchbox", { name: "Name" }));
+  unmount();
   renderInApp(
-    <AtPage router={router}>
-      <ConnectionProvider currentId="studio" connections={connections}>
-        <CommandPalette onClose={() => undefined} />
-      </ConnectionProvider>
+    <>
+      <Shortcuts />
+      <ToolBar label="Filters">
+        <a href="#all">All</a>
+      </ToolBar>
+    </>,
+  );
+  fireEvent.keyDown(document.body, { key: "/" });
+  expect(document.activeElement).toBe(screen.getByRole("link", { name: "All" }));
+});
+
+it("leaves / and ? to text fields and to the browser with a modifier", () => {
+  renderInApp(
+    <>
+      <Shortcuts />
+      <ToolBar label="Filters">
+        <a href="#all">All</a>
+      </ToolBar>
+      <textarea aria-label="Text" />
+    </>,
+  );
+  const text = screen.getByRole("textbox", { name: "Text" });
+  text.focus();
+  expect(fireEvent.keyDown(text, { key: "/" })).toBe(true);
+  expect(fireEvent.keyDown(text, { key: "?" })).toBe(true);
+  expect(fireEvent.keyDown(document.body, { key: "/", ctrlKey: true })).toBe(true);
+  expect(document.activeElement).toBe(text);
+  expect(screen.queryByRole("dialog", { hidden: true })).toBeNull();
+});
+
+it("leaves keys to an open input method", () => {
+  const { container } = renderInApp(
+    <>
+      <Shortcuts />
+      <ToolBar label="Filters">
+        <a href="#all">All</a>
+      </ToolBar>
+    </>,
+  );
+  fireEvent.keyDown(container, { key: "/", isComposing: true });
+  fireEvent.keyDown(container, { key: "/", keyCode: 229 });
+  expect(document.activeElement).toBe(document.body);
+});
+
+it("opens a page when g and its letter are pressed in sequence", () => {
+  const opened: string[] = [];
+  const onRowKey = vi.fn();
+  function Page() {
+    usePageKey((event) => void onRowKey(event.key));
+    return <input aria-label="Name" />;
+  }
+  renderInApp(
+    <AtPage router={{ push: (href) => void opened.push(href) }}>
+      <Page />
+      <Shortcuts />
     </AtPage>,
   );
-  expect((await screen.findByRole("option", { name: /^Poster.*Feb 28.*9:05.*Failed$/ })).textContent).toContain("Failed");
-  fireEvent.change(screen.getByRole("combobox"), { target: { value: "0191beef" } });
-  fireEvent.click(screen.getByRole("option", { name: /^Job 0191beef/ }));
-  expect(visited).toEqual(["/jobs/0191beef-0000-7000-8000-000000000002"]);
-});
-
-it("offers failed jobs to everyone and the end of waiting jobs to operators", () => {
-  renderPalette("operator");
-  fireEvent.click(screen.getByRole("option", { name: "Cancel waiting jobs…" }));
-  fireEvent.click(screen.getByRole("option", { name: "Show failed jobs" }));
-  expect(visited).toEqual(["/queue?clear=1", "/jobs?status=failed"]);
-  cleanup();
-  renderPalette("viewer");
-  expect(screen.queryByRole("option", { name: "Cancel waiting jobs…" })).toBeNull();
+  for (const letter of ["j", "q", "h", "a", "f", "r", "s", "z"]) {
+    fireEvent.keyDown(document.body, { key: "g" });
+    fireEvent.keyDown(document.body, { key: letter });
+  }
+  expect(opened).toEqual(["/jobs", "/queue", "/history", "/assets", "/files", "/run", "/settings"]);
+  fireEvent.keyDown(document.body, { key: "j" });
+  fireEvent.keyDown(screen.getByRole("textbox", { name: "Name" }), { key: "g" });
+  fireEvent.keyDown(screen.getByRole("textbox", { name: "Name" }), { key: "j" });
+  expect(opened).toHaveLength(7);
+  expect(onRowKey.mock.calls.map(([key]) => key).filter((key) => key !== "g")).toEqual(["z", "j", "j"]);
 });

@@ -1,16 +1,18 @@
 import { describe, expect, it } from "vitest";
+import { statusNow } from "@/components/frame/connection/connection-status";
+import { agoOf, durationOf } from "@/components/ui/time/relative-time";
 import { readFailure } from "@/lib/browser/read-answer";
 import { failureOfThrown } from "@/lib/browser/read-failure";
 import { thumbnailUrl, withQuery } from "@/lib/browser/urls";
 import { safeReturn } from "@/lib/shared/console-paths";
 
 describe("the console's error answer in a browser", () => {
-  it("keeps code, message, request id and the wait that was asked for", () => {
+  it("keeps code, message, request id and the requested wait", () => {
     const body = JSON.stringify({ code: "RATE_LIMITED", message: "Slow down", request_id: "r-9" });
     expect(readFailure(429, "3", body)).toMatchObject({ code: "RATE_LIMITED", message: "Slow down", requestId: "r-9", retryAfterMs: 3000 });
   });
 
-  it("keeps what is wrong with which node", () => {
+  it("keeps the node errors", () => {
     const body = JSON.stringify({
       code: "X",
       message: "m",
@@ -24,39 +26,94 @@ describe("the console's error answer in a browser", () => {
     [413, "<h1>Too large</h1>", "FILE_TOO_LARGE"],
     [500, "", "INTERNAL"],
     [401, "nope", "UNAUTHORIZED"],
-  ])("of a %i page that is no envelope it takes the meaning and never the markup", (status, body, code) => {
+  ])("reads the meaning and no markup of a %i page without an envelope", (status, body, code) => {
     expect(readFailure(status, null, body)).toMatchObject({ code, message: "" });
   });
 
-  it("tells a stopped request from a network that is gone", () => {
+  it("distinguishes an aborted request from a lost network", () => {
     expect(failureOfThrown(new DOMException("x", "AbortError")).code).toBe("ABORTED");
     expect(failureOfThrown(new TypeError("Failed to fetch")).code).toBe("CONSOLE_UNREACHABLE");
   });
 });
 
 describe("addresses", () => {
-  it("leave out what is empty and join lists with a comma", () => {
+  it("omits empty values and joins lists by comma", () => {
     expect(withQuery("/api/jobs", { status: ["failed", "pending"], workflow_id: undefined, offset: 0 })).toBe(
       "/api/jobs?status=failed%2Cpending&offset=0",
     );
   });
 
-  it("encode whatever a file is called", () => {
+  it("encodes any file name", () => {
     expect(thumbnailUrl({ connection: "c", file: { filename: "a&b=c #1.png" }, edge: 128 })).toBe(
       "/api/console/thumbnail?filename=a%26b%3Dc+%231.png&edge=128&connection=c",
     );
   });
 });
 
-describe("where signing in leads", () => {
+describe("redirects after sign-in", () => {
   it.each([undefined, "", "https://evil.example", "//evil.example", "/\\evil.example", "/sign-in", "/api/jobs", "jobs", "/a\nb"])(
     "%j leads to the jobs",
-    (wanted) => {
-      expect(safeReturn(wanted)).toBe("/");
+    (expected) => {
+      expect(safeReturn(expected)).toBe("/");
     },
   );
 
   it("keeps a page of this application with its query", () => {
     expect(safeReturn("/jobs?status=failed")).toBe("/jobs?status=failed");
+  });
+});
+
+describe("what the connection card shows", () => {
+  it.each([
+    ["active", undefined, "active"],
+    ["active", "answer", "active"],
+    ["unreachable", "answer", "active"],
+    ["waitlisted", "answer", "waitlisted"],
+    ["active", "UPSTREAM_UNREACHABLE", "unreachable"],
+    ["active", "UPSTREAM_REFUSED_KEY", "refused"],
+    ["waitlisted", "UPSTREAM_UNREADABLE", "strange"],
+    ["active", "CONSOLE_UNREACHABLE", "unknown"],
+    ["refused", "API_KEY_MISSING", "refused"],
+  ] as const)("of a connection that was %s, after the response %s, is %s", (checked, last, shown) => {
+    expect(statusNow(checked, last)).toBe(shown);
+  });
+});
+
+describe("durations", () => {
+  it.each([
+    [0, { unit: "seconds", seconds: "0.0" }],
+    [412, { unit: "seconds", seconds: "0.4" }],
+    [59_949, { unit: "seconds", seconds: "59.9" }],
+    [59_950, { unit: "minutes", minutes: "1", seconds: "00" }],
+    [67_000, { unit: "minutes", minutes: "1", seconds: "07" }],
+    [3_599_999, { unit: "hours", hours: "1", minutes: "00" }],
+    [7_500_000, { unit: "hours", hours: "2", minutes: "05" }],
+    [47 * 3_600_000, { unit: "hours", hours: "47", minutes: "00" }],
+    [52 * 3_600_000, { unit: "days", days: "2", hours: "04" }],
+    [324.6 * 86_400_000, { unit: "manyDays", days: "324" }],
+    [-5, { unit: "seconds", seconds: "0.0" }],
+  ])("%d ms are %j", (ms, parts) => {
+    expect(durationOf(ms)).toEqual(parts);
+  });
+
+  it.each([
+    [46_900, { unit: "seconds", seconds: "46" }],
+    [59_999, { unit: "seconds", seconds: "59" }],
+    [60_000, { unit: "minutes", minutes: "1", seconds: "00" }],
+  ])("%d ms of what still runs, in whole seconds, are %j", (ms, parts) => {
+    expect(durationOf(ms, true)).toEqual(parts);
+  });
+});
+
+describe("relative times", () => {
+  it.each([
+    [9_999, { unit: "now" }],
+    [-60_000, { unit: "now" }],
+    [48_000, { unit: "seconds", count: 40 }],
+    [60_000, { unit: "minutes", count: 1 }],
+    [7_300_000, { unit: "hours", count: 2 }],
+    [3 * 86_400_000, { unit: "days", count: 3 }],
+  ])("%d ms are %j", (ms, ago) => {
+    expect(agoOf(1_700_000_000_000 - ms, 1_700_000_000_000)).toEqual(ago);
   });
 });

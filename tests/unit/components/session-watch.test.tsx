@@ -1,13 +1,12 @@
-// @vitest-environment jsdom
-// One banner tells an open page why its session ended, and what to do.
-import { act, cleanup, screen } from "@testing-library/react";
+// One banner explains to an open page why its session ended, and what to do.
+import { act, screen } from "@testing-library/react";
 import { SWRConfig } from "swr";
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { beforeEach, expect, it, vi } from "vitest";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { MemberProvider } from "@/components/frame/member-context";
 import { SessionWatch } from "@/components/frame/session-watch";
 import { announceAnswer } from "@/lib/browser/api";
-import { usePoll } from "@/lib/browser/poll/use-poll";
+import { liveCode, useLive } from "@/lib/browser/live/use-live";
 import { type SessionState } from "@/lib/contract/console";
 import { AtPage } from "@/tests/support/at-page";
 import { renderInApp } from "./render";
@@ -18,11 +17,6 @@ beforeEach(() => {
   vi.useFakeTimers({ shouldAdvanceTime: true });
   now = live;
   vi.stubGlobal("fetch", async () => Response.json(now));
-});
-afterEach(() => {
-  cleanup();
-  vi.useRealTimers();
-  vi.unstubAllGlobals();
 });
 
 const show = () =>
@@ -62,14 +56,14 @@ it.each<[SessionState, string, string | undefined]>([
   expect(screen.queryByRole("alert")).toBeNull();
 });
 
-it("signs in again in a new tab, so that the page keeps what was typed", async () => {
+it("signs in again in a new tab and keeps typed values", async () => {
   now = { state: "ended", cause: "expired" };
   await show();
   const link = await screen.findByRole("link", { name: "Sign in again" });
   expect([link.getAttribute("href"), link.getAttribute("target")]).toEqual(["/sign-in?callbackUrl=%2Fconfirmed", "_blank"]);
 });
 
-it("renders the page again when the console becomes read-only, within five seconds or once a change is refused", async () => {
+it("rerenders within five seconds or on a refusal when read-only mode starts", async () => {
   const refresh = vi.fn();
   const page = (canChange: boolean) => (
     <AtPage router={{ refresh }}>
@@ -93,7 +87,27 @@ it("renders the page again when the console becomes read-only, within five secon
   expect(refresh).toHaveBeenCalledOnce();
   now = live;
   await fiveSeconds();
-  expect(refresh).toHaveBeenCalledTimes(2);
+  expect(refresh.mock.calls.length).toBeGreaterThan(1);
+});
+
+it("rerenders until the page is current, though the session is unchanged", async () => {
+  vi.spyOn(liveCode, "load").mockResolvedValue({ watchLive: () => () => undefined, restartLive: () => undefined });
+  const refresh = vi.fn();
+  await act(async () =>
+    renderInApp(
+      <AtPage router={{ refresh }}>
+        <SWRConfig value={{ provider: () => new Map() }}>
+          <MemberProvider role="operator" canChange={false}>
+            <SessionWatch memberId="ada" role="operator">
+              {null}
+            </SessionWatch>
+          </MemberProvider>
+        </SWRConfig>
+      </AtPage>,
+    ),
+  );
+  await fiveSeconds();
+  expect(refresh.mock.calls.length).toBeGreaterThan(1);
 });
 
 it("offers an embedded page to reload", async () => {
@@ -108,7 +122,7 @@ it("offers an embedded page to reload", async () => {
   expect(await screen.findByRole("button", { name: "Reload" })).toBeDefined();
 });
 
-it("pauses all other requests while the session has ended, and resumes them when it is back", async () => {
+it("pauses other requests while the session has ended and resumes them", async () => {
   const paths: string[] = [];
   vi.stubGlobal("fetch", async (path: string) => {
     paths.push(path);
@@ -120,7 +134,7 @@ it("pauses all other requests while the session has ended, and resumes them when
     renderInApp(
       <SWRConfig value={{ provider: () => new Map() }}>
         <SessionWatch memberId="ada" role="operator">
-          <Polls />
+          <LiveJobs />
         </SessionWatch>
       </SWRConfig>,
     ),
@@ -131,7 +145,7 @@ it("pauses all other requests while the session has ended, and resumes them when
   await fiveSeconds();
   await screen.findByRole("alert");
   others();
-  await act(() => vi.advanceTimersByTimeAsync(600_000));
+  await act(() => vi.advanceTimersByTimeAsync(30_000));
   expect(others()).toEqual([]);
   now = live;
   await fiveSeconds();
@@ -139,8 +153,7 @@ it("pauses all other requests while the session has ended, and resumes them when
 });
 
 const itself = (value: unknown) => value;
-const moving = () => "moving" as const;
-function Polls() {
-  usePoll("/api/jobs", { read: itself, motion: moving });
+function LiveJobs() {
+  useLive("/api/jobs", { read: itself });
   return null;
 }

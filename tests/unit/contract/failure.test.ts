@@ -13,7 +13,7 @@ const missingImages = {
   },
 };
 
-describe("a refusal in each of the shapes that services send", () => {
+describe("refusals in each service's shape", () => {
   it("A: code and message", () => {
     expect(parseFailure({ status: 404 }, JSON.stringify({ code: "NOT_FOUND", message: "Job not found" }))).toEqual({
       code: "NOT_FOUND",
@@ -22,7 +22,7 @@ describe("a refusal in each of the shapes that services send", () => {
     });
   });
 
-  it("A: with details and the id of the request", () => {
+  it("A: with details and request id", () => {
     const body = JSON.stringify({ code: "INVALID_QUERY", message: "limit", details: { field: "limit" }, request_id: "r-1" });
     expect(parseFailure({ status: 400 }, body)).toMatchObject({ details: { field: "limit" }, requestId: "r-1" });
   });
@@ -90,7 +90,7 @@ describe("a refusal in each of the shapes that services send", () => {
     expect(failure.message).toContain(String(status));
   });
 
-  it("G: a kind of credential that is not taken", () => {
+  it("G: an unsupported kind of credential", () => {
     const body = JSON.stringify({ error: { message: "Use a key", type: "auth_type_not_allowed" }, accepted: ["api_key"] });
     expect(parseFailure({ status: 403 }, body)).toEqual({
       code: "auth_type_not_allowed",
@@ -112,20 +112,20 @@ describe("a refusal in each of the shapes that services send", () => {
     expect(failure.code).toBe("UPSTREAM_ERROR");
   });
 
-  it("a detail as frameworks send it", () => {
+  it("reads a framework's detail", () => {
     expect(parseFailure({ status: 422 }, JSON.stringify({ detail: "tags must not be empty" }))).toMatchObject({
       code: "UNPROCESSABLE",
       message: "tags must not be empty",
     });
   });
 
-  it("no answer at all", () => {
+  it("handles no answer", () => {
     expect(parseFailure({ status: 0 }, "")).toMatchObject({ code: "UPSTREAM_UNREACHABLE", status: 0 });
   });
 });
 
 describe("every failure", () => {
-  it("never throws, whatever the body and the status are, and its message is short plain text", () => {
+  it("never throws and has a short plain message, whatever the body", () => {
     const body = fc.oneof(
       fc.string({ maxLength: 2000 }),
       fc.json(),
@@ -143,13 +143,13 @@ describe("every failure", () => {
     );
   });
 
-  it("cuts a long message and drops a long body that is no JSON", () => {
+  it("shortens a long message and drops a long non-JSON body", () => {
     const long = "x".repeat(5000);
     expect(parseFailure({ status: 500 }, JSON.stringify({ code: "E", message: long })).message).toHaveLength(500);
     expect(parseFailure({ status: 500 }, long).message).toBe("The service answered 500 without saying why.");
   });
 
-  it("reads node errors of every type, and what is missing in them as empty", () => {
+  it("reads node errors of every type with empty defaults", () => {
     const types = [
       "required_input_missing",
       "bad_linked_input",
@@ -210,7 +210,7 @@ describe("the three meanings of 429", () => {
     { message: "User has not paid" },
     { message: "Subscription inactive" },
     { message: "Payment required" },
-  ])("is a refusal that is not repeated: %j", (body) => {
+  ])("is a refusal that is not retried: %j", (body) => {
     expect(isPlainRateLimit(answer(body))).toBe(false);
   });
 
@@ -219,7 +219,7 @@ describe("the three meanings of 429", () => {
   });
 });
 
-describe("validation that arrives late", () => {
+describe("late validation", () => {
   it("is cut out of the exception's text from the first brace to the last", () => {
     const body = {
       error: { type: "prompt_outputs_failed_validation", message: "Prompt outputs failed validation" },

@@ -6,7 +6,7 @@ const entryPoints = ["components", "lib/browser"].flatMap((folder) =>
   readdirSync(folder, { recursive: true, encoding: "utf8" }).flatMap((name) => (/\.tsx?$/.test(name) ? `${folder}/${name}` : [])),
 );
 
-it("no page brings zod into a browser, whatever of the contract it uses", async () => {
+it("ships no zod to a browser from any page", async () => {
   const { metafile } = await build({
     entryPoints,
     bundle: true,

@@ -35,7 +35,7 @@ describe("links", () => {
     expect(linksOf(node)).toEqual([{ input: "images", source: "8", output: 1 }]);
   });
 
-  it("that point at no node are found, with the node that holds them", () => {
+  it("finds links to missing nodes with their source", () => {
     const graph = graphOf({ "1": ["9"], "2": ["1", "toString"] });
     expect(danglingLinks(graph).map((link) => [link.nodeId, link.source])).toEqual([
       ["1", "9"],
@@ -55,7 +55,7 @@ describe("the order in which nodes run", () => {
     ]);
   });
 
-  it("always takes the first of the nodes that are ready", () => {
+  it("always takes the first ready node", () => {
     fc.assert(
       fc.property(anyGraph, (graph) => {
         const done = new Set<string>();
@@ -69,29 +69,29 @@ describe("the order in which nodes run", () => {
     );
   });
 
-  it("leaves out what is in a loop or behind one", () => {
+  it("omits nodes in or behind a loop", () => {
     expect(topologicalOrder(graphOf({ a: ["b"], b: ["a"], behind: ["a"], free: [] }))).toEqual(["free"]);
   });
 
-  it("ignores links that point nowhere", () => {
+  it("ignores dangling links", () => {
     expect(topologicalOrder(graphOf({ a: ["missing"] }))).toEqual(["a"]);
   });
 
-  it("holds every node once, after its sources, whenever there is no loop; and there is a loop whenever it does not", () => {
+  it("holds each node once after its sources unless there is a loop", () => {
     fc.assert(
       fc.property(anyGraph, (graph) => {
         const order = topologicalOrder(graph);
         const place = new Map(order.map((id, index) => [id, index]));
         expect(place.size).toBe(order.length);
-        const known = allLinks(graph).filter((link) => place.has(link.nodeId) && Object.hasOwn(graph, link.source));
-        expect(known.every((link) => (place.get(link.source) ?? Infinity) < (place.get(link.nodeId) ?? -1))).toBe(true);
+        const existingLinks = allLinks(graph).filter((link) => place.has(link.nodeId) && Object.hasOwn(graph, link.source));
+        expect(existingLinks.every((link) => (place.get(link.source) ?? Infinity) < (place.get(link.nodeId) ?? -1))).toBe(true);
         expect(findCycle(graph) === undefined).toBe(order.length === Object.keys(graph).length);
       }),
     );
   });
 });
 
-describe("what a node takes from", () => {
+describe("a node's sources", () => {
   it("is found over others, in loops, and where nothing is at the end of a link", () => {
     const graph = graphOf({ "1": [], "2": ["1"], "3": ["2", "9"], "4": ["3"], "5": ["5", "1"] });
     expect([...sourcesOf(graph, "3")].sort()).toEqual(["1", "2", "9"]);
@@ -106,7 +106,7 @@ describe("loops", () => {
     expect(findCycle(graphOf({ "1": ["2"], "2": ["1"], "3": ["1"] }))).toEqual(["1", "2"]);
   });
 
-  it("of one node are loops", () => {
+  it("includes self-links", () => {
     expect(findCycle(graphOf({ a: ["a"] }))).toEqual(["a"]);
   });
 
@@ -114,7 +114,7 @@ describe("loops", () => {
     expect(findCycle(graphOf({ top: [], l: ["top"], r: ["top"], end: ["l", "r"] }))).toBeUndefined();
   });
 
-  it("that are found do link from each node to the next and back", () => {
+  it("link each node to the next and back", () => {
     fc.assert(
       fc.property(anyGraph, (graph) => {
         const cycle = findCycle(graph);

@@ -7,7 +7,7 @@ const created = 1767225600000;
 const item = (fields: object) => jobListItemSchema.parse({ id: "6f0d", status: "completed", create_time: created, ...fields });
 const status = (fields: Partial<JobStatus>): JobStatus => ({ id: "6f0d", status: "executing", ...fields });
 
-describe("a job for the eyes of the console", () => {
+describe("a job view", () => {
   it("has times in milliseconds, the wait in the queue and the run", () => {
     const view = toJobView(
       item({ create_time: 1767225600, execution_start_time: 1767225604120, execution_end_time: 1767225618250, outputs_count: 2 }),
@@ -45,7 +45,7 @@ describe("a job for the eyes of the console", () => {
     expect(toJobView(item({ execution_start_time: created - 300 })).queueWaitMs).toBe(0);
   });
 
-  it("shows the raw word of the status view, and is still moving where that says so", () => {
+  it("shows the status view's raw word and whether it is moving", () => {
     expect(toJobView(item({ status: "cancelled" }), status({ status: "cancel_requested" }))).toMatchObject({
       state: "cancelled",
       word: "cancel_requested",
@@ -53,7 +53,7 @@ describe("a job for the eyes of the console", () => {
     });
   });
 
-  it("keeps the state that it knows beside a word that it does not", () => {
+  it("keeps its state beside an unknown word", () => {
     expect(toJobView(item({ status: "in_progress" }), status({ status: "warming_up" }))).toMatchObject({
       state: "in_progress",
       word: "warming_up",
@@ -61,12 +61,12 @@ describe("a job for the eyes of the console", () => {
     expect(toJobView(item({ status: "warming_up" }))).toMatchObject({ state: "unknown", word: "warming_up", terminal: false });
   });
 
-  it("takes the time of creation and the slot from the status view", () => {
+  it("takes creation time and slot from the status view", () => {
     const view = toJobView(item({ create_time: null }), status({ created_at: "2026-01-01T00:00:00Z", assigned_inference: "slot-1" }));
     expect(view).toMatchObject({ createdAtMs: created, assignedTo: "slot-1" });
   });
 
-  it("knows since when a job runs from its progress, where the service tells", () => {
+  it("derives the start from progress where reported", () => {
     const running = item({ status: "in_progress", execution_start_time: undefined, progress: { value: 0.1, start_time: 1767225604120 } });
     expect(toJobView(running)).toMatchObject({ startedAtMs: 1767225604120 });
     expect(toJobView(running)).not.toHaveProperty("runMs");
@@ -93,10 +93,10 @@ describe("a job for the eyes of the console", () => {
 });
 
 describe("why a job failed", () => {
-  const failed = (fields: object, told?: Partial<JobStatus>) =>
+  const failed = (fields: object, reportedStatus?: Partial<JobStatus>) =>
     toJobView(
       jobDetailSchema.parse({ id: "6f0d", status: "failed", create_time: created, ...fields }),
-      told && status({ status: "error", ...told }),
+      reportedStatus && status({ status: "error", ...reportedStatus }),
     ).error;
   const error = { node_id: "3", node_type: "KSampler", exception_type: "OOMError", exception_message: "no memory", traceback: ["line 1"] };
   const view = { nodeId: "3", nodeType: "KSampler", type: "OOMError", message: "no memory", traceback: ["line 1"] };
@@ -116,7 +116,7 @@ describe("why a job failed", () => {
     expect(failed({ execution_error: dispatch })).toEqual({ type: "DispatcherError", message: "no machine", traceback: [] });
   });
 
-  it("is read as a refusal of nodes where validation came late", () => {
+  it("is read as a refusal of nodes after late validation", () => {
     const body = {
       error: { type: "prompt_outputs_failed_validation", message: "bad" },
       node_errors: { "9": { errors: [{ type: "value_not_in_list" }] } },
@@ -127,13 +127,13 @@ describe("why a job failed", () => {
     expect(failed({}, { error_message: JSON.stringify(body) })?.lateValidation?.message).toBe("bad");
   });
 
-  it("is nothing where nobody says anything", () => {
+  it("is empty without any report", () => {
     expect(failed({ execution_error: {} }, { error_message: " " })).toBeUndefined();
     expect(toJobView(item({ execution_error: error }))).not.toHaveProperty("error");
   });
 });
 
-it("a view is made of whatever a service sends as a job", () => {
+it("builds a view from any job a service sends", () => {
   const fields = fc.record({
     status: fc.string(),
     create_time: fc.oneof(fc.double({ noNaN: true, noDefaultInfinity: true }), fc.string()),
@@ -143,12 +143,12 @@ it("a view is made of whatever a service sends as a job", () => {
     progress: fc.jsonValue(),
   });
   fc.assert(
-    fc.property(fields, fc.option(fc.string(), { nil: undefined }), (body, told) => {
+    fc.property(fields, fc.option(fc.string(), { nil: undefined }), (body, reportedStatus) => {
       const view = toJobView(
         jobDetailSchema.parse({ id: "a", ...body }),
-        told === undefined ? undefined : status({ status: told, error_message: told }),
+        reportedStatus === undefined ? undefined : status({ status: reportedStatus, error_message: reportedStatus }),
       );
-      expect(view.word).toBe(told ?? body.status);
+      expect(view.word).toBe(reportedStatus ?? body.status);
       expect(Object.values(view)).not.toContain(undefined);
     }),
   );

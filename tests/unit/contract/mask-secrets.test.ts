@@ -35,13 +35,13 @@ describe("secrets by the name of their field", () => {
     expect(maskSecrets(value)).toBe(value);
   });
 
-  it("also inside lists and objects, as current_inputs has them", () => {
+  it("applies inside lists and objects, as in current_inputs", () => {
     expect(maskSecrets({ current_inputs: { api_key: ["hush"], auth: { user: "u", value: { __value__: ["hush"] } } } })).toEqual({
       current_inputs: { api_key: [MASK], auth: { user: MASK, value: { __value__: [MASK] } } },
     });
   });
 
-  it("but a link to another node stays a link, and a catalogue's description of an input stays", () => {
+  it("keeps links and catalogue descriptions with a secret's name", () => {
     const value = {
       inputs: { api_key: ["12", 0] },
       required: { password: ["STRING", { default: "" }] },
@@ -50,13 +50,13 @@ describe("secrets by the name of their field", () => {
     expect(maskSecrets(value)).toBe(value);
   });
 
-  it("also the nameless widget values of an editor's node with a secret input", () => {
+  it("applies to unnamed widget values of a node with a secret input", () => {
     const node = { inputs: [{ name: "model" }, { name: "api_key", widget: { name: "api_key" } }], widgets_values: ["hush", 7, null] };
     expect(maskSecrets({ nodes: [node] })).toEqual({ nodes: [{ ...node, widgets_values: [MASK, 7, null] }] });
   });
 });
 
-describe("secrets by their looks", () => {
+describe("secrets by pattern", () => {
   it.each([
     [vendorKey, MASK],
     [`use ${vendorKey}, please`, `use ${MASK}, please`],
@@ -86,7 +86,7 @@ describe("secrets by their looks", () => {
   });
 });
 
-describe("secrets that are known", () => {
+describe("registered secrets", () => {
   it("are found anywhere in texts, names and texts of JSON, in every spelling", () => {
     const odd = 'k"e/y+1';
     const value = { a: `x${ownKey}y`, [ownKey]: 1, nested: [JSON.stringify({ k: odd })], url: `?q=${encodeURIComponent(odd)}` };
@@ -115,7 +115,7 @@ describe("secrets that are known", () => {
 });
 
 describe("masking", () => {
-  it("gives back the same object where nothing was found, and shares what it did not change", () => {
+  it("returns the same object when nothing was masked and shares unchanged parts", () => {
     const value = { plain: { a: [1, "x", null, true] }, secret: { token: "hush" } };
     const masked = maskSecrets(value);
     expect(masked).not.toBe(value);
@@ -149,7 +149,7 @@ describe("masking", () => {
     );
   });
 
-  it("masks what lies too deep to be searched instead of letting it through", () => {
+  it("masks what is nested too deep to search", () => {
     const deep = Array.from({ length: 5000 }).reduce<unknown>((inside) => [inside], { note: ownKey });
     expect(JSON.stringify(maskSecrets(deep, [ownKey]))).toBe(`${"[".repeat(200)}"${MASK}"${"]".repeat(200)}`);
   });
@@ -160,7 +160,7 @@ describe("masking", () => {
     expect(Reflect.get({}, "token")).toBeUndefined();
   });
 
-  it("gets through half a megabyte of every text that is built to be slow", () => {
+  it("handles half a megabyte of any slow text", () => {
     const pieces = ["eyJ-", "comfyui-", "bearer ", "://", "://a:", "?", "&key", "sk-", "hf_"];
     const hostile = pieces.map((piece) => piece.repeat(500_000 / piece.length));
     expect(maskSecrets(hostile, [ownKey])).toHaveLength(pieces.length);
@@ -189,7 +189,7 @@ it.each([
   expect(typeof maskSecrets({ text }).text).toBe("string");
 });
 
-it("a key of the platform is found behind any number of words that begin alike", () => {
+it("finds a platform key behind any number of similar words", () => {
   const words = "comfyui-impact-pack comfyui-".repeat(10_000);
   const key = `comfyui-${"a1".repeat(20)}`;
   expect(maskSecrets(`${words} ${key} ${words}`)).toBe(`${words} [REDACTED] ${words}`);
@@ -197,7 +197,7 @@ it("a key of the platform is found behind any number of words that begin alike",
   expect(maskSecrets(`comfyui-${"ab-".repeat(14)}${"a1".repeat(20)}`)).toContain("comfyui-ab");
 });
 
-it("a key in a long text is found wherever it is, also where the text is looked through in parts", () => {
+it("finds a key anywhere in a long text, also when scanned in parts", () => {
   const key = `sk-${"a1".repeat(20)}`;
   for (const filler of ["word ", "x", "bearer "])
     for (let before = 262_144 - 60; before < 262_144 + 5; before += 5) {
@@ -208,7 +208,7 @@ it("a key in a long text is found wherever it is, also where the text is looked 
     }
 });
 
-it("keeps the spelling of numbers beside what is masked", () => {
+it("keeps number spellings when masking", () => {
   const text = `{"k":5.0,"token":"hush","in":{"e":1e3,"list":["${vendorKey}",0.10]}}`;
   expect(writeExactJson(maskSecrets(parseExactJson(text)))).toBe(text.replace("hush", MASK).replace(vendorKey, MASK));
 });

@@ -1,13 +1,17 @@
+import { readFileSync } from "node:fs";
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { capabilities } from "@/lib/contract/capabilities";
-import { fillPath } from "@/lib/contract/operation";
-import { allOperations } from "@/lib/contract/operations";
+import { isTerminalWord, jobStates, toJobState } from "@/lib/contract/jobs/job-list";
+import { isLiveEvent, pathTopic, readTopic, topicPath } from "@/lib/contract/live";
+import { fillPath, type Operation } from "@/lib/contract/operation";
+import { allOperations, coreOperations } from "@/lib/contract/operations";
 import { hasRole } from "@/lib/contract/people/roles";
 
 const signature = (operation: { method: string; path: string }) => `${operation.method} ${operation.path}`;
 
 describe("the table of operations", () => {
-  it("knows no capability that no operation needs, except stopping whichever way and the websocket", () => {
+  it("uses each capability in an operation, except stop variants and websocket", () => {
     const used = new Set<string | undefined>(allOperations.map((operation) => operation.capability));
     expect(Object.keys(capabilities).filter((capability) => !used.has(capability))).toEqual(["jobs.stop", "events"]);
   });
@@ -46,4 +50,121 @@ describe("the table of operations", () => {
   it("refuses to fill a path with a parameter missing", () => {
     expect(() => fillPath("/api/jobs/{job_id}", {})).toThrow("job_id");
   });
+});
+
+const page = readFileSync("docs/interface.md", "utf8");
+
+/** The rows of a section's table, as cells. */
+function rowsOf(section: string): string[][] {
+  const text = page.split(`## ${section}\n`)[1]?.split("\n## ")[0] ?? "";
+  const rows = text.split("\n").filter((line) => line.startsWith("| `"));
+  return rows.map((row) => row.split(" | "));
+}
+const quoted = (cell = "") => [...cell.matchAll(/`([^`]+)`/g)].map(([, text]) => text);
+
+it("lists exactly the operations of the table in docs/interface.md", () => {
+  const core = rowsOf("Core operations").flatMap(([names]) => quoted(names));
+  const extensions = rowsOf("Extensions").flatMap(([names, capability]) => quoted(names).map((name) => [name, ...quoted(capability)]));
+  const signature = ({ method, path }: Operation) => `${method} ${path}`;
+  expect(core.sort()).toEqual(coreOperations.map(signature).sort());
+  const others = allOperations.filter(({ tier }) => tier === "extension");
+  expect(extensions.sort()).toEqual(others.map((operation) => [signature(operation), operation.capability]).sort());
+});
+
+it("docs/interface.md says of every status word what the program does with it", () => {
+  const rows = page.split("## Job states")[1]?.split("##")[0]?.split("\n") ?? [];
+  const cells = rows
+    .map((row) => row.split("|").map((cell) => cell.trim()))
+    .filter((row) => /^(yes|no)$/.test(row[3] ?? "") && row[1] !== "unknown");
+  expect(cells).toHaveLength(6);
+  for (const [, state, words, terminal] of cells) {
+    for (const word of words?.split(", ") ?? [])
+      expect([word, toJobState(word), isTerminalWord(word)]).toEqual([word, state, terminal === "yes"]);
+  }
+});
+
+const table: [word: string, state: string, terminal: boolean][] = [
+  ["waiting_to_dispatch", "pending", false],
+  ["submitted", "pending", false],
+  ["queued_limited", "pending", false],
+  ["queued_waiting", "pending", false],
+  ["allocated", "pending", false],
+  ["preparing", "pending", false],
+  ["pending_execution", "pending", false],
+  ["pending", "pending", false],
+  ["in_progress", "in_progress", false],
+  ["executing", "in_progress", false],
+  ["executed", "in_progress", false],
+  ["erroring", "in_progress", false],
+  ["completed", "completed", true],
+  ["success", "completed", true],
+  ["failed", "failed", true],
+  ["error", "failed", true],
+  ["non_retryable_error", "failed", true],
+  ["lost", "failed", true],
+  ["retryable_error", "failed", true],
+  ["cancelled", "cancelled", true],
+  ["canceled", "cancelled", true],
+  ["cancel_requested", "cancelled", false],
+  ["cancel_pending", "cancelled", false],
+  ["cancelling_preparing", "cancelled", false],
+];
+
+describe("job states", () => {
+  it.each(table)("%s is shown as %s, terminal: %s", (word, state, terminal) => {
+    expect(toJobState(word)).toBe(state);
+    expect(isTerminalWord(word)).toBe(terminal);
+  });
+
+  it("keeps an unknown word as unknown and never calls it terminal", () => {
+    const stateWords = new Set(table.map(([word]) => word));
+    fc.assert(
+      fc.property(fc.oneof(fc.string(), fc.constantFrom("constructor", "__proto__", "toString", "expired", "")), (word) => {
+        fc.pre(!stateWords.has(word));
+        expect([toJobState(word), isTerminalWord(word)]).toEqual(["unknown", false]);
+      }),
+    );
+  });
+
+  it("maps each of its own words to itself", () => {
+    expect(jobStates.map(toJobState)).toEqual([...jobStates]);
+  });
+});
+
+describe("a topic", () => {
+  it.each([
+    ["jobs?limit=50&connection=a", "/api/jobs?limit=50&connection=a"],
+    ["job:a%2Fb?connection=a", "/api/jobs/a%2Fb?connection=a"],
+    ["batches:1", "/api/apps/1/runs"],
+    ["counts", "/api/console/counts"],
+    ["search?text=a%3Fb", "/api/console/jobs/search?text=a%3Fb"],
+  ])("%s is the path %s", (topic, path) => {
+    expect(topicPath(topic)).toBe(path);
+    expect(pathTopic(path)).toBe(topic);
+  });
+
+  it("has an id exactly if its path has one, and a valid name", () => {
+    for (const topic of ["job", "job:", "jobs:1", "nothing", "", "toString", "job:%zz", "?limit=1"])
+      expect(readTopic(topic)).toBeUndefined();
+  });
+
+  it("does not depend on a path's fragment", () => {
+    expect(pathTopic("/api/jobs?limit=1#started")).toBe("jobs?limit=1");
+    expect(pathTopic("/api/jobs/1#workflow")).toBe("job:1");
+  });
+
+  it("is missing for paths without live updates", () => {
+    for (const path of ["/api/jobs/1/assets", "/api/job", "/jobs", "/api/prompt"]) expect(pathTopic(path)).toBeUndefined();
+  });
+});
+
+it("distinguishes the console's events from others", () => {
+  expect(isLiveEvent({ event: "snapshot", data: { topic: "jobs", atMs: 1, value: null } })).toBe(true);
+  for (const [event, data] of [
+    ["snapshot", { topic: "jobs", value: 1 }],
+    ["job.updated", { topic: "jobs", atMs: 1 }],
+    ["toString", {}],
+    ["ping", null],
+  ] as const)
+    expect(isLiveEvent({ event, data })).toBe(false);
 });

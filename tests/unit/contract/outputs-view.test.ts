@@ -90,7 +90,7 @@ describe("the outputs of a job", () => {
     expect(kinds({ "1": { text: ["cat.png"], caption: ["see cat.png"] } })).toEqual(["1/text/0 text", "1/caption/0 text"]);
   });
 
-  it("keep what nobody knows as JSON", () => {
+  it("keep unknown outputs as JSON", () => {
     expect(listed({ "1": { histogram: [1, 2, 3], stats: { mean: 4 } }, "2": [1] }).map((output) => output.json)).toEqual([
       [1, 2, 3],
       { mean: 4 },
@@ -123,7 +123,7 @@ describe("the preview of a job", () => {
     });
   });
 
-  it("takes the item's own media type before the key", () => {
+  it("prefers the item's own media type over the key", () => {
     expect(toPreviewView({ filename: "m", nodeId: "5", mediaType: "3d" })?.kind).toBe("3d");
   });
 
@@ -132,7 +132,7 @@ describe("the preview of a job", () => {
   });
 });
 
-describe("an asset for the eyes of the console", () => {
+describe("an asset view", () => {
   it("has its times in milliseconds, its kind and its edges", () => {
     const asset = assetSchema.parse({
       id: "7c1b",
@@ -156,20 +156,20 @@ describe("an asset for the eyes of the console", () => {
     });
   });
 
-  it("has a state of its own on its page only where the service reports whether it may change", () => {
+  it("has a state on its page only where the service reports mutability", () => {
     const detailOf = (asset: object) => toAssetDetail(assetSchema.parse({ id: "7c1b", name: "cat.png", ...asset }));
     expect(detailOf({ is_immutable: false })).toMatchObject({ immutable: false, isMutableReported: true });
     expect(detailOf({})).not.toHaveProperty("isMutableReported");
   });
 
-  it("is told apart by its media type where the name says nothing", () => {
+  it("is recognized by media type when the name has no ending", () => {
     expect(toAssetView(assetSchema.parse({ id: "a", name: "clip", mime_type: "video/mp4" })).kind).toBe("video");
     expect(toAssetView(assetSchema.parse({ id: "a", name: null })).name).toBe("a");
   });
 });
 
 describe("the name of a workflow", () => {
-  it("is the editor's, else a short id that is marked as one", () => {
+  it("is the editor's name, else a marked short id", () => {
     const workflow = { prompt: {}, extra_data: { extra_pnginfo: { workflow: { name: " Poster " } } } };
     expect(workflowName({ id: "6f0d4f7e-13b2", workflow_id: "1f3b7f7c-55a0", workflow })).toBe("Poster");
     expect(workflowName({ id: "6f0d4f7e-13b2", workflow_id: "1f3b7f7c-55a0" })).toBe("#1f3b7f7c");

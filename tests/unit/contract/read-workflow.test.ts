@@ -89,13 +89,13 @@ describe("a workflow file", () => {
     expect(reading).toMatchObject({ ok: true, value: { graph: { prompt: { class_type: "PreviewAny" } } } });
   });
 
-  it("may leave out the inputs of a node, and may carry fields that nobody knows", () => {
+  it("may omit a node's inputs and include unknown fields", () => {
     const reading = readWorkflow(JSON.stringify({ "1": { class_type: "X", is_changed: [1] } }));
     expect(reading).toEqual({ ok: true, value: { graph: { "1": { class_type: "X", inputs: {}, is_changed: [1] } } } });
   });
 });
 
-describe("a file that is none", () => {
+describe("an invalid file", () => {
   it.each([
     ["", { code: "empty" }],
     [" \n", { code: "empty" }],
@@ -127,14 +127,14 @@ describe("a file that is none", () => {
   it("is too large in characters, nodes or depth", () => {
     expect(problem("x".repeat(workflowLimits.characters + 1))).toMatchObject({ code: "too_large", limit: "characters" });
     const many = Object.fromEntries(Array.from({ length: 5001 }, (_, index) => [index, { class_type: "X" }]));
-    expect(problem(JSON.stringify(many))).toEqual({ code: "too_large", limit: "nodes", most: 5000, found: 5001 });
+    expect(problem(JSON.stringify(many))).toEqual({ code: "too_large", limit: "nodes", max: 5000, found: 5001 });
     const deep = `{"1": {"class_type": "X", "inputs": {"a": ${"[".repeat(200)}${"]".repeat(200)}}}}`;
-    expect(problem(deep)).toMatchObject({ code: "too_large", limit: "depth", most: 100 });
+    expect(problem(deep)).toMatchObject({ code: "too_large", limit: "depth", max: 100 });
     const abyss = `{"1": ${"[".repeat(1_000_000)}${"]".repeat(1_000_000)}}`;
     expect(problem(abyss)).toMatchObject({ code: "too_large", limit: "depth" });
   });
 
-  it("never throws, whatever is dropped", () => {
+  it("never throws for any dropped file", () => {
     fc.assert(fc.property(fc.oneof(fc.string(), fc.json()), (text) => void readWorkflow(text)));
     fc.assert(fc.property(fc.anything(), (value) => void unwrapWorkflow(value)));
   });
@@ -161,7 +161,7 @@ describe("the workflow of a job", () => {
   });
 });
 
-describe("the place where a text stops being JSON", () => {
+describe("the position of a JSON error", () => {
   it.each([
     ["{", 1],
     ['{"a"}', 4],
@@ -181,7 +181,7 @@ describe("the place where a text stops being JSON", () => {
     expect(findJsonError(text)).toBe(offset);
   });
 
-  it("is nowhere exactly when the engine's own parser reads the text", () => {
+  it("is undefined exactly when the engine's parser accepts the text", () => {
     const broken = fc.tuple(fc.json(), fc.nat(), fc.string({ maxLength: 2 })).map(([text, at, insert]) => {
       const place = at % (text.length + 1);
       return text.slice(0, place) + insert + text.slice(place + 1);
@@ -203,7 +203,7 @@ describe("the place where a text stops being JSON", () => {
     );
   });
 
-  it("is found in the largest text that is read, however it is built", () => {
+  it("is found in the largest readable text of any shape", () => {
     expect(findJsonError(`"${"a".repeat(4_999_990)}`)).toBe(4_999_991);
     expect(findJsonError(`"${"\\n".repeat(2_000_000)}`)).toBe(4_000_001);
     expect(findJsonError("[".repeat(2_000_000))).toBe(2_000_000);

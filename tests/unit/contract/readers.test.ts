@@ -1,6 +1,24 @@
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
+import { carriedBy } from "@/lib/browser/carried-texts";
+import { bytesOfBlob } from "@/lib/browser/files/byte-source";
+import { appDefinitionSchema } from "@/lib/contract/apps/app";
+import { savedViewBodySchema } from "@/lib/contract/console";
+import { readDrawingOf } from "@/lib/contract/editor-workflow/drawing";
+import { toApiWorkflow } from "@/lib/contract/editor-workflow/index";
+import { parseFailure, readNodeErrors } from "@/lib/contract/failure";
+import { isObject } from "@/lib/contract/json/json";
+import { parseJson } from "@/lib/contract/json/parse-json";
 import { anyText, anything, isTrue, list, map, number, object, oneOf, or, text, where } from "@/lib/contract/json/readers";
+import { allOperations } from "@/lib/contract/operations";
+import { graphSchema } from "@/lib/contract/schemas/graph";
+import { objectInfoSchema } from "@/lib/contract/schemas/object-info";
+import { shareBodySchema } from "@/lib/contract/share";
+import { expiresSoon, toMilliseconds } from "@/lib/contract/times";
+import { readWorkflow, unwrapWorkflow } from "@/lib/contract/workflow/read-workflow";
+import { outputsByNode, readEnding, readOutputs } from "@/lib/service/runners/read-outputs";
+import { hostileJson, prototypeMembers } from "@/tests/support/hostile-keys";
+import { flac, glb, plainText, png, webp } from "../carried/files";
 
 const read = object(
   { id: text, atMs: number, name: or(text, "unnamed") },
@@ -16,27 +34,203 @@ const read = object(
   },
 );
 
-describe("what a browser reads", () => {
-  it("has the fields that are named and fit, and its usual values", () => {
-    const kept = { id: "1", atMs: 2, kind: "c", isDone: true, seen: ["a", "x", 4, "late"], sizes: { w: 3, h: "4" }, rest: null, more: 1 };
-    expect(read(kept)).toEqual({ id: "1", atMs: 2, name: "unnamed", isDone: true, seen: ["a"], sizes: { w: 3 }, rest: null });
+describe("values stored in the browser", () => {
+  it("contains the fitting named fields and defaults", () => {
+    const storedValue = {
+      id: "1",
+      atMs: 2,
+      kind: "c",
+      isDone: true,
+      seen: ["a", "x", 4, "late"],
+      sizes: { w: 3, h: "4" },
+      rest: null,
+      more: 1,
+    };
+    expect(read(storedValue)).toEqual({ id: "1", atMs: 2, name: "unnamed", isDone: true, seen: ["a"], sizes: { w: 3 }, rest: null });
   });
 
   it("is nothing where a field is missing that it needs", () => {
-    for (const kept of [undefined, null, [], "{}", { id: " ", atMs: 2 }, { id: "1" }, { id: "1", atMs: Infinity }])
-      expect(read(kept)).toBeUndefined();
+    for (const storedValue of [undefined, null, [], "{}", { id: " ", atMs: 2 }, { id: "1" }, { id: "1", atMs: Infinity }])
+      expect(read(storedValue)).toBeUndefined();
   });
 
   it("keeps lists in lists, and names that objects inherit", () => {
     expect(list(list(number))([[1, "2"], [], 3])).toEqual([[1], []]);
-    const kept: unknown = JSON.parse('{ "__proto__": 1, "constructor": 2 }');
-    expect(Object.entries(map(number)(kept) ?? {})).toEqual([
+    const storedValue: unknown = JSON.parse('{ "__proto__": 1, "constructor": 2 }');
+    expect(Object.entries(map(number)(storedValue) ?? {})).toEqual([
       ["__proto__", 1],
       ["constructor", 2],
     ]);
   });
 
-  it("never throws, whatever was kept", () => {
-    fc.assert(fc.property(fc.jsonValue(), (kept) => void read({ id: "1", atMs: 2, seen: kept, sizes: kept, rest: kept })));
+  it("never throws for any stored value", () => {
+    fc.assert(
+      fc.property(
+        fc.jsonValue(),
+        (storedValue) => void read({ id: "1", atMs: 2, seen: storedValue, sizes: storedValue, rest: storedValue }),
+      ),
+    );
+  });
+});
+
+const names = [
+  ...["prompt", "workflow", "extra_data", "extra_pnginfo", "inputs", "class_type", "_meta", "title", "nodes", "links", "widgets_values"],
+  ...["definitions", "subgraphs", "groupNodes", "extra", "outputs", "status", "messages", "meta", "display_node", "images", "text"],
+  ...["node_errors", "errors", "input", "required", "optional", "jobs", "assets", "tags", "user_metadata", "properties", "type", "id"],
+];
+const before = prototypeMembers();
+const graph = graphSchema.parse({ constructor: { class_type: "A", inputs: {} }, "1": { class_type: "B", inputs: {} } });
+
+const readers: Record<string, (value: unknown, text: string) => unknown> = {
+  "request bodies and answers of all operations": (value) =>
+    allOperations.forEach(({ body, answers }) => {
+      if (body?.kind === "json") body.schema.safeParse(value);
+      for (const operationAnswer of Object.values(answers)) if (operationAnswer.kind === "json") operationAnswer.schema.safeParse(value);
+    }),
+  "histories of runners": (value) => [
+    readEnding({ status: value, outputs: value }),
+    readOutputs(outputsByNode({ outputs: value, meta: value }, graph)),
+  ],
+  "workflow files": (value, text) => [readWorkflow(text), unwrapWorkflow(value), readWorkflow(`{"1":{"class_type":"A","inputs":${text}}}`)],
+  "files of the editor": (value, text) => {
+    const file = parseJson(
+      `{"nodes":[{"id":1,"type":"constructor","widgets_values":${text},"properties":${text}},${text}],"links":[${text}],"extra":${text}}`,
+    );
+    const info = objectInfoSchema.safeParse({ constructor: { input: { required: value } } }).data ?? {};
+    return [toApiWorkflow(file, info), toApiWorkflow(value, info), readDrawingOf(file, graph), readDrawingOf(value, graph)];
+  },
+  "refusals of services": (value, text) => [readNodeErrors(value), parseFailure({ status: 400, headers: new Headers() }, text)],
+  "saved views, apps and shares": (value) =>
+    [savedViewBodySchema, appDefinitionSchema, shareBodySchema].map((schema) => schema.safeParse(isObject(value) ? { ...value } : value)),
+};
+
+it.each(Object.entries(readers))("reads hostile keys in %s without touching a prototype", (_, read) => {
+  fc.assert(
+    fc.property(hostileJson(names), (text) => {
+      read(parseJson(text), text);
+      expect(prototypeMembers()).toEqual(before);
+    }),
+    { numRuns: 150 },
+  );
+});
+
+it("reads hostile keys in media metadata without touching a prototype", async () => {
+  await fc.assert(
+    fc.asyncProperty(hostileJson(names), async (text) => {
+      for (const bytes of [
+        await png(plainText("prompt", text), plainText("workflow", text), plainText("__proto__", text)),
+        flac([`prompt=${text}`, `workflow=${text}`, `comment=${text}`, `__proto__=${text}`].map((value) => Buffer.from(value))),
+        glb(`{"asset":{"extras":{"prompt":${text},"workflow":${text}}},"constructor":${text}}`),
+        await webp({ Model: `prompt:${text}`, Make: `__proto__:${text}` }),
+      ])
+        await carriedBy(bytesOfBlob(new Blob([new Uint8Array(bytes)])));
+      expect(prototypeMembers()).toEqual(before);
+    }),
+    { numRuns: 20 },
+  );
+});
+
+describe("extreme times", () => {
+  it.each([
+    ["whole seconds", 1767225600, 1767225600000],
+    ["seconds with a fraction", 1767225600.25, 1767225600250],
+    ["milliseconds", 1767225600000, 1767225600000],
+    ["RFC 3339 in UTC", "2026-01-01T00:00:00Z", 1767225600000],
+    ["RFC 3339 with microseconds", "2026-01-01T00:00:00.123456Z", 1767225600123],
+    ["RFC 3339 with an offset", "2026-01-01T02:00:00+02:00", 1767225600000],
+    ["the last second that is read as one", 99_999_999_999, 99_999_999_999_000],
+    ["the first millisecond that is read as one", 100_000_000_000, 100_000_000_000],
+    ["the beginning of time", 0, 0],
+  ])("reads %s", (_, value, expected) => {
+    expect(toMilliseconds(value)).toBe(expected);
+  });
+
+  it.each(["Asia/Shanghai", "America/New_York"])("reads what names no zone as UTC, wherever it is read, as in %s", (zone) => {
+    vi.stubEnv("TZ", zone);
+    for (const text of [
+      "2026-01-01T00:00:00",
+      "2026-01-01T00:00:00.000000",
+      "2026-01-01T00:00",
+      "2026-01-01 00:00:00.000000",
+      "2026-01-01",
+    ])
+      expect(toMilliseconds(text), text).toBe(1767225600000);
+    vi.unstubAllEnvs();
+  });
+
+  it.each([
+    [null],
+    [undefined],
+    [""],
+    ["soon"],
+    ["17"],
+    [Number.NaN],
+    [Number.POSITIVE_INFINITY],
+    [1e300],
+    [{}],
+    [[1]],
+    [true],
+    ["2026-99-99"],
+  ])("reads %s as no time", (value) => {
+    expect(toMilliseconds(value)).toBeUndefined();
+  });
+
+  it("never throws and never answers anything but a date that JavaScript can hold", () => {
+    fc.assert(
+      fc.property(fc.anything(), (value) => {
+        const read = toMilliseconds(value);
+        expect(read === undefined || !Number.isNaN(new Date(read).getTime())).toBe(true);
+      }),
+    );
+  });
+
+  it("keeps the order of moments in one unit", () => {
+    const seconds = fc.integer({ min: 0, max: 4_000_000_000 });
+    fc.assert(
+      fc.property(seconds, seconds, (a, b) => {
+        const order = Math.sign(a - b);
+        expect(Math.sign((toMilliseconds(a) ?? 0) - (toMilliseconds(b) ?? 0))).toBe(order);
+        expect(Math.sign((toMilliseconds(2e11 + a) ?? 0) - (toMilliseconds(2e11 + b) ?? 0))).toBe(order);
+      }),
+    );
+  });
+
+  it("reads one moment alike from seconds, milliseconds and text", () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 100_000_001, max: 4_000_000_000 }), (seconds) => {
+        const readings = [seconds, seconds * 1000, new Date(seconds * 1000).toISOString()].map(toMilliseconds);
+        expect(new Set(readings).size).toBe(1);
+      }),
+    );
+  });
+
+  it("leaves milliseconds as they are when they are read again", () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1e11, max: 8e15 }), (ms) => {
+        expect(toMilliseconds(toMilliseconds(ms))).toBe(ms);
+      }),
+    );
+  });
+});
+
+describe("expiry warnings", () => {
+  const HOUR = 60 * 60_000;
+  const DAY = 24 * HOUR;
+  it.each([
+    ["a day's link in its last tenth", DAY, 2 * HOUR, true],
+    ["a day's link before that", DAY, 3 * HOUR, false],
+    ["a week's link in its last tenth", 7 * DAY, 16 * HOUR, true],
+    ["a week's link a day before its end", 7 * DAY, DAY, false],
+    ["a year's token three days before its end", 365 * DAY, 3 * DAY, true],
+    ["a year's token four days before its end", 365 * DAY, 4 * DAY, false],
+    ["what has ended", DAY, 0, false],
+  ])("judges %s", (_, lifetime, left, expected) => {
+    expect(expiresSoon({ createdAt: 1000, expiresAt: 1000 + lifetime }, 1000 + lifetime - left)).toBe(expected);
+  });
+
+  it("judges what has no beginning by three days, and what has no end never", () => {
+    expect(expiresSoon({ expiresAt: 3 * DAY }, 1)).toBe(true);
+    expect(expiresSoon({ expiresAt: 4 * DAY }, 1)).toBe(false);
+    expect(expiresSoon({ createdAt: 1 }, 10 * DAY)).toBe(false);
   });
 });

@@ -1,6 +1,9 @@
+import { type LookupAddress } from "node:dns";
 import { describe, expect, it } from "vitest";
-import { readContentRange, readLength, readUnsatisfiedLength, readValidator } from "@/lib/service/downloads/open-source";
-import { createSourcePolicy, defaultDownloadHosts, requireSource } from "@/lib/service/downloads/sources";
+import { createOpenSource, readContentRange, readLength, readUnsatisfiedLength, readValidator } from "@/lib/service/downloads/open-source";
+import { createSourceAgents, createSourcePolicy, defaultDownloadHosts, requireSource } from "@/lib/service/downloads/sources";
+import { type Resolve } from "@/lib/shared/guarded-connector";
+import { startLittleServer } from "@/tests/support/servers";
 
 describe("the policy of sources", () => {
   const policy = createSourcePolicy(defaultDownloadHosts);
@@ -52,14 +55,14 @@ describe("the policy of sources", () => {
     expect(refused(inner)).toBe("source_url: this service downloads only from places that its operator chose.");
   });
 
-  it("opens a storage with its source only: a configuration that leaves the source out leaves both out", () => {
+  it("opens a storage only together with its source", () => {
     const own = createSourcePolicy(["models.example"]);
     expect(own.mayLeadTo(new URL("https://models.example/x"), new URL("https://cdn-lfs.hf.co/x"))).toBe(false);
     expect(own.isPermitted(new URL("https://eu.models.example/x"))).toBe(true);
   });
 });
 
-describe("what headers claim", () => {
+describe("source headers", () => {
   it.each([
     ["bytes 5-9/10", { start: 5, total: 10 }],
     ["bytes 5-9/*", { start: 5 }],
@@ -71,11 +74,11 @@ describe("what headers claim", () => {
     ["bytes 5-9/10, bytes 1-2/10", undefined],
     ["bytes -5/10", undefined],
     ["", undefined],
-  ])("a part %s is read exactly or not at all", (text, part) => {
+  ])("reads a part %s exactly or not at all", (text, part) => {
     expect(readContentRange({ "content-range": text })).toEqual(part);
   });
 
-  it("a validator is a strong tag or a date, never a weak tag or what could break a header", () => {
+  it("accepts strong tags and dates as validators, no weak or unsafe ones", () => {
     const lastModified = "Wed, 21 Oct 2015 07:28:00 GMT";
     expect(readValidator({ etag: '"x"', "last-modified": lastModified })).toBe('"x"');
     expect(readValidator({ etag: 'W/"x"', "last-modified": lastModified })).toBe(lastModified);
@@ -85,12 +88,79 @@ describe("what headers claim", () => {
     expect(readValidator({})).toBeUndefined();
   });
 
-  it("a length is digits alone", () => {
+  it("accepts only digits as a length", () => {
     expect(readLength({ "content-length": "12" })).toBe(12);
     // A length too large to count exceeds every limit, and is not the same as a missing one.
     expect(readLength({ "content-length": "99999999999999999999" })).toBe(Number.MAX_SAFE_INTEGER);
     for (const text of ["-1", "1e3", "12, 12", ""]) expect(readLength({ "content-length": text })).toBeUndefined();
     expect(readUnsatisfiedLength({ "content-range": "bytes */12" })).toBe(12);
     expect(readUnsatisfiedLength({ "content-range": "bytes 1-2/12" })).toBeUndefined();
+  });
+});
+
+const loopback = { address: "127.0.0.1", family: 4 };
+const outside = { address: "203.0.114.1", family: 4 };
+
+describe("names of sources", async () => {
+  const server = await startLittleServer((_, response) => void response.end("inside"));
+
+  /** Each look-up gets the next answer. */
+  function resolverOf(...answers: LookupAddress[][]): { resolve: Resolve; lookups: string[] } {
+    const lookups: string[] = [];
+    const resolve: Resolve = (host, _options, done) => {
+      lookups.push(host);
+      done(null, answers[Math.min(lookups.length, answers.length) - 1] ?? []);
+    };
+    return { resolve, lookups };
+  }
+
+  async function openWith(resolve: Resolve, address: string): Promise<unknown> {
+    const agents = createSourceAgents(resolve);
+    const open = createOpenSource(createSourcePolicy(["source.example", server.url]), agents);
+    try {
+      return await open(new URL(address), { method: "GET", signal: AbortSignal.timeout(5000), idleMs: 1000 }).catch(
+        (error: unknown) => error,
+      );
+    } finally {
+      await agents.close();
+    }
+  }
+
+  it.each([
+    [[loopback]],
+    [[outside, loopback]],
+    [[{ address: "::1", family: 6 }]],
+    [[{ address: "::ffff:10.0.0.1", family: 6 }]],
+    [[{ address: "64:ff9b::7f00:1", family: 6 }]],
+    [[{ address: "2002:7f00:1::", family: 6 }]],
+    [[{ address: "fd00:ec2::254", family: 6 }]],
+    [[{ address: "169.254.169.254", family: 4 }]],
+    [[{ address: "100.100.100.200", family: 4 }]],
+  ])("connects nowhere when a permitted name resolves to %j", async (addresses) => {
+    const { resolve } = resolverOf(addresses);
+    expect(await openWith(resolve, "https://source.example/x")).toMatchObject({ code: "UNSUPPORTED_SOURCE" });
+    expect(server.seen).toEqual([]);
+  });
+
+  it("is checked against the address that is connected to", async () => {
+    const { resolve, lookups } = resolverOf([outside], [loopback]);
+    expect(await createSourceAgents(resolve).leadsInside(new URL("https://source.example/x"))).toBe(false);
+    expect(await openWith(resolve, "https://source.example/x")).toMatchObject({ code: "UNSUPPORTED_SOURCE" });
+    expect(lookups).toEqual(["source.example", "source.example"]);
+  });
+
+  it("is checked early for literal addresses and deferred when unresolvable", async () => {
+    const { resolve, lookups } = resolverOf([loopback]);
+    const agents = createSourceAgents(resolve);
+    expect(await agents.leadsInside(new URL("https://source.example/x"))).toBe(true);
+    expect(await agents.leadsInside(new URL("https://[::1]/x"))).toBe(true);
+    expect(await agents.leadsInside(new URL("https://8.8.8.8/x"))).toBe(false);
+    expect(lookups).toEqual(["source.example"]);
+    const failing = createSourceAgents((_host, _options, done) => done(new Error("no such name"), []));
+    expect(await failing.leadsInside(new URL("https://source.example/x"))).toBe(false);
+  });
+
+  it("connects to a configured origin at any address", async () => {
+    expect(await openWith(resolverOf([]).resolve, `${server.url}/x`)).toMatchObject({ status: 200 });
   });
 });

@@ -15,7 +15,7 @@ function serviceWith(existing: readonly string[]) {
     new Promise((resolve) => {
       const finish = () => {
         waiting.splice(
-          waiting.findIndex((one) => one.path === path),
+          waiting.findIndex((item) => item.path === path),
           1,
         );
         if (stored.has(path) && !overwrite) return resolve(there);
@@ -28,7 +28,7 @@ function serviceWith(existing: readonly string[]) {
 }
 const states = (uploads: ReturnType<typeof createFileUploads>) => uploads.get().map(({ path, state }) => `${path} ${state}`);
 
-test("three files are under way at a time, and the next leaves when one is through", async () => {
+test("uploads three files at a time", async () => {
   const service = serviceWith([]);
   const uploads = createFileUploads(service.send);
   uploads.add(named("a", "b", "c", "d"), undefined);
@@ -37,7 +37,7 @@ test("three files are under way at a time, and the next leaves when one is throu
   await eventually(() => expect(service.waiting.map(({ path }) => path)).toEqual(["a", "c", "d"]));
 });
 
-test("how much of a file is sent is reported meanwhile, and begins anew where it is sent again", async () => {
+test("reports upload progress and restarts it on a retry", async () => {
   const reporters: ((share: number) => void)[] = [];
   let end: (() => void) | undefined;
   const uploads = createFileUploads((_, { onProgress }) => {
@@ -53,36 +53,36 @@ test("how much of a file is sent is reported meanwhile, and begins anew where it
   expect(uploads.get()[0]).toMatchObject({ state: "sending", share: undefined });
 });
 
-test("what exists is asked about, and replaced or kept as somebody says, one by one", async () => {
+test("asks about existing files and replaces or keeps each", async () => {
   const service = serviceWith(["a", "b"]);
   const uploads = createFileUploads(service.send);
   uploads.add(named("a", "b", "c"), undefined);
   for (const { finish } of [...service.waiting]) finish();
-  await eventually(() => expect(states(uploads)).toEqual(["a asked", "b asked", "c stored"]));
+  await eventually(() => expect(states(uploads)).toEqual(["a conflict", "b conflict", "c stored"]));
   const [a, b] = uploads.get();
   uploads.answer(a?.key ?? 0, "replace", false);
   uploads.answer(b?.key ?? 0, "keep", false);
-  expect(states(uploads)).toEqual(["a sending", "b kept", "c stored"]);
+  expect(states(uploads)).toEqual(["a sending", "b skipped", "c stored"]);
   service.waiting[0]?.finish();
   await eventually(() => expect(states(uploads)[0]).toBe("a stored"));
 });
 
-test("one answer for all counts for those that are asked about later too, but not for another batch", async () => {
+test("applies one answer to later conflicts of the same batch only", async () => {
   const service = serviceWith(["a", "b", "c", "d", "e"]);
   const uploads = createFileUploads(service.send);
   uploads.add(named("a", "b", "c", "d"), undefined);
   uploads.add(named("e"), undefined);
   service.waiting[0]?.finish();
-  await eventually(() => expect(states(uploads)[0]).toBe("a asked"));
+  await eventually(() => expect(states(uploads)[0]).toBe("a conflict"));
   uploads.answer(uploads.get()[0]?.key ?? 0, "keep", true);
   while (service.waiting.length > 0) {
     service.waiting[0]?.finish();
     await new Promise((resolve) => setImmediate(resolve));
   }
-  expect(states(uploads)).toEqual(["a kept", "b kept", "c kept", "d kept", "e asked"]);
+  expect(states(uploads)).toEqual(["a skipped", "b skipped", "c skipped", "d skipped", "e conflict"]);
 });
 
-test("a file taken off the list is no longer sent, and the next one takes its place", () => {
+test("cancels a file taken off the list and starts the next", () => {
   const service = serviceWith([]);
   const signals: AbortSignal[] = [];
   const uploads = createFileUploads((upload, options) => {
@@ -95,7 +95,7 @@ test("a file taken off the list is no longer sent, and the next one takes its pl
   expect(states(uploads)).toEqual(["b sending", "c sending", "d sending"]);
 });
 
-test("a failure is shown with the file and can be sent again", async () => {
+test("shows a failure with its file and retries it", async () => {
   let isDown = true;
   const failure = { code: "UPSTREAM_UNREACHABLE", message: "", status: 502 };
   const uploads = createFileUploads(() => Promise.resolve(isDown ? failed(failure) : ok(undefined)));
@@ -108,7 +108,7 @@ test("a failure is shown with the file and can be sent again", async () => {
   expect(uploads.get()).toEqual([]);
 });
 
-test("stopping leaves what is stored, says of the rest that it was stopped, and sends it when somebody wants it after all", async () => {
+test("keeps stored files on stop, marks the rest and resumes on demand", async () => {
   const service = serviceWith(["b"]);
   const signals: AbortSignal[] = [];
   const uploads = createFileUploads((upload, options) => {
@@ -118,11 +118,11 @@ test("stopping leaves what is stored, says of the rest that it was stopped, and 
   uploads.add(named("a", "b", "c", "d", "e"), undefined);
   service.waiting[0]?.finish();
   service.waiting[0]?.finish();
-  await eventually(() => expect(states(uploads)).toEqual(["a stored", "b asked", "c sending", "d sending", "e sending"]));
+  await eventually(() => expect(states(uploads)).toEqual(["a stored", "b conflict", "c sending", "d sending", "e sending"]));
   uploads.stopAll();
-  expect(signals.map(({ aborted }) => aborted)).toEqual([false, true, true, true, true]);
+  expect(signals.map(({ aborted }) => aborted)).toEqual([false, false, true, true, true]);
   expect(states(uploads)).toEqual(["a stored", "b stopped", "c stopped", "d stopped", "e stopped"]);
-  // A file that was sent completely before it was stopped is stored, whatever the list showed meanwhile.
+  // A file that was sent completely before it was stopped is stored, whatever the list showed.
   service.waiting[0]?.finish();
   await eventually(() => expect(states(uploads)[2]).toBe("c stored"));
   uploads.allAgain();

@@ -1,75 +1,304 @@
-// @vitest-environment jsdom
-import { act, cleanup, fireEvent, screen, waitFor } from "@testing-library/react";
+import { act, cleanup, fireEvent, renderHook, screen, waitFor, within } from "@testing-library/react";
 import { Suspense } from "react";
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { beforeEach, describe, expect, test, vi } from "vitest";
+import { MoveFile, NewFolder } from "@/components/files/file-dialogs";
+import { FilePanel } from "@/components/files/file-panel";
+import { RemovalLines, useFileRemoval } from "@/components/files/file-removals";
 import { FilesScreen } from "@/components/files/files-screen";
-import { filesParams, toFilesView } from "@/components/files/files-view";
+import { FilesEmpty, Trail } from "@/components/files/files-tool-bar";
+import { crumbsOf, type FileRow, filesParams, toFilesView } from "@/components/files/files-view";
 import { ConnectionProvider } from "@/components/frame/connection/connection-context";
+import { useCapabilities } from "@/components/frame/connection/use-capabilities";
 import { readAddress } from "@/lib/contract/params";
 import { ok } from "@/lib/shared/result";
 import { AtPage, plainRouter } from "@/tests/support/at-page";
-import { standInForDialogs } from "@/tests/support/jsdom-parts";
-import { renderInApp } from "../components/render";
+import { inApp, renderInApp } from "../components/render";
 
-const usualQuery = readAddress(filesParams, new URLSearchParams()).query;
+describe("files screen", () => {
+  const DEFAULT_QUERY = readAddress(filesParams, new URLSearchParams()).query;
 
-let reads: boolean;
-let pushed: string[];
-beforeEach(() => {
-  pushed = [];
-  vi.stubGlobal("fetch", async (path: string) =>
-    path.includes("/capabilities")
-      ? Response.json({ "userdata.read": reads, "userdata.delete": reads, "userdata.move": reads })
-      : Response.json([]),
-  );
-  vi.stubGlobal("matchMedia", () => ({ matches: true, addEventListener: () => undefined, removeEventListener: () => undefined }));
-});
-afterEach(() => {
-  cleanup();
-  vi.unstubAllGlobals();
-});
-
-async function show(id: string) {
-  const files = Promise.resolve(
-    ok({ value: toFilesView([{ path: "a.json", size: 2, modified: 1_767_225_600_000 }], usualQuery), atMs: Date.now() }),
-  );
-  await act(async () => {
-    renderInApp(
-      <AtPage router={plainRouter((href) => void pushed.push(href))}>
-        <ConnectionProvider currentId={id} connections={[{ id, name: "Studio", embedded: false }]}>
-          <Suspense>
-            <FilesScreen canChange query={usualQuery} files={files} />
-          </Suspense>
-        </ConnectionProvider>
-      </AtPage>,
+  let reads: boolean;
+  let pushed: string[];
+  beforeEach(() => {
+    pushed = [];
+    vi.stubGlobal("fetch", async (path: string) =>
+      path.includes("/capabilities")
+        ? Response.json({ "userdata.read": reads, "userdata.delete": reads, "userdata.move": reads })
+        : Response.json([]),
     );
+    vi.stubGlobal("matchMedia", () => ({ matches: true, addEventListener: () => undefined, removeEventListener: () => undefined }));
   });
-}
 
-test("files are chosen where they can be deleted, and where the service does nothing with them there is nothing to choose", async () => {
-  reads = true;
-  await show("whole");
-  expect(screen.getAllByRole("checkbox")).toHaveLength(2);
-  cleanup();
-  reads = false;
-  await show("core");
-  await waitFor(() => expect(screen.queryAllByRole("checkbox")).toEqual([]));
-  expect(screen.getByRole("link", { name: "a.json" })).toBeTruthy();
+  async function show(id: string) {
+    const files = Promise.resolve(
+      ok({ value: toFilesView([{ path: "a.json", size: 2, modified: 1_767_225_600_000 }], DEFAULT_QUERY), atMs: Date.now() }),
+    );
+    await act(async () => {
+      renderInApp(
+        <AtPage router={plainRouter((href) => void pushed.push(href))}>
+          <ConnectionProvider currentId={id} connections={[{ id, name: "Studio", embedded: false }]}>
+            <Suspense>
+              <FilesScreen canChange query={DEFAULT_QUERY} files={files} />
+            </Suspense>
+          </ConnectionProvider>
+        </AtPage>,
+      );
+    });
+  }
+
+  test("selects files only where they can be deleted", async () => {
+    reads = true;
+    await show("whole");
+    expect(screen.getAllByRole("checkbox")).toHaveLength(2);
+    cleanup();
+    reads = false;
+    await show("core");
+    await waitFor(() => expect(screen.queryAllByRole("checkbox")).toEqual([]));
+    expect(screen.getByRole("link", { name: "a.json" })).toBeTruthy();
+  });
+
+  test("opens and lists a new folder on Enter, without a checkbox", async () => {
+    reads = true;
+    await show("making");
+    await act(async () => void fireEvent.click(screen.getByRole("button", { name: "New folder" })));
+    const name = screen.getByRole("textbox", { name: "Name", hidden: true });
+    await act(async () => void fireEvent.change(name, { target: { value: "drafts" } }));
+    await act(async () => void fireEvent.submit(name));
+    expect(pushed.map((href) => new URL(href, "http://desk.test").searchParams.get("dir"))).toEqual(["drafts/"]);
+    expect(screen.getByTitle("drafts/").getAttribute("href")).toBe("/files?dir=drafts%2F");
+    expect(screen.getByText("empty, not stored until it contains a file")).toBeTruthy();
+    expect(screen.queryByRole("checkbox", { name: "Select drafts" })).toBeNull();
+    cleanup();
+    await show("other");
+    expect(screen.queryByTitle("drafts/")).toBeNull();
+  });
+
+  function FolderRemoval() {
+    const removal = useFileRemoval({ connection: "c", refresh: async () => undefined });
+    return (
+      <>
+        <button onClick={() => void removal.remove(["drafts/"])}>Delete</button>
+        <RemovalLines removal={removal} />
+      </>
+    );
+  }
+
+  test("schedules one deletion when Delete is pressed again while the folder is listed", async () => {
+    vi.stubGlobal("fetch", async () => Response.json([{ path: "a.json", size: 2, modified: 1 }]));
+    renderInApp(<FolderRemoval />);
+    const button = screen.getByRole("button", { name: "Delete" });
+    fireEvent.click(button);
+    fireEvent.click(button);
+    expect(await screen.findAllByText("Deleting 1 file")).toHaveLength(1);
+  });
 });
 
-test("Enter in New folder opens it, and the list shows it from then on, without a box to delete it", async () => {
-  reads = true;
-  standInForDialogs();
-  await show("making");
-  await act(async () => void fireEvent.click(screen.getByRole("button", { name: "New folder" })));
-  const name = screen.getByRole("textbox", { name: "Name", hidden: true });
-  await act(async () => void fireEvent.change(name, { target: { value: "drafts" } }));
-  await act(async () => void fireEvent.submit(name));
-  expect(pushed.map((href) => new URL(href, "http://desk.test").searchParams.get("dir"))).toEqual(["drafts/"]);
-  expect(screen.getByTitle("drafts/").getAttribute("href")).toBe("/files?dir=drafts%2F");
-  expect(screen.getByText("empty, kept with its first file")).toBeTruthy();
-  expect(screen.queryByRole("checkbox", { name: "Select drafts" })).toBeNull();
-  cleanup();
-  await show("other");
-  expect(screen.queryByTitle("drafts/")).toBeNull();
+describe("file panel", () => {
+  let requests: string[];
+  let stored: string | undefined;
+  beforeEach(() => {
+    requests = [];
+    stored = undefined;
+    vi.stubGlobal("fetch", async (path: string) => {
+      requests.push(path);
+      if (stored !== undefined) return new Response(stored);
+      return Response.json({ code: "NOT_FOUND", message: "", request_id: "r" }, { status: 404 });
+    });
+  });
+
+  const abilities = { has: () => true, isRefused: () => false, isAsking: false, failure: undefined };
+  const panelOf = (path: string, row?: FileRow) => (
+    <FilePanel
+      path={path}
+      row={row}
+      connection="c"
+      canChange
+      abilities={abilities}
+      onClose={() => undefined}
+      onRemove={() => undefined}
+      onMoved={() => undefined}
+    />
+  );
+  const acts = () => screen.queryAllByRole("button").map(({ textContent }) => textContent);
+
+  test("offers nothing for a removed file", async () => {
+    renderInApp(panelOf("gone.json"));
+    expect(await screen.findByText("The file no longer exists.")).toBeTruthy();
+    expect(acts()).not.toContain("Delete");
+    expect(screen.queryByText("Open in Run")).toBeNull();
+    expect(screen.queryByText("Download")).toBeNull();
+  });
+
+  test("shows an empty file without a request", () => {
+    renderInApp(panelOf("empty.txt", { kind: "file", path: "empty.txt", name: "empty.txt", bytes: 0, modifiedMs: 1, files: 1 }));
+    expect(screen.getByText("The file is empty.")).toBeTruthy();
+    expect([requests, acts().includes("Delete")]).toEqual([[], true]);
+  });
+
+  test("rereads files changed by others and drops removed ones", async () => {
+    const row = { kind: "file", path: "a.json", name: "a.json", bytes: 2, modifiedMs: 1, files: 1 } as const;
+    stored = "{}";
+    const { rerender } = renderInApp(panelOf("a.json", row));
+    expect(await screen.findByText("{}")).toBeTruthy();
+    stored = "[]";
+    rerender(inApp(panelOf("a.json", { ...row, modifiedMs: 2 })));
+    expect(await screen.findByText("[]")).toBeTruthy();
+    stored = undefined;
+    rerender(inApp(panelOf("a.json")));
+    expect(await screen.findByText("The file no longer exists.")).toBeTruthy();
+    expect(acts()).not.toContain("Delete");
+  });
+
+  test("shows the last two folders of a path and expands the rest", () => {
+    const deep = `${Array.from({ length: 40 }, (_, at) => `d${at}`).join("/")}/`;
+    const { container } = renderInApp(<Trail title="Files" crumbs={crumbsOf(deep)} hrefOf={(dir) => `/files?dir=${dir}`} />);
+    expect(container.textContent).toBe("Files/…/d38/d39");
+    act(() => void fireEvent.click(screen.getByRole("button", { name: "Show 38 more folders" })));
+    expect(within(container).getAllByRole("link")).toHaveLength(40);
+    expect(container.textContent).toContain("d37/d38/d39");
+    // The button is gone, so the focus moves to the first folder that appeared.
+    expect(document.activeElement?.textContent).toBe("d0");
+  });
+});
+
+describe("move file", () => {
+  let answers: Response[];
+  let requests: URL[];
+  beforeEach(() => {
+    requests = [];
+    vi.stubGlobal("fetch", async (path: string) => {
+      requests.push(new URL(path, "http://desk.test"));
+      return answers.shift() ?? new Response("{}", { status: 500 });
+    });
+  });
+
+  const refusal = (status: number, code: string, details?: object) =>
+    Response.json({ code, message: "", details, request_id: "r" }, { status });
+  const press = (name: string) => act(async () => fireEvent.click(screen.getByRole("button", { name, hidden: true })));
+  async function openWith(path: string) {
+    const calls: string[] = [];
+    renderInApp(<MoveFile path="a.json" connection="c" onMoved={(to) => calls.push(`moved to ${to}`)} />);
+    await press("Rename or move");
+    act(() => void fireEvent.change(screen.getByRole("textbox", { hidden: true }), { target: { value: path } }));
+    return calls;
+  }
+  /** Whether other parts of the page know by now that files cannot be moved here. */
+  function learnt(): boolean {
+    const { result } = renderHook(() => useCapabilities("c", []));
+    return result.current.isRefused("userdata.move") && result.current.has("userdata.move") === false;
+  }
+  const overwrites = () =>
+    requests.filter(({ pathname }) => pathname.includes("/move/")).map(({ searchParams }) => searchParams.get("overwrite"));
+
+  test("replaces an existing file only on a second press for the same path", async () => {
+    answers = [refusal(409, "CONFLICT"), refusal(409, "CONFLICT"), Response.json({ path: "c.json" })];
+    const calls = await openWith("b.json");
+    await press("Move");
+    expect(screen.getByText("A file with this path already exists. Replacing it cannot be undone.")).toBeTruthy();
+    act(() => void fireEvent.change(screen.getByRole("textbox", { hidden: true }), { target: { value: "c.json" } }));
+    await press("Move");
+    expect([overwrites(), calls]).toEqual([["false", "false"], []]);
+    await press("Replace");
+    expect([overwrites().at(-1), calls]).toEqual(["true", ["moved to c.json"]]);
+  });
+
+  test("opens the file at the path the service reports", async () => {
+    answers = [Response.json({ path: "\u00fc.json" })];
+    const calls = await openWith("u\u0308.json");
+    await press("Move");
+    expect(calls).toEqual(["moved to \u00fc.json"]);
+  });
+
+  test("distinguishes missing move support from a missing file", async () => {
+    answers = [refusal(501, "NOT_IMPLEMENTED", { capability: "userdata.move" })];
+    await openWith("b.json");
+    await press("Move");
+    expect(screen.queryByText("Not found")).toBeNull();
+    expect(learnt()).toBe(true);
+    cleanup();
+    answers = [refusal(404, "NOT_FOUND")];
+    const gone = await openWith("b.json");
+    await press("Move");
+    expect(gone).toEqual([]);
+    expect(screen.getByText("Not found")).toBeTruthy();
+  });
+});
+
+describe("new folder", () => {
+  let inputElements: HTMLInputElement[];
+  beforeEach(() => {
+    inputElements = [];
+    // A browser would open its file chooser here.
+    vi.spyOn(HTMLInputElement.prototype, "click").mockImplementation(function (this: HTMLInputElement) {
+      inputElements.push(this);
+    });
+  });
+
+  const press = (name: string) => act(async () => fireEvent.click(screen.getByRole("button", { name, hidden: true })));
+  function choose(...names: string[]) {
+    const files = names.map((name) => new File(["x"], name));
+    act(() => void fireEvent.change(inputElements.at(-1) ?? document.body, { target: { files } }));
+  }
+  const type = (name: string) =>
+    act(() => void fireEvent.change(screen.getByRole("textbox", { hidden: true }), { target: { value: name } }));
+
+  test("Enter creates the folder, and chosen files go into it", async () => {
+    const calls: string[] = [];
+    renderInApp(
+      <NewFolder
+        onName={(name) => calls.push(`opened ${name}`)}
+        onFiles={(name, { files }) => calls.push(`${files.map(({ path }) => path).join()} into ${name}`)}
+      />,
+    );
+    await press("New folder");
+    expect(screen.getByText("Empty folders are not stored: the folder appears once it contains a file.")).toBeTruthy();
+    type("a b/100%");
+    await press("Choose files…");
+    expect(calls).toEqual([]);
+    choose("one.json", "two.json");
+    expect(calls).toEqual(["one.json,two.json into a b/100%"]);
+    await press("New folder");
+    type("later");
+    act(() => void fireEvent.submit(screen.getByRole("textbox", { hidden: true })));
+    expect(calls.at(-1)).toBe("opened later");
+  });
+
+  test("clears a cancelled name when the dialog reopens", async () => {
+    renderInApp(<NewFolder onName={() => undefined} onFiles={() => undefined} />);
+    await press("New folder");
+    type("half a na");
+    await press("Cancel");
+    await press("New folder");
+    expect(screen.getByRole<HTMLInputElement>("textbox", { hidden: true }).value).toBe("");
+  });
+
+  test("offers the first upload in a folder that does not exist", async () => {
+    const calls: string[] = [];
+    const query = { dir: "new/", all: false, name: "", sort: "name", order: "asc", offset: 0 } as const;
+    const files = (picked: { files: { path: string }[] }) => calls.push(...picked.files.map(({ path }) => path));
+    renderInApp(<FilesEmpty query={query} hasFiles={false} canChange onOpen={() => undefined} onClear={() => undefined} onFiles={files} />);
+    expect(screen.getByText(/Empty folders are not stored/)).toBeTruthy();
+    await press("Upload files");
+    choose("first.txt");
+    expect(calls).toEqual(["first.txt"]);
+  });
+
+  test("shows no drop area to read-only members and links to existing files", async () => {
+    const query = { dir: "/", all: false, name: "", sort: "name", order: "asc", offset: 0 } as const;
+    const opened: string[] = [];
+    const nothing = () => undefined;
+    renderInApp(
+      <FilesEmpty
+        query={query}
+        hasFiles={false}
+        canChange={false}
+        onOpen={(dir) => opened.push(dir)}
+        onClear={nothing}
+        onFiles={nothing}
+      />,
+    );
+    expect(screen.queryByText(/Drop/)).toBeNull();
+    await press("Open workflows/");
+    expect(opened).toEqual(["workflows/"]);
+  });
 });

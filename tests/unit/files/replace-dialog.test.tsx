@@ -1,19 +1,10 @@
-// @vitest-environment jsdom
-import { act, cleanup, fireEvent, screen } from "@testing-library/react";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { act, fireEvent, screen } from "@testing-library/react";
+import { expect, test } from "vitest";
 import { createFileUploads } from "@/components/files/file-uploads";
 import { UploadsList } from "@/components/files/uploads-list";
 import { failed, ok } from "@/lib/shared/result";
 import { eventually } from "@/tests/support/eventually";
 import { renderInApp } from "../components/render";
-
-beforeEach(() => {
-  HTMLDialogElement.prototype.close = function (this: HTMLDialogElement) {
-    this.open = false;
-    this.dispatchEvent(new Event("close"));
-  };
-});
-afterEach(cleanup);
 
 const there = failed({ code: "CONFLICT", message: "exists", status: 409 });
 const named = (...paths: string[]) => paths.map((path) => ({ path, file: new File(["x"], path) }));
@@ -37,7 +28,7 @@ function listOf(...paths: string[]) {
   return { next, replaced, uploads };
 }
 
-test("closed, the question stays closed while other files of the same upload turn out to exist, and is asked again by one press", async () => {
+test("keeps a closed question closed until it is requested again", async () => {
   const { next } = listOf("a", "b", "c");
   await next();
   expect(dialog()).toBeTruthy();
@@ -50,7 +41,7 @@ test("closed, the question stays closed while other files of the same upload tur
   expect(dialog()).toBeTruthy();
 });
 
-test("one answer may stand for all of an upload also while the others are still on their way", async () => {
+test("applies one answer to all while others are still uploading", async () => {
   const { next, replaced } = listOf("a", "b", "c");
   await next();
   act(() => void fireEvent.click(screen.getByRole("checkbox")));
@@ -62,7 +53,7 @@ test("one answer may stand for all of an upload also while the others are still 
   expect(dialog()).toBeNull();
 });
 
-test("a dialog that closed by itself, with nothing left to ask, asks about the next file", async () => {
+test("asks about the next file after closing by itself", async () => {
   const { next } = listOf("a", "b");
   await next();
   await press("Keep existing");
@@ -71,7 +62,7 @@ test("a dialog that closed by itself, with nothing left to ask, asks about the n
   expect(dialog()).toBeTruthy();
 });
 
-test("the question stays with its file when an earlier one of the list turns out to exist while it is read", async () => {
+test("keeps the open question on its file when an earlier conflict appears", async () => {
   const { next, replaced } = listOf("a", "b");
   await next(1);
   expect(screen.getByRole("heading", { name: /b/ })).toBeTruthy();
@@ -83,7 +74,7 @@ test("the question stays with its file when an earlier one of the list turns out
   expect(screen.getByRole("heading").textContent).not.toBe(title);
 });
 
-test("an answer for all that was never given is not ticked when the next upload asks", async () => {
+test("resets the check box for all at the next upload", async () => {
   const { next, uploads } = listOf("a", "b");
   await next();
   act(() => void fireEvent.click(screen.getByRole("checkbox")));

@@ -1,5 +1,10 @@
-import { describe, expect, it } from "vitest";
-import { layoutGraph, nodeSize, type PlacedNode } from "@/components/graph/graph-layout";
+import { readFileSync } from "node:fs";
+import fc from "fast-check";
+import { describe, expect, it, test } from "vitest";
+import { boxOf, layoutEditorFile, namesOf } from "@/components/graph/editor-layout";
+import { edgesPath, layoutGraph, nodeSize, type PlacedNode } from "@/components/graph/graph-layout";
+import { isEditorFile, readEditorFile } from "@/lib/contract/editor-workflow/file";
+import { type JsonObject } from "@/lib/contract/json/json";
 import { type Graph } from "@/lib/contract/schemas/graph";
 
 /** `links`: target → sources. */
@@ -15,7 +20,7 @@ function graphOf(links: Record<string, string[]>): Graph {
 /** A graph from pseudo-random numbers that are the same in every run. */
 function tossed(count: number, seed: number): Graph {
   let state = seed;
-  const toss = (most: number) => (state = (state * 1103515245 + 12345) % 2147483648) % most;
+  const toss = (limit: number) => (state = (state * 1103515245 + 12345) % 2147483648) % limit;
   const ids = Array.from({ length: count }, (_, index) => `n${index}`);
   return graphOf(Object.fromEntries(ids.map((id) => [id, Array.from({ length: toss(4) }, () => ids[toss(count)] ?? "")])));
 }
@@ -23,7 +28,7 @@ function tossed(count: number, seed: number): Graph {
 /** Each node takes inputs from some of those before it, near and far ones. */
 function woven(count: number, seed: number): Graph {
   let state = seed;
-  const toss = (most: number) => Math.floor(((state = (state * 1103515245 + 12345) % 2147483648) / 2147483648) * most);
+  const toss = (limit: number) => Math.floor(((state = (state * 1103515245 + 12345) % 2147483648) / 2147483648) * limit);
   const sources = (index: number) => (index < 4 ? [] : Array.from({ length: 1 + toss(3) }, () => `n${toss(index)}`));
   return graphOf(Object.fromEntries(Array.from({ length: count }, (_, index) => [`n${index}`, sources(index)])));
 }
@@ -59,9 +64,9 @@ describe("a drawn workflow", () => {
     expect(height).toBeGreaterThan(width);
     const turned = layoutGraph(tossed(150, 3), true);
     const all = [...turned.nodes.values()];
-    const isApart = (one: PlacedNode, other: PlacedNode) =>
-      Math.abs(one.x - other.x) >= nodeSize.width || Math.abs(one.y - other.y) >= nodeSize.height;
-    expect(all.every((one, at) => all.slice(at + 1).every((other) => isApart(one, other)))).toBe(true);
+    const isApart = (item: PlacedNode, other: PlacedNode) =>
+      Math.abs(item.x - other.x) >= nodeSize.width || Math.abs(item.y - other.y) >= nodeSize.height;
+    expect(all.every((item, at) => all.slice(at + 1).every((other) => isApart(item, other)))).toBe(true);
     expect(all.every(({ x, y: top }) => x >= 0 && x + nodeSize.width <= turned.width && top + nodeSize.height <= turned.height)).toBe(true);
   });
 
@@ -104,7 +109,7 @@ describe("a drawn workflow", () => {
     }
   });
 
-  it("has a lane in every layer that a link passes, and none for one that goes back", () => {
+  it("has a lane in every layer a link crosses, none for backward links", () => {
     const { edges, nodes } = layoutGraph(graphOf({ a: ["d"], b: ["a"], c: ["b"], d: ["c", "a"] }));
     const via = (source: string, target: string) => edges.find((edge) => edge.source === source && edge.target === target)?.via;
     expect(via("a", "d")?.map(({ x }) => x)).toEqual([nodes.get("b")?.x, nodes.get("c")?.x]);
@@ -122,7 +127,7 @@ describe("a drawn workflow", () => {
     expect(layoutGraph({})).toMatchObject({ width: 0, height: 0, edges: [] });
   });
 
-  it("draws five thousand nodes in a chain, and folds five thousand loose ones into columns", () => {
+  it("draws a chain of five thousand nodes and folds loose ones into columns", () => {
     const ids = Array.from({ length: 5000 }, (_, index) => `n${index}`);
     const chain = layoutGraph(graphOf(Object.fromEntries(ids.map((id, index) => [id, index === 0 ? [] : [ids[index - 1] ?? ""]]))));
     expect(chain.nodes.size).toBe(5000);
@@ -131,4 +136,82 @@ describe("a drawn workflow", () => {
     expect(overlaps([...loose.nodes.values()])).toEqual([]);
     expect(loose.height).toBeLessThan(loose.width);
   });
+});
+
+const read = (file: unknown) => (isEditorFile(file) ? readEditorFile(file) : expect.fail("no file of the editor"));
+const pair = (name: string) => read(JSON.parse(readFileSync(`tests/fixtures/editor-pairs/${name}.editor.json`, "utf8")));
+const one = (node: JsonObject, more: JsonObject = {}) => layoutEditorFile(read({ nodes: [{ id: 1, type: "X", ...node }], ...more }), []);
+
+test("places nodes as the editor does, with titles, notes and groups", () => {
+  const { nodes, groups, edges } = layoutEditorFile(pair("11-notes-and-groups"), []);
+  const all = [...nodes.values()];
+  expect(all.map(({ look }) => look?.kind).sort()).toEqual(["node", "node", "note", "note"]);
+  expect(groups?.length).toBeGreaterThan(0);
+  expect(edges).toHaveLength(1);
+  const graphLayout = one(
+    { pos: [100, 200], size: { "0": 300, "1": 90 }, bgcolor: "#335" },
+    { groups: [{ title: "All", bounding: [90, 100, 500, 300], color: "#A88" }] },
+  );
+  expect(graphLayout.nodes.get("1")).toMatchObject({ x: 10, y: 70, width: 300, height: 120, look: { color: "#335" } });
+  expect(graphLayout.groups).toEqual([{ title: "All", x: 0, y: 0, width: 500, height: 300, color: "#A88" }]);
+  expect({ width: graphLayout.width, height: graphLayout.height }).toEqual({ width: 500, height: 300 });
+});
+
+test("draws muted, bypassed and collapsed nodes and ignores bad colours", () => {
+  expect(one({ mode: 2 }).nodes.get("1")?.look?.mode).toBe("muted");
+  expect(one({ mode: 4 }).nodes.get("1")?.look?.mode).toBe("bypassed");
+  expect(one({ size: [300, 400], flags: { collapsed: true } }).nodes.get("1")).toMatchObject({ width: 160, height: 30 });
+  expect(one({ color: "red;background:url(//x)", bgcolor: {} }).nodes.get("1")?.look?.color).toBeUndefined();
+});
+
+test("leaves out an enabled node only when another graph has it", () => {
+  const file = read({
+    nodes: [
+      { id: 1, type: "X" },
+      { id: 2, type: "X" },
+      { id: 3, type: "Note" },
+      { id: 4, type: "X", mode: 2 },
+    ],
+  });
+  const { nodes } = layoutEditorFile(file, [], { "1": { class_type: "X", inputs: {} } });
+  expect(["1", "2", "3", "4"].map((id) => nodes.get(id)?.look?.mode)).toEqual([undefined, "leftOut", undefined, "muted"]);
+});
+
+test("draws a subgraph as one box with nodes by graph id", () => {
+  const file = pair("20-subgraph-linked-widget");
+  expect(layoutEditorFile(file, []).nodes.get("5")?.look).toMatchObject({ kind: "subgraph", title: "New Subgraph" });
+  const inner = layoutEditorFile(file, ["5"]);
+  expect([...inner.nodes.keys()]).toEqual(["5:2", "5:3"]);
+  expect(inner.edges.map(({ source, target }) => [source, target])).toEqual([["5:2", "5:3"]]);
+  expect(boxOf(file, "5:3")).toEqual({ inside: ["5"], id: "5:3" });
+  expect(boxOf(file, "5:99")).toEqual({ inside: [], id: "5" });
+  expect(boxOf(file, "99")).toBeUndefined();
+  expect(namesOf(file, ["5"])).toEqual(["New Subgraph"]);
+});
+
+test("makes every position and size finite", () => {
+  const odd = fc.oneof(fc.jsonValue({ maxDepth: 2 }), fc.constantFrom<unknown>(1e300, -1e300, [NaN, 1], [1e308, -1e308], { "0": "x" }));
+  fc.assert(
+    fc.property(odd, odd, odd, odd, (pos, size, flags, bounding) => {
+      const layout = one(
+        { pos, size, flags, inputs: [{ link: 1 }] },
+        { links: [[1, 1, 1e300, 1, 0, "*"]], groups: [{ bounding }, bounding] },
+      );
+      const numbers = [
+        layout.width,
+        layout.height,
+        ...[...layout.nodes.values(), ...(layout.groups ?? [])].flatMap(({ x, y, width, height }) => [x, y, width, height]),
+      ];
+      expect(numbers.filter((number) => !Number.isFinite(number) || Math.abs(number) > 500_000)).toEqual([]);
+      expect(edgesPath(layout, layout.edges)).not.toMatch(/NaN|Infinity/);
+    }),
+  );
+});
+
+test("very many groups, and an id of very many parts, are drawn up to a bound", () => {
+  const groups = Array.from({ length: 300_000 }, (_, at) => ({ bounding: [at, 5, 10, 10] }));
+  const graphLayout = one({ pos: [100, 200] }, { groups });
+  expect(graphLayout.groups).toHaveLength(1_000);
+  expect(graphLayout.nodes.get("1")).toMatchObject({ x: 100, y: 165 });
+  expect(boxOf(read({ nodes: [{ id: 1, type: "X" }] }), `1${":1".repeat(1_000_000)}`)).toEqual({ inside: [], id: "1" });
 });

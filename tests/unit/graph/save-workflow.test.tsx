@@ -1,6 +1,5 @@
-// @vitest-environment jsdom
-import { cleanup, fireEvent, screen } from "@testing-library/react";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { fireEvent, screen } from "@testing-library/react";
+import { beforeEach, describe, expect, it, vi } from "vitest";
 import { fileNameOf, SaveWorkflow, storedPath, storedText, storedTextOfJob } from "@/components/graph/save-workflow";
 import { readWorkflow } from "@/lib/contract/workflow/graph";
 import { eventually } from "@/tests/support/eventually";
@@ -9,13 +8,13 @@ import { renderInApp } from "../components/render";
 const graph = { "1": { class_type: "Noise", inputs: { seed: 18446744073709551615n } } };
 
 describe("a stored workflow", () => {
-  it("is the bare graph where nothing came along, and reads back with every digit", () => {
+  it("is the bare graph without extras and keeps every digit", () => {
     const text = storedText(graph, undefined);
     expect(text).toContain("18446744073709551615");
     expect(readWorkflow(text)).toMatchObject({ ok: true, value: { graph } });
   });
 
-  it("keeps what came along, but no partner's key", () => {
+  it("keeps extras without a partner's key", () => {
     const extra_data = { api_key_comfy_org: "sk-secret", extra_pnginfo: { workflow: { id: "x", name: "hero" } } };
     const text = storedTextOfJob({ prompt: graph, extra_data }) ?? "";
     expect(readWorkflow(text)).toMatchObject({ ok: true, value: { title: "hero" } });
@@ -31,7 +30,7 @@ describe("a stored workflow", () => {
     ["a\\b", undefined],
     ["", undefined],
     ["x".repeat(300), undefined],
-  ])("named %j lies at %j", (name, path) => expect(storedPath(name)).toBe(path));
+  ])("named %j is stored at %j", (name, path) => expect(storedPath(name)).toBe(path));
 
   it("is offered a name that a file can have", () => {
     expect(storedPath(fileNameOf("../hero: 50% <b>"))).toMatch(/^workflows\/[^/]+\.json$/);
@@ -52,10 +51,6 @@ describe("saving", () => {
       const isRefused = isThere && url.includes("overwrite=false");
       return isRefused ? Response.json({ code: "CONFLICT", message: "" }, { status: 409 }) : Response.json({ path: "x" });
     });
-  });
-  afterEach(() => {
-    cleanup();
-    vi.unstubAllGlobals();
   });
 
   it("asks before it replaces a file, and asks again for another name", async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { nodeSize } from "@/components/graph/graph-layout";
-import { callingNode, inputsOf, searchNodes } from "@/components/graph/node-words";
+import { callingNode, inputsOf, searchNodes } from "@/components/graph/node-search";
 import { centredOn, isInView, isReadable, nodeAt, started } from "@/components/graph/viewport";
 import { fitted, zoomed } from "@/components/ui/hooks/use-pan-zoom";
 import { type Graph } from "@/lib/contract/schemas/graph";
@@ -8,7 +8,7 @@ import { type Graph } from "@/lib/contract/schemas/graph";
 const size = { width: 800, height: 400 };
 const node = { id: "1", x: 1000, y: 500, ...nodeSize };
 
-describe("what is seen of a drawing", () => {
+describe("the visible part of a drawing", () => {
   it("fits all of it and never enlarges it", () => {
     const small = fitted({ width: 100, height: 50 }, size);
     expect(small).toEqual({ scale: 1, x: 350, y: 175 });
@@ -36,7 +36,7 @@ describe("what is seen of a drawing", () => {
   });
 });
 
-describe("the words of a node", () => {
+describe("a node's text", () => {
   const graph: Graph = {
     "7": { class_type: "KSampler", inputs: {}, _meta: { title: "Second pass" } },
     "17": { class_type: "LoadImage", inputs: { image: "7.png", key: "[REDACTED]", clip: ["99", 0], n: ["7", 1] } },
@@ -50,7 +50,7 @@ describe("the words of a node", () => {
     expect(searchNodes(graph, " ")).toEqual([]);
   });
 
-  it("tell literals, masked ones, links and links to nothing apart", () => {
+  it("distinguishes literals, masked values, links and dangling links", () => {
     const inputs = inputsOf(graph, graph["17"] ?? { class_type: "", inputs: {} });
     expect(inputs.map((input) => [input.name, input.kind, input.kind === "link" ? input.isDangling : input.isMasked])).toEqual([
       ["image", "literal", false],
@@ -61,7 +61,7 @@ describe("the words of a node", () => {
   });
 });
 
-describe("where a drawing starts", () => {
+describe("the initial view of a drawing", () => {
   const narrow = { width: 358, height: 360 };
   const nodes = new Map([
     ["1", { id: "1", x: 0, y: 40, ...nodeSize }],
@@ -97,7 +97,7 @@ describe("where a drawing starts", () => {
     expect(view.scale).toBeGreaterThanOrEqual(0.35);
   });
 
-  it("is the fullest part of a larger file's drawing, or the node that calls for attention, with readable titles", () => {
+  it("starts at the fullest part or at the failing node, readably", () => {
     const apart = new Map(
       [
         { x: 0, y: 0 },
@@ -112,9 +112,9 @@ describe("where a drawing starts", () => {
     expect([called.scale, ...[...apart.values()].map((node) => isReadable(node, called, narrow))]).toEqual([0.35, true, false, false]);
   });
 
-  it("centers the fullest part of a drawing that is smaller than the screen", () => {
+  it("centers the fullest part of a small drawing", () => {
     const row = [0, 3000, 3400].map((x, place) => ({ id: String(place), x, y: 0, ...nodeSize }));
-    const wide = { nodes: new Map(row.map((one) => [one.id, one])), groups: [], width: 3600, height: nodeSize.height, isUpright: false };
+    const wide = { nodes: new Map(row.map((item) => [item.id, item])), groups: [], width: 3600, height: nodeSize.height, isUpright: false };
     const { x, y, scale } = started(wide, size, undefined);
     expect(x + (3200 + nodeSize.width / 2) * scale).toBeCloseTo(size.width / 2);
     expect(y + (nodeSize.height / 2) * scale).toBeCloseTo(size.height / 2);
@@ -126,7 +126,7 @@ describe("where a drawing starts", () => {
   });
 });
 
-it("what failed calls before what runs, and what is done calls nobody", () => {
+it("ranks failed before running nodes and ignores done ones", () => {
   expect(
     callingNode(
       new Map([

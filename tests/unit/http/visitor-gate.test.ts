@@ -14,14 +14,14 @@ let rendered: string[];
 let isHeld: boolean;
 let waitMs: number;
 let isBroken: boolean;
-let given: number;
+let releasedCount: number;
 let nowMs: number;
 let answer: (request: IncomingMessage) => VisitorAnswer;
 
 async function render(request: IncomingMessage, response: ServerResponse): Promise<void> {
   rendered.push(request.url ?? "");
   if (isBroken) throw new Error("no page");
-  const hold = isHeld && new Promise<void>((resolve) => held.push(resolve));
+  const hold = isHeld && new Promise<void>((resolve) => pendingReads.push(resolve));
   await hold;
   response.setHeader("content-security-policy", `script-src 'nonce-abc${rendered.length}'`);
   response.setHeader("set-cookie", "seen=1");
@@ -29,15 +29,15 @@ async function render(request: IncomingMessage, response: ServerResponse): Promi
   response.write(`<script nonce="abc${rendered.length}">`);
   response.end("x".repeat(2000));
 }
-let held: (() => void)[];
+let pendingReads: (() => void)[];
 
 beforeEach(async () => {
   rendered = [];
-  held = [];
+  pendingReads = [];
   isHeld = false;
   waitMs = 0;
   isBroken = false;
-  given = 0;
+  releasedCount = 0;
   nowMs = 0;
   answer = () => ({ kind: "own" });
   const gate = createVisitorGate({
@@ -48,7 +48,7 @@ beforeEach(async () => {
     render,
     limit: {
       take: async () => waitMs,
-      giveBack: async () => void (given += 1),
+      giveBack: async () => void (releasedCount += 1),
     },
     now: () => nowMs,
   });
@@ -68,7 +68,7 @@ beforeEach(async () => {
   url = `http://127.0.0.1:${typeof address === "object" ? address?.port : ""}`;
 });
 afterEach(() => {
-  held.forEach((resolve) => resolve());
+  pendingReads.forEach((resolve) => resolve());
   server.closeAllConnections();
   server.close();
 });
@@ -101,7 +101,7 @@ it("renders a shared page again after a render that failed", async () => {
   expect(rendered).toHaveLength(2);
 });
 
-it("answers 503 with Retry-After beyond the renders that may wait, and serves members meanwhile", async () => {
+it("answers 503 with Retry-After beyond the render limit but serves members", async () => {
   isHeld = true;
   const all = Array.from({ length: MAX_RUNNING_AND_WAITING + 10 }, (_, index) => read(`/own/${index}`));
   const refused = await Promise.race(all);
@@ -109,13 +109,13 @@ it("answers 503 with Retry-After beyond the renders that may wait, and serves me
   expect((await read("/jobs", { cookie: "member" })).text).toBe("a member's page");
   expect(rendered).toHaveLength(2);
   isHeld = false;
-  held.forEach((resolve) => resolve());
+  pendingReads.forEach((resolve) => resolve());
   const statuses = (await Promise.all(all)).map(({ status }) => status);
   expect(statuses.filter((status) => status === 503)).toHaveLength(10);
   expect(statuses.filter((status) => status === 200)).toHaveLength(MAX_RUNNING_AND_WAITING);
 });
 
-it("answers 429 with Retry-After beyond the limit of an address, and serves its members", async () => {
+it("answers 429 with Retry-After beyond an address's limit but serves members", async () => {
   waitMs = 2500;
   const refused = await read("/sign-in", { accept: "text/html" });
   expect([refused.status, refused.headers.get("retry-after"), rendered.length]).toEqual([429, "3", 0]);
@@ -130,21 +130,21 @@ it("redirects below the base path, and passes a render's cookies to its own visi
   expect((await read("/embed/start")).headers.get("set-cookie")).toBe("seen=1");
 });
 
-it("counts refused and open calls of clients without a session, and refuses an address that sent too many", async () => {
+it("counts calls without a session and refuses an address with too many", async () => {
   expect((await read("/api/jobs", { "x-status": "200" })).status).toBe(200);
-  await until("it is given back", () => given === 1);
+  await until("it is given back", () => releasedCount === 1);
   for (const status of ["401", "404", "500"]) expect((await read("/api/jobs", { "x-status": status })).status).toBe(Number(status));
   expect((await read("/api/console/session?x=1")).status).toBe(200);
   waitMs = 500;
   expect((await read("/api/jobs")).status).toBe(429);
   expect((await read("/api/jobs", { cookie: "member" })).text).toBe("[]");
-  expect(given).toBe(1);
+  expect(releasedCount).toBe(1);
 });
 
-it("does not count a member's refused and open calls", async () => {
+it("does not count a member's calls", async () => {
   await read("/api/jobs", { cookie: "member", "x-status": "404" });
   await read("/api/console/session", { cookie: "member" });
-  await until("both are given back", () => given === 2);
+  await until("both are given back", () => releasedCount === 2);
 });
 
 it("shares one health check a second among all clients, beyond every limit", async () => {

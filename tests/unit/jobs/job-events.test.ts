@@ -1,36 +1,122 @@
 // The first message to a listener while the queue is still being counted.
-import { expect, it } from "vitest";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { textsOf } from "@/lib/server/job-index/job-notes";
+import { snippetOf } from "@/lib/server/jobs/job-search";
+import { wordsOf } from "@/lib/server/store/jobs/index-words";
 import { createJobEvents, createNoPeerEvents } from "@/lib/service/events/job-events";
+import { createFairQueue } from "@/lib/service/jobs/queue/memory-queue";
 
 const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
 const typesOf = (received: readonly (string | Uint8Array)[]) =>
-  received.map((one) => (typeof one === "string" ? (JSON.parse(one) as { type: string }).type : "preview"));
+  received.map((item) => (typeof item === "string" ? (JSON.parse(item) as { type: string }).type : "preview"));
 
 const job = { id: "job", userId: 1, clientId: undefined };
 
-it("a listener gets the state of the queue before anything else, and loses nothing that was sent while it was counted", async () => {
+it("sends the queue state first and loses no message meanwhile", async () => {
   let count: (n: number) => void = () => undefined;
   const events = createJobEvents(() => new Promise((resolve) => (count = resolve)), createNoPeerEvents(), log);
   const received: (string | Uint8Array)[] = [];
-  const listening = events.listen(1, undefined, (one) => void received.push(one));
+  const listening = events.listen(1, undefined, (message) => void received.push(message));
   expect(events.hasListeners(job)).toBe(true);
-  events.tell(job, "execution_start", {});
+  events.notify(job, "execution_start", {});
   events.show(job, new Uint8Array(4));
   expect(received).toEqual([]);
   count(3);
   const stop = await listening;
-  events.tell(job, "execution_success", {});
+  events.notify(job, "execution_success", {});
   expect(typesOf(received)).toEqual(["status", "execution_start", "preview", "execution_success"]);
   expect(JSON.parse(String(received[0]))).toMatchObject({ data: { status: { exec_info: { queue_remaining: 3 } } } });
   stop();
-  events.tell(job, "execution_start", {});
+  events.notify(job, "execution_start", {});
   expect(received).toHaveLength(4);
   events.stop();
 });
 
-it("where the queue cannot be counted, nobody goes on listening", async () => {
+it("closes listeners when the queue cannot be counted", async () => {
   const events = createJobEvents(() => Promise.reject(new Error("the database does not answer")), createNoPeerEvents(), log);
   await expect(events.listen(1, undefined, () => undefined)).rejects.toThrow("does not answer");
   expect(events.hasListeners(job)).toBe(false);
   events.stop();
+});
+
+it("gives the job that it shows, as long as any waits that was not removed", () => {
+  const user = fc.integer({ min: 1, max: 2 });
+  const step = fc.oneof(
+    { weight: 3, arbitrary: fc.record({ kind: fc.constant("add" as const), user }) },
+    { weight: 1, arbitrary: fc.record({ kind: fc.constant("take" as const), isPutBack: fc.boolean() }) },
+    { weight: 1, arbitrary: fc.record({ kind: fc.constant("forget" as const), seq: fc.integer({ min: 1, max: 20 }) }) },
+  );
+  fc.assert(
+    fc.property(fc.array(step, { minLength: 20, maxLength: 40 }), (steps) => {
+      const queue = createFairQueue();
+      const users: number[] = [];
+      const waiting = new Set<number>();
+      for (const step of steps) {
+        if (step.kind === "add") {
+          const seq = users.push(step.user);
+          queue.add(step.user, seq);
+          waiting.add(seq);
+        } else if (step.kind === "forget") {
+          const owner = users[step.seq - 1];
+          if (owner === undefined) continue;
+          queue.forget(owner, [step.seq]);
+          waiting.delete(step.seq);
+        } else {
+          const shown = queue.peek()?.seq;
+          const waitingJob = queue.take();
+          expect(waitingJob?.seq).toBe(shown);
+          if (waitingJob) expect(waiting).toContain(waitingJob.seq);
+          else expect(waiting).toEqual(new Set());
+          if (waitingJob && step.isPutBack) queue.putBack(waitingJob.userId, waitingJob.seq, waitingJob.kind);
+          else if (waitingJob) waiting.delete(waitingJob.seq);
+        }
+      }
+    }),
+  );
+});
+
+/** The snippet with its words in brackets. */
+function marked(texts: string[], search: string): string | undefined {
+  const snippet = snippetOf(texts, wordsOf(search));
+  if (!snippet) return undefined;
+  const starts = [0, ...snippet.marks.map(([, to]) => to)];
+  const parts = snippet.marks.map(([from, to], index) => `${snippet.text.slice(starts[index], from)}[${snippet.text.slice(from, to)}]`);
+  return parts.join("") + snippet.text.slice(starts.at(-1));
+}
+
+describe("the snippet of a found job", () => {
+  it.each([
+    ["every word, in any case", "sea GULL", ["A gull over the Sea, gulls"], "A [gull] over the [Sea], [gull]s"],
+    ["the text with the most words", "red fox", ["red", "a red fox"], "a [red] [fox]"],
+    ["a phrase across lines", '"red fox"', ["a red\n fox"], "a [red fox]"],
+    ["letters that fold to two", "strasse", ["Die Straße"], "Die [Straße]"],
+    ["letters beyond one code unit", "cat", ["😀😀 cat"], "😀😀 [cat]"],
+    ["Chinese words", "海边", ["日落时的海边小屋"], "日落时的[海边]小屋"],
+    ["markup as plain text", "img", ["<img src=x>"], "<[img] src=x>"],
+    ["words that overlap once", "seas ease", ["the sease"], "the [sease]"],
+  ])("marks %s", (_, search, texts, expected) => {
+    expect(marked(texts, search)).toBe(expected);
+  });
+
+  it("cuts a long text around the first word, and has none where no word occurs", () => {
+    const snippet = snippetOf([`${"a ".repeat(2000)}needle ${"b ".repeat(2000)}`], ["needle"]);
+    expect(snippet?.text.length).toBeLessThan(150);
+    expect(snippet?.text).toContain("needle");
+    expect(snippetOf(["nothing here"], ["needle"])).toBeUndefined();
+  });
+});
+
+describe("the texts of a graph", () => {
+  it("begin with the positive prompt, however the nodes are ordered", () => {
+    const graph = {
+      "1": { class_type: "CLIPTextEncode", inputs: { text: "blurry, bad hands" } },
+      "2": { class_type: "Text", inputs: { string: "a lighthouse at dawn" } },
+      "3": { class_type: "CLIPTextEncode", inputs: { text: ["2", 0], clip: ["9", 1] } },
+      "4": { class_type: "KSampler", inputs: { positive: ["3", 0], negative: ["1", 0], sampler_name: "euler" } },
+      "9": { class_type: "Loader", inputs: { ckpt_name: "a model.safetensors" } },
+    };
+    expect(textsOf(graph).split("\n")[0]).toBe("a lighthouse at dawn");
+    expect(textsOf({ "1": { inputs: { positive: ["1", 0] } }, "2": { inputs: { positive: ["__proto__", 0] } } })).toBe("");
+  });
 });

@@ -45,13 +45,13 @@ describe("a stroke", () => {
 
   it("is at every pixel the most that any part of its path paints there", () => {
     // Points are further apart than the distance that counts as standing still.
-    const place = fc.record({
+    const arbitrary = fc.record({
       x: fc.integer({ min: -1, max: 11 }),
       y: fc.integer({ min: -1, max: 6 }),
       pressure: fc.constantFrom(0.3, 0.7, 1),
     });
     const path = fc
-      .uniqueArray(place, { minLength: 1, maxLength: 4, selector: ({ x, y }) => `${x} ${y}` })
+      .uniqueArray(arbitrary, { minLength: 1, maxLength: 4, selector: ({ x, y }) => `${x} ${y}` })
       .map((points) => points.map(({ x, y, pressure }) => pen(x * 61.3, y * 57.7, pressure)));
     const hands = fc.record({
       diameter: fc.integer({ min: 8, max: 120 }),
@@ -70,13 +70,13 @@ describe("a stroke", () => {
         for (let at = 0; at < rest.length; at += together) run(stroke.to(rest.slice(at, at + together), tips[at + 1]));
         run(stroke.end());
         // Each part drawn alone, as a stroke that begins there, so that nothing is skipped as already painted.
-        const most = new Uint8Array(coverage.data.length);
+        const maxima = new Uint8Array(coverage.data.length);
         for (const [index, from] of points.entries()) {
           const part = emptyCoverage(size);
           run(draw(part, [from, points[index + 1] ?? from], { diameter, hardness }).stroke.end());
-          part.data.forEach((value, at) => (most[at] = Math.max(most[at] ?? 0, value)));
+          part.data.forEach((value, at) => (maxima[at] = Math.max(maxima[at] ?? 0, value)));
         }
-        expect(Buffer.compare(coverage.data, most)).toBe(0);
+        expect(Buffer.compare(coverage.data, maxima)).toBe(0);
       }),
       { numRuns: 60 },
     );
@@ -126,7 +126,7 @@ describe("a stroke", () => {
     );
   });
 
-  it("says which pixels it changed, wherever it goes, and can be taken back whole", () => {
+  it("reports the pixels it changed and can be undone whole", () => {
     fc.assert(
       fc.property(fc.array(anyPoint, { minLength: 1, maxLength: 6 }), fc.integer({ min: 1, max: 90 }), (points, diameter) => {
         const coverage = emptyCoverage({ width: 600, height: 300 });
@@ -157,8 +157,8 @@ describe("a rectangle", () => {
 
 describe("a lasso", () => {
   const area = (points: readonly Point[]) =>
-    Math.abs(points.reduce((all, one, index) => all + cross(one, points[(index + 1) % points.length] ?? one), 0)) / 2;
-  const cross = (one: Point, other: Point) => one.x * other.y - other.x * one.y;
+    Math.abs(points.reduce((all, point, index) => all + cross(point, points[(index + 1) % points.length] ?? point), 0)) / 2;
+  const cross = (point: Point, other: Point) => point.x * other.y - other.x * point.y;
   const inside = fc.record({ x: evenly(1, 299), y: evenly(1, 299) });
 
   it("covers as much as geometry says, to a part of a pixel at its edge", () => {
@@ -172,7 +172,7 @@ describe("a lasso", () => {
     );
   });
 
-  it("covers what it winds around where it crosses itself, and is cut at the picture's edge", () => {
+  it("covers what it encloses and clips to the picture", () => {
     const coverage = emptyCoverage({ width: 100, height: 100 });
     const star = Array.from({ length: 5 }, (_, index) => {
       const turn = (index * 4 * Math.PI) / 5;
@@ -185,7 +185,7 @@ describe("a lasso", () => {
     expect(sum(around)).toBe(100 * 100 * 255);
   });
 
-  it("of no area paints nothing", () => {
+  it("paints nothing without an area", () => {
     const coverage = emptyCoverage({ width: 50, height: 50 });
     for (const points of [[], [pen(3, 3)], [pen(3, 3), pen(40, 40)]]) run(paintShape(coverage, lasso(coverage, points), false));
     expect(sum(coverage)).toBe(0);
@@ -195,18 +195,18 @@ describe("a lasso", () => {
 describe("fill", () => {
   /** Fills pixel by pixel, without spans. */
   function reference({ width, height, data }: Coverage, start: number): Set<number> {
-    const found = new Set<number>();
+    const match = new Set<number>();
     const open = [start];
     for (let index = open.pop(); index !== undefined; index = open.pop()) {
-      if (found.has(index) || (data[index] ?? 255) >= 128) continue;
-      found.add(index);
+      if (match.has(index) || (data[index] ?? 255) >= 128) continue;
+      match.add(index);
       const x = index % width;
       if (x > 0) open.push(index - 1);
       if (x + 1 < width) open.push(index + 1);
       if (index >= width) open.push(index - width);
       if (index + width < width * height) open.push(index + width);
     }
-    return found;
+    return match;
   }
 
   it("reaches what a walk from pixel to pixel reaches, when painting and when erasing", () => {
@@ -217,11 +217,11 @@ describe("fill", () => {
         const coverage: Coverage = { ...before, data: bytes.map((byte) => (isErasing ? 255 - byte : byte)) };
         const expected = reference(before, start);
         run(floodFill(coverage, { x: (start % 30) + 0.5, y: Math.floor(start / 30) + 0.5 }, isErasing));
-        const wanted = bytes.map((byte, index) => {
+        const expectedBytes = bytes.map((byte, index) => {
           const filled = expected.has(index) ? 255 : byte;
           return isErasing ? 255 - filled : filled;
         });
-        expect(Buffer.compare(coverage.data, wanted)).toBe(0);
+        expect(Buffer.compare(coverage.data, expectedBytes)).toBe(0);
       }),
     );
   });
@@ -240,7 +240,7 @@ describe("fill", () => {
   it.each([
     [127, 100],
     [128, 40],
-  ])("is stopped by a line from half its strength on: one of %i lets it fill %i columns", (strength, columns) => {
+  ])("stops at a line of half strength: one of %i lets it fill %i columns", (strength, columns) => {
     const coverage = emptyCoverage({ width: 100, height: 3 });
     for (let y = 0; y < 3; y += 1) coverage.data[y * 100 + 40] = strength;
     run(floodFill(coverage, { x: 5, y: 1 }, false));
@@ -254,17 +254,17 @@ describe("fill", () => {
     const work = floodFill(coverage, { x: 2, y: 2 }, false);
     const full = () => coverage.data.reduce((count, value) => (value === 255 ? count + 1 : count), 0);
     let before = full();
-    let most = 0;
+    let max = 0;
     for (let step = work.next(); !step.done; step = work.next()) {
       const now = full();
-      most = Math.max(most, now - before);
+      max = Math.max(max, now - before);
       before = now;
     }
     expect(before).toBe(700 * 700);
-    expect(most).toBeLessThan(60_000);
+    expect(max).toBeLessThan(60_000);
   });
 
-  it("begins nowhere outside the picture, nor on what is painted already", () => {
+  it("starts neither outside the picture nor on painted pixels", () => {
     const coverage = emptyCoverage({ width: 10, height: 10 });
     for (const x of [-1, 10, 11.5]) expect([...floodFill(coverage, { x, y: 5 }, false)]).toEqual([]);
     coverage.data.fill(255);

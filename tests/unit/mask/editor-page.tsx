@@ -4,10 +4,9 @@ import sharp from "sharp";
 import { afterEach, beforeEach, expect, vi } from "vitest";
 import { emptyCoverage } from "@/components/mask/drawing/coverage";
 import { encodeMask } from "@/components/mask/file/encode-png";
-import { takeWork } from "@/components/mask/file/mask-session";
+import { type SavePorts, takeWork } from "@/components/mask/file/mask-session";
 import { type OpenMask } from "@/components/mask/file/open-mask";
 import { type MaskSource } from "@/components/mask/file/picture-file";
-import { type SavePorts } from "@/components/mask/file/save-mask";
 import { MaskOpening } from "@/components/mask/mask-opening";
 import { ok } from "@/lib/shared/result";
 import { renderPage } from "@/tests/unit/run/render";
@@ -43,11 +42,11 @@ class TestPointerEvent extends MouseEvent {
   }
 }
 
-type Shown = { canSave?: boolean; key?: string; open?: OpenMask; send?: SavePorts["send"]; onKept?: () => void };
+type Shown = { canSave?: boolean; key?: string; open?: OpenMask; send?: SavePorts["send"]; onStored?: () => void };
 
-export function show({ canSave = true, key = `test ${(lastKey += 1)}`, open, send, onKept }: Shown = {}) {
+export function show({ canSave = true, key = `test ${(lastKey += 1)}`, open, send, onStored }: Shown = {}) {
   const sent: { file: Blob; name: string }[] = [];
-  const source: MaskSource = { key, title: "hero.png", files: [{ filename: "blake3:ab" }], known: {} };
+  const source: MaskSource = { key, title: "hero.png", files: [{ filename: "blake3:ab" }], facts: {} };
   const opens: OpenMask = async () =>
     ok({ coverage: emptyCoverage(size), earlier: "none", refs: [{ filename: "blake3:ab" }], isPreview: false });
   const sends: SavePorts["send"] = async (file, { filename }, options) => {
@@ -55,7 +54,7 @@ export function show({ canSave = true, key = `test ${(lastKey += 1)}`, open, sen
     return send ? send(file, { filename }, options) : ok({ name: "cd.png", display_name: "hero-masked.png" });
   };
   const page = (
-    <MaskOpening source={source} open={open ?? opens} ports={{ encode: encodeMask, send: sends }} canSave={canSave} onKept={onKept} />
+    <MaskOpening source={source} open={open ?? opens} ports={{ encode: encodeMask, send: sends }} canSave={canSave} onStored={onStored} />
   );
   return { sent, key, ...renderPage(page) };
 }

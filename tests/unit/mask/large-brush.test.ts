@@ -1,7 +1,7 @@
 // A brush so large that it is drawn coarsely while it moves: its pixels follow, and its end is computed in slices.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { emptyCoverage } from "@/components/mask/drawing/coverage";
+import { compactTile, copyTile, emptyCoverage, putTile, tileRect, tilesIn } from "@/components/mask/drawing/coverage";
 import { wholeOf } from "@/components/mask/drawing/geometry";
 import { createMaskDocument } from "@/components/mask/drawing/mask-document";
 
@@ -13,7 +13,7 @@ describe("a large brush", () => {
   const way = [pen(300, 300), pen(700, 420), pen(720, 800), pen(1200, 500), pen(400, 500)] as const;
   const looks = fc.array(fc.boolean(), { minLength: way.length, maxLength: way.length });
 
-  it("seen from afar or from near, by turns, leaves the same pixels and means, and says all that changed", () => {
+  it("leaves the same pixels at any zoom and reports all changes", () => {
     const expected = createMaskDocument(emptyCoverage(large));
     const points = fc.array(fc.record({ x: fc.integer({ min: -100, max: 1600 }), y: fc.integer({ min: -100, max: 1200 }) }), {
       minLength: 1,
@@ -27,11 +27,11 @@ describe("a large brush", () => {
           document.coverage.data.fill(isErasing ? 255 : 0);
           document.coarse.update(wholeOf(large));
         }
-        const shown = drawing.coarse.data.slice();
+        const bytes = drawing.coarse.data.slice();
         drawing.onPaint(({ left, top, right, bottom }) => {
           for (let y = Math.floor(top / 4); y < Math.min(275, Math.ceil(bottom / 4)); y += 1) {
             const [from, to] = [Math.floor(left / 4), Math.min(375, Math.ceil(right / 4))];
-            shown.set(drawing.coarse.data.subarray(y * 375 + from, y * 375 + to), y * 375 + from);
+            bytes.set(drawing.coarse.data.subarray(y * 375 + from, y * 375 + to), y * 375 + from);
           }
         });
         for (const [document, far] of [
@@ -44,14 +44,14 @@ describe("a large brush", () => {
         }
         expect(Buffer.compare(drawing.coverage.data, expected.coverage.data)).toBe(0);
         expect(Buffer.compare(drawing.coarse.data, expected.coarse.data)).toBe(0);
-        expect(Buffer.compare(shown, drawing.coarse.data)).toBe(0);
+        expect(Buffer.compare(bytes, drawing.coarse.data)).toBe(0);
         expect(drawing.state().paintedShare).toBe(expected.state().paintedShare);
       }),
       { numRuns: 8 },
     );
   });
 
-  it("that ends in slices leaves what it would have left at once, shows no less meanwhile, and is one step of the history", async () => {
+  it("gives equal pixels when finished in slices, as one history step", async () => {
     let clock = 0;
     const between: unknown[] = [];
     const sliced = createMaskDocument(emptyCoverage(large), {
@@ -59,24 +59,24 @@ describe("a large brush", () => {
       now: () => (clock += 20),
       pause: async () => void between.push([sliced.coarse.data[200 * 375 + 180], sliced.state().undo]),
     });
-    const whole = createMaskDocument(emptyCoverage(large));
-    for (const drawing of [whole, sliced]) {
+    const maskDocument = createMaskDocument(emptyCoverage(large));
+    for (const drawing of [maskDocument, sliced]) {
       drawing.begin(brush, way[0], true);
       for (const point of way.slice(1)) drawing.extend([point], true);
     }
-    whole.end();
+    maskDocument.end();
     await sliced.endInSlices();
     expect(between.length).toBeGreaterThan(10);
     expect(between).toEqual(between.map(() => [255, undefined]));
-    expect(Buffer.compare(sliced.coverage.data, whole.coverage.data)).toBe(0);
-    expect(Buffer.compare(sliced.coarse.data, whole.coarse.data)).toBe(0);
-    expect(sliced.state()).toEqual(whole.state());
+    expect(Buffer.compare(sliced.coverage.data, maskDocument.coverage.data)).toBe(0);
+    expect(Buffer.compare(sliced.coarse.data, maskDocument.coarse.data)).toBe(0);
+    expect(sliced.state()).toEqual(maskDocument.state());
     await sliced.undo();
     expect(sliced.coverage.data.every((value) => value === 0)).toBe(true);
     expect(sliced.state()).toMatchObject({ undo: undefined, redo: "brush", isUnsaved: false });
   });
 
-  it("that ends in slices keeps nothing waiting: the next stroke and an undo find it ended", async () => {
+  it("finishes before the next stroke or undo", async () => {
     let clock = 0;
     const drawing = createMaskDocument(emptyCoverage(large), { now: () => (clock += 20) });
     drawing.begin(brush, way[0], true);
@@ -91,7 +91,7 @@ describe("a large brush", () => {
     expect(drawing.coverage.data.every((value) => value === 0)).toBe(true);
   });
 
-  it("that has not quite ended is ended in slices too when it is undone, copied or filled around at once", async () => {
+  it("finishes in slices when undone, copied or filled early", async () => {
     let clock = 0;
     let pauses = 0;
     const drawing = createMaskDocument(emptyCoverage(large), { now: () => (clock += 20), pause: async () => void (pauses += 1) });
@@ -105,7 +105,7 @@ describe("a large brush", () => {
     expect([copy?.data[800 * 1500 + 720], drawing.state().undo]).toEqual([255, "brush"]);
   });
 
-  it("is seen from afar where it is while it moves, and gone without a trace when it is dropped", () => {
+  it("shows while moving and disappears when dropped", () => {
     const drawing = createMaskDocument(emptyCoverage(large));
     const mean = (x: number, y: number) => drawing.coarse.data[Math.floor(y / 4) * 375 + Math.floor(x / 4)] ?? -1;
     drawing.begin(brush, way[0], true);
@@ -119,4 +119,24 @@ describe("a large brush", () => {
     expect(drawing.coarse.data.every((value) => value === 0)).toBe(true);
     expect([drawing.state().undo, drawing.coarse.paintedShare()]).toEqual([undefined, 0]);
   });
+});
+
+it("restores every byte of a tile, and keeps a tile of one value as one byte", () => {
+  const runs = fc.array(fc.tuple(fc.integer({ min: 0, max: 255 }), fc.integer({ min: 1, max: 9000 })), { maxLength: 20 });
+  fc.assert(
+    fc.property(runs, fc.constantFrom(256, 300, 7), (parts, width) => {
+      const coverage = emptyCoverage({ width, height: 290 });
+      const bytes = parts.flatMap(([value, count]) => Array.from({ length: count }, () => value));
+      coverage.data.set(bytes.slice(0, coverage.data.length));
+      const before = coverage.data.slice();
+      const tiles = tilesIn(coverage, wholeOf(coverage)).map((index) => tileRect(coverage, index));
+      const compactTiles = tiles.map((rect) => [rect, compactTile(copyTile(coverage, rect))] as const);
+      coverage.data.fill(9);
+      for (const [rect, tile] of compactTiles) putTile(coverage, rect, tile);
+      expect(Buffer.compare(coverage.data, before)).toBe(0);
+    }),
+    { numRuns: 40 },
+  );
+  const blank = emptyCoverage({ width: 256, height: 256 });
+  expect(compactTile(copyTile(blank, wholeOf(blank)))).toHaveLength(1);
 });

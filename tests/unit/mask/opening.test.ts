@@ -6,7 +6,7 @@ import { fetchFile } from "@/components/mask/file/picture-file";
 
 const picture = (channels: 3 | 4, size = 4) =>
   sharp({ create: { width: size, height: size, channels, background: { r: 200, g: 40, b: 90, alpha: 0.5 } } });
-const fileOf = async (made: Sharp) => new Blob([new Uint8Array(await made.toBuffer())]);
+const fileOf = async (sharp: Sharp) => new Blob([new Uint8Array(await sharp.toBuffer())]);
 
 it.each<[string, () => Sharp, boolean]>([
   ["a JPEG", () => picture(3).jpeg(), false],
@@ -18,13 +18,13 @@ it.each<[string, () => Sharp, boolean]>([
   ["one of grey and alpha", () => picture(4).toColourspace("b-w").png(), true],
   ["one of 16 bits and alpha", () => picture(4).toColourspace("rgb16").png(), true],
   ["a WebP, which is not looked into", () => picture(3).webp(), true],
-])("of %s says whether any pixel can be clear", async (_, make, isIt) => {
+])("reports whether a %s can have transparent pixels", async (_, make, isIt) => {
   expect(await mayBeClear(await fileOf(make()))).toBe(isIt);
 });
 
-it("of a file that is cut off, or is none, does not say that nothing is clear", async () => {
-  const whole = await fileOf(picture(3).png());
-  expect(await mayBeClear(whole.slice(0, 40))).toBe(true);
+it("does not call a truncated file opaque", async () => {
+  const blob = await fileOf(picture(3).png());
+  expect(await mayBeClear(blob.slice(0, 40))).toBe(true);
   expect(await mayBeClear(new Blob([]))).toBe(true);
 });
 
@@ -39,17 +39,17 @@ it.each<[string, () => Sharp, unknown, unknown]>([
   ["a WebP without a note of it", () => picture(4).webp(), undefined, undefined],
   ["a PNG held sideways", () => oriented(5).png(), undefined, { orientation: 5, isTurned: true }],
   ["a PNG", () => picture(4).png(), undefined, undefined],
-])("%s tells how its mask is to lie: where a service turns pictures, and where it keeps their pixels", async (_, make, turns, keeps) => {
+])("%s decides how its mask is oriented", async (_, make, turns, keeps) => {
   const file = await fileOf(make());
   expect([await holdOf(file, false), await holdOf(file, true)]).toEqual([turns, keeps]);
 });
 
-it.each([false, true])("of a WebP that is shown upright the mask is turned back where pixels are kept (%s)", async (keepsPixels) => {
+it.each([false, true])("rotates the mask back for an upright WebP where pixels are kept (%s)", async (keepsPixels) => {
   const expected = keepsPixels ? { orientation: 8, isTurned: true } : undefined;
   expect(await holdOf(await fileOf(oriented(8).webp()), keepsPixels, true)).toEqual(expected);
 });
 
-it("loads no more of a picture that is too large than its header", async () => {
+it("reads only the header of an oversized picture", async () => {
   const large = await picture(3).png().toBuffer();
   large.writeUInt32BE(20_000, 16);
   large.writeUInt32BE(20_000, 20);
@@ -64,13 +64,11 @@ it("loads no more of a picture that is too large than its header", async () => {
     failure: { kind: "too-large", why: { reason: "edge", width: 20_000, height: 20_000 } },
   });
   expect(sent).toBe(1);
-  vi.unstubAllGlobals();
 });
 
-it("of a photograph that is cut off nothing is known, or what is in it", async () => {
-  const whole = await fileOf(oriented(6).jpeg());
-  for (let length = 0; length < 40; length += 1)
-    expect([undefined, 6]).toContain((await holdOf(whole.slice(0, length), true))?.orientation);
+it("reports nothing for a truncated photo", async () => {
+  const blob = await fileOf(oriented(6).jpeg());
+  for (let length = 0; length < 40; length += 1) expect([undefined, 6]).toContain((await holdOf(blob.slice(0, length), true))?.orientation);
 });
 
 function both(hold: unknown): [unknown, unknown] {

@@ -4,8 +4,8 @@ import sharp from "sharp";
 import { describe, expect, it, vi } from "vitest";
 import { type Coverage, emptyCoverage } from "@/components/mask/drawing/coverage";
 import { encodeMask } from "@/components/mask/file/encode-png";
+import { saveMask, type SavePorts, type SaveStep, sendMask } from "@/components/mask/file/mask-session";
 import { MAX_BYTES, MAX_EDGE, originalRef, sourceOfAsset, sourceOfFile, tooLarge } from "@/components/mask/file/picture-file";
-import { saveMask, type SavePorts, type SaveStep } from "@/components/mask/file/save-mask";
 import { encodeInWorker } from "@/components/mask/file/worker-client";
 import { toAssetView } from "@/lib/contract/views/asset-view";
 import { failed, ok } from "@/lib/shared/result";
@@ -16,7 +16,7 @@ const decoded = async (file: Blob) =>
     .toBuffer({ resolveWithObject: true });
 
 describe("the PNG of a mask", () => {
-  it("has alpha 255 minus what is painted in every single pixel, at full size", async () => {
+  it("has alpha 255 minus the paint in every pixel at full size", async () => {
     const sizes = fc.record({ width: fc.integer({ min: 1, max: 700 }), height: fc.integer({ min: 1, max: 60 }) });
     await fc.assert(
       fc.asyncProperty(sizes, fc.integer({ min: 1, max: 250 }), async (size, salt) => {
@@ -32,21 +32,18 @@ describe("the PNG of a mask", () => {
     );
   });
 
-  it.each([2, 3, 4, 5, 6, 7, 8])(
-    "of a photograph held as %i lies as its pixels lie, and stands as it was drawn once turned",
-    async (orientation) => {
-      const coverage = emptyCoverage({ width: 5, height: 3 });
-      coverage.data.forEach((_, index) => (coverage.data[index] = index * 17));
-      const file = Buffer.from(await (await encodeMask(coverage, undefined, { orientation, isTurned: true })).arrayBuffer());
-      const lying = await sharp(file).metadata();
-      expect([lying.width, lying.height, lying.orientation]).toEqual([orientation > 4 ? 3 : 5, orientation > 4 ? 5 : 3, orientation]);
-      const turned = await sharp(file).autoOrient().extractChannel(3).raw().toBuffer({ resolveWithObject: true });
-      expect([turned.info.width, turned.info.height]).toEqual([5, 3]);
-      expect([...turned.data]).toEqual([...coverage.data].map((value) => 255 - value));
-    },
-  );
+  it.each([2, 3, 4, 5, 6, 7, 8])("of a photo stored as %i matches its pixels and looks as drawn", async (orientation) => {
+    const coverage = emptyCoverage({ width: 5, height: 3 });
+    coverage.data.forEach((_, index) => (coverage.data[index] = index * 17));
+    const file = Buffer.from(await (await encodeMask(coverage, undefined, { orientation, isTurned: true })).arrayBuffer());
+    const lying = await sharp(file).metadata();
+    expect([lying.width, lying.height, lying.orientation]).toEqual([orientation > 4 ? 3 : 5, orientation > 4 ? 5 : 3, orientation]);
+    const turned = await sharp(file).autoOrient().extractChannel(3).raw().toBuffer({ resolveWithObject: true });
+    expect([turned.info.width, turned.info.height]).toEqual([5, 3]);
+    expect([...turned.data]).toEqual([...coverage.data].map((value) => 255 - value));
+  });
 
-  it("drawn over pixels as they lie stays so, and says how they are held", async () => {
+  it("keeps the stored orientation and declares it", async () => {
     const coverage = emptyCoverage({ width: 5, height: 3 });
     coverage.data[4] = 255;
     const file = Buffer.from(await (await encodeMask(coverage, undefined, { orientation: 6, isTurned: false })).arrayBuffer());
@@ -54,7 +51,7 @@ describe("the PNG of a mask", () => {
     expect([info.width, info.height, data[4], (await sharp(file).metadata()).orientation]).toEqual([5, 3, 0, 6]);
   });
 
-  it("of 24 megapixels stays small where the mask is plain", async () => {
+  it("is small for a plain mask of 24 megapixels", async () => {
     const coverage = emptyCoverage({ width: 6000, height: 4000 });
     coverage.data.fill(255, 1_000_000, 9_000_000);
     const file = await encodeMask(coverage);
@@ -73,7 +70,7 @@ describe("the name of the original", () => {
     expect(originalRef({ filename: "x.png" })).toBe('{"filename":"x.png","subfolder":""}');
   });
 
-  it("is for a local server the file in its folder, before names that another file may have", () => {
+  it("is the file's path for a local server, before ambiguous names", () => {
     const hash = `blake3:${"ab".repeat(32)}`;
     const file = { filename: "stored.png", subfolder: "sets", type: "input" };
     const asset = toAssetView({ id: "a", name: "x.png", tags: ["input"], asset_hash: hash, prompt_id: undefined, file });
@@ -81,20 +78,20 @@ describe("the name of the original", () => {
     expect(sourceOfAsset(asset, "c", true).files[0]).toEqual(file);
   });
 
-  it("of an input is the whole of what the graph says", () => {
+  it("is the graph's whole value for an input", () => {
     const { files } = sourceOfFile({ filename: "b.png", subfolder: "clips", type: "temp" }, "b.png");
     expect(files.map(originalRef)).toEqual(['{"filename":"b.png","subfolder":"clips","type":"temp"}']);
   });
 
-  it("is not asked of a drawing made of lines", () => {
+  it("is not requested for a drawing made of lines", () => {
     const of = (name: string) =>
-      sourceOfAsset(toAssetView({ id: "a", name, tags: [], asset_hash: undefined, prompt_id: undefined })).known.isPicture;
+      sourceOfAsset(toAssetView({ id: "a", name, tags: [], asset_hash: undefined, prompt_id: undefined })).facts.isPicture;
     expect([of("a.svg"), of("a.mp4"), of("a.webp")]).toEqual([false, false, true]);
   });
 });
 
-describe("what is too large", () => {
-  it("is judged by whatever is known of it", () => {
+describe("size limits", () => {
+  it("is judged by whatever is available", () => {
     expect(tooLarge({})).toBeUndefined();
     expect(tooLarge({ bytes: MAX_BYTES, width: MAX_EDGE, height: 4096 })).toBeUndefined();
     expect(tooLarge({ bytes: MAX_BYTES + 1 })).toEqual({ reason: "bytes", bytes: MAX_BYTES + 1 });
@@ -103,7 +100,7 @@ describe("what is too large", () => {
   });
 });
 
-it("a mask is handed to the worker that packs it, and not copied once more", async () => {
+it("transfers a mask to the packing worker without a copy", async () => {
   vi.stubGlobal("Worker", PackingWorker);
   const coverage = emptyCoverage({ width: 3, height: 2 });
   const file = await encodeInWorker(coverage, () => undefined);
@@ -126,18 +123,18 @@ describe("saving", () => {
   const refs = [{ filename: "blake3:ab" }, { filename: "x.png" }];
   const options = { onStep: () => undefined, signal: new AbortController().signal, handsOut: true };
   function ports(...answers: Awaited<ReturnType<SavePorts["send"]>>[]) {
-    const asked: string[] = [];
+    const requests: string[] = [];
     const send: SavePorts["send"] = async (_, { filename }) => {
-      asked.push(filename);
-      return answers[asked.length - 1] ?? failed({ code: "INTERNAL", message: "", status: 500 });
+      requests.push(filename);
+      return answers[requests.length - 1] ?? failed({ code: "INTERNAL", message: "", status: 500 });
     };
-    return { asked, ports: { send, encode: encodeMask } };
+    return { requests, ports: { send, encode: encodeMask } };
   }
 
-  it("goes on to the next name where a service does not know the first, since its refusal stored nothing", async () => {
-    const { asked, ports: both } = ports(failed({ code: "INVALID_BODY", message: "original_ref", status: 400 }), ok({ name: "r.png" }));
+  it("tries the next name when the service does not know the first", async () => {
+    const { requests, ports: both } = ports(failed({ code: "INVALID_BODY", message: "original_ref", status: 400 }), ok({ name: "r.png" }));
     expect(await saveMask(coverage, refs, both, options)).toEqual(ok({ name: "r.png" }));
-    expect(asked).toEqual(["blake3:ab", "x.png"]);
+    expect(requests).toEqual(["blake3:ab", "x.png"]);
   });
 
   it.each([
@@ -146,12 +143,12 @@ describe("saving", () => {
     ["CONSOLE_UNREACHABLE", 0],
     ["RATE_LIMITED", 429],
   ])("sends nothing a second time after %s", async (code, status) => {
-    const { asked, ports: one } = ports(failed({ code, message: "", status }));
+    const { requests, ports: one } = ports(failed({ code, message: "", status }));
     expect(await saveMask(coverage, refs, one, options)).toEqual(failed({ kind: "failed", failure: { code, message: "", status } }));
-    expect(asked).toHaveLength(1);
+    expect(requests).toHaveLength(1);
   });
 
-  it("tells each step of a large mask: packing and sending with how far they are, and that the service stores it", async () => {
+  it("reports packing, sending and storing of a large mask", async () => {
     const steps: SaveStep[] = [];
     const large = emptyCoverage({ width: 4000, height: 200 });
     const send: SavePorts["send"] = async (_, __, { onProgress }) => {
@@ -161,7 +158,7 @@ describe("saving", () => {
     await saveMask(large, refs, { send, encode: encodeMask }, { ...options, onStep: (step) => steps.push(step) });
     const packed = steps.flatMap((step) => (step.kind === "packing" ? [step.share] : []));
     expect(packed.length).toBeGreaterThan(2);
-    expect([packed.at(-1), packed]).toEqual([1, packed.toSorted((one, other) => one - other)]);
+    expect([packed.at(-1), packed]).toEqual([1, packed.toSorted((value, other) => value - other)]);
     const bytes = (await encodeMask(large)).size;
     expect(steps.slice(packed.length)).toEqual([
       { kind: "sending", share: 0, bytes },
@@ -170,12 +167,72 @@ describe("saving", () => {
     ]);
   });
 
-  it("sends nothing that is too heavy, or could not be packed", async () => {
-    const { asked, ports: none } = ports();
+  it("sends nothing too large or unpacked", async () => {
+    const { requests, ports: none } = ports();
     const heavy = { ...none, encode: async () => new Blob([new Uint8Array(MAX_BYTES + 1)]) };
     expect(await saveMask(coverage, refs, heavy, options)).toEqual(failed({ kind: "too-heavy", bytes: MAX_BYTES + 1 }));
     const broken = { ...none, encode: () => Promise.reject(new Error("no memory")) };
     expect(await saveMask(coverage, refs, broken, options)).toEqual(failed({ kind: "not-packed", reason: "no memory" }));
-    expect(asked).toEqual([]);
+    expect(requests).toEqual([]);
   });
+});
+
+/** Replaces the browser's XMLHttpRequest and answers at once. */
+function browser({ answer, stored = 200 }: { answer: object; stored?: number }) {
+  const requests: string[] = [];
+  const forms: FormData[] = [];
+  class Answering {
+    upload = {};
+    status = 200;
+    responseText = JSON.stringify(answer);
+    onload: () => void = () => undefined;
+    open = (method: string, path: string) => void requests.push(`${method} ${path}`);
+    setRequestHeader = () => undefined;
+    getResponseHeader = () => null;
+    send = (form: FormData) => {
+      forms.push(form);
+      this.onload();
+    };
+  }
+  vi.stubGlobal("XMLHttpRequest", Answering);
+  vi.stubGlobal("fetch", async (path: string, { method }: RequestInit) => {
+    requests.push(`${String(method)} ${path}`);
+    return new Response(null, { status: stored });
+  });
+  return { requests, forms };
+}
+
+const file = new Blob(["png"], { type: "image/png" });
+const options = { onProgress: () => undefined, signal: new AbortController().signal, handsOut: true };
+const ref = { filename: "cat.png", subfolder: "", type: "input" };
+const named = { name: "m.png", subfolder: "", type: "input" };
+const head = "HEAD /api/view?filename=m.png&type=input&connection=c";
+
+it("describes the original before its bytes, under a mask's usual name", async () => {
+  const { requests, forms } = browser({ answer: { ...named, metadata: { is_mask: true } } });
+  expect(await sendMask("c")(file, ref, options)).toEqual(ok({ ...named, metadata: { is_mask: true } }));
+  expect(requests).toEqual(["POST /api/upload/mask?connection=c"]);
+  const [form] = forms;
+  expect([...(form?.keys() ?? [])]).toEqual(["original_ref", "image"]);
+  expect(form?.get("original_ref")).toBe('{"filename":"cat.png","subfolder":"","type":"input"}');
+  const image = form?.get("image");
+  expect(image instanceof File && image.name).toMatch(/^clipspace-mask-\d+\.png$/);
+});
+
+it("verifies what a local server reports as stored", async () => {
+  const there = browser({ answer: named });
+  expect(await sendMask("c")(file, ref, options)).toEqual(ok(named));
+  expect(there.requests.at(-1)).toBe(head);
+  browser({ answer: named, stored: 404 });
+  expect(await sendMask("c")(file, ref, options)).toEqual(failed({ code: "NOT_FOUND", message: "", status: 404 }));
+  browser({ answer: named, stored: 502 });
+  expect(await sendMask("c")(file, ref, options)).toEqual(ok(named));
+});
+
+it("trusts a service without file access, but no unnamed answer", async () => {
+  const { requests } = browser({ answer: named, stored: 404 });
+  expect(await sendMask("c")(file, ref, { ...options, handsOut: false })).toEqual(ok(named));
+  expect(requests).not.toContain(head);
+  browser({ answer: {} });
+  expect(await sendMask("c")(file, ref, options)).toMatchObject({ ok: false, failure: { code: "UPSTREAM_UNREADABLE" } });
 });

@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it, vi } from "vitest";
 import { createCoarse, emptyCoverage } from "@/components/mask/drawing/coverage";
 import { createSampler } from "@/components/mask/screen/surface";
+import { type Contact, type Move, nextHands, noHands } from "@/components/mask/screen/use-input";
 import {
   createViewStore,
   fitted,
@@ -33,7 +34,7 @@ describe("the view", () => {
     );
   });
 
-  it("never loses the picture, whatever is zoomed and panned", () => {
+  it("never loses the picture by zooming and panning", () => {
     const moves = fc.array(fc.tuple(inFrame, evenly(-3000, 3000), fc.boolean()), { maxLength: 30 });
     fc.assert(
       fc.property(sizes, moves, (picture, all) => {
@@ -48,7 +49,7 @@ describe("the view", () => {
     );
   });
 
-  it("keeps what lies under the pointer there while it zooms", () => {
+  it("keeps the pixel under the pointer while zooming", () => {
     const picture = { width: 4000, height: 3000 };
     const view = fitted(picture, frame);
     const at = { x: 300, y: 200 };
@@ -58,16 +59,16 @@ describe("the view", () => {
     expect(after.y).toBeCloseTo(before.y, 6);
   });
 
-  it("follows a cursor that would leave it, and stays for one that is seen", () => {
+  it("follows a cursor leaving it and stays otherwise", () => {
     const picture = { width: 4000, height: 3000 };
     const view = zoomed(fitted(picture, frame), 8, { x: 400, y: 300 }, picture, frame);
-    const shown = revealed(view, { x: 3999, y: 20 }, picture, frame);
-    const at = toFrame(shown, { x: 3999, y: 20 });
+    const viewport = revealed(view, { x: 3999, y: 20 }, picture, frame);
+    const at = toFrame(viewport, { x: 3999, y: 20 });
     expect(at.x >= 0 && at.x <= 800 && at.y >= 0 && at.y <= 600).toBe(true);
-    expect(revealed(shown, { x: 3999, y: 20 }, picture, frame)).toBe(shown);
+    expect(revealed(viewport, { x: 3999, y: 20 }, picture, frame)).toBe(viewport);
   });
 
-  it("keeps in the middle what was there when a phone is turned, and all of the picture where that was shown", () => {
+  it("keeps its centre when a phone turns, or the whole picture if shown", () => {
     const views = createViewStore({ width: 4000, height: 3000 });
     const [tall, wide] = [
       { width: 390, height: 600 },
@@ -85,7 +86,7 @@ describe("the view", () => {
   });
 });
 
-it("another screen is reported each time, until nobody listens any more", () => {
+it("reports each screen until unsubscribed", () => {
   const queries: EventTarget[] = [];
   const matchMedia = vi.fn(() => queries[queries.push(new EventTarget()) - 1]);
   vi.stubGlobal("matchMedia", matchMedia);
@@ -100,7 +101,6 @@ it("another screen is reported each time, until nobody listens any more", () => 
   stop();
   queries.at(-1)?.dispatchEvent(new Event("change"));
   expect(listener).toHaveBeenCalledTimes(2);
-  vi.unstubAllGlobals();
 });
 
 describe("the mask on the screen", () => {
@@ -124,7 +124,7 @@ describe("the mask on the screen", () => {
     };
   }
 
-  it("is the mask itself at one to one, and nothing beside the picture", () => {
+  it("matches the mask at one to one, with nothing around the picture", () => {
     const pixels = shown((x, y) => (x * 5 + y * 3) % 256, { x: 2, y: 1, scale: 1 })({ left: 0, top: 0, right: 10, bottom: 4 });
     const grey = (x: number, y: number) => [...pixels.subarray((y * 10 + x) * 4, (y * 10 + x) * 4 + 4)];
     expect(grey(5, 3)).toEqual([3 * 5 + 2 * 3, 3 * 5 + 2 * 3, 3 * 5 + 2 * 3, 255]);
@@ -141,10 +141,99 @@ describe("the mask on the screen", () => {
     }
   });
 
-  it("is as strong in the overlay's colour as it is painted, and a board of squares where it is cut out", () => {
+  it("shows as colour by strength, and as a checkerboard when cut out", () => {
     const overlay = shown(() => 77, { x: 0, y: 0, scale: 1 }, "overlay")({ left: 0, top: 0, right: 1, bottom: 1 });
     expect([...overlay]).toEqual([255, 0, 0, 77]);
     const board = shown(() => 255, { x: 0, y: 0, scale: 1 }, "result")({ left: 7, top: 0, right: 9, bottom: 1 });
     expect([...board]).toEqual([255, 255, 255, 255, 200, 200, 200, 255]);
+  });
+});
+
+type Short = Partial<Contact> & { kind: Contact["kind"]; at?: { x: number; y: number } };
+
+/** The resulting actions in short: what happens, and to which pointer. */
+function play(...contacts: Short[]): string[] {
+  let hands = noHands;
+  const all: Move[] = [];
+  for (const contact of contacts) {
+    const next = nextHands(hands, { id: 1, device: "mouse", button: 0, wantsPan: false, at: { x: 0, y: 0 }, ...contact });
+    hands = next.hands;
+    all.push(...next.moves);
+  }
+  return all.map((move) => ("id" in move ? `${move.do} ${move.id}` : move.do));
+}
+const finger = (kind: Contact["kind"], id: number, x = 0, y = 0): Short => ({ kind, id, device: "touch", at: { x, y } });
+const pen = (kind: Contact["kind"], x = 0, y = 0, button = 0): Short => ({ kind, id: 9, device: "pen", at: { x, y }, button });
+
+describe("a mouse", () => {
+  it("draws with its left button, from press to release", () => {
+    expect(play({ kind: "move" }, { kind: "down" }, { kind: "move", at: { x: 5, y: 0 } }, { kind: "up" }, { kind: "move" })).toEqual([
+      "begin 1",
+      "extend 1",
+      "end",
+    ]);
+  });
+
+  it("pans with the middle button, Space or the hand tool", () => {
+    expect(play({ kind: "down", button: 1 }, { kind: "move", at: { x: 5, y: 5 } }, { kind: "up" })).toEqual(["pan"]);
+    expect(play({ kind: "down", wantsPan: true }, { kind: "move" }, { kind: "up" })).toEqual(["pan"]);
+  });
+
+  it("does nothing with its right button, and drops what the system takes away", () => {
+    expect(play({ kind: "down", button: 2 }, { kind: "move" }, { kind: "up" })).toEqual([]);
+    expect(play({ kind: "down" }, { kind: "move" }, { kind: "cancel" })).toEqual(["begin 1", "extend 1", "drop"]);
+  });
+});
+
+describe("fingers", () => {
+  it("draws with one and pans or zooms with two, undoing the begun stroke", () => {
+    expect(
+      play(
+        finger("down", 1),
+        finger("move", 1, 4),
+        finger("down", 2, 100),
+        finger("move", 2, 140),
+        finger("up", 1),
+        finger("move", 2, 150),
+      ),
+    ).toEqual(["begin 1", "extend 1", "drop", "pinch"]);
+  });
+
+  it("end the stroke when the second one is late", () => {
+    expect(play(finger("down", 1), finger("move", 1, 90), finger("down", 2, 200))).toEqual(["begin 1", "extend 1", "end"]);
+  });
+
+  it("zoom around their centre", () => {
+    let { hands } = nextHands(noHands, { ...base, id: 1, kind: "down", at: { x: 0, y: 0 } });
+    hands = nextHands(hands, { ...base, id: 2, kind: "down", at: { x: 100, y: 0 } }).hands;
+    expect(nextHands(hands, { ...base, id: 2, kind: "move", at: { x: 200, y: 0 } }).moves).toEqual([
+      { do: "pinch", at: { x: 100, y: 0 }, by: { x: 50, y: 0 }, factor: 2 },
+    ]);
+  });
+  const base = { device: "touch", button: 0, wantsPan: false } as const;
+});
+
+describe("a pen", () => {
+  it("overrides an earlier palm and undoes its marks", () => {
+    expect(
+      play(finger("down", 1), finger("move", 1, 40), pen("down"), finger("move", 1, 80), pen("move", 3), finger("up", 1), pen("up")),
+    ).toEqual(["begin 1", "extend 1", "drop", "begin 9", "extend 9", "end"]);
+  });
+
+  it("ignores the hand resting beside it", () => {
+    expect(play(pen("down"), finger("down", 1), finger("down", 2, 50), finger("move", 2, 90), pen("move", 5), pen("up"))).toEqual([
+      "begin 9",
+      "extend 9",
+      "end",
+    ]);
+  });
+
+  it("leaves one finger to move the picture from then on", () => {
+    expect(play(pen("down"), pen("up"), finger("down", 1), finger("move", 1, 30), finger("up", 1))).toEqual(["begin 9", "end", "pan"]);
+  });
+
+  it("erases with its other end", () => {
+    const { moves } = nextHands(noHands, { kind: "down", id: 9, device: "pen", button: 5, at: { x: 1, y: 2 }, wantsPan: false });
+    expect(moves).toEqual([{ do: "begin", at: { x: 1, y: 2 }, id: 9, isEraser: true }]);
   });
 });

@@ -1,5 +1,8 @@
 // Every language has all of English's sentences, with the same arguments and in its own words.
-import { describe, expect, it } from "vitest";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import ts from "typescript";
+import { describe, expect, it, test } from "vitest";
 import { messagesOf } from "@/lib/server/i18n/messages";
 import { type Language, languages, readLanguage } from "@/lib/shared/languages";
 import { icuArguments } from "@/tests/support/icu";
@@ -27,6 +30,8 @@ const namesInChinese = new Set(
   [
     "Lightdesk JSON PNG JPEG WebP SVG CSV URL API GPU ID A Z D B Ctrl Esc Enter Shift Tab",
     "class_type extra_data code workflows null V http https ada example com SaveImage Workflow Export Set up blake BLAKE sha time",
+    "Key Authorization Bearer LIGHTDESK_TOKEN connection JOB_ID Python requests openapi json tokens document",
+    "Webhook Webhooks Standard Slack Discord ntfy LIGHTDESK_TRUSTED_HOSTS",
     "ComfyUI listen ZIP kB true false DS_Store Alt camera lens",
     "app localhost HS JWKS RSA EC P Ed SECRET kid html aud iss sub jti iat exp Cookie host id page doctor Content Security Policy X Frame Options",
   ].flatMap((line) => line.split(" ")),
@@ -46,7 +51,7 @@ function latinWords(message: string): string[] {
   return shown.match(/[A-Za-z_]+/g) ?? [];
 }
 
-describe.each(others)("the sentences in %s", (language, sentences) => {
+describe.each(others)("messages in %s", (language, sentences) => {
   it("are those that English has, no more and no fewer", () => {
     const missing = [...inEnglish.keys()].filter((key) => !sentences.has(key));
     const extra = [...sentences.keys()].filter((key) => !inEnglish.has(key));
@@ -80,20 +85,20 @@ describe.each(others)("the sentences in %s", (language, sentences) => {
 
 describe.each(all)("plurals in %s", (language, sentences) => {
   it("have a form for every number, and none that the language does not know", () => {
-    const known = new Intl.PluralRules(language).resolvedOptions().pluralCategories;
+    const categories = new Intl.PluralRules(language).resolvedOptions().pluralCategories;
     const wrong = [...sentences].filter(([, message]) =>
       icuArguments(message)
         .filter(({ kind }) => kind === "plural")
         .some(({ cases }) => {
           const forms = cases.filter((form) => !form.startsWith("="));
-          return !forms.includes("other") || forms.some((form) => !known.some((category) => category === form));
+          return !forms.includes("other") || forms.some((form) => !categories.some((category) => category === form));
         }),
     );
     expect(wrong.map(([key]) => key)).toEqual([]);
   });
 });
 
-describe("the language of a reader", () => {
+describe("the reader's language", () => {
   it.each([
     [undefined, undefined, "en"],
     [undefined, "", "en"],
@@ -111,4 +116,81 @@ describe("the language of a reader", () => {
   ])("chosen %s and accepted %s is %s", (chosen, accepted, language) => {
     expect(readLanguage(chosen, accepted)).toBe(language);
   });
+});
+
+const forbidden = [
+  "run of a workflow stands here",
+  "put nothing out",
+  "failed in the job's details",
+  "bytes go with the last",
+  "say from which",
+  "commas between",
+  "is in its place",
+  "what is wrong stands",
+  "send it all the same",
+  "leaves no trace",
+  "may look but not run",
+  "invited with the role",
+  "present password",
+  "goes by that name",
+  "value out of the job",
+  "let go of the selection",
+  "what stood here",
+  "does not reach that far",
+  "lowered meanwhile",
+  "wants to know who",
+  "stands where a folder",
+  "no content of yours",
+  "asset of yours",
+  "do not come at the moment",
+  "holds no such",
+  "as may be at once",
+  "can mend",
+  "not there any more",
+  "laid out anew",
+  "the page around",
+  "what you may do here",
+];
+
+const pages = (folder: string) =>
+  readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".json"))
+    .flatMap((name) => sentencesOf(JSON.parse(readFileSync(join(folder, name), "utf8"))));
+
+function sentencesOf(value: unknown): string[] {
+  return typeof value === "string" ? [value] : Object.values(value ?? {}).flatMap(sentencesOf);
+}
+
+/** Every string in a file of code, without its comments. */
+function textsOf(path: string): string[] {
+  const source = ts.createSourceFile(path, readFileSync(path, "utf8"), ts.ScriptTarget.Latest, false, ts.ScriptKind.TSX);
+  const texts: string[] = [];
+  const visit = (node: ts.Node): void => {
+    if (
+      ts.isStringLiteralLike(node) ||
+      ts.isTemplateHead(node) ||
+      ts.isTemplateMiddle(node) ||
+      ts.isTemplateTail(node) ||
+      ts.isJsxText(node)
+    )
+      texts.push(node.text);
+    ts.forEachChild(node, visit);
+  };
+  visit(source);
+  return texts;
+}
+
+const code = (folder: string) =>
+  readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .filter((name) => /\.(tsx?|mjs)$/.test(name))
+    .flatMap((name) => textsOf(join(folder, name)));
+
+test.each([
+  ["the pages", () => pages("lib/messages"), 2_000],
+  ["the console, the service and the commands", () => ["lib", "app", "components", "bin"].flatMap(code), 10_000],
+])("%s use none of the forbidden words", (_, read, least) => {
+  const sentences = read();
+  expect(sentences.length).toBeGreaterThan(least);
+  const found = sentences.filter((sentence) => forbidden.some((words) => sentence.toLowerCase().includes(words)));
+  expect(found).toEqual([]);
 });

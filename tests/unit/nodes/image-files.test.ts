@@ -1,90 +1,160 @@
 // Pictures that are read ahead, with real files.
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFileSync } from "node:fs";
+import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import sharp from "sharp";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { parseExactJson } from "@/lib/contract/json/parse-json";
+import { objectInfoSchema } from "@/lib/contract/schemas/object-info";
+import { readPixels } from "@/lib/service/images/decode";
+import { describeLibrary } from "@/lib/service/nodes/library";
 import { createImageFiles } from "@/lib/service/nodes/reuse";
+import { temporaryFolder } from "@/tests/support/temporary-folder";
 
-let folder = "";
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), "lightdesk-ahead-"));
+describe("image files", () => {
+  let folder = "";
+  beforeEach(async () => {
+    folder = temporaryFolder();
+  });
+
+  const free = () => undefined;
+  const jobOf = (...paths: string[]) => ({ images: Object.fromEntries(paths.map((path) => [path, { path, hash: "" }])) });
+
+  async function picture(name: string, red: number, width = 4, channels: 3 | 4 = 3): Promise<string> {
+    const path = join(folder, name);
+    await sharp({ create: { width, height: 2, channels, background: { r: red, g: 0, b: 0, alpha: 0.5 } } })
+      .png()
+      .toFile(path);
+    return path;
+  }
+
+  it("returns a preloaded picture whatever became of its file", async () => {
+    const path = await picture("a.png", 200);
+    const files = createImageFiles();
+    await files.lookAhead({ ...jobOf(), nextImage: path });
+    await rm(path);
+    await files.lookAhead(jobOf(path));
+    const { data, size } = await files.read(path, free);
+    expect([size, data[0]]).toEqual([{ width: 4, height: 2 }, 200]);
+    await expect(files.read(path, free)).rejects.toThrow();
+  });
+
+  it("hands preloaded frames over to their reader, alpha included", async () => {
+    const path = await picture("a.png", 200, 4, 4);
+    const files = createImageFiles();
+    const claimed: unknown[] = [];
+    for (const ahead of [true, false]) {
+      if (ahead) await files.lookAhead({ ...jobOf(), nextImage: path });
+      await files.read(path, (size, frames) => claimed.push([size, frames]));
+    }
+    const once = [{ width: 4, height: 2 }, 2];
+    expect(claimed).toEqual([once, once]);
+
+    const refusing = createImageFiles();
+    await refusing.lookAhead({ ...jobOf(), nextImage: path });
+    const refuse = () => {
+      throw new Error("no room");
+    };
+    await expect(refusing.read(path, refuse)).rejects.toThrow("no room");
+  });
+
+  it("drops preloaded pictures of another job", async () => {
+    const [first, second] = [await picture("a.png", 200), await picture("b.png", 100)];
+    const files = createImageFiles();
+    await files.lookAhead({ ...jobOf(), nextImage: first });
+    await files.lookAhead(jobOf(second));
+    await rm(first);
+    await expect(files.read(first, free)).rejects.toThrow();
+  });
+
+  it("reads a picture too large for the cache in its job", async () => {
+    const path = await picture("wide.png", 200, 4_200_000);
+    const files = createImageFiles();
+    await files.lookAhead({ ...jobOf(), nextImage: path });
+    await picture("wide.png", 100);
+    expect((await files.read(path, free)).data[0]).toBe(100);
+  });
+
+  it("reports an unreadable preloaded file in its job", async () => {
+    const path = join(folder, "broken.png");
+    await writeFile(path, "no picture");
+    const files = createImageFiles();
+    await files.lookAhead({ ...jobOf(), nextImage: path });
+    await expect(files.read(path, free)).rejects.toThrow(/unsupported image format/);
+    await picture("broken.png", 100);
+    expect((await files.read(path, free)).data[0]).toBe(100);
+  });
+
+  it("does not preload a picture twice", async () => {
+    const path = await picture("a.png", 200);
+    const files = createImageFiles();
+    await files.read(path, free);
+    await files.lookAhead({ ...jobOf(), nextImage: path });
+    await picture("a.png", 100);
+    expect((await files.read(path, free)).data[0]).toBe(100);
+  });
 });
-afterEach(() => rm(folder, { recursive: true, force: true }));
 
-const free = () => undefined;
-const jobOf = (...paths: string[]) => ({ images: Object.fromEntries(paths.map((path) => [path, { path, hash: "" }])) });
+const recorded = Object.fromEntries(
+  Object.entries(record(parseExactJson(readFileSync("tests/fixtures/golden/object-info.json", "utf8")))).map(([name, info]) => [
+    name,
+    record(info),
+  ]),
+);
+const ours: Record<string, Record<string, unknown>> = describeLibrary();
 
-async function picture(name: string, red: number, width = 4, channels: 3 | 4 = 3): Promise<string> {
-  const path = join(folder, name);
-  await sharp({ create: { width, height: 2, channels, background: { r: red, g: 0, b: 0, alpha: 0.5 } } })
-    .png()
-    .toFile(path);
-  return path;
+function record(value: unknown): Record<string, unknown> {
+  if (typeof value !== "object" || value === null) throw new Error("no object");
+  return { ...value };
 }
 
-it("a picture that was read ahead is there for its job, however the file has fared", async () => {
-  const path = await picture("a.png", 200);
-  const files = createImageFiles();
-  await files.lookAhead({ ...jobOf(), nextImage: path });
-  await rm(path);
-  await files.lookAhead(jobOf(path));
-  const { data, size } = await files.read(path, free);
-  expect([size, data[0]]).toEqual([{ width: 4, height: 2 }, 200]);
-  await expect(files.read(path, free)).rejects.toThrow();
+describe("the catalogue", () => {
+  it.each(Object.keys(recorded))("describes %s with the recorded names, types, defaults, ranges and choices", (name) => {
+    expect(ours[name]).toEqual({ ...ours[name], ...recorded[name] });
+    expect(ours[name]).toMatchObject({ deprecated: recorded[name]?.deprecated ?? false, experimental: false });
+    expect(ours[name]?.description).not.toBe("");
+  });
+
+  it("describes ImageAddNoise as the family's source declares it", () => {
+    expect(ours.ImageAddNoise).toMatchObject({
+      display_name: "Add Noise to Image",
+      category: "image/filters",
+      input: {
+        required: {
+          image: ["IMAGE", {}],
+          seed: ["INT", { default: 0, min: 0, max: 0xffffffffffffffffn, control_after_generate: true }],
+          strength: ["FLOAT", { default: 0.5, min: 0, max: 1, step: 0.01 }],
+        },
+      },
+      output: ["IMAGE"],
+    });
+  });
+
+  it("adds Wait and Fail, which pass anything through", () => {
+    expect(ours.Wait).toMatchObject({
+      input: { required: { seconds: ["FLOAT", { min: 0, max: 3600 }] }, optional: { anything: ["*", {}] } },
+      output: ["*"],
+    });
+    expect(ours.Fail).toMatchObject({ input: { required: { message: ["STRING", {}] }, optional: { anything: ["*", {}] } }, output: ["*"] });
+    expect(Object.keys(ours).filter((name) => !Object.hasOwn(recorded, name))).toEqual(["ImageAddNoise", "Wait", "Fail"]);
+  });
+
+  it("offers the passed images as LoadImage's choices", () => {
+    expect(describeLibrary({ images: ["a.png"] }).LoadImage).toMatchObject({
+      input: { required: { image: [["a.png"], { image_upload: true }] } },
+    });
+  });
+
+  it("reads as the contract's catalogue", () => {
+    expect(objectInfoSchema.safeParse(parseExactJson(writeExactJson(ours))).success).toBe(true);
+  });
 });
 
-it("what was read ahead is claimed by whoever reads it, alpha as frames of its own", async () => {
-  const path = await picture("a.png", 200, 4, 4);
-  const files = createImageFiles();
-  const claimed: unknown[] = [];
-  for (const ahead of [true, false]) {
-    if (ahead) await files.lookAhead({ ...jobOf(), nextImage: path });
-    await files.read(path, (size, frames) => claimed.push([size, frames]));
-  }
-  const once = [{ width: 4, height: 2 }, 2];
-  expect(claimed).toEqual([once, once]);
-
-  const refusing = createImageFiles();
-  await refusing.lookAhead({ ...jobOf(), nextImage: path });
-  const refuse = () => {
-    throw new Error("no room");
-  };
-  await expect(refusing.read(path, refuse)).rejects.toThrow("no room");
-});
-
-it("a job that needs another picture lets go of what was read ahead", async () => {
-  const [first, second] = [await picture("a.png", 200), await picture("b.png", 100)];
-  const files = createImageFiles();
-  await files.lookAhead({ ...jobOf(), nextImage: first });
-  await files.lookAhead(jobOf(second));
-  await rm(first);
-  await expect(files.read(first, free)).rejects.toThrow();
-});
-
-it("a picture too large to be kept is read by its job", async () => {
-  const path = await picture("wide.png", 200, 4_200_000);
-  const files = createImageFiles();
-  await files.lookAhead({ ...jobOf(), nextImage: path });
-  await picture("wide.png", 100);
-  expect((await files.read(path, free)).data[0]).toBe(100);
-});
-
-it("a file that could not be read ahead is read by its job, which says what is wrong with it", async () => {
-  const path = join(folder, "broken.png");
-  await writeFile(path, "no picture");
-  const files = createImageFiles();
-  await files.lookAhead({ ...jobOf(), nextImage: path });
-  await expect(files.read(path, free)).rejects.toThrow(/unsupported image format/);
-  await picture("broken.png", 100);
-  expect((await files.read(path, free)).data[0]).toBe(100);
-});
-
-it("a picture that was read before is not read ahead again", async () => {
-  const path = await picture("a.png", 200);
-  const files = createImageFiles();
-  await files.read(path, free);
-  await files.lookAhead({ ...jobOf(), nextImage: path });
-  await picture("a.png", 100);
-  expect((await files.read(path, free)).data[0]).toBe(100);
+it("draws no SVG under any file name", async () => {
+  const folder = temporaryFolder();
+  const path = join(folder, "drawn.png");
+  await writeFile(path, "<svg xmlns='http://www.w3.org/2000/svg' width='8' height='8'/>");
+  const nothing = () => undefined;
+  await expect(readPixels(path, nothing)).rejects.toThrow("The file has an unsupported image format.");
 });

@@ -1,4 +1,4 @@
-// Properties that the kernels have for every image, whatever its size.
+// Properties of the kernels for images of every size.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { blendModes, blendRasters, compositeRasters } from "@/lib/service/images/blend";
@@ -46,7 +46,7 @@ function expectSame(a: Raster, b: Raster): void {
   expect(samples(a)).toEqual(samples(b));
 }
 
-describe("a sample that is no number", () => {
+describe("a NaN sample", () => {
   const sizes = Array.from({ length: 12 }, (_, at) => at + 1);
   const pairs = sizes.flatMap((from) => sizes.filter((to) => to !== from).map((to) => ({ from, to })));
 
@@ -75,29 +75,29 @@ describe("scaling", () => {
     );
   });
 
-  it("to the same size changes no byte, by every method", () => {
+  it("changes no byte at the same size by any method", () => {
     fc.assert(
-      fc.property(image, method, (whole, by) => {
-        expect(bytesOf(scaleRaster(whole, whole, by, quiet))).toEqual(bytesOf(whole));
+      fc.property(image, method, (raster, by) => {
+        expect(bytesOf(scaleRaster(raster, raster, by, quiet))).toEqual(bytesOf(raster));
       }),
     );
   });
 
   it("gives every frame of a batch the wanted size", () => {
     fc.assert(
-      fc.property(image, side, side, method, (whole, width, height, by) => {
-        const scaled = scaleRaster({ ...whole, frames: [...whole.frames, ...whole.frames] }, { width, height }, by, quiet);
+      fc.property(image, side, side, method, (raster, width, height, by) => {
+        const scaled = scaleRaster({ ...raster, frames: [...raster.frames, ...raster.frames] }, { width, height }, by, quiet);
         expect(scaled.frames.map((frame) => frame.length)).toEqual([width * height * 3, width * height * 3]);
       }),
     );
   });
 
-  it("by area to one pixel is the mean", () => {
+  it("averages by area to one pixel", () => {
     fc.assert(
-      fc.property(image, (whole) => {
-        const red = samples(whole).filter((_, i) => i % 3 === 0);
+      fc.property(image, (raster) => {
+        const red = samples(raster).filter((_, i) => i % 3 === 0);
         const mean = red.reduce((sum, value) => sum + value, 0) / red.length;
-        expect(samples(scaleRaster(whole, { width: 1, height: 1 }, "area", quiet))[0]).toBeCloseTo(mean, 4);
+        expect(samples(scaleRaster(raster, { width: 1, height: 1 }, "area", quiet))[0]).toBeCloseTo(mean, 4);
       }),
     );
   });
@@ -117,7 +117,7 @@ describe("scaling", () => {
 describe("blurring and sharpening", () => {
   const bell = fc.record({ radius: fc.integer({ min: 1, max: 31 }), sigma: fc.double({ min: 0.1, max: 10, noNaN: true }) });
 
-  it("keep an image of one colour that colour, even where the radius is larger than the image", () => {
+  it("keep a plain image plain, even beyond its size", () => {
     fc.assert(
       fc.property(side, side, bell, (width, height, shape) => {
         const plain = solidImage({ width, height }, 0x336699, 1);
@@ -129,118 +129,116 @@ describe("blurring and sharpening", () => {
 
   it("stay between the darkest and the lightest sample, or between 0 and 1", () => {
     fc.assert(
-      fc.property(image, bell, (whole, shape) => {
-        const blurred = samples(blurRaster(whole, shape, quiet));
-        expect(Math.max(...blurred)).toBeLessThanOrEqual(Math.max(...samples(whole)) + 1e-6);
-        expect(Math.min(...blurred)).toBeGreaterThanOrEqual(Math.min(...samples(whole)) - 1e-6);
-        expect(samples(sharpenRaster(whole, shape, 5, quiet)).every((value) => value >= 0 && value <= 1)).toBe(true);
+      fc.property(image, bell, (raster, shape) => {
+        const blurred = samples(blurRaster(raster, shape, quiet));
+        expect(Math.max(...blurred)).toBeLessThanOrEqual(Math.max(...samples(raster)) + 1e-6);
+        expect(Math.min(...blurred)).toBeGreaterThanOrEqual(Math.min(...samples(raster)) - 1e-6);
+        expect(samples(sharpenRaster(raster, shape, 5, quiet)).every((value) => value >= 0 && value <= 1)).toBe(true);
       }),
     );
   });
 
-  it("with an amount of 0 sharpening changes nothing", () => {
+  it("change nothing when sharpening by 0", () => {
     fc.assert(
-      fc.property(image, bell, (whole, shape) => {
-        expect(furthest(sharpenRaster(whole, shape, 0, quiet), whole)).toBeLessThan(1e-7);
+      fc.property(image, bell, (raster, shape) => {
+        expect(furthest(sharpenRaster(raster, shape, 0, quiet), raster)).toBeLessThan(1e-7);
       }),
     );
   });
 });
 
 describe("blending", () => {
-  it.each(["multiply", "screen"] as const)("by %s does not care which image comes first, at full strength", (mode) => {
+  it.each(["multiply", "screen"] as const)("by %s is commutative at full strength", (mode) => {
     fc.assert(
-      fc.property(image, (whole) => {
-        const other = flipRaster(whole, "vertically", quiet);
-        expect(furthest(blendRasters(whole, other, mode, 1, quiet), blendRasters(other, whole, mode, 1, quiet))).toBeLessThan(1e-6);
+      fc.property(image, (raster) => {
+        const other = flipRaster(raster, "vertically", quiet);
+        expect(furthest(blendRasters(raster, other, mode, 1, quiet), blendRasters(other, raster, mode, 1, quiet))).toBeLessThan(1e-6);
       }),
     );
   });
 
-  it.each(blendModes)("by %s with a factor of 0 gives the first image", (mode) => {
+  it.each(blendModes)("by %s with a factor of 0 returns the first image", (mode) => {
     fc.assert(
-      fc.property(image, (whole) => {
-        expect(samples(blendRasters(whole, invertRaster(whole, quiet), mode, 0, quiet))).toEqual(samples(whole));
+      fc.property(image, (raster) => {
+        expect(samples(blendRasters(raster, invertRaster(raster, quiet), mode, 0, quiet))).toEqual(samples(raster));
       }),
     );
   });
 
   it("lays one image under every frame of a batch", () => {
-    const one = solidImage({ width: 2, height: 2 }, 0, 1);
+    const raster = solidImage({ width: 2, height: 2 }, 0, 1);
     const three = solidImage({ width: 2, height: 2 }, 0xffffff, 3);
-    expect(blendRasters(one, three, "normal", 0.5, quiet).frames).toHaveLength(3);
+    expect(blendRasters(raster, three, "normal", 0.5, quiet).frames).toHaveLength(3);
   });
 });
 
 describe("moves", () => {
   it("four quarter turns, two mirrorings and two inversions each give the image back", () => {
     fc.assert(
-      fc.property(image, (whole) => {
-        expectSame(rotateRaster(rotateRaster(whole, 1, quiet), 3, quiet), whole);
-        expectSame(rotateRaster(rotateRaster(whole, 2, quiet), 2, quiet), whole);
-        expectSame(flipRaster(flipRaster(whole, "horizontally", quiet), "horizontally", quiet), whole);
+      fc.property(image, (raster) => {
+        expectSame(rotateRaster(rotateRaster(raster, 1, quiet), 3, quiet), raster);
+        expectSame(rotateRaster(rotateRaster(raster, 2, quiet), 2, quiet), raster);
+        expectSame(flipRaster(flipRaster(raster, "horizontally", quiet), "horizontally", quiet), raster);
         expect(
-          bytesOf(invertRaster(invertRaster(whole, quiet), quiet)).every((byte, i) => Math.abs(byte - (bytesOf(whole)[i] ?? 0)) <= 1),
+          bytesOf(invertRaster(invertRaster(raster, quiet), quiet)).every((byte, i) => Math.abs(byte - (bytesOf(raster)[i] ?? 0)) <= 1),
         ).toBe(true);
       }),
     );
   });
 
-  it("cutting out what was padded gives the image back, and the mask is 1 around it", () => {
+  it("returns the image when padding is cropped, with a mask of 1 around it", () => {
     fc.assert(
-      fc.property(image, side, side, (whole, left, top) => {
+      fc.property(image, side, side, (raster, left, top) => {
         const border = { left, top, right: 1, bottom: 2, feathering: 3 };
-        const padded = padRaster(whole, border, quiet);
-        expectSame(cropRaster(padded, { x: left, y: top, width: whole.width, height: whole.height }, quiet), whole);
-        expect(outpaintMask(whole, border, quiet)).toMatchObject({ width: padded.width, height: padded.height });
-        expect(samples(outpaintMask(whole, border, quiet))[0]).toBe(1);
+        const padded = padRaster(raster, border, quiet);
+        expectSame(cropRaster(padded, { x: left, y: top, width: raster.width, height: raster.height }, quiet), raster);
+        expect(outpaintMask(raster, border, quiet)).toMatchObject({ width: padded.width, height: padded.height });
+        expect(samples(outpaintMask(raster, border, quiet))[0]).toBe(1);
       }),
     );
   });
 });
 
 describe("a long kernel", () => {
-  const whole = solidImage({ width: 3, height: 40 }, 0x336699, 2);
+  const raster = solidImage({ width: 3, height: 40 }, 0x336699, 2);
   const mask = solidMask({ width: 5, height: 5 }, 0.5, 2);
   const bell = { radius: 2, sigma: 1 };
   const border = { left: 1, top: 1, right: 1, bottom: 1, feathering: 1 };
   const kernels: Record<string, (tick: Tick) => unknown> = {
-    invert: (tick) => invertRaster(whole, tick),
-    channel: (tick) => channelOf(whole, 1, tick),
-    "colour mask": (tick) => colourMask(whole, 0, tick),
+    invert: (tick) => invertRaster(raster, tick),
+    channel: (tick) => channelOf(raster, 1, tick),
+    "colour mask": (tick) => colourMask(raster, 0, tick),
     "mask to image": (tick) => maskToImage(mask, tick),
-    crop: (tick) => cropRaster(whole, { x: 0, y: 0, width: 2, height: 30 }, tick),
-    rotate: (tick) => rotateRaster(whole, 1, tick),
-    flip: (tick) => flipRaster(whole, "vertically", tick),
-    pad: (tick) => padRaster(whole, border, tick),
-    "outpaint mask": (tick) => outpaintMask(whole, border, tick),
-    blend: (tick) => blendRasters(whole, whole, "screen", 0.5, tick),
-    blur: (tick) => blurRaster(whole, bell, tick),
-    sharpen: (tick) => sharpenRaster(whole, bell, 1, tick),
-    composite: (tick) => compositeRasters(whole, solidImage({ width: 2, height: 2 }, 0, 1), { x: 0, y: 0, resizeSource: true, mask }, tick),
-    fit: (tick) => fitRaster(whole, { width: 9, height: 9 }, "bicubic", tick),
-    lanczos: (tick) => scaleRaster(whole, { width: 9, height: 9 }, "lanczos", tick),
+    crop: (tick) => cropRaster(raster, { x: 0, y: 0, width: 2, height: 30 }, tick),
+    rotate: (tick) => rotateRaster(raster, 1, tick),
+    flip: (tick) => flipRaster(raster, "vertically", tick),
+    pad: (tick) => padRaster(raster, border, tick),
+    "outpaint mask": (tick) => outpaintMask(raster, border, tick),
+    blend: (tick) => blendRasters(raster, raster, "screen", 0.5, tick),
+    blur: (tick) => blurRaster(raster, bell, tick),
+    sharpen: (tick) => sharpenRaster(raster, bell, 1, tick),
+    composite: (tick) =>
+      compositeRasters(raster, solidImage({ width: 2, height: 2 }, 0, 1), { x: 0, y: 0, resizeSource: true, mask }, tick),
+    fit: (tick) => fitRaster(raster, { width: 9, height: 9 }, "bicubic", tick),
+    lanczos: (tick) => scaleRaster(raster, { width: 9, height: 9 }, "lanczos", tick),
     bytes: (tick) => frameOfSamples(Float32Array.of(0.5)).bytes(tick),
-    "bytes of an inversion": (tick) => invertRaster(whole, quiet).frames[0]?.bytes(tick),
+    "bytes of an inversion": (tick) => invertRaster(raster, quiet).frames[0]?.bytes(tick),
   };
 
-  it.each(Object.entries(kernels))(
-    "(%s) tells its progress, which never goes back and ends at 1, and ends when a tick throws",
-    (_, run) => {
-      const reported: number[] = [];
-      run((done) => reported.push(done));
-      expect(reported.at(-1)).toBeCloseTo(1);
-      expect(reported).toEqual(reported.toSorted((a, b) => a - b));
-      const stop = () => {
-        throw new Error("Cancelled here.");
-      };
-      expect(() => run(stop)).toThrow("Cancelled here.");
-    },
-  );
+  it.each(Object.entries(kernels))("(%s) reports rising progress to 1 and stops when a tick throws", (_, run) => {
+    const reported: number[] = [];
+    run((done) => reported.push(done));
+    expect(reported.at(-1)).toBeCloseTo(1);
+    expect(reported).toEqual(reported.toSorted((a, b) => a - b));
+    const stop = () => {
+      throw new Error("Cancelled here.");
+    };
+    expect(() => run(stop)).toThrow("Cancelled here.");
+  });
 });
 
 describe("compositing", () => {
-  it("with a mask of zeros, or wholly outside, leaves the destination as it is", () => {
+  it("leaves the destination alone with a zero mask or outside", () => {
     fc.assert(
       fc.property(image, image, (below, above) => {
         const hidden = { x: 0, y: 0, resizeSource: false, mask: solidMask(above, 0) };

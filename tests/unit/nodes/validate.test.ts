@@ -1,5 +1,6 @@
 // Refusals before queueing, in the shape of a real server's answers.
 import { readFileSync } from "node:fs";
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { empty, errorsOf, invert, save, validate } from "./prompts";
 
@@ -10,13 +11,13 @@ type Recorded = {
 const recorded: Record<string, Recorded> = JSON.parse(readFileSync("tests/fixtures/golden/refusals.json", "utf8"));
 
 function recording(name: string): Recorded {
-  const found = recorded[name];
-  if (!found) throw new Error(`Nothing was recorded as ${name}.`);
-  return found;
+  const match = recorded[name];
+  if (!match) throw new Error(`Nothing was recorded as ${name}.`);
+  return match;
 }
 
 describe("a refusal has the recorded shape", () => {
-  it("bad-graph: every wrong input of every reached node, with what was received and what is allowed", () => {
+  it("bad-graph: reports wrong inputs of reached nodes with the allowed values", () => {
     const refused = validate(recording("bad-graph").prompt);
     expect(refused).toMatchObject({
       ok: false,
@@ -84,7 +85,7 @@ describe("a refusal has the recorded shape", () => {
     });
   });
 
-  it("one-output-good: accepted for the good output, with the errors of the bad one", () => {
+  it("one-output-good: accepts the good output with the bad one's errors", () => {
     const { prompt, answer } = recording("one-output-good");
     expect(validate(prompt)).toMatchObject({ ok: true, outputs: ["2"], nodeErrors: answer.node_errors });
   });
@@ -103,7 +104,7 @@ describe("a link", () => {
     expect(errorsOf(validate({ a: empty, o: save(link) }), "o")).toMatchObject([{ type: "bad_linked_input" }]);
   });
 
-  it("of another shape is reported in the family's words, with a configuration of two parts", () => {
+  it("of another shape is reported in the interface's words", () => {
     expect(errorsOf(validate({ a: empty, o: { class_type: "PreviewImage", inputs: { images: ["a"] } } }), "o")).toEqual([
       {
         type: "bad_linked_input",
@@ -114,7 +115,7 @@ describe("a link", () => {
     ]);
   });
 
-  it("to a name that every object has is dangling too", () => {
+  it("reports a name inherited by every object as dangling", () => {
     expect(errorsOf(validate({ o: save(["constructor", 0]) }), "o")).toMatchObject([{ type: "bad_linked_input" }]);
   });
 });
@@ -122,17 +123,17 @@ describe("a link", () => {
 describe("an image name", () => {
   const graph = { l: { class_type: "LoadImage", inputs: { image: "cat.png" } }, o: save(["l", 0]) };
 
-  it("that means nothing is reported on the node, with the name", () => {
+  it("is reported on its node when unknown", () => {
     const [error] = errorsOf(validate(graph), "l");
     expect(error).toMatchObject({ type: "custom_validation_failed", extra_info: { input_name: "image" } });
     expect(error?.details).toContain("cat.png");
   });
 
-  it("that means something is answered, so that it can be pinned", () => {
+  it("is resolved when known, so that it can be pinned", () => {
     expect(validate(graph, { images: ["cat.png"] })).toMatchObject({ ok: true, images: ["cat.png"] });
   });
 
-  it("behind a bad output is not asked for", () => {
+  it("is not resolved behind a bad output", () => {
     const both = { ...graph, e: empty, p: save(["e", 0]) };
     expect(validate(both)).toMatchObject({ ok: true, outputs: ["p"], images: [] });
   });
@@ -143,7 +144,7 @@ describe("the shape of a prompt", () => {
     expect(validate(prompt)).toMatchObject({ ok: false, error: { type: "invalid_prompt" } });
   });
 
-  it("without a class on a node is missing_node_type, with the title that the node has", () => {
+  it("answers missing_node_type with the title for a node without a class", () => {
     const nameless = (title?: string) => ({ a: { inputs: {}, ...(title !== undefined && { _meta: { title } }) } });
     expect(validate(nameless())).toMatchObject({
       ok: false,
@@ -158,23 +159,23 @@ describe("the shape of a prompt", () => {
     expect(validate({ a: { class_type: 3 } })).toMatchObject({ error: { type: "missing_node_type" } });
   });
 
-  it("does not depend on what is meant for people alone", () => {
+  it("does not depend on display-only fields", () => {
     for (const _meta of [null, 5, { title: 5 }, { title: null }, { title: "Sky", more: {} }]) {
       expect(validate({ a: { ...empty, _meta }, o: { ...save(["a", 0]), is_changed: ["x"] } })).toMatchObject({ ok: true, outputs: ["o"] });
     }
   });
 
-  it("in the editor's format is reported as that", () => {
+  it("reports the editor's format", () => {
     const refused = validate({ nodes: [], links: [], version: 0.4 });
     expect(refused).toMatchObject({ ok: false, error: { type: "invalid_prompt", message: expect.stringContaining("API format") } });
   });
 
-  it("with a missing class that no output reaches is still refused", () => {
+  it("refuses a missing class that no output reaches", () => {
     const prompt = { a: empty, o: save(["a", 0]), x: { class_type: "NoSuchNode", inputs: {} } };
     expect(validate(prompt)).toMatchObject({ ok: false, error: { type: "missing_node_type", extra_info: { node_id: "x" } } });
   });
 
-  it("with errors on nodes that no output reaches is accepted", () => {
+  it("accepts errors on nodes that no output reaches", () => {
     expect(validate({ a: empty, o: save(["a", 0]), x: invert(["nowhere", 0]) })).toMatchObject({ ok: true, nodeErrors: {} });
   });
 });
@@ -186,7 +187,7 @@ describe("targets", () => {
     expect(validate(graph, { targets: ["p"] })).toMatchObject({ ok: true, outputs: ["p"] });
   });
 
-  it("that are no outputs leave a prompt without outputs", () => {
+  it("leave a prompt without outputs unless they are outputs", () => {
     expect(validate(graph, { targets: ["a"] })).toMatchObject({ ok: false, error: { type: "prompt_no_outputs" } });
   });
 });
@@ -197,7 +198,7 @@ describe("a literal", () => {
     expect(graph.a?.inputs).toEqual({ width: 12, height: 9, batch_size: 1, color: 0 });
   });
 
-  it("of megabytes is cut in the refusal", () => {
+  it("is cut in the refusal when megabytes long", () => {
     const long = "x".repeat(3_000_000);
     const prompt = {
       a: { ...empty, inputs: { ...empty.inputs, width: long } },
@@ -208,18 +209,18 @@ describe("a literal", () => {
     expect(JSON.stringify(validate(prompt)).length).toBeLessThan(10_000);
   });
 
-  it("of null where an input may be left out is left out", () => {
+  it("drops null for an optional input", () => {
     const laid = { destination: ["a", 0], source: ["a", 0], x: 0, y: 0, resize_source: false, mask: null };
     expect(validate({ a: empty, c: { class_type: "ImageCompositeMasked", inputs: laid }, o: save(["c", 0]) }).ok).toBe(true);
   });
 
-  it("where an image belongs is refused", () => {
+  it("is refused for an image input", () => {
     expect(errorsOf(validate({ o: save("cat.png") }), "o")).toMatchObject([
       { type: "invalid_input_type", extra_info: { input_name: "images" } },
     ]);
   });
 
-  it("for anything may be anything", () => {
+  it("accepts anything for a wildcard input", () => {
     expect(validate({ p: { class_type: "PreviewAny", inputs: { source: 5 } } }).ok).toBe(true);
     expect(validate({ p: { class_type: "PreviewAny", inputs: { source: { __value__: [1, 2] } } } }).ok).toBe(true);
   });
@@ -230,3 +231,80 @@ function accepted(prompt: Record<string, unknown>) {
   if (!validation.ok) throw new Error(JSON.stringify(validation));
   return validation;
 }
+
+describe("a large graph", () => {
+  const chain = (length: number, first: object) =>
+    Object.fromEntries([["n0", first], ...Array.from({ length }, (_, i) => [`n${i + 1}`, invert([`n${i}`, 0])])]);
+
+  it("checks 4,999 nodes in a row without a stack overflow", () => {
+    expect(validate({ ...chain(4997, empty), o: save(["n4997", 0]) }).ok).toBe(true);
+  });
+
+  it("refuses one loop of thousands in few words", () => {
+    const refused = validate({ ...chain(4997, invert(["n4997", 0])), o: save(["n4997", 0]) });
+    expect(errorsOf(refused, "n0")).toMatchObject([{ type: "dependency_cycle" }]);
+    expect(refused.nodeErrors.n0?.dependent_outputs).toEqual(["o"]);
+    expect(JSON.stringify(refused).length).toBeLessThan(200_000);
+  });
+
+  it("refuses thousands of loops with shared nodes in few words", () => {
+    const blend = (a: string, b: string) => ({
+      class_type: "ImageBlend",
+      inputs: { image1: [a, 0], image2: [b, 0], blend_factor: 0.5, blend_mode: "normal" },
+    });
+    for (const back of [(i: number) => `n${i % 2}`, (i: number) => `n${Math.max(0, i - 50)}`]) {
+      const loops = Object.fromEntries(Array.from({ length: 4990 }, (_, i) => [`n${i}`, blend(`n${(i + 1) % 4990}`, back(i))]));
+      const refused = validate({ ...loops, o: save(["n0", 0]) });
+      expect(refused.ok).toBe(false);
+      expect(JSON.stringify(refused).length).toBeLessThan(2_000_000);
+    }
+  });
+
+  it("names every one of many small loops, with the output that it spoils", () => {
+    const pairs = Object.fromEntries(
+      Array.from({ length: 300 }, (_, i) => [
+        [`a${i}`, invert([`b${i}`, 0])] as const,
+        [`b${i}`, invert([`a${i}`, 0])] as const,
+        [`o${i}`, save([`a${i}`, 0])] as const,
+      ]).flat(),
+    );
+    const { nodeErrors } = validate({ ...pairs, e: empty, good: save(["e", 0]) });
+    expect(new Set(Object.values(nodeErrors).flatMap((node) => node.dependent_outputs)).size).toBe(300);
+  });
+
+  it("names every one of thousands of bad nodes", () => {
+    const bad = { ...empty, inputs: { ...empty.inputs, width: -1 } };
+    const many = Object.fromEntries(
+      Array.from({ length: 1600 }, (_, i) => [
+        [`e${i}`, bad] as const,
+        [`i${i}`, invert([`e${i}`, 0])] as const,
+        [`o${i}`, save([`i${i}`, 0])] as const,
+      ]).flat(),
+    );
+    expect(Object.keys(validate(many).nodeErrors)).toHaveLength(1600);
+  });
+});
+
+describe("any prompt", () => {
+  it("gets an answer: accepted, or refused with a type and a message", () => {
+    const input = fc.oneof(fc.jsonValue(), fc.tuple(fc.constantFrom("a", "b", "c", "__proto__"), fc.integer({ min: -1, max: 3 })));
+    const node = fc.record({
+      class_type: fc.constantFrom("EmptyImage", "ImageInvert", "ImageBlend", "SaveImage", "Wait", "PreviewAny", "LoadImage"),
+      inputs: fc.dictionary(
+        fc.constantFrom("image", "images", "image1", "image2", "width", "source", "anything", "seconds", "filename_prefix"),
+        input,
+      ),
+    });
+    const prompt = fc.dictionary(
+      fc.constantFrom("a", "b", "c", "__proto__", "constructor"),
+      fc.oneof({ weight: 9, arbitrary: node }, fc.jsonValue()),
+    );
+    fc.assert(
+      fc.property(prompt, (value) => {
+        const validation = validate(value);
+        if (validation.ok) expect(validation.outputs.length).toBeGreaterThan(0);
+        else expect(validation.error.message).not.toBe("");
+      }),
+    );
+  });
+});

@@ -3,10 +3,10 @@ import { expect, it } from "vitest";
 import { toResubmission } from "@/components/jobs/actions/resubmission";
 import { withInput } from "@/components/run/form/form-model";
 import { toSubmission } from "@/components/run/submit/submission";
-import { withSamplePictures } from "@/components/run/workflow/arrivals";
 import { openAnyWorkflow, openWorkflow } from "@/components/run/workflow/open-workflow";
+import { withSamplePictures } from "@/components/run/workflow/run-sources";
 import { leftOut } from "@/components/run/workflow/workflow-contents";
-import { mergeAbout } from "@/components/transfers/uploads/about-form";
+import { mergeFields } from "@/components/transfers/uploads/asset-fields-form";
 import { toApiWorkflow } from "@/lib/contract/editor-workflow/index";
 import { writable } from "@/lib/contract/editor-workflow/write-file";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
@@ -25,18 +25,18 @@ const info = objectInfoSchema.parse({
 
 it("submits a graph with the spelling of its file, but for an edited value", () => {
   const graph = '{"1":{"class_type":"Mix","inputs":{"cfg":8.0,"steps":20,"denoise":1e0,"any":{"list":[0.10,-0]}}}}';
-  const read = readWorkflow(
+  const workflowResult = readWorkflow(
     `{"prompt":${graph},"extra_data":{"k":5.0,"extra_pnginfo":{"n":1.0,"workflow":{"z":2.0,"nodes":[{"pos":[3.0,4]}]}}}}`,
   );
-  if (!read.ok) throw new Error(read.failure.code);
-  const edited = withInput(read.value.graph, "1", "steps", 25);
-  const opened = { graph: edited, extraData: read.value.extraData, name: "x", workflowId: "y" };
-  const written = writeExactJson(toSubmission(opened));
-  expect(written).toContain('"cfg":8.0,"steps":25,"denoise":1e0,"any":{"list":[0.10,-0]}');
-  expect(written).toContain('"k":5.0,"extra_pnginfo":{"n":1.0,"workflow":{"z":2.0,"nodes":[{"pos":[3.0,4]}]');
+  if (!workflowResult.ok) throw new Error(workflowResult.failure.code);
+  const edited = withInput(workflowResult.value.graph, "1", "steps", 25);
+  const opened = { graph: edited, extraData: workflowResult.value.extraData, name: "x", workflowId: "y" };
+  const exactJson = writeExactJson(toSubmission(opened));
+  expect(exactJson).toContain('"cfg":8.0,"steps":25,"denoise":1e0,"any":{"list":[0.10,-0]}');
+  expect(exactJson).toContain('"k":5.0,"extra_pnginfo":{"n":1.0,"workflow":{"z":2.0,"nodes":[{"pos":[3.0,4]}]');
 });
 
-it("keeps the spelling of a node's other inputs when a choice with inputs of its own changes", () => {
+it("keeps other inputs' spelling when a dynamic choice changes", () => {
   const option = (key: string) => ({ key, inputs: { required: { scale: ["FLOAT", {}] } } });
   const resize = { input: { required: { type: ["COMFY_DYNAMICCOMBO_V3", { options: [option("a"), option("b")] }] } } };
   const graph = parseExactJson<Graph>('{"1":{"class_type":"Resize","inputs":{"type":"a","type.scale":2.0,"any":5.0}}}');
@@ -63,7 +63,7 @@ it.each<[string, (graph: Graph) => unknown]>([
   ["a seed that is drawn anew", (graph) => toResubmission({ prompt: graph }, () => 7)],
   ["a key that is taken out", (graph) => leftOut({ graph }, [{ kind: "input", node_id: "1", node: "Mix", input: "text" }])],
   ["a sample's picture", (graph) => withSamplePictures({ graph, name: "", workflowId: "", order: [] }, () => ok("sent.png"))],
-])("keeps spellings beside %s", async (_, change) => {
+])("keeps spellings with %s", async (_, change) => {
   const graph = parsed('"text":"a key","seed":1,"image":"photo.png"');
   const changed = writeExactJson(await change({ "1": { class_type: "Mix", inputs: graph } }));
   expect(changed).not.toContain('"text":"a key","seed":1,"image":"photo.png"');
@@ -75,7 +75,7 @@ it("keeps spellings of extra data that was written in Run", () => {
   expect(writeExactJson(toSubmission(workflow))).toContain(`"extra_data":{${spelled},"a":2.0,"w":3.0`);
 });
 
-it("keeps spellings beside a masked text", () => {
+it("keeps spellings with a masked text", () => {
   const workflow = `{"prompt":{"1":{"class_type":"Mix","inputs":{"cfg":8.0}}},"extra_data":{${spelled},"extra_pnginfo":{${spelled},"note":"[REDACTED]","list2":["[REDACTED]",1.0]}}}`;
   const again = toResubmission(parseExactJson(workflow));
   const text = writeExactJson(again.kind === "ready" ? again.submission : again);
@@ -83,31 +83,31 @@ it("keeps spellings beside a masked text", () => {
   expect(text).toContain('"cfg":8.0');
 });
 
-it("keeps spellings beside a key that is left out", () => {
+it("keeps spellings when a key is left out", () => {
   const extraData = parsed(`"token":"t","deep":{${spelled},"secret":"s","inner":{"key":"[REDACTED]","n":3.0}}`);
   const places = [["token"], ["deep", "secret"], ["deep", "inner"]].map((path) => ({ kind: "extra" as const, path }));
   expect(writeExactJson(leftOut({ graph: {}, extraData }, places).extraData)).toBe(`{${spelled},"deep":{${spelled},"inner":{"n":3.0}}}`);
 });
 
-it("keeps spellings beside a drawing that belongs to another workflow", async () => {
+it("keeps spellings with a drawing of another workflow", async () => {
   const graph = '{"1":{"class_type":"Mix","inputs":{"cfg":8.0},"_meta":{"title":"Mix","n":1.0}}}';
   const other = '{"nodes":[{"id":7,"type":"Other","widgets_values":[1]}],"links":[]}';
-  const opened = await openAnyWorkflow(
+  const result = await openAnyWorkflow(
     `{"prompt":${graph},"extra_data":{${spelled},"extra_pnginfo":{${spelled},"workflow":${other}}}}`,
     files,
   );
-  expect(writeExactJson(opened.ok ? opened.value.extraData : opened)).toBe(`{${spelled},"extra_pnginfo":{${spelled}}}`);
-  expect(writeExactJson(opened.ok ? opened.value.graph : opened)).toBe(graph);
+  expect(writeExactJson(result.ok ? result.value.extraData : result)).toBe(`{${spelled},"extra_pnginfo":{${spelled}}}`);
+  expect(writeExactJson(result.ok ? result.value.graph : result)).toBe(graph);
 });
 
 it("keeps spellings in a drawing that has the file names as they were written", () => {
   const graphOf = (name: string) => parseExactJson<Graph>(`{"1":{"class_type":"SaveImage","inputs":{"filename_prefix":"${name}"}}}`);
   const extraData = parsed(`"extra_pnginfo":{${spelled},"workflow":{${spelled},"extra":{${spelled}}}}`);
   const workflow = { graph: graphOf("2026"), extraData, name: "x", workflowId: "y" };
-  const sent = writeExactJson(toSubmission(workflow, graphOf("%date%")));
-  expect(sent.split(spelled)).toHaveLength(5);
-  const opened = openWorkflow(sent);
-  const text = writeExactJson(opened.ok ? opened.value : opened);
+  const exactJson = writeExactJson(toSubmission(workflow, graphOf("%date%")));
+  expect(exactJson.split(spelled)).toHaveLength(5);
+  const workflowResult = openWorkflow(exactJson);
+  const text = writeExactJson(workflowResult.ok ? workflowResult.value : workflowResult);
   expect([text.includes("%date%"), text.split(spelled).length]).toEqual([true, 5]);
 });
 
@@ -119,5 +119,5 @@ it("keeps spellings in a saved file and in the metadata of an upload", () => {
   const saved = writable(file, info).withValues(withInput(graph, "1", "steps", 25)).file;
   expect(writeExactJson(saved).split(spelled)).toHaveLength(4);
   const about = (metadata: JsonObject) => ({ name: "a", tags: [], metadata });
-  expect(writeExactJson(mergeAbout(about(parsed('"a":1.0')), about(parsed('"b":2.0'))).metadata)).toBe(`{${spelled},"a":1.0,"b":2.0}`);
+  expect(writeExactJson(mergeFields(about(parsed('"a":1.0')), about(parsed('"b":2.0'))).metadata)).toBe(`{${spelled},"a":1.0,"b":2.0}`);
 });

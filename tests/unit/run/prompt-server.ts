@@ -4,20 +4,21 @@ import { type SubmitApi } from "@/components/run/submit/attempt";
 import { type Submission } from "@/components/run/submit/submission";
 import { readFailure } from "@/lib/browser/read-answer";
 import { failed, ok } from "@/lib/shared/result";
+import { closeAfterwards } from "@/tests/support/close-afterwards";
 
 type Answer = { status: number; body: unknown } | "cut";
 
 /** A service over real HTTP that keeps what it was sent; each request waits until the test answers it with `answer`. */
 export async function startPromptServer() {
-  const received: Submission[] = [];
+  const submissions: Submission[] = [];
   const keys: string[] = [];
-  const waiting: ((answer: Answer) => void)[] = [];
+  const waiting: ((response: Answer) => void)[] = [];
   const server = createServer((request, response) => {
     let text = "";
     request.on("data", (part: Buffer) => (text += part.toString()));
     request.on("end", () => {
       const submission: Submission = JSON.parse(text);
-      received.push(submission);
+      submissions.push(submission);
       waiting.push((answer) => {
         if (answer === "cut") return void request.socket.destroy();
         response.writeHead(answer.status, { "content-type": "application/json" }).end(JSON.stringify(answer.body));
@@ -36,17 +37,17 @@ export async function startPromptServer() {
       return failed({ code: "CONSOLE_UNREACHABLE", message: "", status: 0 });
     }
   };
+  closeAfterwards(async () => void server.close().closeAllConnections());
   return {
     send,
-    received,
+    received: submissions,
     /** The submission key of each press, in order. */
     keys,
     /** Answers the oldest waiting request; false if there is none. */
-    answer: (answer: Answer): boolean => {
+    answer: (response: Answer): boolean => {
       const next = waiting.shift();
-      next?.(answer);
+      next?.(response);
       return next !== undefined;
     },
-    stop: () => new Promise((resolve) => server.close(resolve)),
   };
 }

@@ -1,10 +1,11 @@
-// @vitest-environment jsdom
-import { cleanup, fireEvent, render, screen, within } from "@testing-library/react";
+import { cleanup, fireEvent, render, screen, waitFor, within } from "@testing-library/react";
 import { renderToString } from "react-dom/server";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
+import { type RunApi } from "@/components/run/run-actions";
 import { RunScreen } from "@/components/run/run-screen";
 import { createRunStore } from "@/components/run/run-store";
-import { leaveUnasked } from "@/components/ui/hooks/use-close-warning";
+import { allowLeaving } from "@/components/ui/hooks/use-close-warning";
+import { failed, ok } from "@/lib/shared/result";
 import { until } from "@/tests/support/until";
 import { sampleText } from "./files";
 import { apiTo, field, openText, pressRun, type PromptServer, show } from "./page";
@@ -12,14 +13,7 @@ import { startPromptServer } from "./prompt-server";
 import { inPage } from "./render";
 
 let service: PromptServer;
-beforeEach(async () => {
-  service = await startPromptServer();
-});
-afterEach(async () => {
-  cleanup();
-  sessionStorage.clear();
-  await service.stop();
-});
+beforeEach(async () => void (service = await startPromptServer()));
 
 describe("a reload", () => {
   /** Sends the events of leaving a page, then starts a new page in the same tab, with a new store. */
@@ -50,15 +44,15 @@ describe("a reload", () => {
     expect(screen.getByText("Drop a workflow file here")).toBeTruthy();
   });
 
-  it("is asked about where the work is too large to keep, until it was run, unless somebody was asked already", async () => {
+  it("warns about work too large to keep unless run or warned already", async () => {
     show(apiTo(service));
     await openText(sampleText("01-invert"));
     fireEvent.change(field("filename_prefix"), { target: { value: "x".repeat(1_000_001) } });
     const leave = () => !window.dispatchEvent(new Event("beforeunload", { cancelable: true }));
     expect(leave()).toBe(true);
-    leaveUnasked(true);
+    allowLeaving(true);
     expect(leave()).toBe(false);
-    leaveUnasked(false);
+    allowLeaving(false);
     pressRun();
     await until("an answer is asked for", () => service.answer({ status: 200, body: { prompt_id: "a" } }));
     await screen.findByRole("link", { name: "Open job a" });
@@ -72,7 +66,7 @@ describe("a reload", () => {
     await screen.findByRole("link", { name: `Open job ${id}` });
   }
 
-  it("brings back the newest job with its way to it, and those that were started before it", async () => {
+  it("restores the newest job's link and the earlier jobs", async () => {
     show(apiTo(service));
     await openText(sampleText("01-invert"));
     await runAs("first");
@@ -93,7 +87,7 @@ describe("a reload", () => {
 
   const strip = () => screen.getByRole("region", { name: "The job that was started" });
 
-  it("brings back no job whose card was dismissed; the way to it stays below the form", async () => {
+  it("does not restore a dismissed card; its link remains below the form", async () => {
     show(apiTo(service));
     await openText(sampleText("01-invert"));
     await runAs("first");
@@ -129,5 +123,90 @@ describe("a reload", () => {
     // A hydration mismatch is logged as an error, which fails the test.
     render(page, { container, hydrate: true });
     expect(await screen.findByRole("button", { name: "Close the workflow" })).toBeTruthy();
+  });
+});
+
+const job = (id: string, create_time: number) => ({ id, status: "pending", create_time });
+const jobs: RunApi["newestJobs"] = async () =>
+  ok({ jobs: [job("may-be-it-0001", Date.now()), job("long-ago-0002", 1)], pagination: { offset: 0 } });
+
+async function pressAndLoseTheLine(ports: Partial<RunApi> = {}) {
+  show(apiTo(service, { newestJobs: jobs, ...ports }));
+  await openText(sampleText("01-invert"));
+  pressRun();
+  await until("an answer is asked for", () => service.answer("cut"));
+}
+
+/** Starts a new page in the same tab. */
+function reload(ports: Partial<RunApi> = {}) {
+  window.dispatchEvent(new Event("pagehide"));
+  cleanup();
+  show(apiTo(service, ports));
+}
+
+describe("a run without an answer", () => {
+  it("names the jobs that may be it, made since, and sends nothing by itself", async () => {
+    await pressAndLoseTheLine();
+    const link = await screen.findByRole("link", { name: "may-be-i" });
+    expect(link.getAttribute("href")).toBe("/jobs/may-be-it-0001");
+    expect(screen.queryByRole("link", { name: "long-ago" })).toBeNull();
+    expect(service.received).toHaveLength(1);
+  });
+
+  it("is sent again only by confirmation, as a new run", async () => {
+    await pressAndLoseTheLine();
+    fireEvent.click(await screen.findByRole("button", { name: "Send again" }));
+    await until("an answer is asked for", () => service.answer({ status: 200, body: { prompt_id: "second" } }));
+    await screen.findByRole("link", { name: "Open job second" });
+    expect(service.received).toHaveLength(2);
+    expect(new Set(service.keys).size).toBe(2);
+  });
+
+  it("becomes a job when the console has its answer", async () => {
+    await pressAndLoseTheLine({ reportSubmission: async () => ok({ state: "accepted", answer: { prompt_id: "found" } }) });
+    expect(await screen.findByRole("link", { name: "Open job found" })).toBeTruthy();
+    expect(service.received).toHaveLength(1);
+  });
+
+  it("started nothing where the console never got it", async () => {
+    await pressAndLoseTheLine({ reportSubmission: async () => failed({ code: "NOT_FOUND", message: "", status: 404 }) });
+    expect((await screen.findByRole("alert")).textContent).toContain("Nothing was started");
+  });
+
+  it("can be left unknown and is not looked up again", async () => {
+    await pressAndLoseTheLine();
+    fireEvent.click(await screen.findByRole("button", { name: "Dismiss" }));
+    expect(screen.queryByRole("alert")).toBeNull();
+    reload();
+    await screen.findAllByRole("button", { name: "Run" });
+    expect(screen.queryByRole("alert")).toBeNull();
+  });
+});
+
+describe("a reload during a run", () => {
+  it("reports the outcome and sends nothing", async () => {
+    show(apiTo(service));
+    await openText(sampleText("01-invert"));
+    pressRun();
+    await waitFor(() => expect(service.received).toHaveLength(1));
+    const requests: string[] = [];
+    reload({
+      reportSubmission: async (key) => {
+        requests.push(key);
+        return ok({ state: "accepted", answer: { prompt_id: "went-on" } });
+      },
+    });
+    expect(await screen.findByRole("link", { name: "Open job went-on" })).toBeTruthy();
+    expect(requests).toEqual(service.keys);
+    expect(service.received).toHaveLength(1);
+    service.answer("cut");
+  });
+
+  it("stays unknown when the outcome is unknown", async () => {
+    await pressAndLoseTheLine();
+    await screen.findByRole("alert");
+    reload({ newestJobs: jobs });
+    expect((await screen.findByRole("alert")).textContent).toContain("may or may not have been accepted");
+    expect(service.received).toHaveLength(1);
   });
 });

@@ -1,10 +1,9 @@
-// @vitest-environment jsdom
-import { cleanup, fireEvent, screen, waitFor } from "@testing-library/react";
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { fireEvent, screen, waitFor } from "@testing-library/react";
+import { beforeEach, expect, it, vi } from "vitest";
 import { ConnectionProvider } from "@/components/frame/connection/connection-context";
 import { RunScreen } from "@/components/run/run-screen";
 import { createRunStore } from "@/components/run/run-store";
-import { type Arrival } from "@/components/run/workflow/arrivals";
+import { type RunSource } from "@/components/run/workflow/run-sources";
 import { ok } from "@/lib/shared/result";
 import { sampleText } from "./files";
 import { apiTo, field, stored } from "./page";
@@ -21,17 +20,12 @@ beforeEach(() => {
     return Response.json({ path: "x" });
   });
 });
-afterEach(() => {
-  cleanup();
-  sessionStorage.clear();
-  vi.unstubAllGlobals();
-});
 
-function arrive(arrival?: Arrival) {
+function renderRunPage(source?: RunSource) {
   const ports = apiTo(undefined, { readStored: async () => ok(stored(sampleText("01-invert"))) });
   return renderPage(
     <ConnectionProvider currentId="c1" connections={[{ id: "c1", name: "One", embedded: true }]}>
-      <RunScreen canRun memberId="ada" arrival={arrival} store={createRunStore()} api={ports} />
+      <RunScreen canRun memberId="ada" source={source} store={createRunStore()} api={ports} />
     </ConnectionProvider>,
   );
 }
@@ -40,8 +34,8 @@ const askSave = async () => fireEvent.click((await screen.findAllByRole("button"
 const pressSave = () => fireEvent.click(saveButtons()[1] ?? document.body);
 const isClosed = () => waitFor(() => expect(screen.queryByRole("textbox", { name: "Name" })).toBeNull());
 
-it("a workflow that lies with the service is saved back to where it lies, letter by letter, also after a reload", async () => {
-  const page = arrive({ file: "workflows/client A/日本 100% #1.json" });
+it("saves a stored workflow to its exact path, also after a reload", async () => {
+  const page = renderRunPage({ file: "workflows/client A/日本 100% #1.json" });
   await askSave();
   expect(field("Name").value).toBe("client A/日本 100% #1");
   pressSave();
@@ -49,13 +43,13 @@ it("a workflow that lies with the service is saved back to where it lies, letter
   expect(saved[0]).toContain(`/api/userdata/${encodeURIComponent("workflows/client A/日本 100% #1.json")}?overwrite=false`);
   window.dispatchEvent(new Event("pagehide"));
   page.unmount();
-  arrive();
+  renderRunPage();
   await askSave();
   expect(field("Name").value).toBe("client A/日本 100% #1");
 });
 
-it("a sample that was saved goes by the name of its file, which the next saving offers; it is changed no more until it is", async () => {
-  arrive({ sample: "01-invert" });
+it("uses a saved sample's filename and clears its changed mark", async () => {
+  renderRunPage({ sample: "01-invert" });
   await screen.findAllByRole("button", { name: "Run" });
   fireEvent.change(field("width"), { target: { value: "640" } });
   expect(screen.getByText(/edited/)).toBeTruthy();

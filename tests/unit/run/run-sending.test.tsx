@@ -1,31 +1,17 @@
-// @vitest-environment jsdom
-import { cleanup, fireEvent, screen, waitFor, within } from "@testing-library/react";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { ConnectionProvider } from "@/components/frame/connection/connection-context";
-import { CountsProvider, useCounts } from "@/components/frame/counts-context";
+import { fireEvent, screen, waitFor, within } from "@testing-library/react";
+import { beforeEach, describe, expect, it } from "vitest";
 import { type RunApi } from "@/components/run/run-actions";
-import { RunScreen } from "@/components/run/run-screen";
-import { createRunStore } from "@/components/run/run-store";
 import { failed, ok } from "@/lib/shared/result";
 import { until } from "@/tests/support/until";
 import { refusals, sampleText } from "./files";
 import { apiTo, drop, field, openText, pressRun, type PromptServer, runButton, show } from "./page";
 import { startPromptServer } from "./prompt-server";
-import { renderPage } from "./render";
 
 let service: PromptServer;
-beforeEach(async () => {
-  service = await startPromptServer();
-});
-afterEach(async () => {
-  cleanup();
-  sessionStorage.clear();
-  vi.unstubAllGlobals();
-  await service.stop();
-});
+beforeEach(async () => void (service = await startPromptServer()));
 
 describe("running", () => {
-  it("sends what is seen, once, however often Run is pressed, and shows the way to the job", async () => {
+  it("sends the form once per press and links to the job", async () => {
     show(apiTo(service));
     await openText(sampleText("01-invert"));
     fireEvent.change(field("width"), { target: { value: "640" } });
@@ -59,7 +45,7 @@ describe("running", () => {
     },
   );
 
-  it("tells of its job only at the workflow that it ran, and beside no file that could not be opened", async () => {
+  it("shows its job only at its own workflow", async () => {
     show(apiTo(service));
     await openText(sampleText("01-invert"));
     pressRun();
@@ -78,35 +64,7 @@ describe("running", () => {
     await waitFor(() => expect(card()).toBeTruthy());
   });
 
-  it("makes the counts of the navigation follow at once", async () => {
-    let pending = 0;
-    const answerCounts = (path: string) => {
-      if (path.includes("object_info")) return Promise.resolve(Response.json({ code: "NOT_IMPLEMENTED" }, { status: 501 }));
-      const total = path.includes("status=pending") ? pending : 0;
-      return Promise.resolve(Response.json({ jobs: [], pagination: { total, limit: 1, offset: 0, has_more: false } }));
-    };
-    vi.stubGlobal("fetch", (path: unknown) => answerCounts(String(path)));
-    const Waiting = () => <output>{`${useCounts().pending} waiting`}</output>;
-    const sendPrompt = () => Promise.resolve(ok({ prompt_id: `job-${++pending}` }));
-    const ports = apiTo(service, { sendPrompt });
-    renderPage(
-      <ConnectionProvider currentId="here" connections={[{ id: "here", name: "Here", embedded: true }]}>
-        <CountsProvider>
-          <Waiting />
-          <RunScreen canRun memberId="ada" store={createRunStore()} api={ports} />
-        </CountsProvider>
-      </ConnectionProvider>,
-    );
-    await screen.findByText("0 waiting");
-    await openText(sampleText("01-invert"));
-    for (const count of [1, 2]) {
-      pressRun();
-      // By itself, the navigation would ask again only after many seconds.
-      await screen.findByText(`${count} waiting`);
-    }
-  });
-
-  it("that the service was not there for is shown until it is dismissed, run again, or the workflow is changed", async () => {
+  it("keeps an outage visible until dismissed, rerun or changed", async () => {
     let isAway = true;
     const sendPrompt: RunApi["sendPrompt"] = async () =>
       isAway ? failed({ code: "UPSTREAM_UNREACHABLE", message: "", status: 502, details: { sent: false } }) : ok({ prompt_id: "mine" });
@@ -128,13 +86,13 @@ describe("running", () => {
     expect(screen.queryByRole("alert")).toBeNull();
   });
 
-  it("puts what the service says on its fields, brings the first one under the keys, and keeps what was typed", async () => {
+  it("puts the service's errors on fields, focuses the first and keeps input", async () => {
     show(apiTo(service));
     await openText(sampleText("07-bad-graph"));
     pressRun();
-    const answer = refusals()["bad-graph"]?.answer.error;
+    const response = refusals()["bad-graph"]?.answer.error;
     await until("an answer is asked for", () =>
-      service.answer({ status: 400, body: { code: "prompt_outputs_failed_validation", message: "", ...answer } }),
+      service.answer({ status: 400, body: { code: "prompt_outputs_failed_validation", message: "", ...response } }),
     );
     expect(await screen.findByText("3 nodes need a fix")).toBeTruthy();
     const [width] = screen.getAllByRole("textbox", { name: "width" });
@@ -162,7 +120,7 @@ describe("running", () => {
     expect(document.getElementById("node-10")?.dataset.problem).toBeUndefined();
   });
 
-  it("that breaks off in the middle is shown as unknown, and is not sent again by itself", async () => {
+  it("is shown as unknown after a disconnect and not repeated", async () => {
     show(apiTo(service));
     await openText(sampleText("01-invert"));
     pressRun();
@@ -172,18 +130,18 @@ describe("running", () => {
     expect(field("width").value).toBe("512");
   });
 
-  it("is not for a viewer: the button stays under the keys, says why, and sends nothing by press or by key", async () => {
+  it("is disabled for viewers with an explanation, by press and key", async () => {
     show(apiTo(service), false);
     // At the top, before anything is opened or tried.
-    expect(screen.getByText(/^You are a viewer/)).toBeTruthy();
+    expect(screen.getByText(/^As a viewer you can edit/)).toBeTruthy();
     await openText(sampleText("01-invert"));
     expect(screen.getByRole("button", { name: "Download the workflow" })).toBeTruthy();
     expect(screen.queryByRole("button", { name: "Save" })).toBeNull();
     const button = runButton();
     expect(button.getAttribute("aria-disabled")).toBe("true");
     expect(button.hasAttribute("disabled")).toBe(false);
-    const why = document.getElementById(button.getAttribute("aria-describedby") ?? "");
-    expect(why?.textContent).toMatch(/^You are a viewer: you can open workflows/);
+    const element = document.getElementById(button.getAttribute("aria-describedby") ?? "");
+    expect(element?.textContent).toMatch(/^As a viewer you can edit and download workflows/);
     fireEvent.click(button);
     fireEvent.keyDown(window, { key: "Enter", ctrlKey: true });
     expect(screen.queryByRole("button", { name: "Submitting" })).toBeNull();
@@ -191,7 +149,7 @@ describe("running", () => {
     expect(service.received).toHaveLength(0);
   });
 
-  it("offers a viewer nothing that the service would refuse them: no picture is replaced or drawn on, and none that is dropped is sent", async () => {
+  it("offers viewers no upload, drawing or drop", async () => {
     const sent: string[] = [];
     const sendPicture: RunApi["sendPicture"] = async ({ name }) => {
       sent.push(name);
@@ -214,7 +172,7 @@ describe("running", () => {
     expect(here()).toEqual(offered);
   });
 
-  it("without the right to it says whose matter that is, and keeps everything", async () => {
+  it("explains missing rights and keeps everything", async () => {
     show(apiTo(service));
     await openText(sampleText("01-invert"));
     pressRun();

@@ -1,7 +1,10 @@
-// @vitest-environment jsdom
-import { cleanup, fireEvent, screen } from "@testing-library/react";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { cleanup, fireEvent, screen, waitFor } from "@testing-library/react";
+import { beforeEach, describe, expect, it, vi } from "vitest";
+import { samples } from "@/components/frame/samples/samples";
 import { checkGraph } from "@/components/run/form/checks";
+import { RunScreen } from "@/components/run/run-screen";
+import { createRunStore } from "@/components/run/run-store";
+import { type Submission } from "@/components/run/submit/submission";
 import { BUILT_IN_MODULE } from "@/lib/contract/nodes/input-spec";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
@@ -9,17 +12,18 @@ import * as messages from "@/lib/messages/en";
 import { ok } from "@/lib/shared/result";
 import { catalogue, sampleGraph, sampleText } from "./files";
 import { apiTo, field, openText, pressRun, show } from "./page";
+import { renderPage } from "./render";
 
 /** The same classes as those of the embedded service. */
 const builtIn = () =>
   Object.fromEntries(Object.entries(catalogue()).map(([name, info]) => [name, { ...info, python_module: BUILT_IN_MODULE }]));
 
-const toldOf = (graph: Graph, info: ObjectInfo = builtIn()) =>
+const reportsOf = (graph: Graph, info: ObjectInfo = builtIn()) =>
   Object.entries(checkGraph(graph, info)?.errors ?? {}).flatMap(([id, { errors }]) =>
     errors.map(({ type, extra_info: { input_name, edge } }) => [id, input_name, edge, type].filter(Boolean).join(" ")),
   );
 
-describe("what the catalogue says of values", () => {
+describe("the catalogue's rules", () => {
   const graph = (inputs: Graph[string]["inputs"]): Graph => ({
     "1": { class_type: "Noise", inputs },
     "2": { class_type: "Save", inputs: { images: ["1", 0] } },
@@ -42,8 +46,8 @@ describe("what the catalogue says of values", () => {
     ["a fraction as a text there", { seed: "12.5", size: "2.5" }, ["1 seed invalid_input_type"]],
     ["a link", { seed: ["2", 0], size: ["2", 0] }, []],
     ["nothing where something is required", { size: 2 }, ["1 seed required_input_missing"]],
-  ] satisfies [string, Graph[string]["inputs"], string[]][])("%s", (_, inputs, told) => {
-    expect(toldOf(graph(inputs), info)).toEqual(told);
+  ] satisfies [string, Graph[string]["inputs"], string[]][])("%s", (_, inputs, messages) => {
+    expect(reportsOf(graph(inputs), info)).toEqual(messages);
   });
 
   const aimed = {
@@ -60,37 +64,32 @@ describe("what the catalogue says of values", () => {
     ],
     ["a box without its edges", { crop: { x: 1, y: 1, width: 2 } }, ["1 crop height invalid_input_type"]],
     ["letters for a colour", { fill: "bluish" }, ["1 fill invalid_input_type"]],
-  ] satisfies [string, Graph[string]["inputs"], string[]][])("%s", (_, inputs, told) => {
+  ] satisfies [string, Graph[string]["inputs"], string[]][])("%s", (_, inputs, messages) => {
     const aim: Graph = { "1": { class_type: "Crop", inputs: { crop: box, fill: "#fff", ...inputs } } };
-    expect(toldOf(aim, aimed)).toEqual(told);
+    expect(reportsOf(aim, aimed)).toEqual(messages);
   });
 
   it("is nothing of a node that no output needs, and nothing without a catalogue", () => {
-    expect(toldOf({ ...graph({ seed: 1 }), "3": { class_type: "Noise", inputs: { seed: -1 } } }, info)).toEqual([]);
+    expect(reportsOf({ ...graph({ seed: 1 }), "3": { class_type: "Noise", inputs: { seed: -1 } } }, info)).toEqual([]);
     expect(checkGraph(graph({ seed: -1 }), undefined)).toBeUndefined();
   });
 
   it("names every node of a bad workflow that the service would name", () => {
-    expect(new Set(toldOf(sampleGraph("07-bad-graph")).map((line) => line[0]))).toEqual(new Set(["1", "2", "4"]));
+    expect(new Set(reportsOf(sampleGraph("07-bad-graph")).map((line) => line[0]))).toEqual(new Set(["1", "2", "4"]));
   });
 });
 
-describe("a value that the service would refuse", () => {
+describe("an invalid value", () => {
   beforeEach(() => {
     vi.stubGlobal("fetch", async (path: unknown) =>
       String(path).includes("object_info") ? Response.json(builtIn()) : Response.json({ code: "NOT_FOUND" }, { status: 404 }),
     );
   });
-  afterEach(() => {
-    cleanup();
-    sessionStorage.clear();
-    vi.unstubAllGlobals();
-  });
 
   it.each([
     ["99999", "99999 is too large. The maximum is 16384."],
     ["wide", "wide is not a valid value for width."],
-  ])("is told at its field as soon as %s stands there, and by Run before anything is sent", async (typed, sentence) => {
+  ])("is reported at its field as soon as it is %s, and by Run", async (typed, sentence) => {
     let sent = 0;
     show(apiTo(undefined, { sendPrompt: async () => ok({ prompt_id: `job-${++sent}`, node_errors: {} }) }));
     await openText(sampleText("01-invert"));
@@ -128,7 +127,7 @@ describe("a value that the service would refuse", () => {
     expect(await screen.findByRole("link", { name: "Open job job-1" })).toBeTruthy();
   });
 
-  it("is never sent where a fraction is in an input of whole numbers, which a service would cut off", async () => {
+  it("is never a fraction in an integer input", async () => {
     let sent = 0;
     show(apiTo(undefined, { sendPrompt: async () => ok({ prompt_id: `job-${++sent}`, node_errors: {} }) }));
     await openText(sampleText("01-invert"));
@@ -146,4 +145,88 @@ describe("a value that the service would refuse", () => {
     pressRun();
     expect(await screen.findByRole("link", { name: "Open job job-1" })).toBeTruthy();
   });
+});
+
+const seed = "18446744073709551615";
+const graph = `{"1": {"class_type": "Noise", "inputs": {"seed": ${seed}, "text": "a fox"}}}`;
+
+function desk() {
+  const submissions: Submission[] = [];
+  const ports = apiTo(undefined, {
+    sendPrompt: async (submission) => {
+      submissions.push(submission);
+      return ok({ prompt_id: `job-${submissions.length}`, node_errors: {} });
+    },
+  });
+  return { sent: submissions, ports };
+}
+
+it("shows, sends and types a twenty-digit seed exactly", async () => {
+  const { sent, ports } = desk();
+  show(ports);
+  await openText(graph);
+  expect(field("seed").value).toBe(seed);
+  fireEvent.change(field("text"), { target: { value: "a blue fox" } });
+  pressRun();
+  await waitFor(() => expect(sent).toHaveLength(1));
+  expect(sent[0]?.prompt["1"]?.inputs).toEqual({ seed: 18446744073709551615n, text: "a blue fox" });
+  fireEvent.change(field("seed"), { target: { value: "9007199254740993" } });
+  await screen.findByRole("link", { name: "Open job job-1" });
+  pressRun();
+  await waitFor(() => expect(sent).toHaveLength(2));
+  expect(sent[1]?.prompt["1"]?.inputs.seed).toBe(9007199254740993n);
+});
+
+/** The value that each control of the form shows, by the control's id. */
+function shownValues(): Record<string, string> {
+  const controls = [...document.querySelectorAll("[id^='field-']")].flatMap((element): [string, string][] => {
+    if (element instanceof HTMLSelectElement) return [[element.id, element.selectedOptions[0]?.text ?? ""]];
+    if (element instanceof HTMLTextAreaElement) return [[element.id, element.value]];
+    if (element instanceof HTMLInputElement && element.type === "checkbox") return [[element.id, String(element.checked)]];
+    return element instanceof HTMLInputElement ? [[element.id, element.title || element.value]] : [];
+  });
+  expect(new Set(controls.map(([id]) => id)).size).toBe(controls.length);
+  return Object.fromEntries(controls);
+}
+const sentValues = (prompt: Graph) =>
+  Object.entries(prompt).flatMap(([node, { inputs }]) =>
+    Object.entries(inputs).flatMap(([name, value]) => (Array.isArray(value) ? [] : [[`field-${node}-${name}`, String(value)]])),
+  );
+
+const anywayNames = [messages.run.answer.anyway, messages.run.faults.anyway];
+it.each([...samples, "08-production-sdxl"])("sends what it shows of the sample %s, also after a reload", async (name) => {
+  vi.stubGlobal("fetch", async (path: unknown) =>
+    String(path).includes("object_info") ? Response.json(builtIn()) : Response.json({ code: "NOT_FOUND" }, { status: 404 }),
+  );
+  const { sent, ports } = desk();
+  show(ports);
+  await openText(sampleText(name));
+  for (const press of [1, 2]) {
+    await waitFor(() => expect(document.querySelectorAll("select[id^='field-'], [aria-describedby]").length).toBeGreaterThan(0));
+    const shown = shownValues();
+    expect(Object.keys(shown).length).toBeGreaterThan(1);
+    pressRun();
+    await waitFor(() => {
+      const [anyway] = anywayNames.flatMap((name) => screen.queryAllByRole("button", { name }));
+      if (anyway && sent.length < press) fireEvent.click(anyway);
+      expect(sent).toHaveLength(press);
+    });
+    expect(Object.entries(shown)).toEqual(expect.arrayContaining(sentValues(sent.at(-1)?.prompt ?? {})));
+    expect(sentValues(sent.at(-1)?.prompt ?? {})).toHaveLength(Object.keys(shown).length);
+    window.dispatchEvent(new Event("pagehide"));
+    cleanup();
+    show(ports);
+    await screen.findAllByRole("button", { name: "Run" });
+  }
+});
+
+it("inserts outside text into a typed text", async () => {
+  const { ports } = desk();
+  const store = createRunStore();
+  renderPage(<RunScreen canRun memberId="ada" store={store} api={ports} />);
+  await openText(graph);
+  fireEvent.change(field("text"), { target: { value: "typed" } });
+  const serial = store.get().opened?.serial ?? 0;
+  store.edit(serial, { nodeId: "1", name: "text", value: "from elsewhere" });
+  await waitFor(() => expect(field("text").value).toBe("from elsewhere"));
 });

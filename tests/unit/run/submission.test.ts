@@ -1,5 +1,9 @@
+import { existsSync, readFileSync } from "node:fs";
+import sharp from "sharp";
 import { describe, expect, it } from "vitest";
+import { pictureSamples, sampleClasses, samples } from "@/components/frame/samples/samples";
 import { plannedOf, planOf } from "@/components/run/copies/send-copies";
+import { type Answer, createRunStore, type RunStore } from "@/components/run/run-store";
 import { judge } from "@/components/run/submit/attempt";
 import { toSubmission } from "@/components/run/submit/submission";
 import { openWorkflow } from "@/components/run/workflow/open-workflow";
@@ -7,13 +11,13 @@ import { writable } from "@/lib/contract/editor-workflow/write-file";
 import { filledTexts } from "@/lib/contract/nodes/fill-texts";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { failed, ok } from "@/lib/shared/result";
-import { sampleGraph } from "./files";
+import { sampleGraph, sampleText } from "./files";
 
 const graph = sampleGraph("01-invert");
 const failure = (code: string, status = 502) => failed({ code, message: "", status });
 
-describe("what is sent", () => {
-  it("carries the editor's file with what each copy is sent with, and texts as they were written", () => {
+describe("the submission", () => {
+  it("contains the editor file of each copy and texts as written", () => {
     const node = { id: 1, type: "SaveImage", inputs: [], widgets_values: ["old", 1] };
     const info = { SaveImage: { input: { required: { filename_prefix: ["STRING", {}], seed: ["INT", {}] } } } };
     const drawing = { nodes: [node], links: [] };
@@ -30,16 +34,16 @@ describe("what is sent", () => {
     };
     const fill = (now: Graph) => filledTexts(now, info, { at: new Date(2026, 1, 1), draw: 0 });
     const order = { nodeId: "1", input: "seed", values: [8, 9], seedsOf: () => [], fill };
-    const sent = plannedOf(planOf(opened, "n", order), writable(drawing, info).withValues).map(({ make }) => make().submission);
-    expect(sent.map((one) => one.prompt["1"]?.inputs)).toEqual([
+    const submissions = plannedOf(planOf(opened, "n", order), writable(drawing, info).withValues).map(({ make }) => make().submission);
+    expect(submissions.map((submission) => submission.prompt["1"]?.inputs)).toEqual([
       { filename_prefix: "2026", seed: 8 },
       { filename_prefix: "2026", seed: 9 },
     ]);
-    const values = sent.map(({ extra_data }) => extra_data.extra_pnginfo.workflow.nodes);
+    const values = submissions.map(({ extra_data }) => extra_data.extra_pnginfo.workflow.nodes);
     expect(values).toMatchObject([[{ widgets_values: ["%date:yyyy%", 8] }], [{ widgets_values: ["%date:yyyy%", 9] }]]);
   });
 
-  it("groups under the workflow's id and name, and keeps what came with the file", () => {
+  it("groups by the workflow's id and name and keeps the file's extras", () => {
     const extraData = { client: "x", extra_pnginfo: { prompt_style: "y", workflow: { nodes: [1], id: "old" } } };
     expect(toSubmission({ graph, workflowId: "new", name: "Invert", extraData })).toEqual({
       prompt: graph,
@@ -48,19 +52,19 @@ describe("what is sent", () => {
   });
 });
 
-describe("the name of a file that is filled in on sending", () => {
+describe("a filename filled on sending", () => {
   const save = (filename_prefix: string) => ({ "1": { class_type: "SaveImage", inputs: { images: ["2", 0], filename_prefix } } });
   const [written, sent] = [save("%date:yyyy%-a"), save("2026-a")];
   const extraData = { extra_pnginfo: { workflow: { nodes: [1], extra: { ds: { scale: 1 } } } } };
   const workflow = { workflowId: "3b241101-e2bb-4255-8caf-4136c566a962", name: "Dated" };
 
-  it("travels as it was written, beside what the editor keeps, and is there again where the job or its picture is opened", () => {
+  it("is sent with its original spelling and restored on reopening", () => {
     const submission = toSubmission({ ...workflow, graph: sent, extraData }, written);
     expect(submission.prompt).toEqual(sent);
-    const opened = openWorkflow(JSON.stringify(submission));
-    expect(opened).toMatchObject({ ok: true, value: { graph: written, name: "Dated" } });
+    const workflowResult = openWorkflow(JSON.stringify(submission));
+    expect(workflowResult).toMatchObject({ ok: true, value: { graph: written, name: "Dated" } });
     // What a person types now is never overwritten by it later.
-    const typed = opened.ok ? toSubmission({ ...opened.value, graph: save("other") }) : undefined;
+    const typed = workflowResult.ok ? toSubmission({ ...workflowResult.value, graph: save("other") }) : undefined;
     expect(openWorkflow(JSON.stringify(typed))).toMatchObject({ ok: true, value: { graph: save("other"), extraData } });
   });
 
@@ -70,7 +74,7 @@ describe("the name of a file that is filled in on sending", () => {
     });
   });
 
-  it("stays as another editor changed it since, which kept the drawing", () => {
+  it("keeps another editor's later change to it", () => {
     const { extra_data } = toSubmission({ ...workflow, graph: sent, extraData }, written);
     const changed = openWorkflow(JSON.stringify({ prompt: save("final"), extra_data }));
     expect(changed).toMatchObject({ ok: true, value: { graph: save("final"), extraData } });
@@ -87,12 +91,12 @@ describe("the name of a file that is filled in on sending", () => {
     "x",
     null,
     7,
-  ])("is not taken from what is none: %j", (fileNames) => {
+  ])("is ignored in an invalid value: %j", (fileNames) => {
     const extra_data = { extra_pnginfo: { workflow: { extra: { lightdesk: { fileNames } } } } };
     expect(openWorkflow(JSON.stringify({ prompt: sent, extra_data }))).toMatchObject({ ok: true, value: { graph: sent } });
   });
 
-  it("is that of each copy, also where it is what is varied", () => {
+  it("is each copy's own, also when varied", () => {
     const file = openWorkflow(JSON.stringify({ prompt: { ...written, "2": { class_type: "EmptyImage", inputs: { width: 8 } } } }));
     if (!file.ok) throw new Error("not opened");
     const opened = { ...file.value, original: file.value.graph, serial: 1, isEdited: false };
@@ -111,31 +115,31 @@ describe("the name of a file that is filled in on sending", () => {
   });
 });
 
-describe("what an answer means", () => {
-  it("a job, also under its other name", () => {
+describe("the answer", () => {
+  it("reads a job, also under its other name", () => {
     expect(judge(ok({ prompt_id: "a", node_errors: {} }), graph)).toEqual({ kind: "accepted", jobId: "a", errors: {} });
     expect(judge(ok({ job_id: "b" }), graph)).toMatchObject({ kind: "accepted", jobId: "b" });
   });
 
-  it("a job, and nodes of it that will not run", () => {
+  it("reads a job with nodes that will not run", () => {
     const node_errors = { "3": { errors: [{ type: "required_input_missing" }] } };
     expect(judge(ok({ prompt_id: "a", node_errors }), graph)).toMatchObject({ kind: "accepted", errors: { "3": {} } });
   });
 
-  it("a workflow that is wrong", () => {
+  it("reads a wrong workflow", () => {
     const nodeErrors = { "1": { class_type: "A", dependent_outputs: [], errors: [] } };
     expect(judge(failed({ code: "prompt_outputs_failed_validation", message: "", status: 400, nodeErrors }), graph).kind).toBe("invalid");
     const missing = failed({ code: "missing_node_type", message: "Node 'ImageInvert' not found.", status: 400, details: "Node ID '#2'" });
     expect(judge(missing, graph)).toMatchObject({ kind: "invalid", errors: { "2": { class_type: "ImageInvert" } } });
   });
 
-  it("a refusal: nothing was started", () => {
+  it("reads a refusal: nothing was started", () => {
     for (const code of ["ROLE_TOO_LOW", "UPSTREAM_REFUSED_KEY", "PAYMENT_REQUIRED", "QUEUE_LIMIT"])
       expect(judge(failure(code), graph).kind).toBe("refused");
     expect(judge(failed({ code: "UPSTREAM_UNREACHABLE", message: "", status: 502, details: { sent: false } }), graph).kind).toBe("refused");
   });
 
-  it("no answer: nobody knows whether a job exists", () => {
+  it("reads no answer as unknown", () => {
     expect(judge(failure("CONSOLE_UNREACHABLE", 0), graph).kind).toBe("unknown");
     expect(judge(failure("CONSOLE_UNREACHABLE", 504), graph).kind).toBe("unknown");
     expect(judge(failure("UPSTREAM_TIMEOUT", 504), graph).kind).toBe("unknown");
@@ -147,4 +151,92 @@ describe("what an answer means", () => {
     expect(judge(ok(undefined), graph).kind).toBe("unknown");
     expect(judge(ok({}), graph).kind).toBe("unknown");
   });
+});
+
+type Step = (store: RunStore) => void;
+
+function opened(name: string): Step {
+  const file = openWorkflow(sampleText(name), `${name}.json`);
+  if (!file.ok) throw new Error("the sample does not open");
+  return (store) => store.open(file.value);
+}
+
+function through(...steps: Step[]) {
+  const store = createRunStore();
+  for (const step of steps) step(store);
+  return store.get();
+}
+const error = (input_name: string) => ({ type: "value_not_in_list", message: "", details: "", extra_info: { input_name } });
+const type =
+  (name: string, value: number): Step =>
+  (store) =>
+    store.edit(1, { nodeId: "1", name, value });
+const typed = type("width", 640);
+const sending: Step = (store) => store.startSending();
+const answer =
+  (outcome: Answer["outcome"]): Step =>
+  (store) =>
+    store.finishSending({ serial: 1, outcome, atMs: 1 });
+const nodeErrors = { "1": { class_type: "EmptyImage", dependent_outputs: [], errors: [error("width"), error("height")] } };
+
+describe("typed and chosen values", () => {
+  it("is kept when the next file cannot be opened", () => {
+    const state = through(opened("01-invert"), typed, (store) => store.refuse({ fileName: "x", reason: { code: "empty" } }));
+    expect(state.opened?.graph["1"]?.inputs.width).toBe(640);
+    expect(state.refusal?.reason.code).toBe("empty");
+  });
+
+  it("is restored after the workflow was closed", () => {
+    const state = through(
+      opened("01-invert"),
+      typed,
+      (store) => store.close(),
+      (store) => store.goBack(),
+    );
+    expect(state.opened?.graph["1"]?.inputs.width).toBe(640);
+  });
+});
+
+describe("an answer", () => {
+  it("marks nothing in another workflow", () => {
+    const failure = { code: "x", message: "", status: 400 };
+    const late = answer({ kind: "invalid", failure, errors: nodeErrors });
+    const state = through(opened("01-invert"), sending, opened("05-slow"), late);
+    expect(state.errors).toEqual({});
+    expect(state.attention).toBe(0);
+  });
+});
+
+describe("a picture on its way", () => {
+  const upload =
+    (isRunning: boolean): Step =>
+    (store) =>
+      store.setUploading(1, "1/image", isRunning);
+
+  it("changes nothing when its workflow is closed", () => {
+    const state = through(opened("01-invert"), opened("05-slow"), upload(true), type("width", 1));
+    expect(state.uploading).toEqual([]);
+    expect(state.opened?.graph["1"]?.inputs.width).toBe(256);
+  });
+});
+
+describe.each(samples)("sample %s", (name) => {
+  const nodes = Object.values(sampleGraph(name));
+
+  it("names the classes that its file uses", () => {
+    expect([...sampleClasses[name]]).toEqual([...new Set(nodes.map((node) => node.class_type))].sort());
+    expect(pictureSamples.some((pictureSample) => pictureSample === name)).toBe(nodes.some((node) => node.class_type === "LoadImage"));
+  });
+
+  it("has a small picture of its result", async () => {
+    const path = `public/samples/pictures/${name}.webp`;
+    expect(existsSync(path)).toBe(true);
+    expect(await sharp(path).metadata()).toMatchObject({ format: "webp", width: 480, height: 360 });
+    expect(readFileSync(path).byteLength).toBeLessThan(25_000);
+  });
+});
+
+it("includes a seed in at least two samples", () => {
+  const seeded = samples.filter((name) => Object.values(sampleGraph(name)).some(({ inputs }) => typeof inputs.seed === "number"));
+  expect(seeded.length).toBeGreaterThanOrEqual(2);
 });

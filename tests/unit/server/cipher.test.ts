@@ -1,6 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { mkdtempSync, rmSync, statSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import {
@@ -11,22 +10,22 @@ import {
   parseKeyRing,
   rotateRows,
   seal,
-  sealedKeys,
   storeApiKey,
   unseal,
 } from "@/lib/server/keys/key-ring";
 import { openStore } from "@/lib/server/store/store";
+import { temporaryFolder } from "@/tests/support/temporary-folder";
 
 const pair = (id: string) => `${id}:${randomBytes(32).toString("base64")}`;
 const folders: string[] = [];
 const folder = () => {
-  const made = mkdtempSync(join(tmpdir(), "lightdesk-keys-"));
+  const made = temporaryFolder();
   folders.push(made);
   return made;
 };
 afterEach(() => folders.splice(0).forEach((path) => rmSync(path, { recursive: true, force: true })));
 
-test("what was sealed opens again, and never looks the same twice", () => {
+test("opens sealed text and never seals alike twice", () => {
   const ring = parseKeyRing(makeKeyPair());
   const [one, two] = [seal(ring, "record", "sk-secret-ä"), seal(ring, "record", "sk-secret-ä")];
   expect(unseal(ring, "record", one)).toBe("sk-secret-ä");
@@ -46,7 +45,7 @@ test("ciphertext that names another key does not open, even when both keys are o
   expect(unseal(parseKeyRing(`a:${secret}`), "record", sealed)).toBe("x");
 });
 
-test("no single changed byte opens, and neither does a shortened text", () => {
+test("rejects any changed byte and truncated text", () => {
   const ring = parseKeyRing(makeKeyPair());
   const sealed = seal(ring, "record", "some secret");
   const bytes = Buffer.from(sealed.ciphertext, "base64url");
@@ -60,7 +59,7 @@ test("no single changed byte opens, and neither does a shortened text", () => {
   }
 });
 
-test("a ring reads with all its keys and writes with the first; a short key and a double id are refused", () => {
+test("reads with all keys, writes with the first and refuses bad rings", () => {
   const [old, young] = [pair("old"), pair("young")];
   const sealed = seal(parseKeyRing(old), "record", "x");
   const both = parseKeyRing(`${young},${old}`);
@@ -70,14 +69,14 @@ test("a ring reads with all its keys and writes with the first; a short key and 
   expect(() => parseKeyRing(`${old},${old}`)).toThrow();
 });
 
-test("the key file is made once, for its owner only, and read from then on", () => {
+test("creates the key file once, owner-only, and reads it later", () => {
   const path = folder();
   const first = openKeyRing(path, undefined);
   expect(openKeyRing(path, undefined).writing.secret.equals(first.writing.secret)).toBe(true);
   expect(statSync(join(path, "encryption-keys")).mode & 0o777).toBe(0o600);
 });
 
-test("rotation seals every key anew and counts what it cannot read; a swapped row opens nothing", async () => {
+test("reseals every key, counts unreadable ones and rejects swapped rows", async () => {
   const store = openStore(folder());
   await store.migrate();
   const [old, young, lost] = [pair("old"), pair("young"), pair("lost")];
@@ -95,8 +94,8 @@ test("rotation seals every key anew and counts what it cannot read; a swapped ro
     ["young", { count: 2, unreadable: 0 }],
     ["lost", { count: 1, unreadable: 1 }],
   ]);
-  expect(await rotateRows(sealedKeys(store.keys), after)).toEqual({ resealed: 2, sealedBy });
-  expect(await rotateRows(sealedKeys(store.keys), after)).toEqual({ resealed: 0, sealedBy });
+  expect(await rotateRows(store.sealed.apiKeys, after)).toEqual({ resealed: 2, sealedBy });
+  expect(await rotateRows(store.sealed.apiKeys, after)).toEqual({ resealed: 0, sealedBy });
   const [a, b] = await Promise.all([store.keys.getOf("a"), store.keys.getOf("b")]);
   if (!a || !b) throw new Error("a key is gone");
   expect(openApiKey(parseKeyRing(young), a)).toBe("key of a");

@@ -1,18 +1,21 @@
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync, readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { consoleUrl, ownNames, readEnv, unknownSettings } from "@/lib/server/env";
+import { holdDataFolder } from "@/lib/server/installation";
+import { temporaryFolder } from "@/tests/support/temporary-folder";
 
-test("without a setting everything has its usual value, and the data folder lies in the root", () => {
+test("uses defaults and a data folder in the root without settings", () => {
   const env = readEnv({}, "/somewhere");
   expect([env.host, env.port, env.dataDir, env.publicUrl]).toEqual(["127.0.0.1", 3000, "/somewhere/.lightdesk", undefined]);
 });
 
-test("a relative data folder is relative to the root, an absolute one stays", () => {
+test("resolves a relative data folder against the root", () => {
   expect(readEnv({ LIGHTDESK_DATA_DIR: "data/here" }, "/root").dataDir).toBe("/root/data/here");
   expect(readEnv({ LIGHTDESK_DATA_DIR: "/data" }, "/root").dataDir).toBe("/data");
 });
 
-test("an empty setting is none", () => {
+test("ignores an empty setting", () => {
   expect(readEnv({ PORT: "", HOST: "  " }, "/root").port).toBe(3000);
 });
 
@@ -51,17 +54,17 @@ describe("the base path", () => {
     ["/desk", "/desk"],
     ["/tools/desk-2.0/", "/tools/desk-2.0"],
     ["/", ""],
-  ])("%s is read as %j", (given, read) => {
-    expect(readEnv({ LIGHTDESK_BASE_PATH: given }, "/root").basePath).toBe(read);
-    expect(addressOf({ LIGHTDESK_BASE_PATH: given })).toBe(`http://127.0.0.1:4000${read}`);
+  ])("%s is read as %j", (setting, read) => {
+    expect(readEnv({ LIGHTDESK_BASE_PATH: setting }, "/root").basePath).toBe(read);
+    expect(addressOf({ LIGHTDESK_BASE_PATH: setting })).toBe(`http://127.0.0.1:4000${read}`);
   });
 
   test.each(["https://example.com", "https://example.com/", "https://example.com/desk", "https://example.com/desk/"])(
-    "stands behind the public address %s once",
-    (given) => expect(addressOf({ LIGHTDESK_PUBLIC_URL: given, LIGHTDESK_BASE_PATH: "/desk" })).toBe("https://example.com/desk"),
+    "follows the public address %s once",
+    (publicUrl) => expect(addressOf({ LIGHTDESK_PUBLIC_URL: publicUrl, LIGHTDESK_BASE_PATH: "/desk" })).toBe("https://example.com/desk"),
   );
 
-  test("that is another one than the public address has is refused with both names", () => {
+  test("is refused with both names when it differs from the public URL's", () => {
     const address = { LIGHTDESK_PUBLIC_URL: "https://example.com/desk" };
     expect(() => addressOf(address)).toThrow(
       "LIGHTDESK_PUBLIC_URL has the path /desk, but LIGHTDESK_BASE_PATH is not set: give both the same path.",
@@ -90,7 +93,7 @@ const acme = {
   LIGHTDESK_OIDC_ACME_CLIENT_SECRET: "a secret",
 };
 
-test("a provider of sign-in has its name, its scopes and nobody who becomes a member, unless the settings say otherwise", () => {
+test("uses a provider's default name and scopes and admits nobody by default", () => {
   const { oidc, passwordSignIn } = readEnv(acme, "/root");
   expect(oidc).toEqual([
     {
@@ -154,4 +157,15 @@ test("names unknown variables with the setting that was probably meant", () => {
     "LIGHTDESK_PUBLC_URL is not a setting and has no effect. Did you mean LIGHTDESK_PUBLIC_URL?",
     "LIGHTDESK_ZZZZZZZZZZZZZZZZZZZZZZZ is not a setting and has no effect.",
   ]);
+});
+
+const root = temporaryFolder();
+
+test("refuses a data folder that another console holds, in plain words", () => {
+  const folder = join(root, "data");
+  holdDataFolder(folder);
+  expect(() => holdDataFolder(folder)).toThrow(`LIGHTDESK_DATA_DIR must not be shared: another Lightdesk uses ${folder}. Stop it first.`);
+  // The store reports a folder that cannot be used.
+  writeFileSync(join(root, "file"), "");
+  expect(() => holdDataFolder(join(root, "file"))).not.toThrow();
 });

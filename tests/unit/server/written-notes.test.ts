@@ -1,10 +1,10 @@
-// An answer that is read again and again is written to the ledger once, and again as soon as it may be needed.
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+// An answer that is read again and again is written to the job index once, and again as soon as it may be needed.
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, test, vi } from "vitest";
 import { openStore } from "@/lib/server/store/store";
 import { SqliteConnection } from "@/lib/shared/database/sqlite";
+import { temporaryFolder } from "@/tests/support/temporary-folder";
 
 const ends: (() => unknown)[] = [];
 afterEach(async () => {
@@ -15,7 +15,7 @@ afterEach(async () => {
 const job = (status: string) => ({ jobId: "job-1", item: { status }, createdMs: 1_700_000_000_000, isExact: true });
 
 async function world() {
-  const folder = mkdtempSync(join(tmpdir(), "lightdesk-notes-"));
+  const folder = temporaryFolder();
   const store = openStore(folder);
   await store.migrate();
   const { id } = await store.connections.create({ name: "Studio", baseUrl: "http://studio.test", createdAt: 1 });
@@ -25,16 +25,16 @@ async function world() {
     () => store.close(),
     () => other.close(),
   );
-  const note = (status: string) => store.jobLedger.note(id, [job(status)], 100);
-  const isKnown = async () => (await store.jobLedger.holdersOf("job-1", [id])).length === 1;
+  const note = (status: string) => store.jobIndexStore.note(id, [job(status)], 100);
+  const isKnown = async () => (await store.jobIndexStore.holdersOf("job-1", [id])).length === 1;
   await note("completed");
   // The job's inputs are known, so nothing more is read about it.
-  await store.jobLedger.note(id, [{ jobId: "job-1", inputs: "a lamp", isAside: true }], 100);
+  await store.jobIndexStore.note(id, [{ jobId: "job-1", inputs: "a lamp", isAside: true }], 100);
   await note("completed");
   return { folder, id, store, other, note, isKnown };
 }
 
-test("a list that is read again writes nothing, also of jobs of which the inputs are not known yet", async () => {
+test("writes nothing when a list is reread", async () => {
   const { folder, id, store } = await world();
   const item = {
     status: "failed",
@@ -42,51 +42,51 @@ test("a list that is read again writes nothing, also of jobs of which the inputs
     execution_error: { traceback: [], exception_message: "no room", exception_type: "OOM", node_type: undefined },
   };
   const note = { jobId: "job-2", item, createdMs: 1_700_000_000_000, isExact: true };
-  await store.jobLedger.note(id, [note], 100);
+  await store.jobIndexStore.note(id, [note], 100);
   const watching = new SqliteConnection(join(folder, "console.sqlite"), { readOnly: true });
   ends.push(() => watching.close());
   const version = () => watching.pragma("data_version");
   const before = version();
-  await store.jobLedger.note(id, [note], 100);
+  await store.jobIndexStore.note(id, [note], 100);
   expect(version()).toBe(before);
-  await store.jobLedger.note(id, [{ ...note, item: { ...item, status: "cancelled" } }], 100);
+  await store.jobIndexStore.note(id, [{ ...note, item: { ...item, status: "cancelled" } }], 100);
   expect(version()).not.toBe(before);
 });
 
-test("what was written a moment ago is not looked up again, even where another process took it away", async () => {
+test("does not look up a row again that was just written", async () => {
   const { id, other, note, isKnown } = await world();
-  await other.jobLedger.forget(id, ["job-1"]);
+  await other.jobIndexStore.forget(id, ["job-1"]);
   await note("completed");
   expect(await isKnown()).toBe(false);
 });
 
-test("a job that is reported differently is written again", async () => {
+test("rewrites a job reported differently", async () => {
   const { id, other, note, isKnown } = await world();
-  await other.jobLedger.forget(id, ["job-1"]);
+  await other.jobIndexStore.forget(id, ["job-1"]);
   await note("failed");
   expect(await isKnown()).toBe(true);
 });
 
-test("what was written is believed for minutes, not for ever", async () => {
+test("trusts a written row for minutes only", async () => {
   vi.useFakeTimers({ now: Date.now(), toFake: ["Date"] });
   const { id, other, note, isKnown } = await world();
-  await other.jobLedger.forget(id, ["job-1"]);
+  await other.jobIndexStore.forget(id, ["job-1"]);
   vi.setSystemTime(Date.now() + 6 * 60_000);
   await note("completed");
   expect(await isKnown()).toBe(true);
 });
 
-test("a job that was removed, or whose connection began anew, is written when it is reported again", async () => {
+test("rewrites a job that was removed or whose connection was reset", async () => {
   const { id, store, note, isKnown } = await world();
-  await store.jobLedger.forget(id, ["job-1"]);
+  await store.jobIndexStore.forget(id, ["job-1"]);
   await note("completed");
   expect(await isKnown()).toBe(true);
-  await store.jobLedger.restart(id);
+  await store.jobIndexStore.restart(id);
   await note("completed");
   expect(await isKnown()).toBe(true);
 });
 
-test("jobs that the ledger meets in a list belong to the member whose submission the log has first, each to its own", async () => {
+test("assigns indexed jobs to the member who submitted them first", async () => {
   const { id, store } = await world();
   const entry = { at: 1, requestId: "r", action: "submitPrompt", connectionId: id, status: 200 };
   for (const [memberId, target] of [
@@ -96,10 +96,10 @@ test("jobs that the ledger meets in a list belong to the member whose submission
   ])
     await store.audit.add({ ...entry, memberId, target });
   const notes = ["job-2", "job-3", "job-4"].map((jobId) => ({ ...job("completed"), jobId }));
-  await store.jobLedger.note(id, notes, 100);
+  await store.jobIndexStore.note(id, notes, 100);
   const jobsOf = async (memberId: string) =>
-    (await store.jobLedger.search(id, { words: [], memberId, sort_by: "create_time", sort_order: "desc", offset: 0, limit: 9 })).jobs.map(
-      (found) => found.id,
-    );
+    (
+      await store.jobIndexStore.search(id, { words: [], memberId, sort_by: "create_time", sort_order: "desc", offset: 0, limit: 9 })
+    ).jobs.map((job) => job.id);
   expect(await Promise.all(["ada", "ben", "cy"].map(jobsOf))).toEqual([["job-2"], ["job-3"], []]);
 });

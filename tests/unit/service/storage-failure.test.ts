@@ -9,19 +9,20 @@ it.each(["SQLITE_FULL", "ENOSPC", "SQLITE_READONLY", "SQLITE_CORRUPT"])("says af
   expect(messageFor(code)).toContain("Nothing of this request was kept.");
 });
 
-it.each(["SQLITE_IOERR_FSYNC", "EIO", "STORE_AWAY"])(
-  "does not say after %s that nothing was kept, as the commit may have been written",
-  (code) => {
-    expect(messageFor(code)).not.toContain("Nothing of this request was kept.");
-    expect(messageFor(code)).toContain("look before you send it again");
-  },
-);
+it.each(["SQLITE_IOERR_FSYNC", "EIO", "STORE_AWAY"])("never claims after %s that nothing was kept", (code) => {
+  expect(messageFor(code)).not.toContain("Nothing of this request was kept.");
+  expect(messageFor(code)).toContain("look before you send it again");
+});
 
 it.each(["SQLITE_CONSTRAINT_UNIQUE", "SQLITE_CONSTRAINT_PRIMARYKEY", "23505"])(
   "answers 409 to %s, a key that was stored twice",
   async (code) => {
     const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
-    const answer = toErrorAnswer(Object.assign(new Error("as the driver says it"), { code }), { method: "POST", path: "/api/assets" }, log);
-    expect([answer.status, await answer.json()]).toEqual([409, expect.objectContaining({ code: "CONFLICT" })]);
+    const response = toErrorAnswer(
+      Object.assign(new Error("as the driver says it"), { code }),
+      { method: "POST", path: "/api/assets" },
+      log,
+    );
+    expect([response.status, await response.json()]).toEqual([409, expect.objectContaining({ code: "CONFLICT" })]);
   },
 );

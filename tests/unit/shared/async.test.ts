@@ -1,41 +1,199 @@
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { sleep, withTimeout } from "@/lib/shared/async";
+import { beforeEach, describe, expect, it, test, vi } from "vitest";
+import { coalesce, createLimiter, sleep, withTimeout } from "@/lib/shared/async";
+import { createLru } from "@/lib/shared/lru";
 
-beforeEach(() => void vi.useFakeTimers());
-afterEach(() => void vi.useRealTimers());
+describe("async", () => {
+  beforeEach(() => void vi.useFakeTimers());
 
-it("sleeps for the full time and resolves with true", async () => {
-  const slept = sleep(1_000);
-  await vi.advanceTimersByTimeAsync(999);
-  expect(vi.getTimerCount()).toBe(1);
-  await vi.advanceTimersByTimeAsync(1);
-  expect(await slept).toBe(true);
-  expect(vi.getTimerCount()).toBe(0);
+  it("sleeps for the full time and resolves with true", async () => {
+    const slept = sleep(1_000);
+    await vi.advanceTimersByTimeAsync(999);
+    expect(vi.getTimerCount()).toBe(1);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(await slept).toBe(true);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it.each([
+    ["before", (abort: () => void) => abort(), () => undefined],
+    ["while", () => undefined, (abort: () => void) => abort()],
+  ])("ends a sleep early when its signal aborts %s the sleep", async (_when, before, during) => {
+    const controller = new AbortController();
+    before(() => controller.abort());
+    const slept = sleep(1_000, { signal: controller.signal });
+    during(() => controller.abort());
+    expect(await slept).toBe(false);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it("returns the value when work ends in time", async () => {
+    expect(await withTimeout(Promise.resolve("done"), 1_000, () => "late")).toBe("done");
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it("returns or throws the result of onTimeout when work takes too long", async () => {
+    const never = new Promise<string>(() => undefined);
+    const late = withTimeout(never, 1_000, () => "late");
+    const thrown = withTimeout(never, 1_000, () => {
+      throw new Error("too late");
+    }).catch((error: unknown) => error);
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect([await late, await thrown]).toEqual(["late", new Error("too late")]);
+  });
 });
 
-it.each([
-  ["before", (abort: () => void) => abort(), () => undefined],
-  ["while", () => undefined, (abort: () => void) => abort()],
-])("ends a sleep early when its signal aborts %s the sleep", async (_when, before, during) => {
-  const controller = new AbortController();
-  before(() => controller.abort());
-  const slept = sleep(1_000, { signal: controller.signal });
-  during(() => controller.abort());
-  expect(await slept).toBe(false);
-  expect(vi.getTimerCount()).toBe(0);
+test("calls that come while the act runs are met by one more, which begins after it", async () => {
+  const ends: (() => void)[] = [];
+  const call = coalesce(() => new Promise<void>((resolve) => ends.push(resolve)));
+  const first = call();
+  const others = Array.from({ length: 300 }, call);
+  expect(ends).toHaveLength(1);
+  ends[0]?.();
+  await first;
+  await Promise.resolve();
+  expect(ends).toHaveLength(2);
+  // A call during that run does not delay those before it.
+  const last = call();
+  ends[1]?.();
+  await Promise.all(others);
+  await Promise.resolve();
+  expect(ends).toHaveLength(3);
+  ends[2]?.();
+  await last;
 });
 
-it("returns the value when work ends in time", async () => {
-  expect(await withTimeout(Promise.resolve("done"), 1_000, () => "late")).toBe("done");
-  expect(vi.getTimerCount()).toBe(0);
+test("continues after a failed act", async () => {
+  let count = 0;
+  const call = coalesce(() => (++count === 1 ? Promise.reject(new Error("lost")) : Promise.resolve()));
+  await expect(call()).rejects.toThrow("lost");
+  await call();
+  expect(count).toBe(2);
 });
 
-it("returns or throws the result of onTimeout when work takes too long", async () => {
-  const never = new Promise<string>(() => undefined);
-  const late = withTimeout(never, 1_000, () => "late");
-  const thrown = withTimeout(never, 1_000, () => {
-    throw new Error("too late");
-  }).catch((error: unknown) => error);
-  await vi.advanceTimersByTimeAsync(1_000);
-  expect([await late, await thrown]).toEqual(["late", new Error("too late")]);
+test("reruns once after a failure and reports each result", async () => {
+  const acts: { end: () => void; fail: (reason: Error) => void }[] = [];
+  const call = coalesce(() => new Promise<void>((end, fail) => acts.push({ end, fail })));
+  const first = call();
+  const second = call();
+  acts[0]?.fail(new Error("lost"));
+  await expect(first).rejects.toThrow("lost");
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(acts).toHaveLength(2);
+  acts[1]?.end();
+  await second;
+});
+
+test("runs a request made at the very end", async () => {
+  for (let turns = 0; turns < 6; turns++) {
+    let count = 0;
+    const call = coalesce(async () => void count++);
+    const first = call();
+    for (let turn = 0; turn < turns; turn++) await Promise.resolve();
+    const second = call();
+    await Promise.all([first, second]);
+    expect([turns, count]).toEqual([turns, 2]);
+  }
+});
+
+/** Work that ends when the test says so. */
+function pendingWork() {
+  const open = new Map<string, (isGood: boolean) => void>();
+  const begun: string[] = [];
+  const work = (name: string) => () => {
+    begun.push(name);
+    return new Promise<string>((resolve, reject) => {
+      open.set(name, (isGood) => (isGood ? resolve(name) : reject(new Error(name))));
+    });
+  };
+  return { work, begun, end: (name: string, isGood = true) => open.get(name)?.(isGood) };
+}
+
+test("limits concurrency and starts waiting calls in order", async () => {
+  const inTurn = createLimiter(2);
+  const { work, begun, end } = pendingWork();
+  const results = ["a", "b", "c", "d"].map((name) => inTurn(work(name)));
+  expect(begun).toEqual(["a", "b"]);
+  end("b");
+  expect(await results[1]).toBe("b");
+  expect(begun).toEqual(["a", "b", "c"]);
+  // A late arrival queues behind those who wait, although a place was just handed on.
+  const late = inTurn(work("e"));
+  end("a");
+  end("c");
+  await Promise.all([results[0], results[2]]);
+  expect(begun).toEqual(["a", "b", "c", "d", "e"]);
+  end("d");
+  end("e");
+  expect(await Promise.all([results[3], late])).toEqual(["d", "e"]);
+});
+
+test("frees a slot after a failure and reports it to its caller", async () => {
+  const inTurn = createLimiter(1);
+  const { work, begun, end } = pendingWork();
+  const [broken, next] = [inTurn(work("a")), inTurn(work("b"))];
+  end("a", false);
+  await expect(broken).rejects.toThrow("a");
+  expect(begun).toEqual(["a", "b"]);
+  end("b");
+  expect(await next).toBe("b");
+  const third = inTurn(work("c"));
+  end("c");
+  expect(await third).toBe("c");
+});
+
+it("evicts the least recently used entry when the limit is exceeded", () => {
+  const cache = createLru<string, number>({ max: 2 });
+  cache.set("a", 1);
+  cache.set("b", 2);
+  cache.get("a");
+  cache.set("c", 3);
+  expect([...cache.entries()]).toEqual([
+    ["a", 1],
+    ["c", 3],
+  ]);
+});
+
+it("counts entries by size, and skips an entry larger than the limit", () => {
+  const cache = createLru<string, string>({ max: 5, sizeOf: (text) => text.length });
+  cache.set("a", "12");
+  cache.set("b", "34");
+  cache.set("a", "123");
+  expect([...cache.entries()].map(([key]) => key)).toEqual(["b", "a"]);
+  cache.set("c", "5");
+  expect([...cache.entries()].map(([key]) => key)).toEqual(["a", "c"]);
+  cache.set("a", "123456");
+  expect([...cache.entries()].map(([key]) => key)).toEqual(["c"]);
+});
+
+it("frees capacity when entries are deleted or cleared", () => {
+  const cache = createLru<string, string>({ max: 3, sizeOf: (text) => text.length });
+  cache.set("a", "123");
+  expect(cache.delete("a")).toBe(true);
+  cache.set("b", "123");
+  cache.clear();
+  cache.set("c", "123");
+  expect([cache.size, cache.has("b"), cache.has("c")]).toEqual([1, false, true]);
+});
+
+test("starts work by weight, in the order of the calls", async () => {
+  const limit = createLimiter(3);
+  const begun: string[] = [];
+  const ends: (() => void)[] = [];
+  const start = (name: string, weight: number) =>
+    limit(() => {
+      begun.push(name);
+      return new Promise<void>((resolve) => ends.push(resolve));
+    }, weight);
+  const all = [start("two", 2), start("three", 3), start("one", 1)];
+  await Promise.resolve();
+  // The last one would fit, but the heavier one is first.
+  expect(begun).toEqual(["two"]);
+  ends[0]?.();
+  await all[0];
+  expect(begun).toEqual(["two", "three"]);
+  ends[1]?.();
+  await all[1];
+  ends[2]?.();
+  await all[2];
+  expect(begun).toEqual(["two", "three", "one"]);
 });

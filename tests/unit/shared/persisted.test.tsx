@@ -1,36 +1,30 @@
-// @vitest-environment jsdom
-import { afterEach, expect, test } from "vitest";
-import { forgetPerson, keepTo, type KeptIn, ofTab, persisted } from "@/lib/browser/persisted";
+import { expect, test } from "vitest";
+import { type BrowserStorage, forgetPerson, keepTo, ofTab, persisted } from "@/lib/browser/persisted";
 
-afterEach(() => {
-  localStorage.clear();
-  sessionStorage.clear();
-});
+const number = (storedValue: unknown) => (typeof storedValue === "number" ? storedValue : 0);
 
-const number = (kept: unknown) => (typeof kept === "number" ? kept : 0);
-
-test("a value is there after a reload, in the storage it was meant for, until it is forgotten", () => {
-  const kept = persisted("share", number, ofTab);
-  expect(kept.get()).toBe(0);
-  expect(kept.set(46)).toBe(true);
+test("restores a value after a reload from its storage until removed", () => {
+  const entry = persisted("share", number, ofTab);
+  expect(entry.get()).toBe(0);
+  expect(entry.set(46)).toBe(true);
   expect([sessionStorage.getItem("share"), localStorage.getItem("share")]).toEqual(["46", null]);
   const reloaded = persisted("share", number, ofTab);
   expect(reloaded.get()).toBe(46);
   reloaded.forget();
-  expect([kept.get(), sessionStorage.getItem("share")]).toEqual([0, null]);
+  expect([entry.get(), sessionStorage.getItem("share")]).toEqual([0, null]);
 });
 
-test("what other hands wrote is read with care, and the same object is given until it is another", () => {
+test("validates foreign values and keeps the object's identity", () => {
   localStorage.setItem("list", "no JSON");
-  const kept = persisted("list", (raw): unknown[] => (Array.isArray(raw) ? raw : [raw]));
-  expect(kept.get()).toEqual(["no JSON"]);
+  const entry = persisted("list", (raw): unknown[] => (Array.isArray(raw) ? raw : [raw]));
+  expect(entry.get()).toEqual(["no JSON"]);
   localStorage.setItem("list", "[1]");
-  expect(kept.get()).toEqual([1]);
-  expect(kept.get()).toBe(kept.get());
+  expect(entry.get()).toEqual([1]);
+  expect(entry.get()).toBe(entry.get());
 });
 
-test("a browser that keeps nothing, or a text that is too long, still holds the value for this page, and says so", () => {
-  const forbidden: KeptIn = () => {
+test("keeps a value for the page when storage fails, and says so", () => {
+  const forbidden: BrowserStorage = () => {
     throw new Error("no storage here");
   };
   const refused = persisted("share", number, forbidden);
@@ -41,33 +35,33 @@ test("a browser that keeps nothing, or a text that is too long, still holds the 
   expect([short.set(12), short.set(123), short.get(), sessionStorage.getItem("share")]).toEqual([true, false, 123, "12"]);
 });
 
-test("listeners are told of changes here and of other tabs', of this value alone", () => {
-  const kept = persisted("share", number);
+test("notifies listeners of this value here and in other tabs", () => {
+  const entry = persisted("share", number);
   const seen: number[] = [];
-  const forget = kept.subscribe(() => void seen.push(kept.get()));
-  kept.set(1);
+  const forget = entry.subscribe(() => void seen.push(entry.get()));
+  entry.set(1);
   localStorage.setItem("share", "2");
   window.dispatchEvent(new StorageEvent("storage", { key: "another" }));
   window.dispatchEvent(new StorageEvent("storage", { key: "share" }));
   forget();
-  kept.set(3);
+  entry.set(3);
   expect(seen).toEqual([1, 2]);
 });
 
-test("what one member typed is gone once another is signed in, and what the browser is set to stays", () => {
+test("clears a member's values for the next member, but not the browser's", () => {
   keepTo("ana");
   sessionStorage.setItem("lightdesk.run", "a draft");
   sessionStorage.setItem("of another product", "its own");
-  localStorage.setItem("lightdesk.uploads.alarms", "[]");
+  localStorage.setItem("lightdesk.run.workflows", "[]");
   localStorage.setItem("lightdesk.run.split", "0.4");
   keepTo("ana");
-  expect([sessionStorage.getItem("lightdesk.run"), localStorage.getItem("lightdesk.uploads.alarms")]).toEqual(["a draft", "[]"]);
+  expect([sessionStorage.getItem("lightdesk.run"), localStorage.getItem("lightdesk.run.workflows")]).toEqual(["a draft", "[]"]);
   keepTo("bo");
-  expect([sessionStorage.getItem("lightdesk.run"), localStorage.getItem("lightdesk.uploads.alarms")]).toEqual([null, null]);
+  expect([sessionStorage.getItem("lightdesk.run"), localStorage.getItem("lightdesk.run.workflows")]).toEqual([null, null]);
   expect([sessionStorage.getItem("of another product"), localStorage.getItem("lightdesk.run.split")]).toEqual(["its own", "0.4"]);
 });
 
-test("signing out leaves nothing of the member in the tab, nor does what writes as the page goes", () => {
+test("leaves nothing in the tab on sign-out, nor from late writes", () => {
   const draft = persisted("lightdesk.run", number, ofTab);
   draft.set(1);
   forgetPerson();

@@ -1,16 +1,16 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { SqliteConnection } from "@/lib/shared/database/sqlite";
 import { codeOf } from "@/lib/shared/error-codes";
+import { temporaryFolder } from "@/tests/support/temporary-folder";
 
 let folder: string;
 let file: string;
 let database: SqliteConnection;
 
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "lightdesk-sqlite-"));
+  folder = temporaryFolder();
   file = join(folder, "test.sqlite");
   database = new SqliteConnection(file);
   database.pragma("journal_mode = WAL");
@@ -19,7 +19,6 @@ beforeEach(() => {
 });
 afterEach(() => {
   database.close();
-  rmSync(folder, { recursive: true });
 });
 
 function codeFrom(work: () => unknown): unknown {
@@ -70,9 +69,11 @@ describe("errors", () => {
     expect(codeFrom(() => using(new SqliteConnection(join(folder, "text.sqlite")), (text) => text.pragma("user_version")))).toBe(
       "SQLITE_NOTADB",
     );
-    expect(codeFrom(() => using(new SqliteConnection(file, { readOnly: true }), (read) => read.exec("DELETE FROM jobs")))).toBe(
-      "SQLITE_READONLY",
-    );
+    expect(
+      codeFrom(() =>
+        using(new SqliteConnection(file, { readOnly: true }), (sqliteConnection) => sqliteConnection.exec("DELETE FROM jobs")),
+      ),
+    ).toBe("SQLITE_READONLY");
   });
 
   it("throws SQLITE_FULL when the disk is full, and rolls back", () => {
@@ -142,9 +143,11 @@ it("copies a consistent snapshot while another connection writes", async () => {
   database.prepare("INSERT INTO jobs (id, name) VALUES (2, 'later')").run();
   await copied;
   reader.close();
-  expect(using(new SqliteConnection(copy, { readOnly: true }), (made) => made.prepare("SELECT name FROM jobs").pluck().all())).toEqual([
-    "first",
-  ]);
+  expect(
+    using(new SqliteConnection(copy, { readOnly: true }), (sqliteConnection) =>
+      sqliteConnection.prepare("SELECT name FROM jobs").pluck().all(),
+    ),
+  ).toEqual(["first"]);
 });
 
 it("rolls back a transaction when its work throws", () => {

@@ -1,9 +1,12 @@
 import { once } from "node:events";
 import { PassThrough, Readable } from "node:stream";
-import { expect, test } from "vitest";
+import { beforeEach, describe, expect, it, test } from "vitest";
+import { readBeginning } from "@/lib/browser/files/byte-source";
 import { toWebStream } from "@/lib/shared/web-stream";
+import { type LittleServer } from "@/tests/support/little-server";
+import { startLittleServer } from "@/tests/support/servers";
 
-test("a reader that goes away ends a source that says nothing", async () => {
+test("ends a silent source when the reader leaves", async () => {
   const source = new PassThrough();
   const reader = toWebStream(source).getReader();
   const pending = reader.read();
@@ -12,7 +15,7 @@ test("a reader that goes away ends a source that says nothing", async () => {
   expect(await pending).toEqual({ done: true, value: undefined });
 });
 
-test.each(["data", "end", "close"])("a reader that goes away at the last %s of a source harms nobody", async (event) => {
+test.each(["data", "end", "close"])("ends cleanly when the reader leaves at the last %s", async (event) => {
   const source = new Readable({
     read() {
       source.push("x");
@@ -21,7 +24,7 @@ test.each(["data", "end", "close"])("a reader that goes away at the last %s of a
   });
   const closed = once(source, "close");
   const readers: ReadableStreamDefaultReader[] = [];
-  source.prependListener(event, () => readers.forEach((one) => void one.cancel()));
+  source.prependListener(event, () => readers.forEach((item) => void item.cancel()));
   const reader = toWebStream(source).getReader();
   readers.push(reader);
   for (let step = await reader.read(); !step.done;) step = await reader.read();
@@ -29,7 +32,7 @@ test.each(["data", "end", "close"])("a reader that goes away at the last %s of a
   await new Promise(setImmediate);
 });
 
-test("a source that ends with an error where it is left harms nobody", async () => {
+test("ignores a source's error after the reader left", async () => {
   const source = new Readable({ read: () => undefined, destroy: (_, done) => done(new Error("left")) });
   const closed = new Promise((resolve) => source.once("close", resolve));
   await toWebStream(source).cancel();
@@ -37,7 +40,7 @@ test("a source that ends with an error where it is left harms nobody", async () 
   expect(source.destroyed).toBe(true);
 });
 
-test("an error arrives as that error", async () => {
+test("forwards an error unchanged", async () => {
   const source = new PassThrough();
   const reading = toWebStream(source).getReader().read();
   const broken = new Error("the disk broke");
@@ -45,7 +48,7 @@ test("an error arrives as that error", async () => {
   await expect(reading).rejects.toBe(broken);
 });
 
-test("what nobody asks for is not read", async () => {
+test("reads only on demand", async () => {
   let made = 0;
   const source = new Readable({ highWaterMark: 1, read: () => void source.push(made++ < 100 ? Buffer.alloc(1024) : null) });
   const reader = toWebStream(source).getReader();
@@ -53,4 +56,65 @@ test("what nobody asks for is not read", async () => {
   await new Promise(setImmediate);
   expect(made).toBeLessThan(4);
   await reader.cancel();
+});
+
+describe("read beginning", () => {
+  const KIB = 1024;
+  let content = Buffer.alloc(0);
+  /** The bytes that were sent before the reader had enough. */
+  let sent = 0;
+  let knowsRanges = true;
+  let server: LittleServer;
+
+  beforeEach(async () => {
+    [knowsRanges, sent] = [true, 0];
+    server = await startLittleServer(({ headers }, response) => {
+      const range = knowsRanges ? /^bytes=0-(\d+)$/.exec(headers.range ?? "") : null;
+      if (range && content.length === 0) return response.writeHead(416).end();
+      const part = range ? content.subarray(0, Number(range[1]) + 1) : content;
+      response.writeHead(range ? 206 : 200);
+      Readable.from(inPieces(part)).pipe(response);
+    });
+  });
+
+  function* inPieces(part: Buffer) {
+    for (let at = 0; at < part.length; at += 16 * KIB) {
+      const piece = part.subarray(at, at + 16 * KIB);
+      sent += piece.length;
+      yield piece;
+    }
+  }
+
+  async function read(text: string | Buffer) {
+    content = Buffer.from(text);
+    const beginningResult = await readBeginning(server.url);
+    if (!beginningResult.ok) throw new Error(beginningResult.failure.code);
+    return beginningResult.value;
+  }
+
+  it("returns a short file whole, up to the exact limit", async () => {
+    expect(await read("Grüße, 你好\n")).toEqual({ text: "Grüße, 你好\n", isWhole: true });
+    expect(await read("")).toEqual({ text: "", isWhole: true });
+    expect((await read("x".repeat(64 * KIB))).isWhole).toBe(true);
+  });
+
+  it("marks a longer file as cut and never splits a letter", async () => {
+    const { text, isWhole } = await read("é".repeat(40 * KIB));
+    expect(isWhole).toBe(false);
+    expect(text).toBe("é".repeat(32 * KIB));
+    const odd = await read(`a${"é".repeat(40 * KIB)}`);
+    expect(odd.text).toBe(`a${"é".repeat(32 * KIB - 1)}`);
+  });
+
+  it("reads only the shown bytes without ranges", async () => {
+    knowsRanges = false;
+    const { text, isWhole } = await read(Buffer.alloc(200 * KIB * KIB, "x"));
+    expect([text.length, isWhole]).toEqual([64 * KIB, false]);
+    expect(sent).toBeLessThan(40 * KIB * KIB);
+  });
+
+  it("returns a refusal as a failure with its code", async () => {
+    await server.close();
+    expect((await readBeginning(server.url)).ok).toBe(false);
+  });
 });

@@ -3,26 +3,20 @@ import { crc32, deflateSync } from "node:zlib";
 import sharp from "sharp";
 import { describe, expect, it } from "vitest";
 import { cleanPieces } from "@/lib/server/shares/clean/clean";
-import { cleanStream, spanOf } from "@/lib/server/shares/shared-bytes";
+import { cleaned } from "@/tests/support/clean-file";
 
 const MARK = "a-mark-of-16-bytes-and-longer-than-any-field";
 
-async function cleaned(file: Buffer): Promise<Buffer | undefined> {
-  const read = (at: number, length: number) => Promise.resolve(file.subarray(at, at + length));
-  const pieces = await cleanPieces({ size: file.length, read });
-  if (!pieces) return undefined;
-  const span = spanOf(pieces) ?? { from: 0, to: 0 };
-  const original = new Blob([new Uint8Array(file.subarray(span.from, span.to))]).stream();
-  return Buffer.from(await new Response(cleanStream(pieces, original, span.from)).arrayBuffer());
-}
-
 const pixelsOf = (file: Buffer) => sharp(file, { pages: -1 }).autoOrient().toColourspace("srgb").raw().toBuffer();
+const pixelsOfPlain = new Map<Buffer, Promise<Buffer>>();
 
 async function expectClean(name: string, file: Buffer, plain: Buffer): Promise<void> {
   const clean = await cleaned(file);
   if (!clean) throw new Error(`${name} was not cleaned`);
   expect([name, clean.includes(MARK.slice(0, 4))]).toEqual([name, false]);
-  expect([name, (await pixelsOf(clean)).equals(await pixelsOf(plain))]).toEqual([name, true]);
+  const pixels = pixelsOfPlain.get(plain) ?? pixelsOf(plain);
+  pixelsOfPlain.set(plain, pixels);
+  expect([name, clean.equals(plain) || (await pixelsOf(clean)).equals(await pixels)]).toEqual([name, true]);
   // Cleaning again changes nothing.
   expect([name, (await cleaned(clean))?.equals(clean)]).toEqual([name, true]);
 }
@@ -81,15 +75,14 @@ describe("PNG", async () => {
         Buffer.concat([Buffer.alloc(exact[type] ?? 0), latin(MARK)]),
         deflateSync(latin(MARK), { level: 0 }),
       ])
-        if (!(type === "fcTL" && place === "never"))
-          await expectClean(`${type} ${place}`, insert(plain, at, pngChunk(type, content)), plain);
+        await expectClean(`${type} ${place}`, insert(plain, at, pngChunk(type, content)), plain);
   });
 
   it("loses what follows the end, also inside the last chunk", async () => {
     await expectClean("IEND", Buffer.concat([plain.subarray(0, IEND), pngChunk("IEND", latin(MARK)), latin(MARK)]), plain);
   });
 
-  it("is refused with bytes that are no pixels among the pixels, or a longer header", async () => {
+  it("is refused with foreign bytes in its pixels or a longer header", async () => {
     const compressed = plain.subarray(IDAT + 8, IEND - 4);
     const withPixels = (...parts: Buffer[]) =>
       Buffer.concat([plain.subarray(0, IDAT), ...parts.map((part) => pngChunk("IDAT", part)), plain.subarray(IEND)]);
@@ -128,12 +121,12 @@ describe("PNG", async () => {
         .composite([{ input: { create: { width: 9, height: 9, channels: 4, background: "#f008" } } }])
         .png({ palette: true }),
     ],
-  ])("that is %s keeps its pixels", async (name, image) => {
+  ])("keeps the pixels of %s", async (name, image) => {
     const file = await image.toBuffer();
     await expectClean(name, insert(file, 33, pngChunk("tEXt", latin(`a\0${MARK}`))), file);
   });
 
-  it("that moves keeps its frames, and loses marks between them", async () => {
+  it("keeps the frames of an animation and drops metadata between", async () => {
     const pixels = plain.subarray(IDAT + 8, IEND - 4);
     const control = (number: number) => {
       const content = Buffer.alloc(26);
@@ -185,7 +178,8 @@ describe("JPEG", async () => {
       const markers = [...Array.from({ length: 16 }, (_, index) => 0xe0 + index), 0xfe, 0xf0];
       for (const marker of markers)
         for (const name of names)
-          for (const at of [2, scan, plain.length - 2, plain.length])
+          // A name changes nothing about the position, so names are tried where decoders look first.
+          for (const at of name === "" ? [2, scan, plain.length - 2, plain.length] : [2])
             await expectClean(`${marker} ${name} ${at}`, insert(plain, at, segment(marker, latin(name + MARK))), plain);
     },
     30_000,
@@ -270,7 +264,7 @@ describe("WebP", async () => {
       .toBuffer(),
   };
 
-  it.each(Object.entries(kinds))("that is %s loses marks in every chunk, at every position", async (kind, plain) => {
+  it.each(Object.entries(kinds))("drops metadata in every chunk of %s at every position", async (kind, plain) => {
     for (const type of ["EXIF", "XMP ", "ICCP", "ANIM", "ALPH", "VP8 ", "VP8L", "ABCD"]) {
       const planted = chunk(type, latin(MARK));
       await expectClean(`${kind} ${type} last`, sized(Buffer.concat([plain, planted])), plain);

@@ -58,7 +58,7 @@ describe("the hash of a file", () => {
   });
 });
 
-describe("the workers that hash", () => {
+describe("hash workers", () => {
   function pool() {
     const made: (HashWorker & { sent: unknown[]; isOver: boolean })[] = [];
     const hash = createHashPool(() => {
@@ -94,7 +94,7 @@ describe("the workers that hash", () => {
     expect(made).toHaveLength(2);
   });
 
-  it("that cannot be had, or break, are an outcome and are not used again", async () => {
+  it("report missing or broken workers and stop using them", async () => {
     const none = createHashPool(() => {
       throw new Error("no workers here");
     });
@@ -116,19 +116,19 @@ describe("measured speeds", () => {
     return withSample(once, "send", { bytes: send * 1000 * 1024, ms: 1000 });
   };
 
-  it("decide nothing before both were measured, and what was too short is not measured", () => {
+  it("decide only when both were measured long enough", () => {
     expect(isWorthHashing(GIB, {})).toBe(true);
     expect(isWorthHashing(GIB, withSample({}, "hash", { bytes: GIB, ms: 1000 }))).toBe(true);
     expect(withSample({}, "send", { bytes: 1000, ms: 1 })).toEqual({});
     expect(hashFirstUpTo({})).toBeUndefined();
   });
 
-  it("hash first where that is the quicker way, and for a file whose hash takes no second anyway", () => {
+  it("hash first when faster or under a second", () => {
     expect(isWorthHashing(100 * GIB, measured(500, 100))).toBe(true);
     expect(isWorthHashing(GIB, measured(50, 100))).toBe(false);
     expect(isWorthHashing(10 * 1024 ** 2, measured(50, 100))).toBe(true);
-    const most = hashFirstUpTo(measured(50, 100)) ?? 0;
-    expect([isWorthHashing(most, measured(50, 100)), isWorthHashing(most + 100, measured(50, 100))]).toEqual([true, false]);
+    const maxBytes = hashFirstUpTo(measured(50, 100)) ?? 0;
+    expect([isWorthHashing(maxBytes, measured(50, 100)), isWorthHashing(maxBytes + 100, measured(50, 100))]).toEqual([true, false]);
   });
 
   it("follow a line that changes", () => {

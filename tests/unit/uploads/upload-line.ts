@@ -1,6 +1,6 @@
 // A service and a worker for the queue of uploads, which answer when the test says so.
-import { type About } from "@/components/transfers/uploads/about-form";
-import { type UploadPorts } from "@/components/transfers/uploads/carry";
+import { type AssetFields } from "@/components/transfers/uploads/asset-fields-form";
+import { type UploadPorts } from "@/components/transfers/uploads/upload-file";
 import { type StoredAsset, type UploadItem } from "@/components/transfers/uploads/upload-item";
 import { createUploadStore } from "@/components/transfers/uploads/upload-store";
 import { type ApiFailure } from "@/lib/browser/read-failure";
@@ -18,7 +18,7 @@ type Call = {
   answer: (value: unknown) => void;
 };
 
-export const about: About = { name: "", tags: ["input"], metadata: {} };
+export const defaultFields: AssetFields = { name: "", tags: ["input"], metadata: {} };
 export const hashOf = (name: string) => name.padEnd(64, "0").replace(/[^0-9a-f]/g, "a");
 export const stored = (more: Partial<StoredAsset> = {}): Result<StoredAsset, ApiFailure> =>
   ok({ id: "asset-1", created_new: true, ...more });
@@ -49,13 +49,11 @@ export function line() {
   };
   const store = createUploadStore(ports, {
     stored: (id) => announced.push(id),
-    alarm: ({ file }) => announced.push(`alarm ${file.name}`),
-    dismissed: ({ file }) => announced.push(`dismissed ${file.name}`),
   });
   const item = (at = 0): UploadItem => {
-    const found = store.get().items[at];
-    if (!found) throw new Error(`no file ${at}`);
-    return found;
+    const upload = store.get().items[at];
+    if (!upload) throw new Error(`no file ${at}`);
+    return upload;
   };
   return {
     store,
@@ -63,16 +61,16 @@ export function line() {
     announced,
     item,
     kinds: () => store.get().items.map(({ file, status }) => `${file.name} ${status.kind}`),
-    add: (...names: string[]) => store.add(names.map((name) => ({ file: new File([name], name), about }))),
+    add: (...names: string[]) => store.add(names.map((name) => ({ file: new File([name], name), assetFields: defaultFields }))),
     tick: (ms: number) => (nowMs += ms),
     /** Answers the next open call of this step. */
     async answer(step: Step, value: unknown): Promise<Call> {
-      const call = await until(`a call of ${step}`, () => calls.find((one) => one.step === step));
+      const call = await until(`a call of ${step}`, () => calls.find((call) => call.step === step));
       calls.splice(calls.indexOf(call), 1);
       call.answer(value);
       return call;
     },
-    waiting: (step: Step) => calls.filter((one) => one.step === step),
+    waiting: (step: Step) => calls.filter((call) => call.step === step),
   };
 }
 

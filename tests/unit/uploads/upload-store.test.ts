@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { cannotChange, filterItems, otherName, tallyOf, toneOf } from "@/components/transfers/uploads/upload-state";
 import { failed, ok } from "@/lib/shared/result";
 import { until } from "@/tests/support/until";
-import { about, hashed, hashOf, line, refused, stored, unknownHash } from "./upload-line";
+import { defaultFields, hashed, hashOf, line, refused, stored, unknownHash } from "./upload-line";
 
 describe("the queue", () => {
   it("carries three at a time, in the order of choosing", async () => {
@@ -16,7 +16,7 @@ describe("the queue", () => {
     expect(kinds()[0]).toBe("a done");
   });
 
-  it("pauses a file that is hashed without losing what was hashed", async () => {
+  it("pauses a file while hashing without losing progress", async () => {
     const { add, answer, item, store, waiting } = line();
     add("a");
     const [call] = await until("it is hashed", () => (waiting("hash").length === 1 ? waiting("hash") : undefined));
@@ -31,7 +31,7 @@ describe("the queue", () => {
     expect(second.from).toBe(1);
   });
 
-  it("says that a file which was being sent begins again, asks for it first, and drops the reports of its earlier sending", async () => {
+  it("restarts a cut upload after a lookup and drops old progress", async () => {
     const { add, answer, item, store, waiting } = line();
     add("a");
     await answer("hash", hashed("a"));
@@ -48,7 +48,7 @@ describe("the queue", () => {
     await until("it is sent anew", () => item().status.kind === "sending");
   });
 
-  it("paused as a whole begins nothing, and goes on where it was", async () => {
+  it("starts nothing while paused and resumes where it was", async () => {
     const { add, kinds, store, answer } = line();
     add("a", "b", "c", "d");
     await until("three are hashed", () => kinds().filter((kind) => kind.endsWith("hashing")).length === 3);
@@ -63,7 +63,7 @@ describe("the queue", () => {
     expect(kinds()[3]).toBe("d waiting");
   });
 
-  it("ends the connection of what is taken away, makes room for the next, and is deaf to what comes late", async () => {
+  it("closes a removed file's connection and ignores late answers", async () => {
     const { add, answer, item, kinds, store, waiting, announced } = line();
     add("a", "b", "c", "d");
     await answer("hash", hashed("a"));
@@ -76,7 +76,7 @@ describe("the queue", () => {
     expect(announced).toEqual([]);
   });
 
-  it("cancels all that is not stored, and keeps what is", async () => {
+  it("cancels what is not stored and keeps the rest", async () => {
     const { add, answer, item, kinds, store } = line();
     add("a", "b", "c", "d", "e");
     await answer("hash", hashed("a"));
@@ -86,14 +86,14 @@ describe("the queue", () => {
     expect(kinds()).toEqual(["a done"]);
   });
 
-  it("counts bytes and not files in how far it is, so that a film among notes is what takes long", async () => {
+  it("weighs progress by bytes", async () => {
     const { add, answer, store, waiting } = line();
     add("a film of nineteen", "x");
     await answer("hash", hashed("a film of nineteen"));
     await answer("hash", hashed("x"));
     await answer("fromHash", unknownHash);
     await answer("fromHash", stored());
-    await until("the film is sent", () => waiting("send").length === 1);
+    await until("the film is sent", () => waiting("send").length === 1 && store.get().items[1]?.status.kind === "done");
     waiting("send")[0]?.progress?.(0.5);
     // The sizes are 18 and 1 bytes, plus one for each file as a step of its own.
     expect(tallyOf(store.get().items).share).toBeCloseTo((19 * 0.5 + 2) / 21);
@@ -124,7 +124,7 @@ describe("the queue", () => {
     await until("both are done", () => kinds().join() === "a done,b done");
   });
 
-  it("stores a picture that cannot be read as any file, and has a word for it beside what is stored", async () => {
+  it("stores an unreadable picture and marks it", async () => {
     const { add, answer, item, store } = line();
     add("broken.png", "good.png", "notes.txt");
     for (const name of ["broken.png", "good.png", "notes.txt"]) {
@@ -135,7 +135,7 @@ describe("the queue", () => {
     await answer("canBeRead", true);
     await until("it is judged", () => item().isNoPicture);
     expect(tallyOf(store.get().items)).toMatchObject({ stored: 3, problems: 0, noPictures: 1 });
-    expect(store.get().items.map((one) => toneOf(one))).toEqual(["unknown", "ok", "ok"]);
+    expect(store.get().items.map((item) => toneOf(item))).toEqual(["unknown", "ok", "ok"]);
     expect(filterItems(store.get().items, "noPictures").map(({ file }) => file.name)).toEqual(["broken.png"]);
   });
 
@@ -155,10 +155,10 @@ describe("the queue", () => {
 
 const unwritten = (status: number, code: string) => failed({ parts: ["name"], failure: { code, message: "", status } });
 
-describe("what shall stand on an asset", () => {
-  it("goes along with the bytes, and is not written a second time", async () => {
+describe("fields of an asset", () => {
+  it("is sent with the bytes and not written again", async () => {
     const { store, answer, item, calls } = line();
-    store.add([{ file: new File(["x"], "x"), about: { ...about, previewId: "11111111-1111-4111-8111-111111111111" } }]);
+    store.add([{ file: new File(["x"], "x"), assetFields: { ...defaultFields, previewId: "11111111-1111-4111-8111-111111111111" } }]);
     await answer("hash", hashed("x"));
     await answer("fromHash", unknownHash);
     await answer("send", stored());
@@ -166,47 +166,47 @@ describe("what shall stand on an asset", () => {
     expect(calls).toEqual([]);
   });
 
-  it("is written afterwards where an asset was made from a hash, and where somebody described the file meanwhile", async () => {
+  it("is written after creation by hash or a later edit", async () => {
     const { add, store, answer, item } = line();
     add("a");
     await answer("hash", hashed("a"));
     await until("it is asked for", () => item().status.kind === "asking");
-    store.describe(new Set([item().key]), (one) => ({
-      ...one.about,
+    store.describe(new Set([item().key]), (upload) => ({
+      ...upload.assetFields,
       tags: ["input", "cats"],
       previewId: "11111111-1111-4111-8111-111111111111",
     }));
     await answer("fromHash", stored());
-    const written = await answer("change", ok(undefined));
-    expect(written.what).toContain('"addedTags":["cats"]');
-    expect(written.what).toContain('"preview_id":"11111111');
+    const call = await answer("change", ok(undefined));
+    expect(call.what).toContain('"addedTags":["cats"]');
+    expect(call.what).toContain('"preview_id":"11111111');
     await until("it is written", () => item().changing === undefined);
   });
 
-  it("is added to content that was there already, which keeps its own name, tags and metadata", async () => {
+  it("is added to existing content without changing its name or tags", async () => {
     const { add, answer, item, store, waiting } = line();
     const there = stored({ created_new: false, name: "first.bin", tags: ["old", "input"], user_metadata: { shot: 1 } });
     add("again.bin");
-    store.describe(new Set([item().key]), (one) => ({ ...one.about, metadata: { roll: 2 } }));
+    store.describe(new Set([item().key]), (upload) => ({ ...upload.assetFields, metadata: { roll: 2 } }));
     await answer("hash", hashed("a"));
     await answer("fromHash", there);
     const { what } = await answer("change", ok(undefined));
     const changes = { addedTags: [], removedTags: [], fields: { user_metadata: { shot: 1, roll: 2 } } };
     expect(what).toBe(`asset-1 ${JSON.stringify(changes)}`);
-    expect(item().about).toEqual({ name: "", tags: ["old", "input"], metadata: { shot: 1, roll: 2 }, previewId: undefined });
+    expect(item().assetFields).toEqual({ name: "", tags: ["old", "input"], metadata: { shot: 1, roll: 2 }, previewId: undefined });
     expect(otherName(item())).toBe("first.bin");
     // Until a person sets the file's own name.
-    store.describe(new Set([item().key]), (one) => ({ ...one.about, name: "again.bin" }));
+    store.describe(new Set([item().key]), (upload) => ({ ...upload.assetFields, name: "again.bin" }));
     expect((await answer("change", ok(undefined))).what).toContain('"fields":{"name":"again.bin"}');
     await until("it is called so", () => otherName(item()) === undefined);
     expect(waiting("change")).toEqual([]);
   });
 
-  it("is given to content that was there already where somebody typed a name, and nothing is written where nothing is wanted", async () => {
+  it("renames existing content only when typed, and writes nothing else", async () => {
     const { add, answer, item, store, waiting } = line();
     const there = stored({ created_new: false, name: "first.bin", tags: ["input"], user_metadata: {} });
     add("a", "b");
-    store.describe(new Set([item(1).key]), (one) => ({ ...one.about, name: "Mine" }));
+    store.describe(new Set([item(1).key]), (upload) => ({ ...upload.assetFields, name: "Mine" }));
     for (const name of ["a", "b"]) {
       await answer("hash", hashed(name));
       await answer("fromHash", there);
@@ -215,39 +215,39 @@ describe("what shall stand on an asset", () => {
     expect(waiting("change")).toEqual([]);
   });
 
-  it("that a service cannot write is shown before all else, and not asked for again", async () => {
+  it("shows an unsupported field first and does not ask again", async () => {
     const { add, answer, item, store } = line();
     add("a");
     await answer("hash", hashed("a"));
     await answer("fromHash", stored());
     await until("it is stored", () => toneOf(item()) === "ok");
     expect(cannotChange(item())).toBe(false);
-    store.describe(new Set([item().key]), (one) => ({ ...one.about, name: "Mine" }));
+    store.describe(new Set([item().key]), (upload) => ({ ...upload.assetFields, name: "Mine" }));
     await answer("change", unwritten(405, "NOT_IMPLEMENTED"));
     await until("it is told", () => cannotChange(item()));
     expect(toneOf(item())).toBe("unknown");
   });
 
-  it("is written to a stored asset on request, and a refusal stays beside the file", async () => {
+  it("is written to a stored asset on request, with refusals at the file", async () => {
     const { add, store, answer, item } = line();
     add("a");
     await answer("hash", hashed("a"));
     await answer("fromHash", stored());
     await until("it is done", () => item().status.kind === "done");
-    store.describe(new Set([item().key]), (one) => ({ ...one.about, name: "A cat" }));
+    store.describe(new Set([item().key]), (upload) => ({ ...upload.assetFields, name: "A cat" }));
     expect(item().changing).toBe("now");
     await answer("change", unwritten(405, "METHOD_NOT_ALLOWED"));
     await until("it was refused", () => typeof item().changing === "object");
-    expect(item().about.name).toBe("A cat");
+    expect(item().assetFields.name).toBe("A cat");
   });
 });
 
 describe("measured speeds", () => {
   const big = () => new File([new Uint8Array(20 * 1024 * 1024)], "big");
 
-  it("send a large file at once where hashing would take longer than sending, and compare it afterwards", async () => {
+  it("send large files first when hashing is slower, then compare", async () => {
     const { store, answer, item, tick, waiting } = line();
-    store.add([{ file: big(), about }]);
+    store.add([{ file: big(), assetFields: defaultFields }]);
     await until("it is hashed", () => waiting("hash").length === 1);
     tick(20_000);
     await answer("hash", hashed("big"));
@@ -256,7 +256,7 @@ describe("measured speeds", () => {
     tick(500);
     await answer("send", stored({ asset_hash: hashOf("big") }));
     await until("the first is done", () => item().status.kind === "done");
-    store.add([{ file: big(), about }]);
+    store.add([{ file: big(), assetFields: defaultFields }]);
     await answer("send", stored({ asset_hash: hashOf("big") }));
     expect(item(1).sentWhole).toBe("hashing-slower");
     await answer("hash", hashed("big"));

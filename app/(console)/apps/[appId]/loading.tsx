@@ -1,4 +1,5 @@
-import { loadingPage } from "@/app/(console)/loading-screen";
-import { AppSkeleton } from "@/components/apps/apps-skeleton";
+import { PageSkeleton } from "@/components/frame/page-skeleton";
 
-export default loadingPage("apps", AppSkeleton);
+export default function Loading() {
+  return <PageSkeleton page="apps" layout="split" />;
+}

@@ -1,31 +1,31 @@
 import { type Metadata } from "next";
 import { getTranslations } from "next-intl/server";
 import { cache, Suspense } from "react";
-import { pathParam, textParam } from "@/app/(console)/params";
-import { stamp } from "@/app/(console)/stamp";
+import { pathParam } from "@/app/(console)/params";
+import { withRequestTime } from "@/app/(console)/request-time";
 import { AppScreen } from "@/components/apps/app-screen";
-import { AppSkeleton } from "@/components/apps/apps-skeleton";
 import { PageMessages } from "@/components/frame/page-header";
+import { PageSkeleton } from "@/components/frame/page-skeleton";
 import { readApp } from "@/lib/server/apps/open-app";
 import { openPage } from "@/lib/server/bff/open-page";
 import { pickMessages } from "@/lib/server/i18n/messages";
 
-/** The title and the page share one read of the app. */
-const appOnce = cache(async (id: string) => readApp(await openPage(), id));
+/** Cached per request: title and page share one read. */
+const readAppOnce = cache(async (id: string) => readApp(await openPage(), id));
 
 export async function generateMetadata({ params }: PageProps<"/apps/[appId]">): Promise<Metadata> {
-  const app = await appOnce(pathParam((await params).appId));
+  const app = await readAppOnce(pathParam((await params).appId));
   return { title: app.ok ? app.value.title : (await getTranslations("apps"))("title") };
 }
 
-export default async function AppPage({ params, searchParams }: PageProps<"/apps/[appId]">) {
+export default async function AppPage({ params }: PageProps<"/apps/[appId]">) {
   await openPage();
   const id = pathParam((await params).appId);
-  const app = stamp(appOnce(id), (value) => value);
+  const app = withRequestTime(readAppOnce(id), (value) => value);
   return (
     <PageMessages messages={await pickMessages("apps", "run", "masks", "viewer")}>
-      <Suspense fallback={<AppSkeleton />}>
-        <AppScreen key={id} id={id} linked={textParam(await searchParams, "connection")} app={app} />
+      <Suspense fallback={<PageSkeleton page="apps" layout="split" />}>
+        <AppScreen key={id} id={id} app={app} />
       </Suspense>
     </PageMessages>
   );

@@ -1,4 +1,5 @@
-import { loadingPage } from "@/app/(console)/loading-screen";
-import { AssetSkeleton } from "@/components/assets/assets-skeleton";
+import { PageSkeleton } from "@/components/frame/page-skeleton";
 
-export default loadingPage("assets", AssetSkeleton);
+export default function Loading() {
+  return <PageSkeleton page="assets" layout="split" />;
+}

@@ -1,4 +1,5 @@
-import { loadingPage } from "@/app/(console)/loading-screen";
-import { JobSkeleton } from "@/components/jobs/job/job-screen";
+import { PageSkeleton } from "@/components/frame/page-skeleton";
 
-export default loadingPage("jobs", JobSkeleton);
+export default function Loading() {
+  return <PageSkeleton page="jobs" layout="split" />;
+}

@@ -2,7 +2,7 @@ import { type Metadata } from "next";
 import { getTranslations } from "next-intl/server";
 import { cache, Suspense } from "react";
 import { pathParam, textParam } from "@/app/(console)/params";
-import { stamp } from "@/app/(console)/stamp";
+import { withRequestTime } from "@/app/(console)/request-time";
 import { PageMessages } from "@/components/frame/page-header";
 import { ownName, toJobFacts } from "@/components/jobs/job/job-facts";
 import { JobScreen } from "@/components/jobs/job/job-screen";
@@ -33,7 +33,7 @@ export default async function JobPage({ params, searchParams }: PageProps<"/jobs
   const context = await pageOnce();
   const jobId = pathParam((await params).jobId);
   const connection = textParam(await searchParams, "connection");
-  const job = stamp(jobOnce(jobId, connection), ({ detail, status }) => toJobFacts(detail, status));
+  const job = withRequestTime(jobOnce(jobId, connection), ({ detail, status }) => toJobFacts(detail, status));
   return (
     <PageMessages messages={await pickMessages("jobs", "acts", "graph", "viewer", "sharing")}>
       {connection === undefined ? (
@@ -56,7 +56,7 @@ export default async function JobPage({ params, searchParams }: PageProps<"/jobs
 async function Elsewhere({ jobId }: { jobId: string }): Promise<null> {
   const job = await jobOnce(jobId, undefined);
   const connection = job.ok || job.failure.code !== "NOT_FOUND" ? undefined : await findJobElsewhere(await pageOnce(), jobId);
-  // The ledger's knowledge may be old.
+  // The job index's knowledge may be old.
   if (connection !== undefined && (await getJob(await pageOnce(), jobId, connection)).ok)
     redirectInConsole(`/jobs/${encodeURIComponent(jobId)}?connection=${connection}`);
   return null;

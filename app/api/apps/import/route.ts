@@ -9,15 +9,15 @@ import { jsonAnswer } from "@/lib/server/requests/responses";
 import { failed, ok } from "@/lib/shared/result";
 
 /** At first only the importing member sees the app; they choose afterwards who else may. */
-export const POST = consoleBodyRoute("importApp", "operator", z.unknown(), async (asked, body) => {
+export const POST = consoleBodyRoute("importApp", "operator", z.unknown(), async (context, body) => {
   const file = appFileSchema.safeParse(body);
   if (!file.success) return failed(noAppFile(body, file.error.issues));
   const { definition, limits } = file.data;
-  const connection = connectionIn(asked.request);
-  const cover = await keepCover(asked, connection, file.data.cover);
+  const connection = connectionIn(context.request);
+  const cover = await keepCover(context, connection, file.data.cover);
   if (!cover.ok) return cover;
   const { cover: _asset, ...rest } = definition;
   const own = { ...rest, ...(cover.value !== undefined && { cover: cover.value }) };
-  const made = await createApp(asked, connection, { definition: own, limits, access: { kind: "me" } });
-  return made.ok ? ok(jsonAnswer({ app: await toView(asked, made.value) }, 201)) : made;
+  const appResult = await createApp(context, connection, { definition: own, limits, access: { kind: "me" } });
+  return appResult.ok ? ok(jsonAnswer({ app: await toView(context, appResult.value) }, 201)) : appResult;
 });

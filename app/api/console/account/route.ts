@@ -4,7 +4,7 @@ import { changeAccount } from "@/lib/server/auth/account";
 import { consoleBodyRoute, consoleRoute } from "@/lib/server/bff/routes";
 import { clientAddress } from "@/lib/server/limits/attempt-limit";
 import { getAccount } from "@/lib/server/queries/members";
-import { jsonAnswer } from "@/lib/server/requests/responses";
+import { jsonAnswer, jsonOf } from "@/lib/server/requests/responses";
 import { failed, ok } from "@/lib/shared/result";
 
 export const GET = consoleRoute("readAccount", "runner", async (context) => {
@@ -18,7 +18,6 @@ export const PUT = consoleBodyRoute(
   accountChangeSchema,
   async ({ request, annotateAudit, ...context }, body) => {
     annotateAudit({ outcome: (["name", "email", "password"] as const).filter((name) => body[name] !== undefined).join(", ") });
-    const changed = await changeAccount(context, body, clientAddress(request));
-    return changed.ok ? ok(jsonAnswer({ member: changed.value })) : changed;
+    return jsonOf(await changeAccount(context, body, clientAddress(request)), (value) => ({ member: value }));
   },
 );

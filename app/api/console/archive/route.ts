@@ -12,20 +12,20 @@ export const POST = guarded({ action: "chooseArchive", role: "viewer", connectio
   if (!access.ok) return access;
   const choice = await readJson(context, archiveChoiceSchema);
   if (!choice.ok) return choice;
-  const counted = await countChosen(access.value, choice.value, context.request.signal);
-  if (!counted.ok) return counted;
+  const result = await countChosen(access.value, choice.value, context.request.signal);
+  if (!result.ok) return result;
   const connectionId = access.value.connection.id;
   const id = await context.composition.store.archives.keep(
     context.viewer.memberId,
     { connectionId, choice: choice.value },
     context.composition.now(),
   );
-  annotateAudit({ connectionId, outcome: `${counted.value ?? "?"} assets` });
-  const count = counted.value;
-  const answer: ArchiveAnswer = {
+  annotateAudit({ connectionId, outcome: `${result.value ?? "?"} assets` });
+  const count = result.value;
+  const archiveAnswer: ArchiveAnswer = {
     id,
     ...(count !== undefined && { count: Math.min(count, MAX_ARCHIVED) }),
     isCut: (count ?? 0) > MAX_ARCHIVED,
   };
-  return ok(jsonAnswer(answer, 201));
+  return ok(jsonAnswer(archiveAnswer, 201));
 });

@@ -23,9 +23,9 @@ export const GET = guarded({ action: "viewCapabilities", role: "viewer", connect
   if (!query.ok) return query;
   const answer: [string, boolean | null][] = [];
   for (const capability of query.value.of) {
-    const known = await hasCapability(access.value, capability, { dir: query.value.dir, signal: request.signal });
-    if (!known.ok) return known;
-    answer.push([capability, known.value ?? null]);
+    const presence = await hasCapability(access.value, capability, { dir: query.value.dir, signal: request.signal });
+    if (!presence.ok) return presence;
+    answer.push([capability, presence.value ?? null]);
   }
   return ok(jsonAnswer(Object.fromEntries(answer) satisfies Capabilities));
 });

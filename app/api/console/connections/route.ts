@@ -17,7 +17,7 @@ export const POST = consoleBodyRoute(
     const saved = await createConnection(context, body);
     if (!saved.ok) return saved;
     const { connection, check } = saved.value;
-    // Without a connection nothing was added: the service was only asked.
+    // Without a connection nothing was added; the service was only checked.
     if (!connection) annotateAudit({ action: "checkConnection" });
     annotateAudit({
       connectionId: connection?.id,

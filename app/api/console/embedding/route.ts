@@ -1,7 +1,7 @@
 import { embedHostSchema } from "@/lib/contract/embed/embedding";
 import { consoleBodyRoute, consoleRoute } from "@/lib/server/bff/routes";
 import { createEmbedHost, listEmbedHosts } from "@/lib/server/embed/hosts";
-import { jsonAnswer } from "@/lib/server/requests/responses";
+import { jsonAnswer, jsonOf } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
 export const GET = consoleRoute("listEmbedHosts", "admin", async ({ composition }) =>
@@ -14,7 +14,6 @@ export const POST = consoleBodyRoute(
   embedHostSchema,
   async ({ viewer, annotateAudit, composition }, body) => {
     annotateAudit({ target: body.name, outcome: body.origins.join(", ").slice(0, 500) });
-    const made = await createEmbedHost(composition, viewer, body);
-    return made.ok ? ok(jsonAnswer(made.value, 201)) : made;
+    return jsonOf(await createEmbedHost(composition, viewer, body), (value) => value, 201);
   },
 );

@@ -1,13 +1,11 @@
 import { operations } from "@/lib/contract/operations";
 import { guarded } from "@/lib/server/bff/guard";
 import { createOfKnownContent } from "@/lib/server/queries/assets";
-import { jsonAnswer } from "@/lib/server/requests/responses";
-import { ok } from "@/lib/shared/result";
+import { jsonOf } from "@/lib/server/requests/responses";
 
 const { name: action, role } = operations.createAssetFromHash;
 
 /** POST /api/assets/from-hash for files that are hashed first: an unknown hash is an answer here, not a failure. */
-export const POST = guarded({ action, role, connection: true }, async (asked) => {
-  const known = await createOfKnownContent(asked);
-  return known.ok ? ok(jsonAnswer(known.value)) : known;
+export const POST = guarded({ action, role, connection: true }, async (context) => {
+  return jsonOf(await createOfKnownContent(context));
 });

@@ -1,11 +1,9 @@
 import { guarded } from "@/lib/server/bff/guard";
 import { getMaskLayer } from "@/lib/server/queries/assets";
 import { searchOf } from "@/lib/server/requests/read-request";
-import { jsonAnswer } from "@/lib/server/requests/responses";
-import { ok } from "@/lib/shared/result";
+import { jsonOf } from "@/lib/server/requests/responses";
 
 /** GET /api/files/mask-layers for the editor: a picture without layers is an answer here, not a failure. */
 export const GET = guarded({ action: "viewMaskLayer", role: "viewer", connection: true }, async ({ request, ...context }) => {
-  const layer = await getMaskLayer(context, searchOf(request), request.signal);
-  return layer.ok ? ok(jsonAnswer(layer.value)) : layer;
+  return jsonOf(await getMaskLayer(context, searchOf(request), request.signal));
 });

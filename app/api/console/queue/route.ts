@@ -1,11 +1,9 @@
 import { guarded } from "@/lib/server/bff/guard";
 import { getQueue } from "@/lib/server/queries/jobs";
 import { connectionIn } from "@/lib/server/requests/read-request";
-import { jsonAnswer } from "@/lib/server/requests/responses";
-import { ok } from "@/lib/shared/result";
+import { jsonOf } from "@/lib/server/requests/responses";
 
-/** For the page's polls: the same view, by the same query, as in its first paint. */
+/** For updates: the same view, by the same query, as in its first paint. */
 export const GET = guarded({ action: "viewQueue", role: "viewer", connection: true }, async ({ request, ...context }) => {
-  const view = await getQueue(context, connectionIn(request), request.signal);
-  return view.ok ? ok(jsonAnswer(view.value)) : view;
+  return jsonOf(await getQueue(context, connectionIn(request), request.signal));
 });

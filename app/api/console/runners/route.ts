@@ -15,7 +15,7 @@ export const POST = consoleBodyRoute(
     const saved = await saveRunner(composition, (runners) => runners.add(body));
     if (!saved.ok) return saved;
     const { runner, problem } = saved.value;
-    // Without a runner nothing was added: the address was only asked.
+    // Without a runner nothing was added; the address was only checked.
     if (problem) annotateAudit({ action: "checkRunner", target: body.address, outcome: `${problem.code}, not saved` });
     else annotateAudit({ target: runner.label, outcome: body.address });
     return ok(jsonAnswer(saved.value, runner ? 201 : 200));

@@ -3,7 +3,7 @@ import { unguarded } from "@/lib/server/bff/guard";
 import { jsonAnswer } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
-/** Open pages poll it every few seconds. */
+/** Open pages follow it by live updates. */
 export const GET = unguarded("readSession", async ({ request, composition }) =>
   ok(jsonAnswer(await readSessionState(composition, request.headers))),
 );

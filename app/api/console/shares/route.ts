@@ -23,10 +23,10 @@ export const POST = guarded(
     if (!context.composition.env.shares) return failed(refusal("FORBIDDEN", "Shares are switched off for this console."));
     const body = await readJson(context, shareBodySchema);
     if (!body.ok) return body;
-    const made = await makeShare(access.value, body.value, context.request.signal);
-    if (!made.ok) return made;
-    const { id, title, count } = made.value;
+    const shareResult = await makeShare(access.value, body.value, context.request.signal);
+    if (!shareResult.ok) return shareResult;
+    const { id, title, count } = shareResult.value;
     annotateAudit({ target: title, outcome: writeThings([{ id, name: title }], `${count} ${count === 1 ? "file" : "files"}`) });
-    return ok(jsonAnswer(made.value, 201));
+    return ok(jsonAnswer(shareResult.value, 201));
   },
 );

@@ -2,7 +2,7 @@ import { savedViewBodySchema, savedViewsQuerySchema } from "@/lib/contract/conso
 import { consoleBodyRoute, consoleRoute } from "@/lib/server/bff/routes";
 import { createSavedView, listSavedViews } from "@/lib/server/queries/saved-views";
 import { readQuery, searchOf } from "@/lib/server/requests/read-request";
-import { jsonAnswer } from "@/lib/server/requests/responses";
+import { jsonAnswer, jsonOf } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
 export const GET = consoleRoute("listSavedViews", "viewer", async ({ request, ...context }) => {
@@ -14,6 +14,5 @@ export const GET = consoleRoute("listSavedViews", "viewer", async ({ request, ..
 
 export const POST = consoleBodyRoute("createSavedView", "viewer", savedViewBodySchema, async ({ annotateAudit, ...context }, body) => {
   annotateAudit({ target: body.name, outcome: body.team ? "of the team" : "personal" });
-  const saved = await createSavedView(context, body);
-  return saved.ok ? ok(jsonAnswer({ view: saved.value }, 201)) : saved;
+  return jsonOf(await createSavedView(context, body), (value) => ({ view: value }), 201);
 });

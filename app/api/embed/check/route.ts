@@ -10,11 +10,11 @@ export const GET = unguarded("embedCheck", async ({ request, composition }) => {
   const query = readQuery(searchOf(request), embedCheckQuerySchema);
   if (!query.ok) return query;
   const host = await composition.store.embedHosts.get(query.value.host);
-  const answer: EmbedCheck = {
+  const embedCheck: EmbedCheck = {
     cookie: hasProbeCookie(composition.env, request.headers),
     known: host !== undefined,
     framing: host?.origins.includes(query.value.origin) ?? false,
     now: composition.now(),
   };
-  return ok(jsonAnswer(answer, 200, new Headers({ "access-control-allow-origin": "*" })));
+  return ok(jsonAnswer(embedCheck, 200, new Headers({ "access-control-allow-origin": "*" })));
 });

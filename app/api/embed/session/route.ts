@@ -1,13 +1,13 @@
 import { embedLookSchema } from "@/lib/contract/embed/embedding";
 import { refusal } from "@/lib/contract/failure";
 import { consoleBodyRoute, consoleRoute } from "@/lib/server/bff/routes";
-import { endEmbedded, setEmbedLook } from "@/lib/server/embed/sessions";
+import { endEmbeddedSession, setEmbedAppearance } from "@/lib/server/embed/sessions";
 import { emptyAnswer } from "@/lib/server/requests/responses";
 import { failed, ok } from "@/lib/shared/result";
 
 const none = () => failed(refusal("NOT_FOUND", "This is no embedded page."));
 
-/** The look of the page from now on, as the host page asked. */
+/** The appearance that the host page requested. */
 export const PATCH = consoleBodyRoute(
   "embedLook",
   "runner",
@@ -15,12 +15,12 @@ export const PATCH = consoleBodyRoute(
   async ({ viewer: { credential }, annotateAudit, composition }, look) => {
     annotateAudit({ by: undefined });
     if (credential.kind !== "embed") return none();
-    await setEmbedLook(composition, credential.id, look);
+    await setEmbedAppearance(composition, credential.id, look);
     return ok(emptyAnswer());
   },
 );
 
 export const DELETE = consoleRoute("endEmbedSession", "runner", async ({ request, viewer: { credential }, composition }) => {
   if (credential.kind !== "embed") return none();
-  return ok(new Response(null, { status: 204, headers: await endEmbedded(composition, credential.id, request.headers) }));
+  return ok(new Response(null, { status: 204, headers: await endEmbeddedSession(composition, credential.id, request.headers) }));
 });

@@ -1,16 +1,19 @@
 import { useTranslations } from "next-intl";
 import { useEffect, useState } from "react";
+import { AssetChoices, ChoicesSkeleton } from "@/components/frame/asset-choices";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { TagsInput } from "@/components/frame/tags/tags-input";
 import { Button } from "@/components/ui/controls/button";
-import { Checkbox, SearchField } from "@/components/ui/controls/fields";
+import { CheckField, SearchField } from "@/components/ui/controls/fields";
 import { Dialog } from "@/components/ui/dialog";
 import { useRange } from "@/components/ui/hooks/use-range";
 import { thumbnailUrl } from "@/lib/browser/urls";
+import { useRead } from "@/lib/browser/use-read";
 import { MASK_LAYER_TAG } from "@/lib/contract/assets/file-refs";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { toAssetView } from "@/lib/contract/views/asset-view";
 import { readTags } from "@/lib/shared/text";
-import { AssetChoices, ChoicesSkeleton, useAssetPage } from "./asset-choices";
-import { assetValue, type PickedPicture, type PictureContext } from "./picture-api";
+import { type AssetQuery, assetValue, type PickedPicture, type PictureContext } from "./picture-api";
 
 export type PickedAsset = PickedPicture & { assetId: string };
 
@@ -42,24 +45,24 @@ function PickerBody({ picture, isMany = false, onClose, onPicked }: Omit<AssetPi
   const [hasLayers, setHasLayers] = useState(false);
   const [offset, setOffset] = useState(0);
   const [chosen, setChosen] = useState<ReadonlyMap<string, PickedAsset>>(new Map());
-  const askedTags = useSettled(tags, SETTLED_MS);
-  const include_tags = readTags(askedTags);
+  const settledTags = useSettled(tags, SETTLED_MS);
+  const include_tags = readTags(settledTags);
   const exclude_tags = hasLayers || include_tags.includes(MASK_LAYER_TAG) ? [] : [MASK_LAYER_TAG];
   const query = { name_contains: name, include_tags, exclude_tags, offset, limit: PAGE };
   const { data, error, isLoading, mutate, assets } = useAssetPage(picture, query);
   const pictures = assets.filter(({ kind }) => kind === "image");
   const hasMore = data?.has_more ?? (data?.total !== undefined ? offset + PAGE < data.total : assets.length === PAGE);
   const seenTags = [...new Set(assets.flatMap((asset) => asset.tags))].slice(0, 50);
-  const rangeTo = useRange(pictures.map((one) => one.id));
+  const rangeTo = useRange(pictures.map((picture) => picture.id));
   const picked = (assetId: string): PickedAsset[] => {
-    const asset = pictures.find((one) => one.id === assetId);
+    const asset = pictures.find((picture) => picture.id === assetId);
     return asset ? [{ value: assetValue(asset), name: asset.name, assetId: asset.id }] : [];
   };
   function press(assetId: string, isRange: boolean) {
     if (!isMany) return onPicked(picked(assetId));
     const next = new Map(chosen);
-    const meant = rangeTo(assetId, isRange);
-    if (meant.length > 1 || !next.delete(assetId)) for (const id of meant) for (const one of picked(id)) next.set(id, one);
+    const range = rangeTo(assetId, isRange);
+    if (range.length > 1 || !next.delete(assetId)) for (const id of range) for (const pickedAsset of picked(id)) next.set(id, pickedAsset);
     setChosen(next);
   }
   function search(change: () => void) {
@@ -88,10 +91,7 @@ function PickerBody({ picture, isMany = false, onClose, onPicked }: Omit<AssetPi
             onText={(text) => search(() => setTags(text))}
           />
         </span>
-        <label className="flex items-center gap-2">
-          <Checkbox checked={hasLayers} onChange={({ target }) => search(() => setHasLayers(target.checked))} />
-          {t("layers")}
-        </label>
+        <CheckField label={t("layers")} checked={hasLayers} onChange={({ target }) => search(() => setHasLayers(target.checked))} />
       </div>
       {error ? <FailureMessage failure={error} onRetry={() => void mutate()} /> : null}
       {isLoading && !data ? <ChoicesSkeleton label={t("loading")} count={12} /> : null}
@@ -101,6 +101,7 @@ function PickerBody({ picture, isMany = false, onClose, onPicked }: Omit<AssetPi
         </p>
       ) : null}
       <AssetChoices
+        label={t("list")}
         assets={pictures}
         srcOf={(asset) => thumbnailUrl({ asset, edge: 256, connection: picture.connection })}
         chosen={isMany ? chosen : undefined}
@@ -131,6 +132,12 @@ function PickerBody({ picture, isMany = false, onClose, onPicked }: Omit<AssetPi
       </div>
     </div>
   );
+}
+
+/** One page of the connection's assets; the page before stays until the next has loaded. */
+function useAssetPage({ connection, listAssets }: PictureContext, query: AssetQuery) {
+  const page = useRead(["run.assets", connection, writeExactJson(query)], () => listAssets(query), { keepPreviousData: true });
+  return { ...page, assets: (page.data?.assets ?? []).map(toAssetView) };
 }
 
 /** The dialog may be inside a form, which Enter would submit. */

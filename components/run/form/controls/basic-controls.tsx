@@ -3,7 +3,7 @@ import { useTranslations } from "next-intl";
 import { type KeyboardEvent, useLayoutEffect, useRef, useState } from "react";
 import { cn } from "@/components/ui/cn";
 import { Button } from "@/components/ui/controls/button";
-import { Checkbox, Input, Select } from "@/components/ui/controls/fields";
+import { Checkbox, Input, Options, Select } from "@/components/ui/controls/fields";
 import { Textarea } from "@/components/ui/controls/form-field";
 import { isComposing } from "@/components/ui/hooks/page-keys";
 import { isObject } from "@/lib/contract/json/json";
@@ -26,8 +26,8 @@ export type ControlProps = {
 type NumberControlProps = ControlProps & { integer: boolean; min?: Limit; max?: Limit; step?: number };
 
 /**
- * Keeps what is typed letter by letter ("1." on the way to "1.5") and reports a number as soon as it is one.
- * Text that is no number goes into the graph as it is: what is shown is what is sent, and the service names the field.
+ * Keeps typed text as it is ("1." on the way to "1.5") and reports a number once it is valid. Other text is put into the graph unchanged:
+ * what is shown is what is sent, and the service names the field.
  */
 export function NumberControl({ value, integer, min, max, step, onChange, className, ...rest }: NumberControlProps) {
   const text = value === undefined ? "" : String(value);
@@ -164,10 +164,10 @@ export function TextControl({ value, onChange, isLong = false, ...rest }: Contro
   const field = useRef<HTMLTextAreaElement>(null);
   const text = shownText(value);
   const [first] = useState(() => rowsOf(text));
-  const shown = useRef<string>(undefined);
+  const currentText = useRef<string>(undefined);
   useLayoutEffect(() => {
-    if (shown.current === text || !field.current) return;
-    shown.current = text;
+    if (currentText.current === text || !field.current) return;
+    currentText.current = text;
     field.current.value = text;
   }, [text]);
   const lines = isLong ? Math.max(3, first) : linesOf(text);
@@ -181,7 +181,7 @@ export function TextControl({ value, onChange, isLong = false, ...rest }: Contro
       // A masked value cannot be sent, so it is shown as a placeholder.
       {...(value === MASK && { placeholder: t("masked") })}
       onChange={({ target }) => {
-        shown.current = target.value;
+        currentText.current = target.value;
         onChange(target.value);
       }}
       onKeyDown={isLong ? undefined : keepToOneLine}
@@ -251,11 +251,7 @@ export function ChoiceControl({
           {isAbsent ? t("noChoice") : t("otherChoice", { value: String(value) })}
         </option>
       ) : null}
-      {options.map((option, place) => (
-        <option key={place} value={place}>
-          {labels?.[place] ?? String(option)}
-        </option>
-      ))}
+      <Options of={options.map((option, place) => [place, labels?.[place] ?? String(option)])} />
     </Select>
   );
 }

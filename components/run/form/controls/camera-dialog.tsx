@@ -1,7 +1,7 @@
 import { useTranslations } from "next-intl";
 import { useEffect, useRef, useState } from "react";
 import { Button } from "@/components/ui/controls/button";
-import { Select } from "@/components/ui/controls/fields";
+import { Options, Select } from "@/components/ui/controls/fields";
 import { Dialog, DialogFoot } from "@/components/ui/dialog";
 import { Skeleton } from "@/components/ui/skeleton";
 
@@ -27,7 +27,6 @@ function Body({ onClose, onTaken }: Omit<CameraDialogProps, "isOpen">) {
   const { state, start } = useCamera();
   const video = useRef<HTMLVideoElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
-  /** The camera whose picture is shown. */
   const [seen, setSeen] = useState<MediaStream>();
   const [taken, setTaken] = useState<File>();
   const stream = state.kind === "on" ? state.stream : undefined;
@@ -71,11 +70,7 @@ function Body({ onClose, onTaken }: Omit<CameraDialogProps, "isOpen">) {
       <canvas ref={canvas} role="img" aria-label={t("taken")} hidden={!taken} className={box} />
       {cameras.length > 1 && state.kind === "on" && !taken ? (
         <Select aria-label={t("choose")} value={state.current} onChange={({ target }) => start(target.value)} className="self-start">
-          {cameras.map(({ id, name }, index) => (
-            <option key={id} value={id}>
-              {name || t("nameless", { number: index + 1 })}
-            </option>
-          ))}
+          <Options of={cameras.map(({ id, name }, index) => [id, name || t("nameless", { number: index + 1 })])} />
         </Select>
       ) : null}
       <DialogFoot>
@@ -119,35 +114,35 @@ type CameraState =
 /** The computer's camera while the caller is mounted. It is switched off on unmount, even if it only becomes available afterwards. */
 function useCamera() {
   // `id`: the chosen camera; absent to let the browser choose. A new object starts the camera again.
-  const [asked, setAsked] = useState<{ id?: string }>({});
+  const [camera, setCamera] = useState<{ id?: string }>({});
   const [state, setState] = useState<CameraState>({ kind: "starting" });
   useEffect(() => {
     let isOver = false;
     let stream: MediaStream | undefined;
     const stop = () => stream?.getTracks().forEach((track) => track.stop());
-    const tell = (next: CameraState) => void (isOver || setState(next));
+    const update = (next: CameraState) => void (isOver || setState(next));
     async function begin() {
-      stream = await open(asked.id);
+      stream = await open(camera.id);
       if (isOver) return stop();
       const [track] = stream.getVideoTracks();
-      track?.addEventListener("ended", () => tell({ kind: "off", problem: "ended" }));
+      track?.addEventListener("ended", () => update({ kind: "off", problem: "ended" }));
       // Browsers reveal the cameras' names only after access is granted.
-      tell({ kind: "on", stream, cameras: await listCameras(), current: track?.getSettings().deviceId });
+      update({ kind: "on", stream, cameras: await listCameras(), current: track?.getSettings().deviceId });
     }
     begin().catch((error: unknown) => {
       stop();
-      tell({ kind: "off", problem: problemOf(error) });
+      update({ kind: "off", problem: problemOf(error) });
     });
     return () => {
       isOver = true;
       stop();
     };
-  }, [asked]);
+  }, [camera]);
   return {
     state,
     start(id?: string) {
       setState({ kind: "starting" });
-      setAsked(id === undefined ? {} : { id });
+      setCamera(id === undefined ? {} : { id });
     },
   };
 }
@@ -165,9 +160,9 @@ async function listCameras(): Promise<Camera[]> {
 
 /** Browsers offer no cameras on a page served over plain http. */
 function devices(): MediaDevices {
-  const found: MediaDevices | undefined = navigator.mediaDevices;
-  if (!found) throw new DOMException("", "SecurityError");
-  return found;
+  const mediaDevices: MediaDevices | undefined = navigator.mediaDevices;
+  if (!mediaDevices) throw new DOMException("", "SecurityError");
+  return mediaDevices;
 }
 
 function problemOf(error: unknown): CameraProblem {

@@ -3,9 +3,9 @@ import { useEffect, useEffectEvent } from "react";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { Button } from "@/components/ui/controls/button";
 import { Select } from "@/components/ui/controls/fields";
-import { FileName } from "@/components/ui/cut";
-import { useFilePick } from "@/components/ui/hooks/use-file-pick";
+import { useFilePicker } from "@/components/ui/hooks/use-file-picker";
 import { ProgressBar } from "@/components/ui/skeleton";
+import { FileName } from "@/components/ui/truncated";
 import { toFileRef } from "@/lib/contract/assets/file-refs";
 import { own } from "@/lib/contract/json/own";
 import { type ChoiceValue, type Media } from "@/lib/contract/nodes/input-spec";
@@ -15,7 +15,6 @@ import { usePictureUpload } from "./use-picture-input";
 
 type ServerFilesProps = { options: readonly ChoiceValue[] | undefined; value: string; onChange: (value: string) => void };
 
-/** Files that the server already has. */
 export function ServerFiles({ options, value, onChange }: ServerFilesProps) {
   const t = useTranslations("run.media");
   const names = (options ?? []).filter((option) => typeof option === "string");
@@ -39,10 +38,8 @@ export function ServerFiles({ options, value, onChange }: ServerFilesProps) {
   );
 }
 
-type RemoveButtonProps = { picture: PictureContext; stop: () => void };
-
 /** Clears the input, where that is allowed. */
-export function RemoveButton({ picture: { canSend, onRemove }, stop }: RemoveButtonProps) {
+export function RemoveButton({ picture: { canSend, onRemove }, stop }: { picture: PictureContext; stop: () => void }) {
   const t = useTranslations("run.picture");
   if (!canSend || !onRemove) return null;
   return (
@@ -75,7 +72,7 @@ export function MediaControl({ id, media, options, picture, onRunning, value, on
     onChange(sentAs);
   };
   const { state, start, stop } = usePictureUpload({ isMedia: true, send: picture.sendPicture, onSent, onRunning });
-  const chooser = useFilePick({ accept: `${media}/*`, testId: "media-file", onFiles: ([file]) => file && void start(file) });
+  const chooser = useFilePicker({ accept: `${media}/*`, testId: "media-file", onFiles: ([file]) => file && void start(file) });
   const name = typeof value === "string" ? value : "";
   const isRenamed = (own(picture.ownNames, name) ?? name) !== name;
   return (

@@ -1,13 +1,14 @@
 // Pictures of a connection: how they are sent, listed and named, and what an image input needs of them.
 
 import { type ReactNode } from "react";
-import { type MaskPlace } from "@/components/mask/file/picture-file";
+import { type MaskTarget } from "@/components/mask/file/picture-file";
 import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";
-import { findKnownContent } from "@/lib/browser/uploads/offer-hash";
+import { findStoredContent } from "@/lib/browser/uploads/offer-hash";
 import { upload } from "@/lib/browser/uploads/upload";
 import { viewUrl, withQuery } from "@/lib/browser/urls";
 import { toFileRef, toImageValue } from "@/lib/contract/assets/file-refs";
+import { decodePercent } from "@/lib/contract/plain-line";
 import { type AssetsAnswer } from "@/lib/contract/schemas/asset";
 import { type AssetView, toAssetView } from "@/lib/contract/views/asset-view";
 import { failed, ok, type Result } from "@/lib/shared/result";
@@ -20,14 +21,12 @@ export type SendPicture = (
   options: { onProgress: (share: number) => void; signal: AbortSignal },
 ) => Promise<Result<SentPicture, ApiFailure>>;
 
-/** A file that the service refused. */
 export type UnsentPicture = { file: File; failure: ApiFailure };
 
 export type AssetQuery = { name_contains: string; include_tags: string[]; exclude_tags?: string[]; offset: number; limit: number };
 
 export type PictureApi = {
   sendPicture: SendPicture;
-  /** Newest first. */
   listAssets: (query: AssetQuery) => Promise<Result<AssetsAnswer, ApiFailure>>;
   /** The file name of a picture that is named by its content hash; undefined where it is not known. */
   storedName: (value: string) => Promise<string | undefined>;
@@ -47,8 +46,8 @@ export function createPictureApi(connection: string | undefined, canLookUp: bool
     listAssets,
     storedName: createStoredNames(connection, () => listAssets({ name_contains: "", include_tags: [], offset: 0, limit: MAX_ASSETS })),
     sendPicture: async (file, options) => {
-      const known = { tags: ["input"], connection, signal: options.signal };
-      const hash = canLookUp ? await findKnownContent(file, known) : undefined;
+      const lookup = { tags: ["input"], connection, signal: options.signal };
+      const hash = canLookUp ? await findStoredContent(file, lookup) : undefined;
       if (hash !== undefined) return ok({ name: contentName(hash, file.name), type: "input", isKnown: true });
       const form = new FormData();
       // Fields before the bytes, so that a streaming reader knows where they go.
@@ -61,8 +60,8 @@ export function createPictureApi(connection: string | undefined, canLookUp: bool
 
 /** Returns the picture's name at the service. */
 export async function sendWithoutProgress(file: File, send: SendPicture): Promise<Result<string, UnsentPicture>> {
-  const sent = await send(file, { onProgress: () => undefined, signal: new AbortController().signal });
-  return sent.ok ? ok(toImageValue(sent.value)) : failed({ file, failure: sent.failure });
+  const result = await send(file, { onProgress: () => undefined, signal: new AbortController().signal });
+  return result.ok ? ok(toImageValue(result.value)) : failed({ file, failure: result.failure });
 }
 
 export type PickedPicture = { value: string; name: string };
@@ -84,7 +83,7 @@ export type PictureContext = PictureApi & {
   /** Replaces the asset picker, for members who may not see the assets. */
   picker?: (props: PickerProps) => ReactNode;
   /** Replaces the connection's files as the place of masks. */
-  masks?: MaskPlace;
+  masks?: MaskTarget;
   /** Resets to no picture, or to the default; absent where there is nothing to remove. */
   onRemove?: () => void;
   /** Why a picture was not accepted, where the form has a better message than the failure's own: then "again" is not offered. */
@@ -148,9 +147,9 @@ async function decodeInBrowser(file: File): Promise<void> {
   bitmap.close();
 }
 
-// The file name of a picture that a workflow names by its content: stored files and past jobs hold the hash alone.
-// Guarantees: never throws; undefined where the name is not known. Requests one byte, as the name comes in its headers; if the service
-// serves the bytes by their hash, the newest assets are searched once instead.
+// The file name of a picture that a workflow names by its content: stored files and past jobs contain the hash alone.
+// Guarantees: never throws; undefined if the name is unknown. Requests one byte, as the name is in the headers; if the service serves the
+// bytes by their hash, the newest assets are searched once instead.
 
 type Newest = () => Promise<Result<AssetsAnswer, ApiFailure>>;
 
@@ -162,8 +161,8 @@ function createStoredNames(connection: string | undefined, listNewest: Newest): 
     if (beside === "gone") return undefined;
     if (beside !== undefined && contentOf(beside) === undefined) return beside;
     const list = await (newest ??= listNewest());
-    const found = list.ok ? list.value.assets.map(toAssetView).find(({ hash }) => hash?.endsWith(`:${content}`)) : undefined;
-    return found?.name;
+    const asset = list.ok ? list.value.assets.map(toAssetView).find(({ hash }) => hash?.endsWith(`:${content}`)) : undefined;
+    return asset?.name;
   };
 }
 
@@ -171,8 +170,8 @@ async function nameBesideBytes(value: string, connection: string | undefined): P
   const stop = new AbortController();
   try {
     const url = viewUrl({ ...toFileRef(value), connection });
-    const answer = await fetch(url, { headers: { range: "bytes=0-0" }, cache: "no-store", signal: stop.signal });
-    return answer.ok ? readName(answer.headers.get("content-disposition") ?? "") : "gone";
+    const response = await fetch(url, { headers: { range: "bytes=0-0" }, cache: "no-store", signal: stop.signal });
+    return response.ok ? readName(response.headers.get("content-disposition") ?? "") : "gone";
   } catch {
     return "gone";
   } finally {
@@ -184,10 +183,5 @@ async function nameBesideBytes(value: string, connection: string | undefined): P
 function readName(disposition: string): string | undefined {
   const [, exact] = /;\s*filename\*=utf-8'[^']*'([^;\s]+)/i.exec(disposition) ?? [];
   const [, quoted, plain] = /;\s*filename=(?:"([^"]+)"|([^";\s]+))/i.exec(disposition) ?? [];
-  try {
-    if (exact !== undefined) return decodeURIComponent(exact);
-  } catch {
-    // It is not encoded as declared: the plain name is used.
-  }
-  return quoted ?? plain;
+  return (exact === undefined ? undefined : decodePercent(exact)) ?? quoted ?? plain;
 }

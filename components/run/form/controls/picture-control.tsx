@@ -2,7 +2,7 @@ import { useTranslations } from "next-intl";
 import { useId, useState } from "react";
 import { MaskButton } from "@/components/mask/mask-button";
 import { Button } from "@/components/ui/controls/button";
-import { useFilePick } from "@/components/ui/hooks/use-file-pick";
+import { useFilePicker } from "@/components/ui/hooks/use-file-picker";
 import { useMedia } from "@/components/ui/hooks/use-media";
 import { toFileRef, toImageValue } from "@/lib/contract/assets/file-refs";
 import { type ChoiceValue } from "@/lib/contract/nodes/input-spec";
@@ -17,7 +17,7 @@ type PictureControlProps = ControlProps & {
   options?: readonly ChoiceValue[];
   picture: PictureContext;
   nodeTitle: string;
-  /** A picture pasted anywhere on the page goes into this input. */
+  /** A picture pasted anywhere on the page is put into this input. */
   takesPaste?: boolean;
   hasMask?: boolean;
   onRunning: (isRunning: boolean) => void;
@@ -40,8 +40,8 @@ export function PictureControl(props: PictureControlProps) {
     input.pick(picked);
   }
   const described = [control["aria-describedby"], noteId].filter(Boolean).join(" ");
-  const chooser = useFilePick({ accept: "image/*", testId: "picture-file", onFiles: take });
-  const camera = useFilePick({ accept: "image/*", isCamera: true, onFiles: take });
+  const chooser = useFilePicker({ accept: "image/*", testId: "picture-file", onFiles: take });
+  const camera = useFilePicker({ accept: "image/*", isCamera: true, onFiles: take });
 
   return (
     <div

@@ -88,17 +88,19 @@ export function PictureNote({ state, value, saysWhy, onStop, onAgain }: PictureN
   if (state.kind === "idle") return null;
   if (state.kind === "sending") return <SendingNote name={state.file.name} share={state.share} onStop={onStop} />;
   // If the upload failed before this control was shown, the value is the file's own name.
-  const kept = value === "" || value === state.file.name ? "no" : "yes";
+  const nameState = value === "" || value === state.file.name ? "no" : "yes";
   if (state.kind === "sent" && state.value === value)
     return <p className="text-ink-2">{t(state.isKnown ? "known" : "sent", { name: state.file.name })}</p>;
   if (state.kind === "refused")
-    return <p className="text-bad">{t(state.reason === "broken" ? "broken" : "notImage", { name: state.file.name, kept })}</p>;
+    return (
+      <p className="text-bad">{t(state.reason === "broken" ? "broken" : "notImage", { name: state.file.name, previous: nameState })}</p>
+    );
   if (state.kind !== "failed") return null;
-  const why = saysWhy?.(state.failure);
-  if (why !== undefined) return <p className="text-bad">{why}</p>;
+  const reason = saysWhy?.(state.failure);
+  if (reason !== undefined) return <p className="text-bad">{reason}</p>;
   return (
     <>
-      <p className="mb-1 text-bad">{t("failed", { name: state.file.name, kept })}</p>
+      <p className="mb-1 text-bad">{t("failed", { name: state.file.name, previous: nameState })}</p>
       <FailureMessage failure={state.failure} actions={<Button onClick={() => void onAgain(state.file)}>{t("again")}</Button>} />
     </>
   );

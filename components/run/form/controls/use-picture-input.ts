@@ -44,7 +44,6 @@ export function usePictureInput({ picture, value, takesPaste, onChange, onRunnin
     setSeveral(files.length > 1 ? files.length : 0);
     if (file && files.length === 1) void start(file);
   }
-  /** Uses a picture that the service has. */
   function pick({ value: chosen, name: called }: PickedPicture) {
     stop();
     onNamed(chosen, called);
@@ -52,7 +51,7 @@ export function usePictureInput({ picture, value, takesPaste, onChange, onRunnin
   }
   const { isOver, props: target } = useDropTarget(take);
   useOwnPaste(takesPaste && canSend, take);
-  // Clicking the picture focuses the control, so that a paste goes into it.
+  // Clicking the picture focuses the control, so that it receives pasted pictures.
   const onPaste = ({ nativeEvent }: { nativeEvent: ClipboardEvent }) => takePasted(nativeEvent, take);
   const frame = canSend ? { ...target, tabIndex: -1, onPaste } : {};
   return { name, ownName, several, state, start, stop, take, pick, isOver, frame, canPick };
@@ -68,7 +67,6 @@ export type PictureState =
 type PictureUploadOptions = {
   /** Videos and sounds are not checked before they are sent. */
   isMedia?: boolean;
-  /** A file that was refused before this control was shown. */
   unsent?: UnsentPicture;
   send: SendPicture;
   decode?: PictureApi["decode"];
@@ -137,8 +135,8 @@ export function usePictureUpload({ isMedia = false, unsent, send, decode, onSent
 function useStoredName(value: string, { storedName, onNamed }: PictureContext, ownName: string | undefined): void {
   const isNameless = ownName === undefined && contentOf(value) !== undefined;
   const ask = useEffectEvent(async (signal: AbortSignal) => {
-    const found = await storedName(value);
-    if (found !== undefined && !signal.aborted) onNamed(value, found);
+    const match = await storedName(value);
+    if (match !== undefined && !signal.aborted) onNamed(value, match);
   });
   useEffect(() => {
     if (!isNameless) return;

@@ -46,9 +46,9 @@ async function admitVerified(
   const { email } = person;
   if (provider.domains.length > 0 && !provider.domains.includes(email.slice(email.lastIndexOf("@") + 1)))
     return refuse("domain", "the address is of another domain");
-  const found = await findMember(composition, provider, person, purpose);
-  if (!found.ok) return found;
-  const { member, how, change } = found.value;
+  const memberResult = await findMember(composition, provider, person, purpose);
+  if (!memberResult.ok) return memberResult;
+  const { member, how, change } = memberResult.value;
   if (member.disabled) return suspended;
   const changed = await applyRole(composition, member, person, provider, how);
   if (!changed) return inNoGroup;
@@ -63,8 +63,8 @@ async function findMember(
 ): Promise<Result<Admitted, Refused>> {
   const { store, now, log } = composition;
   const identity: Identity = { issuer: person.issuer, subject: person.subject, provider: provider.id };
-  const known = await store.identities.find(identity.issuer, identity.subject);
-  const member = known?.memberId === undefined ? undefined : await store.members.get(known.memberId);
+  const storedIdentity = await store.identities.find(identity.issuer, identity.subject);
+  const member = storedIdentity?.memberId === undefined ? undefined : await store.members.get(storedIdentity.memberId);
   if (purpose.kind === "confirm" || purpose.kind === "link") {
     const isOther = member ? member.id !== purpose.memberId : purpose.kind === "confirm";
     if (isOther) return refuse("other", "signed in at the provider as another member");
@@ -74,7 +74,7 @@ async function findMember(
       await store.identities.noteUse(identity, now());
     } catch (err) {
       // A full disk must not lock anyone out.
-      log.warn({ err }, "the last sign-in at a provider was not written");
+      log.warn({ err }, "identity update failed");
     }
     return ok({ member, how: "known" });
   }
@@ -90,7 +90,7 @@ async function findMember(
       ? link(composition, identity, holder)
       : refuse("unlinked", "the address is a member's who has not linked this provider");
   }
-  if (known || (await store.identities.isRemoved(person.email))) return refuse("removed", "the member was removed");
+  if (storedIdentity || (await store.identities.isRemoved(person.email))) return refuse("removed", "the member was removed");
   const role = person.role ?? provider.signUp;
   if (provider.signUp === undefined || role === undefined) return refuse("stranger", "not a member");
   const made = await store.identities.makeMember({ name: nameOf(person), email: person.email, role, createdAt: now() }, identity);

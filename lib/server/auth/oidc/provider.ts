@@ -44,17 +44,17 @@ export function discover(provider: OidcProvider, oldestMs: number): Promise<Disc
 
 async function ask({ issuer }: OidcProvider): Promise<Discovered> {
   const base = withoutSlash(issuer);
-  const answer = await fetch(`${base}/.well-known/openid-configuration`, {
+  const response = await fetch(`${base}/.well-known/openid-configuration`, {
     redirect: "error",
     headers: { accept: "application/json" },
     signal: AbortSignal.timeout(PROVIDER_MS),
   });
-  const bytes = answer.ok ? await readBytes(answer.body, MAX_ANSWER_LENGTH) : undefined;
-  if (!bytes) throw new Error(`its configuration could not be read (${answer.status})`);
+  const bytes = response.ok ? await readBytes(response.body, MAX_ANSWER_LENGTH) : undefined;
+  if (!bytes) throw new Error(`its configuration request failed (${response.status})`);
   const metadata = schemaOf(isLoopback(new URL(issuer).hostname)).parse(JSON.parse(new TextDecoder().decode(bytes)));
-  if (withoutSlash(metadata.issuer) !== base) throw new Error(`it calls itself ${metadata.issuer.slice(0, 200)}, not ${base}`);
-  const algorithm = algorithms.find((one) => metadata.id_token_signing_alg_values_supported.includes(one));
-  if (algorithm === undefined) throw new Error("it signs with no algorithm that is known here");
+  if (withoutSlash(metadata.issuer) !== base) throw new Error(`its issuer is ${metadata.issuer.slice(0, 200)}, not ${base}`);
+  const algorithm = algorithms.find((algorithm) => metadata.id_token_signing_alg_values_supported.includes(algorithm));
+  if (algorithm === undefined) throw new Error("it uses no supported signing algorithm");
   const posts = metadata.token_endpoint_auth_methods_supported;
   return {
     issuer: metadata.issuer,
@@ -133,9 +133,9 @@ export function readPerson(claims: Claims, provider: OidcProvider): Person | und
   };
 }
 
-function readEmail(given: unknown): string | undefined {
-  if (typeof given !== "string" || given.length > MAX_EMAIL_LENGTH) return undefined;
-  const email = given.trim().toLowerCase();
+function readEmail(claim: unknown): string | undefined {
+  if (typeof claim !== "string" || claim.length > MAX_EMAIL_LENGTH) return undefined;
+  const email = claim.trim().toLowerCase();
   return /^[^\s@\u0000-\u001f]+@[^\s@\u0000-\u001f]+$/.test(email) ? email : undefined;
 }
 
@@ -143,7 +143,7 @@ function roleIn(groups: unknown, byGroup: ReadonlyMap<string, Role>): { role: Ro
   const names = (Array.isArray(groups) ? groups.slice(0, MAX_GROUPS) : [groups]).filter((name) => typeof name === "string");
   const mapped = [...new Set(names)].filter((name) => name !== EVERYBODY && byGroup.has(name));
   const acceptedGroups = mapped.length > 0 || !byGroup.has(EVERYBODY) ? mapped : [EVERYBODY];
-  const role = [...roles].reverse().find((one) => acceptedGroups.some((name) => byGroup.get(name) === one));
+  const role = [...roles].reverse().find((role) => acceptedGroups.some((name) => byGroup.get(name) === role));
   return role === undefined
     ? { role: "none", groups: undefined }
     : { role, groups: acceptedGroups.filter((name) => byGroup.get(name) === role) };
@@ -160,7 +160,7 @@ function at(claims: Readonly<Record<string, unknown>>, name: string): unknown {
 /** `asksAgain`: the provider must not reuse its own session. `failed` receives errors that occur while its answer is processed. */
 export function toNextAuth(
   provider: OidcProvider,
-  found: Discovered,
+  discovered: Discovered,
   asksAgain: boolean,
   failed: (error: unknown) => void,
 ): OAuthConfig<Claims> {
@@ -177,30 +177,30 @@ export function toNextAuth(
     id,
     name: label,
     type: "oauth",
-    issuer: found.issuer,
-    authorization: { url: found.authorizationUrl, params: { scope: scopes, ...(asksAgain && askedAgain) } },
+    issuer: discovered.issuer,
+    authorization: { url: discovered.authorizationUrl, params: { scope: scopes, ...(asksAgain && reauthParams) } },
     token: {
-      url: found.tokenUrl,
+      url: discovered.tokenUrl,
       request: ({ client, provider: { callbackUrl }, params, checks }) =>
         hearing(async () => ({ tokens: await client.callback(callbackUrl, params, checks) })),
     },
     userinfo: {
-      url: found.userinfoUrl,
+      url: discovered.userinfoUrl,
       request: ({ client, tokens }) =>
         hearing(async () => {
           const claims = toClaims("claims" in tokens && typeof tokens.claims === "function" ? tokens.claims() : undefined);
           // The library checks `exp` and `nbf` against this clock, but not `iat`.
           if (Number(claims.iat) * 1000 > Date.now() + MAX_SKEW_MS) throw new Error("its ID token was issued in the future");
-          if (found.userinfoUrl === undefined || tokens.access_token === undefined || !lacksClaims(claims, provider)) return claims;
+          if (discovered.userinfoUrl === undefined || tokens.access_token === undefined || !lacksClaims(claims, provider)) return claims;
           const more = await client.userinfo(tokens.access_token);
-          if (more.sub !== claims.sub) throw new Error("its userinfo is about another person");
+          if (more.sub !== claims.sub) throw new Error("its userinfo has another subject");
           return mergeClaims(claims, more, provider);
         }),
     },
-    jwks_endpoint: found.keysUrl,
+    jwks_endpoint: discovered.keysUrl,
     clientId,
     clientSecret,
-    client: { id_token_signed_response_alg: found.algorithm, token_endpoint_auth_method: found.tokenAuth },
+    client: { id_token_signed_response_alg: discovered.algorithm, token_endpoint_auth_method: discovered.tokenAuth },
     checks: ["pkce", "state", "nonce"],
     idToken: true,
     httpOptions: { timeout: PROVIDER_MS },
@@ -210,8 +210,8 @@ export function toNextAuth(
 
 const MAX_SKEW_MS = 60_000;
 
-/** Some providers tell the time of the sign-in only if the claim is requested by name. */
-const askedAgain = { prompt: "login", max_age: 0, claims: '{"id_token":{"auth_time":{"essential":true}}}' };
+/** Some providers report the time of the sign-in only if the claim is requested by name. */
+const reauthParams = { prompt: "login", max_age: 0, claims: '{"id_token":{"auth_time":{"essential":true}}}' };
 
 export function toClaims(claims: unknown): Claims {
   if (!isObject(claims) || typeof claims.sub !== "string" || typeof claims.iss !== "string")

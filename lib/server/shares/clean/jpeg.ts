@@ -105,9 +105,9 @@ async function endOfScan(file: Reading, from: number): Promise<number> {
   for (let at = from; ;) {
     const bytes = await file.read(at, STRETCH);
     if (bytes.length < 2) throw new NotCleanable("the picture has no end");
-    for (let found = bytes.indexOf(0xff); found >= 0 && found + 1 < bytes.length; found = bytes.indexOf(0xff, found + 1)) {
-      const marker = bytes[found + 1] ?? 0;
-      if (marker !== 0 && marker !== 0xff && (marker < 0xd0 || marker > 0xd7)) return at + found;
+    for (let index = bytes.indexOf(0xff); index >= 0 && index + 1 < bytes.length; index = bytes.indexOf(0xff, index + 1)) {
+      const marker = bytes[index + 1] ?? 0;
+      if (marker !== 0 && marker !== 0xff && (marker < 0xd0 || marker > 0xd7)) return at + index;
     }
     at += bytes.length - 1;
   }

@@ -84,7 +84,7 @@ async function walkElements(file: Reading, out: Pieces, { parent, from, to }: In
   if (!isShown) throw new NotCleanable("a track of data");
 }
 
-/** The data that a decoder of sound needs. For FLAC and Vorbis it includes the tags of the file that the sound came from. */
+/** An audio decoder's data. For FLAC and Vorbis it includes the tags of the original file. */
 async function walkPrivate(file: Reading, out: Pieces, { from, to }: { from: number; to: number }): Promise<void> {
   const head = await file.read(from, Math.min(to - from, 1024));
   if (head.toString("latin1", 0, 4) === "fLaC") {

@@ -41,7 +41,7 @@ const boxes: Readonly<Record<string, ReadonlySet<string>>> = {
   wave: new Set(["frma", "mp4a", "esds", "enda", "alac", "\0\0\0\0"]),
 };
 const withTimes = new Set(["mvhd", "tkhd", "mdhd"]);
-/** Any other track (words, places, sensors, times of day) may identify the maker of the film. */
+/** Any other track (words, places, sensors, times of day) may identify the maker of the video. */
 const shown = new Set(["vide", "soun"]);
 
 /** Returns the content length that the first fields require; undefined if they are invalid. */
@@ -111,7 +111,7 @@ export async function cleanMp4(file: Reading, out: Pieces): Promise<void> {
 }
 
 async function walkBoxes(file: Reading, out: Pieces, { parent, from, to, track = "" }: Inside): Promise<void> {
-  const known = own(boxes, parent);
+  const allowedBoxes = own(boxes, parent);
   let isShown = parent !== "mdia";
   let handler = track;
   for (let at = from; at < to;) {
@@ -123,7 +123,7 @@ async function walkBoxes(file: Reading, out: Pieces, { parent, from, to, track =
     const end = at + size;
     if (end < headEnd || end > to) throw new NotCleanable("a box is longer than what holds it");
     const isExact = await hasLength(file, type, { from: headEnd, to: end });
-    if (!known?.has(type) || (!isExact && optional.has(type))) {
+    if (!allowedBoxes?.has(type) || (!isExact && optional.has(type))) {
       out.keep(at, at + 4);
       out.add(Buffer.from("free", "latin1"));
       out.keep(at + 8, headEnd);

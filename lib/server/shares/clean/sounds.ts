@@ -20,7 +20,7 @@ async function afterId3(file: Reading): Promise<number> {
   for (let at = 0; ;) {
     const head = await file.read(at, 10);
     if (head.length < 10 || head.toString("latin1", 0, 3) !== "ID3") return at;
-    const size = [6, 7, 8, 9].reduce((sum, place) => (sum << 7) | ((head[place] ?? 0) & 0x7f), 0);
+    const size = [6, 7, 8, 9].reduce((sum, index) => (sum << 7) | ((head[index] ?? 0) & 0x7f), 0);
     at += 10 + size + ((head[5] ?? 0) & 0x10 ? 10 : 0);
   }
 }

@@ -8,23 +8,23 @@ import { type OutputView } from "@/lib/contract/views/outputs-view";
 import { type Database, hasEffect } from "../database";
 import { dialectOf } from "../dialect";
 import { type Row, type Tables } from "../tables";
-import { readKept } from "./apps";
+import { parseStoredJson } from "./apps";
 
 const RUNS_READ = 20;
-/** Nothing of them was sent: they do not count, and their key begins them anew. */
+/** Nothing of them was sent: they do not count, and their key begins them again. */
 const notSent = ["unsent", "refused"] as const satisfies readonly AppRunState[];
-export const isNotSent = ({ state }: { state: AppRunState }): boolean => notSent.some((one) => one === state);
+export const isNotSent = ({ state }: { state: AppRunState }): boolean => notSent.some((value) => value === state);
 export const RUNS_KEPT_MS = 90 * 24 * 60 * 60_000;
 /** Long enough for a caller who has the id of a run that was refused. */
 const REFUSED_KEPT_MS = 60 * 60_000;
 export const movingStates = ["sending", "pending", "in_progress"] as const satisfies readonly AppRunState[];
 
 /** `number`: the result's number in addresses, given when it arrived. */
-export type KeptResult = Pick<OutputView, "kind" | "name" | "file" | "text"> & { label: string; number?: number };
+export type StoredResult = Pick<OutputView, "kind" | "name" | "file" | "text"> & { label: string; number?: number };
 export type StoredRun = Omit<Row<"appRuns">, "runKey" | "inputs" | "error" | "errorFacts" | "results"> & {
   inputs: AppValues;
   error: AppRunError | undefined;
-  results: KeptResult[] | undefined;
+  results: StoredResult[] | undefined;
 };
 export type NewRun = Pick<StoredRun, "id" | "appId" | "memberId" | "version" | "contentHash" | "inputs" | "createdAt"> & {
   key: string | undefined;
@@ -36,17 +36,18 @@ export function createAppRunStore(database: Database) {
   const ofMember = (appId: string, memberId: string) =>
     database.selectFrom("appRuns").selectAll().where("appId", "=", appId).where("memberId", "=", memberId);
   const isWithin = ({ id, appId, memberId }: Pick<NewRun, "id" | "appId" | "memberId">, { runsPerDay, atOnce, dayBegan }: Limits) => {
-    const counted = sql`(SELECT count(*) FROM app_runs WHERE app_id = ${appId} AND member_id = ${memberId} AND id <> ${id}`;
-    return sql`(${runsPerDay ?? -1} < 0 OR ${counted} AND created_at >= ${dayBegan} AND state NOT IN (${sql.join(notSent)})) < ${runsPerDay ?? 0})
-          AND (${atOnce ?? -1} < 0 OR ${counted} AND state IN (${sql.join(movingStates)})) < ${atOnce ?? 0})`;
+    const builder = sql`(SELECT count(*) FROM app_runs WHERE app_id = ${appId} AND member_id = ${memberId} AND id <> ${id}`;
+    return sql`(${runsPerDay ?? -1} < 0 OR ${builder} AND created_at >= ${dayBegan} AND state NOT IN (${sql.join(notSent)})) < ${runsPerDay ?? 0})
+          AND (${atOnce ?? -1} < 0 OR ${builder} AND state IN (${sql.join(movingStates)})) < ${atOnce ?? 0})`;
   };
 
   const alone = (
     { appId, memberId }: Pick<NewRun, "appId" | "memberId">,
     work: (trx: Kysely<Tables>) => Promise<{ numAffectedRows?: bigint }>,
-  ) => dialectOf(database).serially(database, `runs ${appId} ${memberId}`, async (trx) => (await work(trx)).numAffectedRows === 1n);
+  ) => dialectOf(database).runExclusive(database, `runs ${appId} ${memberId}`, async (trx) => (await work(trx)).numAffectedRows === 1n);
 
   return {
+    /** False if the run is already under way, or a limit is reached. */
     async begin(run: NewRun, limits: Limits): Promise<boolean> {
       const { id, appId, memberId } = run;
       await database
@@ -60,24 +61,16 @@ export function createAppRunStore(database: Database) {
           ]),
         )
         .execute();
-      return alone(run, (trx) =>
-        sql`
+      return alone(run, async (trx) => {
+        // A run of which nothing was sent begins again, as if it began now.
+        await sql`DELETE FROM app_runs WHERE id = ${id} AND state IN (${sql.join(notSent)}) AND ${isWithin(run, limits)}`.execute(trx);
+        return sql`
           INSERT INTO app_runs (id, app_id, member_id, version, run_key, content_hash, inputs, state, created_at)
           SELECT ${id}, ${appId}, ${memberId}, ${run.version}, ${run.key ?? null}, ${run.contentHash}, ${writeExactJson(run.inputs)},
             'sending', ${run.createdAt}
           WHERE ${isWithin(run, limits)}
-          ON CONFLICT DO NOTHING`.execute(trx),
-      );
-    },
-
-    /** Begins a run of which nothing was sent again, as if it began now. False if it is already under way, or a limit is reached. */
-    async beginAgain(run: Omit<NewRun, "key">, limits: Limits): Promise<boolean> {
-      return alone(run, (trx) =>
-        sql`
-          UPDATE app_runs SET state = 'sending', error = NULL, error_facts = NULL, version = ${run.version}, inputs = ${writeExactJson(run.inputs)},
-            content_hash = ${run.contentHash}, created_at = ${run.createdAt}, ended_at = NULL, job_id = NULL, results = NULL
-          WHERE id = ${run.id} AND state IN (${sql.join(notSent)}) AND ${isWithin(run, limits)}`.execute(trx),
-      );
+          ON CONFLICT DO NOTHING`.execute(trx);
+      });
     },
 
     async findByKey(appId: string, memberId: string, key: string): Promise<StoredRun | undefined> {
@@ -92,20 +85,17 @@ export function createAppRunStore(database: Database) {
 
     /** Newest first, without refused ones: their sender got the refusal, and nothing was started. */
     async list(appId: string, memberId: string, { limit, before }: { limit: number; before?: [number, string] }): Promise<StoredRun[]> {
-      let query = ofMember(appId, memberId).where("state", "<>", "refused");
-      if (before)
-        query = query.where((where) =>
-          where.or([where("createdAt", "<", before[0]), where.and([where("createdAt", "=", before[0]), where("id", "<", before[1])])]),
-        );
-      const rows = await query.orderBy("createdAt", "desc").orderBy("id", "desc").limit(limit).execute();
+      const query = ofMember(appId, memberId).where("state", "<>", "refused");
+      const page = before ? query.where(({ eb, refTuple, tuple }) => eb(refTuple("createdAt", "id"), "<", tuple(...before))) : query;
+      const rows = await page.orderBy("createdAt", "desc").orderBy("id", "desc").limit(limit).execute();
       return rows.map(toRun);
     },
 
     /**
      * Results of the member's runs of a connection's apps, newest first, from runs whose results contain this piece of JSON. Read page by
-     * page, only as far as the caller goes, because results may be long.
+     * page on demand, because results may be long.
      */
-    async *made(connectionId: string, memberId: string, holding: string): AsyncGenerator<KeptResult> {
+    async *made(connectionId: string, memberId: string, holding: string): AsyncGenerator<StoredResult> {
       const pattern = `%${holding.replace(/[%_\\]/g, "\\$&")}%`;
       const newest = database
         .selectFrom("appRuns")
@@ -119,16 +109,11 @@ export function createAppRunStore(database: Database) {
         .limit(RUNS_READ);
       let rows = await newest.execute();
       for (;;) {
-        for (const { results } of rows) yield* readKept<KeptResult[]>(results ?? "[]");
+        for (const { results } of rows) yield* parseStoredJson<StoredResult[]>(results ?? "[]");
         const last = rows.at(-1);
         if (!last || rows.length < RUNS_READ) return;
         rows = await newest
-          .where((where) =>
-            where.or([
-              where("createdAt", "<", last.createdAt),
-              where.and([where("createdAt", "=", last.createdAt), where("appRuns.id", "<", last.id)]),
-            ]),
-          )
+          .where(({ eb, refTuple, tuple }) => eb(refTuple("createdAt", "appRuns.id"), "<", tuple(last.createdAt, last.id)))
           .execute();
       }
     },
@@ -164,8 +149,8 @@ export function createAppRunStore(database: Database) {
 function toRun({ runKey: _, inputs, error, errorFacts = "{}", results, ...run }: Row<"appRuns">): StoredRun {
   return {
     ...run,
-    inputs: readKept<AppValues>(inputs),
-    error: error === undefined ? undefined : { ...readKept<Omit<AppRunError, "message">>(errorFacts), message: error },
-    results: results === undefined ? undefined : readKept<KeptResult[]>(results),
+    inputs: parseStoredJson<AppValues>(inputs),
+    error: error === undefined ? undefined : { ...parseStoredJson<Omit<AppRunError, "message">>(errorFacts), message: error },
+    results: results === undefined ? undefined : parseStoredJson<StoredResult[]>(results),
   };
 }

@@ -15,7 +15,7 @@ import { type Row, type Tables } from "../tables";
 const MAX_VERSIONS = 100;
 export const MAX_APPS = 2000;
 
-export type Asker = { memberId: string; role: Role; isAdmin: boolean };
+export type AppViewer = { memberId: string; role: Role; isAdmin: boolean };
 export type StoredApp = StoredCard & { definition: AppDefinition; limits: AppLimits; members: string[]; roles: Role[] };
 export type AppFilter = {
   words: readonly string[];
@@ -36,8 +36,8 @@ type Change = {
 };
 
 export function createAppStore(database: Database) {
-  const { serially, holds } = dialectOf(database);
-  const cards = (asker: Asker) =>
+  const { runExclusive, contains } = dialectOf(database);
+  const cards = (asker: AppViewer) =>
     database
       .selectFrom("apps")
       .leftJoin("members", "members.id", "apps.makerId")
@@ -96,7 +96,7 @@ export function createAppStore(database: Database) {
     }): Promise<string | undefined> {
       const id = randomUUID();
       const { definition, access, limits, now } = app;
-      return serially(database, `apps of ${app.connectionId}`, async (trx) => {
+      return runExclusive(database, `apps of ${app.connectionId}`, async (trx) => {
         const { count } = await trx
           .selectFrom("apps")
           .select(({ fn }) => fn.countAll<number>().as("count"))
@@ -124,18 +124,16 @@ export function createAppStore(database: Database) {
     },
 
     /** Sorted by title. `next`: the place after which the next page begins. */
-    async list(asker: Asker, connectionId: string, filter: AppFilter): Promise<{ apps: StoredCard[]; next?: string }> {
+    async list(asker: AppViewer, connectionId: string, filter: AppFilter): Promise<{ apps: StoredCard[]; next?: string }> {
       let query = cards(asker).where("connectionId", "=", connectionId);
-      for (const word of filter.words) query = query.where(holds(sql.ref("words"), word));
-      if (filter.tag !== undefined) query = query.where(holds(sql.ref("tags"), writeExactJson(filter.tag)));
+      for (const word of filter.words) query = query.where(contains(sql.ref("words"), word));
+      if (filter.tag !== undefined) query = query.where(contains(sql.ref("tags"), writeExactJson(filter.tag)));
       if (filter.whose === "mine") query = query.where("makerId", "=", asker.memberId);
       if (filter.whose === "team") query = query.where("access", "!=", "me");
       if (filter.whose === "favourites") query = query.where("appFavourites.memberId", "is not", null);
-      const [afterTitle, afterId] = readPlace(filter.after);
+      const [afterTitle, afterId] = readCursor(filter.after);
       if (afterTitle !== undefined && afterId !== undefined)
-        query = query.where((where) =>
-          where.or([where("title", ">", afterTitle), where.and([where("title", "=", afterTitle), where("apps.id", ">", afterId)])]),
-        );
+        query = query.where(({ eb, refTuple, tuple }) => eb(refTuple("title", "apps.id"), ">", tuple(afterTitle, afterId)));
       const rows = await query
         .orderBy("title")
         .orderBy("apps.id")
@@ -146,22 +144,22 @@ export function createAppStore(database: Database) {
       return { apps: shown, ...(last && { next: writeExactJson([last.title, last.id]) }) };
     },
 
-    async tags(asker: Asker, connectionId: string): Promise<string[]> {
+    async tags(asker: AppViewer, connectionId: string): Promise<string[]> {
       const rows = await cards(asker).where("connectionId", "=", connectionId).where("tags", "!=", "[]").limit(MAX_APPS).execute();
       return [...new Set(rows.flatMap((row) => toCard(row).tags))].sort().slice(0, 200);
     },
 
-    async find(asker: Asker, id: string): Promise<StoredApp | undefined> {
+    async find(asker: AppViewer, id: string): Promise<StoredApp | undefined> {
       const row = await cards(asker).select(["definition", "limits", "roles"]).where("apps.id", "=", id).executeTakeFirst();
       if (!row) return undefined;
       const members = await database.selectFrom("appMembers").select("memberId").where("appId", "=", id).execute();
       const { definition, limits, roles, ...card } = row;
       return {
         ...toCard(card),
-        definition: readKept<AppDefinition>(definition),
-        limits: readKept<AppLimits>(limits),
+        definition: parseStoredJson<AppDefinition>(definition),
+        limits: parseStoredJson<AppLimits>(limits),
         members: members.map(({ memberId }) => memberId),
-        roles: readKept<Role[]>(roles),
+        roles: parseStoredJson<Role[]>(roles),
       };
     },
 
@@ -170,7 +168,7 @@ export function createAppStore(database: Database) {
       const { fromVersion, definition, access, limits, now } = change;
       const number = fromVersion + (definition ? 1 : 0);
       return database.transaction().execute(async (trx) => {
-        const done = await trx
+        const updateResult = await trx
           .updateTable("apps")
           .set({
             version: number,
@@ -182,7 +180,7 @@ export function createAppStore(database: Database) {
           .where("id", "=", id)
           .where("version", "=", fromVersion)
           .executeTakeFirst();
-        if (Number(done.numUpdatedRows) === 0) return undefined;
+        if (Number(updateResult.numUpdatedRows) === 0) return undefined;
         if (access) await putMembers(trx, id, access);
         if (definition) {
           const { by, restoredFrom, changes = [] } = change;
@@ -203,7 +201,7 @@ export function createAppStore(database: Database) {
         .where("appId", "=", id)
         .orderBy("number", "desc")
         .execute();
-      return rows.map((row) => ({ ...row, changes: readKept<AppChange[]>(row.changes) }));
+      return rows.map((row) => ({ ...row, changes: parseStoredJson<AppChange[]>(row.changes) }));
     },
 
     async version(id: string, number: number): Promise<AppDefinition | undefined> {
@@ -213,13 +211,13 @@ export function createAppStore(database: Database) {
         .where("appId", "=", id)
         .where("number", "=", number)
         .executeTakeFirst();
-      return row && readKept<AppDefinition>(row.definition);
+      return row && parseStoredJson<AppDefinition>(row.definition);
     },
   };
 }
 
 /** Visible to its maker, to the team or the chosen members, and to admins, except private apps whose maker still exists. */
-function mayBeSeen(where: ExpressionBuilder<Tables, "apps">, { memberId, role, isAdmin }: Asker): Expression<SqlBool> {
+function mayBeSeen(where: ExpressionBuilder<Tables, "apps">, { memberId, role, isAdmin }: AppViewer): Expression<SqlBool> {
   return where.or([
     where("apps.makerId", "=", memberId),
     where("apps.access", "=", "team"),
@@ -240,17 +238,17 @@ function mayBeSeen(where: ExpressionBuilder<Tables, "apps">, { memberId, role, i
   ]);
 }
 
-function readPlace(after: string | undefined): string[] {
+function readCursor(after: string | undefined): string[] {
   try {
-    const place: unknown = JSON.parse(after ?? "[]");
-    return Array.isArray(place) ? place.filter((part) => typeof part === "string") : [];
+    const cursor: unknown = JSON.parse(after ?? "[]");
+    return Array.isArray(cursor) ? cursor.filter((part) => typeof part === "string") : [];
   } catch {
     return [];
   }
 }
 
 /** JSON that this store wrote, from values parsed with the contract's schemas. */
-export function readKept<T>(json: string): T {
+export function parseStoredJson<T>(json: string): T {
   return parseExactJson(json) as T;
 }
 
@@ -260,7 +258,7 @@ type CardRow = Card & { tags: string; makerId: string | undefined; makerName: st
 
 function toCard({ makerId, makerName, favouredBy, tags, ...card }: CardRow): StoredCard {
   const maker = makerId === undefined ? undefined : { id: makerId, name: makerName ?? "" };
-  return { ...card, maker, tags: readKept<string[]>(tags), isFavourite: favouredBy !== undefined };
+  return { ...card, maker, tags: parseStoredJson<string[]>(tags), isFavourite: favouredBy !== undefined };
 }
 
 function rolesOf(access: AppAccess): string {

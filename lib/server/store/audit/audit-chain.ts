@@ -1,5 +1,5 @@
 // The hash chain of the audit log: each row contains the hash of its content and of the previous hash.
-// The format of a hashed row must never change.
+// The format of a hashed row must not change.
 
 import "server-only";
 import { createHash } from "node:crypto";

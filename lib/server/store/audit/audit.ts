@@ -9,7 +9,7 @@ import { toPlainLine } from "@/lib/contract/plain-line";
 import { codeOf, isFullDisk, isStoreAway } from "@/lib/shared/error-codes";
 import { createLru } from "@/lib/shared/lru";
 import { type Database } from "../database";
-import { oneOf } from "../dialect";
+import { selectTexts } from "../dialect";
 import { type Row } from "../tables";
 import { hashRow, verifyChain } from "./audit-chain";
 
@@ -31,9 +31,9 @@ function createActIds() {
   };
 }
 
-export type KeptEntry = Partial<Omit<Row<"audit">, "hash">> & Pick<Row<"audit">, "id" | "at" | "requestId" | "action" | "status">;
+export type StoredEntry = Partial<Omit<Row<"audit">, "hash">> & Pick<Row<"audit">, "id" | "at" | "requestId" | "action" | "status">;
 /** `act`: the client's id of the act on many things that the entry belongs to. */
-type AuditEntry = Omit<KeptEntry, "id" | "actId"> & { act?: string };
+type AuditEntry = Omit<StoredEntry, "id" | "actId"> & { act?: string };
 /** `upTo`: the newest entry when reading began. Later entries of an act are ignored: otherwise it would move, and be missed on its page. */
 export type AuditSearch = {
   memberId?: string;
@@ -45,7 +45,7 @@ export type AuditSearch = {
   upTo?: number;
 };
 type NewRow = Omit<Row<"audit">, "id" | "hash">;
-type ActsPage = { acts: KeptEntry[][]; isOver: boolean };
+type ActsPage = { acts: StoredEntry[][]; isOver: boolean };
 type LoggedPerson = { id: string; name: string; email?: string };
 
 const MAX_CHOICES = 500;
@@ -58,7 +58,7 @@ const TOKEN_WAY = "token ";
 export function createAuditStore(database: Database) {
   const actIdOf = createActIds();
 
-  const list = async (search: AuditSearch, limit: number): Promise<KeptEntry[]> => {
+  const list = async (search: AuditSearch, limit: number): Promise<StoredEntry[]> => {
     const rows = await database
       .selectFrom("audit")
       .selectAll()
@@ -71,7 +71,7 @@ export function createAuditStore(database: Database) {
   };
 
   /** The newest entries that no newer one of their act replaces, each with the other entries of its act. */
-  const newestActs = async (search: AuditSearch, limit: number): Promise<KeptEntry[][]> => {
+  const newestActs = async (search: AuditSearch, limit: number): Promise<StoredEntry[][]> => {
     const newer = sql`SELECT 1 FROM audit AS newer WHERE newer.act_id = audit.act_id AND newer.id > audit.id AND ${matching("newer", search)}`;
     const rows = await database
       .selectFrom("audit")
@@ -83,7 +83,7 @@ export function createAuditStore(database: Database) {
       .limit(limit)
       .execute();
     const acts = rows.map((row) => [toEntry(row)]);
-    const byAct = new Map(acts.flatMap((act) => (act[0]?.actId === undefined ? [] : [[act[0].actId, act] as const])));
+    const byAct = new Map(acts.flatMap((entries) => (entries[0]?.actId === undefined ? [] : [[entries[0].actId, entries] as const])));
     if (byAct.size === 0) return acts;
     const all = await database
       .selectFrom("audit")
@@ -100,18 +100,18 @@ export function createAuditStore(database: Database) {
   };
 
   /** At most this many acts, and none that would exceed the limit of entries; acts are returned whole, and at least one. */
-  const listActs = async (search: AuditSearch, most: { acts: number; entries: number }): Promise<ActsPage> => {
-    const acts: KeptEntry[][] = [];
+  const listActs = async (search: AuditSearch, limits: { acts: number; entries: number }): Promise<ActsPage> => {
+    const acts: StoredEntry[][] = [];
     let entries = 0;
     for (;;) {
-      const wanted = Math.min(ACTS_AT_ONCE, most.acts - acts.length);
-      const some = await newestActs({ ...search, before: acts.at(-1)?.[0]?.id ?? search.before }, wanted);
+      const actCount = Math.min(ACTS_AT_ONCE, limits.acts - acts.length);
+      const some = await newestActs({ ...search, before: acts.at(-1)?.[0]?.id ?? search.before }, actCount);
       for (const act of some) {
-        if (acts.length > 0 && entries + act.length > most.entries) return { acts, isOver: false };
+        if (acts.length > 0 && entries + act.length > limits.entries) return { acts, isOver: false };
         acts.push(act);
         entries += act.length;
       }
-      if (some.length < wanted || acts.length >= most.acts) return { acts, isOver: some.length < wanted };
+      if (some.length < actCount || acts.length >= limits.acts) return { acts, isOver: some.length < actCount };
     }
   };
 
@@ -142,7 +142,7 @@ export function createAuditStore(database: Database) {
       const isOfAll = rows.length === 1 || isStoreAway(error) || isFullDisk(error) || String(codeOf(error)).startsWith("SQLITE_BUSY");
       for (const row of rows) {
         if (isOfAll) failed.set(row, error);
-        else await write([row]).catch((why: unknown) => failed.set(row, why));
+        else await write([row]).catch((reason: unknown) => failed.set(row, reason));
       }
     }
     return failed;
@@ -151,7 +151,7 @@ export function createAuditStore(database: Database) {
   let batch: { rows: NewRow[]; written: Promise<ReadonlyMap<NewRow, unknown>> } | undefined;
   /** Fulfilled when every commit begun has ended, however it ended. */
   let last: Promise<unknown> = Promise.resolve();
-  /** What comes in one turn of the event loop, or while a commit is under way, is written by one commit: each waits for the disk. */
+  /** Batches entries of one turn of the event loop, or of a pending commit, into one commit, as each waits for the disk. */
   const writeWithOthers = async (row: NewRow): Promise<void> => {
     if (!batch || batch.rows.length >= MAX_AT_ONCE) {
       const rows: NewRow[] = [];
@@ -228,7 +228,7 @@ export function createAuditStore(database: Database) {
         .selectFrom("audit")
         .leftJoin("members", "members.id", "audit.memberId")
         .select(({ fn }) => ["audit.target", "audit.memberId", "audit.via", fn.coalesce("members.name", "audit.memberName").as("name")])
-        .where("audit.target", "in", oneOf(database, targets))
+        .where("audit.target", "in", selectTexts(database, targets))
         .where("audit.action", "=", action)
         .where("audit.connectionId", "=", connectionId)
         .where("audit.status", "<", 300)
@@ -243,8 +243,8 @@ export function createAuditStore(database: Database) {
     },
 
     async wasDone(actions: readonly string[], connectionId: string): Promise<boolean> {
-      const found = database.selectFrom("audit").select("id").where("action", "in", actions).where("connectionId", "=", connectionId);
-      return (await found.where("status", "<", 300).limit(1).executeTakeFirst()) !== undefined;
+      const query = database.selectFrom("audit").select("id").where("action", "in", actions).where("connectionId", "=", connectionId);
+      return (await query.where("status", "<", 300).limit(1).executeTakeFirst()) !== undefined;
     },
 
     async choices(): Promise<{ members: LoggedPerson[]; actions: string[] }> {
@@ -282,7 +282,7 @@ function plain(text: string | undefined): string | undefined {
   return text === undefined ? undefined : toPlainLine(text);
 }
 
-function toEntry({ hash: _, ...row }: Row<"audit">): KeptEntry {
+function toEntry({ hash: _, ...row }: Row<"audit">): StoredEntry {
   const { memberName, target, outcome, via, memberEmail } = row;
   return {
     ...row,

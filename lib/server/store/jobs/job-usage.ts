@@ -6,7 +6,7 @@ import { type Kysely, sql } from "kysely";
 import { isTerminalWord } from "@/lib/contract/jobs/job-list";
 import { type JobListItem } from "@/lib/contract/schemas/job";
 import { toJobView } from "@/lib/contract/views/job-view";
-import { type Database } from "../database";
+import { type Database, deleteBefore } from "../database";
 import { dialectOf } from "../dialect";
 import { type Tables } from "../tables";
 
@@ -48,7 +48,7 @@ export function createJobUsageStore(database: Database) {
       return rows;
     },
 
-    /** Jobs in these states that no service lists any more, according to the ledger: their end was never seen. */
+    /** Jobs in these states that no service lists any more, according to the job index: their end was never seen. */
     async lost(range: UsageRange, words: readonly string[]): Promise<Pick<UsageSum, "memberId" | "token" | "connectionId" | "jobs">[]> {
       if (words.length === 0) return [];
       const { rows } = await sql<Pick<UsageSum, "memberId" | "token" | "connectionId" | "jobs">>`
@@ -64,11 +64,11 @@ export function createJobUsageStore(database: Database) {
       const { rows } = await sql<{ id: string; name?: string }>`
         SELECT value AS id, coalesce(members.name, (
           SELECT member_name FROM audit WHERE member_id = value ORDER BY id DESC LIMIT 1)) AS name
-        FROM ${dialectOf(database).rowsOf(memberIds)} LEFT JOIN members ON members.id = value`.execute(database);
+        FROM ${dialectOf(database).textRows(memberIds)} LEFT JOIN members ON members.id = value`.execute(database);
       return new Map(rows.flatMap(({ id, name }) => (name ? [[id, name] as const] : [])));
     },
 
-    /** Jobs with outputs whose size has not been asked for, newest first. */
+    /** Jobs with outputs of unknown size, newest first. */
     async unsized(connectionId: string, limit: number): Promise<{ jobId: string; outputs: number }[]> {
       const rows = await database
         .selectFrom("jobUsage")
@@ -91,15 +91,12 @@ export function createJobUsageStore(database: Database) {
     },
 
     async sweep(now: number): Promise<void> {
-      await database
-        .deleteFrom("jobUsage")
-        .where("at", "<", now - KEPT_MS)
-        .execute();
+      await deleteBefore(database, "jobUsage", "at", now - KEPT_MS);
     },
   };
 }
 
-/** Part of the ledger's own transaction, so that both are written together. */
+/** Part of the job index's own transaction, so that both are written together. */
 export async function noteUsage(trx: Kysely<Tables>, connectionId: string, { item, memberId, token, createdMs }: UsedJob): Promise<void> {
   if (memberId === undefined || createdMs <= 0) return;
   const { runMs, outputsCount } = toJobView(item);

@@ -5,8 +5,8 @@ import { createHash } from "node:crypto";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { createLru } from "@/lib/shared/lru";
 import { type Connection, toConnection } from "../connections";
-import { type Database, hasEffect } from "../database";
-import { oneOf } from "../dialect";
+import { type Database, deleteBefore, hasEffect } from "../database";
+import { selectTexts } from "../dialect";
 import { type Row } from "../tables";
 
 export type ShownFile = { filename: string; subfolder: string; type: string };
@@ -16,7 +16,7 @@ export type PersonalConnection = { id: string; ownerId: string; ownerName: strin
 const DAY_MS = 24 * 60 * 60_000;
 const KEPT_MS = 30 * DAY_MS;
 /** A statement of SQLite holds 32,766 values at most. */
-const AT_ONCE = 5000;
+const BATCH_SIZE = 5000;
 
 function toSharedConnection(row: Row<"connections"> & { seenOf: string }): Connection {
   const connection = toConnection(row);
@@ -56,7 +56,7 @@ export function createJobViewerStore(database: Database) {
         .innerJoin("members", "members.id", "jobViewers.memberId")
         .leftJoin("members as giver", "giver.id", "jobViewers.givenBy")
         .select(["connectionId", "members.id", "members.name", "giver.name as giver", "givenAt"])
-        .where("connectionId", "in", oneOf(database, connectionIds))
+        .where("connectionId", "in", selectTexts(database, connectionIds))
         .orderBy("givenAt")
         .orderBy("members.id")
         .execute();
@@ -96,12 +96,9 @@ export function createJobViewerStore(database: Database) {
       const day = Math.floor(now / DAY_MS);
       const fresh = [...new Set(files.map(hashOf))].filter((hash) => !noted.has(`${day} ${connectionId} ${hash}`));
       if (fresh.length === 0) return;
-      await database
-        .deleteFrom("shownFiles")
-        .where("at", "<", now - KEPT_MS)
-        .execute();
-      for (let from = 0; from < fresh.length; from += AT_ONCE) {
-        const rows = fresh.slice(from, from + AT_ONCE).map((hash) => ({ connectionId, fileHash: hash, at: now }));
+      await deleteBefore(database, "shownFiles", "at", now - KEPT_MS);
+      for (let from = 0; from < fresh.length; from += BATCH_SIZE) {
+        const rows = fresh.slice(from, from + BATCH_SIZE).map((hash) => ({ connectionId, fileHash: hash, at: now }));
         await database
           .insertInto("shownFiles")
           .values(rows)

@@ -1,12 +1,13 @@
 // Submissions by idempotency key, labels of jobs and names of workflows.
 
 import "server-only";
-import { type Database, hasEffect } from "../database";
-import { oneOf } from "../dialect";
+import { type BatchRef, MAX_BATCH_SIZE } from "@/lib/contract/workflow/submission";
+import { type Database, deleteBefore, hasEffect } from "../database";
+import { selectTexts } from "../dialect";
 
 type Submission = { memberId: string; key: string };
 export type Attempt = Submission & { begunAt: number };
-export type KeptSubmission = { contentHash: string; answer?: string; failure?: { code: string; message: string } };
+export type StoredSubmission = { contentHash: string; answer?: string; failure?: { code: string; message: string } };
 
 export function createSubmissionStore(database: Database) {
   const update = ({ memberId, key }: Submission) =>
@@ -15,7 +16,7 @@ export function createSubmissionStore(database: Database) {
   return {
     /** False if it was begun before. Rows older than `forgetBefore` are deleted. */
     async begin({ memberId, key }: Submission, about: { contentHash: string; now: number; forgetBefore: number }): Promise<boolean> {
-      await database.deleteFrom("submissions").where("createdAt", "<", about.forgetBefore).execute();
+      await deleteBefore(database, "submissions", "createdAt", about.forgetBefore);
       return hasEffect(
         database
           .insertInto("submissions")
@@ -24,8 +25,8 @@ export function createSubmissionStore(database: Database) {
       );
     },
 
-    async accepted(submission: Submission, answer: string): Promise<void> {
-      await update(submission).set({ answer }).execute();
+    async accepted(submission: Submission, text: string): Promise<void> {
+      await update(submission).set({ answer: text }).execute();
     },
 
     async unknown(submission: Submission, { code, message }: { code: string; message: string }): Promise<void> {
@@ -43,7 +44,7 @@ export function createSubmissionStore(database: Database) {
         .execute();
     },
 
-    async find({ memberId, key }: Submission): Promise<KeptSubmission | undefined> {
+    async find({ memberId, key }: Submission): Promise<StoredSubmission | undefined> {
       const row = await database
         .selectFrom("submissions")
         .select(["contentHash", "answer", "failureCode", "failureMessage"])
@@ -65,17 +66,18 @@ const KEPT_MS = 366 * 24 * 60 * 60_000;
 const MAX_RERUNS = 20;
 
 export type JobLabel = { label?: string; rerunOf?: string };
+type SubmittedJob = JobLabel & { batch?: BatchRef; jobId: string; now: number };
+export type StoredBatch = { jobIds: string[]; size: number; newestAt: number };
+
+export type JobLabelStore = ReturnType<typeof createJobLabelStore>;
 
 export function createJobLabelStore(database: Database) {
   return {
-    async remember(connectionId: string, { jobId, label = "", rerunOf, now }: JobLabel & { jobId: string; now: number }): Promise<void> {
-      await database
-        .deleteFrom("jobLabels")
-        .where("createdAt", "<", now - KEPT_MS)
-        .execute();
+    async remember(connectionId: string, { jobId, label = "", rerunOf, batch, now }: SubmittedJob): Promise<void> {
+      await deleteBefore(database, "jobLabels", "createdAt", now - KEPT_MS);
       await database
         .insertInto("jobLabels")
-        .values({ connectionId, jobId, label, rerunOf, createdAt: now })
+        .values({ connectionId, jobId, label, rerunOf, batchId: batch?.id, batchSize: batch?.size, createdAt: now })
         .onConflict((conflict) => conflict.columns(["connectionId", "jobId"]).doUpdateSet({ label, rerunOf: rerunOf ?? null }))
         .execute();
     },
@@ -85,11 +87,37 @@ export function createJobLabelStore(database: Database) {
         .selectFrom("jobLabels")
         .select(["jobId", "label", "rerunOf"])
         .where("connectionId", "=", connectionId)
-        .where("jobId", "in", oneOf(database, jobIds))
+        .where("jobId", "in", selectTexts(database, jobIds))
         .execute();
       return new Map(
         rows.map(({ jobId: id, label, rerunOf }) => [id, { ...(label !== "" && { label }), ...(rerunOf !== undefined && { rerunOf }) }]),
       );
+    },
+
+    /** The batch of each job that has one, by the job's id. */
+    async batchesOf(connectionId: string, jobIds: readonly string[]): Promise<Map<string, string>> {
+      const rows = await database
+        .selectFrom("jobLabels")
+        .select(["jobId", "batchId"])
+        .where("connectionId", "=", connectionId)
+        .where("jobId", "in", selectTexts(database, jobIds))
+        .where("batchId", "is not", null)
+        .execute();
+      return new Map(rows.flatMap(({ jobId, batchId }) => (batchId === undefined ? [] : [[jobId, batchId]])));
+    },
+
+    /** What was submitted of a batch until now. */
+    async batch(connectionId: string, batchId: string): Promise<StoredBatch> {
+      const rows = await database
+        .selectFrom("jobLabels")
+        .select(["jobId", "batchSize", "createdAt"])
+        .where("connectionId", "=", connectionId)
+        .where("batchId", "=", batchId)
+        .orderBy("createdAt")
+        .limit(MAX_BATCH_SIZE)
+        .execute();
+      const newest = rows.at(-1);
+      return { jobIds: rows.map(({ jobId }) => jobId), size: newest?.batchSize ?? 0, newestAt: newest?.createdAt ?? 0 };
     },
 
     async rerunsOf(connectionId: string, jobId: string): Promise<string[]> {
@@ -135,7 +163,7 @@ export function createWorkflowNameStore(database: Database) {
         .selectFrom("workflowNames")
         .select(["workflowId", "name"])
         .where("connectionId", "=", connectionId)
-        .where("workflowId", "in", oneOf(database, workflowIds))
+        .where("workflowId", "in", selectTexts(database, workflowIds))
         .execute();
       return new Map(rows.map((row) => [row.workflowId, row.name]));
     },

@@ -3,14 +3,14 @@
 import "server-only";
 import { randomUUID } from "node:crypto";
 import { z } from "zod";
-import { type EmbedLook, type EmbedPage, embedPages, embedThemes } from "@/lib/contract/embed/embed-pages";
+import { type EmbedAppearance, type EmbedPage, embedPages, embedThemes } from "@/lib/contract/embed/embed-pages";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { parseJson } from "@/lib/contract/json/parse-json";
 import { type Database, prepareOne } from "../database";
 import { hashToken } from "../settings";
 import { type Row } from "../tables";
 
-export type EmbedSession = EmbedLook &
+export type EmbedSession = EmbedAppearance &
   Omit<Row<"embedSessions">, "tokenHash" | "pages" | "theme" | "language"> & { pages: readonly EmbedPage[] };
 export type NewEmbedSession = Omit<EmbedSession, "id">;
 
@@ -38,7 +38,7 @@ export function createEmbedSessionStore(database: Database) {
       return row && toSession(row);
     },
 
-    async setLook(id: string, { theme, language }: EmbedLook): Promise<void> {
+    async setAppearance(id: string, { theme, language }: EmbedAppearance): Promise<void> {
       if (theme === undefined && language === undefined) return;
       await database.updateTable("embedSessions").set({ theme, language }).where("id", "=", id).execute();
     },
@@ -52,5 +52,5 @@ export function createEmbedSessionStore(database: Database) {
 }
 
 function toSession({ tokenHash: _, pages, theme, ...session }: Row<"embedSessions">): EmbedSession {
-  return { ...session, pages: pagesSchema.parse(parseJson(pages)), theme: embedThemes.find((one) => one === theme) };
+  return { ...session, pages: pagesSchema.parse(parseJson(pages)), theme: embedThemes.find((embedTheme) => embedTheme === theme) };
 }

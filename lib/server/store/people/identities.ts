@@ -7,15 +7,15 @@ import { insertMember, type Member, type NewMember, oneMemberAtATime } from "./m
 
 /** `provider`: its id in the settings, for people to read. */
 export type Identity = { issuer: string; subject: string; provider: string };
-export type KnownIdentity = Row<"identities">;
+export type StoredIdentity = Row<"identities">;
 export type ProviderSession = Row<"providerSessions">;
 
 export function createIdentityStore(database: Database) {
   const bySubject = prepareOne(database, database.selectFrom("identities").selectAll().where("issuer", "=", "").where("subject", "=", ""));
   return {
-    find: (issuer: string, subject: string): Promise<KnownIdentity | undefined> => bySubject(issuer, subject),
+    find: (issuer: string, subject: string): Promise<StoredIdentity | undefined> => bySubject(issuer, subject),
 
-    async list(memberId?: string): Promise<KnownIdentity[]> {
+    async list(memberId?: string): Promise<StoredIdentity[]> {
       const all = database.selectFrom("identities").selectAll().where("memberId", "is not", null).orderBy("createdAt");
       return (memberId === undefined ? all : all.where("memberId", "=", memberId)).execute();
     },
@@ -26,13 +26,13 @@ export function createIdentityStore(database: Database) {
 
     async makeMember(member: NewMember, identity: Identity): Promise<Member | undefined> {
       return oneMemberAtATime(database, async (transaction) => {
-        const known = await transaction
+        const storedIdentity = await transaction
           .selectFrom("identities")
           .select("subject")
           .where("issuer", "=", identity.issuer)
           .where("subject", "=", identity.subject)
           .executeTakeFirst();
-        const made = known ? undefined : await insertMember(transaction, member);
+        const made = storedIdentity ? undefined : await insertMember(transaction, member);
         if (made) await linkIdentity(transaction, identity, made.id, member.createdAt);
         return made;
       });

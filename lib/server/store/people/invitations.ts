@@ -3,7 +3,7 @@
 import "server-only";
 import { randomUUID } from "node:crypto";
 import { type Role } from "@/lib/contract/people/roles";
-import { type Database } from "../database";
+import { type Database, deleteBefore } from "../database";
 import { hashToken } from "../settings";
 import { type Row } from "../tables";
 import { type Identity, linkIdentity } from "./identities";
@@ -32,10 +32,7 @@ export function createInvitationStore(database: Database) {
       const { email, createdAt } = invitation;
       const id = randomUUID();
       await oneMemberAtATime(database, async (transaction) => {
-        await transaction
-          .deleteFrom("invitations")
-          .where("expiresAt", "<", createdAt - KEPT_MS)
-          .execute();
+        await deleteBefore(transaction, "invitations", "expiresAt", createdAt - KEPT_MS);
         await transaction
           .updateTable("invitations")
           .set({ withdrawnAt: createdAt })
@@ -91,9 +88,9 @@ export function createInvitationStore(database: Database) {
         if (!member) return "taken";
         // Another member got the identity meanwhile: undo everything.
         if (identity && !(await linkIdentity(transaction, identity, member.id, now))) throw new Error("the identity is another member's");
-        const taken = transaction.updateTable("invitations").set({ acceptedAt: now }).where("id", "=", row.id);
+        const acceptance = transaction.updateTable("invitations").set({ acceptedAt: now }).where("id", "=", row.id);
         // Withdrawn in another process meanwhile: undo everything.
-        const { numUpdatedRows } = await taken.where("withdrawnAt", "is", null).executeTakeFirst();
+        const { numUpdatedRows } = await acceptance.where("withdrawnAt", "is", null).executeTakeFirst();
         if (Number(numUpdatedRows) === 0) throw new Error("the invitation was withdrawn meanwhile");
         return member;
       });

@@ -17,7 +17,7 @@ const GUESTS_AT_ONCE = 200;
 
 /** Work that looks for an owner, an address or an identity and then writes it runs one after the other. */
 export const oneMemberAtATime = <T>(database: Database, work: (trx: Kysely<Tables>) => Promise<T>) =>
-  dialectOf(database).serially(database, "members", work);
+  dialectOf(database).runExclusive(database, "members", work);
 
 export function createMemberStore(database: Database) {
   const byId = prepareOne(database, database.selectFrom("members").selectAll().where("id", "=", ""));
@@ -48,7 +48,7 @@ export function createMemberStore(database: Database) {
       const id = `guest-${createHash("sha256").update(email).digest("hex").slice(0, 32)}`;
       const of = { id, disabled: true, guestOf: hostId, guestSeenAt: now };
       // Both the id and the address identify the guest: of two tickets at once, one waits.
-      const kept = await dialectOf(database).serially(database, id, (trx) =>
+      const member = await dialectOf(database).runExclusive(database, id, (trx) =>
         trx
           .insertInto("members")
           .values({ ...toRow({ name, email, role: "viewer", createdAt: now }), ...of })
@@ -56,15 +56,15 @@ export function createMemberStore(database: Database) {
           .returningAll()
           .executeTakeFirstOrThrow(),
       );
-      return toMember(kept);
+      return toMember(member);
     },
 
     /** Deletes some guests of a host page, or some who stayed away for a month; true if more may remain. Logs and usage keep names. */
     async removeGuests(of: { hostId: string } | { now: number }): Promise<boolean> {
       const guests = database.selectFrom("members").select("id").where("guestOf", "is not", null).limit(GUESTS_AT_ONCE);
       const some = "hostId" in of ? guests.where("guestOf", "=", of.hostId) : guests.where("guestSeenAt", "<", of.now - GUEST_KEPT_MS);
-      const done = await database.deleteFrom("members").where("id", "in", some).executeTakeFirst();
-      return Number(done.numDeletedRows) === GUESTS_AT_ONCE;
+      const deleteResult = await database.deleteFrom("members").where("id", "in", some).executeTakeFirst();
+      return Number(deleteResult.numDeletedRows) === GUESTS_AT_ONCE;
     },
 
     async get(id: string): Promise<Member | undefined> {

@@ -56,13 +56,13 @@ export function createSessionStore(database: Database) {
         // Its end could not be written to the disk.
         if (ending.has(id)) await transaction.deleteFrom("sessions").where("id", "=", id).execute();
         await transaction.updateTable("members").set({ seenAt: createdAt }).where("id", "=", memberId).execute();
-        const begun = await transaction
+        const inserted = await transaction
           .insertInto("sessions")
           .values(session)
           .onConflict((conflict) => conflict.column("id").doNothing())
           .executeTakeFirst();
         ending.delete(id);
-        return Number(begun.numInsertedOrUpdatedRows) > 0;
+        return Number(inserted.numInsertedOrUpdatedRows) > 0;
       });
     },
 
@@ -102,11 +102,7 @@ export function createSessionStore(database: Database) {
      */
     async recordEndReasons(memberId: string, cause: EndCause, now: number, ids?: readonly string[]): Promise<void> {
       const columns = [sql<string>`cast(${cause} as text)`.as("cause"), sql<number>`cast(${now} as bigint)`.as("at")] as const;
-      const live = database
-        .selectFrom("sessions")
-        .innerJoin("members", (join) =>
-          join.onRef("members.id", "=", "sessions.memberId").onRef("members.sessionVersion", "=", "sessions.version"),
-        )
+      const live = found
         .where("sessions.memberId", "=", memberId)
         .$if(ids !== undefined, (query) => query.where("sessions.id", "in", [...(ids ?? [])]))
         .select(["sessions.id", ...columns]);

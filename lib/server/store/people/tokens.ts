@@ -27,9 +27,9 @@ export function createTokenStore(database: Database) {
   const byId = prepareOne(database, database.selectFrom("tokens").selectAll().where("id", "=", ""));
   return {
     /** "taken": an active token of the member has this name; "full": the member has the maximum number. */
-    async create({ token, ...given }: NewToken): Promise<Token | "taken" | "full"> {
-      const made: Token = { id: randomUUID(), ...given, lastUsedAt: undefined, revokedAt: undefined };
-      return dialectOf(database).serially(database, `tokens of ${made.memberId}`, async (transaction) => {
+    async create({ token, ...fields }: NewToken): Promise<Token | "taken" | "full"> {
+      const made: Token = { id: randomUUID(), ...fields, lastUsedAt: undefined, revokedAt: undefined };
+      return dialectOf(database).runExclusive(database, `tokens of ${made.memberId}`, async (transaction) => {
         const { createdAt: now, memberId } = made;
         // Writes first, so that in SQLite too no other process writes from here on.
         await transaction
@@ -107,5 +107,5 @@ function toToken({ tokenHash: _, connections, operations, ...token }: Row<"token
 }
 
 function textsIn(list: unknown): string[] {
-  return Array.isArray(list) ? list.filter((one) => typeof one === "string") : [];
+  return Array.isArray(list) ? list.filter((item) => typeof item === "string") : [];
 }

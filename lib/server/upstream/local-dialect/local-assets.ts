@@ -6,7 +6,7 @@ import { viewPath } from "@/lib/comfyui/client";
 import { isObject, textOf } from "@/lib/contract/json/json";
 import { mediaKindOf, type OutputFile } from "@/lib/contract/views/outputs-view";
 import { readBytes } from "../streams";
-import { isNoRoute, notThere, readLocal, translated, type Translation } from "./local-exchange";
+import { isMissingRoute, jsonResponse, notImplemented, readLocal, type Translation } from "./local-exchange";
 
 const MAX_REFUSAL = 64 * 1024;
 const folders = ["input", "output", "temp"];
@@ -20,30 +20,30 @@ export const assetTranslations: readonly Translation[] = [
     // Without --enable-assets every path of them is a 503, which elsewhere means "try again"; older versions do not know the paths.
     method: "*",
     path: /\/api\/(assets|tags|tasks)(\/.*)?$/,
-    async speak({ request, pass, url, caught }) {
-      const answer = await pass();
-      const isRoot = caught[1] === undefined;
+    async translate({ request, forward, url, pathGroups }) {
+      const response = await forward();
+      const isRoot = pathGroups[1] === undefined;
       // A missing asset is reported in JSON; a HEAD for its hash has no body.
-      const isOfOne = request.method !== "HEAD" && oneAsset.test(caught[1] ?? "");
-      if (answer.status === 503 || (isRoot && answer.status === 405) || ((isRoot || isOfOne) && isNoRoute(answer)))
-        return notThere("This local server runs without its asset library (--enable-assets).");
+      const isOfOne = request.method !== "HEAD" && oneAsset.test(pathGroups[1] ?? "");
+      if (response.status === 503 || (isRoot && response.status === 405) || ((isRoot || isOfOne) && isMissingRoute(response)))
+        return notImplemented("This local server runs without its asset library (--enable-assets).");
       // Only newer versions have it.
-      if (caught[1] === "/download" && isNoRoute(answer)) return notThere("This local server does not download models.");
-      if (answer.status === 400 && url.searchParams.has("metadata_filter")) return refusedFilter(answer);
-      const tellsAssets = caught[0] === "assets" && request.method !== "HEAD" && request.method !== "DELETE";
-      return tellsAssets && /\bjson\b/i.test(answer.headers.get("content-type") ?? "") && !/\/(content|tags)/.test(caught[1] ?? "")
-        ? withFiles(answer)
-        : answer;
+      if (pathGroups[1] === "/download" && isMissingRoute(response)) return notImplemented("This local server does not download models.");
+      if (response.status === 400 && url.searchParams.has("metadata_filter")) return refusedFilter(response);
+      const returnsAssets = pathGroups[0] === "assets" && request.method !== "HEAD" && request.method !== "DELETE";
+      return returnsAssets && /\bjson\b/i.test(response.headers.get("content-type") ?? "") && !/\/(content|tags)/.test(pathGroups[1] ?? "")
+        ? withFiles(response)
+        : response;
     },
   },
 ];
 
-async function withFiles(answer: Response): Promise<Response> {
-  const read = await readLocal(answer);
-  if (!read.ok) return read.failure;
-  const list = listSchema.safeParse(read.value);
-  const value = list.success ? { ...list.data, assets: list.data.assets.map(toAsset) } : toAsset(read.value);
-  return translated(value, answer.status);
+async function withFiles(response: Response): Promise<Response> {
+  const localResult = await readLocal(response);
+  if (!localResult.ok) return localResult.failure;
+  const list = listSchema.safeParse(localResult.value);
+  const value = list.success ? { ...list.data, assets: list.data.assets.map(toAsset) } : toAsset(localResult.value);
+  return jsonResponse(value, response.status);
 }
 
 function toAsset(asset: unknown): unknown {
@@ -78,12 +78,12 @@ function fileOf(asset: Record<string, unknown>): OutputFile | undefined {
 }
 
 /** Read once and passed on: of two readers, one that stops early would block the other. A refusal of any length stays a refusal. */
-async function refusedFilter(answer: Response): Promise<Response> {
-  const bytes = await readBytes(answer.body, MAX_REFUSAL);
+async function refusedFilter(response: Response): Promise<Response> {
+  const bytes = await readBytes(response.body, MAX_REFUSAL);
   const text = bytes && new TextDecoder().decode(bytes);
   if (text?.includes("UNSUPPORTED_PARAM"))
-    return translated({ code: "INVALID_QUERY", message: "A local server does not filter assets by metadata." }, 400);
-  const headers = new Headers(answer.headers);
+    return jsonResponse({ code: "INVALID_QUERY", message: "A local server does not filter assets by metadata." }, 400);
+  const headers = new Headers(response.headers);
   headers.delete("content-length");
-  return new Response(text, { status: answer.status, headers });
+  return new Response(text, { status: response.status, headers });
 }

@@ -65,13 +65,13 @@ export function toWorkflow([, , prompt, extra_data]: QueueItem) {
   return Object.values(objectOf(prompt) ?? {}).includes(null) ? {} : { workflow: { prompt, extra_data } };
 }
 
-/** A stored picture, film or sound first, then a temporary one, then any file or text. */
+/** A stored picture, video or sound first, then a temporary one, then any file or text. */
 function toPreview(outputs: readonly OutputView[]): object | undefined {
   const shown = outputs.filter(({ kind }) => shownKinds.has(kind));
   const best = shown.find(({ temporary }) => !temporary) ?? shown[0] ?? outputs.find(({ file, text }) => file ?? text);
   if (best === undefined) return undefined;
-  const place = { nodeId: best.nodeId, mediaType: best.key };
-  return best.file ? { ...best.file, ...place } : { content: best.text?.slice(0, 1024), ...place };
+  const location = { nodeId: best.nodeId, mediaType: best.key };
+  return best.file ? { ...best.file, ...location } : { content: best.text?.slice(0, 1024), ...location };
 }
 
 function factsOf(extra: unknown): { create_time?: number; workflow_id?: string } {

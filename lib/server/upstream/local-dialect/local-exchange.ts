@@ -12,86 +12,86 @@ import { type Send } from "../send";
 import { oneChunk } from "../streams";
 import { type LocalJob } from "./local-entries";
 
-const KNOWN_MS = 60_000;
+const CACHE_MS = 60_000;
 const MAX_SERVERS = 20;
 
 /** `isCut`: the server has older ones. */
-export type Ended = { newestFirst: readonly LocalJob[]; isCut: boolean };
-type EndedMemory = ReturnType<typeof createEndedMemory>;
+export type EndedJobs = { newestFirst: readonly LocalJob[]; isCut: boolean };
+type EndedJobsCache = ReturnType<typeof createEndedJobsCache>;
 
-/** The ended jobs of servers whose list is made from their history. */
-export function createEndedMemory(now: () => number) {
-  const servers = createLru<string, { ended: Ended; at: number }>({ max: MAX_SERVERS });
+/** Caches the ended jobs of servers whose job list is built from their history. */
+export function createEndedJobsCache(now: () => number) {
+  const servers = createLru<string, { endedJobs: EndedJobs; at: number }>({ max: MAX_SERVERS });
   return {
     now,
-    of(base: string): Ended | undefined {
-      const one = servers.get(base);
-      return one && now() - one.at < KNOWN_MS ? one.ended : undefined;
+    get(base: string): EndedJobs | undefined {
+      const server = servers.get(base);
+      return server && now() - server.at < CACHE_MS ? server.endedJobs : undefined;
     },
-    /** `isWhole`: the history was just read completely; otherwise the entries read before keep their age. */
-    keep(base: string, ended: Ended, isWhole: boolean): void {
-      servers.set(base, { ended, at: isWhole ? now() : (servers.get(base)?.at ?? 0) });
+    /** `isWhole`: the whole history was just read. Otherwise the cached entry keeps its age. */
+    set(base: string, endedJobs: EndedJobs, isWhole: boolean): void {
+      servers.set(base, { endedJobs, at: isWhole ? now() : (servers.get(base)?.at ?? 0) });
     },
-    forget: (base: string) => void servers.delete(base),
+    delete: (base: string) => void servers.delete(base),
   };
 }
 
-type Question = { json?: unknown; query?: Readonly<Record<string, string | number>> | undefined };
+type CallOptions = { json?: unknown; query?: Readonly<Record<string, string | number>> | undefined };
 
 export type LocalExchange = {
   request: Request;
   url: URL;
-  /** The groups caught by the path's pattern, as they are in the path. */
-  caught: readonly string[];
+  /** The groups of the path pattern, still encoded. */
+  pathGroups: readonly string[];
   /** The server's address: everything before /api. */
   base: string;
-  ended: EndedMemory;
-  /** The client id with which the console submits and listens. */
+  endedJobs: EndedJobsCache;
+  /** The client id of the console's submissions and WebSocket. */
   clientId: string;
   /** Sends the request unchanged, or with parameters changed by `change` (then it must have no body). */
-  pass(change?: (query: URLSearchParams) => void): Promise<Response>;
+  forward(change?: (query: URLSearchParams) => void): Promise<Response>;
   /** Calls the same server; `path` begins with /api. */
-  ask(path: `/api/${string}`, question?: Question): Promise<Response>;
-  /** The same server; a failure is the answer to pass on. */
+  call(path: `/api/${string}`, options?: CallOptions): Promise<Response>;
+  /** A client of the same server. Its failures are responses to return as they are. */
   server: ComfyClient<Response>;
 };
 
-/** Ends a translation with this answer. */
-export class EarlyAnswer extends Error {
+/** Ends a translation with this response. */
+export class EarlyResponse extends Error {
   constructor(readonly answer: Response) {
-    super("a local server's answer is passed on");
+    super("a local server's response is returned as it is");
   }
 }
 
-/** The server's answer is not JSON. It matches no schema, so validation rejects it. */
-export class NotJson extends EarlyAnswer {
+/** The response is not JSON. It matches no schema, so validation rejects it. */
+export class NotJsonResponse extends EarlyResponse {
   constructor() {
     super(new Response("no JSON"));
   }
 }
 
-export async function valueOf<T>(read: Promise<Result<T, Response>>): Promise<T> {
+export async function unwrap<T>(read: Promise<Result<T, Response>>): Promise<T> {
   const result = await read;
-  if (!result.ok) throw new EarlyAnswer(result.failure);
+  if (!result.ok) throw new EarlyResponse(result.failure);
   return result.value;
 }
 
-export const idIn = ({ caught }: LocalExchange): string => decodeURIComponent(caught[0] ?? "");
+export const jobIdOf = ({ pathGroups }: LocalExchange): string => decodeURIComponent(pathGroups[0] ?? "");
 
 export type Translation = {
   method: string;
-  /** For the path from /api on. */
+  /** Matches the path from /api on. */
   path: RegExp;
-  speak(exchange: LocalExchange): Promise<Response>;
+  translate(exchange: LocalExchange): Promise<Response>;
 };
 
-type LocalTools = { send: Send; ended: EndedMemory; clientId: string };
+type LocalTools = { send: Send; endedJobs: EndedJobsCache; clientId: string };
 
-export function openExchange({ send, ended, clientId }: LocalTools, request: Request, caught: RegExpExecArray): LocalExchange {
+export function openExchange({ send, endedJobs, clientId }: LocalTools, request: Request, pathGroups: RegExpExecArray): LocalExchange {
   const url = new URL(request.url);
-  const base = url.href.slice(0, url.href.length - url.search.length - caught[0].length);
+  const base = url.href.slice(0, url.href.length - url.search.length - pathGroups[0].length);
 
-  function ask(path: `/api/${string}`, { json, query = {} }: Question = {}): Promise<Response> {
+  function call(path: `/api/${string}`, { json, query = {} }: CallOptions = {}): Promise<Response> {
     const target = new URL(base + path);
     for (const [name, value] of Object.entries(query)) target.searchParams.set(name, String(value));
     const key = keyHeader(request.headers.get("x-api-key"));
@@ -105,12 +105,12 @@ export function openExchange({ send, ended, clientId }: LocalTools, request: Req
   return {
     request,
     url,
-    caught: caught.slice(1),
+    pathGroups: pathGroups.slice(1),
     base,
-    ended,
+    endedJobs,
     clientId,
-    ask,
-    pass(change) {
+    call,
+    forward(change) {
       if (!change) return send(request);
       const target = new URL(url);
       change(target.searchParams);
@@ -118,49 +118,49 @@ export function openExchange({ send, ended, clientId }: LocalTools, request: Req
     },
     server: createComfyClient(
       // A queue contains the graphs of all its jobs.
-      async (path, { body, bounds } = {}) => readLocal(await ask(`/api${path}`, { json: body }), path === "/queue" ? bounds : undefined),
-      () => translated(null),
+      async (path, { body, bounds } = {}) => readLocal(await call(`/api${path}`, { json: body }), path === "/queue" ? bounds : undefined),
+      () => jsonResponse(null),
     ),
   };
 }
 
-/** `bounds`: if the answer is too large, values below their depth are skipped. */
-export async function readLocal(answer: Response, bounds?: JsonBounds): Promise<Result<unknown, Response>> {
-  if (answer.status >= 300 || /^\s*text\/html\b/i.test(answer.headers.get("content-type") ?? "")) return failed(answer);
-  const parsed = await parseAnswer(answer.body).catch(async (error: unknown) => {
+/** `bounds`: if the response is too large, deeper values are skipped. */
+export async function readLocal(response: Response, bounds?: JsonBounds): Promise<Result<unknown, Response>> {
+  if (response.status >= 300 || /^\s*text\/html\b/i.test(response.headers.get("content-type") ?? "")) return failed(response);
+  const parsed = await parseAnswer(response.body).catch(async (error: unknown) => {
     if (!bounds || !(error instanceof TooLargeAnswer) || !error.whole) throw error;
     const upper = await meterJsonStream(error.whole, bounds);
     if (!upper.ok) throw new TooLargeAnswer();
     return parseAnswer(oneChunk(Buffer.from(upper.value)));
   });
-  if (!parsed.ok) throw new NotJson();
+  if (!parsed.ok) throw new NotJsonResponse();
   return ok(parsed.value);
 }
 
-/** For an answer that may be missing: undefined if it is too large. */
-export function unlessTooLarge(error: unknown): undefined {
+/** A `catch` handler for optional responses: undefined if one is too large. */
+export function ignoreTooLarge(error: unknown): undefined {
   if (!(error instanceof TooLargeAnswer)) throw error;
   error.discard();
 }
 
-/** An answer in the interface's words. */
-export function translated(value: unknown, status = 200): Response {
+/** A response in the format of the API. */
+export function jsonResponse(value: unknown, status = 200): Response {
   return new Response(writeExactJson(value), { status, headers: { "content-type": "application/json" } });
 }
 
-export const noSuchJob = () => translated({ code: "NOT_FOUND", message: "The server knows no such job." }, 404);
+export const jobNotFound = () => jsonResponse({ code: "NOT_FOUND", message: "The server has no such job." }, 404);
 
-/** The path itself does not exist, as in an older version: a missing item below a known path is reported in JSON. */
-export function isNoRoute({ status, headers }: Response): boolean {
+/** True if the path itself does not exist, as in an older version. A missing item below a known path is reported in JSON. */
+export function isMissingRoute({ status, headers }: Response): boolean {
   return status === 404 && !/\bjson\b/i.test(headers.get("content-type") ?? "");
 }
 
-/** The server has no list of jobs, or a damaged job makes it fail, so its queue and history are read instead. */
-export function hasNoJobs(answer: Response): boolean {
-  return isNoRoute(answer) || answer.status === 500;
+/** True if the server has no job list, or a damaged job makes it fail. Queue and history are then read instead. */
+export function isJobListUnavailable(response: Response): boolean {
+  return isMissingRoute(response) || response.status === 500;
 }
 
-/** What a local server lacks, in one line. */
-export function notThere(message: string): Response {
-  return translated({ code: "NOT_IMPLEMENTED", message }, 501);
+/** For operations that a local server does not support. */
+export function notImplemented(message: string): Response {
+  return jsonResponse({ code: "NOT_IMPLEMENTED", message }, 501);
 }

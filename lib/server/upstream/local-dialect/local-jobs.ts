@@ -9,23 +9,23 @@ import { toMilliseconds } from "@/lib/contract/times";
 import { TooLargeAnswer } from "../read-body";
 import { type LocalJob, toEndedJobs, toJobDetails, toQueuedJob, toWorkflow } from "./local-entries";
 import {
-  type Ended,
-  hasNoJobs,
-  idIn,
+  type EndedJobs,
+  ignoreTooLarge,
+  isJobListUnavailable,
+  jobIdOf,
+  jobNotFound,
+  jsonResponse,
   type LocalExchange,
-  noSuchJob,
-  notThere,
+  notImplemented,
   readLocal,
-  translated,
   type Translation,
-  unlessTooLarge,
-  valueOf,
+  unwrap,
 } from "./local-exchange";
 
 /** How many entries to request, in this order: if an answer is too large to hold, fewer are requested. */
 const READINGS = [1000, 200, 40, 8];
 const MAX_ENDED_JOBS = 1000;
-/** One entry tells whether a job has ended since; a few more tell which. */
+/** One entry shows whether a job has ended since; a few more show which. */
 const PEEKS = [1, 20];
 const ENDED = ["completed", "failed", "cancelled"];
 
@@ -35,7 +35,7 @@ async function listOlderJobs(exchange: LocalExchange): Promise<Response> {
   const wantsAllEnded = ENDED.every(wants);
   const matches = ({ status, workflow_id }: LocalJob) =>
     (status === undefined ? wantsAllEnded : wants(status)) && (query.workflow_id === undefined || workflow_id === query.workflow_id);
-  const { queue_running, queue_pending } = await valueOf(exchange.server.queue());
+  const { queue_running, queue_pending } = await unwrap(exchange.server.queue());
   const pending = queue_pending.map((item) => toQueuedJob(item, "pending"));
   const moving = [...pending, ...queue_running.map((item) => toQueuedJob(item, "in_progress"))];
   const { newestFirst, isCut } = ENDED.some(wants) ? await readEnded(exchange) : { newestFirst: [], isCut: false };
@@ -44,55 +44,55 @@ async function listOlderJobs(exchange: LocalExchange): Promise<Response> {
   const jobs = [...moving.filter(({ id }) => !over.has(id)), ...newestFirst]
     .filter(matches)
     .map((job) => ({ job, key: sortKey(job, query.sort_by) }))
-    .sort((one, other) => (query.sort_order === "asc" ? one.key - other.key : other.key - one.key))
+    .sort((item, other) => (query.sort_order === "asc" ? item.key - other.key : other.key - item.key))
     .map(({ job }) => job);
   const page = jobs.slice(query.offset, query.offset + query.limit);
   const has_more = query.offset + page.length < jobs.length;
   const pagination = { offset: query.offset, limit: query.limit, ...(!isCut && { total: jobs.length }), has_more };
-  return translated({ jobs: page, pagination, ...(isCut && { is_cut: true }) });
+  return jsonResponse({ jobs: page, pagination, ...(isCut && { is_cut: true }) });
 }
 
 async function readOlderJob({ server }: LocalExchange, id: string): Promise<Response> {
-  const found = await findJob(server, { promptId: id });
-  if (found.kind === "unreachable") return found.failure;
-  if (found.kind === "missing") return noSuchJob();
-  if (found.kind === "ended") return translated(toJobDetails(id, found.entry));
-  const state = found.kind === "runs" ? "in_progress" : "pending";
-  return translated({ ...toQueuedJob(found.item, state), ...toWorkflow(found.item) });
+  const jobLocation = await findJob(server, { promptId: id });
+  if (jobLocation.kind === "unreachable") return jobLocation.failure;
+  if (jobLocation.kind === "missing") return jobNotFound();
+  if (jobLocation.kind === "ended") return jsonResponse(toJobDetails(id, jobLocation.entry));
+  const state = jobLocation.kind === "runs" ? "in_progress" : "pending";
+  return jsonResponse({ ...toQueuedJob(jobLocation.item, state), ...toWorkflow(jobLocation.item) });
 }
 
-async function readEnded(exchange: LocalExchange): Promise<Ended> {
-  const { base, ended } = exchange;
-  const cached = ended.of(base);
+async function readEnded(exchange: LocalExchange): Promise<EndedJobs> {
+  const { base, endedJobs } = exchange;
+  const cached = endedJobs.get(base);
   if (cached) {
     const { newestFirst: before, isCut } = cached;
     for (const count of PEEKS) {
-      const newest = await readNewest(exchange, count).catch(unlessTooLarge);
+      const newest = await readNewest(exchange, count).catch(ignoreTooLarge);
       if (!newest) break;
       const at = before.length === 0 && newest.length < count ? newest.length : newest.findIndex(({ id }) => id === before[0]?.id);
       if (at < 0) continue;
       const now = cutTo(MAX_ENDED_JOBS, [...newest.slice(0, at), ...before], isCut);
-      ended.keep(base, now, false);
+      endedJobs.set(base, now, false);
       return now;
     }
   }
   for (const count of READINGS) {
-    // One more tells whether there are more.
-    const newest = await readNewest(exchange, count + 1).catch(unlessTooLarge);
+    // One more, to detect further entries.
+    const newest = await readNewest(exchange, count + 1).catch(ignoreTooLarge);
     if (!newest) continue;
     const now = cutTo(count, newest);
-    ended.keep(base, now, true);
+    endedJobs.set(base, now, true);
     return now;
   }
   throw new TooLargeAnswer();
 }
 
-function cutTo(max: number, newestFirst: readonly LocalJob[], wasCut = false): Ended {
+function cutTo(max: number, newestFirst: readonly LocalJob[], wasCut = false): EndedJobs {
   return { newestFirst: newestFirst.slice(0, max), isCut: wasCut || newestFirst.length > max };
 }
 
 async function readNewest({ server }: LocalExchange, count: number): Promise<readonly LocalJob[]> {
-  return toEndedJobs(await valueOf(server.history({ max_items: count })), MAX_ENDED_JOBS + 1);
+  return toEndedJobs(await unwrap(server.history({ max_items: count })), MAX_ENDED_JOBS + 1);
 }
 
 /** Sorts like newer versions: a missing time counts as zero. */
@@ -118,47 +118,47 @@ export const jobTranslations: readonly Translation[] = [
   {
     method: "GET",
     path: /\/api\/jobs$/,
-    async speak(exchange) {
-      const { url, pass } = exchange;
+    async translate(exchange) {
+      const { url, forward } = exchange;
       // The server would ignore it: the list would look filtered without being so.
-      if (url.searchParams.has("output_type")) return notThere("A local server does not filter its jobs by kind of output.");
-      const answer = await pass((query) => {
+      if (url.searchParams.has("output_type")) return notImplemented("A local server does not filter its jobs by kind of output.");
+      const response = await forward((query) => {
         const field = own(sortFields, query.get("sort_by") ?? "");
         if (field !== undefined) query.set("sort_by", field);
       });
-      if (!hasNoJobs(answer)) return answer;
-      await answer.body?.cancel();
+      if (!isJobListUnavailable(response)) return response;
+      await response.body?.cancel();
       return listOlderJobs(exchange);
     },
   },
   {
     method: "GET",
     path: /\/api\/jobs\/([^/]+)$/,
-    speak: readJob,
+    translate: readJob,
   },
   {
     method: "GET",
     path: /\/api\/job\/([^/]+)\/status$/,
-    async speak(exchange) {
-      const job = await valueOf(readLocal(await readJob(exchange)));
-      return translated(toStatus(jobSchema.parse(job)));
+    async translate(exchange) {
+      const job = await unwrap(readLocal(await readJob(exchange)));
+      return jsonResponse(toStatus(jobSchema.parse(job)));
     },
   },
 ];
 
 /** In versions whose details leave out the graph, a waiting or running job has its graph only in the queue. */
 async function readJob(exchange: LocalExchange): Promise<Response> {
-  const id = idIn(exchange);
-  const answer = await exchange.ask(`/api/jobs/${encodeURIComponent(id)}`);
-  if (hasNoJobs(answer)) {
-    await answer.body?.cancel();
+  const id = jobIdOf(exchange);
+  const response = await exchange.call(`/api/jobs/${encodeURIComponent(id)}`);
+  if (isJobListUnavailable(response)) {
+    await response.body?.cancel();
     return readOlderJob(exchange, id);
   }
-  const job = jobSchema.parse(await valueOf(readLocal(answer)));
-  if (job.workflow !== undefined || !["pending", "in_progress"].includes(job.status)) return translated(job);
-  const { queue_running, queue_pending } = await valueOf(exchange.server.queue());
+  const job = jobSchema.parse(await unwrap(readLocal(response)));
+  if (job.workflow !== undefined || !["pending", "in_progress"].includes(job.status)) return jsonResponse(job);
+  const { queue_running, queue_pending } = await unwrap(exchange.server.queue());
   const item = readableItems(queue_running, queue_pending).find(([, one]) => one === job.id);
-  return translated({ ...job, ...(item && toWorkflow(item)) });
+  return jsonResponse({ ...job, ...(item && toWorkflow(item)) });
 }
 
 function toStatus(job: z.infer<typeof jobSchema>) {

@@ -4,12 +4,12 @@ import { type GetObjectCommandOutput, type ListMultipartUploadsCommandOutput, ty
 import { type BucketKeys, type BucketSetting } from "@/lib/service/blob-setting";
 import { OBJECT_STORE_FAILED } from "@/lib/service/service-error";
 import { codeOf } from "@/lib/shared/error-codes";
-import { type Shown } from "../blob-store";
+import { type ContentHeaders } from "../blob-store";
 
 const CONNECT_MS = 5000;
 const ANSWER_MS = 120_000;
 /** Long, because readers may pause. */
-const SILENCE_MS = 600_000;
+const SOCKET_TIMEOUT_MS = 600_000;
 const MAX_SOCKETS = 256;
 
 export type Bucket = Awaited<ReturnType<typeof openBucket>>;
@@ -49,7 +49,7 @@ export async function openBucket({ bucket, prefix, region, endpoint, isPathStyle
       connectionTimeout: CONNECT_MS,
       requestTimeout: ANSWER_MS,
       throwOnRequestTimeout: true,
-      socketTimeout: SILENCE_MS,
+      socketTimeout: SOCKET_TIMEOUT_MS,
       httpAgent: { maxSockets: MAX_SOCKETS, keepAlive: true },
       httpsAgent: { maxSockets: MAX_SOCKETS, keepAlive: true },
     },
@@ -82,15 +82,15 @@ export async function openBucket({ bucket, prefix, region, endpoint, isPathStyle
 
   return {
     async sizeOf(key: string): Promise<number | undefined> {
-      const found = await find("describe an object", client.send(new sdk.HeadObjectCommand(named(key))));
-      return found && (found.ContentLength ?? 0);
+      const headObjectCommand = await find("describe an object", client.send(new sdk.HeadObjectCommand(named(key))));
+      return headObjectCommand && (headObjectCommand.ContentLength ?? 0);
     },
 
     get: (key: string, range?: string, signal?: AbortSignal): Promise<GetObjectCommandOutput | undefined> =>
       find("hand over an object", client.send(new sdk.GetObjectCommand({ ...named(key), Range: range }), { abortSignal: signal })),
 
     /** A signed address: anyone who has it can read the object for so many seconds. Made without a request to the store. */
-    addressOf(key: string, { mediaType, disposition, caching }: Shown, seconds: number): Promise<string> {
+    addressOf(key: string, { mediaType, disposition, caching }: ContentHeaders, seconds: number): Promise<string> {
       const shown = { ResponseContentType: mediaType, ResponseContentDisposition: disposition, ResponseCacheControl: caching };
       const signed = getSignedUrl(client, new sdk.GetObjectCommand({ ...named(key), ...shown }), { expiresIn: seconds });
       return ask("sign an address", signed);
@@ -143,8 +143,8 @@ export async function openBucket({ bucket, prefix, region, endpoint, isPathStyle
     async *uploads(below: string): AsyncGenerator<{ key: string; upload: string; begunMs: number }> {
       for (let after: { KeyMarker?: string; UploadIdMarker?: string } | undefined = {}; after;) {
         const page = new sdk.ListMultipartUploadsCommand({ Bucket: bucket, Prefix: prefix + below, ...after });
-        const answer: ListMultipartUploadsCommandOutput = await ask("list its uploads", client.send(page));
-        const { Uploads = [], IsTruncated, NextKeyMarker, NextUploadIdMarker } = answer;
+        const response: ListMultipartUploadsCommandOutput = await ask("list its uploads", client.send(page));
+        const { Uploads = [], IsTruncated, NextKeyMarker, NextUploadIdMarker } = response;
         for (const { Key = "", UploadId = "", Initiated } of Uploads)
           yield { key: Key.slice(prefix.length), upload: UploadId, begunMs: Initiated?.getTime() ?? Infinity };
         after = IsTruncated === true ? { KeyMarker: NextKeyMarker, UploadIdMarker: NextUploadIdMarker } : undefined;

@@ -58,17 +58,17 @@ export function createLeases({ database, processes, named, now, log }: Parts): H
   const release = (holder: string) =>
     database
       .commitFreeing((tx) => tx.run(query.deleteFrom("blob_leases").where("holder", "=", holder)))
-      .catch((error: unknown) => void log.warn({ err: error }, "a lease of bytes stays until it ends by itself"));
+      .catch((error: unknown) => void log.warn({ err: error }, "blob lease release failed"));
 
   return {
     async hold(hashes, work) {
-      const wanted = [...new Set(hashes)];
-      if (wanted.length === 0) return work();
+      const uniqueHashes = [...new Set(hashes)];
+      if (uniqueHashes.length === 0) return work();
       const holder = holderOf(processes.id);
       const take = () =>
         database.commit(async (tx) => {
-          if (await isLeased(tx, wanted, true)) return false;
-          await write(tx, wanted, holder, false);
+          if (await isLeased(tx, uniqueHashes, true)) return false;
+          await write(tx, uniqueHashes, holder, false);
           return true;
         });
       for (let waited = 0; !(await take()); waited += ASK_AGAIN_MS) {
@@ -97,7 +97,7 @@ export function createLeases({ database, processes, named, now, log }: Parts): H
         await remove();
         isRemoved = true;
       } catch (error) {
-        log.warn({ err: error, hash }, "bytes that nothing names stay until the next start");
+        log.warn({ err: error, hash }, "unused blob removal failed");
         // A removal that was sent and not answered may still happen: its lease ends by itself.
         if (error instanceof Error && "isSettled" in error && error.isSettled === false) return false;
       }

@@ -6,7 +6,7 @@ import { type Readable } from "node:stream";
 import { type ServiceLog } from "@/lib/service/options";
 import { asRefusal } from "@/lib/service/service-error";
 import { telemetry } from "@/lib/shared/telemetry";
-import { blobPath, type BlobPlace, type Content, type Named } from "../blob-store";
+import { type BlobBackend, blobPath, type Content, type Named } from "../blob-store";
 import { evictOldest, sweepCacheFolder } from "../folders";
 import { stageStream } from "../staged-file";
 
@@ -30,12 +30,12 @@ export function createLocalCopies({ folder, temp, maxBytes, fetch, log }: Option
     if (bytes !== undefined && bytes <= maxBytes) return;
     evicting ??= evictOldest(folder, maxBytes, (path) => inUse.has(path))
       .then((left) => void (bytes = left))
-      .catch((error: unknown) => log.warn({ err: error }, "the copies of blobs could not be brought within their bound"))
+      .catch((error: unknown) => log.warn({ err: error }, "blob cache eviction failed"))
       .finally(() => (evicting = undefined));
     await evicting;
   }
 
-  async function place(source: string, hash: string, size: number, give: typeof rename): Promise<void> {
+  async function addCopy(source: string, hash: string, size: number, give: typeof rename): Promise<void> {
     await mkdir(dirname(pathOf(hash)), { recursive: true, mode: 0o700 });
     await give(source, pathOf(hash));
     if (bytes !== undefined) bytes += size;
@@ -53,15 +53,15 @@ export function createLocalCopies({ folder, temp, maxBytes, fetch, log }: Option
     const staged = await stageStream(source, { folder: temp, maxBytes: Infinity }).finally(() => source.destroy());
     try {
       if (staged.hash === hash) {
-        await place(staged.path, hash, staged.size, rename);
+        await addCopy(staged.path, hash, staged.size, rename);
         count("fetched");
-      } else log.error({ hash }, "the stored bytes of a file are damaged");
+      } else log.error({ hash }, "blob damaged");
     } finally {
       await staged.dispose();
     }
   }
 
-  async function bring(hash: string): Promise<void> {
+  async function fetchCopy(hash: string): Promise<void> {
     // An eviction that has begun may have chosen this copy before it was in use.
     await evicting;
     const now = new Date();
@@ -80,7 +80,7 @@ export function createLocalCopies({ folder, temp, maxBytes, fetch, log }: Option
 
     /** Bytes that were just stored elsewhere will most likely be read here. Best effort, since they can be fetched. */
     async keep({ path, hash, size }: Content): Promise<void> {
-      await place(path, hash, size, link).catch(() => undefined);
+      await addCopy(path, hash, size, link).catch(() => undefined);
     },
 
     forget,
@@ -91,7 +91,7 @@ export function createLocalCopies({ folder, temp, maxBytes, fetch, log }: Option
       const paths = hashes.map(pathOf);
       for (const path of paths) inUse.set(path, (inUse.get(path) ?? 0) + 1);
       try {
-        await Promise.all([...new Set(hashes)].map(bring));
+        await Promise.all([...new Set(hashes)].map(fetchCopy));
         return await use(pathOf);
       } finally {
         for (const path of paths) {
@@ -102,5 +102,5 @@ export function createLocalCopies({ folder, temp, maxBytes, fetch, log }: Option
         await evict();
       }
     },
-  } satisfies Partial<BlobPlace> & Record<string, unknown>;
+  } satisfies Partial<BlobBackend> & Record<string, unknown>;
 }

@@ -10,7 +10,7 @@ import { asStorageFailure } from "@/lib/service/service-error";
 import { type ServiceSettings } from "@/lib/service/settings";
 import { makeSyncedFolder } from "@/lib/service/store/data-folder";
 import { type Database, query } from "@/lib/service/store/database";
-import { type PeerRequests, type Processes } from "@/lib/service/store/processes";
+import { type Processes } from "@/lib/service/store/processes";
 import { idOf } from "@/lib/service/store/store-location";
 import { PUBLIC_OWNER } from "@/lib/service/users/keys";
 import { writeWhole } from "@/lib/shared/files";
@@ -18,8 +18,8 @@ import { type BlobStore, createBlobStore, createOwnHolds, type Named } from "../
 import { withBlobRow } from "../change-asset";
 import { type Folders } from "../folders";
 import { type Bucket, isBucketError, openBucket } from "./bucket";
-import { createBucketPlace, MARK, readBlob } from "./bucket-place";
-import { claimPlace, createFolderPlace, ForeignPlace, guarded, type SharedPlace } from "./folder-place";
+import { createBucketBackend, MARK, readBlob } from "./bucket-backend";
+import { claimBackend, createFolderBackend, ForeignBackend, guarded, type SharedBackend } from "./folder-backend";
 import { createLeases, forgetDead } from "./leases";
 import { createLocalCopies } from "./local-copies";
 
@@ -30,8 +30,8 @@ function readNote(dataDir: string): string | undefined {
 }
 
 export async function noteElsewhere(dataDir: string, blobs: BlobSetting): Promise<void> {
-  const place = blobs.kind === "folder" ? blobs.path : `s3://${blobs.bucket}/${blobs.prefix}`;
-  if (readNote(dataDir) !== place) await writeWhole(noteIn(dataDir), `${place}\n`);
+  const location = blobs.kind === "folder" ? blobs.path : `s3://${blobs.bucket}/${blobs.prefix}`;
+  if (readNote(dataDir) !== location) await writeWhole(noteIn(dataDir), `${location}\n`);
 }
 
 /** A backup does not say in which bucket its files are; the first start with LIGHTDESK_BLOBS notes it. */
@@ -44,25 +44,15 @@ export function noteHere(dataDir: string): void {
 }
 
 export function requireBytesHere(dataDir: string): void {
-  const place = readNote(dataDir);
-  if (place !== undefined)
+  const location = readNote(dataDir);
+  if (location !== undefined)
     throw new Error(
-      `The files of ${dataDir} lie in ${place}. Set LIGHTDESK_BLOBS as it was; or, with it, bring them back first: npm run copy-blobs -- --to data-folder.`,
+      `The files of ${dataDir} lie in ${location}. Set LIGHTDESK_BLOBS as it was; or, with it, bring them back first: npm run copy-blobs -- --to data-folder.`,
     );
 }
 
-const CHANNEL = "where bytes lie";
-const kindOf = (blobs: BlobSetting | undefined) => (blobs ? "shared" : "own");
-
-/** To be called before the process is listed: from then on others ask it. */
-export function announceBlobStore(peerRequests: PeerRequests, blobs: BlobSetting | undefined): void {
-  peerRequests.answer(CHANNEL, () => Promise.resolve(kindOf(blobs)));
-}
-
-export async function requireSameBlobStore(peerRequests: PeerRequests, blobs: BlobSetting | undefined): Promise<void> {
-  const others = await peerRequests.ask(CHANNEL, null);
-  if (others.every((kind) => kind === kindOf(blobs))) return;
-  throw new Error(
+export function otherBlobStore(blobs: BlobSetting | undefined): Error {
+  return new Error(
     blobs
       ? "Another service runs on the database of DATABASE_URL and keeps its files in its own data folder, where this one would miss them. Stop it, bring its files to one place for all (npm run copy-blobs), and start both with the same LIGHTDESK_BLOBS."
       : "Another service runs on the database of DATABASE_URL and keeps its files where its LIGHTDESK_BLOBS says. Start this one with the same LIGHTDESK_BLOBS.",
@@ -77,66 +67,64 @@ export async function openBlobs({ settings, folders, database, processes, now, l
   const { blobs } = settings;
   if (!blobs) {
     requireBytesHere(folders.root);
-    return createBlobStore(createFolderPlace(folders.blobs), createOwnHolds(named), named);
+    return createBlobStore(createFolderBackend(folders.blobs), createOwnHolds(named), named);
   }
-  const place = await openSharedPlace(blobs, { settings, folders, now, log });
+  const backend = await openSharedBackend(blobs, { settings, folders, now, log });
   const id = await idOf(database);
   const claimed = untilItSucceeds(async () => {
-    await requireFilesCopied(place, database);
-    await claimPlace(place, id);
+    await requireFilesCopied(backend, database);
+    await claimBackend(backend, id);
     // The place is healthy all the same; the next start tries again.
-    await noteElsewhere(folders.root, blobs).catch((error: unknown) =>
-      log.error({ err: error }, "the data folder did not take the note that its files are in another place"),
-    );
+    await noteElsewhere(folders.root, blobs).catch((error: unknown) => log.error({ err: error }, "blob location note write failed"));
   });
   await claimed().catch((error: unknown) => {
     if (!isOutage(error)) throw unusable(error);
-    log.error({ err: error }, "the place of the bytes does not answer: until it does, no file is read and none is stored");
+    log.error({ err: error }, "blob store unavailable");
   });
   await forgetDead({ database, processes, now });
-  return createBlobStore(guarded(place, claimed), createLeases({ database, processes, named: withBlobRow, now, log }), named);
+  return createBlobStore(guarded(backend, claimed), createLeases({ database, processes, named: withBlobRow, now, log }), named);
 }
 
 /** A place without a mark has no files of this database: they are still in the earlier place, and would be missing. */
-async function requireFilesCopied(place: SharedPlace, database: Database): Promise<void> {
-  if ((await place.readMark()) !== undefined) return;
+async function requireFilesCopied(backend: SharedBackend, database: Database): Promise<void> {
+  if ((await backend.readMark()) !== undefined) return;
   const ofUsers = query.selectFrom("assets").select("seq").where("owner_id", "<>", PUBLIC_OWNER).limit(1);
   if (((await database.row(ofUsers)) ?? (await database.row(query.selectFrom("user_files").select("path").limit(1)))) === undefined) return;
-  throw new ForeignPlace(
+  throw new ForeignBackend(
     "LIGHTDESK_BLOBS must be where the files are, and none was brought to this place. With the setting as it was before, run npm run copy-blobs -- --to PLACE, then start with it.",
   );
 }
 
-export async function openSharedPlace(
+export async function openSharedBackend(
   setting: BlobSetting,
   { settings, folders, now, log }: Omit<Parts, "database" | "processes">,
-): Promise<SharedPlace> {
+): Promise<SharedBackend> {
   try {
     if (setting.kind === "folder") {
       const folder = join(setting.path, "blake3-v1");
       makeSyncedFolder(folder);
-      return createFolderPlace(folder);
+      return createFolderBackend(folder);
     }
     const bucket = await openBucket(setting, settings.bucketKeys);
     makeSyncedFolder(folders.blobCopies);
     const fetch = (hash: string) => readBlob(bucket, hash);
     const copies = createLocalCopies({ folder: folders.blobCopies, temp: folders.temp, maxBytes: settings.blobCacheBytes, fetch, log });
-    return createBucketPlace({ bucket, copies, presignedSeconds: settings.presignedSeconds, now });
+    return createBucketBackend({ bucket, copies, presignedSeconds: settings.presignedSeconds, now });
   } catch (error) {
     throw unusable(error);
   }
 }
 
-/** Errors that may pass when asked again; a wrong name or key does not. */
+/** Errors that may pass on a retry; a wrong name or key does not. */
 function isOutage(error: unknown): boolean {
   if (!isBucketError(error)) return asStorageFailure(error) !== undefined;
   return error.reason !== "CredentialsProviderError" && (error.status === undefined || error.status === 429 || error.status >= 500);
 }
 
 function unusable(error: unknown): Error {
-  if (error instanceof ForeignPlace) return error;
+  if (error instanceof ForeignBackend) return error;
   const reason = error instanceof Error ? error.message : String(error);
-  return new Error(`LIGHTDESK_BLOBS must be a place that this service may read and write. ${reason}`);
+  return new Error(`LIGHTDESK_BLOBS must be a location this service can read and write. ${reason}`);
 }
 
 function untilItSucceeds(work: () => Promise<void>): () => Promise<void> {
@@ -151,17 +139,17 @@ function untilItSucceeds(work: () => Promise<void>): () => Promise<void> {
 }
 
 /** `mark`: the id of the store's database. `keepsFirst`: conditional writes don't overwrite. */
-export type TriedPlace = { isThere: boolean; mark?: string; keepsFirst?: boolean };
+export type BackendCheck = { isThere: boolean; mark?: string; keepsFirst?: boolean };
 
 /** Throws a sentence that says what does not work. */
-export async function tryBlobPlace(setting: BlobSetting, { bucketKeys }: Pick<ServiceSettings, "bucketKeys">): Promise<TriedPlace> {
+export async function tryBlobBackend(setting: BlobSetting, { bucketKeys }: Pick<ServiceSettings, "bucketKeys">): Promise<BackendCheck> {
   if (setting.kind === "folder") return tryFolder(setting.path);
   return tryBucket(await openBucket(setting, bucketKeys));
 }
 
-async function tryFolder(path: string): Promise<TriedPlace> {
+async function tryFolder(path: string): Promise<BackendCheck> {
   if (!existsSync(path)) return { isThere: false };
-  const mark = await createFolderPlace(join(path, "blake3-v1")).readMark();
+  const mark = await createFolderBackend(join(path, "blake3-v1")).readMark();
   const probe = join(path, probeName());
   const second = `${probe}-2`;
   try {
@@ -170,11 +158,11 @@ async function tryFolder(path: string): Promise<TriedPlace> {
     await link(probe, second);
     return { isThere: true, mark };
   } finally {
-    for (const one of [probe, second]) await rm(one, { force: true });
+    for (const value of [probe, second]) await rm(value, { force: true });
   }
 }
 
-async function tryBucket(bucket: Bucket): Promise<TriedPlace> {
+async function tryBucket(bucket: Bucket): Promise<BackendCheck> {
   const found = await bucket.get(MARK);
   const mark = (await found?.Body?.transformToString())?.trim();
   const key = probeName();
@@ -203,7 +191,7 @@ async function putNew(bucket: Bucket, key: string, bytes: Uint8Array): Promise<b
 }
 
 async function isListed(bucket: Bucket, key: string): Promise<boolean> {
-  for await (const one of bucket.keys(key)) if (one === key) return true;
+  for await (const value of bucket.keys(key)) if (value === key) return true;
   return false;
 }
 

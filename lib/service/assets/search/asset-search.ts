@@ -17,7 +17,7 @@ export type AssetSearch = {
   countTags(userId: number, filter: ReadFilter, includePublic: boolean): Promise<ReadonlyMap<string, number>>;
 };
 
-export const orders = {
+export const sortColumns = {
   name: { column: "name_folded", index: "assets_by_folded_name" },
   created_at: { column: "created_at", index: "assets_by_creation" },
   updated_at: { column: "updated_at", index: "assets_by_update" },
@@ -36,7 +36,7 @@ export async function countOwned(reader: Reader, owner: number): Promise<number>
 export function testsOf(
   { include, exclude, name, metadata }: ReadFilter,
   hasName: RawBuilder<unknown>,
-  holdsMetadata: (condition: MetadataCondition) => RawBuilder<unknown>,
+  metadataTest: (condition: MetadataCondition) => RawBuilder<unknown>,
 ): RawBuilder<unknown>[] {
   const tagged = (tags: readonly string[]) =>
     sql`exists (select 1 from asset_tags where asset_seq = assets.seq and tag in (${sql.join(tags)}))`;
@@ -44,14 +44,14 @@ export function testsOf(
     ...(name === "" ? [] : [hasName]),
     ...include.map((tag) => tagged([tag])),
     ...(exclude.length === 0 ? [] : [sql`not ${tagged(exclude)}`]),
-    ...metadata.map(holdsMetadata),
+    ...metadata.map(metadataTest),
   ];
 }
 
 export function documentsOf({ paths, values }: MetadataCondition, wrap = (value: unknown) => [value]): string[] {
   const documentOf = (path: readonly string[], value: unknown) =>
     path.reduceRight((inner, key) => `{${writeExactJson(key)}:${inner}}`, writeExactJson(value));
-  return paths.flatMap((path) => values.flatMap((value) => wrap(value).map((one) => documentOf(path, one))));
+  return paths.flatMap((path) => values.flatMap((value) => wrap(value).map((item) => documentOf(path, item))));
 }
 
 // On PostgreSQL, the planner chooses the index (decision 64). One statement reads the page and its total, so that they are consistent.
@@ -63,31 +63,31 @@ export function createPostgresSearch(reader: Reader): AssetSearch {
       const owners = ownersOf(userId, includePublic);
       const tests = testsOf(filter, hasName(filter), holds);
       // One branch per owner: each is already sorted, and PostgreSQL merges them only up to the end of the page.
-      const column = sql.ref(orders[sort].column);
-      const branches = owners.map((owner) => sql`select id, ${column} as place from ${assetsOf([owner], tests)}`);
-      const placed = sql`order by place ${sql.raw(order)}, id ${sql.raw(order)}`;
-      const page = sql`select id, place from (${sql.join(branches, sql` union all `)}) as found ${placed} limit ${limit} offset ${offset}`;
+      const column = sql.ref(sortColumns[sort].column);
+      const branches = owners.map((owner) => sql`select id, ${column} as sort_value from ${assetsOf([owner], tests)}`);
+      const placed = sql`order by sort_value ${sql.raw(order)}, id ${sql.raw(order)}`;
+      const page = sql`select id, sort_value from (${sql.join(branches, sql` union all `)}) as found ${placed} limit ${limit} offset ${offset}`;
       const seqs = sql`select json_agg(seq ${placed}) from (${page}) as page join assets using (id)`;
       const total =
         tests.length === 0
           ? sql`select sum(n) from asset_counts where owner_id in (${sql.join(owners)})`
           : sql`select count(*) from ${assetsOf(owners, tests)}`;
-      const found = await reader.row(
+      const match = await reader.row(
         statement(sql<{ seqs: string | null; total: number | null }>`select (${seqs}) as seqs, (${total}) as total`),
       );
-      const listed: number[] = JSON.parse(found?.seqs ?? "[]"); // json_agg of an integer column
-      return { seqs: listed, total: found?.total ?? 0 };
+      const listed: number[] = JSON.parse(match?.seqs ?? "[]"); // json_agg of an integer column
+      return { seqs: listed, total: match?.total ?? 0 };
     },
 
     async countTags(userId, filter, includePublic) {
       if (filter.isNever) return new Map();
       const owners = ownersOf(userId, includePublic);
       const tests = testsOf(filter, hasName(filter), holds);
-      const counted =
+      const builder =
         tests.length === 0
           ? sql`sum(n) as n from tag_counts where owner_id in (${sql.join(owners)})`
           : sql`count(*) as n from asset_tags where asset_seq in (select seq from ${assetsOf(owners, tests)})`;
-      const rows = await reader.rows(statement(sql<{ tag: string; n: number }>`select tag, ${counted} group by tag`));
+      const rows = await reader.rows(statement(sql<{ tag: string; n: number }>`select tag, ${builder} group by tag`));
       return new Map(rows.map(({ tag, n }) => [tag, n]));
     },
   };
@@ -146,8 +146,8 @@ function flatten(filter: Record<string, unknown>, path: readonly string[]): Meta
   return Object.entries(filter).flatMap(([key, value]) => {
     const inner = [...path, key];
     if (isObject(value)) return flatten(value, inner);
-    if (inner.some((one) => /["\\\0]/.test(one))) throw invalidFilter("keys hold no quotes, no backslashes and no NUL");
-    const steps = inner.flatMap((one) => one.split("."));
+    if (inner.some((value) => /["\\\0]/.test(value))) throw invalidFilter("keys hold no quotes, no backslashes and no NUL");
+    const steps = inner.flatMap((value) => value.split("."));
     // The path as written, or split at its dots.
     const paths = steps.length === inner.length ? [inner] : [inner, steps];
     return [{ paths, values: (Array.isArray(value) ? value : [value]).map(readScalar) }];

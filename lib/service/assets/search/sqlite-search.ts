@@ -1,4 +1,4 @@
-// Searches assets on SQLite: full text for names and tags, a table for metadata values. The cheapest of three plans reads a page.
+// Searches assets on SQLite: full text for names and tags, a table for metadata values. Each page uses the cheapest of three query plans.
 
 import { type RawBuilder, sql } from "kysely";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
@@ -10,49 +10,49 @@ import {
   countOwned,
   documentsOf,
   type MetadataCondition,
-  orders,
   ownersOf,
   type ReadFilter,
+  sortColumns,
   testsOf,
 } from "./asset-search";
 
-type Rows = RawBuilder<unknown>;
+type RowsSql = RawBuilder<unknown>;
 
-type Part = {
+type OwnerSearch = {
   owner: number;
-  everything: number;
+  ownedCount: number;
   total: number;
-  tests: Rows[];
-  found?: Rows;
-  excluded?: Rows;
+  tests: RowsSql[];
+  matchingKeys?: RowsSql;
+  excludedKeys?: RowsSql;
 };
 
 /** Measured costs per row. Only their ratios matter. */
-const COST = { tested: 1.5, testedWithMetadata: 4, collected: 1.8, listed: 0.3, lookedUp: 0.3 };
-/** Up to this many matches of combined conditions are listed while counting, so that the page needs no second search. */
-const MAX_LISTED = 200_000;
-/** Keys per tag-counting statement. Limits its memory. */
-const SLICE = 2 ** 18;
+const COST = { test: 1.5, metadataTest: 4, collect: 1.8, list: 0.3, lookUp: 0.3 };
+/** Combined conditions with up to this many matches are listed while they are counted, so the page needs no second search. */
+const MAX_LISTED_KEYS = 200_000;
+/** Keys per tag-counting statement, which limits its memory. */
+const TAG_COUNT_BATCH_KEYS = 2 ** 18;
 
 export function createSqliteSearch(reader: Reader): AssetSearch {
   return {
     async findPage(userId, filter, includePublic, page) {
       if (filter.isNever) return { seqs: [], total: 0 };
-      const parts = await Promise.all(ownersOf(userId, includePublic).map((owner) => readPart(reader, owner, filter)));
-      const total = parts.reduce((sum, part) => sum + part.total, 0);
+      const searches = await Promise.all(ownersOf(userId, includePublic).map((owner) => prepareOwnerSearch(reader, owner, filter)));
+      const total = searches.reduce((sum, part) => sum + part.total, 0);
       const length = Math.max(0, Math.min(page.limit, total - page.offset));
       if (length === 0) return { seqs: [], total };
       const fromEnd = total - page.offset - length;
       const isReversed = fromEnd < page.offset;
       const offset = isReversed ? fromEnd : page.offset;
       const direction = sql.raw((page.order === "desc") !== isReversed ? "desc" : "asc");
-      const column = sql.ref(orders[page.sort].column);
-      const matching = parts.filter((part) => part.total > 0);
-      const rows = matching.map((part) => rowsOf(part, filter, page.sort, offset + length));
-      const selections = rows.map((from) => sql`select assets.seq, assets.id as tie, ${column} as place from ${from}`);
-      const text = sql<{ seq: number }>`${sql.join(selections, sql` union all `)} order by place ${direction}, tie ${direction}
+      const column = sql.ref(sortColumns[page.sort].column);
+      const nonEmptySearches = searches.filter((part) => part.total > 0);
+      const rows = nonEmptySearches.map((part) => cheapestRows(part, filter, page.sort, offset + length));
+      const selections = rows.map((from) => sql`select assets.seq, assets.id as tie, ${column} as sort_value from ${from}`);
+      const pageQuery = sql<{ seq: number }>`${sql.join(selections, sql` union all `)} order by sort_value ${direction}, tie ${direction}
         limit ${length} offset ${offset}`;
-      const seqs = (await reader.rows(statement(text))).map((row) => row.seq);
+      const seqs = (await reader.rows(statement(pageQuery))).map((row) => row.seq);
       return { seqs: isReversed ? seqs.reverse() : seqs, total };
     },
 
@@ -60,12 +60,12 @@ export function createSqliteSearch(reader: Reader): AssetSearch {
       const counts = new Map<string, number>();
       const add = (tag: string, n: number) => void counts.set(tag, (counts.get(tag) ?? 0) + n);
       for (const owner of filter.isNever ? [] : ownersOf(userId, includePublic)) {
-        const { found, excluded } = await readPart(reader, owner, filter);
-        if (found) await tallyTags(reader, owner, found, (tag) => add(tag, 1));
+        const { matchingKeys, excludedKeys } = await prepareOwnerSearch(reader, owner, filter);
+        if (matchingKeys) await tallyTags(reader, owner, matchingKeys, (tag) => add(tag, 1));
         else {
-          const all = query.selectFrom("tag_counts").select(["tag", "n"]).where("owner_id", "=", owner);
-          for (const { tag, n } of await reader.rows(all)) add(tag, n);
-          if (excluded) await tallyTags(reader, owner, excluded, (tag) => add(tag, -1));
+          const ownedTags = query.selectFrom("tag_counts").select(["tag", "n"]).where("owner_id", "=", owner);
+          for (const { tag, n } of await reader.rows(ownedTags)) add(tag, n);
+          if (excludedKeys) await tallyTags(reader, owner, excludedKeys, (tag) => add(tag, -1));
         }
       }
       return counts;
@@ -73,80 +73,83 @@ export function createSqliteSearch(reader: Reader): AssetSearch {
   };
 }
 
-function rowsOf(part: Part, { metadata }: ReadFilter, sort: AssetPage["sort"], reach: number): Rows {
-  const { owner, everything, total, tests, found, excluded } = part;
-  const along = sql`assets indexed by ${sql.raw(orders[sort].index)} where owner_id = ${owner}`;
-  if (tests.length === 0) return along;
-  const steps = Math.min(everything, (reach * everything) / total);
+function cheapestRows(ownerSearch: OwnerSearch, { metadata }: ReadFilter, sort: AssetPage["sort"], rowsNeeded: number): RowsSql {
+  const { owner, ownedCount, total, tests, matchingKeys, excludedKeys } = ownerSearch;
+  const indexScan = sql`assets indexed by ${sql.raw(sortColumns[sort].index)} where owner_id = ${owner}`;
+  if (tests.length === 0) return indexScan;
+  const scannedRows = Math.min(ownedCount, (rowsNeeded * ownedCount) / total);
   const key = sql.raw(keyOf("assets"));
-  const among = found ? sql`${key} in (${found})` : sql`${key} not in (${excluded})`;
-  const ways = [
-    { cost: steps * (metadata.length > 0 ? COST.testedWithMetadata : COST.tested), rows: sql`${along} and ${sql.join(tests, sql` and `)}` },
-    { cost: steps * COST.lookedUp + (found ? total : everything - total) * COST.listed, rows: sql`${along} and ${among}` },
-    ...(found ? [{ cost: total * COST.collected, rows: assetsOf(found) }] : []),
+  const keyFilter = matchingKeys ? sql`${key} in (${matchingKeys})` : sql`${key} not in (${excludedKeys})`;
+  const plans = [
+    {
+      cost: scannedRows * (metadata.length > 0 ? COST.metadataTest : COST.test),
+      rows: sql`${indexScan} and ${sql.join(tests, sql` and `)}`,
+    },
+    { cost: scannedRows * COST.lookUp + (matchingKeys ? total : ownedCount - total) * COST.list, rows: sql`${indexScan} and ${keyFilter}` },
+    ...(matchingKeys ? [{ cost: total * COST.collect, rows: assetsWithKeys(matchingKeys) }] : []),
   ];
-  return ways.reduce((best, way) => (way.cost < best.cost ? way : best)).rows;
+  return plans.reduce((best, plan) => (plan.cost < best.cost ? plan : best)).rows;
 }
 
-async function readPart(reader: Reader, owner: number, filter: ReadFilter): Promise<Part> {
+async function prepareOwnerSearch(reader: Reader, owner: number, filter: ReadFilter): Promise<OwnerSearch> {
   const { include, exclude, name, metadata } = filter;
-  const everything = await countOwned(reader, owner);
+  const ownedCount = await countOwned(reader, owner);
   const tags = await readTags(reader, owner, [...include, ...exclude]);
-  const tests = testsOf(filter, sql`instr(name_folded, ${name}) > 0`, holdsMetadata);
-  const part = { owner, everything, tests };
-  if (everything === 0 || include.some((tag) => (tags.get(tag)?.n ?? 0) === 0))
-    return { ...part, total: 0, found: sql`select 0 as key where false` };
+  const tests = testsOf(filter, sql`instr(name_folded, ${name}) > 0`, metadataTest);
+  const base = { owner, ownedCount, tests };
+  if (ownedCount === 0 || include.some((tag) => (tags.get(tag)?.n ?? 0) === 0))
+    return { ...base, total: 0, matchingKeys: sql`select 0 as key where false` };
   // The trigram index needs at least three characters, and FTS5 queries end at a NUL.
-  const isIndexed = Array.from(name).length >= 3 && !name.includes("\0");
+  const isNameIndexed = Array.from(name).length >= 3 && !name.includes("\0");
   const term = (tag: string) => `tags : "${tags.get(tag)?.code ?? ""}"`;
-  const unwanted = exclude
+  const excludedTerms = exclude
     .filter((tag) => (tags.get(tag)?.n ?? 0) > 0)
     .map(term)
     .join(" OR ");
-  const words = [...include.map(term), ...(isIndexed ? [`name : "${name.replaceAll('"', '""')}"`] : [])].join(" AND ");
-  const sets = [
-    ...(words === "" ? [] : [matching(owner, unwanted === "" ? words : `(${words}) NOT (${unwanted})`)]),
-    ...metadata.map((condition) => withMetadata(owner, condition)),
+  const ftsQuery = [...include.map(term), ...(isNameIndexed ? [`name : "${name.replaceAll('"', '""')}"`] : [])].join(" AND ");
+  const keySets = [
+    ...(ftsQuery === "" ? [] : [keysMatching(owner, excludedTerms === "" ? ftsQuery : `(${ftsQuery}) NOT (${excludedTerms})`)]),
+    ...metadata.map((condition) => keysWithMetadata(owner, condition)),
   ];
-  const excluded = unwanted === "" ? undefined : matching(owner, unwanted);
-  const [first, ...others] = sets;
+  const excludedKeys = excludedTerms === "" ? undefined : keysMatching(owner, excludedTerms);
+  const [first, ...others] = keySets;
   if (!first && name === "")
     return {
-      ...part,
-      tests: excluded ? tests : [],
-      excluded,
-      total: everything - (excluded ? await countExcluded(reader, exclude, tags, excluded) : 0),
+      ...base,
+      tests: excludedKeys ? tests : [],
+      excludedKeys,
+      total: ownedCount - (excludedKeys ? await countExcluded(reader, exclude, tags, excludedKeys) : 0),
     };
   // The `+` stops SQLite from running the full-text search once per key of another set.
-  const among = others.map((set) => sql`+key in (${set})`);
-  if (words === "" && excluded) among.push(sql`+key not in (${excluded})`);
-  const keys = first && sql`select key from (${first}) where ${sql.join([sql`true`, ...among], sql` and `)}`;
-  const isExact = (name === "" || isIndexed) && !metadata.some(isLong);
+  const keyFilters = others.map((set) => sql`+key in (${set})`);
+  if (ftsQuery === "" && excludedKeys) keyFilters.push(sql`+key not in (${excludedKeys})`);
+  const keys = first && sql`select key from (${first}) where ${sql.join([sql`true`, ...keyFilters], sql` and `)}`;
+  const isExact = (name === "" || isNameIndexed) && !metadata.some(isIndexedOnlyPartly);
   const key = sql.raw(keyOf("assets"));
-  const found = !keys
+  const matchingKeys = !keys
     ? sql`select ${key} as key from assets indexed by assets_by_folded_name where owner_id = ${owner} and ${sql.join(tests, sql` and `)}`
     : isExact
       ? keys
-      : sql`select key from ${assetsOf(keys)} where ${sql.join(tests, sql` and `)}`;
+      : sql`select key from ${assetsWithKeys(keys)} where ${sql.join(tests, sql` and `)}`;
   const [tag] = include;
-  const isOneTag = tag !== undefined && include.length === 1 && unwanted === "" && name === "" && metadata.length === 0;
-  if (isOneTag) return { ...part, found, total: tags.get(tag)?.n ?? 0 };
-  const conditions = include.length + metadata.length + Number(name !== "");
-  if (conditions < 2 || Math.min(...include.map((one) => tags.get(one)?.n ?? 0)) > MAX_LISTED) {
-    return { ...part, found, total: await count(reader, found) };
+  const isOneTag = tag !== undefined && include.length === 1 && excludedTerms === "" && name === "" && metadata.length === 0;
+  if (isOneTag) return { ...base, matchingKeys, total: tags.get(tag)?.n ?? 0 };
+  const conditionCount = include.length + metadata.length + Number(name !== "");
+  if (conditionCount < 2 || Math.min(...include.map((value) => tags.get(value)?.n ?? 0)) > MAX_LISTED_KEYS) {
+    return { ...base, matchingKeys, total: await count(reader, matchingKeys) };
   }
-  const listed = sql<{ keys: string; n: number }>`select json_group_array(key) as keys, count(*) as n from (${found})`;
-  const row = await reader.row(statement(listed));
-  return { ...part, found: sql`select value as key from json_each(${row?.keys ?? "[]"})`, total: row?.n ?? 0 };
+  const listing = sql<{ keys: string; n: number }>`select json_group_array(key) as keys, count(*) as n from (${matchingKeys})`;
+  const row = await reader.row(statement(listing));
+  return { ...base, matchingKeys: sql`select value as key from json_each(${row?.keys ?? "[]"})`, total: row?.n ?? 0 };
 }
 
-async function countExcluded(reader: Reader, exclude: readonly string[], tags: Tags, excluded: Rows): Promise<number> {
+async function countExcluded(reader: Reader, exclude: readonly string[], tags: Tags, excludedKeys: RowsSql): Promise<number> {
   const [tag] = exclude;
-  return tag !== undefined && exclude.length === 1 ? (tags.get(tag)?.n ?? 0) : count(reader, excluded);
+  return tag !== undefined && exclude.length === 1 ? (tags.get(tag)?.n ?? 0) : count(reader, excludedKeys);
 }
 
-async function count(reader: Reader, found: Rows): Promise<number> {
-  return (await reader.row(statement(sql<{ n: number }>`select count(*) as n from (${found})`)))?.n ?? 0;
+async function count(reader: Reader, keys: RowsSql): Promise<number> {
+  return (await reader.row(statement(sql<{ n: number }>`select count(*) as n from (${keys})`)))?.n ?? 0;
 }
 
 type Tags = ReadonlyMap<string, { code: string; n: number }>;
@@ -157,47 +160,47 @@ async function readTags(reader: Reader, owner: number, tags: readonly string[]):
   return new Map((await reader.rows(rows)).map(({ id, tag, n }) => [tag, { code: tagCode(id), n }]));
 }
 
-function ofOwner(key: string, owner: number): Rows {
+function keyRangeOfOwner(key: string, owner: number): RowsSql {
   const [first, last] = [firstKey(owner), firstKey(owner + 1)];
   return sql`${sql.raw(key)} >= cast(${first} as integer) and ${sql.raw(key)} < cast(${last} as integer)`;
 }
 
-function matching(owner: number, words: string): Rows {
-  return sql`select rowid as key from asset_search where asset_search match ${words} and ${ofOwner("rowid", owner)}`;
+function keysMatching(owner: number, ftsQuery: string): RowsSql {
+  return sql`select rowid as key from asset_search where asset_search match ${ftsQuery} and ${keyRangeOfOwner("rowid", owner)}`;
 }
 
-function withMetadata(owner: number, condition: MetadataCondition): Rows {
-  return sql`select distinct asset as key from asset_search_values where (path, value) in (${wantedValues(condition, MAX_VALUE_LENGTH)})
-    and ${ofOwner("asset", owner)}`;
+function keysWithMetadata(owner: number, condition: MetadataCondition): RowsSql {
+  return sql`select distinct asset as key from asset_search_values where (path, value) in (${matchingValues(condition, MAX_VALUE_LENGTH)})
+    and ${keyRangeOfOwner("asset", owner)}`;
 }
 
-function wantedValues(condition: MetadataCondition, maxLength?: number): Rows {
-  const { columns, source } = valuesOf("wanted.document", maxLength);
-  return sql`select ${sql.raw(columns)} from (select value as document from json_each(${writeExactJson(documentsOf(condition))})) as wanted
+function matchingValues(condition: MetadataCondition, maxLength?: number): RowsSql {
+  const { columns, source } = valuesOf("requested.document", maxLength);
+  return sql`select ${sql.raw(columns)} from (select value as document from json_each(${writeExactJson(documentsOf(condition))})) as requested
     join ${sql.raw(source)}`;
 }
 
-function holdsMetadata(condition: MetadataCondition): Rows {
+function metadataTest(condition: MetadataCondition): RowsSql {
   const { columns, source } = valuesOf("assets.metadata");
-  return sql`exists (select 1 from (select ${sql.raw(columns)} from ${sql.raw(source)}) as held
-    where (held.path, held.value) in (${wantedValues(condition)}))`;
+  return sql`exists (select 1 from (select ${sql.raw(columns)} from ${sql.raw(source)}) as stored
+    where (stored.path, stored.value) in (${matchingValues(condition)}))`;
 }
 
-/** Only the beginning of such a value is indexed. */
-function isLong({ values }: MetadataCondition): boolean {
+/** Whether a value is so long that only its beginning is indexed. */
+function isIndexedOnlyPartly({ values }: MetadataCondition): boolean {
   return values.some((value) => writeExactJson(value).length >= MAX_VALUE_LENGTH);
 }
 
-function assetsOf(keys: Rows): Rows {
+function assetsWithKeys(keys: RowsSql): RowsSql {
   return sql`(${keys}) as found cross join assets on assets.seq = ${sql.raw(seqOf("found.key"))}`;
 }
 
-async function tallyTags(reader: Reader, owner: number, keys: Rows, visit: (tag: string) => void): Promise<void> {
+async function tallyTags(reader: Reader, owner: number, keys: RowsSql, visit: (tag: string) => void): Promise<void> {
   const last = (await reader.row(query.selectFrom("assets").select(({ fn }) => fn.max("seq").as("seq"))))?.seq ?? 0;
-  for (let from = 0; from <= last; from += SLICE) {
+  for (let from = 0; from <= last; from += TAG_COUNT_BATCH_KEYS) {
     const first = firstKey(owner) + from;
-    const slice = sql`select key from (${keys}) where key >= cast(${first} as integer) and key < cast(${first + SLICE} as integer)`;
-    const tags = sql<{ tags: string | null }>`select group_concat(tag, char(10)) as tags from (${slice}) as found
+    const batch = sql`select key from (${keys}) where key >= cast(${first} as integer) and key < cast(${first + TAG_COUNT_BATCH_KEYS} as integer)`;
+    const tags = sql<{ tags: string | null }>`select group_concat(tag, char(10)) as tags from (${batch}) as found
       cross join asset_tags on asset_seq = ${sql.raw(seqOf("found.key"))}`;
     const text = (await reader.row(statement(tags)))?.tags;
     for (const tag of text?.split("\n") ?? []) visit(tag);

@@ -1,34 +1,33 @@
 import { sql } from "kysely";
-import { unhurried } from "@/lib/service/housekeeping";
-import { type ServiceLog } from "@/lib/service/options";
+import { runWithPauses } from "@/lib/service/housekeeping";
 import { type ServiceSettings } from "@/lib/service/settings";
 import { type Database, query } from "@/lib/service/store/database";
 import { type StoreDialect } from "@/lib/service/store/dialect";
-import { withTimeout } from "@/lib/shared/async";
 import { countJobs } from "../list-jobs";
 import { terminalStates } from "../transitions";
 
-const AT_ONCE = 100;
+const BATCH_SIZE = 100;
 
 type Removal = {
   userId: number;
   endedUntil: number;
   atMost?: number;
-  goOn: () => boolean;
+  canContinue: () => boolean;
 };
 
 /** Returns how many jobs were removed. */
-async function removeEnded(database: Database, { userId, endedUntil, atMost = Infinity, goOn }: Removal): Promise<number> {
+async function removeEnded(database: Database, { userId, endedUntil, atMost = Infinity, canContinue }: Removal): Promise<number> {
   let removed = 0;
-  const mayGoOn = () => removed < atMost && goOn();
-  await unhurried(mayGoOn, async () => {
-    const oldest = oldestEnded(userId, endedUntil, Math.min(AT_ONCE, atMost - removed));
-    const gone = await database.commitFreeing(async (tx) => {
+  const canRemoveMore = () => removed < atMost && canContinue();
+  await runWithPauses(canRemoveMore, async () => {
+    const oldest = oldestEnded(userId, endedUntil, Math.min(BATCH_SIZE, atMost - removed));
+    const match = await database.commitFreeing(async (tx) => {
       const seqs = (await tx.rows(oldest)).map((job) => job.seq);
-      return seqs.length === 0 ? 0 : tx.run(query.deleteFrom("jobs").where("seq", "in", seqs));
+      if (seqs.length > 0) await tx.run(query.deleteFrom("jobs").where("seq", "in", seqs));
+      return seqs.length;
     });
-    removed += gone;
-    return gone > 0;
+    removed += match;
+    return match > 0;
   });
   return removed;
 }
@@ -36,8 +35,8 @@ async function removeEnded(database: Database, { userId, endedUntil, atMost = In
 export async function removeEndedByIds(database: Database, userId: number, ids: readonly string[]): Promise<number> {
   const unique = [...new Set(ids)];
   let removed = 0;
-  for (let start = 0; start < unique.length; start += AT_ONCE) {
-    const some = unique.slice(start, start + AT_ONCE);
+  for (let start = 0; start < unique.length; start += BATCH_SIZE) {
+    const some = unique.slice(start, start + BATCH_SIZE);
     // Row by row, which keeps the planner from walking the whole history instead of looking up a few ids.
     const isOwn = ({ rowByRow }: StoreDialect) =>
       sql<boolean>`${rowByRow("user_id")} = ${userId} and ${rowByRow("state")} in (${sql.join(terminalStates)})`;
@@ -65,59 +64,37 @@ function oldestEnded(userId: number, endedUntil: number, limit: number) {
     .limit(limit);
 }
 
-/** A longer removal continues in the background. */
+/** A longer removal continues in the next round of `finishClears`. */
 const CLEAR_ANSWER_MS = 5000;
 
-export type HistoryClears = ReturnType<typeof createHistoryClears>;
+/** Returns how many entries were cleared. A mark on the user lets any process finish the removal. */
+export async function clearHistory(database: Database, userId: number, at: number): Promise<number> {
+  const entries = await countJobs(database, userId, terminalStates);
+  if (entries === 0) return 0;
+  const mark = query.updateTable("users").set({ history_cleared_until: at }).where("id", "=", userId);
+  await database.commitFreeing((tx) => tx.run(mark));
+  const deadlineMs = performance.now() + CLEAR_ANSWER_MS;
+  await removeCleared(database, { userId, endedUntil: at, canContinue: () => performance.now() < deadlineMs });
+  return entries;
+}
 
-/** Clears histories. A mark on the user lets the next start continue. */
-export function createHistoryClears(database: Database, log: ServiceLog) {
-  const removals = new Map<number, Promise<void>>();
-  let isStopping = false;
+/** Continues unfinished removals of any process. */
+export async function finishClears(database: Database, canContinue: () => boolean): Promise<void> {
+  const marked = query
+    .selectFrom("users")
+    .select(["id", "history_cleared_until as endedUntil"])
+    .where("history_cleared_until", "is not", null);
+  for (const { id, endedUntil } of await database.rows(marked))
+    if (endedUntil !== null) await removeCleared(database, { userId: id, endedUntil, canContinue });
+}
 
-  async function removeCleared(userId: number): Promise<void> {
-    const user = await database.row(query.selectFrom("users").select("history_cleared_until").where("id", "=", userId));
-    const endedUntil = user?.history_cleared_until ?? undefined;
-    if (endedUntil === undefined) return;
-    await removeEnded(database, { userId, endedUntil, goOn: () => !isStopping });
-    if (isStopping) return;
-    // Another clear may have set a later mark meanwhile.
-    const unmark = query.updateTable("users").set({ history_cleared_until: null }).where("id", "=", userId);
-    await database.commitFreeing((tx) => tx.run(unmark.where("history_cleared_until", "=", endedUntil)));
-  }
-
-  function startRemoval(userId: number): Promise<void> {
-    const previous = removals.get(userId) ?? Promise.resolve();
-    const removal = previous
-      .then(() => removeCleared(userId))
-      .catch((error: unknown) => log.error({ err: error }, "history removal failed"))
-      .finally(() => removals.get(userId) === removal && removals.delete(userId));
-    removals.set(userId, removal);
-    return removal;
-  }
-
-  return {
-    /** Continues unfinished removals of any process. */
-    async round(): Promise<void> {
-      const marked = query.selectFrom("users").select("id").where("history_cleared_until", "is not", null);
-      for (const { id } of await database.rows(marked)) if (!isStopping && !removals.has(id)) void startRemoval(id);
-    },
-
-    /** Returns how many entries were cleared. */
-    async clear(userId: number, at: number): Promise<number> {
-      const entries = await countJobs(database, userId, terminalStates);
-      if (entries === 0) return 0;
-      const mark = query.updateTable("users").set({ history_cleared_until: at }).where("id", "=", userId);
-      await database.commitFreeing((tx) => tx.run(mark));
-      await withTimeout(startRemoval(userId), CLEAR_ANSWER_MS, () => undefined);
-      return entries;
-    },
-
-    async stop(): Promise<void> {
-      isStopping = true;
-      await Promise.all(removals.values());
-    },
-  };
+async function removeCleared(database: Database, removal: Removal): Promise<void> {
+  const { userId, endedUntil, canContinue } = removal;
+  await removeEnded(database, removal);
+  if (!canContinue()) return;
+  // Another clear may have set a later mark meanwhile.
+  const unmark = query.updateTable("users").set({ history_cleared_until: null }).where("id", "=", userId);
+  await database.commitFreeing((tx) => tx.run(unmark.where("history_cleared_until", "=", endedUntil)));
 }
 
 const DAY_MS = 86_400_000;
@@ -128,16 +105,16 @@ export function hasRetention({ retentionDays, retentionJobs }: RetentionParts["s
   return retentionDays !== undefined || retentionJobs !== undefined;
 }
 
-export async function applyRetention({ database, settings, now }: RetentionParts, goOn: () => boolean): Promise<number> {
+export async function applyRetention({ database, settings, now }: RetentionParts, canContinue: () => boolean): Promise<number> {
   const { retentionDays, retentionJobs } = settings;
   let removed = 0;
   for (const { id: userId } of await database.rows(query.selectFrom("users").select("id"))) {
     if (retentionDays !== undefined) {
-      removed += await removeEnded(database, { userId, endedUntil: now() - retentionDays * DAY_MS, goOn });
+      removed += await removeEnded(database, { userId, endedUntil: now() - retentionDays * DAY_MS, canContinue });
     }
     if (retentionJobs !== undefined) {
       const atMost = (await countJobs(database, userId, terminalStates)) - retentionJobs;
-      removed += await removeEnded(database, { userId, endedUntil: now(), atMost, goOn });
+      removed += await removeEnded(database, { userId, endedUntil: now(), atMost, canContinue });
     }
   }
   return removed;

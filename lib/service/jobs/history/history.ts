@@ -17,7 +17,7 @@ import {
 import { readError, resultOf } from "../job-view";
 import { countJobs, listJobs } from "../list-jobs";
 import { terminalStates } from "../transitions";
-import { type HistoryClears, removeEndedByIds } from "./ended-jobs";
+import { clearHistory, removeEndedByIds } from "./ended-jobs";
 
 type Page = { max_items: number; offset: number };
 
@@ -116,9 +116,9 @@ function errorOf(job: StoredJob): { error_message?: string } {
   return error === undefined ? {} : { error_message: error };
 }
 
-type HistoryParts = { database: Database; clears: HistoryClears; now: () => number };
+type HistoryParts = { database: Database; now: () => number };
 
-export async function manageHistory({ database, clears, now }: HistoryParts, userId: number, body: ManageBody): Promise<string> {
+export async function manageHistory({ database, now }: HistoryParts, userId: number, body: ManageBody): Promise<string> {
   if (!body.clear) return `${await removeEndedByIds(database, userId, body.delete ?? [])} removed from the history.`;
-  return `The history was cleared: ${await clears.clear(userId, now())} removed.`;
+  return `The history was cleared: ${await clearHistory(database, userId, now())} removed.`;
 }

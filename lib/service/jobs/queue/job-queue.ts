@@ -1,9 +1,9 @@
 // Assigns waiting jobs to worker slots. A job is claimed only while its row is pending and its runner has a free slot.
 
-import { kindWith, type Place, triedRunners } from "@/lib/service/runners/pool";
+import { kindWith, triedRunners, type WorkerSlot } from "@/lib/service/runners/pool";
 import { type RunnerRow } from "@/lib/service/runners/store";
 import { asStorageFailure } from "@/lib/service/service-error";
-import { query, type Reader, type Transaction } from "@/lib/service/store/database";
+import { query, type Reader, retry, type Transaction } from "@/lib/service/store/database";
 import { sleep } from "@/lib/shared/async";
 import { claimJob, type Running } from "../run/claim";
 import { type EngineParts, type Retries } from "../run/engine-parts";
@@ -32,7 +32,7 @@ export type EndCommit = {
 };
 
 export type QueueContext = {
-  parts: Pick<EngineParts, "database" | "pool" | "log" | "concurrency" | "now" | "processes" | "events" | "remoteLimits">;
+  parts: Pick<EngineParts, "database" | "pool" | "log" | "concurrency" | "now" | "processes" | "events">;
   running: Map<string, Running>;
   isAccepting(): boolean;
   untilReachable: Retries["untilReachable"];
@@ -49,7 +49,7 @@ type QueueSource = {
 };
 
 /** A slot whose job is about to end, and the entry that it gets next unless another slot becomes free first. */
-type EndingSlot = { place: Place; entry?: QueueEntry };
+type EndingSlot = { workerSlot: WorkerSlot; entry?: QueueEntry };
 
 const RETRY_MS = 1000;
 
@@ -61,9 +61,9 @@ export function createSlots(
   const endingSlots = new Set<EndingSlot>();
 
   const unreservedSlots = () => [...endingSlots].filter(({ entry }) => !entry);
-  const findEndingSlot = (kind: string) => unreservedSlots().find(({ place }) => pool.mayTake(kind, place.runner));
+  const findEndingSlot = (kind: string) => unreservedSlots().find(({ workerSlot }) => pool.mayTake(kind, workerSlot.runner));
 
-  function createClaim(entry: QueueEntry, place: Place) {
+  function createClaim(entry: QueueEntry, workerSlot: WorkerSlot) {
     let outcome: "untried" | "full" | Running | undefined = "untried";
     const claimed = () => (typeof outcome === "object" ? outcome : undefined);
 
@@ -76,7 +76,7 @@ export function createSlots(
     async function attempt(tx: Transaction): Promise<Running | undefined> {
       await onClaim?.(tx, entry);
       const job = await tx
-        .attempt(() => claimJob(tx, parts, entry.seq, place))
+        .attempt(() => claimJob(tx, parts, entry.seq, workerSlot))
         .catch((error: unknown) => {
           if (asStorageFailure(error)) throw error;
           log.error({ err: error, seq: entry.seq }, "job claim failed");
@@ -90,7 +90,7 @@ export function createSlots(
       undo,
       async take(tx: Transaction): Promise<void> {
         undo(); // an earlier attempt at the same commit
-        if (isAccepting()) outcome = (await pool.hasFreeSlot(tx, place.runner)) ? await attempt(tx) : "full";
+        if (isAccepting()) outcome = (await pool.hasFreeSlot(tx, workerSlot.runner)) ? await attempt(tx) : "full";
       },
       async settle(): Promise<Running | undefined> {
         if (outcome === "full") await refresh();
@@ -108,23 +108,22 @@ export function createSlots(
     });
   }
 
-  async function claimAlone(entry: QueueEntry, place: Place): Promise<Running | undefined> {
-    const claim = createClaim(entry, place);
-    for (;;) {
-      try {
-        await database.commit(claim.take);
-        return await claim.settle();
-      } catch (error) {
-        claim.undo();
-        log.error({ err: error }, "job claim failed");
-        if (!isAccepting()) return undefined; // the next start enqueues it
-        await sleep(RETRY_MS);
-      }
-    }
+  async function claimAlone(entry: QueueEntry, workerSlot: WorkerSlot): Promise<Running | undefined> {
+    const claim = createClaim(entry, workerSlot);
+    const attempt = async () => {
+      await database.commit(claim.take);
+      return claim.settle();
+    };
+    const isPassing = (error: unknown) => {
+      claim.undo();
+      log.error({ err: error }, "job claim failed");
+      return isAccepting();
+    };
+    return retry(attempt, isPassing).catch(() => undefined); // the next start enqueues it
   }
 
-  async function runOne(job: Running, place: Place): Promise<Running | undefined> {
-    const slot: EndingSlot = { place };
+  async function runOne(job: Running, workerSlot: WorkerSlot): Promise<Running | undefined> {
+    const slot: EndingSlot = { workerSlot };
     let committedClaim: ReturnType<typeof createClaim> | undefined;
     const prepare = () => {
       if (!isAccepting()) return;
@@ -133,7 +132,7 @@ export function createSlots(
     };
     const commit = async (work: (tx: Transaction) => Promise<void>) => {
       const isPrepared = endingSlots.delete(slot);
-      const claim = slot.entry && createClaim(slot.entry, place);
+      const claim = slot.entry && createClaim(slot.entry, workerSlot);
       try {
         await database.commit(async (tx) => {
           await work(tx);
@@ -150,19 +149,19 @@ export function createSlots(
     inBackground(ended); // Logs its error. The slot continues with the next job.
     await ended.catch(() => undefined);
     endingSlots.delete(slot);
-    return committedClaim ? committedClaim.settle() : slot.entry && claimAlone(slot.entry, place);
+    return committedClaim ? committedClaim.settle() : slot.entry && claimAlone(slot.entry, workerSlot);
   }
 
-  async function runJobs(place: Place, first: Running | undefined): Promise<void> {
-    for (let job = first; job;) job = await runOne(job, place);
+  async function runJobs(workerSlot: WorkerSlot, first: Running | undefined): Promise<void> {
+    for (let job = first; job;) job = await runOne(job, workerSlot);
   }
 
-  async function withSlot(runner: RunnerRow, work: (place: Place) => Promise<void>): Promise<void> {
-    const place = pool.occupy(runner);
+  async function withSlot(runner: RunnerRow, work: (workerSlot: WorkerSlot) => Promise<void>): Promise<void> {
+    const workerSlot = pool.occupy(runner);
     try {
-      await work(place);
+      await work(workerSlot);
     } finally {
-      place.release();
+      workerSlot.release();
       takeReserved();
       onSlotFree();
     }
@@ -180,7 +179,7 @@ export function createSlots(
   async function take(entry: QueueEntry): Promise<void> {
     const best = pool.best(entry.kind, pool.free());
     const slot = best ? undefined : findEndingSlot(entry.kind);
-    if (best && isAccepting()) inBackground(withSlot(best, async (place) => runJobs(place, await claimAlone(entry, place))));
+    if (best && isAccepting()) inBackground(withSlot(best, async (workerSlot) => runJobs(workerSlot, await claimAlone(entry, workerSlot))));
     else if (slot) slot.entry = entry;
     else await putBack(entry);
   }
@@ -195,7 +194,7 @@ export function createSlots(
 
     take,
 
-    resume: (job: Running, runner: RunnerRow) => withSlot(runner, (place) => runJobs(place, job)),
+    resume: (job: Running, runner: RunnerRow) => withSlot(runner, (workerSlot) => runJobs(workerSlot, job)),
   };
 }
 

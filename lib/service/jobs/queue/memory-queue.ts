@@ -4,7 +4,8 @@ import { BUILT_IN_RUNNER } from "@/lib/contract/runners/runners";
 import { type WaitingJob } from "../transitions";
 import { createSlots, type JobQueue, type QueueContext, waitingJobs } from "./job-queue";
 
-type Line = { seqs: number[]; head: number };
+/** `gone`: jobs that were removed. They are skipped, and filtered out when they are half of the line. */
+type Line = { seqs: number[]; head: number; gone: Set<number> };
 type CanDo = (kind: string) => boolean;
 
 const anyKind: CanDo = () => true;
@@ -18,7 +19,7 @@ export function createFairQueue() {
   function lineOf(userId: number, kind: string): Line {
     const lines = waiting.get(userId) ?? new Map<string, Line>();
     waiting.set(userId, lines);
-    const line = lines.get(kind) ?? { seqs: [], head: 0 };
+    const line = lines.get(kind) ?? { seqs: [], head: 0, gone: new Set() };
     lines.set(kind, line);
     return line;
   }
@@ -29,11 +30,19 @@ export function createFairQueue() {
     if (lines?.size === 0) waiting.delete(userId);
   }
 
+  function headOf(line: Line): number | undefined {
+    for (; line.head < line.seqs.length; line.head += 1) {
+      const seq = line.seqs[line.head];
+      if (seq !== undefined && !line.gone.has(seq)) return seq;
+    }
+    return undefined;
+  }
+
   function firstOf(userId: number, canDo: CanDo): WaitingJob | undefined {
     let first: WaitingJob | undefined;
     for (const [kind, line] of waiting.get(userId) ?? []) {
       if (!canDo(kind)) continue;
-      const seq = line.seqs[line.head];
+      const seq = headOf(line);
       if (seq === undefined) deleteLine(userId, kind);
       else if (first === undefined || seq < first.seq) first = { userId, seq, kind };
     }
@@ -84,10 +93,12 @@ export function createFairQueue() {
 
     /** They use no turn. */
     forget(userId: number, seqs: readonly number[]): void {
-      const gone = new Set(seqs);
       for (const [kind, line] of [...(waiting.get(userId) ?? [])]) {
-        line.seqs = line.seqs.slice(line.head).filter((seq) => !gone.has(seq));
+        for (const seq of seqs) line.gone.add(seq);
+        if (line.gone.size * 2 < line.seqs.length - line.head) continue;
+        line.seqs = line.seqs.slice(line.head).filter((seq) => !line.gone.has(seq));
         line.head = 0;
+        line.gone.clear();
         if (line.seqs.length === 0) deleteLine(userId, kind);
       }
     },

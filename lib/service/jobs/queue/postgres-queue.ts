@@ -32,15 +32,15 @@ function createPostgresQueue(context: QueueContext, { pgPool, processes }: { pgP
   }
 
   async function take(payload: unknown): Promise<void> {
-    const read = entrySchema.safeParse(payload);
-    if (!read.success) return log.error({ payload }, "queue entry invalid");
-    const { kind } = read.data;
+    const parsed = entrySchema.safeParse(payload);
+    if (!parsed.success) return log.error({ payload }, "queue entry invalid");
+    const { kind } = parsed.data;
     if (kinds.size >= MAX_KINDS) kinds.clear();
     kinds.add(kind);
     // If this fails, no slot matches and the entry is returned.
     await untilReachable(() => pool.loadNeeds([readKind(kind).needs])).catch(() => undefined);
     // Awaited: the next search must find an entry that was put back, not the one after it.
-    const taken = slots.take(read.data);
+    const taken = slots.take(parsed.data);
     inBackground(taken);
     await taken.catch(() => undefined); // logged there
   }

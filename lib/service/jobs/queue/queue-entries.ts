@@ -11,11 +11,11 @@ export const EVERY = "every";
 const TAKEN = 0;
 /** The library's limit of tries, at its maximum: an entry that a process could not take is freed, and each time counts as a try. */
 const MAX_TRIES = 32_767;
-const AT_ONCE = 2000;
+const BATCH_SIZE = 2000;
 
 /** `turn`: instead of the next turn, "first" puts the jobs before all others, a number puts them where they were. */
 export async function enqueueAll(tx: Transaction, jobs: readonly WaitingJob[], turn?: "first" | number): Promise<void> {
-  for (let first = 0; first < jobs.length; first += AT_ONCE) await enqueueSome(tx, jobs.slice(first, first + AT_ONCE), turn);
+  for (let first = 0; first < jobs.length; first += BATCH_SIZE) await enqueueSome(tx, jobs.slice(first, first + BATCH_SIZE), turn);
 }
 
 async function enqueueSome(tx: Transaction, jobs: readonly WaitingJob[], turn: "first" | number | undefined): Promise<void> {
@@ -52,7 +52,7 @@ export async function removeEntries(tx: Transaction, userId: number, seqs: reado
 
 export function removeStale(tx: Transaction): Promise<void> {
   const waits = "SELECT 1 FROM jobs WHERE seq = key::bigint AND state = 'pending' AND slot IS NULL";
-  return complete(tx, `SELECT id FROM ${QUEUE_SCHEMA}.jobs WHERE locked_at IS NULL AND NOT EXISTS (${waits}) LIMIT ${AT_ONCE}`);
+  return complete(tx, `SELECT id FROM ${QUEUE_SCHEMA}.jobs WHERE locked_at IS NULL AND NOT EXISTS (${waits}) LIMIT ${BATCH_SIZE}`);
 }
 
 async function complete(tx: Transaction, ids: string, values: readonly unknown[] = []): Promise<void> {
@@ -74,6 +74,6 @@ export async function seqsWithoutEntry(reader: Reader, after: number): Promise<n
   const usable = "key = seq::text AND (entry.attempts < max_attempts OR locked_at IS NOT NULL)";
   const text = `SELECT seq FROM jobs WHERE state IN ('pending', 'in_progress') AND state = 'pending' AND slot IS NULL AND seq > ?
     AND NOT EXISTS (SELECT 1 FROM ${QUEUE_SCHEMA}.jobs AS entry WHERE ${usable})
-    ORDER BY seq LIMIT ${AT_ONCE}`;
+    ORDER BY seq LIMIT ${BATCH_SIZE}`;
   return (await reader.rows(plainStatement<{ seq: number }>(text, [after]))).map(({ seq }) => seq);
 }

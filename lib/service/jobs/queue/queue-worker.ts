@@ -154,9 +154,9 @@ export async function openQueuePool(url: string, { statementMs = STATEMENT_MS, c
 function endOnTimeout(client: PoolClient): void {
   client.query = new Proxy(client.query, {
     apply(query, self, args) {
-      const answer: unknown = Reflect.apply(query, self, args);
-      if (answer instanceof Promise) answer.catch((error: unknown) => isStoreAway(toStoreError(error)) && void client.end());
-      return answer;
+      const response: unknown = Reflect.apply(query, self, args);
+      if (response instanceof Promise) response.catch((error: unknown) => isStoreAway(toStoreError(error)) && void client.end());
+      return response;
     },
   });
 }

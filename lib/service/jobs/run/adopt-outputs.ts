@@ -19,7 +19,7 @@ export function toStaged(file: ProducedFile): StagedOutput {
 
 type FileItem = { filename: string; subfolder: string; type: string; display_name: string };
 export type NodeOutput = Record<string, unknown[]>;
-export type KeptOutputs = {
+export type StoredOutputs = {
   outputs: Record<string, NodeOutput>;
   outputs_count: number;
   has_image: number;
@@ -55,13 +55,13 @@ function addOthers(node: Items, others: NodeOthers): void {
   for (const [key, items] of Object.entries(others)) add(node, key, items);
 }
 
-/** Inside a commit. Outputs keep the order in which the nodes put them out; `refusal` is that of the first one that did not fit. */
+/** Inside a commit. Outputs keep the order in which the nodes produced them; `refusal` is that of the first one that did not fit. */
 export async function insertOutputs(
   tx: Transaction,
   job: { id: string; userId: number; at: number },
   staged: readonly StagedOutput[],
   { texts, others }: { texts: ReadonlyMap<string, readonly string[]>; others: ReadonlyMap<string, NodeOthers> },
-): Promise<{ kept: KeptOutputs; refusal: ServiceError | undefined }> {
+): Promise<{ storedOutputs: StoredOutputs; refusal: ServiceError | undefined }> {
   const outputs = new Map<string, Items>();
   const outputOf = (nodeId: string): Items => {
     const node = outputs.get(nodeId) ?? new Map<string, unknown[]>();
@@ -110,7 +110,7 @@ export async function insertOutputs(
     }
   }
   const [preview] = previews.sort((a, b) => a.rank - b.rank);
-  const kept: KeptOutputs = {
+  const storedOutputs: StoredOutputs = {
     outputs: Object.fromEntries([...outputs].map(([nodeId, node]) => [nodeId, Object.fromEntries(node)])),
     outputs_count: count,
     has_image: Number(kinds.has("image")),
@@ -118,5 +118,5 @@ export async function insertOutputs(
     has_audio: Number(kinds.has("audio")),
     preview: preview ? writeExactJson(preview.value) : null,
   };
-  return { kept, refusal };
+  return { storedOutputs, refusal };
 }

@@ -50,7 +50,7 @@ export function createCanceller({ parts, running, queue, background, reportEnd }
       if (job.state === "in_progress") await cancelRunning(tx, job, record, at);
       await endAttempt(tx, job, "lost", at, "It was cancelled.");
     }
-    if (handedOver.some((job) => !runOf(job))) await processes.tell(CANCELLED, null, tx);
+    if (handedOver.some((job) => !runOf(job))) await processes.notify(CANCELLED, null, tx);
     return found;
   }
 
@@ -85,10 +85,10 @@ export function createCanceller({ parts, running, queue, background, reportEnd }
 
   return {
     async cancel(userId: number, states: readonly Cancellable[], ids?: readonly string[]): Promise<string[]> {
-      const begun = [...running.values()].filter((run) => run.userId === userId && run.isBegun() && (ids?.includes(run.id) ?? true));
+      const startedRuns = [...running.values()].filter((run) => run.userId === userId && run.isBegun() && (ids?.includes(run.id) ?? true));
       const done = await cancelIfIn(userId, states, ids);
       // A job that runs here may be stored as pending: its start is not stored yet, or it was just given back.
-      if (!states.includes("pending")) done.push(...(await cancelIfIn(userId, ["pending"], begun.map(({ id }) => id)))); // prettier-ignore
+      if (!states.includes("pending")) done.push(...(await cancelIfIn(userId, ["pending"], startedRuns.map(({ id }) => id)))); // prettier-ignore
       if (done.length > 0) events.queueChanged(userId);
       return done;
     },

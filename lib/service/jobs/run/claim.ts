@@ -6,7 +6,7 @@ import { type Graph } from "@/lib/contract/schemas/graph";
 import { type JobEvents, type JobRecipients } from "@/lib/service/events/job-events";
 import { type RunEvent } from "@/lib/service/nodes/run";
 import { type Attempt, beginAttempt, endAttempt, takeOver } from "@/lib/service/runners/attempts";
-import { type Place } from "@/lib/service/runners/pool";
+import { type WorkerSlot } from "@/lib/service/runners/pool";
 import { type RunnerRow } from "@/lib/service/runners/store";
 import { query, type Reader, type Transaction } from "@/lib/service/store/database";
 import { type JobInputRow, type JobRow } from "@/lib/service/store/schema";
@@ -27,18 +27,19 @@ function createRunReporter(events: JobEvents, job: { id: string; seq: number; no
   const finished = new Set<string>();
   const reportedNodes = new Set<string>();
   let isOver = false;
+  let newestStep: { value: number; max: number; prompt_id: string; node: string } | undefined;
 
-  const tell = (type: string, data: object) => events.tell(job, type, data);
+  const notify = (type: string, data: object) => events.notify(job, type, data);
 
   function tellExecuted(node: string, output: unknown): void {
     reportedNodes.add(node);
-    tell("executed", { node, display_node: node, output, prompt_id });
+    notify("executed", { node, display_node: node, output, prompt_id });
   }
 
   function tellState(running: { nodeId: string; value: number; max: number }): void {
     if (job.nodes > MAX_NODES_IN_STATE) return;
     const nodes = [...finished].map((nodeId) => [nodeId, stateOf(nodeId, "finished", 1, 1)] as const);
-    tell("progress_state", {
+    notify("progress_state", {
       prompt_id,
       nodes: Object.fromEntries([...nodes, [running.nodeId, stateOf(running.nodeId, "running", running.value, running.max)]]),
     });
@@ -56,22 +57,27 @@ function createRunReporter(events: JobEvents, job: { id: string; seq: number; no
 
   return {
     begun(startMs: number): void {
-      tell("execution_start", { prompt_id, timestamp: startMs });
+      notify("execution_start", { prompt_id, timestamp: startMs });
     },
 
     note(event: Exclude<RunEvent, { kind: "begun" | "queued" | "note" }>): void {
       if (isOver || !events.hasListeners(job)) return;
-      if (event.kind === "preview") events.show(job, event.bytes);
-      else if (event.kind === "cached") {
+      if (event.kind === "preview") {
+        // A preview names no job: receivers take it for the job of the message before.
+        if (newestStep) notify("progress", newestStep);
+        events.show(job, event.bytes);
+      } else if (event.kind === "cached") {
         for (const nodeId of event.nodeIds) finished.add(nodeId);
-        tell("execution_cached", { nodes: event.nodeIds, prompt_id, timestamp: event.at });
+        notify("execution_cached", { nodes: event.nodeIds, prompt_id, timestamp: event.at });
       } else if (event.kind === "start") {
-        tell("executing", { node: event.nodeId, display_node: event.nodeId, prompt_id });
+        newestStep = { value: 0, max: 1, prompt_id, node: event.nodeId };
+        notify("executing", { node: event.nodeId, display_node: event.nodeId, prompt_id });
         tellState({ nodeId: event.nodeId, value: 0, max: 1 });
       } else if (event.kind === "progress") {
         const { currentNode: node, step = 0, steps } = event;
         if (steps === undefined) return;
-        tell("progress", { value: step, max: steps, prompt_id, node });
+        newestStep = { value: step, max: steps, prompt_id, node };
+        notify("progress", newestStep);
         tellState({ nodeId: node, value: step, max: steps });
       } else {
         finished.add(event.nodeId);
@@ -92,9 +98,9 @@ function createRunReporter(events: JobEvents, job: { id: string; seq: number; no
         if (!reportedNodes.has(node)) tellExecuted(node, output);
       const messages = parseExactJson(result.messages);
       const last: unknown = Array.isArray(messages) ? messages.at(-1) : undefined;
-      if (Array.isArray(last) && typeof last[0] === "string") tell(last[0], objectOf(last[1]) ?? {});
+      if (Array.isArray(last) && typeof last[0] === "string") notify(last[0], objectOf(last[1]) ?? {});
       events.queueChanged(job.userId);
-      tell("executing", { node: null, prompt_id });
+      notify("executing", { node: null, prompt_id });
     },
   };
 }
@@ -170,11 +176,16 @@ function createRunning(job: Claimed, events: JobEvents): Running {
   };
 }
 
-type ClaimParts = Pick<EngineParts, "now" | "log" | "remoteLimits" | "processes" | "events">;
+type ClaimParts = Pick<EngineParts, "now" | "log" | "processes" | "events">;
 
 /** Undefined if the job no longer waits, or its row is damaged. A job on a runner stays pending until the runner starts it. */
-export async function claimJob(tx: Transaction, parts: ClaimParts, seq: number, { runner, slot }: Place): Promise<Running | undefined> {
-  const { now, remoteLimits, processes } = parts;
+export async function claimJob(
+  tx: Transaction,
+  parts: ClaimParts,
+  seq: number,
+  { runner, slot }: WorkerSlot,
+): Promise<Running | undefined> {
+  const { now, processes } = parts;
   const job = await tx.row(
     query.selectFrom("jobs").innerJoin("job_inputs", "job_inputs.job_seq", "seq").selectAll().where("seq", "=", seq),
   );
@@ -188,7 +199,7 @@ export async function claimJob(tx: Transaction, parts: ClaimParts, seq: number, 
   else await move(tx, { seq, from: "pending", to: "in_progress", at }, { ...taken, start_time: at });
   const attempt = { seq, number: attempts, fence, promptId: randomUUID(), clientId: randomUUID() };
   if (isRemote) {
-    await beginAttempt(tx, attempt, runner.id, at, remoteLimits.leaseMs);
+    await beginAttempt(tx, attempt, runner.id, at);
     if (job.needs !== null) await tx.run(query.updateTable("runners").set({ last_needs: job.needs }).where("id", "=", runner.id));
   }
   return readClaimed(tx, parts, job, {
@@ -227,7 +238,7 @@ async function readClaimed(tx: Transaction, { now, log, events }: ClaimParts, jo
     const claimed = { seq, id: job.id, userId: job.user_id, needs, ...facts, graph, promptText: job.prompt, outputs, extraData, images };
     return createRunning(claimed, events);
   } catch (error) {
-    log.error({ err: error, job: job.id }, "what is stored of a job cannot be read");
+    log.error({ err: error, job: job.id }, "stored job invalid");
     if (!facts.isBegun) await begin(tx, { seq, fence: facts.fence }, now());
     await failJob(
       tx,

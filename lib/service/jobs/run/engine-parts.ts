@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { type BlobStore } from "@/lib/service/assets/blob-store";
 import { type Folders } from "@/lib/service/assets/folders";
 import { type JobEvents } from "@/lib/service/events/job-events";
@@ -7,34 +6,26 @@ import { type ServiceLog } from "@/lib/service/options";
 import { type Pool } from "@/lib/service/runners/pool";
 import { type RemoteLimits } from "@/lib/service/runners/remote-job";
 import { asStorageFailure } from "@/lib/service/service-error";
-import { type Database, type Transaction, whileAway } from "@/lib/service/store/database";
+import { type Database, retry, type Transaction } from "@/lib/service/store/database";
 import { type Processes } from "@/lib/service/store/processes";
 import { withTimeout } from "@/lib/shared/async";
-
-const PAUSE_MS = 1000;
+import { isStoreAway } from "@/lib/shared/error-codes";
 
 export type Retries = ReturnType<typeof createRetries>;
 
 /** `mayWait`: once it is false, the first failure is thrown. */
 export function createRetries(database: Database, mayWait: () => boolean) {
   return {
-    async untilStored<T>(write: (tx: Transaction) => Promise<T>, undo: () => unknown = () => undefined): Promise<T> {
-      for (;;) {
-        try {
-          return await database.commitFreeing(write);
-        } catch (error) {
+    untilStored: <T>(write: (tx: Transaction) => Promise<T>, undo: () => unknown = () => undefined): Promise<T> =>
+      retry(
+        () => database.commitFreeing(write),
+        (error) => {
           undo();
-          if (!mayWait() || !asStorageFailure(error)) throw error;
-          await sleep(PAUSE_MS);
-        }
-      }
-    },
+          return mayWait() && asStorageFailure(error) !== undefined;
+        },
+      ),
 
-    untilReachable: <T>(work: () => Promise<T>): Promise<T> =>
-      whileAway(work, async (error) => {
-        if (!mayWait()) throw error;
-        await sleep(PAUSE_MS);
-      }),
+    untilReachable: <T>(work: () => Promise<T>): Promise<T> => retry(work, (error) => mayWait() && isStoreAway(error)),
   };
 }
 
@@ -45,7 +36,7 @@ export function createBackground(log: ServiceLog) {
   return {
     add(work: Promise<void>): void {
       const counted = work
-        .catch((error: unknown) => log.error({ err: error }, "how a job ended could not be stored: the next start finds it running"))
+        .catch((error: unknown) => log.error({ err: error }, "job end write failed"))
         .finally(() => underWay.delete(counted));
       underWay.add(counted);
     },
@@ -62,7 +53,7 @@ export function createBackground(log: ServiceLog) {
 
 export type EngineParts = {
   database: Database;
-  processes: Pick<Processes, "id" | "isHolderGone" | "isNotRunHere" | "giveUpSilent" | "tell">;
+  processes: Pick<Processes, "id" | "isHolderGone" | "isNotRunHere" | "removeUnresponsive" | "notify">;
   blobs: BlobStore;
   folders: Folders;
   runner: Runner;

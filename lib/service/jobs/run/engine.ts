@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { mkdir, rm } from "node:fs/promises";
+import { mkdir, readdir, rename, rm, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { sql } from "kysely";
 import { blobPath } from "@/lib/service/assets/blob-store";
@@ -23,19 +23,25 @@ type Workplace = Retries & {
   running: Map<string, Running>;
   queue: JobQueue;
   background: Background;
+  /** Empty folders of completed jobs: making and removing one costs a small job more than anything else it does to the disk. */
+  spareFolders: string[];
 };
 
-async function runClaimed(place: Workplace, job: Running, end: EndCommit): Promise<void> {
-  const { parts, running, queue, background, untilStored, untilReachable } = place;
+async function runClaimed(workplace: Workplace, job: Running, end: EndCommit): Promise<void> {
+  const { parts, running, queue, background, untilStored, untilReachable } = workplace;
   const { log } = parts;
+  const spareFolder = workplace.spareFolders.pop();
   const outputDir = join(parts.folders.work, randomUUID());
+  let isCompleted = false;
   const jobContext = { job, queue, untilStored, untilReachable };
   try {
-    await mkdir(outputDir, { mode: 0o700 });
+    // Under a new name: a reader that still has a path of the job before must not get this job's file.
+    if (spareFolder === undefined) await mkdir(outputDir, { mode: 0o700 });
+    else await rename(spareFolder, outputDir).catch(() => mkdir(outputDir, { mode: 0o700 }));
     const nextImage = await imageOfNext(parts, queue.peekNext());
-    await executeJob(parts, { ...jobContext, outputDir, end, nextImage });
+    isCompleted = (await executeJob(parts, { ...jobContext, outputDir, end, nextImage })).how === "success";
   } catch (error) {
-    log.error({ err: error, job: job.id, attempt: job.attempts }, "a job could not be brought to its end");
+    log.error({ err: error, job: job.id, attempt: job.attempts }, "job end failed");
     // The job is not at fault for an outage.
     if (isStoreAway(error)) await requeueLostRun(parts, jobContext, { reason: "The service's database did not answer.", counts: true });
     else await failRun(parts, jobContext, error);
@@ -46,7 +52,7 @@ async function runClaimed(place: Workplace, job: Running, end: EndCommit): Promi
     // The runner may have been set aside because of how the job ended.
     if (job.remote) background.add(refreshPool(parts));
     await reportEnd(parts, job);
-    background.add(tidyUp(parts, job, outputDir));
+    background.add(tidyUp(workplace, job, outputDir, isCompleted));
   }
 }
 
@@ -57,25 +63,36 @@ async function imageOfNext({ database, blobs, log }: EngineParts, seq: number | 
     const image = await database.row(query.selectFrom("job_images").select("hash").where("job_seq", "=", seq).limit(1));
     return image && blobPath(blobs.folder, image.hash);
   } catch (error) {
-    log.warn({ err: error, seq }, "the images of a job that waits could not be read");
+    log.warn({ err: error, seq }, "waiting job image read failed");
     return undefined;
   }
 }
 
 function refreshPool({ pool, log }: EngineParts): Promise<void> {
-  return pool.refresh().catch((error: unknown) => log.warn({ err: error }, "the runners could not be read again"));
+  return pool.refresh().catch((error: unknown) => log.warn({ err: error }, "runner refresh failed"));
 }
 
 function reportEnd({ database, log }: EngineParts, run: Running): Promise<void> {
-  return run.reporter.ended(database).catch((error: unknown) => log.warn({ err: error, job: run.id }, "how a job ended could not be told"));
+  return run.reporter.ended(database).catch((error: unknown) => log.warn({ err: error, job: run.id }, "job end event failed"));
 }
 
-async function tidyUp({ collect, log }: EngineParts, job: Running, outputDir: string): Promise<void> {
+async function isEmptied(job: Running, outputDir: string): Promise<boolean> {
+  try {
+    for (const { path } of job.record.files) await unlink(path);
+    return (await readdir(outputDir)).length === 0;
+  } catch {
+    return false;
+  }
+}
+
+async function tidyUp({ parts, spareFolders }: Workplace, job: Running, outputDir: string, isCompleted: boolean): Promise<void> {
+  const { collect, log } = parts;
+  if (isCompleted && (await isEmptied(job, outputDir))) spareFolders.push(outputDir);
   // The worker of a cancelled job may still be writing. The next start removes what is left.
-  await rm(outputDir, { recursive: true, force: true, maxRetries: 5 }).catch(() => undefined);
+  else await rm(outputDir, { recursive: true, force: true, maxRetries: 5 }).catch(() => undefined);
   // Assets may have been deleted while the job pinned their bytes.
   for (const { hash } of job.images)
-    await collect(hash).catch((error: unknown) => log.warn({ err: error, hash }, "unused bytes stay until the next start"));
+    await collect(hash).catch((error: unknown) => log.warn({ err: error, hash }, "unused blob removal failed"));
 }
 
 export type Engine = ReturnType<typeof createEngine>;
@@ -86,6 +103,7 @@ export function createEngine(parts: EngineParts, createQueue: CreateQueue) {
   let accepting = false;
   let isStopped = false;
   const background = createBackground(log);
+  const spareFolders: string[] = [];
   const patience = createRetries(database, () => accepting);
   const queue: JobQueue = createQueue({
     parts,
@@ -95,15 +113,15 @@ export function createEngine(parts: EngineParts, createQueue: CreateQueue) {
     run(job, end) {
       // A job that was claimed while the engine stopped is left for the next start.
       if (isStopped && job.remote) job.leave();
-      return runClaimed({ parts, running, queue, background, ...patience }, job, end);
+      return runClaimed({ parts, running, queue, background, spareFolders, ...patience }, job, end);
     },
     inBackground: background.add,
   });
 
-  /** Jobs of dead processes, never of a living one, wait again or fail. Returns those that were sent to a runner, where they may go on. */
+  /** Jobs of dead processes, never of a living one, wait again or fail. Returns those that were sent to a runner, where they may continue. */
   async function recover(): Promise<number[]> {
     return database.commitFreeing(async (tx) => {
-      await queue.freeProcesses(tx, await processes.giveUpSilent(tx));
+      await queue.freeProcesses(tx, await processes.removeUnresponsive(tx));
       const left = query
         .selectFrom("jobs")
         .select(["seq", "id", "user_id as userId", "needs", "attempts"])
@@ -119,7 +137,7 @@ export function createEngine(parts: EngineParts, createQueue: CreateQueue) {
         else if (await requeueOrFail(tx, { now, queue }, job, { counts: true })) returned += 1;
         else lost += 1;
       }
-      if (returned + lost > 0) log.warn({ returned, lost }, "jobs were running at a process of the service that has ended");
+      if (returned + lost > 0) log.warn({ returned, lost }, "jobs of a stopped process recovered");
       return sent;
     });
   }
@@ -178,15 +196,13 @@ export function createEngine(parts: EngineParts, createQueue: CreateQueue) {
       accepting = false;
       isStopped = true;
       await queue.stop();
-      // It goes on at its runner, and the next start finds it again.
+      // It continues at its runner, and the next start finds it again.
       for (const run of running.values()) if (run.remote) run.leave();
       await background.doneWithin(graceMs);
-      const left = [...running.values()].filter((run) => !run.remote);
-      if (left.length > 0)
-        await giveBackAll(left).catch((error: unknown) =>
-          log.error({ err: error }, "running jobs could not be given back: the next start finds them running"),
-        );
-      for (const run of left) run.cancel();
+      const localRuns = [...running.values()].filter((run) => !run.remote);
+      if (localRuns.length > 0)
+        await giveBackAll(localRuns).catch((error: unknown) => log.error({ err: error }, "running job release failed"));
+      for (const run of localRuns) run.cancel();
       await parts.runner.stop();
       await background.done();
     },
@@ -201,11 +217,11 @@ export function listenToOthers({ processes, engine, log }: Parts): void {
   /** Runs one at a time; a notice that arrives meanwhile causes one more run. */
   function oneAtATime(work: () => Promise<void>): () => void {
     const begin = coalesce(work);
-    return () => void begin().catch((error: unknown) => log.warn({ err: error }, "a notice of another process could not be followed"));
+    return () => void begin().catch((error: unknown) => log.warn({ err: error }, "peer notice failed"));
   }
   const endStale = oneAtATime(engine.endStale);
   const lookAgain = oneAtATime(engine.runnersChanged);
-  processes.watch({ othersSilent: oneAtATime(engine.takeOver), wasGivenUp: endStale });
+  processes.watch({ othersUnresponsive: oneAtATime(engine.takeOver), onAbandoned: endStale });
   processes.listen(CANCELLED, endStale, endStale);
   processes.listen(RUNNERS, lookAgain, lookAgain);
 }

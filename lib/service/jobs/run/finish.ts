@@ -1,4 +1,4 @@
-// Ends a job in one commit, or requeues it. Functions return false if the job has already left the expected state.
+// Ends a job in one commit, or requeues it. A job that has already left the expected state stays as it is.
 
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { errorAround } from "@/lib/service/nodes/run";
@@ -6,7 +6,7 @@ import { kindOf } from "@/lib/service/runners/pool";
 import { asStorageException } from "@/lib/service/service-error";
 import { query, type Transaction } from "@/lib/service/store/database";
 import { MAX_ATTEMPTS, move, moveAll, type WaitingJob } from "../transitions";
-import { type KeptOutputs } from "./adopt-outputs";
+import { type StoredOutputs } from "./adopt-outputs";
 import { type Ending, type Message, type RunRecord } from "./run-record";
 
 type Job = { seq: number; id: string; fence?: number };
@@ -16,32 +16,29 @@ export async function finishRun(
   job: Job,
   record: RunRecord,
   ending: Exclude<Ending, { kind: "interrupted" }>,
-  kept: KeptOutputs,
+  storedOutputs: StoredOutputs,
   now: number,
-): Promise<boolean> {
+): Promise<void> {
   const at = Math.max(now, record.startMs);
-  const { outputs, ...columns } = kept;
+  const { outputs, ...columns } = storedOutputs;
   const error = ending.kind === "error" ? writeExactJson(ending.error) : null;
   const to = ending.kind === "error" ? "failed" : "completed";
   const result = { outputs, messages: record.messages(ending, at), meta: record.meta(ending, at) };
-  return end(tx, job, { to, at }, { ...columns, error, ...runTimes(record, at) }, result);
+  await end(tx, job, { to, at }, { ...columns, error, ...runTimes(record, at) }, result);
 }
 
-/** A cancelled run keeps nothing that its nodes put out. No run ends before it began, whatever the clock does. */
-export async function cancelRunning(tx: Transaction, job: Job, record: RunRecord, now: number): Promise<boolean> {
+/** A cancelled run keeps none of its outputs. No run ends before it began, even if the clock is set back. */
+export async function cancelRunning(tx: Transaction, job: Job, record: RunRecord, now: number): Promise<void> {
   const at = Math.max(now, record.startMs);
   const ending: Ending = { kind: "interrupted" };
   const result = { outputs: {}, messages: record.messages(ending, at), meta: record.meta(ending, at) };
-  return end(tx, job, { to: "cancelled", at }, runTimes(record, at), result);
+  await end(tx, job, { to: "cancelled", at }, runTimes(record, at), result);
 }
 
-/** Cancels many at once; false if none of them waits. */
-export async function cancelPending(tx: Transaction, seqs: readonly number[], at: number): Promise<boolean> {
+export async function cancelPending(tx: Transaction, seqs: readonly number[], at: number): Promise<void> {
   const moved = await moveAll(tx, { seqs, from: "pending", to: "cancelled", at });
-  if (moved === 0) return false;
   if (moved !== seqs.length) throw new Error("a job to be cancelled did not wait");
   await tx.run(query.deleteFrom("job_images").where("job_seq", "in", tx.dialect.numbers(seqs)));
-  return true;
 }
 
 export function resultOfNoRun(id: string, at: number): { outputs: string; messages: string; meta: string } {
@@ -50,18 +47,18 @@ export function resultOfNoRun(id: string, at: number): { outputs: string; messag
 }
 
 /** For errors around the nodes: no node is to blame. */
-export async function failJob(tx: Transaction, job: Job, type: string, message: string, at: number): Promise<boolean> {
+export async function failJob(tx: Transaction, job: Job, type: string, message: string, at: number): Promise<void> {
   const error = errorAround(type, message);
   const messages: Message[] = [["execution_error", { prompt_id: job.id, ...error, executed: [], timestamp: at }]];
-  return end(tx, job, { to: "failed", at }, { error: writeExactJson(error), end_time: at }, { outputs: {}, messages, meta: {} });
+  await end(tx, job, { to: "failed", at }, { error: writeExactJson(error), end_time: at }, { outputs: {}, messages, meta: {} });
 }
 
-export async function failAround(tx: Transaction, job: Job, cause: unknown, at: number): Promise<boolean> {
+export async function failAround(tx: Transaction, job: Job, cause: unknown, at: number): Promise<void> {
   const { type, message } = asStorageException(cause) ?? {
     type: "ServiceError",
     message: "The outputs could not be stored. Whoever runs the service finds the cause in its log.",
   };
-  return failJob(tx, job, type, message, at);
+  await failJob(tx, job, type, message, at);
 }
 
 type GiveBackParts = { now: () => number; queue: { enqueue(tx: Transaction, job: WaitingJob, isFirst?: boolean): Promise<void> } };
@@ -97,8 +94,8 @@ async function end(
   step: { to: "completed" | "failed" | "cancelled"; at: number },
   changes: Parameters<typeof move>[2],
   { outputs, messages, meta }: { outputs: object; messages: Message[]; meta: object },
-): Promise<boolean> {
-  if (!(await move(tx, { seq, fence, from: "in_progress", ...step }, changes))) return false;
+): Promise<void> {
+  if (!(await move(tx, { seq, fence, from: "in_progress", ...step }, changes))) return;
   const values = { outputs: writeExactJson(outputs), messages: writeExactJson(messages), meta: writeExactJson(meta) };
   await tx.run(
     query
@@ -107,5 +104,4 @@ async function end(
       .onConflict((conflict) => conflict.column("job_seq").doUpdateSet(values)),
   );
   await tx.run(query.deleteFrom("job_images").where("job_seq", "=", seq));
-  return true;
 }

@@ -1,38 +1,91 @@
-import { z } from "zod";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { parseExactJson } from "@/lib/contract/json/parse-json";
 import { type BlobStore } from "@/lib/service/assets/blob-store";
 import { type ProducedFile } from "@/lib/service/nodes/run";
 import { type ServiceLog } from "@/lib/service/options";
-import { type Database, plainStatement, query, type Reader } from "@/lib/service/store/database";
-import { type PeerRequests } from "@/lib/service/store/processes";
-import { isUnfinished } from "../transitions";
+import { type Database, plainStatement, type Reader } from "@/lib/service/store/database";
+import { createLimiter, sleep } from "@/lib/shared/async";
 import { type Running } from "./claim";
 import { type Progress } from "./run-record";
 
 const WRITE_EVERY_MS = 500;
+const READ_EVERY_MS = 250;
+/** For an output that was just reported to be announced, and then to be stored. */
+const MAX_ANNOUNCE_MS = 2 * WRITE_EVERY_MS;
+const MAX_STORE_MS = 10_000;
+const RETRY_MS = 10_000;
+const MAX_UPLOADS = 4;
 
-type ProgressHere = { id: string; fence: number; record: { progress(): Progress } };
+/** An output of a running job. `isStored`: it is in the blob store. */
+type SharedFile = { hash: string; size: number; mediaType: string; name: string; isStored: boolean };
+type Live = Pick<Running, "id" | "userId" | "fence" | "over" | "record">;
+type Parts = {
+  runs: () => Iterable<Live>;
+  database: Database;
+  blobs: BlobStore;
+  /** Whether other processes may run on the database, and whether they share the blob store. */
+  isShared: boolean;
+  hasSharedFiles: boolean;
+  log: ServiceLog;
+};
 
-function shareProgress(database: Database, running: () => Iterable<ProgressHere>, log: ServiceLog) {
+/** Writes the progress and outputs of the runs here for other processes. */
+function shareRuns({ runs, database, blobs, hasSharedFiles, log }: Omit<Parts, "isShared">) {
   let writing: Promise<void> | undefined;
   let written = new Map<string, string>();
+  const announcedOf = new WeakMap<Live, Set<string>>();
+  const limit = createLimiter(MAX_UPLOADS);
 
-  async function write(running: Iterable<ProgressHere>): Promise<void> {
+  /** Readers wait for a file that is announced, until it is in the blob store. */
+  async function announceFiles(run: Live): Promise<void> {
+    const announced = announcedOf.get(run) ?? new Set();
+    announcedOf.set(run, announced);
+    const fresh = [...new Map(run.record.files.map((file) => [file.hash, file])).values()].filter(({ hash }) => !announced.has(hash));
+    if (fresh.length === 0) return;
+    await database.rows(announceStatement(run, fresh));
+    for (const file of fresh) {
+      announced.add(file.hash);
+      let isOver = false;
+      void run.over.then(() => (isOver = true));
+      limit(() => (isOver ? Promise.resolve() : lend(run, file))).catch((error: unknown) => {
+        // The end of the run has stored or removed its files.
+        if (isOver) return;
+        log.warn({ err: error, job: run.id }, "live output broadcast failed");
+        setTimeout(() => announced.delete(file.hash), RETRY_MS).unref();
+      });
+    }
+  }
+
+  /** Puts the file in the blob store, where it stays until the run is over. Resolves as soon as it is there. */
+  function lend({ id, fence, over }: Live, { hash, path, byteLength: size }: ProducedFile): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const lending = blobs.hold([hash], async () => {
+        await blobs.adopt({ path, hash, size });
+        const text = "UPDATE run_files SET is_stored = true WHERE job_id = ? AND hash = ? AND fence = ?";
+        await database.rows(plainStatement(text, [id, hash, fence]));
+        resolve();
+        await over;
+      });
+      lending.finally(() => blobs.drop(hash)).catch(reject);
+    });
+  }
+
+  async function write(): Promise<void> {
     const latest = new Map<string, string>();
     const changed: { jobId: string; fence: number; text: string }[] = [];
-    for (const { id: jobId, fence, record } of running) {
-      const text = writeExactJson(record.progress());
-      latest.set(jobId, text);
-      if (written.get(jobId) !== text) changed.push({ jobId, fence, text });
+    for (const run of runs()) {
+      if (hasSharedFiles) await announceFiles(run);
+      const text = writeExactJson(run.record.progress());
+      latest.set(run.id, text);
+      if (written.get(run.id) !== text) changed.push({ jobId: run.id, fence: run.fence, text });
     }
     if (changed.length > 0) await database.rows(writeStatement(changed));
     written = latest;
   }
 
   const timer = setInterval(() => {
-    writing ??= write(running())
-      .catch((error: unknown) => log.warn({ err: error }, "how far jobs are could not be told to other processes"))
+    writing ??= write()
+      .catch((error: unknown) => log.warn({ err: error }, "progress broadcast failed"))
       .finally(() => (writing = undefined));
   }, WRITE_EVERY_MS).unref();
 
@@ -48,9 +101,25 @@ function shareProgress(database: Database, running: () => Iterable<ProgressHere>
       return new Map(rows.map(({ job_id, progress }) => [job_id, parseExactJson<Progress>(progress)]));
     },
 
+    /** Of the user's running jobs: their ids, and the announced output of each that has this hash. */
+    async findFile(userId: number, hash: string): Promise<{ id: string; file: SharedFile | undefined }[]> {
+      type Row = { id: string; size: number | null; media_type: string | null; name: string | null; is_stored: number | null };
+      const text = `SELECT jobs.id, size, media_type, run_files.name, is_stored FROM jobs LEFT JOIN run_files
+        ON job_id = jobs.id AND run_files.fence = jobs.fence AND hash = ?
+        WHERE user_id = ? AND state IN ('pending', 'in_progress') AND state = 'in_progress'`;
+      const rows = await database.rows(plainStatement<Row>(text, [hash, userId]));
+      return rows.map(({ id, size, media_type: mediaType, name, is_stored: isStored }) => ({
+        id,
+        file:
+          size === null || mediaType === null || name === null
+            ? undefined
+            : { hash, size: Number(size), mediaType, name, isStored: isStored === 1 },
+      }));
+    },
+
     async sweep(): Promise<void> {
       const over = "NOT EXISTS (SELECT 1 FROM jobs WHERE id = job_id AND state IN ('pending', 'in_progress'))";
-      await database.rows(plainStatement(`DELETE FROM run_progress WHERE ${over}`));
+      for (const table of ["run_progress", "run_files"]) await database.rows(plainStatement(`DELETE FROM ${table} WHERE ${over}`));
     },
 
     async stop(): Promise<void> {
@@ -58,6 +127,23 @@ function shareProgress(database: Database, running: () => Iterable<ProgressHere>
       await writing;
     },
   };
+}
+
+function announceStatement({ id, fence }: Live, files: readonly ProducedFile[]) {
+  return plainStatement(
+    `INSERT INTO run_files (job_id, fence, hash, size, media_type, name, is_stored)
+     SELECT ?::text, ?::bigint, *, false FROM unnest(?::text[], ?::bigint[], ?::text[], ?::text[])
+     ON CONFLICT (job_id, hash) DO UPDATE
+     SET fence = excluded.fence, size = excluded.size, media_type = excluded.media_type, name = excluded.name, is_stored = false
+     WHERE run_files.fence <= excluded.fence`,
+    [
+      ...[id, fence],
+      files.map(({ hash }) => hash),
+      files.map(({ byteLength }) => byteLength),
+      files.map(({ mimeType }) => mimeType),
+      files.map(({ displayName }) => displayName),
+    ],
+  );
 }
 
 function writeStatement(changed: readonly { jobId: string; fence: number; text: string }[]) {
@@ -68,94 +154,45 @@ function writeStatement(changed: readonly { jobId: string; fence: number; text: 
   );
 }
 
-const FILE = "a file of a run";
-const questionSchema = z.object({ userId: z.number(), hash: z.string() });
-const answerSchema = z.object({ size: z.number(), mediaType: z.string(), name: z.string() });
-
-type LentFile = z.output<typeof answerSchema>;
 export type LiveRuns = ReturnType<typeof createLiveRuns>;
-type Live = Pick<Running, "id" | "userId" | "fence" | "over" | "record">;
-type Parts = {
-  runs: () => Iterable<Live>;
-  database: Database;
-  blobs: BlobStore;
-  peerRequests: PeerRequests;
-  isShared: boolean;
-  log: ServiceLog;
-};
 
-export function createLiveRuns({ runs, database, blobs, peerRequests, isShared, log }: Parts) {
-  const shared = isShared ? shareProgress(database, runs, log) : undefined;
-  const lent = new WeakMap<Live, Map<string, Promise<void>>>();
-
-  peerRequests.answer(FILE, async (asked) => {
-    const { data } = questionSchema.safeParse(asked);
-    const found = data && findHere(data.userId, data.hash);
-    if (!found) return undefined;
-    const { run, file } = found;
-    await lendOnce(run, file);
-    return { size: file.byteLength, mediaType: file.mimeType, name: file.displayName } satisfies LentFile;
-  });
-
-  function findHere(userId: number, hash: string): { run: Live; file: ProducedFile } | undefined {
-    for (const run of runs()) {
-      const file = run.userId === userId ? run.record.files.find((one) => one.hash === hash) : undefined;
-      if (file) return { run, file };
-    }
-    return undefined;
-  }
-
-  function lendOnce(run: Live, file: ProducedFile): Promise<void> {
-    const ofRun = lent.get(run) ?? new Map<string, Promise<void>>();
-    lent.set(run, ofRun);
-    const work = ofRun.get(file.hash) ?? lend(run, file);
-    ofRun.set(file.hash, work);
-    work.catch(() => ofRun.delete(file.hash));
-    return work;
-  }
-
-  function lend({ over }: Live, { hash, path, byteLength: size }: ProducedFile): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const lending = blobs.hold([hash], async () => {
-        await blobs.adopt({ path, hash, size });
-        resolve();
-        await over;
-      });
-      lending
-        .catch(reject)
-        .then(() => blobs.drop(hash))
-        .catch((error: unknown) => log.warn({ err: error, hash }, "bytes that nothing names stay until the next sweep"));
-    });
-  }
+export function createLiveRuns({ isShared, ...parts }: Parts) {
+  const { runs } = parts;
+  const shared = isShared ? shareRuns(parts) : undefined;
 
   return {
     async progressOf(reader: Reader, jobIds: readonly string[]): Promise<ReadonlyMap<string, Progress>> {
-      const found = new Map<string, Progress>();
-      if (jobIds.length === 0) return found;
+      const match = new Map<string, Progress>();
+      if (jobIds.length === 0) return match;
       const here = new Map([...runs()].map(({ id, record }) => [id, record] as const));
       const elsewhere = jobIds.filter((id) => !here.has(id));
-      for (const [id, progress] of (await shared?.read(reader, elsewhere)) ?? []) found.set(id, progress);
+      for (const [id, progress] of (await shared?.read(reader, elsewhere)) ?? []) match.set(id, progress);
       for (const id of jobIds) {
         const record = here.get(id);
-        if (record) found.set(id, record.progress());
+        if (record) match.set(id, record.progress());
       }
-      return found;
+      return match;
     },
 
-    fileHere: (userId: number, hash: string): ProducedFile | undefined => findHere(userId, hash)?.file,
+    fileHere(userId: number, hash: string): ProducedFile | undefined {
+      for (const run of runs()) {
+        const file = run.userId === userId ? run.record.files.find((file) => file.hash === hash) : undefined;
+        if (file) return file;
+      }
+      return undefined;
+    },
 
-    /** A file of one of the user's jobs that run at another process. */
-    async fileElsewhere(userId: number, hash: string): Promise<LentFile | undefined> {
-      const running = query
-        .selectFrom("jobs")
-        .select("id")
-        .where("user_id", "=", userId)
-        .where(isUnfinished)
-        .where("state", "=", "in_progress");
+    /** A file of one of the user's jobs that run at another process. Waits for one that was just made. */
+    async fileElsewhere(userId: number, hash: string): Promise<SharedFile | undefined> {
+      if (!shared) return undefined;
       const here = new Set([...runs()].map(({ id }) => id));
-      if ((await database.rows(running)).every(({ id }) => here.has(id))) return undefined;
-      const [answer] = await peerRequests.ask(FILE, { userId, hash });
-      return answerSchema.safeParse(answer).data;
+      for (let waitedMs = 0; ; waitedMs += READ_EVERY_MS) {
+        const others = (await shared.findFile(userId, hash)).filter(({ id }) => !here.has(id));
+        const file = others.find((run) => run.file)?.file;
+        if (file?.isStored) return file;
+        if (others.length === 0 || waitedMs >= (file ? MAX_STORE_MS : MAX_ANNOUNCE_MS)) return undefined;
+        await sleep(READ_EVERY_MS);
+      }
     },
 
     sweep: () => shared?.sweep() ?? Promise.resolve(),

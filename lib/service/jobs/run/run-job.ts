@@ -70,17 +70,14 @@ async function execute(
         );
     job.handOver(nodes);
     return nodes.done.catch((error: unknown): RunOutcome => {
-      parts.log.warn({ err: error, job: job.id, attempt: job.attempts }, "the worker of a job was lost");
+      parts.log.warn({ err: error, job: job.id, attempt: job.attempts }, "job worker lost");
       return { kind: "lost", reason: "", counts: true };
     });
   });
   await beginning;
   if (outcome.kind === "lost") await requeueLostRun(parts, run, outcome);
   if (outcome.kind === "error" && outcome.error.exception_type === "WorkerLost")
-    parts.log.error(
-      { job: job.id, node: outcome.error.node_type, reason: outcome.error.exception_message },
-      "a worker was lost with its job",
-    );
+    parts.log.error({ job: job.id, node: outcome.error.node_type, reason: outcome.error.exception_message }, "job worker lost");
   if (outcome.kind === "success" || outcome.kind === "error") {
     end.prepare();
     await close(parts, run, outcome, end);
@@ -138,7 +135,7 @@ async function runOnRunner(
         void database
           .commit((tx) => storeProblem(tx, id, { code, message }, now()))
           .then(pool.refresh)
-          .catch((error: unknown) => parts.log.warn({ err: error, runner: label }, "what is wrong with a runner could not be stored")),
+          .catch((error: unknown) => parts.log.warn({ err: error, runner: label }, "runner problem write failed")),
     },
     on,
   );
@@ -184,7 +181,7 @@ async function isOwn(tx: Transaction, { seq, fence }: Pick<Running, "seq" | "fen
 }
 
 /** Files that are stored in parallel: the disk syncs many folders in hardly more time than one. */
-const AT_ONCE = 16;
+const MAX_CONCURRENT = 16;
 
 type Ended = Extract<RunOutcome, { kind: "success" | "error" }>;
 
@@ -194,8 +191,8 @@ async function close(parts: EngineParts, { job, untilReachable }: JobContext, ou
   const staged = record.files.map(toStaged);
   const hashes = [...new Set(staged.map((output) => output.staged.hash))];
   async function store(): Promise<void> {
-    for (let first = 0; first < staged.length; first += AT_ONCE)
-      await Promise.all(staged.slice(first, first + AT_ONCE).map((output) => blobs.adopt(output.staged)));
+    for (let first = 0; first < staged.length; first += MAX_CONCURRENT)
+      await Promise.all(staged.slice(first, first + MAX_CONCURRENT).map((output) => blobs.adopt(output.staged)));
     await commit((tx) => end(tx, parts, job, record, outcome, staged));
   }
   try {
@@ -218,10 +215,10 @@ async function end(
   if (!(await isOwn(tx, job))) return; // cancelled a moment ago, or taken over: it keeps nothing, and the bytes that it stored are dropped
   // The runner refused the job, or completed it before it reported anything.
   if (await begin(tx, job, at)) record.begin(at);
-  const { kept, refusal } = await insertOutputs(tx, { id: job.id, userId: job.userId, at }, staged, record);
-  // An output that could not be kept weighs more than a later failure of a node: nothing else tells what became of it.
+  const { storedOutputs, refusal } = await insertOutputs(tx, { id: job.id, userId: job.userId, at }, staged, record);
+  // An output that could not be stored is reported before a later failure of a node, as nothing else reports it.
   const error = refusal && errorAround("StorageQuotaExceeded", refusal.message);
-  await finishRun(tx, job, record, error ? { kind: "error", error } : outcome, kept, at);
+  await finishRun(tx, job, record, error ? { kind: "error", error } : outcome, storedOutputs, at);
   if (job.remote) await endAttempt(tx, job, "over", at);
   await noteEnd(tx, {
     runner: job.remote?.runner.id ?? null,

@@ -3,6 +3,7 @@
 import { own } from "@/lib/contract/json/own";
 import { type ExecutionError } from "@/lib/contract/schemas/execution";
 import { type Graph } from "@/lib/contract/schemas/graph";
+import { directSources, reach } from "@/lib/contract/workflow/graph";
 import { type NodeOthers, type ProducedFile, type RunEvent } from "@/lib/service/nodes/run";
 
 export type Message = [string, Record<string, unknown>];
@@ -41,7 +42,8 @@ export function createRunRecord(jobId: string, graph: Graph, outputs: readonly s
   const notes: Message[] = [];
   let queued: Queued | undefined;
   let working: { nodeId: string; since: number } | undefined;
-  let progress: Progress = { value: 0, nodes_done: 0, nodes_total: countReached(graph, outputs), step: 0, steps: STEPS };
+  const reachedNodes = [...reach(outputs, directSources(graph))].filter((nodeId) => Object.hasOwn(graph, nodeId));
+  let progress: Progress = { value: 0, nodes_done: 0, nodes_total: reachedNodes.length, step: 0, steps: STEPS };
 
   const done = () => {
     const { nodes_total } = progress;
@@ -138,16 +140,4 @@ function workingOn(current_node: string, step = 0, steps = STEPS): Pick<Progress
 
 function toMeta(nodeId: string, start_time: number, end_time: number, cached: boolean): NodeMeta {
   return { node_id: nodeId, display_node: nodeId, parent_node: null, real_node_id: nodeId, start_time, end_time, cached };
-}
-
-function countReached(graph: Graph, outputs: readonly string[]): number {
-  const reached = new Set<string>();
-  const open = [...outputs];
-  for (let nodeId = open.pop(); nodeId !== undefined; nodeId = open.pop()) {
-    const node = own(graph, nodeId);
-    if (!node || reached.has(nodeId)) continue;
-    reached.add(nodeId);
-    for (const value of Object.values(node.inputs)) if (Array.isArray(value) && typeof value[0] === "string") open.push(value[0]);
-  }
-  return reached.size;
 }

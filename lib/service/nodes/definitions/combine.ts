@@ -60,9 +60,9 @@ export const imageInvert: NodeDefinition = {
   inputs: [bareImage()],
   outputs: [output("IMAGE")],
   run(inputs, context) {
-    const whole = inputs.image("image");
-    context.claim(whole, whole.frames.length);
-    return { values: [invertRaster(whole, context.tick)] };
+    const raster = inputs.image("image");
+    context.claim(raster, raster.frames.length);
+    return { values: [invertRaster(raster, context.tick)] };
   },
 };
 
@@ -107,10 +107,10 @@ export const imageBlur: NodeDefinition = {
   ],
   outputs: [output("IMAGE")],
   run(inputs, context) {
-    const whole = inputs.image("image");
-    context.claim(whole, whole.frames.length);
+    const raster = inputs.image("image");
+    context.claim(raster, raster.frames.length);
     const bell = { radius: inputs.number("blur_radius"), sigma: inputs.number("sigma") };
-    return { values: [blurRaster(whole, bell, context.tick)] };
+    return { values: [blurRaster(raster, bell, context.tick)] };
   },
 };
 
@@ -127,10 +127,10 @@ export const imageSharpen: NodeDefinition = {
   ],
   outputs: [output("IMAGE")],
   run(inputs, context) {
-    const whole = inputs.image("image");
-    context.claim(whole, 2 * whole.frames.length);
+    const raster = inputs.image("image");
+    context.claim(raster, 2 * raster.frames.length);
     const bell = { radius: inputs.number("sharpen_radius"), sigma: inputs.number("sigma") };
-    return { values: [sharpenRaster(whole, bell, inputs.number("alpha"), context.tick)] };
+    return { values: [sharpenRaster(raster, bell, inputs.number("alpha"), context.tick)] };
   },
 };
 
@@ -152,8 +152,8 @@ export const imageAddNoise: NodeDefinition = {
   ],
   outputs: [output("IMAGE")],
   run(inputs, context) {
-    const whole = inputs.image("image");
-    context.claim(whole, 2 * whole.frames.length);
-    return { values: [addNoise(whole, inputs.integer("seed"), inputs.number("strength"), context.tick)] };
+    const raster = inputs.image("image");
+    context.claim(raster, 2 * raster.frames.length);
+    return { values: [addNoise(raster, inputs.integer("seed"), inputs.number("strength"), context.tick)] };
   },
 };

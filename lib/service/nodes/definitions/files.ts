@@ -28,8 +28,8 @@ async function load(name: string, context: NodeContext, tick: Tick): Promise<Dec
     return toDecoded(await context.readPixels(path), tick);
   } catch (cause) {
     if (cause instanceof NodeFailure || cause instanceof Cancelled) throw cause;
-    const why = (cause instanceof Error ? cause.message : String(cause)).replaceAll(path, "its bytes in the store");
-    throw new NodeFailure("ImageDecodeError", `The image file "${name}" cannot be read: ${why}`, { cause });
+    const reason = (cause instanceof Error ? cause.message : String(cause)).replaceAll(path, "its bytes in the store");
+    throw new NodeFailure("ImageDecodeError", `The image file "${name}" cannot be read: ${reason}`, { cause });
   }
 }
 

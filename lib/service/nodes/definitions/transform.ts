@@ -17,7 +17,7 @@ import { type Raster, roundHalfEven, type Size, stages } from "@/lib/service/ima
 import { cropToShape, scaleMethods, scaleRaster } from "@/lib/service/images/scale";
 import { bareImage, bareList, combo, field, image, mask, type NodeDefinition, output, pixels } from "../definition";
 
-function wantedSize(image: Raster, width: number, height: number): Size {
+function targetSize(image: Raster, width: number, height: number): Size {
   if (width === 0 && height === 0) return image;
   if (width === 0) return { width: Math.max(1, roundHalfEven((image.width * height) / image.height)), height };
   if (height === 0) return { width, height: Math.max(1, roundHalfEven((image.height * width) / image.width)) };
@@ -41,7 +41,7 @@ export const imageScale: NodeDefinition = {
     const image = inputs.image("image");
     const [width, height] = [inputs.number("width"), inputs.number("height")];
     if (width === 0 && height === 0) return { values: [image] };
-    const size = wantedSize(image, width, height);
+    const size = targetSize(image, width, height);
     context.claim(size, image.frames.length);
     const nextStage = stages(context.tick, 2);
     const cut = inputs.text("crop") === "center" ? cropToShape(image, size, nextStage()) : image;
@@ -82,13 +82,13 @@ export const imageCrop: NodeDefinition = {
   outputs: [output("IMAGE")],
   deprecated: true,
   run(inputs, context) {
-    const whole = inputs.image("image");
-    const x = Math.min(inputs.number("x"), whole.width - 1);
-    const y = Math.min(inputs.number("y"), whole.height - 1);
-    const width = Math.min(inputs.number("width"), whole.width - x);
-    const height = Math.min(inputs.number("height"), whole.height - y);
-    context.claim({ width, height }, whole.frames.length);
-    return { values: [cropRaster(whole, { x, y, width, height }, context.tick)] };
+    const raster = inputs.image("image");
+    const x = Math.min(inputs.number("x"), raster.width - 1);
+    const y = Math.min(inputs.number("y"), raster.height - 1);
+    const width = Math.min(inputs.number("width"), raster.width - x);
+    const height = Math.min(inputs.number("height"), raster.height - y);
+    context.claim({ width, height }, raster.frames.length);
+    return { values: [cropRaster(raster, { x, y, width, height }, context.tick)] };
   },
 };
 
@@ -104,7 +104,7 @@ export const imagePadForOutpaint: NodeDefinition = {
   ],
   outputs: [output("IMAGE"), output("MASK")],
   run(inputs, context) {
-    const whole = inputs.image("image");
+    const raster = inputs.image("image");
     const border = {
       left: inputs.number("left"),
       top: inputs.number("top"),
@@ -112,9 +112,9 @@ export const imagePadForOutpaint: NodeDefinition = {
       bottom: inputs.number("bottom"),
       feathering: inputs.number("feathering"),
     };
-    context.claim(paddedSize(whole, border), whole.frames.length + 1);
+    context.claim(paddedSize(raster, border), raster.frames.length + 1);
     const nextStage = stages(context.tick, 2);
-    return { values: [padRaster(whole, border, nextStage()), outpaintMask(whole, border, nextStage())] };
+    return { values: [padRaster(raster, border, nextStage()), outpaintMask(raster, border, nextStage())] };
   },
 };
 
@@ -126,11 +126,11 @@ export const imageRotate: NodeDefinition = {
   inputs: [image(), combo("rotation", rotations)],
   outputs: [output("IMAGE")],
   run(inputs, context) {
-    const whole = inputs.image("image");
+    const raster = inputs.image("image");
     const rotation = inputs.choice("rotation", rotations);
-    if (rotation === "none") return { values: [whole] };
-    context.claim(whole, whole.frames.length);
-    return { values: [rotateRaster(whole, rotation === "90 degrees" ? 1 : rotation === "180 degrees" ? 2 : 3, context.tick)] };
+    if (rotation === "none") return { values: [raster] };
+    context.claim(raster, raster.frames.length);
+    return { values: [rotateRaster(raster, rotation === "90 degrees" ? 1 : rotation === "180 degrees" ? 2 : 3, context.tick)] };
   },
 };
 
@@ -142,10 +142,10 @@ export const imageFlip: NodeDefinition = {
   inputs: [image(), combo("flip_method", flips)],
   outputs: [output("IMAGE")],
   run(inputs, context) {
-    const whole = inputs.image("image");
-    context.claim(whole, whole.frames.length);
+    const raster = inputs.image("image");
+    context.claim(raster, raster.frames.length);
     const direction = inputs.choice("flip_method", flips) === "x-axis: vertically" ? "vertically" : "horizontally";
-    return { values: [flipRaster(whole, direction, context.tick)] };
+    return { values: [flipRaster(raster, direction, context.tick)] };
   },
 };
 
@@ -159,9 +159,9 @@ export const maskToImageNode: NodeDefinition = {
   inputs: [mask()],
   outputs: [output("IMAGE")],
   run(inputs, context) {
-    const whole = inputs.mask("mask");
-    context.claim(whole, whole.frames.length);
-    return { values: [maskToImage(whole, context.tick)] };
+    const raster = inputs.mask("mask");
+    context.claim(raster, raster.frames.length);
+    return { values: [maskToImage(raster, context.tick)] };
   },
 };
 
@@ -173,11 +173,11 @@ export const imageToMask: NodeDefinition = {
   inputs: [image(), combo("channel", channels)],
   outputs: [output("MASK")],
   run(inputs, context) {
-    const whole = inputs.image("image");
+    const raster = inputs.image("image");
     const channel = inputs.choice("channel", channels);
-    context.claim(whole, whole.frames.length);
-    if (channel !== "alpha") return { values: [channelOf(whole, channel === "red" ? 0 : channel === "green" ? 1 : 2, context.tick)] };
-    return { values: [solidMask(whole, 1, whole.frames.length)] };
+    context.claim(raster, raster.frames.length);
+    if (channel !== "alpha") return { values: [channelOf(raster, channel === "red" ? 0 : channel === "green" ? 1 : 2, context.tick)] };
+    return { values: [solidMask(raster, 1, raster.frames.length)] };
   },
 };
 
@@ -189,9 +189,9 @@ export const invertMask: NodeDefinition = {
   inputs: [mask()],
   outputs: [output("MASK")],
   run(inputs, context) {
-    const whole = inputs.mask("mask");
-    context.claim(whole, whole.frames.length);
-    return { values: [invertRaster(whole, context.tick)] };
+    const raster = inputs.mask("mask");
+    context.claim(raster, raster.frames.length);
+    return { values: [invertRaster(raster, context.tick)] };
   },
 };
 
@@ -203,8 +203,8 @@ export const imageColorToMask: NodeDefinition = {
   inputs: [image(), field("INT", "color", { default: 0, min: 0, max: 0xffffff, step: 1, display: "number" })],
   outputs: [output("MASK")],
   run(inputs, context) {
-    const whole = inputs.image("image");
-    context.claim(whole, whole.frames.length);
-    return { values: [colourMask(whole, inputs.number("color"), context.tick)] };
+    const raster = inputs.image("image");
+    context.claim(raster, raster.frames.length);
+    return { values: [colourMask(raster, inputs.number("color"), context.tick)] };
   },
 };

@@ -16,8 +16,8 @@ const numberedTexts = createLru<string, string>({ max: 400 });
 
 /** A `?` in a text or in a quoted name stays as it is. */
 function numbered(text: string): string {
-  const found = numberedTexts.get(text);
-  if (found !== undefined) return found;
+  const numberedText = numberedTexts.get(text);
+  if (numberedText !== undefined) return numberedText;
   let count = 0;
   const result = text.replaceAll(/'[^']*'|"[^"]*"|\?/g, (part) => (part === "?" ? `$${(count += 1)}` : part));
   numberedTexts.set(text, result);
@@ -35,8 +35,8 @@ type Client = Awaited<ReturnType<PostgresPool["connect"]>>;
 /** `limits`: writes beyond them are refused; none for a command line, which stores nothing of users. */
 export async function openPostgres(url: string, now: () => number, limits: StoreLimits = {}): Promise<Database> {
   await migratePostgres(url, now);
-  const place = { url, statementMs: STATEMENT_MS, schema: SERVICE_SCHEMA, isRounding: true };
-  const [writer, readers] = await Promise.all([openPool({ ...place, max: 1 }), openPool({ ...place, max: MAX_READERS })]);
+  const options = { url, statementMs: STATEMENT_MS, schema: SERVICE_SCHEMA, isRounding: true };
+  const [writer, readers] = await Promise.all([openPool({ ...options, max: 1 }), openPool({ ...options, max: MAX_READERS })]);
   const unfinished = await alone(readers, (client) => client.query(findUnfinishedCopy.postgres, []));
   if (unfinished.rows.length > 0) {
     await Promise.all([writer.end(), readers.end()]);
@@ -44,7 +44,7 @@ export async function openPostgres(url: string, now: () => number, limits: Store
   }
   let isOpen = false;
   /** The number of the last commit that this process knows, and how many of the commits up to it were made by other processes. */
-  let known = 0;
+  let lastCommit = 0;
   let foreign = 0;
 
   async function transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
@@ -60,8 +60,8 @@ export async function openPostgres(url: string, now: () => number, limits: Store
         throw error;
       });
       const { id, number } = turn;
-      foreign += number - known - 1;
-      known = number;
+      foreign += number - lastCommit - 1;
+      lastCommit = number;
       const result = await work(tx);
       await client.query("COMMIT", []).catch(async (error: unknown) => {
         if (!isStoreAway(error)) throw error;
@@ -71,7 +71,7 @@ export async function openPostgres(url: string, now: () => number, limits: Store
       return result;
     } catch (error) {
       // The number is used again, unless the commit succeeded after all: then it counts as another process's.
-      if (turn) known = turn.number - 1;
+      if (turn) lastCommit = turn.number - 1;
       // The outage may have been that of another store: then this connection still works, and is used again.
       if (isOpen) await client.query("ROLLBACK", []);
       throw error;
@@ -93,8 +93,8 @@ export async function openPostgres(url: string, now: () => number, limits: Store
     commitFreeing: (work) => commits.commit(work, true),
     async foreignCommits() {
       const { rows } = await alone(readers, (client) => client.query<{ number: number }>("SELECT number FROM commits", []));
-      // May be less than `known`, while a commit of this process is under way.
-      return foreign + Math.max(0, (rows[0]?.number ?? 0) - known);
+      // May be less than `lastCommit`, while a commit of this process is under way.
+      return foreign + Math.max(0, (rows[0]?.number ?? 0) - lastCommit);
     },
     async close() {
       await commits.flush();
@@ -116,16 +116,16 @@ async function takeTurn(client: Client): Promise<Turn> {
   return turn;
 }
 
-/** Throws if the database stays away: then the outcome is unknown. */
+/** Throws if the database stays unavailable: then the outcome is unknown. */
 async function wasCommitted(readers: PostgresPool, id: string): Promise<boolean> {
-  for (let asked = 1; ; asked += 1) {
+  for (let tries = 1; ; tries += 1) {
     try {
       const { rows } = await alone(readers, (client) =>
         client.query<{ status: string | null }>("SELECT pg_xact_status($1::xid8) AS status", [id]),
       );
       if (rows[0]?.status !== "in progress") return rows[0]?.status === "committed";
     } catch (error) {
-      if (!isStoreAway(error) || asked === ASKS) throw error;
+      if (!isStoreAway(error) || tries === ASKS) throw error;
     }
     await sleep(ASK_MS);
   }
@@ -174,7 +174,7 @@ function openTransaction(client: Client, limits: StoreLimits, lost: () => void):
       throw error;
     }
   }
-  const say = (text: string) => inside(() => client.query(text, []));
+  const runCommand = (text: string) => inside(() => client.query(text, []));
   const tx: Transaction = {
     dialect,
     limits,
@@ -188,13 +188,13 @@ function openTransaction(client: Client, limits: StoreLimits, lost: () => void):
       });
     },
     async attempt(work) {
-      await say("SAVEPOINT piece");
+      await runCommand("SAVEPOINT piece");
       try {
         const result = await work();
-        await say("RELEASE SAVEPOINT piece");
+        await runCommand("RELEASE SAVEPOINT piece");
         return result;
       } catch (error) {
-        if (!isOver && !isLost) await say("ROLLBACK TO SAVEPOINT piece; RELEASE SAVEPOINT piece");
+        if (!isOver && !isLost) await runCommand("ROLLBACK TO SAVEPOINT piece; RELEASE SAVEPOINT piece");
         throw error;
       }
     },

@@ -25,7 +25,7 @@ END $$;
 
 type Change = { when: "INSERT" | "DELETE" | "UPDATE"; rows: string; tables: string };
 
-const came: Change = { when: "INSERT", rows: "SELECT *, 1 AS change FROM came", tables: "NEW TABLE AS came" };
+const change: Change = { when: "INSERT", rows: "SELECT *, 1 AS change FROM came", tables: "NEW TABLE AS came" };
 const went: Change = { when: "DELETE", rows: "SELECT *, -1 AS change FROM went", tables: "OLD TABLE AS went" };
 const changed: Change = {
   when: "UPDATE",
@@ -66,7 +66,7 @@ const store = `
         WHERE assets.hash = contents.hash AND assets.owner_id = contents.owner_id AND seq NOT IN (SELECT seq FROM came))
       GROUP BY 1 ORDER BY 1
     ON CONFLICT (owner_id) DO UPDATE SET bytes = user_storage.bytes + excluded.bytes;`;
-const letGo = `
+const release = `
   UPDATE user_storage SET bytes = user_storage.bytes - gone.size FROM (
     SELECT owner_id, sum(size) AS size FROM (SELECT DISTINCT owner_id, hash, size FROM went WHERE owner_id <> 0) AS contents
       WHERE NOT EXISTS (SELECT 1 FROM assets WHERE assets.hash = contents.hash AND assets.owner_id = contents.owner_id)
@@ -83,14 +83,14 @@ const countTagsOut = `
     WHERE tag_counts.owner_id = gone.owner_id AND tag_counts.tag = gone.tag;`;
 
 export const postgresCounters = [
-  onEach("jobs", "jobs_counted_in", came, countJobs(came)),
+  onEach("jobs", "jobs_counted_in", change, countJobs(change)),
   onEach("jobs", "jobs_counted_out", went, countJobs(went) + forgetEmpty),
   onEach("jobs", "jobs_recounted", changed, countJobs(changed) + forgetEmpty),
-  onEach("assets", "assets_counted_in", came, countAssets(came)),
+  onEach("assets", "assets_counted_in", change, countAssets(change)),
   onEach("assets", "assets_counted_out", went, countAssets(went)),
-  onEach("assets", "assets_stored", came, store),
-  onEach("assets", "assets_let_go", went, letGo),
-  onEach("asset_tags", "tags_counted_in", came, countTagsIn),
+  onEach("assets", "assets_stored", change, store),
+  onEach("assets", "assets_let_go", went, release),
+  onEach("asset_tags", "tags_counted_in", change, countTagsIn),
   onEach("asset_tags", "tags_counted_out", went, countTagsOut),
   // When an asset is deleted, its row is gone before its tags are: the owner of the tags is known only before that.
   `

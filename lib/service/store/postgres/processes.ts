@@ -8,7 +8,7 @@ import { type ServiceLog } from "@/lib/service/options";
 import { createPostgresLine } from "@/lib/shared/database/postgres-line";
 import { SERVICE_SCHEMA } from "../baseline";
 import { type Database, plainStatement, type Reader } from "../database";
-import { MAX_NOTICE_BYTES, type Processes, type ProcessEvents } from "../processes";
+import { MAX_NOTICE_BYTES, type Processes, type ProcessEvents, type ProcessFacts } from "../processes";
 
 const CHANNEL = "lightdesk_service";
 const LEASE_MS = 3000;
@@ -30,12 +30,12 @@ export async function liveProcesses(database: Reader): Promise<string[]> {
 export function createPostgresProcesses(database: Database, url: string, log: ServiceLog): Processes {
   const id = newId();
   const listeners = new Set<Listener>();
-  let ownSlots = 0;
+  let own: ProcessFacts = { slots: 0, hasSharedFiles: false };
   let on: ProcessEvents | undefined;
   let timer: NodeJS.Timeout | undefined;
   let isClosed = false;
   let wasRenewed = true;
-  /** While the database was away no process could renew: the first one back waits for the others. */
+  /** While the database was unavailable no process could renew: the first one back waits for the others. */
   let isPatientUntil = Infinity;
 
   const line = createPostgresLine({
@@ -56,18 +56,17 @@ export function createPostgresProcesses(database: Database, url: string, log: Se
   });
 
   async function renew(): Promise<void> {
-    const values = [id, ownSlots];
     const renewed = await line.ask<{ others: boolean }>(
       `UPDATE ${PROCESSES} SET seen_at = clock_timestamp(), slots = $2 WHERE id = $1
        RETURNING EXISTS (SELECT 1 FROM ${PROCESSES} WHERE id <> $1 AND ${silent("clock_timestamp()")}) AS others`,
-      values,
+      [id, own.slots],
     );
     const [row] = renewed;
-    if (row?.others && performance.now() > isPatientUntil) on?.othersSilent();
+    if (row?.others && performance.now() > isPatientUntil) on?.othersUnresponsive();
     if (row || isClosed) return;
-    const insert = `INSERT INTO ${PROCESSES} (id, seen_at, slots, worker_ids) VALUES ($1, clock_timestamp(), $2, '{}')`;
-    await line.ask(`${insert} ON CONFLICT DO NOTHING`, values);
-    on?.wasGivenUp();
+    const insert = `INSERT INTO ${PROCESSES} (id, seen_at, slots, has_shared_files) VALUES ($1, clock_timestamp(), $2, $3)`;
+    await line.ask(`${insert} ON CONFLICT DO NOTHING`, [id, own.slots, own.hasSharedFiles]);
+    on?.onAbandoned();
   }
 
   async function keepRenewing(): Promise<void> {
@@ -75,7 +74,7 @@ export function createPostgresProcesses(database: Database, url: string, log: Se
       () => true,
       () => false,
     );
-    if (wasRenewed && !isRenewed) log.warn({}, "the service's lease cannot be renewed: its database does not answer");
+    if (wasRenewed && !isRenewed) log.warn({}, "service lease renewal failed");
     wasRenewed = isRenewed;
     if (!isClosed) timer = setTimeout(() => void keepRenewing(), RENEW_EVERY_MS).unref();
   }
@@ -83,7 +82,7 @@ export function createPostgresProcesses(database: Database, url: string, log: Se
   return {
     id,
 
-    async tell(channel, payload, tx) {
+    async notify(channel, payload, tx) {
       const text = writeExactJson({ from: id, channel, payload } satisfies Notice);
       if (Buffer.byteLength(text) > MAX_NOTICE_BYTES) throw new Error(`a notice of ${channel} is too long`);
       await (tx ?? database).rows(plainStatement("SELECT pg_notify(?, ?)", [CHANNEL, text]));
@@ -106,17 +105,17 @@ export function createPostgresProcesses(database: Database, url: string, log: Se
 
     watch: (events) => void (on = events),
 
-    async start(slots) {
-      ownSlots = slots;
+    async start(facts) {
+      own = facts;
       await line.start();
       timer = setTimeout(() => void keepRenewing(), RENEW_EVERY_MS).unref();
+      const others = `SELECT id FROM processes WHERE NOT (${silent("now()")}) AND id <> ? AND has_shared_files <> ?`;
+      return (await database.row(plainStatement(others, [id, own.hasSharedFiles]))) === undefined;
     },
 
-    async giveUpSilent(tx) {
+    async removeUnresponsive(tx) {
       const since = performance.now() > isPatientUntil ? silent("now()") : "seen_at = '-infinity'";
-      // The workers of a process of the previous version have ids of their own.
-      const text = `WITH gone AS (DELETE FROM processes WHERE id <> ? AND ${since} RETURNING id, worker_ids)
-        SELECT unnest(array_prepend(id, worker_ids)) AS id FROM gone`;
+      const text = `DELETE FROM processes WHERE id <> ? AND ${since} RETURNING id`;
       return (await tx.rows(plainStatement<{ id: string }>(text, [id]))).map((process) => process.id);
     },
 

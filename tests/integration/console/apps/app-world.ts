@@ -31,10 +31,10 @@ export type AppWorld = Awaited<ReturnType<typeof createAppWorld>>;
 export async function createAppWorld(options: Parameters<typeof createHarness>[0] = {}) {
   const harness: Harness = await createHarness(options);
   const ask = async (path: string, asking: Asking = {}) => {
-    const answer = await harness.request(path, asking);
-    const text = await answer.text();
+    const response = await harness.request(path, asking);
+    const text = await response.text();
     // eslint-disable-next-line @typescript-eslint/no-explicit-any -- each test knows what it asked for
-    return { status: answer.status, headers: answer.headers, body: (text === "" ? undefined : JSON.parse(text)) as any };
+    return { status: response.status, headers: response.headers, body: (text === "" ? undefined : JSON.parse(text)) as any };
   };
 
   async function make(

@@ -1,20 +1,22 @@
 // An app's file: it makes the same app on another console, cover included; other files are refused.
+import { mkdir, readdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import sharp from "sharp";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
+import { startComposition } from "@/lib/server/composition";
+import { openFiles } from "@/tests/support/open-files";
+import { makeToken } from "@/tests/support/tokens";
+import { until } from "@/tests/support/until";
 import { type AppWorld, createAppWorld, definition, picture } from "./app-world";
 
-let world: AppWorld;
-beforeAll(async () => {
-  world = await createAppWorld();
-});
-afterAll(() => world.dispose());
+const world = await createAppWorld();
 
 async function bytesOf(path: string) {
-  const answer = await world.harness.request(path, { as: "operator" });
-  return { status: answer.status, type: answer.headers.get("content-type"), data: Buffer.from(await answer.arrayBuffer()) };
+  const response = await world.harness.request(path, { as: "operator" });
+  return { status: response.status, type: response.headers.get("content-type"), data: Buffer.from(await response.arrayBuffer()) };
 }
 
-test("an app's file is the same app elsewhere, digits and all, without who may see it", async () => {
+test("imports an exported app with exact digits and without its access", async () => {
   const graph = { ...definition.graph, "4": { class_type: "Seeded", inputs: { seed: 1 } } };
   const json = JSON.stringify({ definition: { ...definition, graph }, access: { kind: "team" } }).replace(
     '"seed":1',
@@ -30,15 +32,15 @@ test("an app's file is the same app elsewhere, digits and all, without who may s
   expect(back).toBe(file);
 });
 
-test("an app's file brings its cover along, which is an asset of its own there", async () => {
+test("exports an app with its cover as an asset of its own", async () => {
   const form = new FormData();
   form.set("file", new File([new Uint8Array(await picture(64, 64))], "cover.png", { type: "image/png" }));
-  const sent = new Response(form);
-  const type = sent.headers.get("content-type") ?? "";
+  const response = new Response(form);
+  const type = response.headers.get("content-type") ?? "";
   const asset = await world.ask("/api/assets?connection=embedded", {
     as: "operator",
     method: "POST",
-    body: await sent.arrayBuffer(),
+    body: await response.arrayBuffer(),
     headers: { "content-type": type },
   });
   const app = await world.make({ definition: { ...definition, cover: asset.body.id } });
@@ -59,7 +61,7 @@ test("an app's file brings its cover along, which is an asset of its own there",
   expect((await world.ask(`/api/apps/${gone.id}/export`, { as: "operator" })).body).not.toHaveProperty("cover");
 });
 
-test("an app's file that is wrong, hostile or holds a key is refused with a sentence", async () => {
+test("refuses an app file that is wrong, hostile or contains a key", async () => {
   const good = { format: "lightdesk-app", formatVersion: 1, definition };
   const withKey = { ...definition.graph, "9": { class_type: "Partner", inputs: { api_key: "sk-abcdefghijklmnopqrstuvwx" } } };
   const forKey = { name: "key", node: "9", input: "api_key", label: "Key", control: { kind: "text" } };
@@ -80,10 +82,10 @@ test("an app's file that is wrong, hostile or holds a key is refused with a sent
     [[], 400],
   ];
   for (const [json, status] of bad) {
-    const answer = await world.ask("/api/apps/import?connection=embedded", { as: "operator", method: "POST", json });
-    expect([json, answer.status]).toEqual([json, status]);
-    expect(answer.body.message.length).toBeGreaterThan(10);
-    expect(JSON.stringify(answer.body)).not.toContain("sk-abcdefgh");
+    const response = await world.ask("/api/apps/import?connection=embedded", { as: "operator", method: "POST", json });
+    expect([json, response.status]).toEqual([json, status]);
+    expect(response.body.message.length).toBeGreaterThan(10);
+    expect(JSON.stringify(response.body)).not.toContain("sk-abcdefgh");
   }
 });
 
@@ -92,8 +94,126 @@ test.each([
   ["workflow", { nodes: [], links: [] }],
   ["other", []],
   ["otherVersion", { format: "lightdesk-app", formatVersion: 2, definition }],
-])("a file that is no app is told as what it is: %s", async (reason, json) => {
+])("names a file that is not an app: %s", async (reason, json) => {
   const { status, body } = await world.ask("/api/apps/import?connection=embedded", { as: "operator", method: "POST", json });
   expect([status, body.details]).toEqual([400, { reason }]);
   expect(body.message).toMatch(/^This file is [^:]*\.$/);
+});
+
+const png = async (size: number) => new File([new Uint8Array(await picture(size, size))], "photo.png", { type: "image/png" });
+
+test("serves every operation of an app's document to app runners only", async () => {
+  const app = await world.make();
+  const { body: document } = await world.ask(`/api/apps/${app.id}/openapi`, { as: "runner" });
+  const startResponse = await world.run(app, { picture: await png(9) });
+  await world.ended(app, startResponse.body.run.id);
+  const statuses: Record<string, number> = {};
+  for (const [path, methods] of Object.entries<Record<string, { operationId: string; responses: object }>>(document.paths))
+    for (const [method, described] of Object.entries(methods)) {
+      const address = path.replace("{run}", startResponse.body.run.id).replace("{number}", "1");
+      const form = new FormData();
+      form.set(path.endsWith("/files") ? "file" : "picture", await png(10), "p.png");
+      const encoded = new Response(form);
+      const sent = "requestBody" in described && {
+        headers: { "content-type": encoded.headers.get("content-type") ?? "" },
+        body: await encoded.arrayBuffer(),
+      };
+      const response = await world.harness.request(address, { as: "runner", method: method.toUpperCase(), ...sent });
+      await response.arrayBuffer();
+      statuses[described.operationId] = response.status;
+      expect(Object.keys(described.responses)).toContain(String(response.status));
+    }
+  expect(statuses).toEqual({ runApp: 202, listAppRuns: 200, readAppRun: 200, cancelAppRun: 200, viewAppResult: 200, addAppFile: 201 });
+});
+
+describe("apps files", () => {
+  let world: AppWorld;
+
+  test("times out a stalled form and keeps nothing of it", async () => {
+    world = await createAppWorld({ settings: { LIGHTDESK_REQUEST_TIMEOUT_SECONDS: "1" } });
+    const app = await world.make();
+    const head = '--b\r\nContent-Disposition: form-data; name="picture"; filename="a.png"\r\n\r\nthe beginning';
+    const body = new ReadableStream<Uint8Array>({ start: (controller) => controller.enqueue(new TextEncoder().encode(head)) });
+    const headers = { "content-type": "multipart/form-data; boundary=b" };
+    const response = await world.ask(`/api/apps/${app.id}/runs`, { as: "runner", method: "POST", body, headers });
+    expect(response).toMatchObject({ status: 408, body: { code: "REQUEST_TIMEOUT" } });
+    expect(await readdir(join(world.harness.folder, "forms"))).toEqual([]);
+    // A removed file that is still open keeps taking disk space.
+    await until(
+      "none of its files is open",
+      async () => !(await openFiles()).some(({ path }) => path.startsWith(`${world.harness.folder}/forms`)),
+    );
+  });
+
+  test("accepts a file without a name", async () => {
+    world = await createAppWorld();
+    const app = await world.make();
+    const head = '--b\r\nContent-Disposition: form-data; name="picture"\r\nContent-Type: application/octet-stream\r\n\r\n';
+    const body = new Uint8Array(Buffer.concat([Buffer.from(head), await picture(), Buffer.from("\r\n--b--\r\n")]));
+    const headers = { "content-type": "multipart/form-data; boundary=b" };
+    const startResponse = await world.ask(`/api/apps/${app.id}/runs`, { as: "runner", method: "POST", body, headers });
+    expect(startResponse.status).toBe(202);
+    expect(await world.ended(app, startResponse.body.run.id)).toMatchObject({ state: "completed" });
+  });
+
+  test("keeps an uploaded file as long as a run refers to it", async () => {
+    let now = Date.UTC(2026, 0, 1);
+    const day = 24 * 60 * 60_000;
+    world = await createAppWorld({ now: () => now });
+    const app = await world.make();
+    // A session would end before that.
+    const token = (await makeToken(world.harness, "runner")).headers;
+    const give = async (width: number): Promise<string> => {
+      const form = new FormData();
+      form.set("file", new Blob([new Uint8Array(await picture(width))]), `${width}.png`);
+      const encoded = new Response(form);
+      const headers = { ...token, "content-type": encoded.headers.get("content-type") ?? "" };
+      const body = await encoded.arrayBuffer();
+      return (await world.ask(`/api/apps/${app.id}/files`, { method: "POST", body, headers })).body.name;
+    };
+    const statusOf = async (name: string) => {
+      const response = await world.harness.request(`/api/apps/${app.id}/files?name=${encodeURIComponent(name)}`, { headers: token });
+      await response.body?.cancel();
+      return response.status;
+    };
+    const name = await give(8);
+    now += 80 * day;
+    const startResponse = await world.ask(`/api/apps/${app.id}/runs`, {
+      headers: token,
+      method: "POST",
+      json: { inputs: { picture: name } },
+    });
+    expect(startResponse.status).toBe(202);
+    await world.ended(app, startResponse.body.run.id, { headers: token });
+    now += 80 * day;
+    await give(9);
+    expect(await statusOf(name)).toBe(200);
+    now += 20 * day;
+    await give(10);
+    expect(await statusOf(name)).toBe(404);
+  });
+
+  test("accepts a file from older records without a time", async () => {
+    world = await createAppWorld();
+    const app = await world.make();
+    const upload = await world.run(app, { picture: new Blob([new Uint8Array(await picture())]) });
+    const name = String((await world.ended(app, upload.body.run.id)).inputs.picture);
+    const { store } = world.harness.console;
+    const { memberId } = world.harness.viewerOf("runner");
+    await store.appKeeps.addFile(app.id, memberId, { name, ownName: "", bytes: 1, pixels: 1 }, 0);
+    await world.run(app, { picture: new Blob([new Uint8Array(await picture(9))]) });
+    expect(await store.appKeeps.file("embedded", memberId, name)).toMatchObject({ name });
+  });
+
+  test("removes a killed console's form data at the next start", async () => {
+    world = await createAppWorld();
+    const { folder, console } = world.harness;
+    await mkdir(join(folder, "forms", "form-left"), { recursive: true });
+    await writeFile(join(folder, "forms", "form-left", "a"), "x");
+    await console.stop();
+    const again = startComposition({ env: console.env });
+    await again.ready;
+    expect(await readdir(folder)).not.toContain("forms");
+    await again.stop();
+  });
 });

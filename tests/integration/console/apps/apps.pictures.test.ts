@@ -1,16 +1,13 @@
 // The pictures that a member who only runs apps may choose from and draw on: their files, their runs' results, the app's own pictures.
 import sharp from "sharp";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { type AppPicture } from "@/lib/contract/apps/app";
 import { toFileRef } from "@/lib/contract/assets/file-refs";
-import { answerJson, startLittleServer } from "@/tests/support/little-server";
-import { type AppWorld, createAppWorld, definition, picture } from "./app-world";
+import { answerJson } from "@/tests/support/little-server";
+import { startLittleServer } from "@/tests/support/servers";
+import { createAppWorld, definition, picture } from "./app-world";
 
-let world: AppWorld;
-beforeAll(async () => {
-  world = await createAppWorld();
-});
-afterAll(() => world.dispose());
+const world = await createAppWorld();
 
 const masked = (limits = {}) => ({
   definition: {
@@ -47,10 +44,10 @@ async function drawn(size: number): Promise<File> {
 const drawOn = async (app: { id: string }, value: string, size: number) =>
   post(`/api/apps/${app.id}/masks`, { original_ref: JSON.stringify(toFileRef(value)), image: await drawn(size) });
 
-test("what they gave and what their runs made is offered in every app of the connection, shown, and given again; nobody else's is", async () => {
+test("offers members their own pictures and results in every app of the connection", async () => {
   const [app, other] = [await world.make(), await world.make({ definition: { ...definition, title: "Other" } })];
-  const begun = await world.run(app, { picture: await png(11, "my holiday.png") });
-  const run = await world.ended(app, begun.body.run.id);
+  const startResponse = await world.run(app, { picture: await png(11, "my holiday.png") });
+  const run = await world.ended(app, startResponse.body.run.id);
   const theirs = await world.run(app, { picture: await png(12) }, { as: "operator" });
   const foreign = await world.ended(app, theirs.body.run.id, { as: "operator" });
   const offered = await pictures(other);
@@ -74,7 +71,7 @@ test("what they gave and what their runs made is offered in every app of the con
   }
 });
 
-test("a result may be given again however many runs came after it, and none of which the name only looks alike", async () => {
+test("accepts an older result as input and rejects names that only look alike", async () => {
   const app = await world.make();
   const { store } = world.harness.console;
   const { memberId } = world.harness.viewerOf("viewer");
@@ -103,9 +100,9 @@ test("a result may be given again however many runs came after it, and none of w
   expect(values.filter(({ from }) => from === "made").map(({ value }) => value)).toHaveLength(60);
 });
 
-test("what the app names as its default or example is offered and shown", async () => {
-  const given = await post(`/api/apps/${(await world.make()).id}/files`, { file: await png(13) }, "operator");
-  const example = String(given.body.name);
+test("offers and shows the app's default and example", async () => {
+  const upload = await post(`/api/apps/${(await world.make()).id}/files`, { file: await png(13) }, "operator");
+  const example = String(upload.body.name);
   const inputs = definition.inputs?.map((input) => (input.name === "picture" ? { ...input, example } : input));
   const app = await world.make({ definition: { ...definition, inputs } });
   expect((await pictures(app)).find(({ value }) => value === example)).toMatchObject({ from: "example" });
@@ -114,7 +111,7 @@ test("what the app names as its default or example is offered and shown", async 
   expect((await world.ask(fileOf(elsewhere, example), { as: "runner" })).status).toBe(404);
 });
 
-test("a mask that they draw on a picture of theirs is kept with it, runs, and is drawn on again", async () => {
+test("keeps a member's mask with its picture, runs it and reopens it", async () => {
   const app = await world.make(masked());
   const { body } = await post(`/api/apps/${app.id}/files`, { file: await png(14, "me.png") });
   const saved = await drawOn(app, body.name, 14);
@@ -122,15 +119,15 @@ test("a mask that they draw on a picture of theirs is kept with it, runs, and is
   const value: string = saved.body.name;
   const [channel] = (await sharp(await bytesOf(`${fileOf(app, value)}&channel=a`)).stats()).channels;
   expect(channel?.max).toBe(0);
-  expect((await pictures(app)).find((one) => one.value === value)).toMatchObject({ name: "me.png", from: "given" });
-  const begun = await world.ask(`/api/apps/${app.id}/runs`, { as: "runner", method: "POST", json: { inputs: { picture: value } } });
-  const run = await world.ended(app, begun.body.run.id);
+  expect((await pictures(app)).find((appPicture) => appPicture.value === value)).toMatchObject({ name: "me.png", from: "given" });
+  const startResponse = await world.ask(`/api/apps/${app.id}/runs`, { as: "runner", method: "POST", json: { inputs: { picture: value } } });
+  const run = await world.ended(app, startResponse.body.run.id);
   expect(run.state).toBe("completed");
   const made = (await pictures(app)).find(({ from }) => from === "made");
   expect((await drawOn(app, made?.value ?? "", 14)).status).toBe(200);
 });
 
-test("a mask on somebody else's picture, one larger than the app takes, and one for an app without masks are refused", async () => {
+test("refuses masks on foreign pictures, oversized masks and apps without masks", async () => {
   const app = await world.make(masked({ picturePixels: 400 }));
   const theirs = await post(`/api/apps/${app.id}/files`, { file: await png(15) }, "operator");
   expect((await drawOn(app, theirs.body.name, 15)).status).toBe(404);
@@ -142,7 +139,7 @@ test("a mask on somebody else's picture, one larger than the app takes, and one 
   expect((await drawOn(without, body.name, 16)).status).toBe(422);
 });
 
-test("a picture that they gave and drew a mask on is judged by what they gave, however heavy the service makes it", async () => {
+test("judges a masked picture by the uploaded size, not by the service's", async () => {
   const noise = sharp({
     create: { width: 64, height: 64, channels: 3, background: "#888", noise: { type: "gaussian", mean: 128, sigma: 60 } },
   });
@@ -158,32 +155,28 @@ test("a picture that they gave and drew a mask on is judged by what they gave, h
   expect(await run(smaller)).toMatchObject({ status: 422, body: { details: { problems: [{ code: "too_many_pixels" }] } } });
 });
 
-test("at a service that keeps the names of files none leads to somebody else's, and a mask is drawn over the one that was looked at", async () => {
+test("hides other members' files of the same name and masks the picture shown", async () => {
   const service = await startLittleServer(({ body }, response) => {
     const name = /filename="([^"]*)"/.exec(body.toString("latin1"))?.[1];
     answerJson(response, { name, subfolder: "", type: "input" });
   });
   // The console also reads jobs meanwhile, so look at uploads only.
   const sent = () => service.seen.findLast(({ url }) => url.startsWith("/api/upload/"))?.body.toString("latin1");
-  try {
-    const app = await world.make(masked(), { connection: await world.harness.connect(service.url, "key-of-the-service") });
-    await post(`/api/apps/${app.id}/files`, { file: await png(8, "theirs.png [output]") });
-    expect(sent()).toContain('filename="theirs.png [output_"');
-    expect((await world.ask(fileOf(app, "theirs.png [output]"), { as: "runner" })).status).toBe(404);
-    await post(`/api/apps/${app.id}/files`, { file: await png(8, "mine.png") });
-    // Without a type, some services look among their outputs; others understand more keys.
-    const named = JSON.stringify({ filename: "mine.png", asset: "theirs" });
-    expect((await post(`/api/apps/${app.id}/masks`, { original_ref: named, image: await drawn(8) })).status).toBe(200);
-    expect(sent()).toContain(JSON.stringify({ filename: "mine.png", subfolder: "", type: "input" }));
-    expect(sent()).not.toContain("asset");
-    // A name that the service answers belongs to the member from now on, even if the service stored nothing under it.
-    expect(sent()).not.toContain("clipspace-mask-1.png");
-  } finally {
-    await service.close();
-  }
+  const app = await world.make(masked(), { connection: await world.harness.connect(service.url, "key-of-the-service") });
+  await post(`/api/apps/${app.id}/files`, { file: await png(8, "theirs.png [output]") });
+  expect(sent()).toContain('filename="theirs.png [output_"');
+  expect((await world.ask(fileOf(app, "theirs.png [output]"), { as: "runner" })).status).toBe(404);
+  await post(`/api/apps/${app.id}/files`, { file: await png(8, "mine.png") });
+  // Without a type, some services look among their outputs; others understand more keys.
+  const named = JSON.stringify({ filename: "mine.png", asset: "theirs" });
+  expect((await post(`/api/apps/${app.id}/masks`, { original_ref: named, image: await drawn(8) })).status).toBe(200);
+  expect(sent()).toContain(JSON.stringify({ filename: "mine.png", subfolder: "", type: "input" }));
+  expect(sent()).not.toContain("asset");
+  // A name that the service answers belongs to the member from now on, even if the service stored nothing under it.
+  expect(sent()).not.toContain("clipspace-mask-1.png");
 });
 
-test("where their inputs are in the workflow is told to whoever may see it, and to nobody else", async () => {
+test("reveals where inputs are in the workflow only to those who may see it", async () => {
   const app = await world.make();
   const read = async (as: As) => (await world.ask(`/api/apps/${app.id}`, { as })).body.app;
   expect((await read("viewer")).inputs[0]).toMatchObject({ name: "picture", node: "1", input: "image" });
@@ -196,7 +189,7 @@ test("where their inputs are in the workflow is told to whoever may see it, and 
   expect(JSON.stringify(shown)).not.toContain("filename_prefix");
 });
 
-test("an app may be for roles, for whoever has one of them now, beside people; the author chooses among all who may use the connection", async () => {
+test("grants an app to roles and members, now and after a role change", async () => {
   const { memberId } = world.harness.viewerOf("viewer");
   const app = await world.make({ access: { kind: "members", roles: ["runner"], members: [] } });
   const seenBy = async (as: As) => (await world.ask(`/api/apps/${app.id}`, { as })).status;
@@ -206,8 +199,8 @@ test("an app may be for roles, for whoever has one of them now, beside people; t
   expect(changed.body.app.chosen).toEqual({ members: [memberId], roles: ["operator"] });
   expect([await seenBy("runner"), await seenBy("viewer")]).toEqual([404, 200]);
   expect((await world.ask(`/api/apps/${app.id}`, { as: "viewer" })).body.app).not.toHaveProperty("chosen");
-  const asked = await world.ask("/api/apps/people?connection=embedded", { as: "operator" });
-  expect(asked.body.people).toContainEqual({ id: memberId, name: "viewer", role: "viewer" });
+  const response = await world.ask("/api/apps/people?connection=embedded", { as: "operator" });
+  expect(response.body.people).toContainEqual({ id: memberId, name: "viewer", role: "viewer" });
   expect((await world.ask("/api/apps/people?connection=embedded", { as: "viewer" })).status).toBe(403);
 });
 

@@ -1,7 +1,8 @@
 // A service's refusals of an app's run, reported on the app's inputs; the tests choose the service's answers.
 import { type ServerResponse } from "node:http";
-import { afterEach, beforeEach, expect, test } from "vitest";
-import { answerJson, type LittleServer, type Seen, startLittleServer } from "@/tests/support/little-server";
+import { beforeEach, expect, test } from "vitest";
+import { answerJson, type LittleServer, type Seen } from "@/tests/support/little-server";
+import { startLittleServer } from "@/tests/support/servers";
 import { until } from "@/tests/support/until";
 import { type AppWorld, createAppWorld, definition } from "./app-world";
 
@@ -18,10 +19,6 @@ beforeEach(async () => {
   connection = await world.harness.connect(service.url, "key-of-the-service");
   answer = (_, response) => answerJson(response, { prompt_id: "job-1", number: 1, node_errors: {} });
 });
-afterEach(async () => {
-  await service.close();
-  await world.dispose();
-});
 
 const make = (limits = {}) => world.make({ definition: { ...definition, inputs: definition.inputs?.slice(1) }, limits }, { connection });
 const run = (app: { id: string }, prefix: string, as: "runner" | "operator" = "runner", key?: string) =>
@@ -32,9 +29,9 @@ const run = (app: { id: string }, prefix: string, as: "runner" | "operator" = "r
     headers: key === undefined ? {} : { "idempotency-key": key },
   });
 
-test("what the service refuses is shown at the input, starts nothing, counts for nothing, and its key is free again", async () => {
+test("shows a refusal at its input, starts nothing and frees the key", async () => {
   const app = await make({ runsPerDay: 1 });
-  const usual = answer;
+  const defaultAnswer = answer;
   const error = { type: "invalid", message: "is too odd", details: "", extra_info: { input_name: "filename_prefix" } };
   const refusal = {
     error: { type: "bad", message: "bad", details: "" },
@@ -44,7 +41,7 @@ test("what the service refuses is shown at the input, starts nothing, counts for
   const refused = await run(app, "a", "runner", KEY);
   expect(refused).toMatchObject({ status: 422, body: { message: "Name: is too odd", details: { problems: [{ input: "prefix" }] } } });
   expect(JSON.stringify(refused.body)).not.toContain("SaveImage");
-  answer = usual;
+  answer = defaultAnswer;
   expect((await run(app, "a", "runner", KEY)).status).toBe(202);
 });
 
@@ -52,45 +49,42 @@ const refusals: [string, (response: ServerResponse) => unknown, object][] = [
   ["refuses it", (response) => answerJson(response, { error: { type: "bad", message: "bad", details: "" } }, 400), { code: "workflow" }],
   ["asks for patience", (response) => answerJson(response, { message: "slowly" }, 429), { message: expect.any(String) }],
 ];
-test.each(refusals)(
-  "whoever sent the same key while the service %s reads why under the id that they were told",
-  async (_what, refuse, error) => {
-    const app = await make({ runsPerDay: 1 });
-    const usual = answer;
-    const pending: ServerResponse[] = [];
-    answer = (request, response) => (request.method === "POST" ? void pending.push(response) : usual(request, response));
-    const first = run(app, "a", "runner", KEY);
-    await until("it is on its way", () => pending.length === 1);
-    const other = await run(app, "a", "runner", KEY);
-    expect(other).toMatchObject({ status: 202, body: { run: { state: "sending" } } });
-    const { id } = other.body.run;
-    for (const response of pending) refuse(response);
-    expect((await first).status).toBeGreaterThanOrEqual(400);
-    const read = () => world.ask(`/api/apps/${app.id}/runs/${id}`, { as: "runner" });
-    expect((await read()).body.run).toMatchObject({ id, state: "refused", error, endedAt: expect.any(Number) });
-    expect((await world.ask(`/api/apps/${app.id}/runs`, { as: "runner" })).body.runs).toEqual([]);
-    // Others run meanwhile, since it counts for nothing; the key begins it anew, with whatever inputs are right now.
-    answer = usual;
-    const anew = (await run(app, "b", "runner", KEY)).body.run;
-    expect(anew).toMatchObject({ id, state: "pending", inputs: { prefix: "b" } });
-    expect(anew).not.toHaveProperty("error");
-    expect(anew).not.toHaveProperty("endedAt");
-    expect((await run(app, "a", "runner", KEY)).status).toBe(409);
-    expect((await run(app, "b")).body.details).toMatchObject({ limit: "runsPerDay" });
-  },
-);
-
-test("a refused run counts for nothing beside others of the day", async () => {
+test.each(refusals)("explains a failure to a second sender of the same key while the service %s", async (_what, refuse, error) => {
   const app = await make({ runsPerDay: 1 });
-  const usual = answer;
+  const defaultAnswer = answer;
+  const pending: ServerResponse[] = [];
+  answer = (request, response) => (request.method === "POST" ? void pending.push(response) : defaultAnswer(request, response));
+  const first = run(app, "a", "runner", KEY);
+  await until("it is on its way", () => pending.length === 1);
+  const other = await run(app, "a", "runner", KEY);
+  expect(other).toMatchObject({ status: 202, body: { run: { state: "sending" } } });
+  const { id } = other.body.run;
+  for (const response of pending) refuse(response);
+  expect((await first).status).toBeGreaterThanOrEqual(400);
+  const read = () => world.ask(`/api/apps/${app.id}/runs/${id}`, { as: "runner" });
+  expect((await read()).body.run).toMatchObject({ id, state: "refused", error, endedAt: expect.any(Number) });
+  expect((await world.ask(`/api/apps/${app.id}/runs`, { as: "runner" })).body.runs).toEqual([]);
+  // Others run meanwhile, since it is not counted; the key starts it again, with the corrected inputs.
+  answer = defaultAnswer;
+  const anew = (await run(app, "b", "runner", KEY)).body.run;
+  expect(anew).toMatchObject({ id, state: "pending", inputs: { prefix: "b" } });
+  expect(anew).not.toHaveProperty("error");
+  expect(anew).not.toHaveProperty("endedAt");
+  expect((await run(app, "a", "runner", KEY)).status).toBe(409);
+  expect((await run(app, "b")).body.details).toMatchObject({ limit: "runsPerDay" });
+});
+
+test("does not count a refused run for the day", async () => {
+  const app = await make({ runsPerDay: 1 });
+  const defaultAnswer = answer;
   answer = (_, response) => answerJson(response, { message: "slowly" }, 429);
   expect((await run(app, "a", "runner", KEY)).status).toBe(429);
-  answer = usual;
+  answer = defaultAnswer;
   expect((await run(app, "b")).status).toBe(202);
   expect((await run(app, "a", "runner", KEY)).body.details).toMatchObject({ limit: "runsPerDay" });
 });
 
-test("what the service says of nodes is not repeated, whichever way it says it", async () => {
+test("never repeats the service's words about nodes", async () => {
   const app = await make();
   const refusal = { type: "bad", message: "Node 7 HiddenLoader is odd", details: "HiddenLoader", extra_info: { node_id: "7" } };
   for (const body of [{ error: refusal, node_errors: {} }, { error: refusal }, { error: refusal, node_errors: [] }]) {
@@ -101,9 +95,9 @@ test("what the service says of nodes is not repeated, whichever way it says it",
   }
 });
 
-test("what the service says of a value is worded as the form words it, with its bound, and a file that is gone is asked for again", async () => {
+test("words the service's refusal as the form does and asks again for a lost file", async () => {
   const steps = { name: "steps", node: "2", input: "steps", label: "Rounds", control: { kind: "number" as const }, default: 4 };
-  const inputs = [...(definition.inputs ?? []).map((one) => ({ ...one, isRequired: false })), steps];
+  const inputs = [...(definition.inputs ?? []).map((item) => ({ ...item, isRequired: false })), steps];
   const graph = { ...definition.graph, "2": { class_type: "Sampler", inputs: { steps: 4 } } };
   const app = await world.make({ definition: { ...definition, inputs, graph } }, { connection });
   const refuse = (node: string, type: string, extra_info: object) => {
@@ -124,7 +118,7 @@ test("what the service says of a value is worded as the form words it, with its 
   expect(await codeOf("1", "custom_validation_failed", { input_name: "image" })).toBe("not_yours");
 });
 
-test("which node a refused workflow is wrong at is told to whoever may see it, and to nobody else", async () => {
+test("reveals the failing node of a refused workflow only to those who may see it", async () => {
   const app = await make();
   const missing = { type: "missing_node_type", message: "No class", details: "", extra_info: { node_id: "2", class_type: "Odd" } };
   answer = (_, response) => answerJson(response, { error: missing, node_errors: {} }, 400);
@@ -140,7 +134,7 @@ const failWith = (execution_error: object) => {
 const errorOf = async (app: { id: string }, id: string, as: "runner" | "operator") =>
   (await world.ask(`/api/apps/${app.id}/runs/${id}`, { as })).body.run.error;
 
-test("a workflow that is refused after it was taken fails in the words of its inputs, kept as data for every language", async () => {
+test("stores a late refusal as data and words it by its inputs", async () => {
   const app = await make();
   const mine = (await run(app, "a")).body.run;
   const theirs = (await run(app, "a", "operator")).body.run;
@@ -160,13 +154,13 @@ test("a workflow that is refused after it was taken fails in the words of its in
   };
   expect(await errorOf(app, mine.id, "runner")).toEqual(shown);
   expect(await errorOf(app, theirs.id, "operator")).toEqual({ ...shown, node: "3" });
-  // Answered from the stored result: the service is not asked a second time.
+  // Answered from the stored result: the service gets no second request.
   const before = service.seen.length;
   expect(await errorOf(app, theirs.id, "operator")).toEqual({ ...shown, node: "3" });
   expect(service.seen).toHaveLength(before);
 });
 
-test("the node at which a run failed is told to whoever may see it, and to nobody else", async () => {
+test("reveals a run's failing node only to those who may see it", async () => {
   const app = await make();
   const mine = (await run(app, "a")).body.run;
   const theirs = (await run(app, "a", "operator")).body.run;

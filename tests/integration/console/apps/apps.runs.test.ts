@@ -1,11 +1,12 @@
 // Runs of apps at a service whose answers are chosen by the tests: limits, and a console that ends in the middle.
 import { randomUUID } from "node:crypto";
 import { type ServerResponse } from "node:http";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { parseExactJson } from "@/lib/contract/json/parse-json";
 import { submissionKey } from "@/lib/server/apps/run-state";
-import { answerJson, type LittleServer, type Seen, startLittleServer } from "@/tests/support/little-server";
+import { answerJson, type LittleServer, type Seen } from "@/tests/support/little-server";
+import { startLittleServer } from "@/tests/support/servers";
 import { makeToken } from "@/tests/support/tokens";
 import { until } from "@/tests/support/until";
 import { type AppWorld, createAppWorld, definition, picture } from "./app-world";
@@ -32,10 +33,6 @@ beforeEach(async () => {
       ? answerJson(response, { prompt_id: `job-${sent().length}`, number: 1, node_errors: {} })
       : answerJson(response, { id: request.url.split("/").at(-1), status, create_time: 1, outputs: {} });
 });
-afterEach(async () => {
-  await service.close();
-  await world.dispose();
-});
 
 const sent = () => service.seen.filter(({ method, url }) => method === "POST" && url.startsWith("/api/prompt"));
 const make = (limits = {}) => world.make({ definition: withoutPicture, limits }, { connection });
@@ -47,7 +44,7 @@ const run = (app: { id: string }, prefix: string, as: "runner" | "operator" = "r
     headers: key === undefined ? {} : { "idempotency-key": key },
   });
 
-test("runs of a day are counted for each member, over restarts; the refusal says when again, at the end of the day of UTC", async () => {
+test("counts daily runs per member over restarts and names the UTC reset", async () => {
   const app = await make({ runsPerDay: 1 });
   expect((await run(app, "a")).status).toBe(202);
   const refused = await run(app, "b");
@@ -60,23 +57,28 @@ test("runs of a day are counted for each member, over restarts; the refusal says
   expect(sent()).toHaveLength(3);
 });
 
-test("numbers of an app's graph and numbers given for a run arrive with their spelling", async () => {
-  const graph = '{"1":{"class_type":"SaveImage","inputs":{"given":1,"usual":5.0,"fixed":1e3,"list":[2.0]}}}';
-  const inputs = ["given", "usual"].map((name) => ({ name, node: "1", input: name, label: name, control: { kind: "number" } }));
+test("keeps the spelling of an app's numbers and of a run's numbers", async () => {
+  const graph = '{"1":{"class_type":"SaveImage","inputs":{"changed":1,"unchanged":5.0,"fixed":1e3,"list":[2.0]}}}';
+  const inputs = ["changed", "unchanged"].map((name) => ({ name, node: "1", input: name, label: name, control: { kind: "number" } }));
   const numbers = { title: "Numbers", inputs, outputs: [{ node: "1", label: "Result" }], graph: parseExactJson(graph) };
   const headers = { "content-type": "application/json" };
   const body = writeExactJson({ definition: numbers, access: { kind: "team" } });
   const made = await world.ask(`/api/apps?connection=${connection}`, { as: "operator", method: "POST", body, headers });
   const { app } = made.body;
-  const begun = await world.ask(`/api/apps/${app.id}/runs`, { as: "runner", method: "POST", body: '{"inputs":{"given":7.0}}', headers });
-  expect(begun.status).toBe(202);
-  expect(sent()[0]?.body.toString()).toContain('"inputs":{"given":7.0,"usual":5.0,"fixed":1e3,"list":[2.0]}');
-  const form = await world.run(app, { given: "8.0" });
+  const startResponse = await world.ask(`/api/apps/${app.id}/runs`, {
+    as: "runner",
+    method: "POST",
+    body: '{"inputs":{"changed":7.0}}',
+    headers,
+  });
+  expect(startResponse.status).toBe(202);
+  expect(sent()[0]?.body.toString()).toContain('"inputs":{"changed":7.0,"unchanged":5.0,"fixed":1e3,"list":[2.0]}');
+  const form = await world.run(app, { changed: "8.0" });
   expect(form.status).toBe(202);
-  expect(sent()[1]?.body.toString()).toContain('"given":8.0,"usual":5.0');
+  expect(sent()[1]?.body.toString()).toContain('"changed":8.0,"unchanged":5.0');
 });
 
-test("runs at once are counted by the states of their jobs, also where twenty come at once from browser and token", async () => {
+test("limits runs at once by job state, also for twenty parallel requests", async () => {
   const app = await make({ atOnce: 3, runsPerDay: 4 });
   const { headers } = await makeToken(world.harness, "runner", { operations: ["apps"] });
   const begin = (index: number) =>
@@ -85,7 +87,7 @@ test("runs at once are counted by the states of their jobs, also where twenty co
       : world.ask(`/api/apps/${app.id}/runs`, { method: "POST", json: { inputs: { prefix: `a${index}` } }, headers });
   const together = async () => {
     const answers = await Promise.all(Array.from({ length: 20 }, (_, index) => begin(index)));
-    return { begun: answers.filter((one) => one.status === 202), refused: answers.filter((one) => one.status === 429) };
+    return { begun: answers.filter((item) => item.status === 202), refused: answers.filter((item) => item.status === 429) };
   };
   const first = await together();
   expect([first.begun.length, first.refused.length, sent().length]).toEqual([3, 17, 3]);
@@ -102,11 +104,11 @@ async function leftBehind(app: { id: string }, { began, answered }: { began: boo
   const { memberId } = world.harness.viewerOf("runner");
   const model = await run(app, "a");
   expect(model.status).toBe(202);
-  const made = await store.appRuns.find(app.id, memberId, model.body.run.id);
-  if (!made) throw new Error("no run");
-  await store.appRuns.set(made.id, { state: "cancelled" });
+  const appRun = await store.appRuns.find(app.id, memberId, model.body.run.id);
+  if (!appRun) throw new Error("no run");
+  await store.appRuns.set(appRun.id, { state: "cancelled" });
   const id = randomUUID();
-  await store.appRuns.begin({ ...made, id, key: KEY }, { runsPerDay: undefined, atOnce: undefined, dayBegan: 0 });
+  await store.appRuns.begin({ ...appRun, id, key: KEY }, { runsPerDay: undefined, atOnce: undefined, dayBegan: 0 });
   const submission = { memberId, key: submissionKey(id) };
   if (began) await store.submissions.begin(submission, { contentHash: "x", now, forgetBefore: 0 });
   if (answered !== undefined) await store.submissions.accepted(submission, answered);
@@ -114,7 +116,7 @@ async function leftBehind(app: { id: string }, { began, answered }: { began: boo
 }
 const read = (app: { id: string }, id: string) => world.ask(`/api/apps/${app.id}/runs/${id}`, { as: "runner" });
 
-test("a console that ended before the run was sent: it is shown, and the same key sends it once", async () => {
+test("sends a run once when the console ended before sending it", async () => {
   const app = await make();
   const id = await leftBehind(app, { began: false });
   expect((await read(app, id)).body.run).toMatchObject({
@@ -128,7 +130,7 @@ test("a console that ended before the run was sent: it is shown, and the same ke
   expect((await read(app, id)).body.run.state).toBe("pending");
 });
 
-test("a console that ended after the service had answered: the run has its job, and nothing is sent again", async () => {
+test("keeps a run's job when the console ended after the answer", async () => {
   const app = await make();
   const id = await leftBehind(app, { began: true, answered: '{"prompt_id":"job-of-before"}' });
   const before = sent().length;
@@ -139,7 +141,7 @@ test("a console that ended after the service had answered: the run has its job, 
   expect(sent()).toHaveLength(before);
 });
 
-test("a console that ended while it waited for the answer: what became of the run is unknown, and it is not sent again", async () => {
+test("marks a run unknown, unsent, when the console ended during the request", async () => {
   const app = await make();
   const id = await leftBehind(app, { began: true });
   const before = sent().length;
@@ -152,7 +154,7 @@ test("a console that ended while it waited for the answer: what became of the ru
   expect(sent()).toHaveLength(before);
 });
 
-test("after a day nothing is known of what was sent any more, and the run is not sent again", async () => {
+test("forgets submissions after a day and does not send them again", async () => {
   const app = await make();
   const id = await leftBehind(app, { began: true, answered: '{"prompt_id":"job-of-before"}' });
   now += DAY_MS + 1000;
@@ -162,7 +164,7 @@ test("after a day nothing is known of what was sent any more, and the run is not
   expect(sent()).toHaveLength(before);
 });
 
-test("a run that is sent at last counts as one that begins now, and keeps no word of why it was not", async () => {
+test("counts a retried run as new and clears its earlier error", async () => {
   const app = await make({ atOnce: 1 });
   const id = await leftBehind(app, { began: false });
   expect((await read(app, id)).body.run.error).toBeDefined();
@@ -177,30 +179,30 @@ test("a run that is sent at last counts as one that begins now, and keeps no wor
   expect(body.run).not.toHaveProperty("error");
 });
 
-test("while a file of a run is on its way to the service the run is being sent, whoever looks, and names no file yet", async () => {
+test("shows a run as sending while its file uploads, without the file's name", async () => {
   const app = await world.make({}, { connection });
   const parts = { picture: new Blob([new Uint8Array(await picture())], { type: "image/png" }) };
   const headers = { "idempotency-key": KEY };
-  const usual = answer;
+  const defaultAnswer = answer;
   const uploads: ServerResponse[] = [];
-  answer = (request, response) => (request.url.startsWith("/api/upload") ? void uploads.push(response) : usual(request, response));
+  answer = (request, response) => (request.url.startsWith("/api/upload") ? void uploads.push(response) : defaultAnswer(request, response));
   const { memberId } = world.harness.viewerOf("runner");
   const begun = world.run(app, parts, { headers });
   await until("the file is on its way", () => uploads.length === 1);
-  const made = await world.harness.console.store.appRuns.findByKey(app.id, memberId, KEY);
-  if (!made) throw new Error("no run");
-  expect(made.inputs).toEqual({ prefix: "inverted" });
+  const run = await world.harness.console.store.appRuns.findByKey(app.id, memberId, KEY);
+  if (!run) throw new Error("no run");
+  expect(run.inputs).toEqual({ prefix: "inverted" });
   // However long it takes and however often it is requested.
   now += 60 * 60_000;
-  const sending = { id: made.id, state: "sending", inputs: { prefix: "inverted" } };
-  expect((await read(app, made.id)).body.run).toMatchObject(sending);
+  const sending = { id: run.id, state: "sending", inputs: { prefix: "inverted" } };
+  expect((await read(app, run.id)).body.run).toMatchObject(sending);
   expect((await world.run(app, parts, { headers })).body.run).toMatchObject(sending);
   for (const response of uploads) answerJson(response, { name: "a.png", subfolder: "", type: "input" });
   expect((await begun).body.run).toMatchObject({ state: "pending", inputs: { picture: "a.png" } });
   expect([uploads.length, sent().length]).toEqual([1, 1]);
 });
 
-test("results are those of the version that ran, whatever the app has become since", async () => {
+test("returns the results of the version that ran", async () => {
   const app = await make();
   const { body } = await run(app, "a");
   const changed = { ...withoutPicture, outputs: [{ node: "2", label: "Other" }] };
@@ -211,7 +213,7 @@ test("results are those of the version that ran, whatever the app has become sin
   expect((await read(app, body.run.id)).body.run.results).toMatchObject([{ label: "Result", name: "a.png" }]);
 });
 
-test("a service that cannot be reached is an outage, not a run that has ended", async () => {
+test("reports an unreachable service as an outage, not as an ended run", async () => {
   const app = await make();
   const { body } = await run(app, "a");
   answer = (_, response) => void response.socket?.destroy();
@@ -219,12 +221,12 @@ test("a service that cannot be reached is an outage, not a run that has ended", 
   expect((await world.ask(`/api/apps/${app.id}/runs`, { as: "runner" })).body.runs).toMatchObject([{ state: "pending" }]);
 });
 
-test("a run that waits is taken from the queue alone", async () => {
+test("cancels a waiting run by removing it from the queue only", async () => {
   const app = await make();
   const { body } = await run(app, "a");
-  const usual = answer;
+  const defaultAnswer = answer;
   answer = (request, response) => {
-    if (!request.url.startsWith("/api/queue")) return usual(request, response);
+    if (!request.url.startsWith("/api/queue")) return defaultAnswer(request, response);
     status = "cancelled";
     return answerJson(response, { deleted: ["job-1"] });
   };
@@ -233,10 +235,10 @@ test("a run that waits is taken from the queue alone", async () => {
   expect(service.seen.find(({ url }) => url.startsWith("/api/queue"))?.body.toString()).toBe('{"delete":["job-1"]}');
 });
 
-test("a run that was taken from the queue is cancelled also where the service tells of its job no more", async () => {
+test("cancels a run removed from the queue when the service has no job for it", async () => {
   const app = await make();
   const { body } = await run(app, "a");
-  const usual = answer;
+  const defaultAnswer = answer;
   let isGone = false;
   const gone = { code: "NOT_FOUND", message: "Job not found" };
   answer = (request, response) => {
@@ -244,21 +246,22 @@ test("a run that was taken from the queue is cancelled also where the service te
       isGone = true;
       return answerJson(response, { deleted: ["job-1"] });
     }
-    return isGone && request.url.endsWith("/job-1") ? answerJson(response, gone, 404) : usual(request, response);
+    return isGone && request.url.endsWith("/job-1") ? answerJson(response, gone, 404) : defaultAnswer(request, response);
   };
   const cancelled = await world.ask(`/api/apps/${app.id}/runs/${body.run.id}/cancel`, { as: "runner", method: "POST" });
   expect(cancelled).toMatchObject({ status: 200, body: { run: { state: "cancelled", endedAt: now } } });
   expect((await read(app, body.run.id)).body.run.state).toBe("cancelled");
 });
 
-test("an app of an editor's file sends the file along with this run's values in it, and none where they cannot be written", async () => {
+test("sends the editor file with a run's values, or none if they cannot be written", async () => {
   const node = { id: 3, type: "SaveImage", mode: 0, inputs: [], outputs: [], properties: {}, widgets_values: ["as it was"] };
   const editor = { version: 0.4, nodes: [node], links: [], extra: {} };
   const graph = { "3": { class_type: "SaveImage", inputs: { filename_prefix: "x" } } };
   const app = await world.make({ definition: { ...withoutPicture, graph, editor } }, { connection });
-  const usual = answer;
+  const defaultAnswer = answer;
   const catalogue = { SaveImage: { input: { required: { filename_prefix: ["STRING", { default: "x" }] } } } };
-  answer = (request, response) => (request.url.startsWith("/api/object_info") ? answerJson(response, catalogue) : usual(request, response));
+  answer = (request, response) =>
+    request.url.startsWith("/api/object_info") ? answerJson(response, catalogue) : defaultAnswer(request, response);
   expect((await run(app, "as it is now")).status).toBe(202);
   const workflowOf = (at: number) => JSON.parse(sent()[at]?.body.toString() ?? "{}").extra_data?.extra_pnginfo?.workflow;
   expect(workflowOf(0)).toEqual({ ...editor, nodes: [{ ...node, widgets_values: ["as it is now"] }] });
@@ -267,17 +270,19 @@ test("an app of an editor's file sends the file along with this run's values in 
   // The catalogue is megabytes large, so it is fetched only now and then.
   expect(service.seen.filter(({ url }) => url.startsWith("/api/object_info"))).toHaveLength(1);
   now += 60_000;
-  answer = (request, response) => (request.url.startsWith("/api/object_info") ? answerJson(response, {}, 500) : usual(request, response));
+  answer = (request, response) =>
+    request.url.startsWith("/api/object_info") ? answerJson(response, {}, 500) : defaultAnswer(request, response);
   expect((await run(app, "another")).status).toBe(202);
   expect(workflowOf(2)).toBeUndefined();
 });
 
-test("an editor's file of another workflow does not go along with a run", async () => {
+test("omits the editor file of another workflow", async () => {
   const node = { id: 9, type: "LoadImage", mode: 0, inputs: [], outputs: [], properties: {}, widgets_values: ["other.png"] };
   const app = await world.make({ definition: { ...withoutPicture, editor: { version: 0.4, nodes: [node], links: [] } } }, { connection });
-  const usual = answer;
+  const defaultAnswer = answer;
   const catalogue = { SaveImage: { input: { required: { filename_prefix: ["STRING", {}] } } } };
-  answer = (request, response) => (request.url.startsWith("/api/object_info") ? answerJson(response, catalogue) : usual(request, response));
+  answer = (request, response) =>
+    request.url.startsWith("/api/object_info") ? answerJson(response, catalogue) : defaultAnswer(request, response);
   expect((await run(app, "a")).status).toBe(202);
   expect(JSON.parse(sent()[0]?.body.toString() ?? "{}")).not.toHaveProperty("extra_data.extra_pnginfo.workflow");
 });

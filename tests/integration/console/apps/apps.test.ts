@@ -1,24 +1,20 @@
 import sharp from "sharp";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { makeToken } from "@/tests/support/tokens";
-import { type AppWorld, createAppWorld, definition, picture } from "./app-world";
+import { createAppWorld, definition, picture } from "./app-world";
 
-let world: AppWorld;
-beforeAll(async () => {
-  world = await createAppWorld();
-});
-afterAll(() => world.dispose());
+const world = await createAppWorld();
 
 const png = async (size = 8) => new File([new Uint8Array(await picture(size, size))], "photo.png", { type: "image/png" });
 
 describe("a run", () => {
-  test("takes a picture from whoever runs apps only, and its result is the picture that the workflow makes", async () => {
+  test("accepts a picture from an app runner and returns the workflow's picture", async () => {
     const app = await world.make();
-    const begun = await world.run(app, { picture: await png() });
-    expect(begun).toMatchObject({ status: 202, body: { run: { appId: app.id, version: 1, inputs: { prefix: "inverted" } } } });
+    const startResponse = await world.run(app, { picture: await png() });
+    expect(startResponse).toMatchObject({ status: 202, body: { run: { appId: app.id, version: 1, inputs: { prefix: "inverted" } } } });
     // A member who sees only apps does not get the job.
-    expect(begun.body.run).not.toHaveProperty("jobId");
-    const run = await world.ended(app, begun.body.run.id);
+    expect(startResponse.body.run).not.toHaveProperty("jobId");
+    const run = await world.ended(app, startResponse.body.run.id);
     expect(run).toMatchObject({ state: "completed", results: [{ number: 1, label: "Result", kind: "image" }] });
     const { data } = await bytesOf(run.results[0]?.path ?? "");
     const { dominant } = await sharp(data).stats();
@@ -26,27 +22,27 @@ describe("a run", () => {
     const small = await bytesOf(`${run.results[0]?.path}?edge=256`);
     expect(small.type).toBe("image/webp");
     // A file is uploaded once; from then on it is named, and can be viewed.
-    const given = String(run.inputs.picture);
-    expect((await bytesOf(`/api/apps/${app.id}/files?name=${encodeURIComponent(given)}`)).status).toBe(200);
+    const picture = String(run.inputs.picture);
+    expect((await bytesOf(`/api/apps/${app.id}/files?name=${encodeURIComponent(picture)}`)).status).toBe(200);
     const again = await world.ask(`/api/apps/${app.id}/runs`, {
       as: "runner",
       method: "POST",
-      json: { inputs: { picture: given, prefix: "second" } },
+      json: { inputs: { picture: picture, prefix: "second" } },
     });
     expect(again.status).toBe(202);
     await world.ended(app, again.body.run.id);
     const listed = await world.ask(`/api/apps/${app.id}/runs`, { as: "runner" });
     expect(listed.body.runs.map(({ inputs }: { inputs: { prefix: string } }) => inputs.prefix)).toEqual(["second", "inverted"]);
     expect((await world.ask(`/api/apps/${app.id}`, { as: "runner" })).body.app.lastInputs).toMatchObject({
-      picture: given,
+      picture: picture,
       prefix: "second",
     });
   });
 
-  test("is a job like any other to those who see jobs: named after the app, with who ran it", async () => {
+  test("is a regular job in lists, named after the app and its member", async () => {
     const app = await world.make();
-    const begun = await world.run(app, { picture: await png() }, { as: "operator" });
-    const { jobId, id } = begun.body.run;
+    const startResponse = await world.run(app, { picture: await png() }, { as: "operator" });
+    const { jobId, id } = startResponse.body.run;
     await world.ended(app, id, { as: "operator" });
     const jobs = await world.ask("/api/jobs?connection=embedded", { as: "viewer" });
     expect(jobs.body.jobs.find((job: { id: string }) => job.id === jobId)).toMatchObject({ job_label: "Invert", submitted_by: "operator" });
@@ -66,7 +62,7 @@ describe("a run", () => {
     expect((await world.ask(`/api/apps/${app.id}/runs`, { as: "runner" })).body.runs).toEqual([]);
   });
 
-  test("of one key is one run and one job, however often it comes; with other inputs the key is refused", async () => {
+  test("is idempotent per key and refuses a reused key with different inputs", async () => {
     const app = await world.make();
     const headers = { "idempotency-key": "the-same-key-0001" };
     const parts = { picture: await png() };
@@ -79,13 +75,13 @@ describe("a run", () => {
     expect((await world.ask(`/api/apps/${app.id}/runs`, { as: "runner" })).body.runs).toHaveLength(1);
   });
 
-  test("names no file by guessing for whoever runs apps only, nor by a preset; an operator may", async () => {
+  test("rejects guessed file names from app runners and presets, but not operators", async () => {
     const app = await world.make();
-    const begun = await world.run(app, { picture: await png(9) }, { as: "operator" });
-    const run = await world.ended(app, begun.body.run.id, { as: "operator" });
+    const startResponse = await world.run(app, { picture: await png(9) }, { as: "operator" });
+    const run = await world.ended(app, startResponse.body.run.id, { as: "operator" });
     const inputs = { picture: run.inputs.picture };
-    const asked = { method: "POST", json: { inputs } };
-    const guessed = await world.ask(`/api/apps/${app.id}/runs`, { as: "runner", ...asked });
+    const options = { method: "POST", json: { inputs } };
+    const guessed = await world.ask(`/api/apps/${app.id}/runs`, { as: "runner", ...options });
     expect(guessed).toMatchObject({ status: 422, body: { details: { problems: [{ code: "not_yours" }] } } });
     const address = `/api/apps/${app.id}/files?name=${encodeURIComponent(String(inputs.picture))}`;
     expect((await world.ask(address, { as: "runner" })).status).toBe(404);
@@ -93,15 +89,15 @@ describe("a run", () => {
     expect((await world.ask(`/api/apps/${app.id}/presets`, { as: "runner", ...preset })).status).toBe(422);
     // Values that a member shares with the team can be used by the team.
     expect((await world.ask(`/api/apps/${app.id}/presets`, { as: "operator", ...preset })).status).toBe(201);
-    const allowed = await world.ask(`/api/apps/${app.id}/runs`, { as: "runner", ...asked });
+    const allowed = await world.ask(`/api/apps/${app.id}/runs`, { as: "runner", ...options });
     expect(allowed.status).toBe(202);
     await world.ended(app, allowed.body.run.id);
   });
 
-  test("is nobody else's to read, to cancel or to look at", async () => {
+  test("is readable, cancellable and visible only for its member", async () => {
     const app = await world.make();
-    const begun = await world.run(app, { picture: await png() });
-    const { id } = begun.body.run;
+    const startResponse = await world.run(app, { picture: await png() });
+    const { id } = startResponse.body.run;
     await world.ended(app, id);
     for (const as of ["viewer", "owner"] as const) {
       expect((await world.ask(`/api/apps/${app.id}/runs/${id}`, { as })).status).toBe(404);
@@ -112,15 +108,15 @@ describe("a run", () => {
       expect((await world.ask(`/api/apps/${app.id}/runs/${id}/outputs/${number}`, { as: "runner" })).status).toBe(404);
   });
 
-  test("is begun by a token that was narrowed to apps, and by none that was narrowed to something else", async () => {
+  test("accepts tokens limited to apps and refuses tokens limited to other things", async () => {
     const app = await world.make();
     const [narrowed, other] = [
       await makeToken(world.harness, "runner", { operations: ["apps"] }),
       await makeToken(world.harness, "operator", { operations: ["listJobs"] }),
     ];
-    const begun = await world.run(app, { picture: await png() }, { as: undefined, headers: narrowed.headers });
-    expect(begun.status).toBe(202);
-    const run = await world.ended(app, begun.body.run.id, { headers: narrowed.headers });
+    const startResponse = await world.run(app, { picture: await png() }, { as: undefined, headers: narrowed.headers });
+    expect(startResponse.status).toBe(202);
+    const run = await world.ended(app, startResponse.body.run.id, { headers: narrowed.headers });
     expect((await world.harness.request(run.results[0]?.path ?? "", { headers: narrowed.headers })).status).toBe(200);
     expect((await world.ask(`/api/apps/${app.id}/openapi`, { headers: narrowed.headers })).body.info.title).toBe("Invert");
     expect((await world.run(app, { picture: await png() }, { as: undefined, headers: other.headers })).status).toBe(403);
@@ -128,14 +124,14 @@ describe("a run", () => {
 });
 
 async function bytesOf(path: string) {
-  const answer = await world.harness.request(path, { as: "runner" });
-  return { status: answer.status, type: answer.headers.get("content-type"), data: Buffer.from(await answer.arrayBuffer()) };
+  const response = await world.harness.request(path, { as: "runner" });
+  return { status: response.status, type: response.headers.get("content-type"), data: Buffer.from(await response.arrayBuffer()) };
 }
 
-test("a token for apps runs them, and reaches neither the workflow inside nor files that were not given to the app", async () => {
+test("limits an app token to runs, without the workflow or other files", async () => {
   const app = await world.make();
-  const begun = await world.run(app, { picture: await png(7) }, { as: "admin" });
-  const { inputs } = await world.ended(app, begun.body.run.id, { as: "admin" });
+  const startResponse = await world.run(app, { picture: await png(7) }, { as: "admin" });
+  const { inputs } = await world.ended(app, startResponse.body.run.id, { as: "admin" });
   const file = `/api/apps/${app.id}/files?name=${encodeURIComponent(String(inputs.picture))}`;
   const { headers } = await makeToken(world.harness, "operator", { operations: ["apps"] });
   const reads = await makeToken(world.harness, "operator", { operations: "reads" });
@@ -150,13 +146,13 @@ test("a token for apps runs them, and reaches neither the workflow inside nor fi
 });
 
 describe("limits", () => {
-  test("of pictures hold for those that are sent and those that are named", async () => {
+  test("apply to uploaded and named pictures alike", async () => {
     const app = await world.make({ limits: { picturePixels: 100 } });
     const large = await world.run(app, { picture: await png(11) });
     expect(large).toMatchObject({ status: 422, body: { message: "Picture: may have at most 100 pixels" } });
     const free = await world.make();
-    const begun = await world.run(free, { picture: await png(12) }, { as: "operator" });
-    const { inputs } = await world.ended(free, begun.body.run.id, { as: "operator" });
+    const startResponse = await world.run(free, { picture: await png(12) }, { as: "operator" });
+    const { inputs } = await world.ended(free, startResponse.body.run.id, { as: "operator" });
     const named = await world.ask(`/api/apps/${app.id}/runs`, {
       as: "operator",
       method: "POST",
@@ -168,8 +164,8 @@ describe("limits", () => {
   });
 });
 
-describe("who sees an app", () => {
-  test("is its maker alone, those who were chosen, or the team; admins see all but what is somebody's alone", async () => {
+describe("an app's audience", () => {
+  test("is its maker, chosen members or the team; admins see all but private apps", async () => {
     const { memberId } = world.harness.viewerOf("runner");
     const title = (name: string) => ({ definition: { ...definition, title: name } });
     const mine = await world.make({ ...title("Only mine"), access: { kind: "me" } });
@@ -213,7 +209,7 @@ describe("who sees an app", () => {
 });
 
 describe("versions", () => {
-  test("say who changed what and when, and one that is restored is a new one equal to the old", async () => {
+  test("record author, change and time, and restore an old one as a new equal one", async () => {
     const app = await world.make();
     const change = (version: number, json: object, as: "operator" | "admin" = "operator") =>
       world.ask(`/api/apps/${app.id}`, { as, method: "PUT", json: { version, ...json } });
@@ -239,7 +235,7 @@ describe("versions", () => {
   });
 });
 
-test("while the console is read-only an app says that it cannot be run, alone and in the list", async () => {
+test("marks apps as unavailable while the console is read-only", async () => {
   const app = await world.make();
   const { harness } = world;
   const canRun = async () => [
@@ -252,7 +248,7 @@ test("while the console is read-only an app says that it cannot be run, alone an
   await harness.console.store.settings.remove("readOnly");
 });
 
-test("what was done with apps is in the audit log", async () => {
+test("records app changes in the audit log", async () => {
   const app = await world.make({ definition: { ...definition, title: "Told of" } });
   await world.ask(`/api/apps/${app.id}`, { as: "operator", method: "DELETE" });
   const { body } = await world.ask("/api/console/audit", { as: "owner" });

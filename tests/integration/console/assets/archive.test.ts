@@ -1,15 +1,12 @@
 // Many assets as one file: its content, what it says of missing ones, and who may fetch it.
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { createHarness, type Harness } from "@/tests/support/harness";
-import { answerJson, type LittleServer, startLittleServer } from "@/tests/support/little-server";
+import { expect, test } from "vitest";
+import { createHarness } from "@/tests/support/harness";
+import { answerJson, type LittleServer } from "@/tests/support/little-server";
 import { readZip } from "@/tests/support/read-zip";
+import { startLittleServer } from "@/tests/support/servers";
 import { until } from "@/tests/support/until";
 
-let harness: Harness;
-beforeAll(async () => {
-  harness = await createHarness();
-});
-afterAll(() => harness.dispose());
+const harness = await createHarness();
 
 async function unpack(file: Response): Promise<Record<string, string>> {
   const files = readZip(Buffer.from(await file.arrayBuffer()));
@@ -21,18 +18,18 @@ async function upload(name: string, text: string): Promise<string> {
   body.set("tags", '["input","zipped"]');
   body.set("name", name);
   body.set("file", new File([text], name));
-  const answer = await harness.request("/api/assets", { as: "operator", method: "POST", body });
-  expect(answer.status).toBe(201);
-  return ((await answer.json()) as { id: string }).id;
+  const response = await harness.request("/api/assets", { as: "operator", method: "POST", body });
+  expect(response.status).toBe(201);
+  return ((await response.json()) as { id: string }).id;
 }
 const choose = (json: unknown, query = "") => harness.request(`/api/console/archive${query}`, { as: "viewer", method: "POST", json });
-const idOf = async (answer: Response) => ((await answer.json()) as { id: string }).id;
+const idOf = async (response: Response) => ((await response.json()) as { id: string }).id;
 
-test("chosen assets come as one file with unique, harmless names, and what is not there is listed in it", async () => {
+test("zips selected assets under unique safe names and lists the missing ones", async () => {
   const ids = [await upload("a.png", "one"), await upload("A.png", "two"), await upload("../../etc/pass\u00fc.txt", "three")];
-  const answer = await choose({ ids: [...ids, "00000000-0000-4000-8000-000000000000"] });
-  expect(answer.status).toBe(201);
-  const file = await harness.request(`/api/console/archive/${await idOf(answer)}`, { as: "viewer" });
+  const response = await choose({ ids: [...ids, "00000000-0000-4000-8000-000000000000"] });
+  expect(response.status).toBe(201);
+  const file = await harness.request(`/api/console/archive/${await idOf(response)}`, { as: "viewer" });
   expect([file.status, file.headers.get("content-type")]).toEqual([200, "application/zip"]);
   expect(file.headers.get("content-disposition")).toMatch(/^attachment; filename="assets-\d{4}-\d\d-\d\d\.zip"$/);
   const files = await unpack(file);
@@ -42,7 +39,7 @@ test("chosen assets come as one file with unique, harmless names, and what is no
   expect(files["NOT INCLUDED.txt"]).toContain("00000000-0000-4000-8000-000000000000: NOT_FOUND");
 });
 
-test("a name is as long as a disk takes it and keeps a short ending, and what is in it twice is stored once", async () => {
+test("shortens long names, keeps extensions and stores duplicates once", async () => {
   const long = `${"n".repeat(250)}.png`;
   const named = `m.${"e".repeat(240)}`;
   const ids = [
@@ -60,15 +57,15 @@ test("a name is as long as a disk takes it and keeps a short ending, and what is
   });
 });
 
-test("everything that a list's filters match comes, counted beforehand", async () => {
-  const answer = await choose({ query: "include_tags=zipped&include_public=false" });
-  const body = (await answer.json()) as { id: string; count: number; isCut: boolean };
+test("counts and zips everything that a list's filters match", async () => {
+  const response = await choose({ query: "include_tags=zipped&include_public=false" });
+  const body = (await response.json()) as { id: string; count: number; isCut: boolean };
   expect(body).toMatchObject({ count: 7, isCut: false });
   const file = await harness.request(`/api/console/archive/${body.id}`, { as: "viewer" });
   expect(Object.values(await unpack(file)).sort()).toEqual(["7", "five", "four", "one", "six", "three", "two"]);
 });
 
-test("a service whose pages repeat themselves, or that shows no further page, ends a list instead of filling an archive for ever", async () => {
+test("ends the archive when a service repeats pages or stops paging", async () => {
   const ids = ["c1", "c2", "c3"];
   let pages = 0;
   const service = await startLittleServer(({ url }, response) => {
@@ -81,17 +78,16 @@ test("a service whose pages repeat themselves, or that shows no further page, en
   pages = 0;
   const files = await unpack(await harness.request(`/api/console/archive/${id}`, { as: "viewer" }));
   expect([Object.keys(files).sort(), pages]).toEqual([["c1.bin", "c2.bin", "c3.bin"], 2]);
-  await service.close();
 });
 
-test("a choice is its maker's own, and a wrong one is refused naming the field", async () => {
+test("keeps a selection private and names a wrong field", async () => {
   const id = await idOf(await choose({ query: "" }));
   expect((await harness.request(`/api/console/archive/${id}`, { as: "operator" })).status).toBe(404);
   expect((await choose({ ids: [] })).status).toBe(400);
   expect((await choose({ query: "limit=many" })).status).toBe(400);
 });
 
-test("whoever asks for the head alone learns that it is there, and who leaves in the middle ends the reading at the service", async () => {
+test("answers HEAD and stops reading when the client leaves", async () => {
   let [open, sent] = [0, 0];
   const service = await startLittleServer(({ url }, response) => {
     if (!url.endsWith("/content")) return answerJson(response, { id: "a1", name: "film.bin", tags: [] });
@@ -113,7 +109,6 @@ test("whoever asks for the head alone learns that it is there, and who leaves in
   await reader?.cancel().catch(() => undefined); // aborting the archive is the point of this test
   await until("the service is left", () => open === 0);
   expect(sent).toBeLessThan(50);
-  await service.close();
 });
 
 test("content that breaks off breaks the file, so that it never looks whole", async () => {
@@ -127,10 +122,9 @@ test("content that breaks off breaks the file, so that it never looks whole", as
   const id = await idOf(await choose({ ids: ["a1"] }, `?connection=${connection}`));
   const file = await harness.request(`/api/console/archive/${id}`, { as: "viewer" });
   await expect(file.arrayBuffer()).rejects.toThrow();
-  await service.close();
 });
 
-test("a service without the content extension hands files out by their hash", async () => {
+test("downloads by hash from a service without the content extension", async () => {
   const service = await startLittleServer(({ url }, response) => {
     const at = new URL(url, "http://x");
     if (at.pathname === "/api/assets/b1")
@@ -142,5 +136,4 @@ test("a service without the content extension hands files out by their hash", as
   const id = await idOf(await choose({ ids: ["b1"] }, `?connection=${connection}`));
   const file = await harness.request(`/api/console/archive/${id}`, { as: "viewer" });
   expect(await unpack(file)).toEqual({ "b.bin": "bytes" });
-  await service.close();
 });

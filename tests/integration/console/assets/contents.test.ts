@@ -1,58 +1,49 @@
 // Content through the console: which part was requested, its length, and that nothing is kept for a client that has left.
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { createHarness, type Harness } from "@/tests/support/harness";
-import { type LittleServer, startLittleServer } from "@/tests/support/little-server";
+import { expect, test } from "vitest";
+import { createHarness } from "@/tests/support/harness";
+import { startLittleServer } from "@/tests/support/servers";
 import { until } from "@/tests/support/until";
 
-let harness: Harness;
-let service: LittleServer;
-let path: string;
 let [open, sent] = [0, 0];
 const WHOLE = 1024 ** 4;
 
-beforeAll(async () => {
-  harness = await createHarness();
-  // Up to a terabyte, for as long as the client reads.
-  service = await startLittleServer((_, response) => {
-    open += 1;
-    response.once("close", () => (open -= 1));
-    response.writeHead(200, { "content-type": "image/png", "content-length": String(WHOLE), etag: '"v1"', "accept-ranges": "bytes" });
-    const piece = Buffer.alloc(1024 ** 2);
-    const pour = () => {
-      while (!response.destroyed && response.write(piece)) sent += 1;
-      if (!response.destroyed) response.once("drain", pour);
-    };
-    pour();
-  });
-  path = `/api/assets/one/content?connection=${await harness.connect(service.url, "sk-secret")}`;
+const harness = await createHarness();
+// Up to a terabyte, for as long as the client reads.
+const service = await startLittleServer((_, response) => {
+  open += 1;
+  response.once("close", () => (open -= 1));
+  response.writeHead(200, { "content-type": "image/png", "content-length": String(WHOLE), etag: '"v1"', "accept-ranges": "bytes" });
+  const piece = Buffer.alloc(1024 ** 2);
+  const pour = () => {
+    while (!response.destroyed && response.write(piece)) sent += 1;
+    if (!response.destroyed) response.once("drain", pour);
+  };
+  pour();
 });
-afterAll(async () => {
-  await service.close();
-  await harness.dispose();
-});
+const path = `/api/assets/one/content?connection=${await harness.connect(service.url, "sk-secret")}`;
 
-test("HEAD tells what GET would, holds nothing of the service and takes no range", async () => {
+test("answers HEAD like GET without holding the service or a range", async () => {
   const headers = { range: "bytes=0-9", "if-range": '"v1"', "if-none-match": '"v2"' };
-  const answer = await harness.request(path, { as: "viewer", method: "HEAD", headers });
-  expect([answer.status, answer.body, answer.headers.get("etag")]).toEqual([200, null, '"v1"']);
-  expect(answer.headers.get("content-length")).toBe(String(WHOLE));
+  const response = await harness.request(path, { as: "viewer", method: "HEAD", headers });
+  expect([response.status, response.body, response.headers.get("etag")]).toEqual([200, null, '"v1"']);
+  expect(response.headers.get("content-length")).toBe(String(WHOLE));
   await until("the service is left", () => open === 0);
   const { range, "if-range": condition, "if-none-match": unless } = service.seen.at(-1)?.headers ?? {};
   expect([range, condition, unless]).toEqual([undefined, undefined, '"v2"']);
 });
 
-test("a range goes on as it was asked for, with what it depends on", async () => {
-  const answer = await harness.request(path, { as: "viewer", headers: { range: "bytes=0-1,5-6", "if-range": '"v1"' } });
-  await answer.body?.cancel();
+test("forwards a range with its conditions", async () => {
+  const response = await harness.request(path, { as: "viewer", headers: { range: "bytes=0-1,5-6", "if-range": '"v1"' } });
+  await response.body?.cancel();
   const { range, "if-range": condition } = service.seen.at(-1)?.headers ?? {};
   expect([range, condition]).toEqual(["bytes=0-1,5-6", '"v1"']);
   await until("the service is left", () => open === 0);
 });
 
-test("as much is read as somebody takes, and whoever goes away ends it at the service", async () => {
-  const answer = await harness.request(path, { as: "viewer" });
+test("reads on demand and stops upstream when the client leaves", async () => {
+  const response = await harness.request(path, { as: "viewer" });
   sent = 0;
-  const reader = answer.body?.getReader();
+  const reader = response.body?.getReader();
   await reader?.read();
   expect(open).toBe(1);
   await reader?.cancel();
@@ -60,10 +51,10 @@ test("as much is read as somebody takes, and whoever goes away ends it at the se
   expect(sent).toBeLessThan(50);
 });
 
-test("a request that is given up ends the reading with its own reason, which is no fault to whoever pipes the body", async () => {
+test("ends an aborted read with its reason and reports no failure", async () => {
   const leaving = new AbortController();
-  const answer = await harness.request(path, { as: "viewer", signal: leaving.signal });
-  const reader = answer.body?.getReader();
+  const response = await harness.request(path, { as: "viewer", signal: leaving.signal });
+  const reader = response.body?.getReader();
   await reader?.read();
   const reason = new DOMException("the browser went away", "AbortError");
   leaving.abort(reason);

@@ -1,13 +1,14 @@
 // Downloads that a service runs in the background, tracked by the console: over a real store, against a service of a few lines.
 import { type ServerResponse } from "node:http";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { type DownloadTasks } from "@/lib/contract/assets/file-refs";
 import { createHarness, type Harness } from "@/tests/support/harness";
-import { answerJson, type LittleServer, type Seen, startLittleServer } from "@/tests/support/little-server";
+import { answerJson, type LittleServer, type Seen } from "@/tests/support/little-server";
+import { startLittleServer } from "@/tests/support/servers";
 
 const SECRET = "hf_very-secret-token";
 const address = `https://huggingface.co/org/repo/resolve/main/model.safetensors?token=${SECRET}`;
-const asked = { source_url: address, tags: ["models"] };
+const download = { source_url: address, tags: ["models"] };
 const exact = '"user_metadata":{"seed":18446744073709551615}';
 
 let harness: Harness;
@@ -32,31 +33,27 @@ beforeEach(async () => {
   });
   connection = await harness.connect(service.url, "key-of-the-service");
 });
-afterEach(async () => {
-  await service.close();
-  await harness.dispose();
-});
 
 const start = (as: "operator" | "admin" = "operator") =>
   harness.request(`/api/assets/download?connection=${connection}`, {
     as,
     method: "POST",
-    body: JSON.stringify(asked).replace(/}$/, `,${exact}}`),
+    body: JSON.stringify(download).replace(/}$/, `,${exact}}`),
     headers: { "content-type": "application/json" },
   });
 const act = (id: string | undefined, verb: "retry" | "cancel" | "forget", as: "operator" | "viewer" = "operator") =>
   verb === "forget"
     ? harness.request(`/api/console/tasks/${id}`, { as, method: "DELETE" })
     : harness.request(`/api/console/tasks/${id}/${verb}`, { as, method: "POST" });
-const asksOf = (method: string, path: string) => service.seen.filter((one) => one.method === method && one.url.startsWith(path));
+const asksOf = (method: string, path: string) => service.seen.filter((seen) => seen.method === method && seen.url.startsWith(path));
 
 async function list(as: "operator" | "admin" | "viewer" = "operator", query = ""): Promise<DownloadTasks> {
-  const answered = await harness.request(`/api/console/tasks?connection=${connection}${query}`, { as });
-  expect(answered.status).toBe(200);
-  return (await answered.json()) as DownloadTasks; // the route answers what the contract says
+  const response = await harness.request(`/api/console/tasks?connection=${connection}${query}`, { as });
+  expect(response.status).toBe(200);
+  return (await response.json()) as DownloadTasks; // the route answers what the contract says
 }
 
-test("a download that becomes a task is seen by everybody of a shared connection, with who began it and without its token", async () => {
+test("lists a shared connection's download with its member and without its token", async () => {
   const started = await start("admin");
   expect([started.status, await started.json()]).toMatchObject([202, { task_id: "task-1" }]);
   const { tasks, underWay } = await list("viewer");
@@ -68,7 +65,7 @@ test("a download that becomes a task is seen by everybody of a shared connection
   expect(JSON.stringify(tasks) + harness.log()).not.toContain(SECRET);
 });
 
-test("a download of content that is there already is an asset at once and leaves no task", async () => {
+test("creates an asset at once and no task for known content", async () => {
   answer = (request, response) => {
     if (request.method !== "POST") return false;
     answerJson(response, { id: "asset-1", name: "model.safetensors", created_new: false });
@@ -78,7 +75,7 @@ test("a download of content that is there already is an asset at once and leaves
   expect((await list()).tasks).toEqual([]);
 });
 
-test("its progress is shown where the service reports it, and is no number where it does not", async () => {
+test("shows progress only when the service reports it", async () => {
   await start();
   task = { ...task, status: "running" };
   expect((await list()).tasks[0]).toEqual(expect.not.objectContaining({ share: expect.anything() }));
@@ -87,7 +84,7 @@ test("its progress is shown where the service reports it, and is no number where
   expect((await list()).tasks[0]).toMatchObject({ state: "working", share: 0.25, bytesDone: 250, bytesTotal: 1000, canCancel: true });
 });
 
-test("however many look, the service is asked for a task once a second, and not at all when it has ended", async () => {
+test("polls a task once a second for all viewers and stops when it ends", async () => {
   await start();
   await Promise.all([list(), list("admin"), list("viewer")]);
   expect(asksOf("GET", "/api/tasks/task-1")).toHaveLength(1);
@@ -99,7 +96,7 @@ test("however many look, the service is asked for a task once a second, and not 
   expect(asksOf("GET", "/api/tasks/task-1")).toHaveLength(2);
 });
 
-test("a failure is shown with the service's reason, without the query of an address in it, and may still turn out well", async () => {
+test("shows a failure without the query string and lets it recover", async () => {
   await start();
   task = { ...task, status: "failed", error_message: `403 from ${address}` };
   const [failed] = (await list()).tasks;
@@ -110,7 +107,7 @@ test("a failure is shown with the service's reason, without the query of an addr
   expect((await list()).tasks[0]).toMatchObject({ state: "completed", assetId: "asset-9" });
 });
 
-test("a task that the service has forgotten is shown as gone, and one that ended well without a file has failed", async () => {
+test("shows forgotten tasks as gone and finished ones without a file as failed", async () => {
   await start();
   answer = (request, response) => {
     if (!request.url.startsWith("/api/tasks/")) return false;
@@ -125,7 +122,7 @@ test("a task that the service has forgotten is shown as gone, and one that ended
   expect((await list()).tasks.find(({ reason }) => reason !== undefined)).toMatchObject({ state: "failed", reason: "not a model" });
 });
 
-test("while the service is away what was known is shown, with the failure", async () => {
+test("shows cached downloads with the failure during an outage", async () => {
   await start();
   task = { ...task, status: "running" };
   await list();
@@ -137,7 +134,7 @@ test("while the service is away what was known is shown, with the failure", asyn
   expect(await list()).toMatchObject({ tasks: [{ state: "working", word: "running" }], failure: { code: "UPSTREAM_UNREACHABLE" } });
 });
 
-test("a failed one is asked for again with its whole address, which never left the server", async () => {
+test("retries a failed download with the full address stored on the server", async () => {
   await start();
   task = { id: "task-1", status: "failed", error_message: "no" };
   const [failed] = (await list()).tasks;
@@ -145,13 +142,13 @@ test("a failed one is asked for again with its whole address, which never left t
   const again = await act(failed?.id, "retry");
   expect([again.status, await again.json()]).toMatchObject([200, { state: "working", id: failed?.id }]);
   const [, second] = asksOf("POST", "/api/assets/download").map(({ body }) => body.toString());
-  expect(JSON.parse(second ?? "")).toMatchObject(asked);
+  expect(JSON.parse(second ?? "")).toMatchObject(download);
   expect(second).toContain(exact);
   expect((await list()).tasks).toHaveLength(1);
   expect((await act(failed?.id, "retry")).status).toBe(409);
 });
 
-test("one under way is ended where the service can, and from then on is not offered to be where it cannot", async () => {
+test("cancels a running download if supported, and stops offering it if not", async () => {
   await start();
   task = { id: "task-1", status: "running", bytes_downloaded: 1 };
   const [running] = (await list()).tasks;
@@ -172,7 +169,7 @@ test("one under way is ended where the service can, and from then on is not offe
   expect((await list()).tasks).toEqual([]);
 });
 
-test("nobody reads or changes the downloads of somebody else's connection, and a viewer changes none", async () => {
+test("isolates downloads by connection and keeps them read-only for viewers", async () => {
   const { store, now } = harness.console;
   const own = await store.connections.create({
     name: "Own",
@@ -181,20 +178,20 @@ test("nobody reads or changes the downloads of somebody else's connection, and a
     dialect: "local",
     createdAt: now(),
   });
-  const started = await harness.request(`/api/assets/download?connection=${own.id}`, { as: "admin", method: "POST", json: asked });
+  const started = await harness.request(`/api/assets/download?connection=${own.id}`, { as: "admin", method: "POST", json: download });
   expect(started.status).toBe(202);
   const [row] = await store.downloadTasks.list(own.id);
   expect((await harness.request(`/api/console/tasks?connection=${own.id}`, { as: "operator" })).status).toBe(404);
   for (const verb of ["retry", "cancel", "forget"] as const) {
     // The same message as for an unknown id, so that neither reveals whether the task exists.
     const [foreign, unknown] = await Promise.all([row?.id, "unknown"].map(async (id) => act(id, verb)));
-    const messages = await Promise.all([foreign, unknown].map(async (answer) => (await answer?.json())?.message));
+    const messages = await Promise.all([foreign, unknown].map(async (response) => (await response?.json())?.message));
     expect([verb, foreign?.status, messages[0]]).toEqual([verb, 404, messages[1]]);
     expect([verb, (await act(row?.id, verb, "viewer")).status]).toEqual([verb, 403]);
   }
 });
 
-test("counting them asks the service nothing, and the list is bounded and forgets what ended a week ago", async () => {
+test("counts downloads without a request, bounded and for one week", async () => {
   await start();
   expect(await list("operator", "&count=true")).toEqual({ tasks: [], underWay: 1 });
   expect(asksOf("GET", "/api/tasks/")).toEqual([]);
@@ -208,11 +205,11 @@ test("counting them asks the service nothing, and the list is bounded and forget
   expect(await list("operator", "&count=true")).toMatchObject({ underWay: 200 });
 });
 
-test("a request that makes no sense, or one over a connection without a key, is answered like any other", async () => {
+test("answers malformed requests and connections without a key like others", async () => {
   const nonsense = await harness.request(`/api/assets/download?connection=${connection}`, { as: "operator", method: "POST", json: {} });
   expect(nonsense.status).toBe(400);
   const keyless = await harness.connect(service.url, undefined);
-  const refused = await harness.request(`/api/assets/download?connection=${keyless}`, { as: "operator", method: "POST", json: asked });
+  const refused = await harness.request(`/api/assets/download?connection=${keyless}`, { as: "operator", method: "POST", json: download });
   expect(refused.status).toBe(409);
   expect(asksOf("POST", "/api/assets/download")).toEqual([]);
 });

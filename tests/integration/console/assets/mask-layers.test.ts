@@ -1,14 +1,10 @@
 // Whether a picture has a mask's layer, asked by the editor: "no" is no error, but "cannot tell" is one.
 import sharp from "sharp";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { createHarness, type Harness } from "@/tests/support/harness";
-import { startLittleServer } from "@/tests/support/little-server";
+import { expect, test } from "vitest";
+import { createHarness } from "@/tests/support/harness";
+import { startLittleServer } from "@/tests/support/servers";
 
-let harness: Harness;
-beforeAll(async () => {
-  harness = await createHarness({ upstreamLimits: { firstRetryMs: 1 } });
-});
-afterAll(() => harness.dispose());
+const harness = await createHarness({ upstreamLimits: { firstRetryMs: 1 } });
 
 const ask = (filename: string, connection = "") =>
   harness.request(`/api/console/mask-layers?filename=${filename}${connection && `&connection=${connection}`}`, { as: "viewer" });
@@ -20,17 +16,17 @@ async function send(path: string, fields: Record<string, string>, alpha: number)
   const body = new FormData();
   for (const [name, value] of Object.entries(fields)) body.set(name, value);
   body.set("image", new File([new Uint8Array(file)], "x.png", { type: "image/png" }));
-  const answer = await harness.request(path, { as: "operator", method: "POST", body });
-  expect(answer.status).toBe(200);
-  const sent: { name: string; metadata?: { related_files: { mask: string } } } = await answer.json();
+  const response = await harness.request(path, { as: "operator", method: "POST", body });
+  expect(response.status).toBe(200);
+  const sent: { name: string; metadata?: { related_files: { mask: string } } } = await response.json();
   return sent;
 }
 
-test("a masked picture has its layer, any other one has none", async () => {
+test("returns a masked picture's layer, and none for other pictures", async () => {
   const { name } = await send("/api/upload/image", {}, 1);
   const masked = await send("/api/upload/mask", { original_ref: JSON.stringify({ filename: name }) }, 0.5);
-  const answer = await ask(masked.name);
-  expect([answer.status, await answer.json()]).toEqual([200, { mask: masked.metadata?.related_files.mask }]);
+  const response = await ask(masked.name);
+  expect([response.status, await response.json()]).toEqual([200, { mask: masked.metadata?.related_files.mask }]);
   for (const other of [name, "nobody.png"]) {
     const none = await ask(other);
     expect([none.status, await none.json()]).toEqual([200, { mask: null }]);
@@ -38,7 +34,7 @@ test("a masked picture has its layer, any other one has none", async () => {
   expect((await ask("")).status).toBe(400);
 });
 
-test("a service without layers has none, one that fails or is away is not taken for it", async () => {
+test("distinguishes no layer support from a failing service", async () => {
   let status = 404;
   const service = await startLittleServer((_, response) => void response.writeHead(status).end());
   const lacking = await harness.connect(service.url, "sk-any");

@@ -1,37 +1,29 @@
 // Bytes through the console: uploads that stream to the service, contents that stream back, names that are paths.
 import { createHash, randomBytes } from "node:crypto";
 import { createServer } from "node:net";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { createHarness, type Harness } from "@/tests/support/harness";
-import { answerJson, type LittleServer, startLittleServer } from "@/tests/support/little-server";
+import { expect, test } from "vitest";
+import { createHarness } from "@/tests/support/harness";
+import { answerJson } from "@/tests/support/little-server";
+import { startLittleServer } from "@/tests/support/servers";
 
-let harness: Harness;
-let server: LittleServer;
-let connection: string;
-beforeAll(async () => {
-  harness = await createHarness({ upstreamLimits: { writeMs: 2000, readMs: 2000 } });
-  server = await startLittleServer(({ url }, response) =>
-    url.startsWith("/api/userdata") ? answerJson(response, { path: "p" }) : answerJson(response, { id: "a" }, 201),
-  );
-  connection = await harness.connect(server.url, "k");
-});
-afterAll(async () => {
-  await server.close();
-  await harness.dispose();
-});
+const harness = await createHarness({ upstreamLimits: { writeMs: 2000, readMs: 2000 } });
+const server = await startLittleServer(({ url }, response) =>
+  url.startsWith("/api/userdata") ? answerJson(response, { path: "p" }) : answerJson(response, { id: "a" }, 201),
+);
+const connection = await harness.connect(server.url, "k");
 
 function form(bytes: Uint8Array<ArrayBuffer>, fields: Record<string, string> = {}): FormData {
-  const made = new FormData();
-  for (const [name, value] of Object.entries(fields)) made.append(name, value);
-  made.append("file", new Blob([bytes]), "picture.bin");
-  return made;
+  const formData = new FormData();
+  for (const [name, value] of Object.entries(fields)) formData.append(name, value);
+  formData.append("file", new Blob([bytes]), "picture.bin");
+  return formData;
 }
 
-test("an upload arrives byte for byte at the embedded service, and comes back the same", async () => {
+test("uploads to the embedded service and reads back byte for byte", async () => {
   const bytes = new Uint8Array(randomBytes(3_000_000));
-  const answer = await harness.request("/api/assets", { as: "operator", method: "POST", body: form(bytes, { tags: '["input"]' }) });
-  expect(answer.status).toBe(201);
-  const asset = await answer.json();
+  const response = await harness.request("/api/assets", { as: "operator", method: "POST", body: form(bytes, { tags: '["input"]' }) });
+  expect(response.status).toBe(201);
+  const asset = await response.json();
   expect(asset).toMatchObject({ created_new: true, size: 3_000_000, tags: ["input"] });
   const content = await harness.request(`/api/assets/${asset.id}/content`, { as: "viewer" });
   expect(content.headers.get("content-disposition")).toMatch(/^attachment/);
@@ -41,7 +33,7 @@ test("an upload arrives byte for byte at the embedded service, and comes back th
   expect([part.status, Buffer.from(await part.arrayBuffer()).equals(Buffer.from(bytes.subarray(10, 20)))]).toEqual([206, true]);
 });
 
-test("what is saved through the console is called as it is stored, letters beyond ASCII, quotes and percent signs included", async () => {
+test("keeps non-ASCII letters, quotes and percent signs in download names", async () => {
   const name = `空 100% "ü" 😀${"é".repeat(200)}.bin`;
   const body = form(new Uint8Array(randomBytes(100)), { tags: '["input"]', name });
   const { id } = await (await harness.request("/api/assets", { as: "operator", method: "POST", body })).json();
@@ -50,27 +42,27 @@ test("what is saved through the console is called as it is stored, letters beyon
   expect(decodeURIComponent(exact)).toBe(name);
 });
 
-test("an upload that ends before its announced length is refused, and leaves nothing behind", async () => {
+test("refuses an upload shorter than announced and keeps nothing", async () => {
   const before = await (await harness.request("/api/assets?limit=1", { as: "viewer" })).json();
-  const whole = new Request("http://x", { method: "POST", body: form(new Uint8Array(randomBytes(200_000))) });
-  const type = whole.headers.get("content-type") ?? "";
-  const bytes = await whole.arrayBuffer();
+  const request = new Request("http://x", { method: "POST", body: form(new Uint8Array(randomBytes(200_000))) });
+  const type = request.headers.get("content-type") ?? "";
+  const bytes = await request.arrayBuffer();
   const headers = { "content-type": type, "content-length": String(bytes.byteLength) };
-  // The other service would accept whatever arrives, so only the console can notice.
+  // The other service would accept anything, so only the console can notice.
   for (const id of ["embedded", connection]) {
-    const answer = await harness.request(`/api/assets?connection=${id}`, {
+    const response = await harness.request(`/api/assets?connection=${id}`, {
       as: "operator",
       method: "POST",
       body: bytes.slice(0, 100_000),
       headers,
     });
-    expect([id, answer.status, (await answer.json()).code]).toEqual([id, 400, "TRUNCATED_UPLOAD"]);
+    expect([id, response.status, (await response.json()).code]).toEqual([id, 400, "TRUNCATED_UPLOAD"]);
   }
   const after = await (await harness.request("/api/assets?limit=1", { as: "viewer" })).json();
   expect(after.total).toBe(before.total);
 });
 
-test("a client who goes away in the middle ends the upload upstream and is no error in the log", async () => {
+test("ends the upload upstream without an error when the client disconnects", async () => {
   const logged = harness.log().length;
   const body = new ReadableStream<Uint8Array>({
     start(controller) {
@@ -80,18 +72,18 @@ test("a client who goes away in the middle ends the upload upstream and is no er
       controller.error(new Error("aborted"));
     },
   });
-  const answer = await harness.request(`/api/assets?connection=${connection}`, {
+  const response = await harness.request(`/api/assets?connection=${connection}`, {
     as: "operator",
     method: "POST",
     body,
     headers: { "content-type": "multipart/form-data; boundary=x", "content-length": "5000" },
   });
-  expect((await answer.json()).code).toBe("CLIENT_GONE");
+  expect((await response.json()).code).toBe("CLIENT_GONE");
   await expect.poll(() => server.seen.map(({ body: arrived }) => arrived.length)).toContain(1000);
   expect(harness.log().slice(logged)).not.toContain('"level":50');
 });
 
-test("a service that goes away in the middle of an upload is what is reported, and not that the upload broke off", async () => {
+test("reports the service's disconnect instead of a broken upload", async () => {
   const falling = createServer((socket) => {
     socket.on("error", () => undefined); // the connection is cut on purpose
     socket.once("data", () => socket.destroy());
@@ -104,20 +96,23 @@ test("a service that goes away in the middle of an upload is what is reported, a
     start: (controller) => controller.enqueue(new Uint8Array(1000)),
     pull: () => new Promise(() => undefined),
   });
-  const answer = await harness.request(`/api/assets?connection=${id}`, {
+  const response = await harness.request(`/api/assets?connection=${id}`, {
     as: "operator",
     method: "POST",
     body,
     headers: { "content-type": "multipart/form-data; boundary=x", "content-length": "5000" },
   });
-  expect([answer.status, (await answer.json()).code]).toEqual([502, "UPSTREAM_UNREACHABLE"]);
+  expect([response.status, (await response.json()).code]).toEqual([502, "UPSTREAM_UNREACHABLE"]);
   falling.close();
 });
 
-test("a body that is not multipart is refused before anything is sent", async () => {
-  const seen = server.seen.length;
-  const answer = await harness.request(`/api/assets?connection=${connection}`, { as: "operator", method: "POST", json: {} });
-  expect([answer.status, server.seen.length]).toEqual([415, seen]);
+/** The console also reads jobs by itself. */
+const seenBelow = (path: string) => server.seen.filter(({ url }) => url.startsWith(path));
+
+test("refuses a non-multipart body before sending anything", async () => {
+  const seen = seenBelow("/api/assets").length;
+  const response = await harness.request(`/api/assets?connection=${connection}`, { as: "operator", method: "POST", json: {} });
+  expect([response.status, seenBelow("/api/assets").length]).toEqual([415, seen]);
 });
 
 test.each([
@@ -127,29 +122,29 @@ test.each([
   ["a%20%C3%A4.json", "/api/userdata/a%20%C3%A4.json"],
   ["a.json/move/b%2Fc.json", "/api/userdata/a.json/move/b%2Fc.json"],
   ["x%2Fmove%2Fy", "/api/userdata/x%2Fmove%2Fy"],
-])("the user data path %s is decoded once and sent as one name", async (path, expected) => {
-  const answer = await harness.request(`/api/userdata/${path}?connection=${connection}`, {
+])("decodes the user data path %s once and sends it as one name", async (path, expected) => {
+  const response = await harness.request(`/api/userdata/${path}?connection=${connection}`, {
     as: "operator",
     method: "POST",
     body: "content",
   });
-  expect(answer.status).toBe(200);
-  expect(server.seen.at(-1)?.url.split("?")[0]).toBe(expected);
+  expect(response.status).toBe(200);
+  expect(seenBelow("/api/userdata").at(-1)?.url.split("?")[0]).toBe(expected);
 });
 
 test.each(["a%5Cb", "a%00b", "%2e%2e%2Fa", "a%2F..%2Fb", "a%2F%2Fb", "%2Fetc%2Fpasswd", "a%0Ab"])(
-  "the user data path %s is refused before anything is sent",
+  "refuses the user data path %s before sending anything",
   async (path) => {
-    const seen = server.seen.length;
+    const seen = seenBelow("/api/userdata").length;
     for (const method of ["GET", "POST", "DELETE"]) {
-      const answer = await harness.request(`/api/userdata/${path}?connection=${connection}`, {
+      const response = await harness.request(`/api/userdata/${path}?connection=${connection}`, {
         as: "operator",
         method,
         ...(method === "POST" && { body: "x" }),
       });
-      expect([method, answer.status, (await answer.json()).code]).toEqual([method, 403, "FORBIDDEN"]);
+      expect([method, response.status, (await response.json()).code]).toEqual([method, 403, "FORBIDDEN"]);
     }
-    expect(server.seen.length).toBe(seen);
+    expect(seenBelow("/api/userdata").length).toBe(seen);
   },
 );
 
@@ -158,8 +153,8 @@ test("user data is written and read back through the embedded service", async ()
     harness.request(`/api/userdata/workflows%2Fmine.json${query}`, { as: "operator", method: "POST", body: '{"a":1}' });
   expect(await (await write()).json()).toMatchObject({ path: expect.stringContaining("mine.json") });
   expect((await write("?overwrite=false")).status).toBe(409);
-  const read = await harness.request("/api/userdata/workflows%2Fmine.json", { as: "viewer" });
-  expect([await read.text(), read.headers.get("content-disposition")?.split(";")[0]]).toEqual(['{"a":1}', "attachment"]);
+  const response = await harness.request("/api/userdata/workflows%2Fmine.json", { as: "viewer" });
+  expect([await response.text(), response.headers.get("content-disposition")?.split(";")[0]]).toEqual(['{"a":1}', "attachment"]);
 });
 
 test.each([
@@ -178,18 +173,17 @@ test.each([
   const answer = await harness.request(`/api/view?filename=a&connection=${id}`, { as: "viewer" });
   expect(answer.headers.get("content-disposition")).toBe(`${disposition}; filename="a b.png"`);
   expect([answer.headers.get("content-type"), answer.headers.get("set-cookie"), answer.headers.get("etag")]).toEqual([type, null, '"e"']);
-  await other.close();
 });
 
-test("a refused submission keeps the shape that makers of workflows know, beside the envelope", async () => {
+test("keeps the node-error shape of a refused submission beside the envelope", async () => {
   const prompt = { "1": { class_type: "SaveImage", inputs: { filename_prefix: "x" } } };
-  const answer = await harness.request("/api/prompt", { as: "operator", method: "POST", json: { prompt } });
-  expect(answer.status).toBe(400);
-  const body = await answer.json();
+  const response = await harness.request("/api/prompt", { as: "operator", method: "POST", json: { prompt } });
+  expect(response.status).toBe(400);
+  const body = await response.json();
   expect(body).toMatchObject({
     code: "prompt_outputs_failed_validation",
     error: { type: "prompt_outputs_failed_validation" },
-    request_id: answer.headers.get("x-request-id"),
+    request_id: response.headers.get("x-request-id"),
   });
   expect(body.node_errors["1"].errors[0].type).toBe("required_input_missing");
 });
@@ -204,12 +198,11 @@ test.each([
   ["behind another word in quotes", `inline; title="; filename=b.exe"${plain}`, plain],
   ["with a quote inside", String.raw`inline; filename="a\"; filename*=UTF-8''b.exe"`, ""],
   ["alone", plain.slice(2), plain],
-])("a name that a service tells %s is handed on whole, or not at all", async (_, told, name) => {
+])("forwards a name reported %s whole or not at all", async (_, serviceName, name) => {
   const other = await startLittleServer((__, response) =>
-    response.writeHead(200, { "content-type": "image/png", "content-disposition": told }).end("x"),
+    response.writeHead(200, { "content-type": "image/png", "content-disposition": serviceName }).end("x"),
   );
   const id = await harness.connect(other.url, "k");
   const answer = await harness.request(`/api/view?filename=a&connection=${id}`, { as: "viewer" });
   expect(answer.headers.get("content-disposition")).toBe(`inline${name}`);
-  await other.close();
 });

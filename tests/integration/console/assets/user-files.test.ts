@@ -1,49 +1,41 @@
 // The listing of user data: a folder that does not exist yet is empty, but any other error stays an error; paths start at the folder.
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { listFiles } from "@/lib/server/operations/list-files";
-import { createHarness, type Harness } from "@/tests/support/harness";
-import { answerJson, type LittleServer, startLittleServer } from "@/tests/support/little-server";
+import { createHarness } from "@/tests/support/harness";
+import { answerJson } from "@/tests/support/little-server";
+import { startLittleServer } from "@/tests/support/servers";
 
-let harness: Harness;
-let server: LittleServer;
-let connection: string;
-beforeAll(async () => {
-  harness = await createHarness();
-  server = await startLittleServer(({ url }, response) => {
-    const dir = new URL(url, "http://x").searchParams.get("dir");
-    if (dir === "workflows/") return answerJson(response, [{ path: "workflows/a.json", size: 2, modified: 1_700_000_000 }]);
-    if (url.startsWith("/api/jobs"))
-      return answerJson(response, { jobs: [], pagination: { offset: 0, limit: 1, total: 0, has_more: false } });
-    if (dir === "broken/") return answerJson(response, { code: "INTERNAL", message: "no disk" }, 500);
-    response.writeHead(404, { "content-type": "text/plain" }).end("directory not found");
-  });
-  connection = await harness.connect(server.url, "k");
+const harness = await createHarness();
+const server = await startLittleServer(({ url }, response) => {
+  const dir = new URL(url, "http://x").searchParams.get("dir");
+  if (dir === "workflows/") return answerJson(response, [{ path: "workflows/a.json", size: 2, modified: 1_700_000_000 }]);
+  if (url.startsWith("/api/jobs"))
+    return answerJson(response, { jobs: [], pagination: { offset: 0, limit: 1, total: 0, has_more: false } });
+  if (dir === "broken/") return answerJson(response, { code: "INTERNAL", message: "no disk" }, 500);
+  response.writeHead(404, { "content-type": "text/plain" }).end("directory not found");
 });
-afterAll(async () => {
-  await server.close();
-  await harness.dispose();
-});
+const connection = await harness.connect(server.url, "k");
 
 const listed = (dir: string, id = connection) => listFiles(harness.contextOf("viewer"), new URLSearchParams({ dir, connection: id }));
 const list = async (dir: string, id = connection) => {
-  const answer = await harness.request(`/api/userdata?dir=${encodeURIComponent(dir)}&connection=${id}`, { as: "viewer" });
-  return { status: answer.status, body: await answer.json() };
+  const response = await harness.request(`/api/userdata?dir=${encodeURIComponent(dir)}&connection=${id}`, { as: "viewer" });
+  return { status: response.status, body: await response.json() };
 };
 
-test("a folder that a service does not know yet is empty, on the page and in the list that is asked for again", async () => {
+test("shows a missing folder as empty on the page and in the list", async () => {
   expect(await list("workflows/")).toMatchObject({ status: 200, body: [{ path: "a.json" }] });
   expect(await list("new/")).toEqual({ status: 200, body: [] });
   expect(await listed("new/")).toEqual({ ok: true, value: [] });
 });
 
-test("a connection that is not there, and a service that fails, are no empty folders", async () => {
+test("reports a missing connection and a failing service, not empty folders", async () => {
   expect(await list("new/", "gone")).toMatchObject({ status: 404, body: { code: "NOT_FOUND" } });
   expect(await listed("new/", "gone")).toMatchObject({ ok: false, failure: { code: "NOT_FOUND" } });
   expect((await list("broken/")).status).toBeGreaterThanOrEqual(500);
   expect((await listed("broken/")).ok).toBe(false);
 });
 
-test("a folder that holds nothing but a folder of its own name is listed as it is, by services that name paths from the folder on or from the top", async () => {
+test("lists a folder that contains a folder of its own name", async () => {
   const stored = ["a/a/x.json", "b/b/b/x.json", "b/b/y.json", "c/y.json", "d/d/d/x.json", "d/d/x.json"];
   for (const base of ["folder", "top"]) {
     const other = await startLittleServer(({ url }, response) => {
@@ -59,8 +51,8 @@ test("a folder that holds nothing but a folder of its own name is listed as it i
     });
     const id = await harness.connect(other.url, "k");
     const paths = async (dir: string, recurse = "&recurse=true") => {
-      const answer = await harness.request(`/api/userdata?dir=${encodeURIComponent(dir)}&connection=${id}${recurse}`, { as: "viewer" });
-      return ((await answer.json()) as { path: string }[]).map(({ path }) => path);
+      const response = await harness.request(`/api/userdata?dir=${encodeURIComponent(dir)}&connection=${id}${recurse}`, { as: "viewer" });
+      return ((await response.json()) as { path: string }[]).map(({ path }) => path);
     };
     expect([base, await paths("/")]).toEqual([base, stored]);
     expect([base, await paths("a/")]).toEqual([base, ["a/x.json"]]);
@@ -73,7 +65,7 @@ test("a folder that holds nothing but a folder of its own name is listed as it i
   }
 });
 
-test("a listing that was answered is shown though the question how its paths are meant is refused, unless the key is", async () => {
+test("shows a listing when only its path check is refused, unless the key is", async () => {
   let refusal = 500;
   const other = await startLittleServer(({ url }, response) => {
     const dir = new URL(url, "http://x").searchParams.get("dir");
@@ -85,5 +77,4 @@ test("a listing that was answered is shown though the question how its paths are
   for (refusal of [400, 403, 404, 405, 422, 500]) expect(await listing()).toMatchObject({ ok: true, value: [{ path: "x.json" }] });
   refusal = 401;
   expect((await listing()).ok).toBe(false);
-  await other.close();
 });

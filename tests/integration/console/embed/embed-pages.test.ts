@@ -1,31 +1,24 @@
 // What a frame can show and read: what is listed, and nothing of the member's own account.
 import { readdirSync } from "node:fs";
-import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { expect, it, vi } from "vitest";
 import { embedPages } from "@/lib/contract/embed/embed-pages";
 import { embedOperations } from "@/lib/server/auth/credentials";
 import { openPage } from "@/lib/server/bff/open-page";
 import { PAGE_HEADER } from "@/lib/server/cookies";
 import { EMBED_PATH_HEADER } from "@/lib/shared/console-paths";
 import { loadRoutes } from "@/tests/support/routes";
-import { createEmbedWorld, SLOT } from "./embed-world";
+import { createEmbedWorld, SLOT } from "./embed-harness";
 
 const sent = vi.hoisted(() => ({ headers: new Headers() }));
 vi.mock("next/headers", () => ({ headers: () => Promise.resolve(sent.headers) }));
+const world = await createEmbedWorld();
+const { host, secret } = await world.addHost({ role: "admin", pages: [...embedPages] });
+const ticket = await world.ticket({ secret, aud: host.audience, sub: "admin@desk.test" });
+const cookie = (await world.bring(ticket, { id: host.id })).headers.getSetCookie()[0]?.split(";")[0] ?? "";
+const path = `/embed/${host.id}/${SLOT}`;
+const session = { cookie, headers: { [EMBED_PATH_HEADER]: path } };
 
-let world: Awaited<ReturnType<typeof createEmbedWorld>>;
-let session: { cookie: string; headers: Record<string, string> };
-let path: string;
-beforeAll(async () => {
-  world = await createEmbedWorld();
-  const { host, secret } = await world.addHost({ role: "admin", pages: [...embedPages] });
-  const ticket = await world.ticket({ secret, aud: host.audience, sub: "admin@desk.test" });
-  const cookie = (await world.bring(ticket, { id: host.id })).headers.getSetCookie()[0]?.split(";")[0] ?? "";
-  path = `/embed/${host.id}/${SLOT}`;
-  session = { cookie, headers: { [EMBED_PATH_HEADER]: path } };
-});
-afterAll(() => world.dispose());
-
-async function isShown(page: string, options: { isOwn?: boolean } = {}): Promise<boolean> {
+async function isShown(page: string, options: { refuseEmbedded?: boolean } = {}): Promise<boolean> {
   sent.headers = new Headers({ cookie: session.cookie, ...session.headers, [PAGE_HEADER]: page });
   try {
     return (await openPage(options)).viewer.role === "admin";
@@ -35,9 +28,9 @@ async function isShown(page: string, options: { isOwn?: boolean } = {}): Promise
   }
 }
 
-it("shows every page of the console but those of the account, of shares and of host pages", async () => {
+it("shows all pages except the API reference, account, shares, hosts and webhooks", async () => {
   const pages = readdirSync("app/(console)", { recursive: true, encoding: "utf8" })
-    .filter((file) => file.endsWith("page.tsx"))
+    .filter((file) => /(^|\/)page\.tsx$/.test(file))
     .map(
       (file) =>
         `/${file
@@ -47,7 +40,14 @@ it("shows every page of the console but those of the account, of shares and of h
     );
   const refused: string[] = [];
   for (const page of pages) if (!(await isShown(page))) refused.push(page);
-  expect(refused.sort()).toEqual(["/settings/account", "/settings/embedding", "/settings/shares", "/settings/tokens"]);
+  expect(refused.sort()).toEqual([
+    "/docs/api",
+    "/settings/account",
+    "/settings/embedding",
+    "/settings/shares",
+    "/settings/tokens",
+    "/settings/webhooks",
+  ]);
 });
 
 it.each([
@@ -63,26 +63,34 @@ it.each([
   "/settings/anything-new",
   "/new-page",
   "/sign-in",
-])("does not show %s", async (page) => {
+])("hides %s", async (page) => {
   expect(await isShown(page)).toBe(false);
 });
 
-it("does not show a page of the account under the address of another page", async () => {
-  expect([await isShown("/settings"), await isShown("/settings", { isOwn: true })]).toEqual([true, false]);
+it("hides an account page under another page's address", async () => {
+  expect([await isShown("/settings"), await isShown("/settings", { refuseEmbedded: true })]).toEqual([true, false]);
 });
 
-it("refuses every read and write of account, tokens, sessions and sign-in, and whatever is not listed", async () => {
+it("refuses account, token, session and sign-in requests and unlisted routes", async () => {
   const routes = (await loadRoutes()).filter(({ guard }) => guard && guard.role !== "public" && guard.action !== "endEmbedSession");
   const refused = new Set<string>();
   for (const { method, path: address, guard } of routes) {
     const isRead = method === "GET" || method === "HEAD";
-    const answer = await world.ask(address, { ...session, method, ...(!isRead && { json: {} }) });
-    if (answer.status === 403 && method !== "HEAD" && (await answer.json()).code === "FORBIDDEN") refused.add(guard?.action ?? "");
-    else await answer.body?.cancel();
+    const response = await world.ask(address, { ...session, method, ...(!isRead && { json: {} }) });
+    if (response.status === 403 && method !== "HEAD" && (await response.json()).code === "FORBIDDEN") refused.add(guard?.action ?? "");
+    else await response.body?.cancel();
   }
   for (const own of ["readAccount", "changeAccount", "confirmSession", "unlinkProvider", "listSessions", "endSession", "endSessions"])
     expect(refused).toContain(own);
-  for (const given of ["createToken", "revokeToken", "inviteMember", "listEmbedHosts", "addEmbedHost", "changeEmbedHost", "listShares"])
-    expect(refused).toContain(given);
+  for (const adminAction of [
+    "createToken",
+    "revokeToken",
+    "inviteMember",
+    "listEmbedHosts",
+    "addEmbedHost",
+    "changeEmbedHost",
+    "listShares",
+  ])
+    expect(refused).toContain(adminAction);
   expect(embedOperations.filter((action) => refused.has(action))).toEqual([]);
 });

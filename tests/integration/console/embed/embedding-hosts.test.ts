@@ -1,15 +1,14 @@
 // Host pages at the console's own routes: how they are set up, which keys check their tickets while keys change or are unreachable, and
 // which members they leave behind.
 import { exportJWK, generateKeyPair, type JWK, SignJWT } from "jose";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { EMBED_PATH_HEADER } from "@/lib/shared/console-paths";
 import { fillForSqlite } from "@/tests/faults/disk/full-sqlite";
-import { answerJson, startLittleServer } from "@/tests/support/little-server";
-import { createEmbedWorld, ORIGIN, SLOT } from "./embed-world";
+import { answerJson } from "@/tests/support/little-server";
+import { startLittleServer } from "@/tests/support/servers";
+import { createEmbedWorld, ORIGIN, SLOT } from "./embed-harness";
 
-let world: Awaited<ReturnType<typeof createEmbedWorld>>;
-beforeAll(async () => void (world = await createEmbedWorld()));
-afterAll(() => world.dispose());
+const world = await createEmbedWorld();
 
 const HOUR_MS = 60 * 60_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -39,11 +38,11 @@ describe("a host page", () => {
     expect([listed.includes(secret), stored.includes(secret)]).toEqual([false, false]);
   });
 
-  it("gets a new secret, beside which the old one is good for a day, or for no moment longer", async () => {
+  it("rotates its secret and accepts the old one for a day or not at all", async () => {
     const { host, secret: first } = await world.addHost();
     const renew = async (renewSecret: string) => {
-      const answer = await world.ask(`/api/console/embedding/${host.id}`, { as: "owner", method: "PATCH", json: { renewSecret } });
-      return answer.json();
+      const response = await world.ask(`/api/console/embedding/${host.id}`, { as: "owner", method: "PATCH", json: { renewSecret } });
+      return response.json();
     };
     const bring = async (by: string) => (await world.bring(await world.ticket({ secret: by, aud: host.audience }), { id: host.id })).status;
     const { secret: second, host: changed } = await renew("keep-old");
@@ -57,7 +56,7 @@ describe("a host page", () => {
     expect([await bring(second), await bring(third)]).toEqual([401, 201]);
   });
 
-  it("belongs to the team: it says who set it up last, and marks it where they are no admin here any more", async () => {
+  it("belongs to the team and marks a setter who is no longer an admin", async () => {
     const maker = await world.addMember("Mo Maker", "admin");
     const { host, secret } = await world.addHost({ name: "Of Mo" }, maker.cookie);
     const listed = async () => (await world.ask("/api/console/embedding", { as: "owner" })).json();
@@ -79,18 +78,14 @@ describe("a host page", () => {
     const { publicKey, privateKey } = await generateKeyPair("ES256");
     const jwk = { ...(await exportJWK(publicKey)), kid: "one", alg: "ES256" };
     const server = await startLittleServer((_request, response) => void response.end(JSON.stringify({ keys: [jwk] })));
-    try {
-      const { host } = await world.addHost({ jwksUrl: `${server.url}/jwks` });
-      const bring = (ticket: string) => world.bring(ticket, { id: host.id }).then(({ status }) => status);
-      const signed = () =>
-        new SignJWT(world.claims({ aud: host.audience })).setProtectedHeader({ alg: "ES256", kid: "one" }).sign(privateKey);
-      expect([await bring(await signed()), await bring(await signed())]).toEqual([201, 201]);
-      expect(server.seen.length).toBe(1);
-      // The well-known confusion: a public key used as a secret.
-      expect(await bring(await world.ticket({ aud: host.audience, secret: JSON.stringify(jwk) }))).toBe(401);
-    } finally {
-      await server.close();
-    }
+    const { host } = await world.addHost({ jwksUrl: `${server.url}/jwks` });
+    const bring = (ticket: string) => world.bring(ticket, { id: host.id }).then(({ status }) => status);
+    const signed = () =>
+      new SignJWT(world.claims({ aud: host.audience })).setProtectedHeader({ alg: "ES256", kid: "one" }).sign(privateKey);
+    expect([await bring(await signed()), await bring(await signed())]).toEqual([201, 201]);
+    expect(server.seen.length).toBe(1);
+    // The well-known confusion: a public key used as a secret.
+    expect(await bring(await world.ticket({ aud: host.audience, secret: JSON.stringify(jwk) }))).toBe(401);
   });
 
   it("takes tickets of its old and its new key while both are at its address", async () => {
@@ -103,7 +98,7 @@ describe("a host page", () => {
       await keys.add("new");
       world.pass(30_000);
       expect([await bring("new"), await bring("old"), await bring("new")]).toEqual([201, 201, 201]);
-      expect(keys.asked()).toBe(2);
+      expect(keys.countRequests()).toBe(2);
       keys.remove("old");
       world.pass(10 * 60_000);
       expect([await bring("old"), await bring("new")]).toEqual([401, 201]);
@@ -112,7 +107,7 @@ describe("a host page", () => {
     }
   });
 
-  it("asks an address that fails once in ten seconds, however many tickets come, and calls none of them bad", async () => {
+  it("checks a failing address once in ten seconds and blames no ticket", async () => {
     const keys = await keyServer();
     try {
       const { host } = await world.addHost({ jwksUrl: `${keys.url}/jwks` });
@@ -124,22 +119,22 @@ describe("a host page", () => {
       expect([refused.status, code, details]).toEqual([502, "UPSTREAM_UNREACHABLE", undefined]);
       expect(message).not.toMatch(/key|503|http/i);
       expect(await Promise.all([bring(), bring(), bring()])).toEqual([502, 502, 502]);
-      expect(keys.asked()).toBe(1);
+      expect(keys.countRequests()).toBe(1);
       world.pass(10_000);
       keys.break(false);
       expect(await Promise.all([bring(), bring()])).toEqual([201, 201]);
-      expect(keys.asked()).toBe(2);
+      expect(keys.countRequests()).toBe(2);
       // An unknown key id makes the console fetch the keys again; if that fails, the known keys stay valid.
       await keys.add("two");
       keys.break(true);
       world.pass(30_000);
-      expect([await bring("two"), await bring("two"), await bring(), keys.asked()]).toEqual([502, 502, 201, 3]);
+      expect([await bring("two"), await bring("two"), await bring(), keys.countRequests()]).toEqual([502, 502, 201, 3]);
     } finally {
       await keys.close();
     }
   });
 
-  it("goes on with the keys that it has while their address fails, for an hour", async () => {
+  it("keeps using cached keys for an hour while their address fails", async () => {
     const keys = await keyServer();
     try {
       const { host } = await world.addHost({ jwksUrl: `${keys.url}/jwks` });
@@ -148,13 +143,13 @@ describe("a host page", () => {
       expect(await bring()).toBe(201);
       keys.break(true);
       world.pass(HOUR_MS - 60_000);
-      expect([await bring(), await bring(), keys.asked()]).toEqual([201, 201, 2]);
+      expect([await bring(), await bring(), keys.countRequests()]).toEqual([201, 201, 2]);
       world.pass(60_000);
       expect(await bring()).toBe(502);
       keys.break(false);
       world.pass(10_000);
       expect(await bring()).toBe(201);
-      expect(world.harness.log()).toContain("the keys of a host page could not be asked for");
+      expect(world.harness.log()).toContain("host key fetch failed");
     } finally {
       await world.harness.renewCookies();
       await keys.close();
@@ -163,13 +158,16 @@ describe("a host page", () => {
 });
 
 describe("a guest of a host page", () => {
-  it("goes a month after the last visit or with the host page, and stays named where they ran something", async () => {
+  it("disappears a month after the last visit, but keeps its name in runs", async () => {
     const { host, secret } = await world.addHost({ guests: true });
     const enter = async (sub: string, name: string) => {
       const ticket = await world.ticket({ secret, aud: host.audience, sub, guest: true, name, role: "operator" });
-      const begun = await world.bring(ticket, { id: host.id });
-      expect(begun.status).toBe(201);
-      return { cookie: begun.headers.getSetCookie()[0]?.split(";")[0], headers: { [EMBED_PATH_HEADER]: `/embed/${host.id}/${SLOT}` } };
+      const startResponse = await world.bring(ticket, { id: host.id });
+      expect(startResponse.status).toBe(201);
+      return {
+        cookie: startResponse.headers.getSetCookie()[0]?.split(";")[0],
+        headers: { [EMBED_PATH_HEADER]: `/embed/${host.id}/${SLOT}` },
+      };
     };
     const { store } = world.harness.console;
     const idOf = async (name: string) => {
@@ -196,10 +194,10 @@ describe("a guest of a host page", () => {
     await enter("visitor 8", "Alan");
     expect(await store.members.get(id)).toBeUndefined();
     const { jobs } = await (await world.ask(`/api/jobs?connection=${await world.ownConnection()}`, { as: "owner" })).json();
-    expect(jobs.find((one: { id: string }) => one.id === job)?.submitted_by).toBe("Grace");
+    expect(jobs.find((item: { id: string }) => item.id === job)?.submitted_by).toBe("Grace");
     expect(await store.jobUsage.namesOf([id])).toEqual(new Map([[id, "Grace"]]));
 
-    // A visitor who comes again is the same member.
+    // A returning visitor is the same member.
     await enter("visitor 7", "Grace");
     expect((await store.members.get(id))?.name).toBe("Grace");
     expect((await world.ask(`/api/console/embedding/${host.id}`, { as: "owner", method: "DELETE" })).status).toBe(204);
@@ -207,26 +205,25 @@ describe("a guest of a host page", () => {
   });
 });
 
-it("tells anybody no more than whether an origin may frame a host page", async () => {
+it("reveals only whether an origin may frame a host page", async () => {
   const ask = async (host: string, origin: string) => {
-    const answer = await world.ask(`/api/embed/check?${new URLSearchParams({ host, origin })}`);
-    const { known, framing } = await answer.json();
-    return [answer.headers.get("access-control-allow-origin"), known, framing];
+    const response = await world.ask(`/api/embed/check?${new URLSearchParams({ host, origin })}`);
+    const { known: isKnown, framing } = await response.json();
+    return [response.headers.get("access-control-allow-origin"), isKnown, framing];
   };
   expect(await ask(world.host.id, ORIGIN)).toEqual(["*", true, true]);
   expect(await ask(world.host.id, "https://evil.example.com")).toEqual(["*", true, false]);
   expect(await ask("nothing", ORIGIN)).toEqual(["*", false, false]);
 });
-it("tells a good ticket in one sentence that the disk is full, and a bad one that it is bad", async () => {
+it("reports a full disk for a good ticket and a bad ticket as bad", async () => {
   // A world of its own: statements prepared earlier do not see the full disk.
   const full = await createEmbedWorld();
   const [good, bad] = [await full.ticket(), await full.ticket({ sub: "nobody@desk.test" })];
   const disk = fillForSqlite();
-  const answer = await full.bring(good);
-  expect([answer.status, (await answer.json()).code]).toEqual([507, "INSUFFICIENT_STORAGE"]);
+  const response = await full.bring(good);
+  expect([response.status, (await response.json()).code]).toEqual([507, "INSUFFICIENT_STORAGE"]);
   expect((await full.bring(bad)).status).toBe(401);
   disk.mockRestore();
-  await full.dispose();
 });
 
 /** An address of keys that can be made unreachable. */
@@ -239,7 +236,7 @@ async function keyServer() {
   const published = new Map<string, CryptoKey>();
   return {
     url: server.url,
-    asked: () => server.seen.length,
+    countRequests: () => server.seen.length,
     break: (broken: boolean) => void (isBroken = broken),
     async add(kid: string) {
       const { publicKey, privateKey } = await generateKeyPair("ES256");

@@ -1,20 +1,18 @@
 // Tickets of host pages at the console's own routes: which ones open a session, which do not, and what ends a session.
 import { SignJWT } from "jose";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { EMBED_SESSION_MS } from "@/lib/contract/embed/embedding";
 import { EMBED_PATH_HEADER } from "@/lib/shared/console-paths";
 import { type Asking } from "@/tests/support/harness";
-import { createEmbedWorld, SLOT } from "./embed-world";
+import { createEmbedWorld, SLOT } from "./embed-harness";
 
-let world: Awaited<ReturnType<typeof createEmbedWorld>>;
-beforeAll(async () => void (world = await createEmbedWorld()));
-afterAll(() => world.dispose());
+const world = await createEmbedWorld();
 
 const base64 = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64url");
 const seconds = () => Math.floor(world.harness.console.now() / 1000);
 const MINUTES_10 = 600;
 
-describe("a ticket that is wrong is refused without a reason, which the host's keepers read", () => {
+describe("a wrong ticket is refused, with the reason for the host's admins only", () => {
   const wrong: [name: string, why: string, make: () => Promise<string>][] = [
     ["expired", "expired", () => world.ticket({ iat: seconds() - 120, exp: seconds() - 60 })],
     ["of a clock ten minutes behind", "expired", () => world.ticket({ iat: seconds() - MINUTES_10, exp: seconds() - MINUTES_10 + 60 })],
@@ -41,13 +39,13 @@ describe("a ticket that is wrong is refused without a reason, which the host's k
     ["of a guest, where none may come", "guests", () => world.ticket({ sub: "visitor", guest: true })],
   ];
 
-  it.each(wrong)("%s", async (_name, why, make) => {
-    const answer = await world.bring(await make());
-    expect([answer.status, answer.headers.getSetCookie()]).toEqual([401, []]);
-    expect((await answer.json()).message).toBe(
+  it.each(wrong)("%s", async (_name, reason, make) => {
+    const response = await world.bring(await make());
+    expect([response.status, response.headers.getSetCookie()]).toEqual([401, []]);
+    expect((await response.json()).message).toBe(
       "The ticket of this page was not accepted. The person who runs Lightdesk can see why in Settings, Embedding.",
     );
-    expect(await world.whyRefused()).toBe(why);
+    expect(await world.whyRefused()).toBe(reason);
   });
 
   it("presented by a page of another origin", async () => {
@@ -63,43 +61,43 @@ describe("a ticket that is wrong is refused without a reason, which the host's k
     expect(await world.whyRefused()).toBe("replayed");
   });
 
-  it("at a host page that is not there", async () => {
+  it("is refused at an unknown host page", async () => {
     expect((await world.bring(await world.ticket(), { id: "000000000000000000" })).status).toBe(404);
   });
 });
 
 describe("a session of an embedded page", () => {
-  it("comes in a cookie for this frame alone, and reads what its member may", async () => {
-    const answer = await world.bring(await world.ticket());
-    const cookie = answer.headers.getSetCookie().find((one) => one.includes("lightdesk.embed")) ?? "";
+  it("uses a cookie for this frame alone and reads what its member may", async () => {
+    const response = await world.bring(await world.ticket());
+    const cookie = response.headers.getSetCookie().find((value) => value.includes("lightdesk.embed")) ?? "";
     expect(cookie).toMatch(
       /^__Host-lightdesk\.embed\.abcdefgh1234=lde_[\w-]{43}; Max-Age=900; Path=\/; Secure; HttpOnly; SameSite=None; Partitioned$/,
     );
-    expect(await answer.json()).toEqual({ leftMs: EMBED_SESSION_MS, isSame: false });
+    expect(await response.json()).toEqual({ leftMs: EMBED_SESSION_MS, isSame: false });
   });
 
   it("is a bearer where the browser keeps no cookie, worth the same", async () => {
-    const answer = await world.bring(await world.ticket(), { cookie: "" });
-    expect(answer.headers.getSetCookie()).toEqual([]);
-    const { bearer } = await answer.json();
+    const response = await world.bring(await world.ticket(), { cookie: "" });
+    expect(response.headers.getSetCookie()).toEqual([]);
+    const { bearer } = await response.json();
     const place = { [EMBED_PATH_HEADER]: `/embed/${world.host.id}/${SLOT}` };
-    const asked = (headers: Record<string, string>) =>
+    const statusWith = (headers: Record<string, string>) =>
       world.ask("/api/console/views?screen=jobs", { headers }).then(({ status }) => status);
-    expect(await asked({ ...place, authorization: `Bearer ${bearer}` })).toBe(200);
-    expect(await asked({ ...place, authorization: `Bearer lde_${"x".repeat(43)}` })).toBe(401);
-    expect(await asked({ authorization: `Bearer ${bearer}` })).toBe(401);
-    expect(await asked({ [EMBED_PATH_HEADER]: `/embed/${world.host.id}/anotherslot1`, authorization: `Bearer ${bearer}` })).toBe(401);
+    expect(await statusWith({ ...place, authorization: `Bearer ${bearer}` })).toBe(200);
+    expect(await statusWith({ ...place, authorization: `Bearer lde_${"x".repeat(43)}` })).toBe(401);
+    expect(await statusWith({ authorization: `Bearer ${bearer}` })).toBe(401);
+    expect(await statusWith({ [EMBED_PATH_HEADER]: `/embed/${world.host.id}/anotherslot1`, authorization: `Bearer ${bearer}` })).toBe(401);
   });
 
-  it("counts below its own address only, where the console's own cookie counts for nothing", async () => {
+  it("works only below its own address, where the console's cookie does not", async () => {
     const { cookie, headers } = await world.enter();
-    const asked = (given: object) => world.ask("/api/console/views?screen=jobs", given).then(({ status }) => status);
-    expect(await asked({ cookie, headers })).toBe(200);
-    expect(await asked({ cookie })).toBe(401);
-    expect(await asked({ as: "owner", headers })).toBe(401);
+    const statusWith = (options: object) => world.ask("/api/console/views?screen=jobs", options).then(({ status }) => status);
+    expect(await statusWith({ cookie, headers })).toBe(200);
+    expect(await statusWith({ cookie })).toBe(401);
+    expect(await statusWith({ as: "owner", headers })).toBe(401);
   });
 
-  it("leads a picture that a browser opens in a tab of its own to the page that says what to do", async () => {
+  it("explains what to do when a picture opens in a new tab", async () => {
     const { headers } = await world.enter();
     const inTab = await world.ask("/api/view?filename=a%20b.png", { headers: { ...headers, "sec-fetch-dest": "document" } });
     expect(inTab.status).toBe(302);
@@ -109,18 +107,18 @@ describe("a session of an embedded page", () => {
     expect(inPage.status).toBe(401);
   });
 
-  it("lasts beside another one of the same person", async () => {
-    const one = await world.enter({}, "firstslot001");
+  it("can exist beside another session of the same member", async () => {
+    const item = await world.enter({}, "firstslot001");
     const other = await world.enter({}, "secondslot02");
-    expect((await world.ask("/api/embed/session", { ...one, method: "DELETE" })).status).toBe(204);
-    expect((await world.ask("/api/embed/session", { ...one, method: "PATCH", json: {} })).status).toBe(401);
+    expect((await world.ask("/api/embed/session", { ...item, method: "DELETE" })).status).toBe(204);
+    expect((await world.ask("/api/embed/session", { ...item, method: "PATCH", json: {} })).status).toBe(401);
     expect((await world.ask("/api/embed/session", { ...other, method: "PATCH", json: { theme: "dark" } })).status).toBe(204);
   });
 
-  it("is renewed by the next ticket, and what is under way by the one before goes on until that one's own end", async () => {
+  it("is renewed by the next ticket while earlier requests keep their expiry", async () => {
     const before = await world.enter();
-    const answer = await world.bring(await world.ticket(), { cookie: before.cookie });
-    expect((await answer.json()).isSame).toBe(true);
+    const response = await world.bring(await world.ticket(), { cookie: before.cookie });
+    expect((await response.json()).isSame).toBe(true);
     const isOpen = async () => (await world.ask("/api/embed/session", { ...before, method: "PATCH", json: {} })).status;
     expect(await isOpen()).toBe(204);
     world.pass(EMBED_SESSION_MS + 1);
@@ -130,18 +128,18 @@ describe("a session of an embedded page", () => {
 
   it("ends with those that it was renewed from, where the host page signs out", async () => {
     const before = await world.enter();
-    const answer = await world.bring(await world.ticket(), { cookie: before.cookie });
-    const cookie = answer.headers.getSetCookie()[0]?.split(";")[0] ?? "";
+    const response = await world.bring(await world.ticket(), { cookie: before.cookie });
+    const cookie = response.headers.getSetCookie()[0]?.split(";")[0] ?? "";
     expect((await world.ask("/api/embed/session", { ...before, cookie, method: "DELETE" })).status).toBe(204);
-    for (const one of [before.cookie, cookie])
-      expect((await world.ask("/api/embed/session", { ...before, cookie: one, method: "PATCH", json: {} })).status).toBe(401);
+    for (const value of [before.cookie, cookie])
+      expect((await world.ask("/api/embed/session", { ...before, cookie: value, method: "PATCH", json: {} })).status).toBe(401);
   });
 
   it("ends at once with a ticket for other things or another person in its place", async () => {
     for (const changes of [{ sub: "viewer@desk.test" }, { role: "viewer" }, { pages: ["jobs"] }]) {
       const before = await world.enter();
-      const answer = await world.bring(await world.ticket(changes), { cookie: before.cookie });
-      expect((await answer.json()).isSame).toBe(false);
+      const response = await world.bring(await world.ticket(changes), { cookie: before.cookie });
+      expect((await response.json()).isSame).toBe(false);
       expect((await world.ask("/api/embed/session", { ...before, method: "PATCH", json: {} })).status).toBe(401);
     }
   });
@@ -157,11 +155,11 @@ describe("a session of an embedded page", () => {
     expect((await world.ask("/api/console/members", asAdmin)).status).toBe(403);
   });
 
-  it("never does what asks for a sign-in of its own, nor what is a member's own account", async () => {
+  it("never allows recent-sign-in actions or the member's own account", async () => {
     const { host, secret } = await world.addHost({ role: "admin", pages: ["settings"] });
     const ticket = await world.ticket({ secret, aud: host.audience, sub: "admin@desk.test" });
-    const begun = await world.bring(ticket, { id: host.id });
-    const cookie = begun.headers.getSetCookie()[0]?.split(";")[0] ?? "";
+    const startResponse = await world.bring(ticket, { id: host.id });
+    const cookie = startResponse.headers.getSetCookie()[0]?.split(";")[0] ?? "";
     const session = { cookie, headers: { [EMBED_PATH_HEADER]: `/embed/${host.id}/${SLOT}` } };
     expect((await world.ask("/api/console/members", session)).status).toBe(200);
     const invite = { ...session, method: "POST", json: { email: "new@desk.test", role: "viewer" } };
@@ -178,7 +176,7 @@ describe("a session of an embedded page", () => {
     expect((await world.ask(`/api/jobs?connection=${shared}`, session)).status).toBe(404);
   });
 
-  it("reaches the team's connections alone, never its member's own, which no ticket may name", async () => {
+  it("reaches only the team's connections, never the member's own", async () => {
     const { memberId } = world.harness.viewerOf("operator");
     const { store, now } = world.harness.console;
     const own = await store.connections.create({ name: "Own", baseUrl: "http://127.0.0.1:9", memberId, createdAt: now() });
@@ -202,9 +200,9 @@ describe("a session of an embedded page", () => {
   it("lets a guest in where the host page may, who is no member anywhere else", async () => {
     const { host, secret } = await world.addHost({ guests: true });
     const ticket = (changes = {}) => world.ticket({ secret, aud: host.audience, sub: "visitor 7", guest: true, name: "Grace", ...changes });
-    const begun = await world.bring(await ticket(), { id: host.id });
+    const startResponse = await world.bring(await ticket(), { id: host.id });
     const session = {
-      cookie: begun.headers.getSetCookie()[0]?.split(";")[0] ?? "",
+      cookie: startResponse.headers.getSetCookie()[0]?.split(";")[0] ?? "",
       headers: { [EMBED_PATH_HEADER]: `/embed/${host.id}/${SLOT}` },
     };
     expect((await world.ask(`/api/jobs?connection=${await world.ownConnection()}`, session)).status).toBe(200);
@@ -214,7 +212,7 @@ describe("a session of an embedded page", () => {
     expect(JSON.stringify(members)).not.toContain("Grace");
   });
 
-  it("ends by itself, with the role, with the suspension and with the removal of its member", async () => {
+  it("ends by expiry, role change, suspension or removal of its member", async () => {
     const isOpen = async (session: object) =>
       (await world.ask("/api/embed/session", { ...session, method: "PATCH", json: {} })).status === 204;
     const old = await world.enter();
@@ -256,8 +254,8 @@ describe("a session of an embedded page", () => {
   it("ends with a change of its host page, and with its removal", async () => {
     const { host, secret } = await world.addHost();
     const enter = async () => {
-      const answer = await world.bring(await world.ticket({ secret, aud: host.audience }), { id: host.id });
-      return { cookie: answer.headers.getSetCookie()[0]?.split(";")[0], headers: { [EMBED_PATH_HEADER]: `/embed/${host.id}/${SLOT}` } };
+      const response = await world.bring(await world.ticket({ secret, aud: host.audience }), { id: host.id });
+      return { cookie: response.headers.getSetCookie()[0]?.split(";")[0], headers: { [EMBED_PATH_HEADER]: `/embed/${host.id}/${SLOT}` } };
     };
     const isOpen = async (session: object) =>
       (await world.ask("/api/embed/session", { ...session, method: "PATCH", json: {} })).status === 204;

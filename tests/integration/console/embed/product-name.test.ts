@@ -1,20 +1,15 @@
 // The name under which visitors of other products and of shares know the console.
-import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { expect, it, vi } from "vitest";
 import { PAGE_HEADER } from "@/lib/server/cookies";
 import { readEnv } from "@/lib/server/env";
 import { messagesHere, messagesOf } from "@/lib/server/i18n/messages";
 import { EMBED_PATH_HEADER } from "@/lib/shared/console-paths";
 import { languages } from "@/lib/shared/languages";
-import { createHarness, type Harness } from "@/tests/support/harness";
+import { createHarness } from "@/tests/support/harness";
 
 const sent = vi.hoisted(() => ({ headers: new Headers() }));
 vi.mock("next/headers", () => ({ headers: () => Promise.resolve(sent.headers) }));
-
-let harness: Harness;
-beforeAll(async () => {
-  harness = await createHarness({ settings: { LIGHTDESK_PRODUCT_NAME: "Acme & Co. Studio" } });
-});
-afterAll(() => harness.dispose());
+await createHarness({ settings: { LIGHTDESK_PRODUCT_NAME: "Acme & Co. Studio" } });
 
 it("names the set product in frames and on shares, and Lightdesk to members", async () => {
   for (const language of languages) {

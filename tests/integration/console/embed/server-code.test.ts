@@ -3,14 +3,14 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { generateKeyPairSync } from "node:crypto";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type CryptoKey, importSPKI, jwtVerify } from "jose";
 import { afterEach, beforeEach, describe, expect, it, type TestContext } from "vitest";
 import { languageNames, serverCode, type ServerLanguage, serverLanguages } from "@/components/settings/embedding/server-code";
 import { freePort } from "@/tests/support/free-port";
 import { requireProgram } from "@/tests/support/program";
+import { temporaryFolder } from "@/tests/support/temporary-folder";
 import { until } from "@/tests/support/until";
 
 const host = {
@@ -26,7 +26,7 @@ const secret = "a secret of a host page, of 43 characters";
 let folder: string;
 let child: ChildProcess | undefined;
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), "lightdesk-host-"));
+  folder = temporaryFolder();
   await writeFile(join(folder, "page.html"), "<h1>A host page</h1>");
 });
 afterEach(async () => {
@@ -35,7 +35,6 @@ afterEach(async () => {
     await once(child, "exit");
   }
   child = undefined;
-  await rm(folder, { recursive: true, force: true });
 });
 
 const files = { node: "server.mjs", python: "server.py", php: "server.php", ruby: "server.rb" } as const;
@@ -89,27 +88,36 @@ describe.each(serverLanguages.filter(isRunnable))("the server in %s", (language)
   });
 });
 
-it.for(["node", "php", "ruby"] as const)(
-  "the server in %s signs with the key of a host page with a JWKS address",
-  async (language, context) => {
-    const { privateKey, publicKey } = generateKeyPairSync("rsa", {
-      modulusLength: 2048,
-      publicKeyEncoding: { type: "spki", format: "pem" },
-      privateKeyEncoding: { type: "pkcs8", format: "pem" },
-    });
-    await writeFile(join(folder, "key.pem"), privateKey);
-    const code = serverCode(language, { ...settings, jwksUrl: "https://app.example.com/keys" });
-    const url = await start(language, code, { LIGHTDESK_KEY_FILE: join(folder, "key.pem"), LIGHTDESK_KEY_ID: "one" }, context);
-    const key: CryptoKey = await importSPKI(publicKey, "RS256");
-    const { protectedHeader } = await jwtVerify(await (await ask(url, host.origins[0])).text(), key, { audience: host.audience });
-    expect(protectedHeader).toEqual({ alg: "RS256", kid: "one" });
-  },
-);
+it.for(["node", "php", "ruby"] as const)("signs with the key of a JWKS host page in %s", async (language, context) => {
+  const { privateKey, publicKey } = generateKeyPairSync("rsa", {
+    modulusLength: 2048,
+    publicKeyEncoding: { type: "spki", format: "pem" },
+    privateKeyEncoding: { type: "pkcs8", format: "pem" },
+  });
+  await writeFile(join(folder, "key.pem"), privateKey);
+  const code = serverCode(language, { ...settings, jwksUrl: "https://app.example.com/keys" });
+  const url = await start(language, code, { LIGHTDESK_KEY_FILE: join(folder, "key.pem"), LIGHTDESK_KEY_ID: "one" }, context);
+  const key: CryptoKey = await importSPKI(publicKey, "RS256");
+  const { protectedHeader } = await jwtVerify(await (await ask(url, host.origins[0])).text(), key, { audience: host.audience });
+  expect(protectedHeader).toEqual({ alg: "RS256", kid: "one" });
+});
 
-it("is the same in docs/embedding.md, for an example host", () => {
-  const page = readFileSync("docs/embedding.md", "utf8");
+const page = readFileSync("docs/embedding.md", "utf8");
+
+it("equals the server code in docs/embedding.md", () => {
   for (const language of serverLanguages) {
     expect(page).toContain(`### ${languageNames[language]}`);
     expect(page).toContain(serverCode(language, settings));
   }
+});
+
+it("differs as docs/embedding.md shows when a private key signs tickets", () => {
+  const lines = page.split("```diff\n")[1]?.split("```")[0]?.split("\n") ?? [];
+  const linesWith = (sign: string) => lines.filter((line) => line.startsWith(sign)).map((line) => line.slice(1));
+  const bySecret = serverCode("node", settings).split("\n").slice(1);
+  const byKey = serverCode("node", { ...settings, jwksUrl: "https://app.example.com/keys" })
+    .split("\n")
+    .slice(1);
+  expect(linesWith("-")).toEqual(bySecret.filter((line) => !byKey.includes(line)));
+  expect(linesWith("+")).toEqual(byKey.filter((line) => !bySecret.includes(line)));
 });

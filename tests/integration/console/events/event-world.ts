@@ -4,14 +4,13 @@ import { type WebSocket } from "ws";
 import { createEventSockets } from "@/lib/http/event-sockets";
 import { createHttpServer } from "@/lib/http/server";
 import { admitListener } from "@/lib/server/bff/admit-listener";
+import { closeAfterwards } from "@/tests/support/close-afterwards";
 import { type EventSocket, openEvents } from "@/tests/support/event-socket";
 import { createHarness } from "@/tests/support/harness";
 import { until } from "@/tests/support/until";
 
 export const KEY = "team-key-9f3b6c1d2e4a";
 const limits = { perOwner: 3, perAddress: 5, waitingBytes: 256 * 1024 };
-
-export type EventWorld = Awaited<ReturnType<typeof createEventWorld>>;
 
 export async function createEventWorld() {
   const harness = await createHarness();
@@ -44,11 +43,10 @@ export async function createEventWorld() {
       for (const socket of open.splice(0)) socket.terminate();
       from.address = "192.0.2.1";
     },
-    async dispose() {
+    dispose: closeAfterwards(async () => {
       world.sockets.close();
       await server.close(1000);
-      await harness.dispose();
-    },
+    }),
   };
   const bounds = { patienceMs: 60_000, hosts: undefined, isPage: () => false };
   const upgrades = { "/ws": world.sockets.handler };

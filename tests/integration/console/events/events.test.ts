@@ -1,48 +1,44 @@
 // GET /ws of the console over real sockets: who gets a connection's jobs, which messages, and when they are disconnected.
 import { once } from "node:events";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { WebSocket } from "ws";
 import { canvas, record } from "@/tests/integration/service/support";
 import { refusedWith } from "@/tests/support/event-socket";
-import { startLittleServer } from "@/tests/support/little-server";
+import { startLittleServer } from "@/tests/support/servers";
 import { makeToken } from "@/tests/support/tokens";
 import { until } from "@/tests/support/until";
-import { closed, createEventWorld, type EventWorld, greeted, KEY } from "./event-world";
+import { closed, createEventWorld, greeted, KEY } from "./event-world";
 
-let world: EventWorld;
-beforeAll(async () => {
-  world = await createEventWorld();
-});
+const world = await createEventWorld();
 afterEach(() => world.endSockets());
-afterAll(() => world.dispose());
 
 describe("a member who is signed in", () => {
-  it("gets a job of the embedded service from its start to its end, as every client of the family does", async () => {
+  it("gets a job's events from start to end in the interface's format", async () => {
     const events = await world.listen("?clientId=mine", { ...world.as("operator"), origin: world.url });
     await greeted(events);
     expect(events.received[0]).toMatchObject({ type: "status", data: { sid: "mine" } });
-    const answer = await world.harness.request("/api/prompt", {
+    const response = await world.harness.request("/api/prompt", {
       as: "operator",
       method: "POST",
       json: { prompt: canvas(0x302010, 32), client_id: "mine" },
     });
-    const { prompt_id: id } = record(await answer.json()) as { prompt_id: string };
+    const { prompt_id: id } = record(await response.json()) as { prompt_id: string };
     await events.over(id);
     expect(events.of(id).map(({ type }) => type)).toEqual(expect.arrayContaining(["execution_start", "executed", "execution_success"]));
   });
 
-  it("is refused from a page of another site, and accepted without an Origin, which no browser leaves out", async () => {
+  it("is refused from another origin and accepted without an Origin header", async () => {
     expect(await refusedWith(`${world.url}/ws`, { ...world.as("owner"), origin: "https://elsewhere.example" })).toBe(403);
     expect(await refusedWith(`${world.url}/ws`, { ...world.as("owner"), "sec-fetch-site": "cross-site" })).toBe(403);
     await greeted(await world.listen("", world.as("owner")));
   });
 
-  it("of a connection that is none, or of somebody else's, gets 404", async () => {
+  it("gets 404 for an unknown or foreign connection", async () => {
     expect(await refusedWith(`${world.url}/ws?connection=00000000-0000-4000-8000-000000000000`, world.as("owner"))).toBe(404);
   });
 });
 
-it("nobody else is let in: no cookie, a cookie of another secret, a service's key, a session that has ended", async () => {
+it("refuses missing, foreign and expired cookies and service keys", async () => {
   const { memberId } = world.harness.viewerOf("viewer");
   const forged = await world.harness.mintCookie({ sub: memberId, version: 1 }, "another secret");
   const old = await world.harness.mintCookie({ sub: memberId, version: 1, sid: "ended" });
@@ -52,7 +48,7 @@ it("nobody else is let in: no cookie, a cookie of another secret, a service's ke
     expect(await refusedWith(`${world.url}/ws?token=${key}`, headers)).toBe(401);
 });
 
-it("whoever runs apps only gets no jobs, neither signed in nor by a token for reads or for events", async () => {
+it("sends no jobs to members or tokens limited to apps", async () => {
   expect(await refusedWith(`${world.url}/ws`, world.as("runner"))).toBe(403);
   for (const operations of ["reads" as const, "all" as const, ["events"]]) {
     const { headers } = await makeToken(world.harness, "runner", { operations });
@@ -60,14 +56,14 @@ it("whoever runs apps only gets no jobs, neither signed in nor by a token for re
   }
 });
 
-describe("whoever listens is sent away at the next look", () => {
+describe("listeners are disconnected at the next check", () => {
   let person: { id: string; cookie: string };
   let count = 0;
   beforeEach(async () => {
     count += 1;
     const { store, now } = world.harness.console;
-    const given = { name: "Going", email: `going-${count}@desk.test`, role: "operator" as const, passwordHash: "x", createdAt: now() };
-    const member = await store.members.create(given);
+    const newMember = { name: "Going", email: `going-${count}@desk.test`, role: "operator" as const, passwordHash: "x", createdAt: now() };
+    const member = await store.members.create(newMember);
     if (!member) throw new Error("no member");
     person = { id: member.id, cookie: await world.harness.mintCookie({ sub: member.id, version: member.sessionVersion }) };
   });
@@ -89,7 +85,7 @@ describe("whoever listens is sent away at the next look", () => {
     expect(await closing).toEqual([1008, "Your session has ended. Sign in again."]);
   });
 
-  it("when the maker of their token runs apps only from now on", async () => {
+  it("when their token's author is limited to apps", async () => {
     const { headers } = await makeToken(world.harness, "operator", { memberId: person.id });
     const events = await world.listen("", headers);
     await greeted(events);
@@ -109,29 +105,28 @@ describe("whoever listens is sent away at the next look", () => {
     expect(await closing).toEqual([1008, "Your session has ended. Sign in again."]);
   });
 
-  it("when they switched to another connection, and not when they named the one they meant", async () => {
+  it("when they switched connections, but not with an explicit connection", async () => {
     const little = await startLittleServer((_, response) => response.writeHead(404).end());
     const other = await world.harness.connect(little.url, KEY);
     const { id } = record(await (await world.harness.request("/api/console/connections", { cookie: person.cookie })).json().then(firstOf));
-    const [usual, named] = [
+    const [defaultEvents, named] = [
       await world.listen("", { cookie: person.cookie }),
       await world.listen(`?connection=${String(id)}`, { cookie: person.cookie }),
     ];
-    for (const one of [usual, named]) await greeted(one);
-    const closing = closed(usual);
+    for (const item of [defaultEvents, named]) await greeted(item);
+    const closing = closed(defaultEvents);
     const used = await world.harness.request(`/api/console/connections/${other}/use`, { cookie: person.cookie, method: "POST" });
     expect(used.ok).toBe(true);
     world.look();
     expect(await closing).toEqual([1008, "The connection was switched, changed or removed."]);
     expect(named.socket.readyState).toBe(WebSocket.OPEN);
     await world.harness.console.store.connections.remove(other);
-    await little.close();
   });
 });
-const firstOf = (answer: unknown) => (record(answer).connections as unknown[])[0];
+const firstOf = (response: unknown) => (record(response).connections as unknown[])[0];
 
 describe("a token", () => {
-  it("lets its bearer listen, in a header or in the address as clients of the interface send a key, from anywhere", async () => {
+  it("is accepted in a header or in the address, from any origin", async () => {
     const { token, headers } = await makeToken(world.harness, "viewer");
     const foreign = { origin: "https://elsewhere.example", "sec-fetch-site": "cross-site" };
     const ways: [string, Record<string, string>][] = [
@@ -149,7 +144,7 @@ describe("a token", () => {
     expect(world.harness.log()).not.toContain(token);
   });
 
-  it("that is wrong, that another one contradicts, or that is not for events, is refused, whatever the cookie", async () => {
+  it("is refused if wrong, contradicted or without events, whatever the cookie", async () => {
     const [good, narrow] = [await makeToken(world.harness, "owner"), await makeToken(world.harness, "owner", { operations: ["listJobs"] })];
     const elsewhere = await makeToken(world.harness, "owner", { connectionIds: ["elsewhere"] });
     const { cookie } = world.as("owner");
@@ -165,7 +160,7 @@ describe("a token", () => {
       expect([query, await refusedWith(`${world.url}/ws${query}`, headers)]).toEqual([query, status]);
   });
 
-  it("that is revoked, or whose member was suspended, ends what it opened", async () => {
+  it("ends its sockets when revoked or when its member is suspended", async () => {
     const { store } = world.harness.console;
     const { memberId } = world.harness.viewerOf("admin");
     const ends: ((id: string) => Promise<unknown>)[] = [
@@ -185,7 +180,7 @@ describe("a token", () => {
   });
 });
 
-describe("a listener that is no good", () => {
+describe("a rejected listener", () => {
   it("and answers no ping is ended at the second one", async () => {
     const socket = new WebSocket(`${world.url.replace("http", "ws")}/ws`, { headers: world.as("viewer"), autoPong: false });
     world.keep(socket);
@@ -197,7 +192,7 @@ describe("a listener that is no good", () => {
     expect((await closing)[0]).toBe(1006);
   });
 
-  it("and has too many sockets already, or whose address has, is refused with 429 until one is closed", async () => {
+  it("gets 429 beyond the socket limits until one closes", async () => {
     const mine = [await world.listen(), await world.listen(), await world.listen()];
     expect(await refusedWith(`${world.url}/ws`, world.as("operator"))).toBe(429);
     await world.listen("", world.as("viewer"));
@@ -211,7 +206,7 @@ describe("a listener that is no good", () => {
   });
 });
 
-it("a stop closes every socket and takes no new one", async () => {
+it("closes every socket and accepts none when stopping", async () => {
   const events = await world.listen();
   const closing = closed(events);
   world.sockets.close();

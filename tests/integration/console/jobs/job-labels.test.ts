@@ -1,6 +1,7 @@
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { createHarness, type Harness } from "@/tests/support/harness";
-import { answerJson, type LittleServer, startLittleServer } from "@/tests/support/little-server";
+import { answerJson, type LittleServer } from "@/tests/support/little-server";
+import { startLittleServer } from "@/tests/support/servers";
 
 let harness: Harness;
 let service: LittleServer;
@@ -18,10 +19,6 @@ beforeEach(async () => {
   });
   connection = await harness.connect(service.url, "key-of-the-service");
 });
-afterEach(async () => {
-  await service.close();
-  await harness.dispose();
-});
 
 function submit(label: string, to = connection): Promise<Response> {
   return harness.request(`/api/prompt?connection=${to}`, {
@@ -33,11 +30,11 @@ function submit(label: string, to = connection): Promise<Response> {
 }
 
 async function read(path: string, of = connection): Promise<Record<string, Record<string, unknown>[]> & Record<string, unknown>> {
-  const answer = await harness.request(`${path}?connection=${of}`, { as: "viewer" });
-  return (await answer.json()) as Record<string, Record<string, unknown>[]>;
+  const response = await harness.request(`${path}?connection=${of}`, { as: "viewer" });
+  return (await response.json()) as Record<string, Record<string, unknown>[]>;
 }
 
-test("a job that was submitted with a label carries it in the list, in its details and in the history", async () => {
+test("keeps a submission's label in the list, the details and the history", async () => {
   expect((await submit(encodeURIComponent("3/12 · seed 41 · 种子"))).status).toBe(200);
   const job_label = "3/12 · seed 41 · 种子";
   expect((await read("/api/jobs")).jobs).toMatchObject([{ id: "job-1", job_label }, { id: "job-2" }]);
@@ -46,12 +43,12 @@ test("a job that was submitted with a label carries it in the list, in its detai
   expect((await read("/api/history_v2")).history).toMatchObject([{ job_label }]);
 });
 
-test("the label stays with the console: the service is sent nothing of it", async () => {
+test("keeps labels in the console and sends none to the service", async () => {
   await submit("seed%2041");
   expect(JSON.stringify(service.seen.map(({ headers, body }) => [headers, body.toString()]))).not.toContain("seed");
 });
 
-test("a job of the same id at another connection has no label", async () => {
+test("shows no label for the same id at another connection", async () => {
   await submit("here");
   const elsewhere = await harness.connect(service.url, "another-key");
   expect((await read("/api/jobs", elsewhere)).jobs?.[0]).not.toHaveProperty("job_label");
@@ -60,19 +57,19 @@ test("a job of the same id at another connection has no label", async () => {
 test.each([
   ["a stray per cent sign", "100%"],
   ["nothing but blanks", "%20%0A"],
-])("a label that is %s is none, and the job is started all the same", async (_, label) => {
+])("ignores a label that is %s and starts the job", async (_, label) => {
   expect((await submit(label)).status).toBe(200);
   expect((await read("/api/jobs")).jobs?.[0]).not.toHaveProperty("job_label");
 });
 
-test("a label is cut to one line of 120 letters", async () => {
+test("cuts a label to one line of 120 characters", async () => {
   await submit(encodeURIComponent(`two\nlines ${"é".repeat(200)}`));
   const label = String((await read("/api/jobs")).jobs?.[0]?.job_label);
   expect(label).toHaveLength(120);
   expect(label.startsWith("two lines é")).toBe(true);
 });
 
-test("a rerun and its original name each other, and no service may claim such a link", async () => {
+test("links a rerun with its original and ignores such links from services", async () => {
   await submit("first");
   const again = await harness.request(`/api/prompt?connection=${connection}`, {
     as: "operator",

@@ -1,16 +1,12 @@
-// Jobs are found by words, time and member in the ledger that the console keeps while it works.
-import { afterAll, beforeAll, expect, test } from "vitest";
+// Jobs are found by words, time and member in the job index that the console keeps while it works.
+import { expect, test } from "vitest";
 import { type JobPeople, type JobSearchAnswer } from "@/lib/contract/console";
 import { type Role } from "@/lib/contract/people/roles";
 import { findJobElsewhere } from "@/lib/server/jobs/job-search";
-import { createHarness, type Harness } from "@/tests/support/harness";
+import { createHarness } from "@/tests/support/harness";
 import { until } from "@/tests/support/until";
 
-let harness: Harness;
-beforeAll(async () => {
-  harness = await createHarness();
-});
-afterAll(() => harness.dispose());
+const harness = await createHarness();
 
 const withTexts = (...texts: string[]) => ({
   ...Object.fromEntries(texts.map((value, at) => [`t${at}`, { class_type: "PrimitiveString", inputs: { value } }])),
@@ -24,14 +20,14 @@ const failing = (message: string) => ({
 
 async function submit(prompt: unknown, { as = "operator", workflow = {} }: { as?: Role; workflow?: object } = {}): Promise<string> {
   const json = { prompt, extra_data: { extra_pnginfo: { workflow } } };
-  const answer = await harness.request("/api/prompt", { as, method: "POST", json });
-  expect(answer.status).toBe(200);
-  return (await answer.json()).prompt_id;
+  const response = await harness.request("/api/prompt", { as, method: "POST", json });
+  expect(response.status).toBe(200);
+  return (await response.json()).prompt_id;
 }
 async function find(query: string, as: Role = "viewer"): Promise<JobSearchAnswer> {
-  const answer = await harness.request(`/api/console/jobs/search?${query}`, { as });
-  expect(answer.status).toBe(200);
-  return answer.json();
+  const response = await harness.request(`/api/console/jobs/search?${query}`, { as });
+  expect(response.status).toBe(200);
+  return response.json();
 }
 const idsOf = async (query: string) => (await find(query)).jobs.map((job) => job.id);
 const ended = (id: string) =>
@@ -40,7 +36,7 @@ const ended = (id: string) =>
     return job.status === "completed" || job.status === "failed";
   });
 
-test("a job is found by words of its prompt, in any order, in part and in any case", async () => {
+test("finds a job by prompt words in any order, part and case", async () => {
   const id = await submit(withTexts("A Lighthouse at dusk, volumetric FOG", "unrelated"));
   for (const text of ["lighthouse", "fog dusk", "ighthous", '"at dusk, vol"']) {
     expect(await idsOf(`text=${encodeURIComponent(text)}`), text).toEqual([id]);
@@ -48,7 +44,7 @@ test("a job is found by words of its prompt, in any order, in part and in any ca
   for (const text of ["lighthouse rain", '"dusk at"', "at x"]) expect(await idsOf(`text=${encodeURIComponent(text)}`), text).toEqual([]);
 });
 
-test("a job is found by the short id that lists show, and by more of it, among those that the filters leave", async () => {
+test("finds a job by its short id or a longer prefix within the filters", async () => {
   const id = await submit(withTexts("nothing that tells it"));
   await ended(id);
   for (const text of [id.slice(0, 8), id.slice(0, 8).toUpperCase(), id.slice(0, 13), id])
@@ -58,13 +54,13 @@ test("a job is found by the short id that lists show, and by more of it, among t
   expect(await idsOf(`text=${id.slice(1, 9)}`)).toEqual([]);
 });
 
-test("words of two letters and of one are found in Chinese, and as whole words elsewhere", async () => {
+test("matches one and two letters in Chinese and whole words elsewhere", async () => {
   const id = await submit(withTexts("雪山下的木屋，4k 写实"));
   for (const text of ["木屋", "雪", "雪山下", "4k", "写实"]) expect(await idsOf(`text=${encodeURIComponent(text)}`), text).toEqual([id]);
   expect(await idsOf(`text=${encodeURIComponent("木山")}`)).toEqual([]);
 });
 
-test("a job is found by the name of its workflow, also by one that was learnt later", async () => {
+test("finds a job by workflow name, also by a later one", async () => {
   const workflow = { id: "3d1f2a54-8f6f-4a86-9b7c-0c2a5d1e9f10" };
   const id = await submit(withTexts("first"), { workflow });
   expect(await idsOf("text=product-hero")).toEqual([]);
@@ -72,14 +68,14 @@ test("a job is found by the name of its workflow, also by one that was learnt la
   expect(await idsOf("text=product-hero")).toEqual([later, id]);
 });
 
-test("a failed job is found by the words of its error once its failure was seen", async () => {
+test("finds a failed job by words of its error once seen", async () => {
   const id = await submit(failing("the quartz kiln exploded"));
   await ended(id);
   expect(await idsOf("text=kiln&status=failed")).toEqual([id]);
   expect(await idsOf("text=kiln&status=completed")).toEqual([]);
 });
 
-test("jobs are found by the person, by name and by choice", async () => {
+test("finds jobs by person, by name and by choice", async () => {
   const id = await submit(withTexts("mine alone"), { as: "admin" });
   const { people }: JobPeople = await (await harness.request("/api/console/jobs/people", { as: "viewer" })).json();
   expect(people.map(({ name }) => name)).toEqual(["admin", "operator"]);
@@ -89,7 +85,7 @@ test("jobs are found by the person, by name and by choice", async () => {
   expect(await idsOf("text=admin")).toEqual([id]);
 });
 
-test("a range of time leaves out what was submitted before and after", async () => {
+test("excludes jobs outside a range of time", async () => {
   const id = await submit(withTexts("rangefinder"));
   await until("its own time is known", async () => (await find("text=rangefinder")).jobs[0]?.create_time !== undefined);
   const at = Number((await find("text=rangefinder")).jobs[0]?.create_time);
@@ -111,7 +107,7 @@ test("pages, totals and orders are those of the list", async () => {
   expect((await idsOf("text=paginated&sort_by=execution_time")).length).toBe(3);
 });
 
-test("a job that was removed from the history is not found any more", async () => {
+test("does not find a job removed from the history", async () => {
   const id = await submit(withTexts("ephemeral"));
   await ended(id);
   expect(await idsOf("text=ephemeral")).toEqual([id]);
@@ -119,7 +115,7 @@ test("a job that was removed from the history is not found any more", async () =
   expect(await idsOf("text=ephemeral")).toEqual([]);
 });
 
-test("a secret in an input is neither found nor written to the disk", async () => {
+test("neither indexes nor stores a secret in an input", async () => {
   const secret = "sk-abcdefghijklmnopqrstuvwxyz0123456789";
   const prompt = withTexts(`watercolour Bearer ${secret}`);
   const graph = { ...prompt, t0: { ...prompt.t0, inputs: { value: `watercolour ${secret}`, api_key: "hunter2hunter2hunter2" } } };
@@ -132,35 +128,35 @@ test("a secret in an input is neither found nor written to the disk", async () =
   for (const word of ["abcdefghijklmnop", "hunter2hunter2"]) expect(stored).not.toContain(word);
 });
 
-test("another member's own connection cannot be searched", async () => {
+test("refuses to search another member's own connection", async () => {
   const { store, now } = harness.console;
   const { memberId } = harness.viewerOf("admin");
   const own = await store.connections.create({ name: "Own", baseUrl: "http://127.0.0.1:9", memberId, createdAt: now() });
   for (const path of ["search?text=a&", "people?"]) {
-    const answer = await harness.request(`/api/console/jobs/${path}connection=${own.id}`, { as: "owner" });
-    expect(answer.status).toBe(404);
+    const response = await harness.request(`/api/console/jobs/${path}connection=${own.id}`, { as: "owner" });
+    expect(response.status).toBe(404);
   }
   const file = await harness.request(`/api/console/jobs/export?text=a&connection=${own.id}`, { as: "owner" });
   expect(file.status).toBe(404);
 });
 
-test("a question that cannot be understood is refused by name", async () => {
-  const answer = await harness.request("/api/console/jobs/search?from=yesterday", { as: "viewer" });
-  expect(answer.status).toBe(400);
-  expect((await answer.json()).message).toContain("from");
+test("names the parameter of an invalid query", async () => {
+  const response = await harness.request("/api/console/jobs/search?from=yesterday", { as: "viewer" });
+  expect(response.status).toBe(400);
+  expect((await response.json()).message).toContain("from");
 });
 
-test("a job that another connection of the member's has is found there, and not on those of others", async () => {
+test("finds a job on the member's other connections only", async () => {
   const { store, now } = harness.console;
   const jobId = crypto.randomUUID();
   const own = { name: "Line", baseUrl: "http://127.0.0.1:1", createdAt: now() };
   const { memberId } = harness.viewerOf("admin");
   const theirs = await store.connections.create({ ...own, memberId });
   await store.members.setLastConnection(memberId, "embedded");
-  await store.jobLedger.note(theirs.id, [{ jobId, createdMs: now(), item: { id: jobId, status: "completed" } }], 100);
+  await store.jobIndexStore.note(theirs.id, [{ jobId, createdMs: now(), item: { id: jobId, status: "completed" } }], 100);
   expect(await findJobElsewhere(harness.contextOf("viewer"), jobId)).toBeUndefined();
   expect(await findJobElsewhere(harness.contextOf("admin"), jobId)).toBe(theirs.id);
   const shared = await store.connections.create(own);
-  await store.jobLedger.note(shared.id, [{ jobId, createdMs: now(), item: { id: jobId, status: "completed" } }], 100);
+  await store.jobIndexStore.note(shared.id, [{ jobId, createdMs: now(), item: { id: jobId, status: "completed" } }], 100);
   expect(await findJobElsewhere(harness.contextOf("viewer"), jobId)).toBe(shared.id);
 });

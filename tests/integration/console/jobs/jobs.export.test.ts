@@ -1,16 +1,11 @@
 // The whole filtered list as a file, from services that answer in pages or break in the middle, or for a browser that leaves.
-import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { createHarness, type Harness } from "@/tests/support/harness";
-import { answerJson, type LittleServer, type Seen, startLittleServer } from "@/tests/support/little-server";
+import { expect, test } from "vitest";
+import { createHarness } from "@/tests/support/harness";
+import { answerJson, type Seen } from "@/tests/support/little-server";
+import { startLittleServer } from "@/tests/support/servers";
 import { until } from "@/tests/support/until";
 
-let harness: Harness;
-const servers: LittleServer[] = [];
-beforeAll(async () => {
-  harness = await createHarness({ now: () => Date.parse("2026-03-01T12:00:00Z"), upstreamLimits: { attempts: 1 } });
-});
-afterAll(() => harness.dispose());
-afterEach(async () => void (await Promise.all(servers.splice(0).map((server) => server.close()))));
+const harness = await createHarness({ now: () => Date.parse("2026-03-01T12:00:00Z"), upstreamLimits: { attempts: 1 } });
 
 const job = (index: number, more: object = {}) => ({
   id: `job-${index}`,
@@ -29,17 +24,16 @@ async function connect(answer: (page: Page, response: Parameters<typeof answerJs
     const url = new URL(seen.url, "http://service.test");
     answer({ limit: Number(url.searchParams.get("limit")), offset: Number(url.searchParams.get("offset")), url }, response, seen);
   });
-  servers.push(server);
   const connection = await harness.connect(server.url, "comfyui-0123456789abcdef0123456789abcdef");
   const get = (query: string, signal?: AbortSignal) =>
     harness.request(exportPath(connection, query), { as: "viewer", ...(signal && { signal }) });
   /** The requests of exports: the console also reads the list by itself, without a filter, once a connection has been used for a while. */
-  const asked = () => server.seen.filter(({ url }) => url.includes(`workflow_id=${WORKFLOW}`));
-  return { connection, get, asked };
+  const listRequests = () => server.seen.filter(({ url }) => url.includes(`workflow_id=${WORKFLOW}`));
+  return { connection, get, listRequests };
 }
 
-function pageOf(jobs: readonly object[], { limit, offset }: Page, most = limit) {
-  const some = jobs.slice(offset, offset + Math.min(limit, most));
+function pageOf(jobs: readonly object[], { limit, offset }: Page, maxRows = limit) {
+  const some = jobs.slice(offset, offset + Math.min(limit, maxRows));
   return { jobs: some, pagination: { offset, limit, total: jobs.length, has_more: offset + some.length < jobs.length } };
 }
 const many = Array.from({ length: 2500 }, (_, index) => job(index));
@@ -50,8 +44,8 @@ const idsOf = (csv: string) =>
     .slice(1)
     .map((line) => line.split(",")[0]);
 
-test("2,500 jobs become one CSV with a line for each, in the list's order, under the date's name", async () => {
-  const { get, asked } = await connect((page, response) => answerJson(response, pageOf(many, page)));
+test("exports 2,500 jobs as one CSV in list order, named by date", async () => {
+  const { get, listRequests } = await connect((page, response) => answerJson(response, pageOf(many, page)));
   const answer = await get("format=csv");
   expect(answer.headers.get("content-type")).toBe("text/csv; charset=utf-8");
   expect(answer.headers.get("content-disposition")).toBe('attachment; filename="jobs-2026-03-01.csv"');
@@ -59,15 +53,15 @@ test("2,500 jobs become one CSV with a line for each, in the list's order, under
   const bytes = new Uint8Array(await answer.arrayBuffer());
   expect([...bytes.slice(0, 3)]).toEqual([0xef, 0xbb, 0xbf]);
   expect(idsOf(new TextDecoder().decode(bytes))).toEqual(many.map(({ id }) => id));
-  expect(asked()).toHaveLength(3);
+  expect(listRequests()).toHaveLength(3);
 });
 
-test("a service that gives smaller pages than it was asked for is read to its end", async () => {
+test("reads to the end when a service returns smaller pages", async () => {
   const { get } = await connect((page, response) => answerJson(response, pageOf(many.slice(0, 45), page, 20)));
   expect(idsOf(await (await get("format=csv")).text())).toHaveLength(45);
 });
 
-test("jobs that were added meanwhile push others to the next page, where they are not written twice", async () => {
+test("writes each job once when new jobs shift the pages", async () => {
   let added: object[] = [];
   const { get } = await connect((page, response) => {
     answerJson(response, pageOf([...added, ...many], page));
@@ -78,17 +72,17 @@ test("jobs that were added meanwhile push others to the next page, where they ar
   expect(ids).toEqual(many.map(({ id }) => id));
 });
 
-test("the filters of the list reach the service, and a bad one is refused as there", async () => {
-  const { get, asked } = await connect((page, response) => answerJson(response, pageOf([], page)));
+test("forwards filters to the service and refuses bad ones", async () => {
+  const { get, listRequests } = await connect((page, response) => answerJson(response, pageOf([], page)));
   await (await get("format=json&status=failed,cancelled&sort_order=asc&offset=300&limit=25")).text();
-  const sent = new URL(asked()[0]?.url ?? "", "http://service.test").searchParams;
+  const sent = new URL(listRequests()[0]?.url ?? "", "http://service.test").searchParams;
   expect(Object.fromEntries(sent)).toMatchObject({ workflow_id: WORKFLOW, sort_order: "asc", offset: "0", limit: "1000" });
   expect(sent.get("status")).toBe("failed,cancelled");
   expect((await get("format=xml")).status).toBe(400);
   expect((await get("status=asleep")).status).toBe(400);
 });
 
-test("JSON holds the jobs as the interface has them, the count, and that it is complete", async () => {
+test("exports JSON in the interface's shape with a count and completeness", async () => {
   const { get } = await connect((page, response) => answerJson(response, pageOf(many, page)));
   const file = await (await get("format=json")).json();
   expect(file).toMatchObject({ exported_at: "2026-03-01T12:00:00.000Z", total: 2500, count: 2500, complete: true });
@@ -96,13 +90,13 @@ test("JSON holds the jobs as the interface has them, the count, and that it is c
   expect(file.jobs[7]).toMatchObject({ id: "job-7", status: "completed" });
 });
 
-test("an empty list is an empty file, and says so", async () => {
+test("exports an empty list as an empty file that says so", async () => {
   const { get } = await connect((page, response) => answerJson(response, pageOf([], page)));
   expect(await (await get("format=json")).json()).toMatchObject({ total: 0, count: 0, complete: true, jobs: [] });
   expect(idsOf(await (await get("format=csv")).text())).toEqual([]);
 });
 
-test("a service that fails on the second page leaves a file that says what is missing and why", async () => {
+test("states what is missing when the service fails on the second page", async () => {
   const { get } = await connect((page, response) =>
     page.offset === 0
       ? answerJson(response, pageOf(many, page))
@@ -117,26 +111,26 @@ test("a service that fails on the second page leaves a file that says what is mi
   expect(json).toMatchObject({ total: 2500, count: 1000, complete: false, failure: { message: "no pages today" } });
 });
 
-test("a service that fails at once is a refusal and no file", async () => {
+test("answers a refusal instead of a file when the service fails at once", async () => {
   const { get } = await connect((_, response) => answerJson(response, { code: "DATABASE_DOWN", message: "no" }, 500));
   const answer = await get("format=csv");
   expect(answer.status).toBe(502);
   expect(answer.headers.get("content-disposition")).toBeNull();
 });
 
-test("a browser that goes away ends the reading: what it has not taken is not asked for", async () => {
-  const { get, asked } = await connect((page, response) => answerJson(response, pageOf(many, page)));
+test("stops reading when the browser disconnects", async () => {
+  const { get, listRequests } = await connect((page, response) => answerJson(response, pageOf(many, page)));
   const reader = (await get("format=csv")).body?.getReader();
   await reader?.read();
   await reader?.read();
-  expect(asked()).toHaveLength(1);
+  expect(listRequests()).toHaveLength(1);
   await reader?.cancel();
-  expect(asked()).toHaveLength(1);
+  expect(listRequests()).toHaveLength(1);
 });
 
-test("a request that ends while a page is on its way ends that one too", async () => {
+test("aborts the pending page when the request ends", async () => {
   let closed = false;
-  const { get, asked } = await connect((page, response) => {
+  const { get, listRequests } = await connect((page, response) => {
     if (page.offset === 0) return answerJson(response, pageOf(many, page));
     response.on("close", () => void (closed = true));
   });
@@ -145,13 +139,13 @@ test("a request that ends while a page is on its way ends that one too", async (
   await reader?.read();
   await reader?.read();
   const rest = reader?.read();
-  await until("the second page is asked for", () => asked().length === 2);
+  await until("the second page is asked for", () => listRequests().length === 2);
   leaving.abort();
   await until("the service sees it", () => closed);
   await rest;
 });
 
-test("no cell is a formula, commas, quotes and line ends stay inside theirs, and no secret is written", async () => {
+test("escapes formulas, commas, quotes and line ends and masks secrets", async () => {
   const hostile = '=HYPERLINK("http://evil.example","x")';
   const jobs = [
     job(1, {
@@ -162,7 +156,7 @@ test("no cell is a formula, commas, quotes and line ends stay inside theirs, and
       status: "failed",
       execution_error: { exception_message: "key comfyui-0123456789abcdef0123456789abcdef", exception_type: "\tT" },
     }),
-  ].map((one) => ({ ...one, status: "failed" }));
+  ].map((item) => ({ ...item, status: "failed" }));
   const { get } = await connect((page, response) => answerJson(response, pageOf(jobs, page)));
   const csv = await (await get("format=csv")).text();
   expect(csv).toContain(`"'=HYPERLINK(""http://evil.example"",""x"")\nline two"`);
@@ -177,14 +171,14 @@ test("no cell is a formula, commas, quotes and line ends stay inside theirs, and
 });
 
 test("chosen jobs are written alone, and the reading ends with the last of them", async () => {
-  const { get, asked } = await connect((page, response) => answerJson(response, pageOf(many, page)));
+  const { get, listRequests } = await connect((page, response) => answerJson(response, pageOf(many, page)));
   expect(idsOf(await (await get("format=csv&ids=job-1200,job-3")).text())).toEqual(["job-3", "job-1200"]);
-  expect(asked()).toHaveLength(2);
+  expect(listRequests()).toHaveLength(2);
   const gone = await (await get("format=json&ids=job-3,nobody")).json();
   expect(gone).toMatchObject({ total: 2, count: 1, complete: false, failure: { code: "NOT_FOUND" } });
 });
 
-test("a thousand named jobs are asked for in a body, and more are refused", async () => {
+test("accepts a thousand job ids in a body and refuses more", async () => {
   const { connection } = await connect((page, response) => answerJson(response, pageOf(many, page)));
   const post = (ids: readonly string[]) =>
     harness.request(`/api/console/jobs/export?connection=${connection}`, { as: "viewer", method: "POST", json: { ids, format: "csv" } });

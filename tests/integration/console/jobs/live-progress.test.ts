@@ -1,45 +1,41 @@
-// Progress of jobs on a connection whose list has none: it comes from the service's WebSocket.
-import { createServer, type Server } from "node:http";
+// Progress of jobs on a connection whose list has none: read from the service's WebSocket.
+import { createServer } from "node:http";
 import { type AddressInfo } from "node:net";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { type WebSocket, WebSocketServer } from "ws";
-import { createHarness, type Harness } from "@/tests/support/harness";
+import { runKeyOf } from "@/lib/server/job-index/run-times";
+import { createHarness } from "@/tests/support/harness";
 import { answerJson } from "@/tests/support/little-server";
-import { startLocalServer } from "@/tests/support/local-server";
+import { startLocalServer } from "@/tests/support/servers";
 import { until } from "@/tests/support/until";
 
 const graph = Object.fromEntries(["1", "2", "3", "4"].map((id) => [id, { class_type: "KSampler", inputs: {} }]));
 const job = { id: "job-1", status: "in_progress", create_time: 1_767_225_600_000 };
 const pagination = { offset: 0, limit: 100, total: 1, has_more: false };
 const sockets: { socket: WebSocket; clientId: string | null }[] = [];
-let harness: Harness;
-let http: Server;
-let connection: string;
 /** Submitted at the service itself. */
 const outside = { id: "job-9", status: "in_progress", create_time: 1_767_225_600_000 };
 const waiting = ["w-1", "w-2"].map((id) => ({ ...outside, id, status: "pending" }));
 let listed: object[] = [job];
 
-beforeAll(async () => {
-  harness = await createHarness();
-  http = createServer((request, response) => {
-    request.resume();
-    if (request.url === "/api/prompt") return answerJson(response, { prompt_id: job.id, number: 1, node_errors: {} });
-    if (request.url?.startsWith("/api/jobs/")) return answerJson(response, { ...job, workflow: { prompt: graph } });
-    if (request.url === "/api/queue")
-      return answerJson(response, {
-        queue_running: [[0, outside.id, graph, {}, []]],
-        queue_pending: waiting.map(({ id }, at) => [at + 1, id, graph, {}, []]),
-      });
-    answerJson(response, { jobs: listed, pagination });
-  });
-  new WebSocketServer({ server: http, path: "/ws" }).on("connection", (socket, { url = "" }) =>
-    sockets.push({ socket, clientId: new URL(url, "http://x").searchParams.get("clientId") }),
-  );
-  await new Promise<void>((resolve) => http.listen(0, "127.0.0.1", resolve));
-  const { port } = http.address() as AddressInfo;
-  connection = await harness.connect(`http://127.0.0.1:${port}`, "comfyui-0123456789abcdef0123456789abcdef");
+const harness = await createHarness();
+const http = createServer((request, response) => {
+  request.resume();
+  if (request.url === "/api/prompt") return answerJson(response, { prompt_id: job.id, number: 1, node_errors: {} });
+  if (request.url?.startsWith("/api/jobs/")) return answerJson(response, { ...job, workflow: { prompt: graph } });
+  if (request.url === "/api/queue")
+    return answerJson(response, {
+      queue_running: [[0, outside.id, graph, {}, []]],
+      queue_pending: waiting.map(({ id }, at) => [at + 1, id, graph, {}, []]),
+    });
+  answerJson(response, { jobs: listed, pagination });
 });
+new WebSocketServer({ server: http, path: "/ws" }).on("connection", (socket, { url = "" }) =>
+  sockets.push({ socket, clientId: new URL(url, "http://x").searchParams.get("clientId") }),
+);
+await new Promise<void>((resolve) => http.listen(0, "127.0.0.1", resolve));
+const { port } = http.address() as AddressInfo;
+const connection = await harness.connect(`http://127.0.0.1:${port}`, "comfyui-0123456789abcdef0123456789abcdef");
 afterAll(async () => {
   for (const { socket } of sockets) socket.terminate();
   await harness.dispose();
@@ -60,7 +56,7 @@ const shown = async (progress: object, at = connection) =>
     }
   });
 
-test("the list, the queue and the job's page show percent, node and step", async () => {
+test("shows percent, node and step in the list, the queue and the job", async () => {
   const prompt = { method: "POST", as: "operator", json: { prompt: graph } } as const;
   expect((await harness.request(`/api/prompt?connection=${connection}`, prompt)).status).toBe(200);
   await until("the console listens", () => sockets.length > 0);
@@ -68,21 +64,21 @@ test("the list, the queue and the job's page show percent, node and step", async
   say("execution_start", {});
   say("execution_cached", { nodes: ["1"] });
   say("progress_state", { nodes: { "2": { state: "finished" }, "3": { state: "running", value: 5, max: 20 } } });
-  const progress = { value: 0.5625, nodes_total: 4, nodes_done: 2, current_node: "3", step: 5, steps: 20 };
+  const progress = { start_time: expect.any(Number), value: 0.5625, nodes_total: 4, nodes_done: 2, current_node: "3", step: 5, steps: 20 };
   await shown(progress);
   expect((await get("/api/jobs/job-1")).progress).toEqual(progress);
   expect((await get("/api/console/queue")).running[0].progress).toEqual(progress);
 });
 
-test("an older server's messages about single nodes tell the same", async () => {
+test("understands an older server's per-node messages", async () => {
   say("execution_start", {});
   say("executing", { node: "2" });
   say("executing", { node: "4" });
   say("progress", { node: "4", value: 7, max: 20 });
-  await shown({ value: 0.5875, nodes_total: 4, nodes_done: 2, current_node: "4", step: 7, steps: 20 });
+  await shown({ start_time: expect.any(Number), value: 0.5875, nodes_total: 4, nodes_done: 2, current_node: "4", step: 7, steps: 20 });
 });
 
-test("a flood of messages is read only in part, and the next second's progress is shown", async () => {
+test("samples a flood of messages and shows the next second's progress", async () => {
   const long = { nodes: Object.fromEntries(Array.from({ length: 4000 }, (_, at) => [`n${at}`, { state: "finished" }])) };
   for (let count = 0; count < 200; count += 1) say("progress_state", long);
   await until("progress is read again", async () => {
@@ -92,12 +88,13 @@ test("a flood of messages is read only in part, and the next second's progress i
   });
 });
 
-test("a job submitted elsewhere shows percent, from the graphs in the queue that the console reads", async () => {
+test("computes percent for jobs submitted elsewhere from the queue's graphs", async () => {
   listed = [outside, ...waiting];
   expect((await get("/api/console/queue")).source).toBe("queue");
+  expect(harness.console.runKeys.find(connection, outside.id)).toBe(runKeyOf(graph));
   say("execution_start", { prompt_id: outside.id });
   say("progress_state", { prompt_id: outside.id, nodes: { "1": { state: "finished" }, "2": { state: "running", value: 1, max: 1 } } });
-  await shown({ value: 0.5, nodes_total: 4, nodes_done: 1, current_node: "2" });
+  await shown({ start_time: expect.any(Number), value: 0.5, nodes_total: 4, nodes_done: 1, current_node: "2" });
 });
 
 // An older server's list is made from its queue.
@@ -110,7 +107,7 @@ test.each([
   const local = await startLocalServer(undefined, {
     isOld,
     upgrade: (request, socket, head) =>
-      upgrades.handleUpgrade(request, socket, head, (one) => sockets.push({ socket: one, clientId: null })),
+      upgrades.handleUpgrade(request, socket, head, (webSocket) => sockets.push({ socket: webSocket, clientId: null })),
   });
   const form = { method: "POST", as: "owner", json: { name: local.url, baseUrl: local.url, shared: true } } as const;
   const at = (await (await harness.request("/api/console/connections", form)).json()).connection.id;
@@ -120,8 +117,8 @@ test.each([
   await until("the console listens", () => sockets.length > index);
   say("execution_start", { prompt_id: id }, index);
   say("progress_state", { prompt_id: id, nodes: { "1": { state: "running", value: 1, max: 4 } } }, index);
-  await shown({ value: 0.25, nodes_total: 1, nodes_done: 0, current_node: "1", step: 1, steps: 4 }, at);
+  const progress = { start_time: expect.any(Number), value: 0.25, nodes_total: 1, nodes_done: 0, current_node: "1", step: 1, steps: 4 };
+  await shown(progress, at);
   await get("/api/jobs", at);
   if (!isOld) expect(local.seen.filter(({ method, url }) => method === "GET" && url === "/api/queue")).toHaveLength(1);
-  await local.close();
 });

@@ -1,32 +1,22 @@
 // A plain local server behind the console: recognised when it is saved, and then like any other connection.
 import sharp from "sharp";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { getJob } from "@/lib/server/queries/jobs";
-import { createHarness, type Harness } from "@/tests/support/harness";
-import { answerJson, startLittleServer } from "@/tests/support/little-server";
+import { createHarness } from "@/tests/support/harness";
+import { answerJson } from "@/tests/support/little-server";
 import { createLocalFiles } from "@/tests/support/local-files";
-import { type LocalServer, startLocalServer } from "@/tests/support/local-server";
+import { startLittleServer, startLocalServer } from "@/tests/support/servers";
 
-let harness: Harness;
-let local: LocalServer;
-let connection: string;
-
-beforeAll(async () => {
-  harness = await createHarness();
-  local = await startLocalServer();
-  const saved = await call("POST", "/api/console/connections", { name: "Workshop", baseUrl: local.url, shared: true });
-  expect(saved).toMatchObject({ status: 201, body: { check: { outcome: "active", dialect: "local" }, connection: { hasKey: false } } });
-  connection = saved.body.connection.id;
-});
-afterAll(async () => {
-  await local.close();
-  await harness.dispose();
-});
+const harness = await createHarness();
+const local = await startLocalServer();
+const saved = await call("POST", "/api/console/connections", { name: "Workshop", baseUrl: local.url, shared: true });
+expect(saved).toMatchObject({ status: 201, body: { check: { outcome: "active", dialect: "local" }, connection: { hasKey: false } } });
+const connection = saved.body.connection.id;
 
 async function call(method: string, path: string, json?: unknown) {
-  const answer = await harness.request(path, { as: "owner", method, json });
-  return { status: answer.status, body: await answer.json() };
+  const response = await harness.request(path, { as: "owner", method, json });
+  return { status: response.status, body: await response.json() };
 }
 const at = (path: string) => `${path}${path.includes("?") ? "&" : "?"}connection=${connection}`;
 const get = (path: string) => call("GET", at(path));
@@ -38,7 +28,7 @@ function reset() {
   local.place.history.clear();
 }
 
-test("a workflow is run without a key and without an Origin, and its job is listed under the interface's words for sorting", async () => {
+test("runs a workflow without key or Origin and lists it in the interface's words", async () => {
   reset();
   const prompt = { "1": { class_type: "SaveImage", inputs: {} } };
   const { status, body } = await post("/api/prompt", { prompt, extra_data: {} });
@@ -50,7 +40,7 @@ test("a workflow is run without a key and without an Origin, and its job is list
   expect(local.seen.every(({ headers }) => headers.origin === undefined && headers["x-api-key"] === undefined)).toBe(true);
 });
 
-test("a job that its server had made before comes with its outputs: the submission tells whose it is", async () => {
+test("returns an earlier job with its outputs and owner on resubmission", async () => {
   reset();
   const prompt = { "9": { class_type: "SaveImage", inputs: { filename_prefix: "cached", seed: 12345678901234567890n } } };
   const picture = { filename: "cached_00001_.png", subfolder: "", type: "output" };
@@ -67,13 +57,13 @@ test("a job that its server had made before comes with its outputs: the submissi
   expect(again?.body.toString()).toContain("12345678901234567890");
 });
 
-test("a filter that a local server ignores is refused in words instead of shown as if it had worked", async () => {
+test("refuses a filter that a local server would ignore", async () => {
   const { status, body } = await get("/api/jobs?output_type=video");
   expect([status, body.code]).toEqual([501, "NOT_IMPLEMENTED"]);
   expect(body.message).toContain("kind of output");
 });
 
-test("the short status of a job is made of its details, in the status view's words", async () => {
+test("derives a job's short status from its details", async () => {
   reset();
   const id = local.submit();
   expect((await get(`/api/job/${id}/status`)).body).toMatchObject({ id, status: "pending" });
@@ -85,7 +75,7 @@ test("the short status of a job is made of its details, in the status view's wor
   expect((await get("/api/job/none/status")).status).toBe(404);
 });
 
-test("the page of a job tells the one word that a local server has for its state, and no second view of it", async () => {
+test("shows a job's state in the local server's one word", async () => {
   reset();
   const id = local.submit();
   const job = await getJob(harness.contextOf("owner"), id, connection);
@@ -93,7 +83,7 @@ test("the page of a job tells the one word that a local server has for its state
   expect(job.ok && job.value).not.toHaveProperty("status");
 });
 
-test("the queue's tuples are those of the interface, in the order in which they will run", async () => {
+test("returns the queue in execution order in the interface's tuples", async () => {
   reset();
   const [first, second] = [local.submit(), local.submit()];
   local.place.pending.reverse();
@@ -105,7 +95,7 @@ test("the queue's tuples are those of the interface, in the order in which they 
   expect(body.queue_pending[0][4].create_time).toBeGreaterThan(1e12);
 });
 
-test("cancelling names what really left the queue: not what has begun meanwhile, even where it has ended too", async () => {
+test("reports only jobs that really left the queue as cancelled", async () => {
   reset();
   const [begun, waiting, other] = [local.submit(), local.submit(), local.submit()];
   local.beforeChange(() => {
@@ -116,7 +106,7 @@ test("cancelling names what really left the queue: not what has begun meanwhile,
   expect((await post("/api/queue", { clear: true })).body).toMatchObject({ deleted: [other], cleared: true });
 });
 
-test("a job is cancelled by its own path: out of the queue, or stopped where it runs; what has ended stays, what is unknown is missing", async () => {
+test("cancels by job path, keeps ended jobs and reports unknown ids as missing", async () => {
   reset();
   const [running = "", waiting = "", begun = "", other = ""] = [local.submit(), local.submit(), local.submit(), local.submit()];
   local.begin();
@@ -134,7 +124,7 @@ test("a job is cancelled by its own path: out of the queue, or stopped where it 
   expect(await cancel(waiting)).toMatchObject({ status: 404, body: { code: "NOT_FOUND" } });
 });
 
-test("lists and cancels the jobs of a queue whose graphs are larger than an answer may be", async () => {
+test("lists and cancels jobs whose graphs exceed the answer limit", async () => {
   reset();
   const graph = { "1": { class_type: "SaveImage", inputs: { text: "x".repeat(100_000) } }, "2": { class_type: "Other", inputs: {} } };
   const ids = Array.from({ length: 100 }, () => local.submit());
@@ -150,7 +140,7 @@ test("lists and cancels the jobs of a queue whose graphs are larger than an answ
   expect(local.place.pending.map((item) => item[1])).toEqual(ids.slice(3));
 });
 
-test("memory is freed and whatever runs is interrupted, with a body and without one", async () => {
+test("frees memory and interrupts with and without a body", async () => {
   reset();
   const bare = async (path: string) => (await harness.request(at(path), { as: "owner", method: "POST" })).status;
   const withBody = async (path: string, json: object) => (await harness.request(at(path), { as: "owner", method: "POST", json })).status;
@@ -164,7 +154,7 @@ test("memory is freed and whatever runs is interrupted, with a body and without 
   expect([...local.place.history.keys()]).toEqual([first]);
 });
 
-test("the history in its older shape is read as it is, one entry or all, and entries leave it", async () => {
+test("reads and deletes entries of the older history shape", async () => {
   reset();
   const ids = [local.submit(), local.submit(), local.submit()];
   for (const _ of ids) {
@@ -182,7 +172,7 @@ test("the history in its older shape is read as it is, one entry or all, and ent
   expect(await keys("/api/history")).toEqual([]);
 });
 
-test("the history comes newest first, page by page, and without the editor's graph", async () => {
+test("pages the history newest first without the editor's graph", async () => {
   reset();
   const ids = Array.from({ length: 5 }, () => local.submit());
   for (const [, , , extra] of local.place.pending) extra.extra_pnginfo = { workflow: { id: "w", nodes: [] } };
@@ -202,18 +192,7 @@ test("the history comes newest first, page by page, and without the editor's gra
   expect(JSON.stringify(entry)).not.toContain("nodes");
 });
 
-test("one entry of the history has the interface's shape, and one that is not there is missing", async () => {
-  reset();
-  const id = local.submit();
-  local.begin();
-  local.end();
-  expect((await get(`/api/history_v2/${id}`)).body[id].prompt).toMatchObject({ prompt_id: id, outputs_to_execute: ["1"] });
-  expect((await get("/api/history_v2/none")).status).toBe(404);
-  expect((await post("/api/history", { delete: [id] })).body).toMatchObject({ code: "OK" });
-  expect(local.place.history.size).toBe(0);
-});
-
-test("files are listed whole, and a folder that is not there yet is empty", async () => {
+test("lists files whole and a missing folder as empty", async () => {
   expect((await get("/api/userdata?dir=workflows/")).body).toMatchObject([{ path: "a.json", size: 2 }]);
   expect((await get("/api/userdata?dir=other/")).body).toEqual([]);
   expect((await get("/api/userdata?dir=/&recurse=true")).body).toMatchObject([{ path: "workflows/a.json" }]);
@@ -225,7 +204,7 @@ test("assets that the server was not started with are absent, which is no outage
   expect(body.message).toContain("asset library");
 });
 
-test("a local server that downloads nothing lacks that, which is no outage", async () => {
+test("reports downloads as unsupported, not as an outage", async () => {
   const server = await startLittleServer(({ url }, response) => {
     if (url === "/api/system_stats") return answerJson(response, { system: {}, devices: [] });
     if (url.startsWith("/api/assets?")) return answerJson(response, { assets: [], total: 0, has_more: false });
@@ -237,19 +216,17 @@ test("a local server that downloads nothing lacks that, which is no outage", asy
     source_url: "https://huggingface.co/a",
   });
   expect([status, said.code]).toEqual([501, "NOT_IMPLEMENTED"]);
-  await server.close();
 });
 
-test("a service with users is not taken for a local server, whatever it tells of its system", async () => {
+test("does not take a multi-user service for a local server", async () => {
   const service = await startLittleServer(({ url }, response) =>
     answerJson(response, url === "/api/user" ? { status: "active" } : { system: {}, devices: [] }),
   );
   const { body } = await call("POST", "/api/console/connections", { name: "Cloud", baseUrl: service.url, key: "k" });
   expect(body.connection).toMatchObject({ dialect: "interface", hasKey: true });
-  await service.close();
 });
 
-test("a queue of another shape is unreadable, and not empty", async () => {
+test("reports a queue of another shape as unreadable", async () => {
   let isLocal = true;
   const service = await startLittleServer(({ url }, response) => {
     if (url === "/api/user") return void response.writeHead(404).end();
@@ -259,10 +236,9 @@ test("a queue of another shape is unreadable, and not empty", async () => {
   isLocal = false;
   const queue = await call("GET", `/api/queue?connection=${body.connection.id}`);
   expect([queue.status, queue.body.code]).toEqual([502, "UPSTREAM_UNREADABLE"]);
-  await service.close();
 });
 
-test("a refused filter comes back as a refusal, however long the server's words about it are", async () => {
+test("returns a refused filter as a refusal, whatever its message length", async () => {
   let words = "UNSUPPORTED_PARAM";
   const server = await startLittleServer(({ url }, response) => {
     if (url === "/api/system_stats") return answerJson(response, { system: {}, devices: [] });
@@ -276,10 +252,9 @@ test("a refused filter comes back as a refusal, however long the server's words 
   expect(await filter()).toMatchObject({ status: 400, body: { code: "INVALID_FILTER", message: "no" } });
   words = "x".repeat(1_000_000);
   expect((await filter()).status).toBe(400);
-  await server.close();
 });
 
-test("an asset in a folder tells where its file is, and every time of one is UTC", async () => {
+test("locates an asset's file in its folder and reads times as UTC", async () => {
   const files = createLocalFiles();
   const server = await startLocalServer(files);
   const { body } = await call("POST", "/api/console/connections", { name: "Films", baseUrl: server.url, shared: true });
@@ -307,5 +282,4 @@ test("an asset in a folder tells where its file is, and every time of one is UTC
   // A temporary picture has no address of its own, and still gets a thumbnail.
   const thumbnail = await harness.request(at(`/api/console/thumbnail?asset=${assets[0].id}&edge=128`), { as: "owner" });
   expect([thumbnail.status, thumbnail.headers.get("content-type")]).toEqual([200, "image/webp"]);
-  await server.close();
 });

@@ -1,25 +1,18 @@
 // Answers with many rows are passed on in parts, and the console still reads what it needs of every row.
-import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { z } from "zod";
-import { createHarness, type Harness } from "@/tests/support/harness";
-import { answerJson, type LittleServer, startLittleServer } from "@/tests/support/little-server";
+import { createHarness } from "@/tests/support/harness";
+import { answerJson } from "@/tests/support/little-server";
+import { startLittleServer } from "@/tests/support/servers";
 
 const KEY = "comfyui-0123456789abcdef0123456789abcdef";
 
-let harness: Harness;
-const servers: LittleServer[] = [];
-beforeAll(async () => {
-  harness = await createHarness({ upstreamLimits: { attempts: 1 } });
-});
-afterAll(() => harness.dispose());
-afterEach(async () => {
-  await Promise.all(servers.splice(0).map((server) => server.close()));
-});
+const harness = await createHarness({ upstreamLimits: { attempts: 1 } });
 
 const graph = { "1": { class_type: "SaveImage", inputs: { text: "a lighthouse ".repeat(50) } } };
 const idOf = (index: number) => `job-${index}`;
 
-test("of thousands that wait, each gets its place", async () => {
+test("numbers each of thousands of waiting jobs", async () => {
   const waiting = Array.from({ length: 2_500 }, (_, index) => [index, idOf(index), graph, { create_time: 1 }, ["1"]] as const);
   const jobs = waiting.slice(0, 1000).map(([, id]) => ({ id, status: "pending", create_time: 1 }));
   const server = await startLittleServer(({ url }, response) =>
@@ -28,7 +21,6 @@ test("of thousands that wait, each gets its place", async () => {
       url.startsWith("/api/queue") ? { queue_running: [], queue_pending: waiting } : { jobs, pagination: { total: waiting.length } },
     ),
   );
-  servers.push(server);
   const connection = await harness.connect(server.url, KEY);
   const answer = await harness.request(`/api/console/queue?connection=${connection}`, { as: "viewer" });
   const { source, pending } = z
@@ -47,7 +39,6 @@ test("rows of a long list of jobs are named where it is passed on", async () => 
       method === "POST" ? { prompt_id: "named", number: 1, node_errors: {} } : { jobs: [...jobs, named], pagination: {} },
     ),
   );
-  servers.push(server);
   const connection = await harness.connect(server.url, KEY);
   const json = { prompt: graph, extra_data: { extra_pnginfo: { workflow: { id: "w-1", name: "Lighthouse" } } } };
   expect((await harness.request(`/api/prompt?connection=${connection}`, { as: "operator", method: "POST", json })).status).toBe(200);
@@ -57,13 +48,12 @@ test("rows of a long list of jobs are named where it is passed on", async () => 
   expect(listed.jobs.every(({ workflow_name }) => workflow_name === "Lighthouse")).toBe(true);
 });
 
-test("of a catalogue of many classes, those that it has do not look lacking", async () => {
+test("does not report existing classes of a large catalogue as missing", async () => {
   const classes = Object.fromEntries(Array.from({ length: 6_000 }, (_, index) => [`Node${index}`, { description: "d".repeat(300) }]));
   const server = await startLittleServer((_, response) => answerJson(response, classes));
-  servers.push(server);
   const connection = await harness.connect(server.url, KEY);
-  const asked = `/api/console/lacking-classes?connection=${connection}&names=Node5999,Node6000`;
-  const answer = await harness.request(asked, { as: "viewer" });
+  const path = `/api/console/lacking-classes?connection=${connection}&names=Node5999,Node6000`;
+  const answer = await harness.request(path, { as: "viewer" });
   expect(await answer.json()).toEqual({ lacking: ["Node6000"] });
 });
 

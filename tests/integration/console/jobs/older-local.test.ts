@@ -1,29 +1,20 @@
 // A local server older than /api/jobs: its queue and its history provide the list, the details and the pages of the history.
-import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { afterEach, expect, test } from "vitest";
 import { type JobReach } from "@/lib/contract/console";
-import { createHarness, type Harness } from "@/tests/support/harness";
-import { type LocalServer, startLocalServer } from "@/tests/support/local-server";
+import { createHarness } from "@/tests/support/harness";
+import { startLocalServer } from "@/tests/support/servers";
 import { until } from "@/tests/support/until";
 
-let harness: Harness;
-let local: LocalServer;
-let connection: string;
 let now = Date.now();
-beforeAll(async () => {
-  harness = await createHarness({ now: () => now });
-  local = await startLocalServer(undefined, { isOld: true });
-  const saved = await call("POST", "/api/console/connections", { name: "Old", baseUrl: local.url, shared: true });
-  connection = saved.body.connection.id;
-});
+const harness = await createHarness({ now: () => now });
+const local = await startLocalServer(undefined, { isOld: true });
+const saved = await call("POST", "/api/console/connections", { name: "Old", baseUrl: local.url, shared: true });
+const connection = saved.body.connection.id;
 afterEach(() => local.restart());
-afterAll(async () => {
-  await local.close();
-  await harness.dispose();
-});
 
 async function call(method: string, path: string, json?: unknown) {
-  const answer = await harness.request(path, { as: "owner", method, json });
-  return { status: answer.status, body: await answer.json() };
+  const response = await harness.request(path, { as: "owner", method, json });
+  return { status: response.status, body: await response.json() };
 }
 const at = (path: string) => `${path}${path.includes("?") ? "&" : "?"}connection=${connection}`;
 const get = (path: string) => call("GET", at(path));
@@ -32,9 +23,9 @@ const submit = async (prompt: object = { "1": { class_type: "SaveImage", inputs:
   const { body } = await call("POST", at("/api/prompt"), { prompt, extra_data });
   return String(body.prompt_id);
 };
-const idsOf = (answer: { body: { jobs: { id: string }[] } }) => answer.body.jobs.map(({ id }) => id);
+const idsOf = (response: { body: { jobs: { id: string }[] } }) => response.body.jobs.map(({ id }) => id);
 
-test("waiting, running and ended jobs stand in one list, with their states, times and pictures", async () => {
+test("lists waiting, running and ended jobs with states, times and pictures", async () => {
   const ended = await submit();
   local.begin();
   const picture = { filename: "a_00001_.png", subfolder: "", type: "output" };
@@ -57,7 +48,7 @@ test("waiting, running and ended jobs stand in one list, with their states, time
   expect(body.jobs[3].execution_end_time - body.jobs[3].execution_start_time).toBe(1000);
 });
 
-test("the list is filtered by state and workflow, sorted both ways and paged", async () => {
+test("filters by state and workflow, sorts both ways and pages", async () => {
   const ids: string[] = [];
   for (const id of ["w1", "w2", "w1", "w2"]) {
     ids.push(await submit({ [id]: { class_type: "SaveImage", inputs: {} } }, { extra_pnginfo: { workflow: { id } } }));
@@ -73,7 +64,7 @@ test("the list is filtered by state and workflow, sorted both ways and paged", a
   expect((await get("/api/jobs?sort_by=execution_time&status=completed")).body.jobs).toHaveLength(3);
 });
 
-test("what ends is listed at once, what is removed here is gone at once, and what others removed within a minute", async () => {
+test("lists ended jobs at once and removals by others within a minute", async () => {
   const ids = [];
   for (let count = 0; count < 3; count++) {
     ids.push(await submit({ [count]: { class_type: "SaveImage", inputs: {} } }));
@@ -97,7 +88,7 @@ test("what ends is listed at once, what is removed here is gone at once, and wha
   expect(idsOf(await get("/api/jobs?status=completed"))).toEqual([ids[2]]);
 });
 
-test("a job's details hold its graph while it waits, while it runs and when it has ended; one that is gone is not there", async () => {
+test("returns a job's graph in every state, and 404 for a removed job", async () => {
   const prompt = { "7": { class_type: "SaveImage", inputs: { filename_prefix: "whole" } } };
   const id = await submit(prompt);
   for (const [state, move] of [
@@ -116,7 +107,7 @@ test("a job's details hold its graph while it waits, while it runs and when it h
 /** The reader rests four times as long as each page took, so a busy machine makes it slow. */
 const patience = { timeoutMs: 60_000 };
 
-test("a history that is longer than what is listed is shown as such: no total, and no search of every job", async () => {
+test("marks a truncated history without a total or full search", async () => {
   await submit();
   local.begin();
   local.end();
@@ -166,21 +157,10 @@ test("a history that is longer than what is listed is shown as such: no total, a
   expect(idsOf(await get("/api/console/jobs/search?text=job-150"))).toEqual(["job-150"]);
 }, 150_000);
 
-test("it has no assets, and none by its id: that is no asset that was deleted", async () => {
+test("has no assets, and 404 for ids without calling them deleted", async () => {
   for (const path of ["/api/assets", `/api/assets/${crypto.randomUUID()}`, "/api/tags"]) {
     const { status, body } = await get(path);
     expect([status, body.code], path).toEqual([501, "NOT_IMPLEMENTED"]);
     expect(body.message).toContain("asset library");
   }
-});
-
-test("the pages of the history come newest first there too", async () => {
-  const ids = [];
-  for (let count = 0; count < 3; count++) {
-    ids.push(await submit({ [count]: { class_type: "SaveImage", inputs: {} } }));
-    local.begin();
-    local.end();
-  }
-  const { body } = await get("/api/history_v2?max_items=2&offset=1");
-  expect(body.history.map(({ prompt_id }: { prompt_id: string }) => prompt_id)).toEqual([ids[1], ids[0]]);
 });

@@ -1,11 +1,12 @@
 // A member who may see the jobs of another member's own connection: they can reach those and nothing else. Every route of the console is
 // tried; a new route must be named here before it opens.
 import sharp from "sharp";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { allOperations } from "@/lib/contract/operations";
-import { createHarness, type Harness, HOST } from "@/tests/support/harness";
-import { answerJson, type LittleServer, startLittleServer } from "@/tests/support/little-server";
+import { createHarness, HOST } from "@/tests/support/harness";
+import { answerJson } from "@/tests/support/little-server";
 import { loadRoutes, type Route } from "@/tests/support/routes";
+import { startLittleServer } from "@/tests/support/servers";
 
 const KEY = "sk-of-the-operator-alone";
 const job = {
@@ -25,11 +26,7 @@ const open = [
   ...["getOlderHistoryEntry", "getQueueDepth", "listQueue", "view"],
 ];
 /** The console's own reads of jobs; `viewCapabilities` answers from memory without a request. */
-const openHere = ["searchJobs", "exportJobs", "listWorkflows", "viewCapabilities", "thumbnail", "viewQueue", "listRunsByDay"];
-
-let harness: Harness;
-let service: LittleServer;
-let seen: string;
+const openHere = ["searchJobs", "exportJobs", "listWorkflows", "viewCapabilities", "thumbnail", "viewQueue", "countJobs", "listRunsByDay"];
 const routes = await loadRoutes();
 
 const member = (role: "admin" | "viewer" | "operator" | "owner") => harness.viewerOf(role).memberId;
@@ -38,43 +35,37 @@ const give = (as: "admin" | "viewer" | "operator" | "owner", to: string) => harn
 const take = (as: "admin" | "viewer" | "operator" | "owner", from: string) => harness.request(viewers(from), { as, method: "DELETE" });
 const read = (path: string, as: "admin" | "viewer" | "operator" | "owner" = "admin") =>
   harness.request(`${path}${path.includes("?") ? "&" : "?"}connection=${seen}`, { as });
-const codeOf = async (answer: Response): Promise<unknown> => {
-  const text = await answer.text();
-  return answer.headers.get("content-type")?.includes("json") && text ? JSON.parse(text).code : undefined;
+const codeOf = async (response: Response): Promise<unknown> => {
+  const text = await response.text();
+  return response.headers.get("content-type")?.includes("json") && text ? JSON.parse(text).code : undefined;
 };
 
-beforeAll(async () => {
-  harness = await createHarness();
-  service = await startLittleServer(({ url }, response) => {
-    const path = url.split("?")[0] ?? "";
-    if (path === "/api/view") return response.writeHead(200, { "content-type": "image/png" }).end(image);
-    if (/^\/api\/(jobs\/[\w-]+|job\/[\w-]+\/status)$/.test(path)) return answerJson(response, job);
-    if (path.endsWith("/assets")) return answerJson(response, { assets: [] });
-    if (path === "/api/queue") return answerJson(response, { queue_running: [], queue_pending: [] });
-    if (path === "/api/prompt") return answerJson(response, { exec_info: { queue_remaining: 0 } });
-    if (path === "/api/history_v2") return answerJson(response, { history: [] });
-    if (path.startsWith("/api/history")) return answerJson(response, {});
-    return answerJson(response, { jobs: [job], pagination: { offset: 0, limit: 100, total: 1, has_more: false } });
-  });
-  const { store, ring, now } = harness.console;
-  const { storeApiKey } = await import("@/lib/server/keys/key-ring");
-  const connection = await store.connections.create({
-    name: "Operator's cloud",
-    baseUrl: service.url,
-    accountUrl: "https://account.example/",
-    memberId: member("operator"),
-    createdAt: now(),
-  });
-  seen = connection.id;
-  await storeApiKey(store.keys, ring, { connectionId: seen, apiKey: KEY, now: now() });
+const harness = await createHarness();
+const service = await startLittleServer(({ url }, response) => {
+  const path = url.split("?")[0] ?? "";
+  if (path === "/api/view") return response.writeHead(200, { "content-type": "image/png" }).end(image);
+  if (/^\/api\/(jobs\/[\w-]+|job\/[\w-]+\/status)$/.test(path)) return answerJson(response, job);
+  if (path.endsWith("/assets")) return answerJson(response, { assets: [] });
+  if (path === "/api/queue") return answerJson(response, { queue_running: [], queue_pending: [] });
+  if (path === "/api/prompt") return answerJson(response, { exec_info: { queue_remaining: 0 } });
+  if (path === "/api/history_v2") return answerJson(response, { history: [] });
+  if (path.startsWith("/api/history")) return answerJson(response, {});
+  return answerJson(response, { jobs: [job], pagination: { offset: 0, limit: 100, total: 1, has_more: false } });
 });
-afterAll(async () => {
-  await harness.dispose();
-  await service.close();
+const { store, ring, now } = harness.console;
+const { storeApiKey } = await import("@/lib/server/keys/key-ring");
+const connection = await store.connections.create({
+  name: "Operator's cloud",
+  baseUrl: service.url,
+  accountUrl: "https://account.example/",
+  memberId: member("operator"),
+  createdAt: now(),
 });
+const seen = connection.id;
+await storeApiKey(store.keys, ring, { connectionId: seen, apiKey: KEY, now: now() });
 beforeEach(() => void (service.seen.length = 0));
 
-test("nobody sees another member's own connection, an admin neither, until an admin gives the right", async () => {
+test("hides a member's own connection until an admin grants the right", async () => {
   for (const role of ["admin", "viewer", "owner"] as const) expect((await read("/api/jobs", role)).status).toBe(404);
   for (const role of ["viewer", "operator"] as const) expect((await give(role, member("viewer"))).status).toBe(403);
   expect(await (await harness.request("/api/console/connections", { as: "admin" })).text()).not.toContain(seen);
@@ -88,7 +79,7 @@ test("nobody sees another member's own connection, an admin neither, until an ad
   expect(entry).toMatchObject({ memberName: "admin", connectionId: seen, target: "viewer <viewer@desk.test>", status: 204 });
 });
 
-test("it is listed as what it is, without address, account or fingerprint; its owner is told who sees its jobs", async () => {
+test("lists a granted connection without secrets and tells its owner who sees it", async () => {
   const listed = async (as: "viewer" | "operator") =>
     (await (await harness.request("/api/console/connections", { as })).json()).connections.find(({ id }: { id: string }) => id === seen);
   const shown = await listed("viewer");
@@ -103,7 +94,7 @@ test("it is listed as what it is, without address, account or fingerprint; its o
 
 describe("every operation, for a seeing admin", () => {
   test.each(allOperations.map((operation) => [operation.name, operation] as const))("%s", async (name, { method, path, role }) => {
-    const route = routes.find((one) => one.guard?.action === name && one.method === method);
+    const route = routes.find((route) => route.guard?.action === name && route.method === method);
     if (!route) return;
     await read("/api/jobs/job-1");
     service.seen.length = 0;
@@ -111,16 +102,16 @@ describe("every operation, for a seeing admin", () => {
     const filled = path.replace(/\{\w+\}/g, "job-1");
     const changes = method !== "GET" && method !== "HEAD";
     const isUpload = path.startsWith("/api/upload") || (path === "/api/assets" && changes);
-    const answer = await harness.request(`${filled}?connection=${seen}${query}`, {
+    const response = await harness.request(`${filled}?connection=${seen}${query}`, {
       as: "admin",
       method,
       ...(isUpload ? { body: "--x--\r\n", headers: { "content-type": "multipart/form-data; boundary=x" } } : changes && { json: {} }),
     });
     if (open.includes(name)) {
-      expect([method, role, answer.status]).toEqual(["GET", "viewer", 200]);
+      expect([method, role, response.status]).toEqual(["GET", "viewer", 200]);
       expect(service.seen.length).toBeGreaterThan(0);
     } else {
-      expect([answer.status, method === "HEAD" ? "JOBS_ONLY" : await codeOf(answer)]).toEqual([403, "JOBS_ONLY"]);
+      expect([response.status, method === "HEAD" ? "JOBS_ONLY" : await codeOf(response)]).toEqual([403, "JOBS_ONLY"]);
       // The job index may still read a page of the list that was shown before.
       expect(service.seen.filter(({ url }) => !url.startsWith("/api/jobs?"))).toEqual([]);
     }
@@ -130,28 +121,28 @@ describe("every operation, for a seeing admin", () => {
 const named = (route: Route) => `${route.method} ${route.path}`;
 const here = routes.filter(({ guard }) => guard?.connection && !allOperations.some(({ name }) => name === guard.action));
 
-describe("every door of the console's own, for a seeing admin", () => {
+describe("every console route, for a seeing admin", () => {
   test.each(here.map((route) => [named(route), route] as const))("%s", async (_, { method, path, guard }) => {
-    await harness.console.ledger.settled();
-    const answer = await harness.request(`${path}?connection=${seen}&asset=a-1`, {
+    await harness.console.jobIndex.settled();
+    const response = await harness.request(`${path}?connection=${seen}&asset=a-1`, {
       as: "admin",
       method,
       ...(method !== "GET" && { json: {} }),
     });
-    const code = await codeOf(answer);
-    const asked = service.seen.filter(({ url }) => !/^\/api\/(jobs|history_v2|prompt|queue)\b/.test(url));
-    expect(asked).toEqual([]);
+    const code = await codeOf(response);
+    const requests = service.seen.filter(({ url }) => !/^\/api\/(jobs|history_v2|prompt|queue)\b/.test(url));
+    expect(requests).toEqual([]);
     if (guard && openHere.includes(guard.action) && guard.action !== "thumbnail") expect(code).not.toBe("JOBS_ONLY");
     else expect(["JOBS_ONLY", "NOT_FOUND", "INVALID_BODY", "INVALID_QUERY"]).toContain(code);
-    expect(service.seen.every((one) => one.method === "GET")).toBe(true);
+    expect(service.seen.every((seen) => seen.method === "GET")).toBe(true);
   });
 
-  test("the connection itself can be used, and neither changed, checked nor removed", async () => {
+  test("allows use of the connection but no change, check or removal", async () => {
     const at = `/api/console/connections/${seen}`;
     expect((await harness.request(`${at}/use`, { as: "admin", method: "POST" })).status).toBe(200);
     const tries = [harness.request(`${at}/check`, { as: "admin", method: "POST" }), harness.request(at, { as: "admin", method: "DELETE" })];
     tries.push(harness.request(at, { as: "admin", method: "PUT", json: { name: "Mine now" } }));
-    for (const answer of await Promise.all(tries)) expect(await codeOf(answer)).toBe("JOBS_ONLY");
+    for (const response of await Promise.all(tries)) expect(await codeOf(response)).toBe("JOBS_ONLY");
     // Without a connection in the address, the one in use counts: nothing falls back to another.
     expect(await codeOf(await harness.request("/api/assets", { as: "admin" }))).toBe("JOBS_ONLY");
     const submitted = await harness.request("/api/prompt", { as: "admin", method: "POST", json: { prompt: {} } });
@@ -161,7 +152,7 @@ describe("every door of the console's own, for a seeing admin", () => {
   });
 });
 
-test("a file is handed out once an answer has shown it, and no other one: inputs and what is named otherwise neither", async () => {
+test("serves only files that an answer has shown", async () => {
   const view = async (query: string, as: "viewer" | "operator" = "viewer") => (await read(`/api/view?${query}`, as)).status;
   await read("/api/jobs/job-1", "viewer");
   expect(await view("filename=shown.png&type=output")).toBe(200);
@@ -177,22 +168,22 @@ test("a file is handed out once an answer has shown it, and no other one: inputs
   expect(await picture("asset=a-1")).toBe(403);
 });
 
-test("the feed of messages is not for them: it would stand in for the owner's", async () => {
+test("refuses the event feed to a seeing admin", async () => {
   const { admitListener } = await import("@/lib/server/bff/admit-listener");
   const headers = { host: HOST, cookie: harness.cookieOf("viewer") };
-  const asked = { url: `/ws?connection=${seen}`, headers };
-  const admitted = await admitListener(asked as Parameters<typeof admitListener>[0]);
+  const options = { url: `/ws?connection=${seen}`, headers };
+  const admitted = await admitListener(options as Parameters<typeof admitListener>[0]);
   expect(admitted).toMatchObject({ ok: false, refused: { code: "JOBS_ONLY" } });
 });
 
-test("no answer to them holds the key", async () => {
+test("never includes the key in an answer", async () => {
   const answers = await Promise.all(
     ["/api/jobs", "/api/jobs/job-1", "/api/console/jobs/export?format=csv"].map((path) => read(path, "viewer")),
   );
-  for (const answer of answers) expect(`${await answer.text()}${JSON.stringify([...answer.headers])}`).not.toContain(KEY);
+  for (const response of answers) expect(`${await response.text()}${JSON.stringify([...response.headers])}`).not.toContain(KEY);
 });
 
-test("a right that is taken back in the middle of an export ends it, and the next read is of nothing", async () => {
+test("ends a running export and later reads when the right is revoked", async () => {
   const { openForJobs } = await import("@/lib/server/connections/access");
   const { operations } = await import("@/lib/contract/operations");
   const access = await openForJobs(harness.contextOf("viewer"), seen);
@@ -209,7 +200,7 @@ test("a right that is taken back in the middle of an export ends it, and the nex
   expect(entry).toMatchObject({ memberName: "operator", connectionId: seen });
 });
 
-test("a suspended member sees nothing, nor does anybody while the owner of the connection is suspended", async () => {
+test("shows nothing to or of suspended members", async () => {
   const { members } = harness.console.store;
   expect((await give("admin", member("viewer"))).status).toBe(204);
   await members.change(member("viewer"), { disabled: true });
@@ -224,7 +215,7 @@ test("a suspended member sees nothing, nor does anybody while the owner of the c
   expect((await read("/api/jobs", "viewer")).status).toBe(200);
 });
 
-test("of the owner's own connection the owner alone gives the right", async () => {
+test("lets only the owner grant access to their own connection", async () => {
   const { store, now } = harness.console;
   const { id } = await store.connections.create({ name: "Own", baseUrl: service.url, memberId: member("owner"), createdAt: now() });
   const at = `/api/console/connections/${id}/viewers/${member("viewer")}`;
@@ -234,13 +225,13 @@ test("of the owner's own connection the owner alone gives the right", async () =
   expect(await store.jobViewers.viewersOf([id])).toEqual(new Map());
 });
 
-test("a connection of the team is nobody's own", async () => {
+test("treats a team connection as nobody's own", async () => {
   const shared = await harness.connect(service.url, "sk-shared");
   const at = `/api/console/connections/${shared}/viewers/${member("viewer")}`;
   expect((await harness.request(at, { as: "owner", method: "PUT" })).status).toBe(404);
 });
 
-test("with the connection the right is gone", async () => {
+test("revokes the right with the connection", async () => {
   expect((await harness.request(`/api/console/connections/${seen}`, { as: "operator", method: "DELETE" })).status).toBe(204);
   expect((await read("/api/jobs", "viewer")).status).toBe(404);
 });

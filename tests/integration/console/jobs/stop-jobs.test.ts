@@ -1,15 +1,12 @@
 // Stopping running jobs at services of three generations.
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { createHarness, type Harness } from "@/tests/support/harness";
-import { answerJson, startLittleServer } from "@/tests/support/little-server";
+import { expect, test, vi } from "vitest";
+import { createHarness } from "@/tests/support/harness";
+import { answerJson } from "@/tests/support/little-server";
+import { startLittleServer } from "@/tests/support/servers";
 import { until } from "@/tests/support/until";
 
-let harness: Harness;
 const WRITE_MS = 60_000;
-beforeAll(async () => {
-  harness = await createHarness({ upstreamLimits: { writeMs: WRITE_MS } });
-});
-afterAll(() => harness.dispose());
+const harness = await createHarness({ upstreamLimits: { writeMs: WRITE_MS } });
 
 const post = (path: string, json: unknown, as: "operator" | "viewer" = "operator") => harness.request(path, { as, method: "POST", json });
 
@@ -42,19 +39,19 @@ async function connect(operations: Record<string, [number, unknown] | "silent">,
   };
 }
 
-test("the embedded service stops one running job by its id, and the job is cancelled", async () => {
+test("stops one running job by id and reports it as cancelled", async () => {
   const prompt = { "1": { class_type: "Wait", inputs: { seconds: 600 } }, "2": { class_type: "PreviewAny", inputs: { source: ["1", 0] } } };
   const { prompt_id } = await (await post("/api/prompt", { prompt })).json();
   const stateOf = async () => (await (await harness.request(`/api/jobs/${prompt_id}`, { as: "viewer" })).json()).status;
   await until("it runs", async () => (await stateOf()) === "in_progress");
   const queue = await (await harness.request("/api/console/queue", { as: "viewer" })).json();
   expect(queue).toMatchObject({ canStop: true, running: [{ id: prompt_id }] });
-  const receipt = await (await post("/api/console/jobs/stop", { ids: [prompt_id, "unknown"] })).json();
-  expect(receipt).toEqual({ stopped: [prompt_id], stopping: [], over: ["unknown"], unable: [], together: 0 });
+  const result = await (await post("/api/console/jobs/stop", { ids: [prompt_id, "unknown"] })).json();
+  expect(result).toEqual({ stopped: [prompt_id], stopping: [], over: ["unknown"], unable: [], together: 0 });
   expect(await stateOf()).toBe("cancelled");
 });
 
-test("whether what runs can be stopped is known before a press: by what the service lists, and by what it refused", async () => {
+test("reports before a press whether running jobs can be stopped", async () => {
   const older = await connect({ "GET /api/prompt": [200, { exec_info: { queue_remaining: 0 } }] }, ["a"]);
   const core = await connect({}, ["a"]);
   expect([await older.canStop(), await core.canStop()]).toEqual([{ "jobs.stop": true }, { "jobs.stop": false }]);
@@ -64,21 +61,19 @@ test("whether what runs can be stopped is known before a press: by what the serv
   expect([...core.sent("/api/interrupt"), ...core.sent("/api/jobs")]).toEqual([]);
 });
 
-test("a service without the newer operation is interrupted while only the meant job runs, which is asking and not stopping", async () => {
-  const { server, sent, stop } = await connect({ "POST /api/interrupt": [200, {}] }, ["a"]);
+test("requests an interrupt only while the right job runs, without the newer call", async () => {
+  const { sent, stop } = await connect({ "POST /api/interrupt": [200, {}] }, ["a"]);
   expect(await stop(["a"])).toMatchObject({ stopped: [], stopping: ["a"], together: 0 });
   expect(sent("/api/interrupt")).toHaveLength(1);
-  await server.close();
 });
 
-test("it is not interrupted while others run, since all of them would stop", async () => {
-  const { server, sent, stop } = await connect({ "POST /api/interrupt": [200, {}] }, ["a", "b"]);
+test("does not interrupt while other jobs run", async () => {
+  const { sent, stop } = await connect({ "POST /api/interrupt": [200, {}] }, ["a", "b"]);
   expect(await stop(["a"])).toMatchObject({ stopped: [], stopping: [], unable: ["a"], together: 2 });
   expect(sent("/api/interrupt")).toEqual([]);
-  await server.close();
 });
 
-test("after one stop that was never answered the others are not waited for, and none is called stopped", async () => {
+test("stops waiting for further jobs after one unanswered stop", async () => {
   const { server, sent, stop } = await connect(
     { "POST /api/jobs/a/cancel": [200, { cancelled: false }], "POST /api/jobs/b/cancel": "silent" },
     ["a", "b", "c", "d"],
@@ -89,7 +84,7 @@ test("after one stop that was never answered the others are not waited for, and 
   while (sent("/api/jobs/").length < 2) await new Promise((resolve) => setImmediate(resolve));
   vi.advanceTimersByTime(WRITE_MS);
   vi.useRealTimers();
-  // The answer about "a" came in time, and is reported.
+  // The answer about "a" arrived in time, and is reported.
   expect(await stopping).toEqual({
     stopped: [],
     stopping: [],
@@ -99,14 +94,13 @@ test("after one stop that was never answered the others are not waited for, and 
     together: 0,
   });
   expect(sent("/api/jobs/")).toHaveLength(2);
-  await server.close();
 });
 
 const notFound: [number, unknown] = [404, { code: "NOT_FOUND", message: "no" }];
 const cancelled = { "POST /api/jobs/a/cancel": notFound };
 const jobA = (status: number, body: unknown = {}) => ({ ...cancelled, "GET /api/jobs/a": [status, body] as [number, unknown] });
 
-test("a job that the service cannot find to cancel is over only where its state says so, or it is not found itself", async () => {
+test("reports a job as over only if its state or its absence says so", async () => {
   for (const operations of [jobA(404), jobA(200, { id: "a", status: "completed" }), jobA(200, { id: "a", status: "lost" })]) {
     const { server, stop } = await connect(operations, ["a"]);
     expect(await stop(["a"])).toMatchObject({ stopped: [], over: ["a"], unable: [] });
@@ -114,7 +108,7 @@ test("a job that the service cannot find to cancel is over only where its state 
   }
 });
 
-test("whether a job is over is not known while its state cannot be read", async () => {
+test("reports an unknown state while a job's state cannot be read", async () => {
   for (const status of [403, 429, 500, 503]) {
     const { server, sent, stop } = await connect(jobA(status, { code: "NO", message: "no" }), ["a"]);
     expect([status, await stop(["a"])]).toEqual([status, { stopped: [], stopping: [], over: [], unable: [], unsure: ["a"], together: 0 }]);
@@ -123,7 +117,7 @@ test("whether a job is over is not known while its state cannot be read", async 
   }
 });
 
-test("a job that is being cancelled already is stopping, and nothing is interrupted for it", async () => {
+test("shows an already cancelling job as stopping, without an interrupt", async () => {
   for (const status of ["cancel_requested", "cancel_pending"]) {
     const { server, sent, stop } = await connect({ ...jobA(200, { id: "a", status }), "POST /api/interrupt": [200, {}] }, ["a"]);
     expect(await stop(["a"])).toMatchObject({ stopping: ["a"], over: [], unable: [] });
@@ -132,21 +126,19 @@ test("a job that is being cancelled already is stopping, and nothing is interrup
   }
 });
 
-test("a job that has ended before it is interrupted is over", async () => {
+test("reports a job that ended before the interrupt as over", async () => {
   let reads = 0;
   const job = { id: "a", toJSON: () => ({ id: "a", status: ++reads === 1 ? "in_progress" : "completed" }) };
-  const { server, sent, stop } = await connect({ ...jobA(200, job), "POST /api/interrupt": notFound }, ["a"]);
+  const { sent, stop } = await connect({ ...jobA(200, job), "POST /api/interrupt": notFound }, ["a"]);
   expect(await stop(["a"])).toMatchObject({ over: ["a"], unable: [] });
   expect(sent("/api/interrupt")).toHaveLength(1);
-  await server.close();
 });
 
-test("a service that can stop nothing says so, and a queue there offers no stopping", async () => {
-  const { server, stop } = await connect({}, ["a"]);
+test("reports a service that cannot stop and hides Stop", async () => {
+  const { stop } = await connect({}, ["a"]);
   expect(await stop(["a"])).toMatchObject({ stopped: [], stopping: [], unable: ["a"], together: 0 });
-  await server.close();
 });
 
-test("a viewer stops nothing", async () => {
+test("refuses a viewer's stop", async () => {
   expect((await post("/api/console/jobs/stop", { ids: ["a"] }, "viewer")).status).toBe(403);
 });

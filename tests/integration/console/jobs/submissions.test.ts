@@ -1,8 +1,9 @@
 import { type ServerResponse } from "node:http";
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { beforeEach, expect, test, vi } from "vitest";
 import { StoreAway } from "@/lib/shared/error-codes";
 import { createHarness, type Harness } from "@/tests/support/harness";
-import { answerJson, type LittleServer, type Seen, startLittleServer } from "@/tests/support/little-server";
+import { answerJson, type LittleServer, type Seen } from "@/tests/support/little-server";
+import { startLittleServer } from "@/tests/support/servers";
 import { until } from "@/tests/support/until";
 
 const key = "press-0000-4000-8000-000000000001";
@@ -19,10 +20,6 @@ beforeEach(async () => {
   connection = await harness.connect(service.url, "key-of-the-service");
   answer = (_, response) => answerJson(response, { prompt_id: `job-${sent().length}`, number: 1, node_errors: {} });
 });
-afterEach(async () => {
-  await service.close();
-  await harness.dispose();
-});
 
 const sent = () => service.seen.filter(({ method }) => method === "POST");
 
@@ -37,17 +34,17 @@ function submission(options: { key?: string; json?: unknown; signal?: AbortSigna
 }
 
 async function report(as: "operator" | "admin" = "operator"): Promise<{ status: number; body: Record<string, unknown> }> {
-  const answered = await harness.request(`/api/console/submissions/${key}`, { as });
-  return { status: answered.status, body: (await answered.json()) as Record<string, unknown> };
+  const response = await harness.request(`/api/console/submissions/${key}`, { as });
+  return { status: response.status, body: (await response.json()) as Record<string, unknown> };
 }
 
-test("two submissions of one key at once reach the service once, and both get the same job", async () => {
+test("submits once for two parallel requests with one key", async () => {
   const answers = await Promise.all([submission(), submission()]);
-  expect(await Promise.all(answers.map((one) => one.json()))).toMatchObject([{ prompt_id: "job-1" }, { prompt_id: "job-1" }]);
+  expect(await Promise.all(answers.map((response) => response.json()))).toMatchObject([{ prompt_id: "job-1" }, { prompt_id: "job-1" }]);
   expect(sent()).toHaveLength(1);
 });
 
-test("a page of before the upgrade, which would look for its submission in vain, is told to reload, and nothing is sent", async () => {
+test("tells an outdated page to reload and submits nothing", async () => {
   const headers = { "x-lightdesk-press": key };
   const json = { prompt };
   const refused = await harness.request(`/api/prompt?connection=${connection}`, { as: "operator", method: "POST", json, headers });
@@ -58,7 +55,7 @@ test("a page of before the upgrade, which would look for its submission in vain,
   expect(sent()).toEqual([]);
 });
 
-test("the same key later is answered with the first job, and the key itself never reaches the service", async () => {
+test("returns the first job for a reused key and never forwards the key", async () => {
   expect(await (await submission()).json()).toMatchObject({ prompt_id: "job-1" });
   const again = await submission();
   expect([again.status, await again.json()]).toMatchObject([200, { prompt_id: "job-1" }]);
@@ -73,18 +70,18 @@ test("submissions of two keys are two jobs, and so are the same key of two membe
   expect(sent()).toHaveLength(3);
 });
 
-test("a key with other content is refused, and nothing is sent", async () => {
+test("refuses a key with other content and submits nothing", async () => {
   await submission();
   expect((await submission({ json: { prompt: {} } })).status).toBe(409);
   expect(sent()).toHaveLength(1);
 });
 
-test("a key that is none is refused", async () => {
+test("refuses a malformed key", async () => {
   expect((await submission({ key: "short" })).status).toBe(400);
   expect(sent()).toHaveLength(0);
 });
 
-test("a service that cuts the line after receiving is not asked again by the same key, and the submission stays unknown", async () => {
+test("keeps a submission unknown, unsent, when the line is cut after receipt", async () => {
   answer = (_, response) => void response.socket?.destroy();
   const first = (await (await submission()).json()) as { code: string };
   expect(first.code).toBe("UPSTREAM_UNREACHABLE");
@@ -94,7 +91,7 @@ test("a service that cuts the line after receiving is not asked again by the sam
   expect(await report()).toMatchObject({ status: 200, body: { state: "unknown", failure: { code: "UPSTREAM_UNREACHABLE" } } });
 });
 
-test.each([502, 504])("a gateway's %i after the request went out is unknown too", async (status) => {
+test.each([502, 504])("treats a gateway's %i after sending as unknown", async (status) => {
   answer = (_, response) => answerJson(response, {}, status);
   await submission();
   expect((await report()).body).toMatchObject({ state: "unknown" });
@@ -102,7 +99,7 @@ test.each([502, 504])("a gateway's %i after the request went out is unknown too"
   expect(sent()).toHaveLength(1);
 });
 
-test("a refusal started nothing: the same key is sent again", async () => {
+test("resends the same key after a refusal", async () => {
   answer = (_, response) => answerJson(response, { error: { message: "wait" } }, 429, { "retry-after": "7" });
   const refused = await submission();
   expect([refused.status, refused.headers.get("retry-after")]).toEqual([429, "7"]);
@@ -111,14 +108,14 @@ test("a refusal started nothing: the same key is sent again", async () => {
   expect(await (await submission()).json()).toMatchObject({ prompt_id: "now" });
 });
 
-test("a service that takes no connection was sent nothing, and says so", async () => {
+test("reports nothing sent when the connection is refused", async () => {
   await service.close();
   expect(await (await submission()).json()).toMatchObject({ code: "UPSTREAM_UNREACHABLE", details: { sent: false } });
   expect((await report()).status).toBe(404);
   service = await startLittleServer(() => undefined);
 });
 
-test("a store that fails before the service is chosen leaves nothing behind: the same key is sent then", async () => {
+test("sends the same key later when the store fails before the request", async () => {
   const { connections } = harness.console.store;
   const read = vi.spyOn(connections, "getFor").mockRejectedValueOnce(new Error("the database is away"));
   expect((await submission()).status).toBeGreaterThanOrEqual(500);
@@ -127,7 +124,7 @@ test("a store that fails before the service is chosen leaves nothing behind: the
   expect(await (await submission()).json()).toMatchObject({ prompt_id: "job-1" });
 });
 
-test("a refusal that the store does not take is answered as one until it does, and then the same key is sent again", async () => {
+test("returns a refusal until it is stored, then accepts the key again", async () => {
   const { submissions } = harness.console.store;
   const forget = vi.spyOn(submissions, "forget").mockRejectedValueOnce(new StoreAway("the database is away"));
   answer = (_, response) => answerJson(response, { error: { message: "wait" } }, 429);
@@ -139,7 +136,7 @@ test("a refusal that the store does not take is answered as one until it does, a
   expect(await (await submission()).json()).toMatchObject({ prompt_id: "now" });
 });
 
-test("an answer that the store does not take is given again meanwhile, and stored as soon as it does", async () => {
+test("returns an unsaved answer until the store accepts it", async () => {
   const { submissions } = harness.console.store;
   const { memberId } = harness.viewerOf("operator");
   const accepted = vi.spyOn(submissions, "accepted").mockRejectedValueOnce(new StoreAway("the database is away"));
@@ -150,7 +147,7 @@ test("an answer that the store does not take is given again meanwhile, and store
   expect([await (await submission()).json(), sent().length]).toMatchObject([{ prompt_id: "job-1" }, 1]);
 });
 
-test("where nothing was sent and the store cannot forget it, that is the answer until it can, and then the same key is sent", async () => {
+test("reports an unsent, unforgotten key until the store recovers", async () => {
   const { connections, submissions } = harness.console.store;
   const failing = [
     vi.spyOn(connections, "getFor").mockRejectedValueOnce(new StoreAway("the database is away")),
@@ -163,7 +160,7 @@ test("where nothing was sent and the store cannot forget it, that is the answer 
   expect(await (await submission()).json()).toMatchObject({ prompt_id: "job-1" });
 });
 
-test("forgetting an attempt leaves the row of a later one, also where the store had forgotten and could not say so", async () => {
+test("keeps a later attempt's row when an earlier one is forgotten", async () => {
   const { submissions } = harness.console.store;
   const { memberId } = harness.viewerOf("operator");
   const forget = submissions.forget.bind(submissions);
@@ -178,35 +175,35 @@ test("forgetting an attempt leaves the row of a later one, also where the store 
   expect([again.mock.calls.length, await submissions.find({ memberId, key })]).toEqual([2, { contentHash: "of another console" }]);
 });
 
-test("an error of the store that does not pass is not tried again: the submission stays unknown", async () => {
+test("does not retry a permanent store error; the submission stays unknown", async () => {
   const accepted = vi.spyOn(harness.console.store.submissions, "accepted").mockRejectedValueOnce(new Error("no such column"));
   expect(await (await submission()).json()).toMatchObject({ prompt_id: "job-1" });
   expect([harness.console.submissionsInFlight.size, (await report()).body.state]).toEqual([0, "unknown"]);
   accepted.mockRestore();
 });
 
-test("a browser that goes away in the middle finds its job when it asks after the submission", async () => {
+test("returns the job to a browser that disconnected during submission", async () => {
   let release = () => {};
   answer = (_, response) => void (release = () => answerJson(response, { prompt_id: "kept" }));
   const leaving = new AbortController();
   const left = submission({ signal: leaving.signal });
   await until("the service was asked", () => sent().length === 1);
   leaving.abort();
-  const asked = report();
+  const pendingReport = report();
   release();
-  expect(await asked).toMatchObject({ status: 200, body: { state: "accepted", answer: { prompt_id: "kept" } } });
+  expect(await pendingReport).toMatchObject({ status: 200, body: { state: "accepted", answer: { prompt_id: "kept" } } });
   expect((await left).status).toBe(200);
   expect(await report()).toMatchObject({ body: { state: "accepted", answer: { prompt_id: "kept" } } });
   expect((await report("admin")).status).toBe(404);
 });
 
-test("a submission that a console took to its grave is unknown to the next one", async () => {
+test("reports a dead console's submission as unknown", async () => {
   const { memberId } = harness.viewerOf("operator");
   await harness.console.store.submissions.begin({ memberId, key }, { contentHash: "x", now: 1, forgetBefore: 0 });
   expect((await report()).body).toMatchObject({ state: "unknown", failure: { code: "INTERNAL" } });
 });
 
-test("a submission is kept for a day", async () => {
+test("keeps a submission for a day", async () => {
   const { memberId } = harness.viewerOf("operator");
   await harness.console.store.submissions.begin({ memberId, key }, { contentHash: "x", now: 1, forgetBefore: 0 });
   await submission({ key: "press-0000-4000-8000-000000000002" });

@@ -1,27 +1,24 @@
 // A job's details name the member who submitted it: members share a connection, and the service knows only one user.
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { createHarness, type Harness } from "@/tests/support/harness";
-import { answerJson, startLittleServer } from "@/tests/support/little-server";
+import { expect, test } from "vitest";
+import { createHarness } from "@/tests/support/harness";
+import { answerJson } from "@/tests/support/little-server";
+import { startLittleServer } from "@/tests/support/servers";
 import { makeToken } from "@/tests/support/tokens";
 import { until } from "@/tests/support/until";
 
-let harness: Harness;
-beforeAll(async () => {
-  harness = await createHarness();
-});
-afterAll(() => harness.dispose());
+const harness = await createHarness();
 
 const graph = {
   "1": { class_type: "EmptyImage", inputs: { width: 8, height: 8, batch_size: 1, color: 0 } },
   "2": { class_type: "PreviewImage", inputs: { images: ["1", 0] } },
 };
 async function submit(): Promise<string> {
-  const answer = await harness.request("/api/prompt", { as: "operator", method: "POST", json: { prompt: graph } });
-  return (await answer.json()).prompt_id;
+  const response = await harness.request("/api/prompt", { as: "operator", method: "POST", json: { prompt: graph } });
+  return (await response.json()).prompt_id;
 }
 const details = async (path: string) => (await harness.request(path, { as: "viewer" })).json();
 
-test("a job that was submitted through the console names the member, under the name they have now", async () => {
+test("names the submitting member by the current name", async () => {
   const id = await submit();
   expect(await details(`/api/jobs/${id}`)).toMatchObject({ id, submitted_by: "operator" });
   await harness.request("/api/console/account", { as: "operator", method: "PUT", json: { name: "Ana Ruiz" } });
@@ -29,7 +26,7 @@ test("a job that was submitted through the console names the member, under the n
   expect((await harness.console.store.audit.list({ action: "submitPrompt" }, 1))[0]).toMatchObject({ target: id, memberName: "operator" });
 });
 
-test("every list names them, and so does what is saved of it; a job of another client has nobody", async () => {
+test("names members in all lists and exports, and nobody for other clients", async () => {
   const id = await submit();
   const [jobs, found] = await Promise.all(["/api/jobs", "/api/console/jobs/search?within=1"].map(details));
   const named = { submitted_by: "Ana Ruiz" };
@@ -45,14 +42,14 @@ test("every list names them, and so does what is saved of it; a job of another c
   expect(cell(lines.find((line) => line.startsWith(id)) ?? "")).toBe("Ana Ruiz");
 });
 
-test("a job that was submitted with a token names the token and its member, in lists, details, files and usage", async () => {
+test("names a token and its member in lists, details, files and usage", async () => {
   const { token } = await makeToken(harness, "operator", { name: "nightly" });
-  const answer = await harness.request("/api/prompt", {
+  const response = await harness.request("/api/prompt", {
     method: "POST",
     json: { prompt: graph },
     headers: { authorization: `Bearer ${token}` },
   });
-  const id: string = (await answer.json()).prompt_id;
+  const id: string = (await response.json()).prompt_id;
   const named = { id, submitted_by: "Ana Ruiz", submitted_token: "nightly" };
   expect(await details(`/api/jobs/${id}`)).toMatchObject(named);
   for (const path of ["/api/jobs", "/api/console/jobs/search?within=1"])
@@ -67,15 +64,15 @@ test("a job that was submitted with a token names the token and its member, in l
   expect(file).toContain(",token nightly (Ana Ruiz),");
 });
 
-test("a job without a workflow name shows its prompt in lists, and a search hit the words that matched", async () => {
+test("shows the prompt for unnamed jobs and the matched words in hits", async () => {
   const texts = { "3": { class_type: "PreviewAny", inputs: { source: "A red  fox\nin the snow" } } };
-  const answer = await harness.request("/api/prompt", { as: "operator", method: "POST", json: { prompt: { ...graph, ...texts } } });
-  const id: string = (await answer.json()).prompt_id;
-  await harness.console.ledger.settled();
+  const response = await harness.request("/api/prompt", { as: "operator", method: "POST", json: { prompt: { ...graph, ...texts } } });
+  const id: string = (await response.json()).prompt_id;
+  await harness.console.jobIndex.settled();
   const { jobs } = await details("/api/jobs");
   expect(jobs).toContainEqual(expect.objectContaining({ id, prompt_excerpt: "A red fox" }));
-  const found = await details("/api/console/jobs/search?text=snow+FOX");
-  expect(found.jobs).toMatchObject([
+  const match = await details("/api/console/jobs/search?text=snow+FOX");
+  expect(match.jobs).toMatchObject([
     {
       id,
       search_match: {
@@ -101,7 +98,7 @@ test("saved files have the inputs that were chosen as columns", async () => {
   expect(json.jobs).toMatchObject([{ id, inputs: [{ name: "EmptyImage.width", value: "8" }] }]);
 });
 
-test("a member who is gone stays named, and their jobs are still found by person and by their name", async () => {
+test("keeps a removed member's name, and finds jobs by it", async () => {
   const id = await submit();
   const { memberId } = harness.viewerOf("operator");
   await harness.console.store.members.remove(memberId);
@@ -113,7 +110,7 @@ test("a member who is gone stays named, and their jobs are still found by person
   }
 });
 
-test("a job from elsewhere names nobody, whatever its service says", async () => {
+test("names nobody for a foreign job, whatever the service reports", async () => {
   const claimed = { id: "j", status: "completed", submitted_by: "Olga Owner" };
   const service = await startLittleServer(({ url = "" }, response) =>
     answerJson(response, url.includes("/jobs/j") ? claimed : { jobs: [claimed], pagination: { offset: 0, limit: 100, total: 1 } }),
@@ -125,5 +122,4 @@ test("a job from elsewhere names nobody, whatever its service says", async () =>
   const { jobs } = await details(`/api/jobs?connection=${connection}`);
   expect(jobs).toMatchObject([{ id: "j" }]);
   expect(jobs[0]).not.toHaveProperty("submitted_by");
-  await service.close();
 });

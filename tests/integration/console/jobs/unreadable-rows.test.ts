@@ -1,17 +1,11 @@
 // A service that sends single entries in an unknown shape: the others are shown, with a note of how many are missing.
 import fc from "fast-check";
-import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { createHarness, type Harness } from "@/tests/support/harness";
-import { answerJson, type LittleServer, startLittleServer } from "@/tests/support/little-server";
-import { startLocalServer } from "@/tests/support/local-server";
+import { expect, test } from "vitest";
+import { createHarness } from "@/tests/support/harness";
+import { answerJson } from "@/tests/support/little-server";
+import { startLittleServer, startLocalServer } from "@/tests/support/servers";
 
-let harness: Harness;
-const servers: LittleServer[] = [];
-beforeAll(async () => {
-  harness = await createHarness({ upstreamLimits: { attempts: 1 } });
-});
-afterAll(() => harness.dispose());
-afterEach(async () => void (await Promise.all(servers.splice(0).map((server) => server.close()))));
+const harness = await createHarness({ upstreamLimits: { attempts: 1 } });
 
 const KEY = "comfyui-0123456789abcdef0123456789abcdef";
 const reader = (connection: string) => (path: string) =>
@@ -24,7 +18,6 @@ async function connectTo(body: () => unknown) {
     if (typeof answer !== "string") return answerJson(response, answer);
     response.writeHead(200, { "content-type": "application/json" }).end(answer);
   });
-  servers.push(server);
   return reader(await harness.connect(server.url, KEY));
 }
 const connect = (lists: { jobs?: unknown; history?: unknown; pagination?: unknown }) => connectTo(() => lists);
@@ -54,9 +47,9 @@ const bad = [null, 7, true, []];
 
 test.each(lists)("$path shows what can be read and counts what cannot", async ({ path, good: entry, wrap, read }) => {
   const get = await connectTo(() => wrap([...bad, entry, ...bad]));
-  const answer = await get(path);
-  expect(answer.status).toBe(200);
-  const body = await answer.json();
+  const response = await get(path);
+  expect(response.status).toBe(200);
+  const body = await response.json();
   expect(read(body as never)).toHaveLength(1);
   expect(body).toMatchObject({ unreadable: 2 * bad.length });
 });
@@ -65,19 +58,19 @@ test.each([
   ["/api/userdata?dir=workflows/", [{ path: "a.json" }, ...bad]],
   ["/api/history", { "job-1": {}, ...Object.fromEntries(bad.map((entry, at) => [`bad-${at}`, entry])) }],
 ])("%s, which has no field for it, counts them in a header", async (path, body) => {
-  const answer = await (await connectTo(() => body))(path);
-  expect(Object.keys(await answer.json())).toHaveLength(1);
-  expect(answer.headers.get("x-lightdesk-unreadable")).toBe(String(bad.length));
+  const response = await (await connectTo(() => body))(path);
+  expect(Object.keys(await response.json())).toHaveLength(1);
+  expect(response.headers.get("x-lightdesk-unreadable")).toBe(String(bad.length));
 });
 
-test("a list that is read in the thread counts them too", async () => {
+test("counts unreadable rows in a list parsed by a worker", async () => {
   const files = Array.from({ length: 20_000 }, (_, at) => ({ path: `${at}-${"a".repeat(60)}.json`, size: 2 }));
-  const answer = await (await connectTo(() => [...files, null]))("/api/userdata?dir=workflows/");
-  expect(await answer.json()).toHaveLength(files.length);
-  expect(answer.headers.get("x-lightdesk-unreadable")).toBe("1");
+  const response = await (await connectTo(() => [...files, null]))("/api/userdata?dir=workflows/");
+  expect(await response.json()).toHaveLength(files.length);
+  expect(response.headers.get("x-lightdesk-unreadable")).toBe("1");
 });
 
-test("a list of jobs survives whatever is in it", async () => {
+test("survives any content in a list of jobs", async () => {
   let entries: unknown[] = [];
   const get = await connectTo(() => ({ jobs: [good, ...entries], history: [{ prompt_id: "job-1" }, ...entries], pagination }));
   const fields = ["create_time", "workflow_id", "outputs_count", "execution_start_time", "preview_output", "execution_error", "progress"];
@@ -91,71 +84,67 @@ test("a list of jobs survives whatever is in it", async () => {
   );
 });
 
-test("a job with a damaged field is listed without it", async () => {
+test("lists a job without its damaged field", async () => {
   const fields = `"outputs_count":1e400,"create_time":99999999999999999999999,"workflow_id":{"a":[NaN,-Infinity]},"preview_output":[]`;
   const get = await connectTo(() => `{"jobs":[{"id":"job-1","status":"failed",${fields}}],"pagination":{"offset":NaN,"total":"many"}}`);
   expect(await (await get("/api/jobs")).json()).toMatchObject({ jobs: [{ id: "job-1", status: "failed" }], pagination: { offset: 0 } });
 });
 
-test("a job's page shows what can be read of a damaged job", async () => {
+test("shows the readable parts of a damaged job", async () => {
   const messages = [null, ["execution_start"], ["execution_start", { timestamp: 1_767_225_600_000 }]];
   const job = { id: "job-1", status: 3, create_time: {}, workflow: "none", execution_status: { status_str: 1, messages }, progress: 7 };
   const get = await connectTo(() => ({ ...job, outputs: { "1": null, "2": { text: ["kept"] } }, execution_meta: { "1": 4 } }));
-  const answer = await get("/api/jobs/job-1");
-  expect(answer.status).toBe(200);
-  const read = await answer.json();
+  const response = await get("/api/jobs/job-1");
+  expect(response.status).toBe(200);
+  const read = await response.json();
   expect(read).toMatchObject({ id: "job-1", status: "unknown", outputs: { "2": { text: ["kept"] } } });
   expect(read.execution_status.messages).toEqual([messages[2]]);
 });
 
-test.each([{ isOld: true }, { isOld: false }])(
-  "a damaged entry of a local server's history and queue is skipped ($isOld)",
-  async ({ isOld }) => {
-    const local = await startLocalServer(undefined, { isOld });
-    servers.push(local);
-    const saved = await harness.request("/api/console/connections", {
-      as: "owner",
-      method: "POST",
-      json: { name: "Local", baseUrl: local.url, shared: true },
-    });
-    const { connection } = await saved.json();
-    const get = reader(connection.id);
-    const waiting = local.submit();
-    const [prompt, damaged] = [[1, "x", {}, { extra_pnginfo: { workflow: null } }, []], 7];
-    const ok = {
-      prompt,
-      outputs: { "1": null, "2": { text: ["kept"] } },
-      status: { status_str: "success", messages: [null, ["execution_start", {}]] },
-    };
-    const entries = { "job-1": ok, "bad-1": null, "bad-2": "text", "bad-3": { outputs: {} }, "bad-4": { ...ok, prompt: "none" } };
-    for (const [id, entry] of Object.entries(entries)) local.place.history.set(id, entry as never);
-    local.place.pending.push(damaged as never);
-    const history = await (await get("/api/history_v2?max_items=10")).json();
-    expect(history).toMatchObject({ history: [{ prompt_id: "job-1" }], unreadable: 4 });
-    const { jobs, unreadable } = await (await get("/api/jobs")).json();
-    expect(jobs.map(({ id }: { id: string }) => id)).toEqual([waiting, "job-1"]);
-    expect(unreadable).toBe(5);
-    const queue = await (await get("/api/queue")).json();
-    expect([queue.queue_pending.length, queue.queue_pending[0][1], queue.unreadable]).toEqual([1, waiting, 1]);
-    expect((await get("/api/jobs?status=completed&limit=1")).status).toBe(200);
-    expect((await get("/api/jobs?status=pending&limit=1")).status).toBe(200);
-    expect(await (await get("/api/jobs/bad-4")).json()).toMatchObject({
-      id: "bad-4",
-      status: "completed",
-      outputs: { "2": ok.outputs["2"] },
-    });
-    expect(await (await get("/api/jobs/bad-2")).json()).toMatchObject({ id: "bad-2", status: "unknown" });
-    const checked = await harness.request(`/api/console/connections/${connection.id}/check`, { as: "owner", method: "POST" });
-    expect(await checked.json()).toMatchObject({ check: { outcome: "active" } });
-  },
-);
+test.each([{ isOld: true }, { isOld: false }])("skips a damaged entry of a local history and queue ($isOld)", async ({ isOld }) => {
+  const local = await startLocalServer(undefined, { isOld });
+  const saved = await harness.request("/api/console/connections", {
+    as: "owner",
+    method: "POST",
+    json: { name: "Local", baseUrl: local.url, shared: true },
+  });
+  const { connection } = await saved.json();
+  const get = reader(connection.id);
+  const waiting = local.submit();
+  const [prompt, damaged] = [[1, "x", {}, { extra_pnginfo: { workflow: null } }, []], 7];
+  const ok = {
+    prompt,
+    outputs: { "1": null, "2": { text: ["kept"] } },
+    status: { status_str: "success", messages: [null, ["execution_start", {}]] },
+  };
+  const entries = { "job-1": ok, "bad-1": null, "bad-2": "text", "bad-3": { outputs: {} }, "bad-4": { ...ok, prompt: "none" } };
+  for (const [id, entry] of Object.entries(entries)) local.place.history.set(id, entry as never);
+  local.place.pending.push(damaged as never);
+  const history = await (await get("/api/history_v2?max_items=10")).json();
+  expect(history).toMatchObject({ history: [{ prompt_id: "job-1" }], unreadable: 4 });
+  const { jobs, unreadable } = await (await get("/api/jobs")).json();
+  expect(jobs.map(({ id }: { id: string }) => id)).toEqual([waiting, "job-1"]);
+  expect(unreadable).toBe(5);
+  const queue = await (await get("/api/queue")).json();
+  expect([queue.queue_pending.length, queue.queue_pending[0][1], queue.unreadable]).toEqual([1, waiting, 1]);
+  expect((await get("/api/jobs?status=completed&limit=1")).status).toBe(200);
+  expect((await get("/api/jobs?status=pending&limit=1")).status).toBe(200);
+  expect(await (await get("/api/jobs/bad-4")).json()).toMatchObject({
+    id: "bad-4",
+    status: "completed",
+    outputs: { "2": ok.outputs["2"] },
+  });
+  expect(await (await get("/api/jobs/bad-2")).json()).toMatchObject({ id: "bad-2", status: "unknown" });
+  const checked = await harness.request(`/api/console/connections/${connection.id}/check`, { as: "owner", method: "POST" });
+  expect(await checked.json()).toMatchObject({ check: { outcome: "active" } });
+});
 
-test("a list whose only entry cannot be read says so", async () => {
+test("reports a list whose only entry is unreadable", async () => {
   const get = await connect({ jobs: strange, pagination });
   expect(await (await get("/api/jobs")).json()).toMatchObject({ jobs: [], unreadable: 4 });
 });
 
-test("a file of them ends with what is missing", async () => {
+test("ends an export with what is missing", async () => {
   const get = await connect({ jobs: [good, strange[1]], pagination });
   const lines = (await (await get("/api/console/jobs/export?format=csv")).text()).trim().split("\r\n");
   expect(lines[1]).toMatch(/^job-1,/);
@@ -165,7 +154,7 @@ test("a file of them ends with what is missing", async () => {
 test.each([
   ["another fault beside", { jobs: [good, strange[0]], pagination: "none" }],
   ["no list", { jobs: { "job-1": good }, pagination }],
-])("an answer with %s is no list of jobs", async (_, answer) => {
+])("rejects an answer with %s as a list of jobs", async (_, answer) => {
   const get = await connect(answer);
   const response = await get("/api/jobs");
   expect(response.status).toBe(502);

@@ -1,18 +1,15 @@
 // What members have used: counted from the jobs submitted here, and reported as far as it is known.
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { type UsageQuery } from "@/lib/contract/people/usage";
 import { readUsage, usageCsv } from "@/lib/server/queries/usage";
-import { createHarness, type Harness } from "@/tests/support/harness";
-import { answerJson, type LittleServer, startLittleServer } from "@/tests/support/little-server";
+import { createHarness } from "@/tests/support/harness";
+import { answerJson } from "@/tests/support/little-server";
+import { startLittleServer } from "@/tests/support/servers";
 import { until } from "@/tests/support/until";
 
 const NOW = Date.parse("2026-06-15T12:00:00Z");
 const DAY_MS = 24 * 60 * 60_000;
 const month: UsageQuery = { within: 24 * 30 };
-let harness: Harness;
-let service: LittleServer;
-let embedded: string;
-let other: string;
 let now = NOW;
 
 type Reported = { status: string; outputs_count?: number; ranMs?: number };
@@ -21,61 +18,55 @@ let jobs = new Map<string, Reported & { createdMs: number }>();
 let count = 0;
 let hasSizes = false;
 
-beforeAll(async () => {
-  harness = await createHarness({ now: () => now });
-  service = await startLittleServer(({ method, url }, response) => {
-    if (method === "POST" && url.startsWith("/api/prompt")) {
-      const id = `job-${(count += 1)}`;
-      jobs.set(id, { status: "pending", createdMs: now });
-      return answerJson(response, { prompt_id: id, number: 1, node_errors: {} });
-    }
-    const sized = /^\/api\/jobs\/(job-\d+)\/assets/.exec(url)?.[1];
-    if (sized !== undefined)
-      return hasSizes
-        ? answerJson(response, { assets: [{ size: 1000 }, { size: 24 }] })
-        : answerJson(response, { code: "NOT_FOUND", message: "404 page not found" }, 404);
-    const list = [...jobs].map(([id, { createdMs, ranMs, ...told }]) => ({
-      id,
-      ...told,
-      create_time: createdMs,
-      ...(ranMs !== undefined && { execution_start_time: createdMs + 10, execution_end_time: createdMs + 10 + ranMs }),
+const harness = await createHarness({ now: () => now });
+const service = await startLittleServer(({ method, url }, response) => {
+  if (method === "POST" && url.startsWith("/api/prompt")) {
+    const id = `job-${(count += 1)}`;
+    jobs.set(id, { status: "pending", createdMs: now });
+    return answerJson(response, { prompt_id: id, number: 1, node_errors: {} });
+  }
+  const sized = /^\/api\/jobs\/(job-\d+)\/assets/.exec(url)?.[1];
+  if (sized !== undefined)
+    return hasSizes
+      ? answerJson(response, { assets: [{ size: 1000 }, { size: 24 }] })
+      : answerJson(response, { code: "NOT_FOUND", message: "404 page not found" }, 404);
+  const list = [...jobs].map(([id, { createdMs, ranMs, ...fields }]) => ({
+    id,
+    ...fields,
+    create_time: createdMs,
+    ...(ranMs !== undefined && { execution_start_time: createdMs + 10, execution_end_time: createdMs + 10 + ranMs }),
+  }));
+  const value = /^\/api\/jobs\/(job-\d+)/.exec(url)?.[1];
+  if (value !== undefined) return answerJson(response, { ...list.find(({ id }) => id === value), outputs: {} });
+  if (method === "POST") return response.writeHead(200).end();
+  if (url.startsWith("/api/history_v2")) {
+    const outputs = { "1": { images: [{ filename: "a.png", subfolder: "", type: "output" }], text: ["said"] } };
+    const ended = list.filter(({ status }) => status === "completed");
+    const history = ended.map(({ id: prompt_id, create_time }) => ({
+      prompt_id,
+      create_time,
+      outputs,
+      status: { status_str: "success", completed: true, messages: [] },
     }));
-    const one = /^\/api\/jobs\/(job-\d+)/.exec(url)?.[1];
-    if (one !== undefined) return answerJson(response, { ...list.find(({ id }) => id === one), outputs: {} });
-    if (method === "POST") return response.writeHead(200).end();
-    if (url.startsWith("/api/history_v2")) {
-      const outputs = { "1": { images: [{ filename: "a.png", subfolder: "", type: "output" }], text: ["said"] } };
-      const ended = list.filter(({ status }) => status === "completed");
-      const history = ended.map(({ id: prompt_id, create_time }) => ({
-        prompt_id,
-        create_time,
-        outputs,
-        status: { status_str: "success", completed: true, messages: [] },
-      }));
-      return answerJson(response, { history });
-    }
-    return answerJson(response, { jobs: list.reverse(), pagination: { offset: 0, limit: 100, total: list.length, has_more: false } });
-  });
-  other = await harness.connect(service.url, "sk-other");
-  const all = await harness.console.store.connections.listFor(harness.viewerOf("owner").memberId);
-  embedded = all.find(({ id }) => id !== other)?.id ?? "";
+    return answerJson(response, { history });
+  }
+  return answerJson(response, { jobs: list.reverse(), pagination: { offset: 0, limit: 100, total: list.length, has_more: false } });
 });
-afterAll(async () => {
-  await harness.dispose();
-  await service.close();
-});
+const other = await harness.connect(service.url, "sk-other");
+const all = await harness.console.store.connections.listFor(harness.viewerOf("owner").memberId);
+const embedded = all.find(({ id }) => id !== other)?.id ?? "";
 
 async function submit(as: "operator" | "admin" | "owner", connection = other): Promise<string> {
-  const answer = await harness.request(`/api/prompt?connection=${connection}`, {
+  const response = await harness.request(`/api/prompt?connection=${connection}`, {
     as,
     method: "POST",
     json: { prompt: { 1: { class_type: "A", inputs: {} } } },
   });
-  expect(answer.status).toBe(200);
-  return (await answer.json()).prompt_id;
+  expect(response.status).toBe(200);
+  return (await response.json()).prompt_id;
 }
-async function ends(id: string, told: Reported): Promise<void> {
-  jobs.set(id, { createdMs: jobs.get(id)?.createdMs ?? now, ...told });
+async function ends(id: string, fields: Reported): Promise<void> {
+  jobs.set(id, { createdMs: jobs.get(id)?.createdMs ?? now, ...fields });
   await harness.request(`/api/jobs?connection=${other}`, { as: "viewer" });
 }
 const usage = async (role: "owner" | "admin" | "operator" | "viewer", query = month) => {
@@ -83,7 +74,7 @@ const usage = async (role: "owner" | "admin" | "operator" | "viewer", query = mo
   return rows.map(({ member, connection, ...figures }) => [member.name, connection.name ?? connection.kind, figures]);
 };
 
-test("runs, failures, time and outputs are those of the jobs that were submitted here, by member and connection", async () => {
+test("sums runs, failures, time and outputs by member and connection", async () => {
   await ends(await submit("operator"), { status: "completed", ranMs: 2500, outputs_count: 2 });
   await ends(await submit("operator"), { status: "failed", ranMs: 500, outputs_count: 0 });
   await ends(await submit("admin"), { status: "completed", ranMs: 1000, outputs_count: 0 });
@@ -95,18 +86,18 @@ test("runs, failures, time and outputs are those of the jobs that were submitted
   ]);
 });
 
-test("outputs are as many as the list says, whichever page was read last, where a service counts texts among them", async () => {
+test("counts outputs as the list does when a service counts texts", async () => {
   const before = await usage("owner");
   expect((await harness.request(`/api/history_v2?connection=${other}`, { as: "viewer" })).status).toBe(200);
   expect(await usage("owner")).toEqual(before);
 });
 
-test("a member sees their own usage, whatever they ask for", async () => {
+test("shows a member only their own usage", async () => {
   expect((await usage("operator")).map(([name]) => name)).toEqual(["operator"]);
   expect(await usage("viewer")).toEqual([]);
 });
 
-test("what the service does not say is at least so much or unknown, and no zero", async () => {
+test("reports missing figures as a minimum or unknown, not as zero", async () => {
   await ends(await submit("owner"), { status: "completed" });
   const runsOfOwner = async () => (await usage("owner")).find(([name]) => name === "Olga Owner")?.[2];
   expect(await runsOfOwner()).toEqual({ runs: 1, failed: { value: 0 }, seconds: {}, outputs: {}, bytes: {} });
@@ -120,9 +111,9 @@ test("what the service does not say is at least so much or unknown, and no zero"
   });
 });
 
-test("sizes are asked for in idle time, where the service says them", async () => {
+test("reads sizes while idle where the service has them", async () => {
   hasSizes = true;
-  const { createSizeReader } = await import("@/lib/server/ledger/list-reader");
+  const { createSizeReader } = await import("@/lib/server/job-index/list-reader");
   const { openForJobs } = await import("@/lib/server/connections/access");
   const { operations } = await import("@/lib/contract/operations");
   const access = await openForJobs(harness.contextOf("owner"), other);
@@ -137,13 +128,13 @@ test("sizes are asked for in idle time, where the service says them", async () =
   expect(row?.[2]).not.toMatchObject({ bytes: { isAtLeast: true } });
 });
 
-test("the service inside says the sizes by itself", async () => {
+test("reads sizes of the embedded service directly", async () => {
   const graph = {
     "1": { class_type: "EmptyImage", inputs: { width: 8, height: 8, batch_size: 1, color: 0 } },
     "2": { class_type: "SaveImage", inputs: { images: ["1", 0], filename_prefix: "used" } },
   };
-  const sent = await harness.request(`/api/prompt?connection=${embedded}`, { as: "operator", method: "POST", json: { prompt: graph } });
-  expect(sent.status).toBe(200);
+  const response = await harness.request(`/api/prompt?connection=${embedded}`, { as: "operator", method: "POST", json: { prompt: graph } });
+  expect(response.status).toBe(200);
   const figures = async () => {
     await harness.request(`/api/jobs?connection=${embedded}`, { as: "operator" });
     const { rows } = await readUsage(harness.contextOf("operator"), month);
@@ -161,7 +152,7 @@ test("the service inside says the sizes by itself", async () => {
   expect(sized.bytes.isAtLeast).toBeUndefined();
 });
 
-test("what was removed from the history stays counted", async () => {
+test("keeps counting jobs removed from the history", async () => {
   const before = await usage("owner");
   await harness.request(`/api/history?connection=${other}`, { as: "operator", method: "POST", json: { clear: true } });
   jobs = new Map();
@@ -169,15 +160,15 @@ test("what was removed from the history stays counted", async () => {
   expect(await usage("owner")).toEqual(before);
 });
 
-test("of a job that was gone before it was seen to end nothing else is claimed", async () => {
+test("claims nothing else about a job removed before its end was seen", async () => {
   const id = await submit("admin");
   const row = async () => (await usage("owner")).find(([name]) => name === "admin")?.[2];
   expect(await row()).toMatchObject({ runs: 2, failed: { value: 0 }, seconds: { value: 1 } });
-  await harness.console.store.jobLedger.forget(other, [id]);
+  await harness.console.store.jobIndexStore.forget(other, [id]);
   expect(await row()).toMatchObject({ runs: 2, failed: { value: 0, isAtLeast: true }, seconds: { value: 1, isAtLeast: true } });
 });
 
-test("a range begins and ends at its moments, and both are in the address", async () => {
+test("limits usage to the range in the address", async () => {
   now = NOW + 10 * DAY_MS;
   expect(await usage("owner", { within: 24 * 7 })).toEqual([]);
   expect((await usage("owner", { within: 24 * 30 })).length).toBe(4);
@@ -191,7 +182,7 @@ test("a range begins and ends at its moments, and both are in the address", asyn
   expect((await harness.request("/api/console/usage/export?within=-1", { as: "owner" })).status).toBe(400);
 });
 
-test("another member's own connection has no name for an admin, and one for its owner and for who sees its jobs", async () => {
+test("names another member's own connection only to its owner and viewers", async () => {
   const { store } = harness.console;
   const { memberId } = harness.viewerOf("operator");
   const own = await store.connections.create({ name: "=My secret cloud", baseUrl: service.url, memberId, createdAt: now });
@@ -214,7 +205,7 @@ test("another member's own connection has no name for an admin, and one for its 
   expect(await names("operator")).toContain("removed");
 });
 
-test("a member who is gone keeps their name, and the file has every row of the page", async () => {
+test("keeps a removed member's name and exports every row", async () => {
   await harness.console.store.members.remove(harness.viewerOf("operator").memberId);
   const rows = await usage("owner");
   expect(rows.map(([name]) => name)).toContain("operator");

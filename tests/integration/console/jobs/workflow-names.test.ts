@@ -13,28 +13,28 @@ const graph = {
 
 async function submit(workflow: Record<string, unknown>): Promise<string> {
   const json = { prompt: graph, extra_data: { extra_pnginfo: { workflow } } };
-  const answer = await harness.request("/api/prompt", { as: "operator", method: "POST", json });
-  expect(answer.status).toBe(200);
-  return ((await answer.json()) as { prompt_id: string }).prompt_id;
+  const response = await harness.request("/api/prompt", { as: "operator", method: "POST", json });
+  expect(response.status).toBe(200);
+  return ((await response.json()) as { prompt_id: string }).prompt_id;
 }
 
 async function listed(jobId: string): Promise<Record<string, unknown> | undefined> {
-  const answer = (await (await harness.request("/api/jobs", { as: "viewer" })).json()) as { jobs: Record<string, unknown>[] };
-  return answer.jobs.find((job) => job.id === jobId);
+  const response = (await (await harness.request("/api/jobs", { as: "viewer" })).json()) as { jobs: Record<string, unknown>[] };
+  return response.jobs.find((job) => job.id === jobId);
 }
 
-test("a job in the list carries the name that its workflow was submitted with", async () => {
+test("shows the submitted workflow name in the list", async () => {
   const jobId = await submit({ id, name: "product-hero-v4" });
   expect(await listed(jobId)).toMatchObject({ workflow_id: id, workflow_name: "product-hero-v4" });
 });
 
-test("a workflow keeps the last name it was given, for its older jobs too", async () => {
+test("applies a workflow's last name to older jobs", async () => {
   const older = await submit({ id, name: "product-hero-v5" });
   await submit({ id, name: "product-hero-v6" });
   expect(await listed(older)).toMatchObject({ workflow_name: "product-hero-v6" });
 });
 
-test("a workflow that nobody named has an id and no name", async () => {
+test("returns an id without a name for an unnamed workflow", async () => {
   const job = await listed(await submit({}));
   expect(job?.workflow_id).toBeTypeOf("string");
   expect(job).not.toHaveProperty("workflow_name");

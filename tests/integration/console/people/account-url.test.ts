@@ -1,20 +1,16 @@
 // A connection's account URL: a change that does not name it keeps it, an empty one removes it.
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { createHarness, type Harness } from "@/tests/support/harness";
+import { expect, test } from "vitest";
+import { createHarness } from "@/tests/support/harness";
 
-let harness: Harness;
-beforeAll(async () => {
-  harness = await createHarness({ upstreamLimits: { readMs: 500, firstRetryMs: 1 } });
-});
-afterAll(() => harness.dispose());
+const harness = await createHarness({ upstreamLimits: { readMs: 500, firstRetryMs: 1 } });
 
 const nowhere = "http://127.0.0.1:9";
 const send = async (method: "POST" | "PUT", path: string, json: object) => {
-  const answer = await harness.request(`/api/console/connections${path}`, { as: "operator", method, json });
-  return { status: answer.status, body: await answer.json() };
+  const response = await harness.request(`/api/console/connections${path}`, { as: "operator", method, json });
+  return { status: response.status, body: await response.json() };
 };
 
-test("an account URL stays through a change of the name, and is gone after an empty one", async () => {
+test("keeps an account URL through a rename and removes an emptied one", async () => {
   const { body } = await send("POST", "", { name: "Cloud", keep: true, baseUrl: nowhere, accountUrl: "https://account.example" });
   const path = `/${body.connection.id}`;
   expect((await send("PUT", path, { name: "Renamed" })).body.connection.accountUrl).toBe("https://account.example");
@@ -23,7 +19,7 @@ test("an account URL stays through a change of the name, and is gone after an em
   expect(list.connections.find(({ id }: { id: string }) => id === body.connection.id)).not.toHaveProperty("accountUrl");
 });
 
-test("an empty account URL of a new connection is none, and a wrong one is refused by its name", async () => {
+test("treats an empty account URL as none and names an invalid one", async () => {
   const made = await send("POST", "", { name: "Cloud", keep: true, baseUrl: nowhere, accountUrl: "" });
   expect(made.status).toBe(201);
   expect(made.body.connection).not.toHaveProperty("accountUrl");
@@ -33,6 +29,6 @@ test("an empty account URL of a new connection is none, and a wrong one is refus
 });
 
 async function readList() {
-  const answer = await harness.request("/api/console/connections", { as: "operator" });
-  return { body: await answer.json() };
+  const response = await harness.request("/api/console/connections", { as: "operator" });
+  return { body: await response.json() };
 }

@@ -12,27 +12,27 @@ beforeEach(async () => {
   harness = await createHarness({ now: () => now });
   opened.push(harness);
 });
-afterAll(() => Promise.all(opened.map((one) => one.dispose())));
+afterAll(() => Promise.all(opened.map((item) => item.dispose())));
 
 const change = async (as: Role, json: unknown) => {
-  const answer = await harness.request("/api/console/account", { as, method: "PUT", json });
-  return { status: answer.status, body: await answer.json() };
+  const response = await harness.request("/api/console/account", { as, method: "PUT", json });
+  return { status: response.status, body: await response.json() };
 };
 const statusOf = async (cookie: string) => (await harness.request("/api/console/account", { cookie })).status;
 const signsIn = async (email: string, password: string) => (await signIn(harness.console, { email, password, address: "198.51.100.9" })).ok;
 
-test("everybody reads and renames themselves, and nobody else", async () => {
+test("lets members read and rename only themselves", async () => {
   expect(await change("viewer", { name: " Ana Ruiz ", id: harness.viewerOf("owner").memberId, role: "owner" })).toMatchObject({
     status: 200,
     body: { member: { name: "Ana Ruiz", role: "viewer" } },
   });
-  const read = await harness.request("/api/console/account", { as: "viewer" });
-  expect(await read.json()).toMatchObject({ member: { name: "Ana Ruiz", email: "viewer@desk.test" } });
+  const response = await harness.request("/api/console/account", { as: "viewer" });
+  expect(await response.json()).toMatchObject({ member: { name: "Ana Ruiz", email: "viewer@desk.test" } });
   expect(await harness.console.store.members.get(harness.viewerOf("owner").memberId)).toMatchObject({ name: "Olga Owner" });
   expect(await statusOf(harness.cookieOf("viewer"))).toBe(200);
 });
 
-test("an address changes with the present password only, and to one that nobody has", async () => {
+test("changes an address only with the password and to a free one", async () => {
   const refused = [
     await change("operator", { email: "new@desk.test" }),
     await change("operator", { email: "new@desk.test", currentPassword: "wrong" }),
@@ -48,7 +48,7 @@ test("an address changes with the present password only, and to one that nobody 
   expect(await change("operator", { email: "NEW@desk.test", currentPassword: PASSWORD })).toMatchObject({ status: 200 });
 });
 
-test("a new password ends every session of the member, and the old one opens nothing", async () => {
+test("ends every session when the password changes", async () => {
   const other = await harness.mintCookie({ sub: harness.viewerOf("operator").memberId, version: 1 });
   expect(await change("operator", { password: "short", currentPassword: PASSWORD })).toMatchObject({ status: 400 });
   expect(await statusOf(other)).toBe(200);
@@ -62,7 +62,7 @@ test("a new password ends every session of the member, and the old one opens not
   ]);
 });
 
-test("the present password cannot be guessed here more often than at the sign-in", async () => {
+test("limits guesses of the current password as at sign-in", async () => {
   const tries = [];
   for (let count = 0; count < 7; count += 1)
     tries.push((await change("admin", { email: "x@desk.test", currentPassword: `guess ${count}` })).status);
@@ -81,7 +81,7 @@ const listed = async (cookie: string): Promise<Listed[]> =>
 const end = async (cookie: string, id = "") =>
   (await harness.request(`/api/console/account/sessions${id}`, { cookie, method: "DELETE" })).status;
 
-test("everybody lists their own sessions, ends one of them, and all others at once", async () => {
+test("lists own sessions and ends one or all others", async () => {
   const sub = harness.viewerOf("viewer").memberId;
   const mine = harness.cookieOf("viewer");
   const [phone, tablet] = [
@@ -101,14 +101,14 @@ test("everybody lists their own sessions, ends one of them, and all others at on
   expect((await listed(mine)).map(({ current }) => current)).toEqual([true]);
 });
 
-test("nobody sees or ends a session of another member", async () => {
+test("hides other members' sessions", async () => {
   const [theirs] = await listed(harness.cookieOf("operator"));
   expect(await end(harness.cookieOf("owner"), `/${theirs?.id}`)).toBe(404);
   expect((await listed(harness.cookieOf("owner"))).some(({ id }) => id === theirs?.id)).toBe(false);
   expect(await statusOf(harness.cookieOf("operator"))).toBe(200);
 });
 
-test("a session ends when it was not used for too long, and at its own end however much it is used", async () => {
+test("expires a session after idle time and at its absolute end", async () => {
   const limited = await createHarness({
     now: () => now,
     settings: { LIGHTDESK_SESSION_IDLE_MINUTES: "30", LIGHTDESK_SESSION_HOURS: "2" },
@@ -122,7 +122,7 @@ test("a session ends when it was not used for too long, and at its own end howev
   expect([await status("viewer"), await status("admin")]).toEqual([401, 401]);
 });
 
-test("the last use is written at most once a minute, with the address it came from", async () => {
+test("records the last use at most once a minute with its address", async () => {
   const as = "viewer";
   const ask = (address: string) => harness.request("/api/console/account", { as, headers: { "x-lightdesk-address": address } });
   const before = now;
@@ -136,7 +136,7 @@ test("the last use is written at most once a minute, with the address it came fr
   expect(await seen()).toEqual([[now, "203.0.113.2"]]);
 });
 
-test("the list of members has when each was last seen: at a sign-in, and at each use", async () => {
+test("shows when each member was last seen", async () => {
   const seenAt = async () => {
     const members = await listMembers(harness.contextOf("admin"));
     return members.ok ? members.value.find(({ id }) => id === harness.viewerOf("viewer").memberId)?.seenAt : members.failure;
@@ -151,7 +151,7 @@ test("the list of members has when each was last seen: at a sign-in, and at each
   expect(await seenAt()).toBe(begunAt + 61_000);
 });
 
-test("the log says which parts changed, never to what", async () => {
+test("logs which fields changed without their values", async () => {
   await change("operator", { name: "Ana", password: "a new long password", currentPassword: PASSWORD });
   const [entry] = await harness.console.store.audit.listNewest(1);
   expect(entry).toMatchObject({ action: "changeAccount", outcome: "name, password", status: 200 });

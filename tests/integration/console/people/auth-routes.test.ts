@@ -1,14 +1,9 @@
 // What a client without an account can cause at /api/auth: no error of the console, no log line, no redirect.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createHarness, type Harness, HOST, PASSWORD } from "@/tests/support/harness";
+import { createHarness, HOST, PASSWORD } from "@/tests/support/harness";
 
 process.env.NEXTAUTH_URL = `http://${HOST}/api/auth`;
-
-let harness: Harness;
-beforeAll(async () => {
-  harness = await createHarness({ settings: { LIGHTDESK_PUBLIC_URL: `http://${HOST}` } });
-});
-afterAll(() => harness.dispose());
+const harness = await createHarness({ settings: { LIGHTDESK_PUBLIC_URL: `http://${HOST}` } });
 
 const long = "x".repeat(60_000);
 const returns = [
@@ -23,20 +18,20 @@ const returns = [
   "",
 ];
 
-async function refusedWith(path: string, { method = "GET", fields, cookie }: Asked = {}) {
+async function refusedWith(path: string, { method = "GET", fields, cookie }: RequestOptions = {}) {
   const body = fields && new URLSearchParams(fields);
-  const answer = await harness.request(path, { method, cookie, body });
-  return [answer.status, answer.headers.get("location"), (await answer.json()).code];
+  const response = await harness.request(path, { method, cookie, body });
+  return [response.status, response.headers.get("location"), (await response.json()).code];
 }
-type Asked = { method?: string; fields?: Record<string, string> | [string, string][]; cookie?: string };
+type RequestOptions = { method?: string; fields?: Record<string, string> | [string, string][]; cookie?: string };
 
 /** A token against foreign forms, with its cookie. */
 async function begin() {
-  const answer = await harness.request("/api/auth/csrf");
-  const { csrfToken }: { csrfToken: string } = await answer.json();
+  const response = await harness.request("/api/auth/csrf");
+  const { csrfToken }: { csrfToken: string } = await response.json();
   return {
     csrfToken,
-    cookie: answer.headers
+    cookie: response.headers
       .getSetCookie()
       .map((line) => line.split(";")[0])
       .join("; "),
@@ -95,15 +90,15 @@ describe("without an account", () => {
         ["error", "x"],
       ]);
       const cookie = `lightdesk.callback=${encodeURIComponent(callbackUrl.slice(0, 3000))}; lightdesk.session=nonsense; lightdesk.csrf=%`;
-      const answer = await harness.request(`/api/auth/${step}?${query.toString()}`, { cookie });
-      expect([answer.status, answer.headers.get("location")]).toEqual([200, null]);
-      expect(JSON.stringify([await answer.json(), answer.headers.getSetCookie()])).not.toMatch(/evil/);
+      const response = await harness.request(`/api/auth/${step}?${query.toString()}`, { cookie });
+      expect([response.status, response.headers.get("location")]).toEqual([200, null]);
+      expect(JSON.stringify([await response.json(), response.headers.getSetCookie()])).not.toMatch(/evil/);
     }
   });
 
   it.each(["callback/credentials", "signout"])("POST %s is refused without a token against foreign forms", async (step) => {
     for (const callbackUrl of returns) {
-      const asked: Asked = {
+      const routeRequest: RequestOptions = {
         method: "POST",
         fields: [
           ["callbackUrl", callbackUrl],
@@ -112,7 +107,7 @@ describe("without an account", () => {
           ["json", "x"],
         ],
       };
-      expect(await refusedWith(`/api/auth/${step}?callbackUrl=${encodeURIComponent(callbackUrl)}`, asked)).toEqual([
+      expect(await refusedWith(`/api/auth/${step}?callbackUrl=${encodeURIComponent(callbackUrl)}`, routeRequest)).toEqual([
         400,
         null,
         "BAD_REQUEST",
@@ -121,18 +116,18 @@ describe("without an account", () => {
   });
 });
 
-it("leads to the console after a sign-in, whatever address was sent", async () => {
+it("redirects only to the console after sign-in", async () => {
   for (const callbackUrl of returns.slice(0, 4)) {
     const { csrfToken, cookie } = await begin();
     const fields = { csrfToken, email: "viewer@desk.test", password: PASSWORD, callbackUrl };
     const path = `/api/auth/callback/credentials?callbackUrl=${encodeURIComponent(callbackUrl)}`;
-    const answer = await harness.request(path, { method: "POST", cookie, body: new URLSearchParams(fields) });
-    expect([answer.status, await answer.json()]).toEqual([200, { url: `http://${HOST}` }]);
-    expect(answer.headers.getSetCookie().join()).toContain("lightdesk.session=");
+    const response = await harness.request(path, { method: "POST", cookie, body: new URLSearchParams(fields) });
+    expect([response.status, await response.json()]).toEqual([200, { url: `http://${HOST}` }]);
+    expect(response.headers.getSetCookie().join()).toContain("lightdesk.session=");
   }
 });
 
-it("answers a wrong password with 401, and attempts beyond the limit with 429 and Retry-After", async () => {
+it("answers 401 for a wrong password and 429 with Retry-After beyond the limit", async () => {
   const { csrfToken, cookie } = await begin();
   const fields = { csrfToken, email: "nobody@desk.test", password: "wrong" };
   const attempt = () => harness.request("/api/auth/callback/credentials", { method: "POST", cookie, body: new URLSearchParams(fields) });

@@ -1,44 +1,36 @@
 // A member is removed or gets a lower role while their request is still running: the rest of it is not done with the former rights.
 // Generated over every route that takes a body, with a case for each act of many steps.
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { createHarness, type Harness } from "@/tests/support/harness";
-import { answerJson, type LittleServer, startLittleServer } from "@/tests/support/little-server";
+import { beforeEach, describe, expect, test } from "vitest";
+import { createHarness } from "@/tests/support/harness";
+import { answerJson } from "@/tests/support/little-server";
 import { readZip } from "@/tests/support/read-zip";
 import { loadRoutes } from "@/tests/support/routes";
+import { startLittleServer } from "@/tests/support/servers";
 import { makeToken } from "@/tests/support/tokens";
 
 const ID = "00000000-0000-4000-8000-000000000000";
-let harness: Harness;
-let service: LittleServer;
-let connection: string;
 /** Called before the service answers. */
 let meanwhile: () => Promise<void> = () => Promise.resolve();
 
-beforeAll(async () => {
-  harness = await createHarness();
-  service = await startLittleServer(async ({ url }, response) => {
-    await meanwhile();
-    if (url.startsWith("/api/jobs?"))
-      return answerJson(response, {
-        jobs: [{ id: `job-${service.seen.length}`, status: "in_progress", create_time: 1 }],
-        pagination: { has_more: true },
-      });
-    if (url.endsWith("/content")) return response.writeHead(200).end("bytes");
-    answerJson(response, {
-      id: url.split("/").pop(),
-      name: "a.png",
-      tags: [],
-      status: "active",
-      size: 1,
-      created_at: "2026-01-01T00:00:00Z",
+const harness = await createHarness();
+const service = await startLittleServer(async ({ url }, response) => {
+  await meanwhile();
+  if (url.startsWith("/api/jobs?"))
+    return answerJson(response, {
+      jobs: [{ id: `job-${service.seen.length}`, status: "in_progress", create_time: 1 }],
+      pagination: { has_more: true },
     });
+  if (url.endsWith("/content")) return response.writeHead(200).end("bytes");
+  answerJson(response, {
+    id: url.split("/").pop(),
+    name: "a.png",
+    tags: [],
+    status: "active",
+    size: 1,
+    created_at: "2026-01-01T00:00:00Z",
   });
-  connection = await harness.connect(service.url, "a-key-of-the-team");
 });
-afterAll(async () => {
-  await harness.dispose();
-  await service.close();
-});
+const connection = await harness.connect(service.url, "a-key-of-the-team");
 
 /** Leaves out an aborted upload of an earlier test that arrives late, and what the job index reads of single jobs. */
 const calls = () => service.seen.filter(({ url }) => !/^\/api\/(userdata|upload)|^\/api\/jobs\/[^/]+$/.test(url));
@@ -67,8 +59,8 @@ const ways = {
   lowered: () => harness.request(`/api/console/members/${person.id}`, { as: "owner", method: "PUT", json: { role: "viewer" } }),
 };
 async function lose(way: keyof typeof ways) {
-  const answer = await ways[way]();
-  expect(answer.ok).toBe(true);
+  const response = await ways[way]();
+  expect(response.ok).toBe(true);
 }
 
 const bodies: Readonly<Record<string, unknown>> = {
@@ -109,19 +101,19 @@ describe.each(["removed", "lowered", "suspended"] as const)("a member who is %s 
       const isMember = path.startsWith("/api/console/members/0");
       const value = path.startsWith("/api/console/connections/") ? connection : isMember ? harness.viewerOf("viewer").memberId : ID;
       const { store } = harness.console;
-      const kept = async () =>
+      const remainingRows = async () =>
         JSON.stringify([
           (await store.members.list()).filter(({ id }) => id !== person.id),
           await store.connections.listFor(person.id),
           await store.connections.listFor(harness.viewerOf("owner").memberId),
         ]);
-      const before = await kept();
-      let asked = false;
+      const before = await remainingRows();
+      let hasRequest = false;
       const stream = new ReadableStream<Uint8Array>(
         {
           async pull(controller) {
-            if (asked) return controller.close();
-            asked = true;
+            if (hasRequest) return controller.close();
+            hasRequest = true;
             controller.enqueue(Buffer.from(body.slice(0, -1)));
             await lose(way);
             controller.enqueue(Buffer.from(body.slice(-1)));
@@ -145,15 +137,15 @@ describe.each(["removed", "lowered", "suspended"] as const)("a member who is %s 
         "content-length": String(body.length),
       };
       const init = { method: _label.split(" ")[0], headers, body: stream, duplex: "half" };
-      const answer = await handler(new Request(`http://desk.test${path}?connection=${connection}`, init), {
+      const response = await handler(new Request(`http://desk.test${path}?connection=${connection}`, init), {
         params: Promise.resolve(params),
       });
-      const text = await answer.text();
+      const text = await response.text();
       // A route that takes no body has already acted; all others answer as to a stranger.
-      if (asked) expect([answer.status, text.includes("UNAUTHORIZED")], text).toEqual([401, true]);
-      if (asked) expect(await kept()).toBe(before);
+      if (hasRequest) expect([response.status, text.includes("UNAUTHORIZED")], text).toEqual([401, true]);
+      if (hasRequest) expect(await remainingRows()).toBe(before);
       expect([undefined, "Late"]).toContain((await store.members.get(person.id))?.name);
-      if (asked) expect(service.seen.filter(({ method, body: got }) => method !== "GET" && got.toString() === body)).toEqual([]);
+      if (hasRequest) expect(service.seen.filter(({ method, body: got }) => method !== "GET" && got.toString() === body)).toEqual([]);
     },
   );
 });
@@ -167,30 +159,30 @@ describe.each(["removed", "lowered", "suspended"] as const)("a member who is %s 
 
   test("stops no further job", async () => {
     after(1);
-    const answer = await harness.request(`/api/console/jobs/stop?connection=${connection}`, {
+    const response = await harness.request(`/api/console/jobs/stop?connection=${connection}`, {
       cookie: person.cookie,
       method: "POST",
       json: { ids: ["job-1", "job-2"] },
     });
-    expect([401, 403]).toContain(answer.status);
+    expect([401, 403]).toContain(response.status);
     expect(calls().filter(({ method }) => method === "POST")).toEqual([]);
   });
 
   test("gets no further page of an export", async () => {
     after(2);
-    const answer = await harness.request(`/api/console/jobs/export?connection=${connection}&format=json`, { cookie: person.cookie });
-    const text = await answer.text();
+    const response = await harness.request(`/api/console/jobs/export?connection=${connection}&format=json`, { cookie: person.cookie });
+    const text = await response.text();
     expect(text).toMatch(/"complete":false,"failure":\{"code":"(UNAUTHORIZED|ROLE_TOO_LOW)"/);
     expect(calls().filter(({ url }) => url.startsWith("/api/jobs?")).length).toBeLessThanOrEqual(2);
   });
 
   test("gets no further file of an archive", async () => {
-    const chosen = await harness.request(`/api/console/archive?connection=${connection}`, {
+    const response = await harness.request(`/api/console/archive?connection=${connection}`, {
       cookie: person.cookie,
       method: "POST",
       json: { ids: ["a", "b", "c"] },
     });
-    const { id } = (await chosen.json()) as { id: string };
+    const { id } = (await response.json()) as { id: string };
     service.seen.length = 0;
     // The job index may read its list at the same time.
     const assetCalls = () => calls().filter(({ url }) => !url.startsWith("/api/jobs?"));
@@ -203,12 +195,12 @@ describe.each(["removed", "lowered", "suspended"] as const)("a member who is %s 
 
   test("makes no connection, however long the service takes to say whose key it is", async () => {
     after(1);
-    const made = await harness.request("/api/console/connections", {
+    const response = await harness.request("/api/console/connections", {
       cookie: person.cookie,
       method: "POST",
       json: { name: "Made late", baseUrl: service.url, key: "another-key", keep: true, shared: true },
     });
-    expect([401, 403]).toContain(made.status);
+    expect([401, 403]).toContain(response.status);
     const { store } = harness.console;
     const names = (await store.connections.listFor(harness.viewerOf("owner").memberId)).map(({ name }) => name);
     expect(names).not.toContain("Made late");
@@ -229,7 +221,7 @@ describe.each<[string, (id: string) => Promise<unknown>, number]>([
       "multipart/form-data; boundary=x",
       '--x\r\nContent-Disposition: form-data; name="image"; filename="a.png"\r\n\r\na\r\n--x--\r\n',
     ],
-  ])("sends nothing on whose end came after it, to %s", async (path, type, text) => {
+  ])("forwards nothing after the member lost access, to %s", async (path, type, text) => {
     const { id, headers } = await make();
     const body = new ReadableStream<Uint8Array>(
       {
@@ -242,19 +234,19 @@ describe.each<[string, (id: string) => Promise<unknown>, number]>([
       },
       { highWaterMark: 0 },
     );
-    const answer = await harness.request(path, {
+    const response = await harness.request(path, {
       method: "POST",
       headers: { ...headers, "content-type": type, "content-length": String(text.length) },
       body,
     });
-    expect(answer.status).toBe(status);
+    expect(response.status).toBe(status);
     expect(service.seen.filter(({ method, body: got }) => method !== "GET" && got.toString() === text)).toEqual([]);
   });
 
   test("gets no further file of an archive, and stops no further job", async () => {
     const { id, headers } = await make();
-    const chosen = await harness.request("/api/console/archive", { headers, method: "POST", json: { ids: ["a", "b", "c"] } });
-    const archive = ((await chosen.json()) as { id: string }).id;
+    const response = await harness.request("/api/console/archive", { headers, method: "POST", json: { ids: ["a", "b", "c"] } });
+    const archive = ((await response.json()) as { id: string }).id;
     service.seen.length = 0;
     meanwhile = async () => {
       if (calls().length === 2) await end(id);

@@ -1,5 +1,5 @@
 // The team through the console's own API, with real sessions: who may change whom, and which sessions that ends.
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { type AuditPage } from "@/lib/contract/audit/audit";
 import { type Role } from "@/lib/contract/people/roles";
 import { readInvitation } from "@/lib/server/auth/members";
@@ -11,7 +11,6 @@ let harness: Harness;
 beforeEach(async () => {
   harness = await createHarness({ now: () => now });
 });
-afterEach(() => harness.dispose());
 
 const idOf = (role: Role) => harness.viewerOf(role).memberId;
 const member = (method: "PUT" | "DELETE", id: string, asking: Asking) =>
@@ -19,25 +18,25 @@ const member = (method: "PUT" | "DELETE", id: string, asking: Asking) =>
 const jobsStatus = async (cookie: string) => (await harness.request("/api/jobs", { cookie })).status;
 
 async function invite(email: string, role: Role, asking: Asking = { as: "admin" }): Promise<{ token: string; url: string }> {
-  const answer = await harness.request("/api/console/members/invitations", { method: "POST", json: { email, role }, ...asking });
-  const { url }: { url: string } = await answer.json();
+  const response = await harness.request("/api/console/members/invitations", { method: "POST", json: { email, role }, ...asking });
+  const { url }: { url: string } = await response.json();
   return { url, token: new URL(url).searchParams.get("token") ?? "" };
 }
 
 async function accept(token: string) {
   const json = { token, name: "New", password: "a good long password" };
-  const answer = await harness.request("/api/console/members/invitations/accept", { method: "POST", json });
-  return { status: answer.status, body: await answer.json() };
+  const response = await harness.request("/api/console/members/invitations/accept", { method: "POST", json });
+  return { status: response.status, body: await response.json() };
 }
 
-test.each(["owner", "admin"] as const)("the only owner can neither be lowered, disabled nor removed, by the %s", async (as) => {
+test.each(["owner", "admin"] as const)("protects the only owner from being lowered, disabled or removed by the %s", async (as) => {
   expect((await member("PUT", idOf("owner"), { as, json: { role: "viewer" } })).status).toBe(403);
   expect((await member("PUT", idOf("owner"), { as, json: { disabled: true } })).status).toBe(403);
   expect((await member("DELETE", idOf("owner"), { as })).status).toBe(403);
   expect(await harness.console.store.members.get(idOf("owner"))).toMatchObject({ role: "owner", disabled: false });
 });
 
-test("nobody is made an owner, by whomever, nor raises themselves", async () => {
+test("never promotes anyone to owner, nor oneself", async () => {
   expect((await member("PUT", idOf("viewer"), { as: "owner", json: { role: "owner" } })).status).toBe(400);
   expect((await member("PUT", idOf("admin"), { as: "admin", json: { role: "admin" } })).status).toBe(403);
   for (const as of ["operator", "viewer"] as const) {
@@ -48,27 +47,27 @@ test("nobody is made an owner, by whomever, nor raises themselves", async () => 
   }
 });
 
-test("a changed role ends the sessions that were open before it, and only those of that member", async () => {
+test("ends only that member's earlier sessions when a role changes", async () => {
   expect(await jobsStatus(harness.cookieOf("operator"))).toBe(200);
   expect((await member("PUT", idOf("operator"), { as: "admin", json: { role: "viewer" } })).status).toBe(200);
   expect(await jobsStatus(harness.cookieOf("operator"))).toBe(401);
   expect(await jobsStatus(harness.cookieOf("viewer"))).toBe(200);
 });
 
-test("a removed member's session ends, and their own connections go with their keys", async () => {
-  const made = await harness.request("/api/console/connections", {
+test("ends a removed member's session and deletes their connections and keys", async () => {
+  const response = await harness.request("/api/console/connections", {
     as: "operator",
     method: "POST",
     json: { name: "Mine", baseUrl: "http://127.0.0.1:9", key: "sk-mine", keep: true },
   });
-  const { connection }: { connection: { id: string } } = await made.json();
+  const { connection }: { connection: { id: string } } = await response.json();
   expect(await harness.console.store.keys.getOf(connection.id)).toBeDefined();
   expect((await member("DELETE", idOf("operator"), { as: "admin" })).status).toBe(204);
   expect(await jobsStatus(harness.cookieOf("operator"))).toBe(401);
   expect(await harness.console.store.keys.getOf(connection.id)).toBeUndefined();
 });
 
-test("an invitation shows its state to whoever has it: open, used, expired, or unknown", async () => {
+test("shows whether an invitation is open, used, expired or unknown", async () => {
   const { token } = await invite("new@desk.test", "operator");
   expect(await readInvitation(harness.console, token)).toEqual({ state: "open", email: "new@desk.test", role: "operator", resets: false });
   expect((await accept(token)).status).toBe(201);
@@ -82,7 +81,7 @@ test("an invitation shows its state to whoever has it: open, used, expired, or u
   expect(await accept("guess")).toMatchObject({ status: 401, body: { details: { invitation: "unknown" } } });
 });
 
-test("an open invitation is worth nothing once whoever made it was removed, lowered or suspended", async () => {
+test("invalidates an invitation when its author is removed, lowered or suspended", async () => {
   const byAdmin = await invite("friend@desk.test", "admin");
   expect((await member("PUT", idOf("admin"), { as: "owner", json: { disabled: true } })).status).toBe(200);
   expect(await accept(byAdmin.token)).toMatchObject({ status: 401, body: { details: { invitation: "withdrawn" } } });
@@ -95,7 +94,7 @@ test("an open invitation is worth nothing once whoever made it was removed, lowe
   expect(await harness.console.store.members.getByEmail("friend@desk.test")).toBeUndefined();
 });
 
-test("an invitation's link leads to where whoever made it has the console open", async () => {
+test("links an invitation to the address its author uses", async () => {
   const fromLan = { as: "owner" as const, headers: { host: "10.0.0.5:3000", origin: "http://10.0.0.5:3000" } };
   expect((await invite("lan@desk.test", "viewer", fromLan)).url).toMatch(/^http:\/\/10\.0\.0\.5:3000\/invitation\?token=/);
 });
@@ -105,7 +104,7 @@ async function audit(query = ""): Promise<AuditPage["entries"]> {
   return page.entries;
 }
 
-test("records acts on members with names and addresses of then, both roles and the admin", async () => {
+test("logs member changes with names and addresses at that time", async () => {
   const { token } = await invite("new@desk.test", "viewer");
   await accept(token);
   const id = (await harness.console.store.members.getByEmail("new@desk.test"))?.id ?? "";
@@ -142,7 +141,7 @@ test("names the members of older entries, removed ones by their last entry", asy
   ]);
 });
 
-test("tells why an act on a member is refused, in the answer and in the log", async () => {
+test("explains a refused member change in the answer and in the log", async () => {
   const codes = async (id: string, asking: Asking) => (await (await member("PUT", id, asking)).json()).code;
   expect(await codes(idOf("owner"), { as: "admin", json: { role: "viewer" } })).toBe("OWNER_PROTECTED");
   expect(await codes(idOf("owner"), { as: "owner", json: { disabled: true } })).toBe("OWNER_PROTECTED");
@@ -162,15 +161,15 @@ test("tells why an act on a member is refused, in the answer and in the log", as
 
 type Listed = { id: string; email: string; state: string; role: string; invitedBy?: string; createdAt?: number; expiresAt: number };
 async function invitations(): Promise<Listed[]> {
-  const answer = await harness.request("/api/console/members/invitations", { as: "admin" });
-  const text = await answer.text();
+  const response = await harness.request("/api/console/members/invitations", { as: "admin" });
+  const text = await response.text();
   expect(text).not.toMatch(/token/i);
   return JSON.parse(text).invitations;
 }
 const withdraw = async (id: string, asking: Asking = { as: "admin" }) =>
   (await harness.request(`/api/console/members/invitations/${id}`, { method: "DELETE", ...asking })).status;
 
-test("invitations are listed with who made them, their role, their end and what became of them, never with their link", async () => {
+test("lists invitations with author, role, end and outcome, never the link", async () => {
   const used = await invite("used@desk.test", "viewer", { as: "owner" });
   await accept(used.token);
   await invite("open@desk.test", "operator");
@@ -184,7 +183,7 @@ test("invitations are listed with who made them, their role, their end and what 
     expect((await harness.request("/api/console/members/invitations", { as })).status).toBe(403);
 });
 
-test("an invitation that was withdrawn lets nobody in, and one that was used cannot be withdrawn", async () => {
+test("refuses withdrawn invitations and withdrawing used ones", async () => {
   const { token } = await invite("wrong@desk.test", "operator");
   const [made] = await invitations();
   expect(await withdraw(made?.id ?? "", { as: "operator" })).toBe(403);
@@ -200,7 +199,7 @@ test("an invitation that was withdrawn lets nobody in, and one that was used can
   expect(await withdraw(joined?.id ?? "")).toBe(404);
 });
 
-test("a second link to one address makes the first one worthless", async () => {
+test("invalidates the first link when a second is created", async () => {
   const first = await invite("twice@desk.test", "viewer");
   const second = await invite("twice@desk.test", "operator");
   expect([(await readInvitation(harness.console, first.token)).state, (await readInvitation(harness.console, second.token)).state]).toEqual(

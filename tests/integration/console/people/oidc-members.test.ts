@@ -1,18 +1,14 @@
 // Signing in at a provider: removed members stay out, groups decide roles, and sign-ins from one address are limited.
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { type AuditPage } from "@/lib/contract/audit/audit";
 import { type MemberView } from "@/lib/contract/console";
-import { createHarness, type Harness, HOST, PASSWORD } from "@/tests/support/harness";
+import { createHarness, HOST, PASSWORD } from "@/tests/support/harness";
 import { oidcBrowser } from "@/tests/support/oidc-browser";
-import { settingsOf, startTokenIssuer, type TokenIssuer } from "@/tests/support/token-issuer";
+import { settingsOf, startTokenIssuer } from "@/tests/support/token-issuer";
 
-let now = Date.now();
-let acme: TokenIssuer;
-let other: TokenIssuer;
-let corp: TokenIssuer;
-let harness: Harness;
-beforeAll(async () => {
-  [acme, other, corp] = await Promise.all([startTokenIssuer(), startTokenIssuer(), startTokenIssuer()]);
+describe("oidc members", async () => {
+  let now = Date.now();
+  const [acme, other, corp] = await Promise.all([startTokenIssuer(), startTokenIssuer(), startTokenIssuer()]);
   const settings = {
     LIGHTDESK_PUBLIC_URL: `http://${HOST}`,
     LIGHTDESK_OIDC: "acme,other,open,corp",
@@ -21,145 +17,176 @@ beforeAll(async () => {
     ...settingsOf("open", other, { LINK: "1" }),
     ...settingsOf("corp", corp, { ROLE_CLAIM: "groups", ROLES: "leads:admin,artists:operator,drawers:operator,guests:viewer", LINK: "1" }),
   };
-  harness = await createHarness({ now: () => now, settings });
-});
-afterAll(async () => {
-  await harness.dispose();
-  await Promise.all([acme.stop(), other.stop(), corp.stop()]);
-});
+  const harness = await createHarness({ now: () => now, settings });
 
-beforeEach(() => {
-  now += 2 * 60_000; // past the limit of attempts
-});
+  beforeEach(() => {
+    now += 2 * 60_000; // past the limit of attempts
+  });
 
-const browser = () => oidcBrowser(harness);
+  const browser = () => oidcBrowser(harness);
 
-test("a whole office signs in from one address at once, and guessing there is still held up", async () => {
-  const office = Array.from({ length: 25 }, (_, index) => `colleague-${index}`);
-  const places = [];
-  for (const sub of office) {
-    acme.bend({ claims: { sub, email: `${sub}@example.com` } });
-    places.push(await browser().signIn("acme", acme));
-  }
-  expect(new Set(places)).toEqual(new Set(["/jobs"]));
-  const tries = [];
-  for (let count = 0; count < 130; count += 1) tries.push(await browser().finish("acme", { state: "guess", code: "guess" }));
-  expect([tries[0], tries.at(-1), tries.filter((tried) => tried === "lost").length]).toEqual(["lost", "too-many", 120]);
-});
+  test("lets many people sign in from one address but still slows guessing", async () => {
+    const office = Array.from({ length: 25 }, (_, index) => `colleague-${index}`);
+    const places = [];
+    for (const sub of office) {
+      acme.bend({ claims: { sub, email: `${sub}@example.com` } });
+      places.push(await browser().signIn("acme", acme));
+    }
+    expect(new Set(places)).toEqual(new Set(["/jobs"]));
+    const tries = [];
+    for (let count = 0; count < 130; count += 1) tries.push(await browser().finish("acme", { state: "guess", code: "guess" }));
+    expect([tries[0], tries.at(-1), tries.filter((tried) => tried === "lost").length]).toEqual(["lost", "too-many", 120]);
+  });
 
-test("a suspended member and a removed one stay out, and a member without a password has none that fits", async () => {
-  const { store } = harness.console;
-  acme.bend({ claims: { sub: "dora", email: "dora@example.com" } });
-  const dora = browser();
-  await dora.signIn("acme", acme);
-  const member = await store.members.getByEmail("dora@example.com");
-  const { signIn } = await import("@/lib/server/auth/sign-in");
-  for (const password of ["", " ", "undefined", PASSWORD])
-    expect(await signIn(harness.console, { email: "dora@example.com", password, address: "198.51.100.77" })).toMatchObject({
-      ok: false,
-      failure: { code: "UNAUTHORIZED" },
-    });
-  await store.members.change(member?.id ?? "", { disabled: true });
-  expect(await dora.me()).toMatchObject({ code: "UNAUTHORIZED" });
-  expect(await dora.signIn("acme", acme)).toBe("suspended");
-  await store.members.remove(member?.id ?? "");
-  expect(await dora.signIn("acme", acme)).toBe("removed");
-  expect(await store.members.getByEmail("dora@example.com")).toBeUndefined();
-});
+  test("keeps suspended and removed members out, and passwordless ones without one", async () => {
+    const { store } = harness.console;
+    acme.bend({ claims: { sub: "dora", email: "dora@example.com" } });
+    const dora = browser();
+    await dora.signIn("acme", acme);
+    const member = await store.members.getByEmail("dora@example.com");
+    const { signIn } = await import("@/lib/server/auth/sign-in");
+    for (const password of ["", " ", "undefined", PASSWORD])
+      expect(await signIn(harness.console, { email: "dora@example.com", password, address: "198.51.100.77" })).toMatchObject({
+        ok: false,
+        failure: { code: "UNAUTHORIZED" },
+      });
+    await store.members.change(member?.id ?? "", { disabled: true });
+    expect(await dora.me()).toMatchObject({ code: "UNAUTHORIZED" });
+    expect(await dora.signIn("acme", acme)).toBe("suspended");
+    await store.members.remove(member?.id ?? "");
+    expect(await dora.signIn("acme", acme)).toBe("removed");
+    expect(await store.members.getByEmail("dora@example.com")).toBeUndefined();
+  });
 
-test("a removed member comes back by an invitation alone, whichever provider, subject or address rule would let them in", async () => {
-  const { store } = harness.console;
-  const invite = async (email: string) => {
-    const asked = { as: "owner", method: "POST", json: { email, role: "viewer" } } as const;
-    const { url }: { url: string } = await (await harness.request("/api/console/members/invitations", asked)).json();
+  test("readmits a removed member only by invitation, whatever the provider", async () => {
+    const { store } = harness.console;
+    const invite = async (email: string) => {
+      const options = { as: "owner", method: "POST", json: { email, role: "viewer" } } as const;
+      const { url }: { url: string } = await (await harness.request("/api/console/members/invitations", options)).json();
+      return new URL(url).searchParams.get("token") ?? "";
+    };
+    const remove = async (email: string) =>
+      harness.request(`/api/console/members/${(await store.members.getByEmail(email))?.id ?? ""}`, { as: "owner", method: "DELETE" });
+    const passwordHash = (await store.members.getByEmail("owner@desk.test"))?.passwordHash;
+    await store.members.create({ name: "Rex", email: "rex@example.com", role: "viewer", passwordHash, createdAt: now });
+    expect((await remove("rex@example.com")).status).toBe(204);
+    acme.bend({ claims: { sub: "rex", email: "rex@example.com" } });
+    other.bend({ claims: { sub: "rex at other", email: "rex@example.com" } });
+    expect(await browser().signIn("acme", acme)).toBe("removed");
+    expect(await browser().signIn("other", other)).toBe("removed");
+    expect(await store.members.getByEmail("rex@example.com")).toBeUndefined();
+    const token = await invite("rex@example.com");
+    expect(await browser().signIn("other", other, { purpose: "join", token })).toBe("/jobs");
+    expect(await browser().signIn("other", other)).toBe("/jobs");
+    // Invited with a password, but the provider's identity was known before: the address rule leads to the new member.
+    expect((await remove("rex@example.com")).status).toBe(204);
+    expect(await browser().signIn("other", other)).toBe("removed");
+    const accepted = { token: await invite("rex@example.com"), name: "Rex", password: PASSWORD };
+    expect((await harness.request("/api/console/members/invitations/accept", { method: "POST", json: accepted })).status).toBe(201);
+    expect(await browser().signIn("open", other)).toBe("/jobs");
+  });
+
+  const asInGroups = (sub: string, groups: string[]) => corp.bend({ claims: { sub, email: `${sub}@example.com`, name: sub, groups } });
+  const invite = async (email: string, role: string): Promise<string> => {
+    await harness.renewCookies();
+    const options = { as: "owner", method: "POST", json: { email, role } } as const;
+    const { url }: { url: string } = await (await harness.request("/api/console/members/invitations", options)).json();
     return new URL(url).searchParams.get("token") ?? "";
   };
-  const remove = async (email: string) =>
-    harness.request(`/api/console/members/${(await store.members.getByEmail(email))?.id ?? ""}`, { as: "owner", method: "DELETE" });
-  const passwordHash = (await store.members.getByEmail("owner@desk.test"))?.passwordHash;
-  await store.members.create({ name: "Rex", email: "rex@example.com", role: "viewer", passwordHash, createdAt: now });
-  expect((await remove("rex@example.com")).status).toBe(204);
-  acme.bend({ claims: { sub: "rex", email: "rex@example.com" } });
-  other.bend({ claims: { sub: "rex at other", email: "rex@example.com" } });
-  expect(await browser().signIn("acme", acme)).toBe("removed");
-  expect(await browser().signIn("other", other)).toBe("removed");
-  expect(await store.members.getByEmail("rex@example.com")).toBeUndefined();
-  const token = await invite("rex@example.com");
-  expect(await browser().signIn("other", other, { purpose: "join", token })).toBe("/jobs");
-  expect(await browser().signIn("other", other)).toBe("/jobs");
-  // Invited with a password, but the provider's identity was known before: the address rule leads to the new member.
-  expect((await remove("rex@example.com")).status).toBe(204);
-  expect(await browser().signIn("other", other)).toBe("removed");
-  const accepted = { token: await invite("rex@example.com"), name: "Rex", password: PASSWORD };
-  expect((await harness.request("/api/console/members/invitations/accept", { method: "POST", json: accepted })).status).toBe(201);
-  expect(await browser().signIn("open", other)).toBe("/jobs");
-});
+  const joinAsLead = async (sub: string, groups: string[]) => {
+    const token = await invite(`${sub}@example.com`, "operator");
+    asInGroups(sub, groups);
+    expect(await browser().signIn("corp", corp, { purpose: "join", token })).toBe("/jobs");
+    const member = await harness.console.store.members.getByEmail(`${sub}@example.com`);
+    if (!member) throw new Error(`no member ${sub}`);
+    return member;
+  };
+  const auditOf = async (action: string): Promise<AuditPage["entries"]> => {
+    await harness.renewCookies();
+    const page: AuditPage = await (await harness.request(`/api/console/audit?action=${action}`, { as: "owner" })).json();
+    return page.entries;
+  };
 
-const asInGroups = (sub: string, groups: string[]) => corp.bend({ claims: { sub, email: `${sub}@example.com`, name: sub, groups } });
-const invite = async (email: string, role: string): Promise<string> => {
-  await harness.renewCookies();
-  const asked = { as: "owner", method: "POST", json: { email, role } } as const;
-  const { url }: { url: string } = await (await harness.request("/api/console/members/invitations", asked)).json();
-  return new URL(url).searchParams.get("token") ?? "";
-};
-const joinAsLead = async (sub: string, groups: string[]) => {
-  const token = await invite(`${sub}@example.com`, "operator");
-  asInGroups(sub, groups);
-  expect(await browser().signIn("corp", corp, { purpose: "join", token })).toBe("/jobs");
-  const member = await harness.console.store.members.getByEmail(`${sub}@example.com`);
-  if (!member) throw new Error(`no member ${sub}`);
-  return member;
-};
-const auditOf = async (action: string): Promise<AuditPage["entries"]> => {
-  await harness.renewCookies();
-  const page: AuditPage = await (await harness.request(`/api/console/audit?action=${action}`, { as: "owner" })).json();
-  return page.entries;
-};
-
-test("records a role change by groups with person, both roles and the groups", async () => {
-  const gil = await joinAsLead("gil", ["guests"]);
-  asInGroups("gil", ["drawers", "unmapped", "artists"]);
-  expect(await browser().signIn("corp", corp)).toBe("/jobs");
-  const [entry] = await auditOf("changeMember");
-  expect(entry).toMatchObject({
-    member: { id: gil.id, name: "gil", email: "gil@example.com" },
-    via: "provider Corp",
-    target: "gil <gil@example.com>",
-    change: { role: { from: "viewer", to: "operator" }, groups: ["drawers", "artists"], provider: "Corp" },
+  test("records a role change by groups with person, both roles and the groups", async () => {
+    const gil = await joinAsLead("gil", ["guests"]);
+    asInGroups("gil", ["drawers", "unmapped", "artists"]);
+    expect(await browser().signIn("corp", corp)).toBe("/jobs");
+    const [entry] = await auditOf("changeMember");
+    expect(entry).toMatchObject({
+      member: { id: gil.id, name: "gil", email: "gil@example.com" },
+      via: "provider Corp",
+      target: "gil <gil@example.com>",
+      change: { role: { from: "viewer", to: "operator" }, groups: ["drawers", "artists"], provider: "Corp" },
+    });
+    const file = await (await harness.request("/api/console/audit/export?action=changeMember", { as: "owner" })).text();
+    expect(file).toContain("role: viewer -> operator; by groups at Corp: drawers, artists");
   });
-  const file = await (await harness.request("/api/console/audit/export?action=changeMember", { as: "owner" })).text();
-  expect(file).toContain("role: viewer -> operator; by groups at Corp: drawers, artists");
-});
 
-test("gives an invited person the role of their groups and records both", async () => {
-  const member = await joinAsLead("gus", ["guests"]);
-  expect(member.role).toBe("viewer");
-  expect((await auditOf("acceptInvitation"))[0]).toMatchObject({
-    target: "gus <gus@example.com>",
-    change: { role: { from: "operator", to: "viewer" }, groups: ["guests"], invitedBy: "Olga Owner <owner@desk.test>" },
+  test("gives an invited person the role of their groups and records both", async () => {
+    const member = await joinAsLead("gus", ["guests"]);
+    expect(member.role).toBe("viewer");
+    expect((await auditOf("acceptInvitation"))[0]).toMatchObject({
+      target: "gus <gus@example.com>",
+      change: { role: { from: "operator", to: "viewer" }, groups: ["guests"], invitedBy: "Olga Owner <owner@desk.test>" },
+    });
+  });
+
+  test("tells unmapped people why they are refused and logs who it was", async () => {
+    asInGroups("nil", ["unmapped"]);
+    expect(await browser().signIn("corp", corp)).toBe("groups");
+    expect(await browser().signIn("corp", corp, { purpose: "join", token: await invite("nil@example.com", "viewer") })).toBe("groups");
+    expect((await auditOf("signIn"))[0]).toMatchObject({
+      target: "nil <nil@example.com>",
+      outcome: "Corp: in none of the groups that may sign in, from 198.51.100.9",
+    });
+  });
+
+  test("locks a role that follows groups but still allows suspension", async () => {
+    const { id } = await joinAsLead("fay", ["artists"]);
+    await harness.renewCookies();
+    const { members }: { members: MemberView[] } = await (await harness.request("/api/console/members", { as: "admin" })).json();
+    expect(members.filter(({ roleFrom }) => roleFrom).map(({ name, roleFrom }) => [name, roleFrom])).toContainEqual(["fay", "Corp"]);
+    const change = (json: object) => harness.request(`/api/console/members/${id}`, { as: "admin", method: "PUT", json });
+    expect(await (await change({ role: "viewer" })).json()).toMatchObject({
+      code: "ROLE_FROM_GROUPS",
+      message: expect.stringContaining("follows their groups at Corp"),
+    });
+    expect((await harness.console.store.members.get(id))?.role).toBe("operator");
+    expect((await change({ disabled: true })).status).toBe(200);
   });
 });
 
-test("tells a person in no mapped group so, with and without an invitation, and records whom", async () => {
-  asInGroups("nil", ["unmapped"]);
-  expect(await browser().signIn("corp", corp)).toBe("groups");
-  expect(await browser().signIn("corp", corp, { purpose: "join", token: await invite("nil@example.com", "viewer") })).toBe("groups");
-  expect((await auditOf("signIn"))[0]).toMatchObject({
-    target: "nil <nil@example.com>",
-    outcome: "Corp: in none of the groups that may sign in, from 198.51.100.9",
-  });
-});
+const acme = await startTokenIssuer();
 
-test("marks a member whose role follows groups and refuses to change that role, not to suspend", async () => {
-  const { id } = await joinAsLead("fay", ["artists"]);
-  await harness.renewCookies();
-  const { members }: { members: MemberView[] } = await (await harness.request("/api/console/members", { as: "admin" })).json();
-  expect(members.filter(({ roleFrom }) => roleFrom).map(({ name, roleFrom }) => [name, roleFrom])).toContainEqual(["fay", "Corp"]);
-  const change = (json: object) => harness.request(`/api/console/members/${id}`, { as: "admin", method: "PUT", json });
-  expect(await (await change({ role: "viewer" })).json()).toMatchObject({
-    code: "ROLE_FROM_GROUPS",
-    message: expect.stringContaining("follows their groups at Corp"),
-  });
-  expect((await harness.console.store.members.get(id))?.role).toBe("operator");
-  expect((await change({ disabled: true })).status).toBe(200);
+test("allows one password sign-in per command-line link when passwords are off", async () => {
+  const settings = { LIGHTDESK_OIDC: "acme", ...settingsOf("acme", acme), LIGHTDESK_PASSWORD_SIGN_IN: "0" };
+  let time = Date.now();
+  const closed = await createHarness({ now: () => time, settings });
+  const { signIn } = await import("@/lib/server/auth/sign-in");
+  const attempt = async (email: string, password: string) =>
+    (await signIn(closed.console, { email, password, address: "198.51.100.50" })).ok;
+  // The owner who set it up may use the password for a day, to connect the provider.
+  expect([await attempt("owner@desk.test", PASSWORD), await attempt("admin@desk.test", PASSWORD)]).toEqual([true, false]);
+  time += 25 * 60 * 60_000;
+  expect(await attempt("owner@desk.test", PASSWORD)).toBe(false);
+  const { composeReset } = await import("@/lib/server/auth/reset-link");
+  const { store, env } = closed.console;
+  const { disconnectProvider } = await import("@/lib/server/queries/sign-in");
+  const { memberId } = closed.viewerOf("owner");
+  await store.identities.link({ issuer: acme.url, subject: "olga", provider: "acme" }, memberId, time);
+  const link = await composeReset({ store, env, email: "owner@desk.test", token: "a way back", now: time });
+  expect(link).toContain("/invitation?token=");
+  const json = { token: "a way back", password: "a new long password" };
+  expect((await closed.request("/api/console/members/invitations/accept", { method: "POST", json })).status).toBe(200);
+  expect([await attempt("owner@desk.test", "a new long password"), await attempt("admin@desk.test", PASSWORD)]).toEqual([true, false]);
+  // That day does not count as another sign-in method.
+  expect(await disconnectProvider(closed.contextOf("owner"), "acme")).toMatchObject({ ok: false, failure: { code: "CONFLICT" } });
+  const invitation = { token: "an invitation", email: "new@desk.test", role: "viewer" as const, invitedBy: memberId };
+  await store.invitations.create({ ...invitation, createdAt: time, expiresAt: time + 60_000 });
+  const joining = { token: "an invitation", name: "New", password: "a new long password" };
+  const joined = await closed.request("/api/console/members/invitations/accept", { method: "POST", json: joining });
+  expect([joined.status, (await joined.json()).code]).toEqual([403, "FORBIDDEN"]);
+  expect(await store.members.getByEmail("new@desk.test")).toBeUndefined();
+  time += 25 * 60 * 60_000;
+  expect(await attempt("owner@desk.test", "a new long password")).toBe(false);
 });

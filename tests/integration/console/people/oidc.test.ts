@@ -1,35 +1,26 @@
 // Signing in at a provider, without a browser: the effect of a good answer, and that no bad one has any.
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { type AuditPage } from "@/lib/contract/audit/audit";
-import { createHarness, type Harness, HOST } from "@/tests/support/harness";
+import { createHarness, HOST } from "@/tests/support/harness";
 import { oidcBrowser } from "@/tests/support/oidc-browser";
-import { settingsOf, startTokenIssuer, type TokenIssuer } from "@/tests/support/token-issuer";
-import { bentAnswers } from "./bent-answers";
+import { settingsOf, startTokenIssuer } from "@/tests/support/token-issuer";
+import { bentAnswers } from "./wrong-answers";
 
 let now = Date.now();
-let acme: TokenIssuer;
-let other: TokenIssuer;
-let harness: Harness;
-beforeAll(async () => {
-  [acme, other] = await Promise.all([startTokenIssuer(), startTokenIssuer()]);
-  const settings = {
-    LIGHTDESK_PUBLIC_URL: `http://${HOST}`,
-    LIGHTDESK_OIDC: "acme,other,open",
-    ...settingsOf("acme", acme, {
-      DOMAINS: "example.com",
-      SIGN_UP: "operator",
-      ROLE_CLAIM: "realm.groups",
-      ROLES: "bosses:admin,*:operator",
-    }),
-    ...settingsOf("other", other, { DOMAINS: "example.com,desk.test", SIGN_UP: "viewer" }),
-    ...settingsOf("open", other, { LINK: "1" }),
-  };
-  harness = await createHarness({ now: () => now, settings });
-});
-afterAll(async () => {
-  await harness.dispose();
-  await Promise.all([acme.stop(), other.stop()]);
-});
+const [acme, other] = await Promise.all([startTokenIssuer(), startTokenIssuer()]);
+const settings = {
+  LIGHTDESK_PUBLIC_URL: `http://${HOST}`,
+  LIGHTDESK_OIDC: "acme,other,open",
+  ...settingsOf("acme", acme, {
+    DOMAINS: "example.com",
+    SIGN_UP: "operator",
+    ROLE_CLAIM: "realm.groups",
+    ROLES: "bosses:admin,*:operator",
+  }),
+  ...settingsOf("other", other, { DOMAINS: "example.com,desk.test", SIGN_UP: "viewer" }),
+  ...settingsOf("open", other, { LINK: "1" }),
+};
+const harness = await createHarness({ now: () => now, settings });
 beforeEach(() => {
   now += 60 * 60_000; // past the limit of attempts
   acme.bend({});
@@ -43,7 +34,7 @@ async function auditPage(query: string): Promise<AuditPage> {
 
 const browser = (jar?: Record<string, string>) => oidcBrowser(harness, jar);
 
-test("whoever the settings let in is made a member at the first sign-in, and is the same member at the next one", async () => {
+test("creates a permitted member at the first sign-in and reuses it later", async () => {
   const ada = browser();
   const url = new URL(await ada.begin("acme"));
   expect(Object.fromEntries(url.searchParams)).toMatchObject({
@@ -69,7 +60,7 @@ test("whoever the settings let in is made a member at the first sign-in, and is 
   ]);
 });
 
-test("a role follows the groups at each sign-in, up and down, and never touches the owner", async () => {
+test("updates a role from groups at each sign-in, but never the owner's", async () => {
   const bea = browser();
   const as = (groups: unknown) => acme.bend({ claims: { sub: "bea", email: "bea@example.com", realm: { groups } } });
   as(["staff", "bosses"]);
@@ -99,18 +90,18 @@ test.each(bentAnswers)("%s lets nobody in", async (_name, bent, shown) => {
   expect(last).toMatchObject({ action: "signIn", status: 401, code: "UNAUTHORIZED", memberId: undefined });
 });
 
-test("an answer counts in the browser that asked, for what was asked", async () => {
+test("accepts an answer only in the requesting browser and for its purpose", async () => {
   const ada = browser();
   const query = acme.visit(await ada.begin("acme"));
   expect(await browser().finish("acme", query)).toBe("lost");
   expect(await ada.finish("acme", { ...query, state: "of another one" })).toBe("lost");
   const again = browser();
-  const kept = acme.visit(await again.begin("acme"));
+  const storedVisit = acme.visit(await again.begin("acme"));
   const before = { ...again.jar };
   await again.begin("acme");
-  expect(await again.finish("acme", kept)).toBe("lost");
-  expect(await browser({ ...before }).finish("other", kept)).toBe("lost");
-  expect(await browser({ ...before }).finish("acme", kept)).toBe("/jobs");
+  expect(await again.finish("acme", storedVisit)).toBe("lost");
+  expect(await browser({ ...before }).finish("other", storedVisit)).toBe("lost");
+  expect(await browser({ ...before }).finish("acme", storedVisit)).toBe("/jobs");
 });
 
 test.each([
@@ -118,7 +109,7 @@ test.each([
   ["an error of the provider", {}, { error: "access_denied" }, "cancelled"],
   ["an answer of another issuer", {}, { iss: "https://evil.example" }, "untrusted"],
   ["a sign-in", {}, {}, "/jobs"],
-])("an answer that came once is refused after %s, though the provider takes its code again", async (_name, jar, more, first) => {
+])("refuses a replayed answer after %s, even if the provider accepts the code", async (_name, jar, more, first) => {
   acme.bend({ reusesCodes: true });
   const ada = browser();
   const query = acme.visit(await ada.begin("acme"));
@@ -127,7 +118,7 @@ test.each([
   expect(await browser({ ...before }).finish("acme", query)).toBe("lost");
 });
 
-test("of two answers at once with one state, one counts", async () => {
+test("accepts one of two parallel answers with one state", async () => {
   acme.bend({ reusesCodes: true });
   const ada = browser();
   const query = acme.visit(await ada.begin("acme"));
@@ -135,17 +126,17 @@ test("of two answers at once with one state, one counts", async () => {
   expect(answers.sort()).toEqual(["/jobs", "lost", "lost"]);
 });
 
-test("nothing that the caller adds reaches the provider", async () => {
+test("forwards nothing that the caller adds to the provider", async () => {
   const ada = browser();
   const { csrfToken }: { csrfToken: string } = await (await ada.ask("GET", "/api/auth/csrf")).json();
   const fields = { csrfToken, json: "true", callbackUrl: "https://evil.example/" };
-  const answer = await ada.ask("POST", "/api/auth/signin/acme?scope=everything&redirect_uri=https://evil.example", fields);
-  const { url }: { url: string } = await answer.json();
+  const response = await ada.ask("POST", "/api/auth/signin/acme?scope=everything&redirect_uri=https://evil.example", fields);
+  const { url }: { url: string } = await response.json();
   expect([url.includes("evil.example"), new URL(url).searchParams.get("scope")]).toEqual([false, "openid email profile"]);
   expect(await ada.finish("acme", acme.visit(url))).toBe("/");
 });
 
-test("a provider that calls itself by another name, or sends keys over the wire in the clear, is not used", async () => {
+test("rejects a provider with a wrong issuer or keys over plain http", async () => {
   for (const configuration of [
     { issuer: "https://evil.example" },
     { token_endpoint: "http://evil.example/token" },
@@ -155,12 +146,12 @@ test("a provider that calls itself by another name, or sends keys over the wire 
     other.bend({ configuration });
     const ada = browser();
     const { csrfToken }: { csrfToken: string } = await (await ada.ask("GET", "/api/auth/csrf")).json();
-    const answer = await ada.ask("POST", "/api/auth/signin/other", { csrfToken, json: "true" });
-    expect([answer.status, (await answer.json()).code]).toEqual([502, "UPSTREAM_UNREACHABLE"]);
+    const response = await ada.ask("POST", "/api/auth/signin/other", { csrfToken, json: "true" });
+    expect([response.status, (await response.json()).code]).toEqual([502, "UPSTREAM_UNREACHABLE"]);
   }
 });
 
-test("one address at two providers stays two people, unless it is verified and the settings permit it", async () => {
+test("keeps one address at two providers apart unless verified and permitted", async () => {
   other.bend({ claims: { sub: "cora", email: "cora@example.com" } });
   acme.bend({ claims: { sub: "cora-at-acme", email: "cora@example.com" } });
   expect(await browser().signIn("acme", acme)).toBe("/jobs");
@@ -175,7 +166,7 @@ test("one address at two providers stays two people, unless it is verified and t
   expect(await browser().signIn("open", other)).toBe("other");
 });
 
-test("the address of a member with a password leads to nobody by itself", async () => {
+test("does not link a provider by a password member's address alone", async () => {
   other.bend({ claims: { sub: "viewer", email: "viewer@desk.test" } });
   expect(await browser().signIn("other", other)).toBe("unlinked");
   expect(await harness.console.store.identities.list(harness.viewerOf("viewer").memberId)).toEqual([]);
@@ -183,7 +174,7 @@ test("the address of a member with a password leads to nobody by itself", async 
 
 const audited = async (many = 1) => (await harness.console.store.audit.list({}, many)).map(({ action, outcome }) => [action, outcome]);
 
-test("a member connects a provider while signed in, and confirms there that it is them", async () => {
+test("connects a provider for a signed-in member after confirmation", async () => {
   const { store } = harness.console;
   await harness.renewCookies();
   const ola = browser({ "lightdesk.session": harness.cookieOf("operator").split("=")[1] ?? "" });
@@ -191,7 +182,7 @@ test("a member connects a provider while signed in, and confirms there that it i
   expect(await ola.signIn("acme", acme, { purpose: "link", callbackUrl: "/settings/account" })).toBe("/settings/account");
   expect(await audited()).toEqual([["linkProvider", "Acme: linked"]]);
   expect(await ola.me()).toMatchObject({ member: { email: "operator@desk.test" } });
-  // The session goes on; a quarter of an hour later it asks again.
+  // The session continues; a quarter of an hour later it asks again.
   now += 16 * 60_000;
   const begun = await (await ola.ask("POST", "/api/auth/signin/other", { csrfToken: "", purpose: "link" })).json();
   expect(begun).toMatchObject({ code: "SIGN_IN_AGAIN" });
@@ -211,7 +202,7 @@ test("a member connects a provider while signed in, and confirms there that it i
   expect(await store.identities.list(harness.viewerOf("operator").memberId)).toEqual([]);
 });
 
-test("a member without a password keeps the last way in, and an old sign-in of the provider's is not a recent one", async () => {
+test("keeps a member's last sign-in method and ignores an old provider sign-in", async () => {
   acme.bend({ claims: { sub: "ida", email: "ida@example.com", auth_time: Math.floor(now / 1000) - 3600 } });
   const ida = browser();
   expect(await ida.signIn("acme", acme)).toBe("/jobs");
@@ -220,7 +211,7 @@ test("a member without a password keeps the last way in, and an old sign-in of t
   acme.bend({ claims: { sub: "ida", email: "ida@example.com" } });
   expect(await ida.signIn("acme", acme)).toBe("/jobs");
   expect(await (await removed()).json()).toMatchObject({ code: "SIGN_IN_AGAIN" });
-  // A provider that does not tell the time of the sign-in proves nothing.
+  // A provider that does not report the time of the sign-in proves nothing.
   const url = new URL(await ida.begin("acme", { purpose: "confirm" }));
   expect(JSON.parse(url.searchParams.get("claims") ?? "{}")).toEqual({ id_token: { auth_time: { essential: true } } });
   expect(await ida.finish("acme", acme.visit(url.href))).toBe("undated");
@@ -231,26 +222,26 @@ test("a member without a password keeps the last way in, and an old sign-in of t
   expect(await (await removed()).json()).toMatchObject({ code: "CONFLICT" });
 });
 
-test("signing out ends the session at the provider, and the ID token lies nowhere in the clear", async () => {
+test("ends the provider's session and stores the ID token encrypted", async () => {
   acme.bend({ claims: { sub: "sid", email: "sid@example.com" } });
   now += 11 * 60_000;
   const sid = browser();
   await sid.signIn("acme", acme);
   const id = (await harness.console.store.sessions.list((await harness.console.store.members.getByEmail("sid@example.com"))?.id ?? ""))[0]
     ?.id;
-  const kept = await harness.console.store.identities.sessionOf(id ?? "");
-  expect(kept).toMatchObject({ provider: "acme" });
+  const session = await harness.console.store.identities.sessionOf(id ?? "");
+  expect(session).toMatchObject({ provider: "acme" });
   const url = new URL(await sid.signOut());
   expect([url.origin + url.pathname, url.searchParams.get("tenant")]).toEqual([`${acme.url}/bye`, "1"]);
   expect(url.searchParams.get("post_logout_redirect_uri")).toBe(`http://${HOST}/sign-in`);
   const hint = url.searchParams.get("id_token_hint") ?? "";
-  expect([hint.split(".").length, kept?.sealedHint?.includes(hint.slice(0, 40))]).toEqual([3, false]);
+  expect([hint.split(".").length, session?.sealedHint?.includes(hint.slice(0, 40))]).toEqual([3, false]);
   expect(await sid.me()).toMatchObject({ code: "UNAUTHORIZED" });
   expect(await harness.console.store.identities.sessionOf(id ?? "")).toBeUndefined();
   expect(harness.log()).not.toContain(hint.slice(0, 40));
 });
 
-test("while the console is read-only nobody joins, is linked or gets a stronger role, and a weaker one holds", async () => {
+test("blocks joining, linking and promotions in read-only mode, but not demotions", async () => {
   const { beginReadOnly, endReadOnly } = await import("@/lib/server/auth/read-only");
   const { store } = harness.console;
   const as = (groups: string[]) => acme.bend({ claims: { sub: "rea", email: "rea@example.com", realm: { groups } } });
@@ -277,7 +268,7 @@ test("while the console is read-only nobody joins, is linked or gets a stronger 
   }
 });
 
-test("an invitation is accepted at a provider by whoever has its verified address, with its link, once", async () => {
+test("accepts an invitation once, at a provider with its verified address", async () => {
   await harness.renewCookies();
   const invited = await harness.request("/api/console/members/invitations", {
     as: "owner",

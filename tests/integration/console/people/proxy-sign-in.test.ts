@@ -3,11 +3,12 @@ import { once } from "node:events";
 import { createServer, get } from "node:http";
 import { type AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { noteViewerUse, readViewer } from "@/lib/server/auth/viewer";
 import { VOUCHED_HEADER } from "@/lib/server/cookies";
 import { readEnv } from "@/lib/server/env";
 import { getSignInMethods } from "@/lib/server/queries/sign-in";
 import { takeVouched } from "@/lib/server/sign-in-settings";
-import { createHarness, type Harness, PASSWORD } from "@/tests/support/harness";
+import { createHarness, PASSWORD } from "@/tests/support/harness";
 
 const settings = { LIGHTDESK_AUTH_HEADER: "X-Forwarded-Email", LIGHTDESK_AUTH_HEADER_FROM: "127.0.0.1, 10.0.0.0/8" };
 
@@ -32,7 +33,7 @@ describe("the header", () => {
     return JSON.parse(text);
   }
 
-  test("is taken from an address that may set it, and refused from any other, whatever the request says of itself", async () => {
+  test("is accepted only from a trusted address", async () => {
     const named = { "x-forwarded-email": "ana@desk.test" };
     expect(await ask("127.0.0.1", named)).toEqual({ vouched: "ana@desk.test" });
     const claims: Record<string, string>[] = [
@@ -46,7 +47,7 @@ describe("the header", () => {
     expect(await ask("127.0.0.2", {})).toEqual({ vouched: null });
   });
 
-  test("that our own server writes is nobody else's to write", async () => {
+  test("cannot be set by others when our server sets it", async () => {
     for (const [from, path] of [
       ["127.0.0.1", "/"],
       ["127.0.0.2", "/"],
@@ -66,29 +67,25 @@ test.each([
   [{ ...settings, LIGHTDESK_AUTH_HEADER_FROM: "10.0.0.0/33" }, /LIGHTDESK_AUTH_HEADER_FROM must be/],
   [{ ...settings, LIGHTDESK_AUTH_HEADER_SIGN_UP: "owner" }, /LIGHTDESK_AUTH_HEADER_SIGN_UP must be/],
   [{ ...settings, LIGHTDESK_AUTH_HEADER_SIGN_UP: "viewer" }, /LIGHTDESK_AUTH_HEADER_DOMAINS must be set/],
-])("a start with %j stops and says why", (given, message) => {
-  expect(() => readEnv(given, "/root")).toThrow(message);
+])("stops the start with %j and explains why", (env, message) => {
+  expect(() => readEnv(env, "/root")).toThrow(message);
 });
 
-describe("whom it names", () => {
+describe("the named user", async () => {
   let now = Date.now();
-  let harness: Harness;
-  beforeAll(async () => {
-    const joining = { LIGHTDESK_AUTH_HEADER_SIGN_UP: "viewer", LIGHTDESK_AUTH_HEADER_DOMAINS: "desk.test,studio.test" };
-    harness = await createHarness({ now: () => now, settings: { ...settings, ...joining } });
-  });
-  afterAll(() => harness.dispose());
+  const joining = { LIGHTDESK_AUTH_HEADER_SIGN_UP: "viewer", LIGHTDESK_AUTH_HEADER_DOMAINS: "desk.test,studio.test" };
+  const harness = await createHarness({ now: () => now, settings: { ...settings, ...joining } });
 
   const firefox = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0";
   const as = (email: string, more: Record<string, string> = {}) => ({
     headers: { [VOUCHED_HEADER]: email, "user-agent": firefox, ...more },
   });
-  const account = async (given: object) => {
-    const answer = await harness.request("/api/console/account", given);
-    return answer.ok ? (await answer.json()).member.email : answer.status;
+  const account = async (options: object) => {
+    const response = await harness.request("/api/console/account", options);
+    return response.ok ? (await response.json()).member.email : response.status;
   };
 
-  test("is the member of that address, before whoever a cookie names", async () => {
+  test("takes precedence over a cookie of another member", async () => {
     expect(await account(as("Operator@Desk.test"))).toBe("operator@desk.test");
     expect(await account({ ...as("operator@desk.test"), as: "owner" })).toBe("operator@desk.test");
     expect(await account({ ...as("nobody@else.test"), as: "owner" })).toBe(401);
@@ -96,7 +93,7 @@ describe("whom it names", () => {
       expect([wrong, await account({ headers: { [VOUCHED_HEADER]: wrong.replace("\u0000", "%00") } })]).toEqual([wrong, 401]);
   });
 
-  test("becomes a member where the settings say so, once, with the role they say, and the log tells of it", async () => {
+  test("becomes a member once with the configured role, in the log", async () => {
     const both = await Promise.all([account(as("ana@studio.test")), account(as("ana@studio.test"))]);
     expect(both).toEqual(["ana@studio.test", "ana@studio.test"]);
     expect(await harness.console.store.members.getByEmail("ana@studio.test")).toMatchObject({ role: "viewer", name: "ana" });
@@ -108,8 +105,8 @@ describe("whom it names", () => {
     expect(await harness.console.store.members.getByEmail("eve@elsewhere.test")).toBeUndefined();
   });
 
-  test("has one session for each browser, which goes on as long as the proxy vouches", async () => {
-    const list = async (given: object) => (await (await harness.request("/api/console/account/sessions", given)).json()).sessions;
+  test("has one session per browser as long as the proxy confirms it", async () => {
+    const list = async (options: object) => (await (await harness.request("/api/console/account/sessions", options)).json()).sessions;
     await account(as("viewer@desk.test", { "user-agent": "curl/8.0" }));
     const sessions = await list(as("viewer@desk.test"));
     expect(sessions.map(({ browser, method, current }: Record<string, unknown>) => [browser, method, current])).toEqual(
@@ -124,7 +121,21 @@ describe("whom it names", () => {
     expect(await account(as("viewer@desk.test"))).toBe("viewer@desk.test");
   });
 
-  test("is let in by each of many requests that come at once, with one session and one row of the log", async () => {
+  test("keeps a session in use while a stream is open, and begins none that has ended", async () => {
+    const { console } = harness;
+    const headers = new Headers(as("zoe@studio.test").headers);
+    const viewer = await readViewer(console, headers);
+    if (!viewer) throw new Error("no viewer");
+    const [begun] = await console.store.sessions.list(viewer.memberId);
+    now += 10 * 60_000;
+    await noteViewerUse({ composition: console, viewer }, headers);
+    expect(await console.store.sessions.list(viewer.memberId)).toEqual([{ ...begun, usedAt: now }]);
+    await console.store.sessions.end(viewer.credential.id);
+    await noteViewerUse({ composition: console, viewer }, headers);
+    expect(await console.store.sessions.list(viewer.memberId)).toEqual([]);
+  });
+
+  test("signs in once for many parallel requests, with one session and one log row", async () => {
     const rows = async () =>
       (await harness.console.store.audit.listNewest(200)).filter(
         ({ action, target }) => action === "signIn" && target === "mia@studio.test",
@@ -140,14 +151,14 @@ describe("whom it names", () => {
     expect(await harness.console.store.sessions.list(mia?.id ?? "")).toHaveLength(1);
   });
 
-  test("changes no address by which a proxy signs people in, and the account page knows it", async () => {
+  test("cannot change the address that the proxy signs in with", async () => {
     const change = { ...as("viewer@desk.test"), method: "PUT", json: { email: "operator2@desk.test", currentPassword: PASSWORD } };
     const refused = await harness.request("/api/console/account", change);
     expect([refused.status, await refused.text()]).toEqual([400, expect.stringContaining("cannot be changed here")]);
     expect(await getSignInMethods(harness.contextOf("viewer"))).toMatchObject({ hasFixedAddress: true });
   });
 
-  test("is asked for no password, as each request is vouched for anew", async () => {
+  test("never needs a password, as the proxy confirms each request", async () => {
     const invite = (email: string) =>
       harness.request("/api/console/members/invitations", { ...as("admin@desk.test"), method: "POST", json: { email, role: "viewer" } });
     expect((await invite("one@desk.test")).status).toBe(201);
@@ -165,7 +176,7 @@ describe("whom it names", () => {
     expect(await account(as("operator@desk.test"))).toBe(401);
   });
 
-  test("is nobody again once removed by an admin, until an invitation, and the proxy is no way to sign in that is listed", async () => {
+  test("stays out after removal until invited, and lists no proxy sign-in", async () => {
     const asAdmin = as("admin@desk.test");
     expect(await account(as("leo@studio.test"))).toBe("leo@studio.test");
     const { store } = harness.console;
@@ -184,8 +195,8 @@ describe("whom it names", () => {
 
   test("cannot change the address by themselves, which would take a colleague's", async () => {
     const json = { email: "colleague@studio.test", currentPassword: PASSWORD };
-    const answer = await harness.request("/api/console/account", { ...as("admin@desk.test"), method: "PUT", json });
-    expect([answer.status, (await answer.json()).details]).toEqual([
+    const response = await harness.request("/api/console/account", { ...as("admin@desk.test"), method: "PUT", json });
+    expect([response.status, (await response.json()).details]).toEqual([
       400,
       [{ path: "email", message: expect.stringMatching(/Ask an admin to invite/) }],
     ]);
@@ -194,8 +205,7 @@ describe("whom it names", () => {
 
   test("is nobody by the header alone where the setting is off", async () => {
     const off = await createHarness();
-    const answer = await off.request("/api/console/account", as("owner@desk.test"));
-    expect(answer.status).toBe(401);
-    await off.dispose();
+    const response = await off.request("/api/console/account", as("owner@desk.test"));
+    expect(response.status).toBe(401);
   });
 });

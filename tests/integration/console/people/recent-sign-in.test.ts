@@ -1,19 +1,15 @@
 // Actions that an abandoned session must not allow: they ask for the password if it was last given a quarter of an hour ago.
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createHarness, type Harness, HOST, PASSWORD } from "@/tests/support/harness";
+import { describe, expect, test } from "vitest";
+import { createHarness, HOST, PASSWORD } from "@/tests/support/harness";
 import { loadRoutes } from "@/tests/support/routes";
 
 let now = Date.now();
-let harness: Harness;
-beforeAll(async () => {
-  harness = await createHarness({ now: () => now });
-});
-afterAll(() => harness.dispose());
+const harness = await createHarness({ now: () => now });
 
 const routes = (await loadRoutes()).filter(({ guard }) => guard?.recent);
 const MINUTES = 60_000;
 
-test("keys of connections, members and invitations are among what asks for it", () => {
+test("protects keys of connections, members and invitations", () => {
   expect(routes.map(({ guard }) => guard?.action)).toEqual(
     expect.arrayContaining(["createConnection", "changeConnection", "removeConnection", "inviteMember", "changeMember", "removeMember"]),
   );
@@ -25,14 +21,14 @@ const confirm = (cookie: string, password: string) =>
   harness.request("/api/console/account/confirm", { cookie, method: "POST", json: { password } });
 const cookieOf = (sid: string) => harness.mintCookie({ sub: harness.viewerOf("admin").memberId, version: 1, sid });
 
-test("within a quarter of an hour nothing is asked; later it is, and the same request passes once the password was given", async () => {
+test("asks for the password after 15 minutes and repeats the request with it", async () => {
   const cookie = await cookieOf("mine");
   const another = await cookieOf("another");
   now += 15 * MINUTES;
   expect((await invite(cookie, "early@desk.test")).status).toBe(201);
   now += 1;
-  const asked = await invite(cookie, "late@desk.test");
-  expect([asked.status, await asked.json()]).toMatchObject([403, { code: "SIGN_IN_AGAIN" }]);
+  const response = await invite(cookie, "late@desk.test");
+  expect([response.status, await response.json()]).toMatchObject([403, { code: "SIGN_IN_AGAIN" }]);
   expect((await harness.console.store.invitations.list()).map(({ email }) => email)).toEqual(["early@desk.test"]);
   const wrong = await confirm(cookie, "not this one");
   expect([wrong.status, await wrong.json()]).toMatchObject([400, { code: "INVALID_BODY", details: [{ path: "password" }] }]);
@@ -45,21 +41,21 @@ test("within a quarter of an hour nothing is asked; later it is, and the same re
   expect((await invite(cookie, "fourth@desk.test")).status).toBe(403);
 });
 
-test("the password cannot be guessed here more often than at the sign-in, and each attempt is in the audit log", async () => {
+test("limits password guesses here as at sign-in and logs each attempt", async () => {
   const cookie = await cookieOf("guesses");
   const statuses: number[] = [];
   for (let count = 0; count < 6; count += 1) statuses.push((await confirm(cookie, `guess ${count}`)).status);
   expect(statuses).toEqual([400, 400, 400, 400, 400, 429]);
-  const written = await harness.console.store.audit.listNewest(2);
-  expect(written.map(({ action, status, code, memberName }) => [action, status, code, memberName])).toEqual([
+  const entries = await harness.console.store.audit.listNewest(2);
+  expect(entries.map(({ action, status, code, memberName }) => [action, status, code, memberName])).toEqual([
     ["confirmSession", 429, "RATE_LIMITED", "admin"],
     ["confirmSession", 400, "INVALID_BODY", "admin"],
   ]);
-  expect(`${JSON.stringify(written)}${harness.log()}`).not.toContain("guess");
+  expect(`${JSON.stringify(entries)}${harness.log()}`).not.toContain("guess");
 });
 
 describe.each(routes.map((route) => [`${route.method} ${route.path}`, route] as const))("%s", (_label, route) => {
-  test("does nothing for a sign-in of long ago, whatever it is asked, and leaves no entry in the log", async () => {
+  test("does nothing without a recent sign-in and logs nothing", async () => {
     const { store } = harness.console;
     const cookie = await harness.mintCookie({ sub: harness.viewerOf("owner").memberId, version: 1 });
     now += 16 * MINUTES;
@@ -67,8 +63,8 @@ describe.each(routes.map((route) => [`${route.method} ${route.path}`, route] as 
     const init = { method: route.method, headers: { host: HOST, origin: `http://${HOST}`, cookie, "content-type": "application/json" } };
     const params = Promise.resolve({ id: harness.viewerOf("viewer").memberId });
     const body = route.method === "DELETE" ? undefined : "{}";
-    const answer = await route.handler(new Request(`http://${HOST}${route.path}`, { ...init, body }), { params });
-    expect([answer.status, (await answer.json()).code]).toEqual([403, "SIGN_IN_AGAIN"]);
+    const response = await route.handler(new Request(`http://${HOST}${route.path}`, { ...init, body }), { params });
+    expect([response.status, (await response.json()).code]).toEqual([403, "SIGN_IN_AGAIN"]);
     expect(await store.audit.newestId()).toBe(before);
     expect(await store.members.get(harness.viewerOf("viewer").memberId)).toBeDefined();
   });

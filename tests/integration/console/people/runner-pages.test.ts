@@ -1,18 +1,13 @@
 // Which pages open for members who only run apps, and where the others redirect.
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import { openPage } from "@/lib/server/bff/open-page";
 import { PAGE_HEADER } from "@/lib/server/cookies";
 import { EMBED_PATH_HEADER } from "@/lib/shared/console-paths";
-import { createEmbedWorld, SLOT } from "../embed/embed-world";
+import { createEmbedWorld, SLOT } from "../embed/embed-harness";
 
 const sent = vi.hoisted(() => ({ headers: new Headers() }));
 vi.mock("next/headers", () => ({ headers: () => Promise.resolve(sent.headers) }));
-
-let world: Awaited<ReturnType<typeof createEmbedWorld>>;
-beforeAll(async () => {
-  world = await createEmbedWorld();
-});
-afterAll(() => world.dispose());
+const world = await createEmbedWorld();
 
 /** Next's answer: the page, or the redirect's target. */
 async function opened(page: string, headers: Record<string, string>, isFrame = false): Promise<string> {
@@ -24,7 +19,7 @@ async function opened(page: string, headers: Record<string, string>, isFrame = f
   }
 }
 
-test("a member who runs apps only has the apps and the account; all else leads to the apps, and what is around a page is shown", async () => {
+test("shows app runners only apps and their account", async () => {
   const { cookie } = await world.addMember("Rita", "runner");
   for (const page of ["/apps", "/apps/1?x=1", "/settings/account", "/settings/tokens"])
     expect(await opened(page, { cookie })).toBe("runner");
@@ -33,7 +28,7 @@ test("a member who runs apps only has the apps and the account; all else leads t
   expect(await opened("/confirmed", { cookie }, true)).toBe("runner");
 });
 
-test("in an embedded page they are led to its apps, and to no page that the host page does not show", async () => {
+test("leads embedded app runners to apps and to permitted pages only", async () => {
   await world.giveRole("viewer", "runner");
   for (const [pages, asApps] of [
     [["overview", "jobs", "apps"], "runner"],
@@ -41,8 +36,8 @@ test("in an embedded page they are led to its apps, and to no page that the host
   ] as const) {
     const { host, secret } = await world.addHost({ pages });
     const place = `/embed/${host.id}/${SLOT}`;
-    const answer = await world.bring(await world.ticket({ secret, aud: host.audience, sub: "viewer@desk.test" }), { id: host.id });
-    const cookie = answer.headers.getSetCookie().find((one) => one.includes("lightdesk.embed")) ?? "";
+    const response = await world.bring(await world.ticket({ secret, aud: host.audience, sub: "viewer@desk.test" }), { id: host.id });
+    const cookie = response.headers.getSetCookie().find((value) => value.includes("lightdesk.embed")) ?? "";
     const headers = { cookie: cookie.split(";")[0] ?? "", [EMBED_PATH_HEADER]: place };
     expect(await opened("/jobs", headers)).toContain(`;${place}/apps;`);
     expect(await opened("/", headers)).toContain(`;${place}/apps;`);

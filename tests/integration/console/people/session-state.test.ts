@@ -1,16 +1,12 @@
-// What an open page learns about its session: that it goes on, or why it ended.
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+// What an open page learns about its session: that it is active, or why it ended.
+import { beforeEach, expect, test } from "vitest";
 import { type SessionState } from "@/lib/contract/console";
 import { type Role } from "@/lib/contract/people/roles";
-import { createHarness, type Harness, PASSWORD } from "@/tests/support/harness";
+import { createHarness, PASSWORD } from "@/tests/support/harness";
 
 const DAY_MS = 24 * 60 * 60_000;
 let now = 1_800_000_000_000;
-let harness: Harness;
-beforeAll(async () => {
-  harness = await createHarness({ now: () => now });
-});
-afterAll(() => harness.dispose());
+const harness = await createHarness({ now: () => now });
 
 let person: { id: string; cookie: string };
 let count = 0;
@@ -28,7 +24,7 @@ const ask = (cookie = person.cookie) => harness.request("/api/console/session", 
 const state = async (cookie?: string): Promise<SessionState> => (await ask(cookie)).json();
 const change = (json: object) => harness.request(`/api/console/members/${person.id}`, { as: "admin", method: "PUT", json });
 
-test("says that a session goes on, with member and role, and whether the console is read-only", async () => {
+test("reports an active session with member, role and read-only mode", async () => {
   const live = { state: "live", memberId: person.id, role: "operator" };
   expect(await state()).toEqual({ ...live, canChange: true });
   await harness.request("/api/console/read-only", { as: "admin", method: "PUT", json: {} });
@@ -49,7 +45,7 @@ test("says which role became which", async () => {
   expect(await state()).toEqual({ state: "ended", cause: "role", from: "operator", to: "viewer" });
 });
 
-test("says that the member was suspended, also after another change, and that they were removed", async () => {
+test("reports suspension and removal of the member", async () => {
   await change({ role: "viewer" });
   await change({ disabled: true });
   expect(await state()).toEqual({ state: "ended", cause: "suspended" });
@@ -84,7 +80,7 @@ test("says that the session expired", async () => {
   expect(await state()).toEqual({ state: "ended", cause: "expired" });
 });
 
-test("tells nothing to a browser without the cookie, or with an invented one", async () => {
+test("reveals nothing without a cookie or with an invented one", async () => {
   expect(await state("")).toEqual({ state: "ended", cause: "signed-out" });
   expect(await state("lightdesk.session=invented")).toEqual({ state: "ended", cause: "expired" });
 });

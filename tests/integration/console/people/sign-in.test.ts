@@ -1,26 +1,22 @@
 // Signing in, the first run and the team, with a clock that the test moves.
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { deviceCookie, isDeviceOf } from "@/lib/server/auth/sealed-cookies";
 import { setUp, signIn } from "@/lib/server/auth/sign-in";
-import { createHarness, type Harness, PASSWORD } from "@/tests/support/harness";
+import { createHarness, PASSWORD } from "@/tests/support/harness";
 
 let now = 1_800_000_000_000;
-let harness: Harness;
-beforeAll(async () => {
-  harness = await createHarness({ now: () => now });
-});
-afterAll(() => harness.dispose());
+const harness = await createHarness({ now: () => now });
 
 const attempt = async (email: string, password: string, address = "198.51.100.7") => {
   const result = await signIn(harness.console, { email, password, address });
   return result.ok ? "in" : result.failure;
 };
 
-test("the right password signs in, whatever the case of the address", async () => {
+test("signs in with the right password in any case of the address", async () => {
   expect(await attempt(" Owner@Desk.test ", PASSWORD)).toBe("in");
 });
 
-test("answers an unknown account and a wrong password alike, and tells a suspended member with the right password", async () => {
+test("answers unknown accounts and wrong passwords alike", async () => {
   const member = await harness.console.store.members.create({
     name: "Gone",
     email: "gone@desk.test",
@@ -34,13 +30,13 @@ test("answers an unknown account and a wrong password alike, and tells a suspend
     await attempt("viewer@desk.test", "wrong"),
     await attempt("gone@desk.test", "wrong"),
   ];
-  expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1);
+  expect(new Set(answers.map((response) => JSON.stringify(response))).size).toBe(1);
   expect(answers[0]).toMatchObject({ code: "UNAUTHORIZED", status: 401 });
   expect(await attempt("gone@desk.test", PASSWORD)).toMatchObject({ code: "SUSPENDED", status: 403 });
   expect(harness.log()).not.toContain("nobody@desk.test");
 });
 
-test("after five attempts an account and address must wait, and are told how long; others need not", async () => {
+test("limits an account and address after five attempts and says how long", async () => {
   for (let count = 0; count < 5; count += 1) expect(await attempt("admin@desk.test", "wrong")).toMatchObject({ code: "UNAUTHORIZED" });
   expect(await attempt("admin@desk.test", PASSWORD)).toMatchObject({ code: "RATE_LIMITED", status: 429, retryAfterMs: 30_000 });
   expect(await attempt("admin@desk.test", PASSWORD, "198.51.100.8")).toBe("in");
@@ -49,19 +45,19 @@ test("after five attempts an account and address must wait, and are told how lon
   for (let count = 0; count < 5; count += 1) expect(await attempt("admin@desk.test", "wrong")).toMatchObject({ code: "UNAUTHORIZED" });
 });
 
-test("many attempts at once are counted one by one", async () => {
+test("counts parallel attempts one by one", async () => {
   const answers = await Promise.all(Array.from({ length: 12 }, () => attempt("operator@desk.test", "wrong", "198.51.100.20")));
-  expect(answers.filter((answer) => answer !== "in" && answer.code === "UNAUTHORIZED")).toHaveLength(5);
+  expect(answers.filter((response) => response !== "in" && response.code === "UNAUTHORIZED")).toHaveLength(5);
 });
 
-test("one address cannot try many accounts without end", async () => {
+test("limits attempts of one address across accounts", async () => {
   const answers = await Promise.all(
     Array.from({ length: 40 }, (_, index) => attempt(`someone${index}@desk.test`, "wrong", "198.51.100.30")),
   );
-  expect(answers.filter((answer) => answer !== "in" && answer.code === "RATE_LIMITED").length).toBe(10);
+  expect(answers.filter((response) => response !== "in" && response.code === "RATE_LIMITED").length).toBe(10);
 });
 
-test("a reset link gives a suspended member a new password, and no way in", async () => {
+test("resets a suspended member's password without letting them in", async () => {
   const { store } = harness.console;
   const member = await store.members.getByEmail("gone@desk.test");
   const about = { role: "viewer", invitedBy: member?.id ?? "", expiresAt: now + 60_000, createdAt: now } as const;
@@ -71,7 +67,7 @@ test("a reset link gives a suspended member a new password, and no way in", asyn
   expect(await attempt("gone@desk.test", "another long password", "198.51.100.90")).toMatchObject({ code: "SUSPENDED" });
 });
 
-describe("a stranger who tries from many addresses", () => {
+describe("an attacker with many addresses", () => {
   const exhaust = async (email: string) => {
     for (let count = 0; count < 70; count += 1) await attempt(email, "wrong", `203.0.113.${count}`);
     expect(await attempt(email, PASSWORD, "198.51.100.60")).toMatchObject({ code: "RATE_LIMITED" });
@@ -96,7 +92,7 @@ describe("a stranger who tries from many addresses", () => {
     expect(tries.slice(4)).toEqual(["UNAUTHORIZED", "RATE_LIMITED", "RATE_LIMITED"]);
   });
 
-  test("gains nothing by such a browser's cookie for another account, nor by one that was changed", async () => {
+  test("gains nothing from a cookie of another account or a forged one", async () => {
     const cookie = await browserOf("viewer@desk.test");
     expect(await isKnown(cookie, "operator@desk.test")).toBe(false);
     expect(await isKnown(`${cookie.slice(0, -4)}AAAA`, "viewer@desk.test")).toBe(false);
@@ -127,13 +123,13 @@ test("colleagues behind one address sign in one after the other", async () => {
   for (let count = 0; count < 40; count += 1) expect(await attempt("owner@desk.test", PASSWORD, "198.51.100.70")).toBe("in");
 });
 
-test("the set-up link works once, and not at all when there is an owner", async () => {
+test("accepts the set-up link once and not when an owner exists", async () => {
   const token = new URL(harness.console.setUpUrl() ?? "").searchParams.get("token") ?? "";
-  const answer = await harness.request("/api/console/set-up", {
+  const response = await harness.request("/api/console/set-up", {
     method: "POST",
     json: { token, name: "Second", email: "second@desk.test", password: "another long password" },
   });
-  expect(answer.status).toBe(401);
+  expect(response.status).toBe(401);
   await harness.console.store.setUpToken.replace("known", now);
   const second = await setUp(harness.console, {
     token: "known",
@@ -149,23 +145,23 @@ test.each([
   [{ password: "short" }, "password"],
   [{ email: "no address" }, "email"],
   [{ name: " " }, "name"],
-])("set-up names what is wrong: %j", async (wrong, field) => {
+])("names the wrong field in set-up: %j", async (wrong, field) => {
   const json = { token: "t", name: "N", email: "n@desk.test", password: "long enough password", ...wrong };
-  const answer = await harness.request("/api/console/set-up", { method: "POST", json });
-  expect([answer.status, (await answer.json()).details[0].path]).toEqual([400, field]);
+  const response = await harness.request("/api/console/set-up", { method: "POST", json });
+  expect([response.status, (await response.json()).details[0].path]).toEqual([400, field]);
 });
 
-test("an invitation makes one member with its role, once, before its end, and never one stronger than who invites", async () => {
+test("creates one member per invitation, never above the inviter's role", async () => {
   const invite = (json: object, as: "admin" | "owner" = "admin") =>
     harness.request("/api/console/members/invitations", { as, method: "POST", json });
   expect((await invite({ email: "new@desk.test", role: "owner" }, "owner")).status).toBe(400);
   expect((await invite({ email: "viewer@desk.test", role: "viewer" })).status).toBe(409);
   const { url } = await (await invite({ email: "new@desk.test", role: "operator" })).json();
   const token = new URL(url).searchParams.get("token");
-  const accept = (given: unknown) =>
+  const accept = (body: unknown) =>
     harness.request("/api/console/members/invitations/accept", {
       method: "POST",
-      json: { token: given, name: "New", password: "a good long password" },
+      json: { token: body, name: "New", password: "a good long password" },
     });
   const both = await Promise.all([accept(token), accept(token)]);
   expect(both.map(({ status }) => status).sort()).toEqual([201, 401]);
@@ -175,7 +171,7 @@ test("an invitation makes one member with its role, once, before its end, and ne
   expect((await accept(new URL(late.url).searchParams.get("token"))).status).toBe(401);
 });
 
-test("an admin changes weaker members, not themselves and not the owner", async () => {
+test("lets an admin change weaker members only", async () => {
   await harness.renewCookies();
   const change = (id: string, json: object, as: "admin" | "owner" = "admin") =>
     harness.request(`/api/console/members/${id}`, { as, method: "PUT", json });
@@ -188,7 +184,7 @@ test("an admin changes weaker members, not themselves and not the owner", async 
   ).toBe(403);
 });
 
-test("one address cannot try set-up links without end", async () => {
+test("limits set-up link attempts of one address", async () => {
   const json = { token: "guess", name: "N", email: "n@desk.test", password: "long enough password" };
   const tries = Array.from({ length: 25 }, () =>
     harness.request("/api/console/set-up", { method: "POST", json, headers: { "x-lightdesk-address": "198.51.100.40" } }),

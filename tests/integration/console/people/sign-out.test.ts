@@ -2,21 +2,17 @@
 import { join } from "node:path";
 import { type AuthAction, type NextAuthOptions } from "next-auth";
 import { encode } from "next-auth/jwt";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import { authOptions } from "@/lib/server/auth/next-auth";
 import { SESSION_COOKIE } from "@/lib/server/cookies";
-import { createHarness, type Harness, HOST, PASSWORD } from "@/tests/support/harness";
+import { createHarness, HOST, PASSWORD } from "@/tests/support/harness";
 
 let now = Date.now();
-let harness: Harness;
-beforeAll(async () => {
-  harness = await createHarness({ now: () => now, settings: { LIGHTDESK_PUBLIC_URL: `http://${HOST}` } });
-});
-afterAll(() => harness.dispose());
+const harness = await createHarness({ now: () => now, settings: { LIGHTDESK_PUBLIC_URL: `http://${HOST}` } });
 
 type Jar = Record<string, string>;
 type Answered = { body?: { csrfToken?: string }; cookies?: { name: string; value: string }[] };
-type Core = { AuthHandler(asked: { req: object; options: NextAuthOptions }): Promise<Answered> };
+type Core = { AuthHandler(request: { req: object; options: NextAuthOptions }): Promise<Answered> };
 /** next-auth without Next around it: its handler for route files only accepts a request that Next opened. */
 const core: Core = await import(join(process.cwd(), "node_modules/next-auth/core/index.js"));
 const changes: string[] = [];
@@ -35,21 +31,21 @@ const options = () =>
 async function auth(method: string, action: AuthAction, cookies: Jar, body: Record<string, string> = {}) {
   const providerId = action === "callback" ? "credentials" : undefined;
   const req = { method, action, providerId, cookies, body, query: {}, headers: {}, origin: `http://${HOST}` };
-  const answer = await core.AuthHandler({ req, options: options() });
-  const set: Jar = Object.fromEntries((answer.cookies ?? []).map(({ name, value }) => [name, value]));
-  return { body: answer.body, set };
+  const response = await core.AuthHandler({ req, options: options() });
+  const set: Jar = Object.fromEntries((response.cookies ?? []).map(({ name, value }) => [name, value]));
+  return { body: response.body, set };
 }
 
 async function post(action: AuthAction, fields: Record<string, string>, session = ""): Promise<string> {
   const { body, set } = await auth("GET", "csrf", {});
-  const answer = await auth("POST", action, { ...set, [SESSION_COOKIE]: session }, { csrfToken: body?.csrfToken ?? "", ...fields });
-  return answer.set[SESSION_COOKIE] ?? "";
+  const response = await auth("POST", action, { ...set, [SESSION_COOKIE]: session }, { csrfToken: body?.csrfToken ?? "", ...fields });
+  return response.set[SESSION_COOKIE] ?? "";
 }
 
 const signIn = () => post("callback", { email: "operator@desk.test", password: PASSWORD });
 const statusWith = async (token: string) => (await harness.request("/api/jobs", { cookie: `${SESSION_COOKIE}=${token}` })).status;
 
-test("signing out ends the session: neither the cookie nor one that was renewed from it opens anything again", async () => {
+test("ends the session for its cookie and for renewed ones", async () => {
   const [mine, another] = [await signIn(), await signIn()];
   const renewed = (await auth("GET", "session", { [SESSION_COOKIE]: mine })).set[SESSION_COOKIE] ?? "";
   expect([renewed !== "" && renewed !== mine, await statusWith(mine), await statusWith(renewed)]).toEqual([true, 200, 200]);
@@ -61,7 +57,7 @@ test("signing out ends the session: neither the cookie nor one that was renewed 
   expect(harness.log()).not.toContain('"level":50');
 });
 
-test("a sign-out that the disk did not take is answered as failed, and not as one that was done", async () => {
+test("reports a failed sign-out when the disk refuses it", async () => {
   const mine = await signIn();
   expect(await statusWith(mine)).toBe(200);
   changes.length = 0;
@@ -72,7 +68,7 @@ test("a sign-out that the disk did not take is answered as failed, and not as on
   expect(changes).toEqual([expect.stringContaining("no room for")]);
 });
 
-test("a sign-in in a browser that has a session already ends that one", async () => {
+test("ends an existing session of the same browser on sign-in", async () => {
   const mine = await signIn();
   sent = { cookie: `${SESSION_COOKIE}=${mine}` };
   const next = await signIn();
@@ -80,7 +76,7 @@ test("a sign-in in a browser that has a session already ends that one", async ()
   expect([await statusWith(mine), await statusWith(next)]).toEqual([401, 200]);
 });
 
-test("sessions that are over are swept by the next sign-in", async () => {
+test("removes expired sessions at the next sign-in", async () => {
   const { memberId } = harness.viewerOf("operator");
   const count = async () => (await harness.console.store.sessions.list(memberId)).length;
   expect(await count()).toBeGreaterThan(1);
@@ -89,7 +85,7 @@ test("sessions that are over are swept by the next sign-in", async () => {
   expect(await count()).toBe(1);
 });
 
-test("the first set-up and an accepted invitation are in the audit log", async () => {
+test("logs the first set-up and an accepted invitation", async () => {
   const json = { token: "link", name: "Nina New", password: PASSWORD };
   const invitedBy = harness.viewerOf("owner").memberId;
   const invitation = { token: "link", email: "nina@desk.test", role: "viewer", invitedBy, expiresAt: now + 1000, createdAt: now } as const;
@@ -105,7 +101,7 @@ test("the first set-up and an accepted invitation are in the audit log", async (
   ]);
 });
 
-test("a cookie that is not as it was made opens nothing: expired, signed by nobody or by another, cut, or of no session", async () => {
+test("refuses expired, unsigned, foreign, truncated and sessionless cookies", async () => {
   const { authSecret } = harness.console;
   const token = { sub: harness.viewerOf("admin").memberId, version: 1, sid: "known" };
   const good = (await harness.mintCookie(token)).slice(SESSION_COOKIE.length + 1);
@@ -124,7 +120,7 @@ test("a cookie that is not as it was made opens nothing: expired, signed by nobo
   for (const [what, value] of Object.entries(wrong)) expect([what, await statusWith(value)]).toEqual([what, 401]);
 });
 
-test("a session that was opened before ends at its own end all the same", async () => {
+test("keeps an earlier session's own end", async () => {
   const cookie = await harness.mintCookie({ sub: harness.viewerOf("admin").memberId, version: 1 });
   const status = async () => (await harness.request("/api/console/account", { cookie })).status;
   expect(await status()).toBe(200);

@@ -14,13 +14,13 @@ export async function createTokenWorld() {
     now: () => now,
     pass: (ms: number) => void (now += ms),
     async make(as: Role, change: object = {}) {
-      const answer = await harness.request("/api/console/tokens", { as, method: "POST", json: { ...body, ...change } });
-      return { status: answer.status, body: (await answer.json()) as TokenMade & { code?: string; message?: string } };
+      const response = await harness.request("/api/console/tokens", { as, method: "POST", json: { ...body, ...change } });
+      return { status: response.status, body: (await response.json()) as TokenMade & { code?: string; message?: string } };
     },
     async ask(headers: Record<string, string>, path = "/api/user", method = "GET") {
-      const answer = await harness.request(path, { method, headers });
-      const text = await answer.text();
-      return { status: answer.status, headers: answer.headers, body: text === "" ? undefined : JSON.parse(text) };
+      const response = await harness.request(path, { method, headers });
+      const text = await response.text();
+      return { status: response.status, headers: response.headers, body: text === "" ? undefined : JSON.parse(text) };
     },
     revoke: (as: Role, id: string) => harness.request(`/api/console/tokens/${id}`, { as, method: "DELETE" }),
   };

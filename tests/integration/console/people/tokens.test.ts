@@ -10,7 +10,7 @@ beforeEach(async () => {
   await harness.renewCookies();
 });
 
-describe("making one", () => {
+describe("creating a token", () => {
   test("answers it once, keeps a hash of it alone, and says what it may and until when", async () => {
     const { status, body: made } = await make("operator");
     expect(status).toBe(201);
@@ -36,7 +36,7 @@ describe("making one", () => {
     expect((await make("operator", change)).status).toBe(status);
   });
 
-  test("is refused under the name of another one of one's own that works, however many are made at once", async () => {
+  test("is refused for a name in use, also in parallel requests", async () => {
     const made = await Promise.all([1, 2, 3].map(() => make("operator", { name: "nightly" })));
     expect(made.map(({ status }) => status).sort()).toEqual([201, 400, 400]);
     expect(made.find(({ status }) => status === 400)?.body.message).toMatch(/^name: /);
@@ -70,8 +70,8 @@ describe("making one", () => {
   });
 });
 
-describe("its end", () => {
-  test("its member, an admin and the owner revoke it; nobody else finds it", async () => {
+describe("revocation", () => {
+  test("is set by its member, an admin or the owner; others find nothing", async () => {
     for (const as of ["operator", "admin", "owner"] as const) {
       const { id, headers } = await makeToken(harness, "operator");
       expect((await revoke("viewer", id)).status).toBe(404);
@@ -82,19 +82,19 @@ describe("its end", () => {
     expect((await revoke("owner", "nothing")).status).toBe(404);
   });
 
-  test("a new password, and the end of all sessions, end no token", async () => {
+  test("is not caused by a new password or ended sessions", async () => {
     const { headers } = await makeToken(harness, "operator");
     await harness.console.store.members.changeAccount(harness.viewerOf("operator").memberId, { passwordHash: "x" });
     expect((await ask(headers)).status).toBe(200);
   });
 });
 
-test("the audit log names the token with whoever's it is, and the chain holds", async () => {
+test("is logged with the token's member, and the chain verifies", async () => {
   const { headers } = await makeToken(harness, "operator", { name: "night\u202eshift" });
   await ask(headers, "/api/free", "POST");
   await harness.request("/api/free", { as: "operator", method: "POST" });
-  const answer = await harness.request("/api/console/audit?limit=2", { as: "admin" });
-  const { entries } = (await answer.json()) as { entries: object[] };
+  const response = await harness.request("/api/console/audit?limit=2", { as: "admin" });
+  const { entries } = (await response.json()) as { entries: object[] };
   expect(entries[1]).toMatchObject({
     member: { name: "operator" },
     action: "freeMemory",

@@ -12,7 +12,7 @@ beforeEach(async () => {
   await harness.renewCookies();
 });
 
-describe("bringing one", () => {
+describe("sending a token", () => {
   test("works in either header, and in both where they are the same", async () => {
     const { token } = await makeToken(harness, "operator");
     for (const headers of [
@@ -23,7 +23,7 @@ describe("bringing one", () => {
       expect((await ask(headers)).status).toBe(200);
   });
 
-  test("two that differ are refused, whichever of them would do", async () => {
+  test("refuses two different tokens", async () => {
     const [one, other] = [await makeToken(harness, "operator"), await makeToken(harness, "viewer")];
     for (const bearer of [other.token, "something else"])
       expect(await ask({ ...one.headers, authorization: `Bearer ${bearer}` })).toMatchObject({
@@ -32,7 +32,7 @@ describe("bringing one", () => {
       });
   });
 
-  test("a cookie beside it counts for nothing: neither for a right, nor against it, nor in place of a wrong one", async () => {
+  test("ignores a cookie beside it, whether the token is right or wrong", async () => {
     const reader = await makeToken(harness, "operator", { role: "viewer" });
     const cookie = harness.cookieOf("owner");
     expect((await ask({ ...reader.headers, cookie }, "/api/interrupt", "POST")).body).toMatchObject({ code: "ROLE_TOO_LOW" });
@@ -52,7 +52,7 @@ describe("bringing one", () => {
     expect((await ask({ ...headers, ...foreign })).headers.get("access-control-allow-origin")).toBeNull();
   });
 
-  test("in the address is refused, and nowhere written down", async () => {
+  test("refuses a token in the address and logs it nowhere", async () => {
     const { token, headers } = await makeToken(harness, "operator");
     for (const query of [`token=${token}`, `api_key=${token.replace("_", "%5F")}`])
       for (const sent of [headers, { cookie: harness.cookieOf("operator") }, {}] as Record<string, string>[])
@@ -75,10 +75,10 @@ describe("bringing one", () => {
   });
 });
 
-describe("a token that is no good", () => {
+describe("an invalid token", () => {
   const refusal = { status: 401, body: { code: "UNAUTHORIZED", message: expect.stringContaining("This token is not valid here.") } };
 
-  test("is refused alike whether it is wrong, of another shape, near another, revoked or expired", async () => {
+  test("is refused alike when wrong, malformed, similar, revoked or expired", async () => {
     const good = await makeToken(harness, "operator");
     const revoked = await makeToken(harness, "operator");
     await revoke("operator", revoked.id);
@@ -95,9 +95,9 @@ describe("a token that is no good", () => {
       expired.token,
     ];
     for (const token of wrong) {
-      const answer = await ask({ "x-api-key": token });
-      expect(answer, token).toMatchObject(refusal);
-      expect(answer.headers.get("www-authenticate")).toBe('Bearer realm="Lightdesk"');
+      const response = await ask({ "x-api-key": token });
+      expect(response, token).toMatchObject(refusal);
+      expect(response.headers.get("www-authenticate")).toBe('Bearer realm="Lightdesk"');
     }
     expect((await ask(good.headers)).status).toBe(200);
     expect((await ask({ ...good.headers, authorization: "bearer" })).status).toBe(200);
@@ -122,12 +122,12 @@ describe("a token that is no good", () => {
     expect((await ask({ "x-api-key": "ld_no", "x-lightdesk-address": "203.0.113.8" })).status).toBe(401);
   });
 
-  test("opens nothing once its member was suspended or removed, and less once they were lowered", async () => {
+  test("stops with its member's suspension or removal and follows a lower role", async () => {
     const { store } = harness.console;
-    const given = { name: "Going", role: "admin" as const, passwordHash: "x", createdAt: now() };
+    const member = { name: "Going", role: "admin" as const, passwordHash: "x", createdAt: now() };
     const [one, other] = [
-      await store.members.create({ ...given, email: "one@desk.test" }),
-      await store.members.create({ ...given, email: "two@desk.test" }),
+      await store.members.create({ ...member, email: "one@desk.test" }),
+      await store.members.create({ ...member, email: "two@desk.test" }),
     ];
     if (!one || !other) throw new Error("no member");
     const ofOne = await makeToken(harness, "admin", { memberId: one.id });
@@ -145,8 +145,8 @@ describe("a token that is no good", () => {
   });
 });
 
-describe("what it is for", () => {
-  test("other connections are not there for it, and its own is meant whatever its member works with", async () => {
+describe("the scope of a token", () => {
+  test("hides other connections and uses its own by default", async () => {
     const elsewhere = await harness.connect("http://127.0.0.1:9", "k");
     const { headers } = await makeToken(harness, "operator", { connectionIds: ["embedded"] });
     const both = await makeToken(harness, "operator");
@@ -160,13 +160,13 @@ describe("what it is for", () => {
     expect(listed.map(({ id }) => id)).toEqual(["embedded"]);
   });
 
-  test("without the connection that it was made for it says so, and still takes another by name", async () => {
+  test("explains a missing connection and accepts another by name", async () => {
     const { headers } = await makeToken(harness, "operator", { connectionId: "gone" });
     expect(await ask(headers)).toMatchObject({ status: 409, body: { code: "NO_CONNECTION" } });
     expect((await ask(headers, "/api/user?connection=embedded")).status).toBe(200);
   });
 
-  test("only reads, where it was made to read", async () => {
+  test("allows only reads for a read token", async () => {
     const { headers } = await makeToken(harness, "owner", { operations: "reads" });
     for (const path of ["/api/user", "/api/jobs", "/api/console/queue", "/api/console/runs-by-day"])
       expect((await ask(headers, path)).status).toBe(200);
@@ -174,7 +174,7 @@ describe("what it is for", () => {
       expect((await ask(headers, path, "POST")).body).toMatchObject({ code: "FORBIDDEN" });
   });
 
-  test("only the operations that it was made for", async () => {
+  test("allows only its operations", async () => {
     const { headers } = await makeToken(harness, "owner", { operations: ["listJobs", "freeMemory"] });
     expect((await ask(headers, "/api/jobs")).status).toBe(200);
     expect((await ask(headers, "/api/free", "POST")).status).toBe(200);
@@ -183,7 +183,7 @@ describe("what it is for", () => {
     expect((await ask(headers, "/api/nothing")).status).toBe(404);
   });
 
-  test("a token that is beside a graph for a service's key is not sent on, and every other field is", async () => {
+  test("strips a token beside a graph and forwards all other fields", async () => {
     const { token, headers } = await makeToken(harness, "operator");
     const sent = await harness.request("/api/prompt", {
       method: "POST",
@@ -191,12 +191,12 @@ describe("what it is for", () => {
       json: { prompt: canvas(7), extra_data: { api_key_comfy_org: token, extra_pnginfo: { workflow: { name: "kept" } } } },
     });
     const { prompt_id: id } = (await sent.json()) as { prompt_id: string };
-    const kept = await ask(headers, `/api/jobs/${id}`);
-    expect(kept.body.workflow.extra_data).toEqual({ extra_pnginfo: { workflow: { name: "kept" } } });
+    const response = await ask(headers, `/api/jobs/${id}`);
+    expect(response.body.workflow.extra_data).toEqual({ extra_pnginfo: { workflow: { name: "kept" } } });
   });
 });
 
-test("the console's own document says that it takes a token, in either header", async () => {
+test("documents tokens in both headers", async () => {
   const { headers } = await makeToken(harness, "viewer", { operations: ["getUser"] });
   const { body: document } = await ask(headers, "/api/openapi.json");
   expect(document).toMatchObject({
@@ -213,5 +213,4 @@ test("counts its own requests, so that its member is not held up", async () => {
   for (let count = 0; count < 4; count += 1) statuses.push((await bounded.request("/api/user", { headers })).status);
   expect(statuses).toEqual([200, 200, 200, 429]);
   expect((await bounded.request("/api/user", { as: "operator" })).status).toBe(200);
-  await bounded.dispose();
 });

@@ -1,46 +1,42 @@
 // The command `npm run rotate-keys` as a process of its own, on a data folder that a console has made.
 import { randomBytes } from "node:crypto";
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { recordOfHost } from "@/lib/server/embed/host-keys";
 import { openApiKey, parseKeyRing, seal, storeApiKey, unseal } from "@/lib/server/keys/key-ring";
 import { openRequest, sealRequest } from "@/lib/server/tasks/sealed-request";
-import { createHarness, type Harness } from "@/tests/support/harness";
+import { openTarget, sealTarget } from "@/lib/server/webhooks/sealed-target";
+import { createHarness } from "@/tests/support/harness";
 import { startProcess } from "@/tests/support/start-process";
+import { temporaryFolder } from "@/tests/support/temporary-folder";
 
 const pair = (id: string) => `${id}:${randomBytes(32).toString("base64")}`;
 const [old, young] = [pair("old"), pair("young")];
-
-let harness: Harness;
-beforeAll(async () => {
-  harness = await createHarness({ settings: { LIGHTDESK_ENCRYPTION_KEYS: old } });
-  await harness.connect("http://127.0.0.1:9", "sk-of-another-service");
-});
-afterAll(() => harness.dispose());
+const harness = await createHarness({ settings: { LIGHTDESK_ENCRYPTION_KEYS: old } });
+await harness.connect("http://127.0.0.1:9", "sk-of-another-service");
 
 async function rotate(keys: string, dataDir = harness.folder) {
   const command = startProcess("dist/rotate-keys.mjs", { LIGHTDESK_DATA_DIR: dataDir, LIGHTDESK_ENCRYPTION_KEYS: keys });
   return { code: await command.ended, output: command.output() };
 }
 
-test("every stored key is sealed anew beside a running console, opens without the old key, and a second run has nothing to do", async () => {
+test("reseals every key beside a running console and is a no-op the second time", async () => {
   const first = await rotate(`${young},${old}`);
   expect(first).toEqual({
     code: 0,
     output:
-      "2 keys sealed anew with young.\n2 keys sealed by young.\n0 addresses of downloads sealed anew with young.\n0 keys of host pages sealed anew with young.\n",
+      "2 keys resealed with young.\n2 keys sealed by young.\n0 addresses of downloads resealed with young.\n0 keys of host pages resealed with young.\n0 webhooks resealed with young.\n",
   });
-  const stored = await harness.console.store.keys.list();
-  const opened = stored.map((key) => openApiKey(parseKeyRing(young), key));
+  const keys = await harness.console.store.keys.list();
+  const opened = keys.map((key) => openApiKey(parseKeyRing(young), key));
   expect(opened).toHaveLength(2);
   expect(opened).toContain("sk-of-another-service");
   expect(opened).not.toContain(undefined);
-  expect(await rotate(young)).toEqual({ code: 0, output: expect.stringContaining("0 keys sealed anew with young.\n") });
+  expect(await rotate(young)).toEqual({ code: 0, output: expect.stringContaining("0 keys resealed with young.\n") });
 });
 
-test("what a download was asked with is sealed anew too, and can be asked once more without the old key", async () => {
+test("reseals download sources so they can be retried without the old key", async () => {
   const { store, now } = harness.console;
   const { memberId } = harness.viewerOf("owner");
   const connectionId = await harness.connect("http://127.0.0.1:9", undefined);
@@ -54,77 +50,97 @@ test("what a download was asked with is sealed anew too, and can be asked once m
     await store.downloadTasks.add({ id, connectionId, memberId, sealed: sealRequest(ring, id, body), ...more });
   }
   const { code, output } = await rotate(`${young},${old}`);
-  expect([code, output]).toEqual([1, expect.stringContaining("1 address of a download sealed anew with young.")]);
-  expect(output).toContain("1 address of a download sealed by lost could not be opened");
+  expect([code, output]).toEqual([1, expect.stringContaining("1 address of a download resealed with young.")]);
+  expect(output).toContain("1 address of a download sealed by lost can't be opened");
   expect(output).not.toContain("secret");
-  const [kept, left] = await Promise.all(["kept", "lost"].map((id) => store.downloadTasks.get(id)));
-  expect(kept && openRequest(parseKeyRing(young), kept)).toEqual(body);
+  const [storedTask, left] = await Promise.all(["kept", "lost"].map((id) => store.downloadTasks.get(id)));
+  expect(storedTask && openRequest(parseKeyRing(young), storedTask)).toEqual(body);
   expect(left && openRequest(lost, left)).toEqual(body);
   // A request sealed for one download cannot be opened for another.
-  expect(kept && openRequest(parseKeyRing(young), { ...kept, id: "another" })).toBeUndefined();
+  expect(storedTask && openRequest(parseKeyRing(young), { ...storedTask, id: "another" })).toBeUndefined();
   await Promise.all(["kept", "lost"].map((id) => store.downloadTasks.remove(id)));
 });
 
-test("a key that the ring cannot open is counted, left as it is, and makes the command fail", async () => {
+test("counts an unreadable key, keeps it and fails the command", async () => {
   const { store, now } = harness.console;
   const lost = parseKeyRing(pair("lost"));
   const connection = await store.connections.create({ name: "Lost", baseUrl: "http://127.0.0.1:9", createdAt: now() });
   await storeApiKey(store.keys, lost, { connectionId: connection.id, apiKey: "sk-lost", now: now() });
   const { code, output } = await rotate(young);
-  expect([code, output]).toEqual([1, expect.stringContaining("1 key sealed by lost could not be opened")]);
-  const stored = await store.keys.getOf(connection.id);
-  expect(stored && openApiKey(lost, stored)).toBe("sk-lost");
+  expect([code, output]).toEqual([1, expect.stringContaining("1 key sealed by lost can't be opened")]);
+  const key = await store.keys.getOf(connection.id);
+  expect(key && openApiKey(lost, key)).toBe("sk-lost");
 });
 
-test("a row that has the new key's id and does not open is reported, not passed over", async () => {
+test("reports a row that has the new key's id but does not open", async () => {
   const { store } = harness.console;
-  const [first] = await store.keys.list();
+  const [first] = await store.sealed.apiKeys();
   if (!first) throw new Error("no key");
-  await store.keys.reseal(first, { ringKeyId: "young", ciphertext: `${first.ciphertext.slice(0, -4)}AAAA` });
+  await first.reseal({ ringKeyId: "young", ciphertext: `${first.sealed.ciphertext.slice(0, -4)}AAAA` });
   const { code, output } = await rotate(young);
-  expect([code, output]).toEqual([1, expect.stringContaining("1 key sealed by young could not be opened")]);
+  expect([code, output]).toEqual([1, expect.stringContaining("1 key sealed by young can't be opened")]);
 });
 
-test("a new key under the id of the one before is refused, and nothing is changed", async () => {
+test("refuses a new key under the old id and changes nothing", async () => {
   const { store } = harness.console;
   const before = await store.keys.list();
   const again = pair("young");
   const { code, output } = await rotate(`${again},${young.replace("young:", "former:")}`);
-  expect([code, output]).toEqual([1, expect.stringContaining("The id young was another key's")]);
+  expect([code, output]).toEqual([1, expect.stringContaining("The id young belonged to an earlier key")]);
   expect(await store.keys.list()).toEqual(before);
   // If the former key is not in the ring at all, its rows cannot be opened, and the command says so.
   const alone = await rotate(again);
-  expect([alone.code, alone.output]).toEqual([1, expect.stringContaining("sealed by young could not be opened")]);
+  expect([alone.code, alone.output]).toEqual([1, expect.stringContaining("sealed by young can't be opened")]);
   expect(await store.keys.list()).toEqual(before);
 });
 
-test("a key under another id than before opens what it sealed, and its rows are sealed anew", async () => {
+test("opens and reseals rows of a key with a changed id", async () => {
   const { store } = harness.console;
   const connectionId = await harness.connect("http://127.0.0.1:9", undefined);
   await storeApiKey(store.keys, parseKeyRing(old), { connectionId, apiKey: "sk-renamed", now: 1 });
   const { output } = await rotate(`${young},${old.replace("old:", "renamed:")}`);
-  expect(output).toContain("1 key sealed anew with young.");
-  const stored = await store.keys.getOf(connectionId);
-  expect(stored && openApiKey(parseKeyRing(young), stored)).toBe("sk-renamed");
+  expect(output).toContain("1 key resealed with young.");
+  const key = await store.keys.getOf(connectionId);
+  expect(key && openApiKey(parseKeyRing(young), key)).toBe("sk-renamed");
 });
 
-test("a folder without a console is refused by the setting's name, and nothing is made in it", async () => {
-  const folder = mkdtempSync(join(tmpdir(), "lightdesk-empty-"));
+test("refuses a folder without a console and creates nothing in it", async () => {
+  const folder = temporaryFolder();
   const { code, output } = await rotate(young, folder);
   expect([code, output]).toEqual([1, expect.stringContaining("LIGHTDESK_DATA_DIR")]);
   expect(existsSync(join(folder, "console.sqlite"))).toBe(false);
-  rmSync(folder, { recursive: true });
 });
 
-test("the secret of a host page and the one before it are sealed anew, each for itself", async () => {
+test("reseals both secrets of a host page", async () => {
   const { store, now } = harness.console;
   const [id, ring] = ["0123456789abcdef01", parseKeyRing(old)];
   const sealed = (text: string) => seal(ring, recordOfHost(id), text);
   const body = { name: "Portal", connection: null, role: "viewer", guests: false, jwksUrl: null } as const;
   const keeping = { sealed: sealed("present"), old: { sealed: sealed("before"), until: now() }, keptBy: undefined };
   await store.embedHosts.create(id, { ...body, origins: [], pages: [] }, keeping, now());
-  expect((await rotate(`${young},${old}`)).output).toContain("2 keys of host pages sealed anew with young.");
+  expect((await rotate(`${young},${old}`)).output).toContain("2 keys of host pages resealed with young.");
   const host = await store.embedHosts.get(id);
-  const opened = [host?.sealed, host?.old?.sealed].map((one) => one && unseal(parseKeyRing(young), recordOfHost(id), one));
+  const opened = [host?.sealed, host?.old?.sealed].map((sealed) => sealed && unseal(parseKeyRing(young), recordOfHost(id), sealed));
   expect(opened).toEqual(["present", "before"]);
+});
+
+test("reseals a webhook's address and secret", async () => {
+  const { store, now } = harness.console;
+  const [id, target] = ["wh_1", { url: "https://example.com/hook", secret: "whsec_c2VjcmV0" }];
+  const connectionId = await harness.connect("http://127.0.0.1:9", undefined);
+  const about = { name: "Receiver", origin: "https://example.com", format: "standard", events: ["job.failed"] } as const;
+  const rest = { includesPrompts: false, isEnabled: false, oldUntil: undefined, createdAt: now() };
+  await store.webhooks.create({
+    id,
+    connectionId,
+    ...about,
+    ...rest,
+    events: [...about.events],
+    sealed: sealTarget(parseKeyRing(old), id, target),
+  });
+  expect((await rotate(`${young},${old}`)).output).toContain("1 webhook resealed with young.");
+  const webhook = await store.webhooks.get(id);
+  expect(webhook && openTarget(parseKeyRing(young), webhook)).toEqual(target);
+  // It opens for this webhook only.
+  expect(webhook && openTarget(parseKeyRing(young), { ...webhook, id: "wh_2" })).toBeUndefined();
 });

@@ -1,14 +1,11 @@
-// A key in a submitted graph is masked for everyone; only its owner is told where it is.
-import { afterAll, beforeAll, expect, test } from "vitest";
+// A key in a submitted graph is masked for everyone; only its owner learns where it is.
+import { expect, test } from "vitest";
 import { type Role } from "@/lib/contract/people/roles";
-import { createHarness, type Harness } from "@/tests/support/harness";
-import { answerJson, startLittleServer } from "@/tests/support/little-server";
+import { createHarness } from "@/tests/support/harness";
+import { answerJson } from "@/tests/support/little-server";
+import { startLittleServer } from "@/tests/support/servers";
 
-let harness: Harness;
-beforeAll(async () => {
-  harness = await createHarness();
-});
-afterAll(() => harness.dispose());
+const harness = await createHarness();
 
 const SECRET = "sk-a-key-that-nobody-may-read";
 const submission = {
@@ -24,24 +21,24 @@ const places = [
 ];
 const detailsFor = async (as: Role, path: string) => (await harness.request(path, { as })).text();
 
-test("the answer to a submission tells where a key is, and never the key", async () => {
-  const answer = await harness.request("/api/prompt", { as: "operator", method: "POST", json: submission });
-  const text = await answer.text();
+test("reports where a key is in a submission, never the key", async () => {
+  const response = await harness.request("/api/prompt", { as: "operator", method: "POST", json: submission });
+  const text = await response.text();
   expect(JSON.parse(text)).toMatchObject({ held_secrets: places });
   expect(text).not.toContain(SECRET);
   expect(text).not.toContain("an odd one");
 });
 
-test("a submission without any says nothing of it", async () => {
-  const answer = await harness.request("/api/prompt", {
+test("reports nothing for a submission without a key", async () => {
+  const response = await harness.request("/api/prompt", {
     as: "operator",
     method: "POST",
     json: { prompt: { "2": submission.prompt["2"] } },
   });
-  expect(await answer.text()).not.toContain("held_secrets");
+  expect(await response.text()).not.toContain("held_secrets");
 });
 
-test("the details tell it to the member who submitted the job, and to nobody else whatever their role", async () => {
+test("reveals secret places only to the member who submitted the job", async () => {
   const submitted = await harness.request("/api/prompt", { as: "operator", method: "POST", json: submission });
   const { prompt_id: id }: { prompt_id: string } = await submitted.json();
   expect(JSON.parse(await detailsFor("operator", `/api/jobs/${id}`))).toMatchObject({ held_secrets: expect.arrayContaining(places) });
@@ -53,7 +50,7 @@ test("the details tell it to the member who submitted the job, and to nobody els
   }
 });
 
-test("of a job from elsewhere whoever may submit is told, also where the answer is large, and a service's own word is not passed on", async () => {
+test("shows secret places of external jobs to operators, not the service's field", async () => {
   const large = { "9": { class_type: "PreviewAny", inputs: { source: "x".repeat(1_200_000) } } };
   const service = await startLittleServer((request, response) =>
     answerJson(response, {
@@ -69,5 +66,4 @@ test("of a job from elsewhere whoever may submit is told, also where the answer 
     expect(JSON.parse(await detailsFor("operator", path)).held_secrets).toEqual([places[0]]);
     expect(await detailsFor("viewer", path)).not.toContain("held_secrets");
   }
-  await service.close();
 });

@@ -26,17 +26,17 @@ export async function createShareWorld() {
     form.set("tags", '["output"]');
     form.set("name", `${name}.png`);
     form.set("file", new Blob([new Uint8Array(file)], { type: "image/png" }), `${name}.png`);
-    const answer = await harness.request("/api/assets", { as: "operator", method: "POST", body: form });
-    const asset: { id: string; asset_hash: string } = await answer.json();
+    const response = await harness.request("/api/assets", { as: "operator", method: "POST", body: form });
+    const asset: { id: string; asset_hash: string } = await response.json();
     return { id: asset.id, hash: asset.asset_hash.replace("blake3:", ""), file };
   }
-  const [given, other] = [await upload("given"), await upload("other")];
+  const [shared, other] = [await upload("given"), await upload("other")];
 
   async function share(body: Partial<ShareBody> = {}, as: "operator" | "admin" = "operator"): Promise<MadeShare & { token: string }> {
-    const json = { assets: body.job === undefined ? [given.id] : [], expiresInMs: DAY, ...body };
-    const answer = await harness.request("/api/console/shares", { as, method: "POST", json });
-    const made: MadeShare = await answer.json();
-    expect([answer.status, made]).toEqual([201, made]);
+    const json = { assets: body.job === undefined ? [shared.id] : [], expiresInMs: DAY, ...body };
+    const response = await harness.request("/api/console/shares", { as, method: "POST", json });
+    const made: MadeShare = await response.json();
+    expect([response.status, made]).toEqual([201, made]);
     return { ...made, token: made.path.slice("/share/".length) };
   }
   const ask = (token: string, rest: string, how: Parameters<Harness["request"]>[1] = {}) =>
@@ -45,7 +45,7 @@ export async function createShareWorld() {
 
   return {
     harness,
-    given,
+    shared,
     other,
     upload,
     share,
@@ -53,19 +53,19 @@ export async function createShareWorld() {
     visit,
     now: () => now,
     pass: (ms: number) => void (now += ms),
-    async statusOf(...asked: Parameters<typeof ask>): Promise<number> {
-      const answer = await ask(...asked);
-      await answer.body?.cancel();
-      return answer.status;
+    async statusOf(...request: Parameters<typeof ask>): Promise<number> {
+      const response = await ask(...request);
+      await response.body?.cancel();
+      return response.status;
     },
     /** Expects that nothing of the share opens any more. */
     async expectClosed(token: string): Promise<void> {
       expect(await visit(token)).toEqual({ kind: "none" });
       for (const rest of ["/1", "/1?download=1", "/1/256", "/workflow"]) {
         for (const method of ["GET", "HEAD"]) {
-          const answer = await ask(token, rest, { method });
-          const text = await answer.text();
-          expect([rest, method, answer.status]).toEqual([rest, method, 404]);
+          const response = await ask(token, rest, { method });
+          const text = await response.text();
+          expect([rest, method, response.status]).toEqual([rest, method, 404]);
           if (method === "GET") expect(JSON.parse(text)).toMatchObject({ code: "NOT_FOUND", message: "This link does not work." });
         }
       }
@@ -73,4 +73,4 @@ export async function createShareWorld() {
   };
 }
 
-export const bytesOf = async (answer: Response) => Buffer.from(await answer.arrayBuffer());
+export const bytesOf = async (response: Response) => Buffer.from(await response.arrayBuffer());

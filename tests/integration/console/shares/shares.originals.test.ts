@@ -5,15 +5,16 @@ import { Readable } from "node:stream";
 import sharp from "sharp";
 import { afterAll, beforeEach, expect, test } from "vitest";
 import { type MadeShare } from "@/lib/contract/share";
-import { answerJson, startLittleServer } from "@/tests/support/little-server";
+import { answerJson } from "@/tests/support/little-server";
+import { startLittleServer } from "@/tests/support/servers";
 import { until } from "@/tests/support/until";
 import { bytesOf, createShareWorld, DAY, SECRET } from "./share-world";
 
-const { harness, given, ask, visit, statusOf, now } = await createShareWorld();
+const { harness, shared, ask, visit, statusOf, now } = await createShareWorld();
 beforeEach(() => harness.renewCookies());
 afterAll(() => harness.dispose());
 
-test("of a service that names files by place, a file that was replaced since is not shown", async () => {
+test("hides a replaced file on a service that names files by path", async () => {
   let content = Buffer.concat([
     await sharp({ create: { width: 9, height: 9, channels: 3, background: "red" } })
       .png()
@@ -43,7 +44,7 @@ test("of a service that names files by place, a file that was replaced since is 
   await service.close();
 });
 
-test("what cannot be read while it is shared is left out, and refused where nothing is left", async () => {
+test("leaves out unreadable files and refuses a share with none left", async () => {
   const picture = await sharp({ create: { width: 9, height: 9, channels: 3, background: "red" } })
     .png()
     .toBuffer();
@@ -106,12 +107,12 @@ async function serve(filename: string, send: (range: string | undefined, respons
   };
 }
 
-test("a service that breaks off while a share is made or shown is no share, and no reason why not later", async () => {
+test("reports no share and no permanent reason when the service disconnects", async () => {
   let isBroken = true;
   const service = await serve("a.png", (_range, response) => {
-    response.writeHead(200, { "content-type": "image/png", "content-length": given.file.length });
-    if (isBroken) response.write(given.file.subarray(0, 20), () => response.destroy());
-    else response.end(given.file);
+    response.writeHead(200, { "content-type": "image/png", "content-length": shared.file.length });
+    if (isBroken) response.write(shared.file.subarray(0, 20), () => response.destroy());
+    else response.end(shared.file);
   });
   const before = await harness.console.store.shares.list();
   const refused = await service.make();
@@ -146,7 +147,7 @@ const long = chunk(
   ]),
 );
 
-test.each(["ranges", "no ranges", "neither ranges nor lengths"])("a long file of a service with %s is cleaned", async (knows) => {
+test.each(["ranges", "no ranges", "neither ranges nor lengths"])("cleans a long file of a service with %s", async (knows) => {
   const service = await serve("a.webp", (range, response) => {
     const [, from = "", to = ""] = /^bytes=(\d+)-(\d+)$/.exec(knows === "ranges" ? (range ?? "") : "") ?? [];
     const part = from === "" ? long : long.subarray(Number(from), Number(to) + 1);
@@ -167,7 +168,7 @@ test.each(["ranges", "no ranges", "neither ranges nor lengths"])("a long file of
   await service.close();
 });
 
-test("of a file that is not cleaned no more is read than shows it, of a service without ranges too", async () => {
+test("reads only the shown bytes of an uncleaned file, also without ranges", async () => {
   const piece = Buffer.alloc(1024 ** 2, "\0\0\0\x20ftypavif");
   const pieces = 64;
   let sent = 0;
@@ -190,78 +191,78 @@ test("of a file that is not cleaned no more is read than shows it, of a service 
   await service.close();
 });
 
-test("a file all of parts of a few bytes is not read to its end, and only once", async () => {
+test("stops reading a file of tiny parts, and reads it once", async () => {
   // Empty clusters, two bytes more than their name.
   const clusters = Buffer.alloc(5 * 600_000, Buffer.from("1f43b67580", "hex"));
   const size = Buffer.alloc(8);
   size.writeBigUInt64BE(BigInt(clusters.length));
   size[0] = 0x01;
   const film = Buffer.concat([Buffer.from("1a45dfa380", "hex"), Buffer.from("18538067", "hex"), size, clusters]);
-  let asked = 0;
+  let requestCount = 0;
   const service = await serve("a.webm", (_range, response) => {
-    asked += 1;
+    requestCount += 1;
     response.writeHead(200, { "content-type": "video/webm", "content-length": film.length, etag: '"film"' }).end(film);
   });
   const token = await service.share();
   expect(await statusOf(token, "/1")).toBe(404);
-  const before = asked;
+  const before = requestCount;
   expect(await statusOf(token, "/1")).toBe(404);
-  expect(asked).toBe(before);
+  expect(requestCount).toBe(before);
   await service.close();
 });
 
-test("a file that is too long to be counted is not shown, and read only once", async () => {
+test("hides a file too long to count, and reads it once", async () => {
   const piece = Buffer.alloc(1024 ** 2, "\0\0\0\x20ftypisom");
   const pieces = 129;
-  let asked = 0;
+  let requestCount = 0;
   const service = await serve("a.mp4", (_range, response) => {
-    asked += 1;
+    requestCount += 1;
     response.writeHead(200, { "content-type": "video/mp4", etag: '"long"' });
     Readable.from(Array.from({ length: pieces }, () => piece)).pipe(response);
   });
   const token = await service.share();
   expect(await statusOf(token, "/1")).toBe(404);
-  const before = asked;
+  const before = requestCount;
   expect(await statusOf(token, "/1")).toBe(404);
-  expect(asked).toBe(before);
+  expect(requestCount).toBe(before);
   await service.close();
 });
 
-test("of the many who ask for one file at once a few look into it, some wait for them, and the others are told to come again", async () => {
-  let asked = 0;
+test("limits parallel checks of one file and asks the rest to retry", async () => {
+  let requestCount = 0;
   const pending: (() => void)[] = [];
   let isPaused = false;
   const service = await serve("a.png", (_range, response) => {
-    asked += 1;
-    const send = () => response.writeHead(200, { "content-type": "image/png", "content-length": given.file.length }).end(given.file);
+    requestCount += 1;
+    const send = () => response.writeHead(200, { "content-type": "image/png", "content-length": shared.file.length }).end(shared.file);
     if (isPaused) pending.push(send);
     else send();
   });
   const token = await service.share();
-  [isPaused, asked] = [true, 0];
+  [isPaused, requestCount] = [true, 0];
   const refused: (string | null)[] = [];
   const answers = Array.from({ length: 50 }, async () => {
-    const answer = await ask(token, "/1");
-    await answer.body?.cancel();
-    if (answer.status === 503) refused.push(answer.headers.get("retry-after"));
-    return answer.status;
+    const response = await ask(token, "/1");
+    await response.body?.cancel();
+    if (response.status === 503) refused.push(response.headers.get("retry-after"));
+    return response.status;
   });
   await until("the queue is full", () => pending.length === 4 && refused.length === 6);
   isPaused = false;
   for (const send of pending) send();
   expect((await Promise.all(answers)).filter((status) => status === 200).length).toBe(44);
   expect(refused).toEqual(Array(6).fill("5"));
-  expect(asked).toBe(4 + 44);
+  expect(requestCount).toBe(4 + 44);
   await service.close();
 });
 
-test("a service that sends another stretch than was asked for is not believed", async () => {
+test("rejects a range other than requested", async () => {
   let begin: number | undefined;
   const service = await serve("a.png", (range, response) => {
     const isPart = begin !== undefined && range !== undefined;
-    const part = isPart ? given.file.subarray(begin) : given.file;
+    const part = isPart ? shared.file.subarray(begin) : shared.file;
     const headers = { "content-type": "image/png", "content-length": part.length, etag: '"same"' };
-    const rangeHeaders = isPart ? { "content-range": `bytes ${begin}-${given.file.length - 1}/${given.file.length}` } : {};
+    const rangeHeaders = isPart ? { "content-range": `bytes ${begin}-${shared.file.length - 1}/${shared.file.length}` } : {};
     response.writeHead(isPart ? 206 : 200, { ...headers, ...rangeHeaders }).end(part);
   });
   const token = await service.share();

@@ -7,11 +7,11 @@ import { openFiles } from "@/tests/support/open-files";
 import { until } from "@/tests/support/until";
 import { bytesOf, createShareWorld, DAY, SECRET } from "./share-world";
 
-const { harness, given, other, upload, share, ask, visit, statusOf, expectClosed, now } = await createShareWorld();
+const { harness, shared, other, upload, share, ask, visit, statusOf, expectClosed, now } = await createShareWorld();
 beforeEach(() => harness.renewCookies());
 afterAll(() => harness.dispose());
 
-test("what was read of a file to clean it is let go of", async () => {
+test("frees the bytes read for cleaning", async () => {
   // Node warns when it closes a forgotten file handle.
   const warned: string[] = [];
   const note = ({ message }: Error) => void warned.push(message);
@@ -29,25 +29,25 @@ test("what was read of a file to clean it is let go of", async () => {
   );
 });
 
-test("names a share without a title after its date and first file, and numbers equal names", async () => {
+test("names an untitled share by date and first file and numbers duplicates", async () => {
   const day = new Date(now()).toISOString().slice(0, 10);
-  const titles = [await share({ assets: [other.id, given.id] }), await share({ assets: [other.id] })].map(({ title }) => title);
+  const titles = [await share({ assets: [other.id, shared.id] }), await share({ assets: [other.id] })].map(({ title }) => title);
   expect(titles).toEqual([`${day} other.png`, `${day} other.png (2)`]);
 });
 
-test("what was shared is shown under a number, without its metadata, and counted", async () => {
+test("shows a shared file under a number, cleaned and counted", async () => {
   const { token, id } = await share({ title: "For you", showsMaker: true });
   const visited = await visit(token);
   expect(visited).toMatchObject({ kind: "open", page: { title: "For you", maker: "operator", isCleaned: true, hasWorkflow: false } });
   expect(visited.kind === "open" && visited.page.items).toEqual([
-    expect.objectContaining({ number: 1, name: "given.png", kind: "image", hash: given.hash, width: 300, height: 200 }),
+    expect.objectContaining({ number: 1, name: "given.png", kind: "image", hash: shared.hash, width: 300, height: 200 }),
   ]);
   const page = JSON.stringify(visited);
-  for (const hidden of [given.id, harness.viewerOf("operator").memberId, id]) expect(page).not.toContain(hidden);
+  for (const hidden of [shared.id, harness.viewerOf("operator").memberId, id]) expect(page).not.toContain(hidden);
 
-  const answer = await ask(token, "/1");
-  expect(answer.status).toBe(200);
-  const headers = Object.fromEntries(answer.headers);
+  const response = await ask(token, "/1");
+  expect(response.status).toBe(200);
+  const headers = Object.fromEntries(response.headers);
   expect(headers).toMatchObject({
     "content-type": "image/png",
     "content-disposition": "inline; filename*=UTF-8''given.png",
@@ -57,10 +57,10 @@ test("what was shared is shown under a number, without its metadata, and counted
     "x-content-type-options": "nosniff",
   });
   expect(headers["content-security-policy"]).toContain("sandbox");
-  const file = await bytesOf(answer);
+  const file = await bytesOf(response);
   expect(file.length).toBe(Number(headers["content-length"]));
   expect(file.includes(SECRET)).toBe(false);
-  expect(given.file.includes(SECRET)).toBe(true);
+  expect(shared.file.includes(SECRET)).toBe(true);
   expect(await sharp(file).metadata()).toMatchObject({ width: 300, height: 200 });
 
   const download = await ask(token, "/1?download=1");
@@ -68,54 +68,58 @@ test("what was shared is shown under a number, without its metadata, and counted
   await download.body?.cancel();
   const thumbnail = await ask(token, "/1/256");
   expect(await sharp(await bytesOf(thumbnail)).metadata()).toMatchObject({ format: "webp", width: 256 });
-  expect((await listShares(harness.contextOf("operator"))).find((one) => one.id === id)).toMatchObject({
+  expect((await listShares(harness.contextOf("operator"))).find((share) => share.id === id)).toMatchObject({
     views: 1,
     downloads: 1,
     state: "open",
   });
 });
 
-test("with its metadata kept a file passes as it is", async () => {
+test("shares a file unchanged when its metadata is kept", async () => {
   const { token } = await share({ keepsMetadata: true });
-  expect((await bytesOf(await ask(token, "/1"))).equals(given.file)).toBe(true);
+  expect((await bytesOf(await ask(token, "/1"))).equals(shared.file)).toBe(true);
 });
 
-test.each([{ keepsMetadata: true }, { keepsMetadata: false }])("a range is of what is handed out: %o", async (how) => {
+test.each([{ keepsMetadata: true }, { keepsMetadata: false }])("applies a range to the cleaned bytes: %o", async (how) => {
   const { token } = await share(how);
-  const whole = await bytesOf(await ask(token, "/1"));
+  const bytes = await bytesOf(await ask(token, "/1"));
   const ranges: [string, number, number][] = [
     ["bytes=0-9", 0, 10],
-    ["bytes=20-", 20, whole.length],
-    ["bytes=-7", whole.length - 7, whole.length],
-    ["bytes=30-999999999", 30, whole.length],
+    ["bytes=20-", 20, bytes.length],
+    ["bytes=-7", bytes.length - 7, bytes.length],
+    ["bytes=30-999999999", 30, bytes.length],
   ];
   for (const [range, from, to] of ranges) {
-    const answer = await ask(token, "/1", { headers: { range } });
-    expect([range, answer.status, answer.headers.get("content-range")]).toEqual([range, 206, `bytes ${from}-${to - 1}/${whole.length}`]);
-    expect((await bytesOf(answer)).equals(whole.subarray(from, to))).toBe(true);
+    const response = await ask(token, "/1", { headers: { range } });
+    expect([range, response.status, response.headers.get("content-range")]).toEqual([
+      range,
+      206,
+      `bytes ${from}-${to - 1}/${bytes.length}`,
+    ]);
+    expect((await bytesOf(response)).equals(bytes.subarray(from, to))).toBe(true);
   }
-  const beyond = await ask(token, "/1", { headers: { range: `bytes=${whole.length}-` } });
-  expect([beyond.status, beyond.headers.get("content-range")]).toEqual([416, `bytes */${whole.length}`]);
+  const beyond = await ask(token, "/1", { headers: { range: `bytes=${bytes.length}-` } });
+  expect([beyond.status, beyond.headers.get("content-range")]).toEqual([416, `bytes */${bytes.length}`]);
   const head = await ask(token, "/1", { method: "HEAD", headers: { range: "bytes=0-9" } });
-  expect([head.status, head.headers.get("content-length"), await head.text()]).toEqual([200, String(whole.length), ""]);
+  expect([head.status, head.headers.get("content-length"), await head.text()]).toEqual([200, String(bytes.length), ""]);
 });
 
-test("what an older version of the cleaning left is cleaned anew", async () => {
+test("cleans again what an older version had cleaned", async () => {
   const { token, id } = await share();
   const { shares } = harness.console.store;
-  const whole = [{ from: 0, to: given.file.length }];
-  for (const kept of [whole, { version: 1, pieces: whole }, []]) {
-    await shares.keepPieces(id, 1, JSON.stringify(kept));
-    const answer = await ask(token, "/1");
-    expect(answer.status).toBe(200);
-    expect((await bytesOf(answer)).includes(SECRET)).toBe(false);
+  const whole = [{ from: 0, to: shared.file.length }];
+  for (const storedPieces of [whole, { version: 1, pieces: whole }, []]) {
+    await shares.keepPieces(id, 1, JSON.stringify(storedPieces));
+    const response = await ask(token, "/1");
+    expect(response.status).toBe(200);
+    expect((await bytesOf(response)).includes(SECRET)).toBe(false);
   }
 });
 
-test("nothing else is behind a link: no other number, id, hash, edge, path or connection", async () => {
+test("exposes nothing else behind a link", async () => {
   const { token } = await share();
   const elsewhere = await share({ assets: [other.id] });
-  const tries = ["/0", "/2", "/01", "/1e0", "/-1", "/1.0", `/${other.id}`, `/${other.hash}`, `/${given.id}`, `/${given.hash}`, "/..%2f1"];
+  const tries = ["/0", "/2", "/01", "/1e0", "/-1", "/1.0", `/${other.id}`, `/${other.hash}`, `/${shared.id}`, `/${shared.hash}`, "/..%2f1"];
   const edges = ["/1/255", "/2/256", `/${other.id}/256`, "/1/4096"];
   for (const rest of [...tries, ...edges, "/workflow"]) expect([rest, await statusOf(token, rest)]).toEqual([rest, 404]);
   for (const query of [
@@ -133,7 +137,7 @@ test("nothing else is behind a link: no other number, id, hash, edge, path or co
   // Number one of the second share is its own file.
   expect((await bytesOf(await ask(elsewhere.token, "/1"))).equals(await bytesOf(await ask(token, "/1")))).toBe(false);
   // A link is no session.
-  for (const path of ["/api/assets", `/api/assets/${given.id}`, "/api/jobs", "/api/console/shares"])
+  for (const path of ["/api/assets", `/api/assets/${shared.id}`, "/api/jobs", "/api/console/shares"])
     for (const headers of [
       { authorization: `Bearer ${token}` },
       { "x-api-key": token },
@@ -158,7 +162,7 @@ async function runJob(): Promise<string> {
   return id;
 }
 
-test("of a job its outputs are shared, its workflow only where it was chosen, with secrets masked, and the job itself never", async () => {
+test("shares a job's outputs, its workflow if chosen with masks, never the job", async () => {
   const job = await runJob();
   const plain = await share({ job });
   const visited = await visit(plain.token);
@@ -176,27 +180,27 @@ test("of a job its outputs are shared, its workflow only where it was chosen, wi
   expect(await statusOf(plain.token, "/3")).toBe(404);
 });
 
-test("a file whose metadata cannot be taken out is refused by name, or left out, or shared with it", async () => {
+test("refuses, leaves out or accepts a file with metadata that cannot be removed", async () => {
   const form = new FormData();
   form.set("file", new Blob(["<svg xmlns='http://www.w3.org/2000/svg'/>"], { type: "image/svg+xml" }), "drawn.svg");
   const svg = (await (await harness.request("/api/assets", { as: "operator", method: "POST", body: form })).json()).id as string;
-  const assets = [given.id, svg];
+  const assets = [shared.id, svg];
   const refused = await harness.request("/api/console/shares", { as: "operator", method: "POST", json: { assets, expiresInMs: DAY } });
   expect(refused.status).toBe(422);
   expect(await refused.json()).toMatchObject({ code: "UNPROCESSABLE", details: { notCleanable: ["drawn.svg"] } });
   expect((await share({ assets, leavesOut: true })).count).toBe(1);
   const { token } = await share({ assets, keepsMetadata: true });
-  const drawn = await ask(token, "/2");
-  await drawn.body?.cancel();
-  expect([drawn.headers.get("content-type"), drawn.headers.get("content-disposition")?.slice(0, 10)]).toEqual([
+  const response = await ask(token, "/2");
+  await response.body?.cancel();
+  expect([response.headers.get("content-type"), response.headers.get("content-disposition")?.slice(0, 10)]).toEqual([
     "application/octet-stream",
     "attachment",
   ]);
 });
 
-test("only what its maker sees is shared, by an operator or more, and not where shares are switched off", async () => {
+test("shares only what an operator sees, unless shares are off", async () => {
   const make = (as: "viewer" | "operator", json: object) => harness.request("/api/console/shares", { as, method: "POST", json });
-  const body = { assets: [given.id], expiresInMs: DAY };
+  const body = { assets: [shared.id], expiresInMs: DAY };
   expect((await make("viewer", body)).status).toBe(403);
   const bad: object[] = [
     { ...body, assets: [] },

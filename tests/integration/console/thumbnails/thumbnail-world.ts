@@ -1,7 +1,9 @@
 // A connection whose service sends the files that a test provides, with a file store on another host.
 import sharp from "sharp";
+import { closeAfterwards } from "@/tests/support/close-afterwards";
 import { createHarness } from "@/tests/support/harness";
-import { answerJson, startLittleServer } from "@/tests/support/little-server";
+import { answerJson } from "@/tests/support/little-server";
+import { startLittleServer } from "@/tests/support/servers";
 
 type Laid = { type: string; bytes: Buffer } | { location: string };
 
@@ -39,13 +41,10 @@ export async function startThumbnailWorld() {
     storage,
     harness,
     service,
-    /** As the wall reads it. */
+    /** As the gallery reads it. */
     list: () => harness.request(`/api/assets?connection=${connection}`, { as: "viewer" }),
     ask: (query: string, headers?: Record<string, string>) =>
       harness.request(`/api/console/thumbnail?connection=${connection}&${query}`, { as: "viewer", headers }),
-    async dispose() {
-      await Promise.all([service.close(), storage.close()]);
-      await harness.dispose();
-    },
+    dispose: closeAfterwards(async () => void (await Promise.all([service.close(), storage.close()]))),
   };
 }

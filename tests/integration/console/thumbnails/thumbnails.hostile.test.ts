@@ -1,15 +1,16 @@
 // The thumbnail route with content that is expensive or reveals too much, services that hang, and clients that leave.
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import sharp from "sharp";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { startLittleServer } from "@/tests/support/little-server";
+import { expect, it, test } from "vitest";
+import { readPixels } from "@/lib/service/images/decode";
+import { pictureSizeOf } from "@/lib/shared/picture-size";
+import { startLittleServer } from "@/tests/support/servers";
+import { temporaryFolder } from "@/tests/support/temporary-folder";
 import { until } from "@/tests/support/until";
 import { startThumbnailWorld } from "./thumbnail-world";
 
-let world: Awaited<ReturnType<typeof startThumbnailWorld>>;
-beforeAll(async () => {
-  world = await startThumbnailWorld();
-});
-afterAll(() => world.dispose());
+const world = await startThumbnailWorld();
 
 const ask = (connection: string, file: string, asking?: { signal: AbortSignal }) =>
   world.harness.request(`/api/console/thumbnail?connection=${connection}&filename=${file}&edge=256`, {
@@ -17,7 +18,7 @@ const ask = (connection: string, file: string, asking?: { signal: AbortSignal })
     signal: asking?.signal,
   });
 
-/** Answers only when told to. */
+/** Answers only on demand. */
 async function startHolding() {
   const pending: (() => void)[] = [];
   let left = 0;
@@ -30,22 +31,22 @@ async function startHolding() {
 
 async function made(name: string, bytes: Buffer): Promise<Buffer> {
   world.files.set(name, { type: "image/webp", bytes });
-  const answer = await world.ask(`filename=${name}&edge=256`);
-  expect([name, answer.status]).toEqual([name, 200]);
-  return Buffer.from(await answer.arrayBuffer());
+  const response = await world.ask(`filename=${name}&edge=256`);
+  expect([name, response.status]).toEqual([name, 200]);
+  return Buffer.from(await response.arrayBuffer());
 }
 
-test("what its service made small stays as it is; what moves, tells where it was taken or is heavy is drawn anew", async () => {
+test("keeps safe small previews and redraws moving, located or heavy ones", async () => {
   const picture = () => sharp({ create: { width: 200, height: 100, channels: 3, background: "red" } });
   const small = await picture().webp().toBuffer();
   expect((await made("small", small)).equals(small)).toBe(true);
 
-  const silentPicture = await picture()
+  const unresponsivePicture = await picture()
     .withExif({ IFD3: { GPSLatitude: "51/1 30/1 0/1" }, IFD0: { Copyright: "a home" } })
     .webp()
     .toBuffer();
-  expect(silentPicture.includes("a home")).toBe(true);
-  const silent = await made("told", silentPicture);
+  expect(unresponsivePicture.includes("a home")).toBe(true);
+  const silent = await made("told", unresponsivePicture);
   expect([(await sharp(silent).metadata()).exif, silent.includes("a home")]).toEqual([undefined, false]);
 
   const frames = Buffer.concat(Array.from({ length: 3 }, (_, at) => Buffer.alloc(200 * 100 * 3, at * 80)));
@@ -61,7 +62,7 @@ test("what its service made small stays as it is; what moves, tells where it was
   expect((await made("heavy", heavy)).length).toBeLessThan(1000);
 });
 
-test("a drawing is not handed to the decoder, not even for its size: a heavy one takes no memory", async () => {
+test("never decodes an SVG drawing, not even for its size", async () => {
   const bytes = Buffer.from(
     `<svg xmlns="http://www.w3.org/2000/svg">${'<rect width="1" height="1" fill="url(#a)"/>'.repeat(300_000)}</svg>`,
   );
@@ -71,7 +72,7 @@ test("a drawing is not handed to the decoder, not even for its size: a heavy one
   expect((process.resourceUsage().maxRSS - highestBefore) / 1024).toBeLessThan(150);
 });
 
-test("a service that hangs holds up its own pictures only", async () => {
+test("delays only its own pictures when a service hangs", async () => {
   const hanging = await startHolding();
   const leaving = new AbortController();
   const waiting = Array.from({ length: 24 }, (_, at) => ask(hanging.connection, `${at}.png`, leaving));
@@ -81,28 +82,28 @@ test("a service that hangs holds up its own pictures only", async () => {
   expect(hanging.left()).toBe(0);
   leaving.abort();
   await Promise.all(waiting);
-  // Requests that nobody waits for any more were aborted, and those still queued were never sent.
+  // Abandoned requests were aborted, and those still queued were never sent.
   await until("sixteen are left", () => hanging.left() === 16);
   expect(hanging.pending).toHaveLength(16);
   await hanging.close();
 });
 
-test("a hundred who ask at once are one fetch; who leaves ends nothing for the others, and the last one ends it", async () => {
+test("fetches once for a hundred requests and aborts with the last one", async () => {
   const slow = await startHolding();
   const leaving = Array.from({ length: 100 }, () => new AbortController());
-  const asked = leaving.map((each) => ask(slow.connection, "one.png", each));
+  const requests = leaving.map((each) => ask(slow.connection, "one.png", each));
   await until("it is asked for", () => slow.pending.length === 1);
   for (const each of leaving.slice(0, 40)) each.abort();
   slow.pending[0]?.();
-  expect((await Promise.all(asked.slice(40))).map(({ status }) => status)).toEqual(Array(60).fill(200));
+  expect((await Promise.all(requests.slice(40))).map(({ status }) => status)).toEqual(Array(60).fill(200));
   expect([slow.pending.length, slow.left()]).toEqual([1, 0]);
 
   const alone = new AbortController();
-  const given = ask(slow.connection, "two.png", alone);
+  const canceledRequest = ask(slow.connection, "two.png", alone);
   await until("the second is asked for", () => slow.pending.length === 2);
   alone.abort();
   await until("it is left", () => slow.left() === 1);
-  expect((await given).ok).toBe(false);
+  expect((await canceledRequest).ok).toBe(false);
   const again = ask(slow.connection, "two.png");
   await until("it is asked for anew", () => slow.pending.length === 3);
   slow.pending[2]?.();
@@ -110,7 +111,7 @@ test("a hundred who ask at once are one fetch; who leaves ends nothing for the o
   await slow.close();
 });
 
-test("what is kept for one connection or key is not shown to another, nor to somebody who is not signed in", async () => {
+test("isolates cached previews by connection, key and session", async () => {
   const name = `${"c".repeat(64)}.png`;
   world.files.set(name, { type: "image/png", bytes: world.png });
   expect((await world.ask(`filename=${name}&edge=256`)).status).toBe(200);
@@ -123,4 +124,100 @@ test("what is kept for one connection or key is not shown to another, nor to som
   const stranger = await world.harness.request(`/api/console/thumbnail?connection=${other}&filename=${name}&edge=256`);
   expect([stranger.status, stranger.headers.get("content-type")]).toEqual([401, "application/json"]);
   expect(asks()).toHaveLength(2);
+});
+
+const folder = temporaryFolder();
+
+/** Four quarters of different grey, wider than high, and noise in none. */
+const quarters = (orientation: number) => {
+  const pixels = Buffer.alloc(32 * 16 * 3);
+  for (let at = 0; at < pixels.length; at += 3) {
+    const [x, y] = [(at / 3) % 32, Math.floor(at / 3 / 32)];
+    pixels.fill(20 + (x < 16 ? 0 : 70) + (y < 8 ? 0 : 140), at, at + 3);
+  }
+  return sharp(pixels, { raw: { width: 32, height: 16, channels: 3 } }).withMetadata({ orientation });
+};
+
+/** The middle of each quarter, rounded, with the size. */
+async function look(bytes: Buffer | Uint8Array): Promise<number[]> {
+  const { data, info } = await sharp(bytes).removeAlpha().toColourspace("srgb").raw().toBuffer({ resolveWithObject: true });
+  const at = (x: number, y: number) => {
+    const place = (Math.floor(y * info.height) * info.width + Math.floor(x * info.width)) * info.channels;
+    return Math.round((data[place] ?? 0) / 35);
+  };
+  return [info.width, info.height, at(0.25, 0.25), at(0.75, 0.25), at(0.25, 0.75), at(0.75, 0.75)];
+}
+
+const kinds = {
+  webp: (orientation: number) => quarters(orientation).webp({ lossless: true }),
+  png: (orientation: number) => quarters(orientation).png(),
+  jpeg: (orientation: number) => quarters(orientation).jpeg({ quality: 95 }),
+  tiff: (orientation: number) => quarters(orientation).tiff(),
+  avif: (orientation: number) => quarters(orientation).avif({ quality: 90 }),
+};
+const cases = Object.keys(kinds).flatMap((kind) => Array.from({ length: 8 }, (_, index) => [kind, index + 1] as const));
+
+it.each(cases)("shows a %s of orientation %i as its thumbnail and its node do", async (kind, orientation) => {
+  const make = Object.entries(kinds).find(([name]) => name === kind)?.[1];
+  const bytes = await (make ?? kinds.png)(orientation).toBuffer();
+  const expected = await look(await sharp(bytes).autoOrient().png().toBuffer());
+  const name = `${kind}-${orientation}`;
+  world.files.set(name, { type: `image/${kind}`, bytes });
+  await writeFile(join(folder, name), bytes);
+
+  const buffer = Buffer.from(await (await world.ask(`whole=true&filename=${name}`)).arrayBuffer());
+  // Browsers turn a JPEG by themselves, and show any other picture as it is stored.
+  expect(await look(kind === "jpeg" ? await sharp(buffer).autoOrient().png().toBuffer() : buffer)).toEqual(expected);
+  if (kind === "jpeg" || orientation === 1) expect(kind === "tiff" || buffer.equals(bytes)).toBe(true);
+  expect(await look(Buffer.from(await (await world.ask(`filename=${name}&edge=128`)).arrayBuffer()))).toEqual(expected);
+
+  const loaded = await readPixels(join(folder, name), () => undefined);
+  const raw = { width: loaded.size.width, height: loaded.size.height, channels: 3 as const };
+  expect(await look(await sharp(loaded.data, { raw }).png().toBuffer())).toEqual(expected);
+  if (kind !== "tiff" && kind !== "avif") expect(await pictureSizeOf(bytes)).toEqual({ width: expected[0], height: expected[1] });
+});
+
+it("keeps the bytes of an ordinary picture, its type and its validator", async () => {
+  world.files.set("plain.png", { type: "image/png", bytes: world.png });
+  const response = await world.ask("whole=true&filename=plain.png");
+  expect([response.status, response.headers.get("content-type")]).toEqual([200, "image/png"]);
+  expect(Buffer.from(await response.arrayBuffer()).equals(world.png)).toBe(true);
+  expect((await world.ask("whole=true&filename=none.png")).status).toBe(404);
+});
+
+it("never sends an oversized picture and reports its size", async () => {
+  const large = Buffer.from(world.png);
+  large.writeUInt32BE(20_000, 16);
+  large.writeUInt32BE(20_000, 20);
+  const bytes = Buffer.concat([large, Buffer.alloc(1024 ** 2)]);
+  world.files.set("large.png", { type: "image/png", bytes });
+  world.files.set("large.avif", { type: "image/avif", bytes: await readFile("tests/fixtures/60-megapixels.avif") });
+  for (const query of ["whole=true", "edge=128", "edge=1024"]) {
+    for (const [name, size] of [
+      ["large.png", "20000x20000"],
+      ["large.avif", "10000x6000"],
+    ]) {
+      const response = await world.ask(`${query}&filename=${name}`);
+      expect([query, name, response.status, response.headers.get("x-too-large"), await response.text()]).toEqual([
+        query,
+        name,
+        204,
+        size,
+        "",
+      ]);
+    }
+  }
+});
+
+it("makes no preview of media sent whole and passes a preview's encoding on", async () => {
+  for (const type of ["video/mp4", "audio/wav"]) {
+    world.files.set("media", { type, bytes: Buffer.alloc(1024) });
+    expect([type, (await world.ask("filename=media&edge=128")).status]).toEqual([type, 204]);
+  }
+  world.files.set("plain.png", { type: "image/png", bytes: world.png });
+  world.service.seen.splice(0);
+  const query = `connection=${world.connection}&filename=plain.png&preview=${encodeURIComponent("webp;90")}&channel=rgb`;
+  expect((await world.harness.request(`/api/view?${query}`, { as: "viewer" })).status).toBe(200);
+  const [params] = world.service.seen.map(({ url }) => new URL(url, "http://x").searchParams);
+  expect([params?.get("preview"), params?.get("channel")]).toEqual(["webp;90", "rgb"]);
 });

@@ -1,22 +1,17 @@
 // The limit on the files that all connections together hold while their thumbnails are made.
 import sharp from "sharp";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { toThumbnail } from "@/lib/server/thumbnails/resize";
 import { createHarness } from "@/tests/support/harness";
-import { startLittleServer } from "@/tests/support/little-server";
+import { startLittleServer } from "@/tests/support/servers";
 import { until } from "@/tests/support/until";
 
-let harness: Awaited<ReturnType<typeof createHarness>>;
-let png: Buffer;
-beforeAll(async () => {
-  harness = await createHarness({ upstreamLimits: { readMs: 15_000 } });
-  png = await sharp({ create: { width: 80, height: 40, channels: 3, background: "red" } })
-    .png()
-    .toBuffer();
-});
-afterAll(() => harness.dispose());
+const harness = await createHarness({ upstreamLimits: { readMs: 15_000 } });
+const png = await sharp({ create: { width: 80, height: 40, channels: 3, background: "red" } })
+  .png()
+  .toBuffer();
 
-test("of all connections together twelve large files are held at once; a small one does not wait for them", async () => {
+test("holds twelve large files at once and never delays a small one", async () => {
   const pending: (() => void)[] = [];
   const service = await startLittleServer(({ url }, response) => {
     if (url.includes("small")) return void response.setHeader("content-length", png.length).end(png);
@@ -44,10 +39,9 @@ test("of all connections together twelve large files are held at once; a small o
   expect(await left).toBe(499);
   for (const end of pending) end();
   expect(await Promise.all(large)).toEqual(Array(12).fill(200));
-  await service.close();
 }, 30_000);
 
-test("what nobody waits for any more is not drawn when its turn comes", async () => {
+test("skips abandoned pictures when their turn comes", async () => {
   const heavy = await sharp({ create: { width: 5200, height: 5200, channels: 3, background: "red" } })
     .png({ compressionLevel: 1 })
     .toBuffer();

@@ -1,37 +1,33 @@
-// Thumbnails while a service is silent, answers nonsense or breaks off: given up soon, reported as an outage, never cached.
+// Thumbnails while a service is unresponsive, returns nonsense or disconnects: given up soon, reported as an outage, never cached.
 import sharp from "sharp";
-import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { createHarness, type Harness } from "@/tests/support/harness";
-import { answerJson, startLittleServer } from "@/tests/support/little-server";
+import { afterEach, expect, test } from "vitest";
+import { createHarness } from "@/tests/support/harness";
+import { answerJson } from "@/tests/support/little-server";
+import { startLittleServer } from "@/tests/support/servers";
 import { until } from "@/tests/support/until";
 
-let harness: Harness;
-let png: Buffer;
 let nowMs = Date.now();
-const usual = { readMs: 30_000, firstRetryMs: 400 };
+const defaults = { readMs: 30_000, firstRetryMs: 400 };
 /** Read again for each call. */
-const limits = { ...usual };
-beforeAll(async () => {
-  harness = await createHarness({ upstreamLimits: limits, now: () => nowMs });
-  png = await sharp({ create: { width: 80, height: 40, channels: 3, background: "red" } })
-    .png()
-    .toBuffer();
-});
-afterEach(() => void Object.assign(limits, usual));
-afterAll(() => harness.dispose());
+const limits = { ...defaults };
+const harness = await createHarness({ upstreamLimits: limits, now: () => nowMs });
+const png = await sharp({ create: { width: 80, height: 40, channels: 3, background: "red" } })
+  .png()
+  .toBuffer();
+afterEach(() => void Object.assign(limits, defaults));
 
 /** A short limit on reads in place of the three seconds, only while the service is silent: else a slow machine would look silent too. */
 async function silently<T>(ask: () => Promise<T>): Promise<T> {
   limits.readMs = 200;
-  return ask().finally(() => (limits.readMs = usual.readMs));
+  return ask().finally(() => (limits.readMs = defaults.readMs));
 }
 
 async function startPictures() {
-  const world = { isSilent: true };
+  const world = { isUnresponsive: true };
   const service = await startLittleServer(({ url }, response) => {
     if (url.startsWith("/api/jobs"))
       return answerJson(response, { jobs: [], pagination: { offset: 0, limit: 1, total: 0, has_more: false } });
-    if (!world.isSilent) response.writeHead(200, { "content-type": "image/png" }).end(png);
+    if (!world.isUnresponsive) response.writeHead(200, { "content-type": "image/png" }).end(png);
   });
   const connection = await harness.connect(service.url, "k");
   const at = (path: string, signal?: AbortSignal) => harness.request(`${path}&connection=${connection}`, { as: "viewer", signal });
@@ -40,48 +36,46 @@ async function startPictures() {
     service,
     at,
     ask: (name: string) => at(`/api/console/thumbnail?filename=${name}&type=output`),
-    asked: () => service.seen.filter(({ url }) => url.startsWith("/api/view")).length,
+    countRequests: () => service.seen.filter(({ url }) => url.startsWith("/api/view")).length,
   };
 }
 
-test("after four pictures that never came the next is answered at once with when to come again; one that comes ends it", async () => {
-  const { world, service, ask, asked } = await startPictures();
+test("answers at once with Retry-After after four timed-out pictures", async () => {
+  const { world, ask, countRequests: countRequests } = await startPictures();
   for (const name of ["a.png", "b.png", "c.png", "d.png"]) {
-    const answer = await silently(() => ask(name));
-    expect([answer.status, answer.headers.get("cache-control")]).toEqual([504, "no-store"]);
+    const response = await silently(() => ask(name));
+    expect([response.status, response.headers.get("cache-control")]).toEqual([504, "no-store"]);
   }
-  const before = asked();
+  const before = countRequests();
   const answer = await ask("e.png");
-  expect([answer.status, answer.headers.get("retry-after"), answer.headers.get("cache-control"), asked()]).toEqual([
+  expect([answer.status, answer.headers.get("retry-after"), answer.headers.get("cache-control"), countRequests()]).toEqual([
     503,
     "5",
     "no-store",
     before,
   ]);
-  world.isSilent = false;
+  world.isUnresponsive = false;
   nowMs += 5_000;
   // Of the requests that come then, one is sent; the others wait for its outcome.
   const together = await Promise.all(["e.png", "f.png"].map(ask));
   expect(together.map(({ status }) => status)).toEqual([200, 503]);
   expect((await ask("f.png")).status).toBe(200);
-  await service.close();
 });
 
-test("any other answer of the service lets a picture be asked for at once, and one that comes ends the count", async () => {
-  const { world, service, at, ask } = await startPictures();
+test("resets the time-out count after any other answer", async () => {
+  const { world, at, ask } = await startPictures();
   for (const name of ["a.png", "b.png", "c.png"]) expect((await silently(() => ask(name))).status).toBe(504);
-  world.isSilent = false;
+  world.isUnresponsive = false;
   expect((await ask("d.png")).status).toBe(200);
-  world.isSilent = true;
+  world.isUnresponsive = true;
   for (const name of ["e.png", "f.png", "g.png", "h.png"]) expect((await silently(() => ask(name))).status).toBe(504);
   expect((await ask("i.png")).status).toBe(503);
-  world.isSilent = false;
+  world.isUnresponsive = false;
   expect((await at("/api/jobs?limit=1")).status).toBe(200);
   expect((await ask("i.png")).status).toBe(200);
-  await service.close();
 });
 
-test("a service that asks to wait is not silent: who asks learns for how long, and the service is asked again by whoever comes next", async () => {
+test("forwards a service's Retry-After and asks again on the next request", async () => {
   let refusal = { code: "RATE_LIMITED", status: 429 };
   const service = await startLittleServer(({ url }, response) => {
     if (url.startsWith("/api/view")) return void response.writeHead(200, { "content-type": "image/png" }).end(png);
@@ -96,10 +90,9 @@ test("a service that asks to wait is not silent: who asks learns for how long, a
   refusal = { code: "SERVICE_UNAVAILABLE", status: 503 };
   for (let each = 6; each <= 10; each += 1) expect(await ask(`asset=out${each}`)).toEqual([503, "1", each]);
   expect(await ask("filename=here.png")).toEqual([200, null, 11]);
-  await service.close();
 });
 
-test("an asset that is looked for once more is no silence, however long that takes in all", async () => {
+test("does not count a second lookup of an asset as a time-out", async () => {
   const service = await startLittleServer(({ url }, response) => {
     if (url.startsWith("/api/assets?")) return answerJson(response, { assets: [], total: 0, has_more: false });
     answerJson(response, { code: "NOT_FOUND", message: "no" }, 404);
@@ -109,23 +102,21 @@ test("an asset that is looked for once more is no silence, however long that tak
   limits.firstRetryMs = 3_200;
   const ask = (asset: string) => harness.request(`/api/console/thumbnail?connection=${connection}&asset=${asset}`, { as: "viewer" });
   expect((await ask("gone")).status).toBe(404);
-  await service.close();
 });
 
-test("whoever leaves a silent picture counts for nothing against its service", async () => {
-  const { service, at, ask, asked } = await startPictures();
+test("does not count abandoned pictures against a service", async () => {
+  const { at, ask, countRequests: countRequests } = await startPictures();
   for (let each = 1; each <= 5; each += 1) {
     const leaving = new AbortController();
     const left = at(`/api/console/thumbnail?filename=${each}.png&type=output`, leaving.signal);
-    await until("it is asked for", () => asked() === each);
+    await until("it is asked for", () => countRequests() === each);
     leaving.abort();
     expect((await left).status).toBe(499);
   }
   expect((await silently(() => ask("z.png"))).status).toBe(504);
-  await service.close();
 });
 
-test("what is no picture is final only after a whole file; a page, a cut and an error are an outage's", async () => {
+test("treats non-pictures as final only after a whole file", async () => {
   const fixed = (letter: string) => `${letter.repeat(64)}.png`;
   const service = await startLittleServer(({ url }, response) => {
     const name = new URL(url, "http://x").searchParams.get("filename") ?? "";
@@ -141,18 +132,17 @@ test("what is no picture is final only after a whole file; a page, a cut and an 
   });
   const connection = await harness.connect(service.url, "k");
   const waitFor = async (letter: string) => {
-    const answer = await harness.request(`/api/console/thumbnail?connection=${connection}&filename=${fixed(letter)}`, { as: "viewer" });
-    return [letter, answer.status, answer.headers.get("cache-control")];
+    const response = await harness.request(`/api/console/thumbnail?connection=${connection}&filename=${fixed(letter)}`, { as: "viewer" });
+    return [letter, response.status, response.headers.get("cache-control")];
   };
   expect(await waitFor("a")).toEqual(["a", 502, "no-store"]);
   expect(await waitFor("b")).toEqual(["b", 502, "no-store"]);
   expect(await waitFor("c")).toEqual(["c", 502, "no-store"]);
   expect(await waitFor("d")).toEqual(["d", 404, "no-store"]);
   expect(await waitFor("e")).toEqual(["e", 204, "private, max-age=86400, immutable"]);
-  await service.close();
 });
 
-test("where the preview of a picture is of no use its file is drawn, and of what is no picture nothing more is asked", async () => {
+test("falls back to the file when its preview is useless, and not for other types", async () => {
   const previews = {
     error: "/shown/error",
     page: "/shown/page",
@@ -192,5 +182,4 @@ test("where the preview of a picture is of no use its file is drawn, and of what
   expect(await waitFor("broken")).toEqual(["broken", 502]);
   expect(await waitFor("limited")).toEqual(["limited", 429]);
   expect(service.seen.filter(({ url }) => /film\.png|limited\.png/.test(url))).toEqual([]);
-  await service.close();
 });

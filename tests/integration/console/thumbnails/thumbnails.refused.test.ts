@@ -1,18 +1,14 @@
 // The thumbnail route: files of which it makes no picture, and addresses that it refuses to open.
 import { crc32 } from "node:zlib";
 import sharp from "sharp";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { startLittleServer } from "@/tests/support/little-server";
+import { expect, test } from "vitest";
+import { startLittleServer } from "@/tests/support/servers";
 import { until } from "@/tests/support/until";
 import { startThumbnailWorld } from "./thumbnail-world";
 
-let world: Awaited<ReturnType<typeof startThumbnailWorld>>;
-beforeAll(async () => {
-  world = await startThumbnailWorld();
-});
-afterAll(() => world.dispose());
+const world = await startThumbnailWorld();
 
-test("the type is judged by content: of SVG, HTML, nonsense and half a picture no preview can be made, which is no error", async () => {
+test("judges by content and answers no preview for SVG, HTML and damaged files", async () => {
   const svg = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" width="10" height="10"><script>alert(1)</script></svg>');
   for (const [name, bytes] of Object.entries({
     svg,
@@ -22,21 +18,21 @@ test("the type is judged by content: of SVG, HTML, nonsense and half a picture n
     empty: Buffer.alloc(0),
   })) {
     world.files.set(name, { type: "image/png", bytes });
-    const answer = await world.ask(`filename=${name}&edge=128`);
-    expect([name, answer.status, await answer.text()]).toEqual([name, 204, ""]);
+    const response = await world.ask(`filename=${name}&edge=128`);
+    expect([name, response.status, await response.text()]).toEqual([name, 204, ""]);
   }
 });
 
-test("what is called a picture and is none has no preview in the service inside, which is no error", async () => {
+test("answers no preview for a false picture in the embedded service", async () => {
   const form = new FormData();
   form.set("tags", '["input"]');
   form.set("file", new File(["no picture at all"], "nonsense.png", { type: "image/png" }));
-  const made = await world.harness.request("/api/assets?connection=embedded", { as: "operator", method: "POST", body: form });
-  const { id } = await made.json();
+  const response = await world.harness.request("/api/assets?connection=embedded", { as: "operator", method: "POST", body: form });
+  const { id } = await response.json();
   const answer = await world.harness.request(`/api/console/thumbnail?asset=${id}&edge=256&version=blake3:1&connection=embedded`, {
     as: "viewer",
   });
-  expect([made.status, answer.status]).toEqual([201, 204]);
+  expect([response.status, answer.status]).toEqual([201, 204]);
   const half = new FormData();
   half.set("tags", '["input"]');
   half.set("file", new File([new Uint8Array(world.png.subarray(0, world.png.length / 2))], "half.png", { type: "image/png" }));
@@ -46,16 +42,16 @@ test("what is called a picture and is none has no preview in the service inside,
   ).toBe(204);
 });
 
-test("an asset whose picture is not there has no preview, which is no error; that nobody can say is one", async () => {
+test("answers no preview for a missing picture, but an error if unknown", async () => {
   world.previews.set("lost", "/shown/lost.png");
-  const answer = await world.ask("asset=lost&version=blake3:2&edge=128");
-  expect([answer.status, answer.headers.get("cache-control")]).toEqual([204, "private, no-cache"]);
+  const response = await world.ask("asset=lost&version=blake3:2&edge=128");
+  expect([response.status, response.headers.get("cache-control")]).toEqual([204, "private, no-cache"]);
   world.previews.set("dark", "https://nowhere.invalid/dark.png");
   expect((await world.ask("asset=dark&edge=128")).status).toBeGreaterThanOrEqual(400);
 });
 
-test("that no preview can be made is kept by the browser for what never changes, and is asked again for what may or was not read", async () => {
-  const kept = async (query: string) => {
+test("caches a missing preview only for immutable content", async () => {
+  const cachedFor = async (query: string) => {
     const { status, headers } = await world.ask(`${query}&edge=128`);
     return [status, headers.get("cache-control")];
   };
@@ -64,14 +60,14 @@ test("that no preview can be made is kept by the browser for what never changes,
   world.files.set("sorry", { type: "text/html", bytes: Buffer.from("<h1>Back soon</h1>") });
   world.previews.set("bad", "/shown/bad.png");
   const aDay = "private, max-age=86400, immutable";
-  expect(await kept(`filename=${name}`)).toEqual([204, aDay]);
-  expect(await kept("asset=bad&version=blake3:1")).toEqual([204, aDay]);
-  expect(await kept("asset=bad")).toEqual([204, "private, no-cache"]);
+  expect(await cachedFor(`filename=${name}`)).toEqual([204, aDay]);
+  expect(await cachedFor("asset=bad&version=blake3:1")).toEqual([204, aDay]);
+  expect(await cachedFor("asset=bad")).toEqual([204, "private, no-cache"]);
   // A web page in place of a file is an outage and says nothing about the file.
-  expect(await kept("filename=sorry")).toEqual([502, "no-store"]);
+  expect(await cachedFor("filename=sorry")).toEqual([502, "no-store"]);
 });
 
-test("a picture of 30,000 pixels an edge is refused from its header, and one that is only long is shrunk", async () => {
+test("refuses a 30,000 px edge by its header but shrinks a long picture", async () => {
   const header = (width: number, height: number) => {
     const ihdr = Buffer.alloc(25);
     ihdr.writeUInt32BE(13, 0);
@@ -91,7 +87,7 @@ test("a picture of 30,000 pixels an edge is refused from its header, and one tha
   });
 });
 
-test("a body without end or length is left at the bound or when time is up, and one without a length is read", async () => {
+test("stops reading at the size or time limit and accepts unknown lengths", async () => {
   let sent = 0;
   let isLeft = false;
   const endless = await startLittleServer(({ url }, response) => {
@@ -123,23 +119,22 @@ test("a body without end or length is left at the bound or when time is up, and 
     await until(`${name} is left`, () => isLeft);
   }
   expect(sent).toBeLessThan(200);
-  await endless.close();
 });
 
-test("a preview on the service's own origin is opened with the key, one on another host without", async () => {
+test("sends the key to previews on the service's origin only", async () => {
   world.files.set("/previews/a.png", { type: "image/png", bytes: world.png });
   world.previews.set("own", `${world.service.url}/previews/a.png`);
   world.previews.set("relative", "/previews/a.png");
   world.previews.set("other", `${world.storage.url}/signed.png`);
   for (const asset of ["own", "relative", "other"])
     expect([asset, (await world.ask(`asset=${asset}&edge=128`)).status]).toEqual([asset, 200]);
-  const opened = world.service.seen.filter(({ url }) => url === "/previews/a.png");
-  expect(opened.map(({ headers }) => headers["x-api-key"])).toEqual(["sk-secret-key", "sk-secret-key"]);
+  const requests = world.service.seen.filter(({ url }) => url === "/previews/a.png");
+  expect(requests.map(({ headers }) => headers["x-api-key"])).toEqual(["sk-secret-key", "sk-secret-key"]);
   expect(world.storage.seen).toHaveLength(1);
   expect(JSON.stringify(world.storage.seen)).not.toContain("sk-secret-key");
 });
 
-test("the key does not follow a redirect, and a redirect does not lead into the private network", async () => {
+test("sends no key along redirects and blocks redirects to private networks", async () => {
   world.storage.seen.splice(0);
   world.files.set("moved", { location: `${world.storage.url}/signed.png` });
   expect((await world.ask("filename=moved&edge=128")).status).toBe(200);
@@ -178,7 +173,6 @@ test("the key does not follow a redirect, and a redirect does not lead into the 
     expect([location, answer.status >= 400]).toEqual([location, true]);
   }
   expect(inner.seen).toEqual([]);
-  await inner.close();
 });
 
 test.each([
@@ -191,11 +185,11 @@ test.each([
   "https://2130706433/x.png",
   "https://[::ffff:127.0.0.1]/x.png",
   "https://[64:ff9b::7f00:1]/x.png",
-])("the guard does not open a preview at %s", async (address) => {
+])("does not open a preview at %s", async (address) => {
   world.previews.set("bad", address);
-  const answer = await world.ask("asset=bad&edge=128");
-  expect(answer.status).toBeGreaterThanOrEqual(400);
-  const text = await answer.text();
+  const response = await world.ask("asset=bad&edge=128");
+  expect(response.status).toBeGreaterThanOrEqual(400);
+  const text = await response.text();
   // The message proves the refusal: a failed connection would not.
   expect(text).toContain("never opened");
   expect(text).not.toContain("x.png");
@@ -207,15 +201,15 @@ test.each([
   "blob:https://desk.test/x.png",
   "javascript:alert(1)",
   "data:image/png;base64,xx",
-])("there is no preview at %s", async (address) => {
+])("has no preview at %s", async (address) => {
   world.previews.set("bad", address);
-  const answer = await world.ask("asset=bad&edge=128");
-  expect(answer.status).toBeGreaterThanOrEqual(400);
-  expect(await answer.text()).not.toContain("x.png");
+  const response = await world.ask("asset=bad&edge=128");
+  expect(response.status).toBeGreaterThanOrEqual(400);
+  expect(await response.text()).not.toContain("x.png");
 });
 
 test.each(["filename=a&edge=100", "edge=128", "asset=&edge=128", "filename=a&edge=128abc"])(
-  "a query that cannot be meant is refused: %s",
+  "refuses an invalid query: %s",
   async (query) => {
     expect((await world.ask(query)).status).toBe(400);
   },

@@ -1,17 +1,14 @@
 // The thumbnail route: the pictures that it makes, and those that it keeps.
 import sharp from "sharp";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { answerJson, startLittleServer } from "@/tests/support/little-server";
+import { expect, test } from "vitest";
+import { answerJson } from "@/tests/support/little-server";
+import { startLittleServer } from "@/tests/support/servers";
 import { until } from "@/tests/support/until";
 import { startThumbnailWorld } from "./thumbnail-world";
 
-let world: Awaited<ReturnType<typeof startThumbnailWorld>>;
-beforeAll(async () => {
-  world = await startThumbnailWorld();
-});
-afterAll(() => world.dispose());
+const world = await startThumbnailWorld();
 
-test("a picture becomes a WebP of the asked edge, once for many askers, and from disk afterwards", async () => {
+test("creates a WebP of the requested edge once and serves it from disk", async () => {
   const name = `${"d".repeat(64)}.png`;
   world.files.set(name, { type: "image/png", bytes: world.png });
   const before = world.service.seen.length;
@@ -26,7 +23,7 @@ test("a picture becomes a WebP of the asked edge, once for many askers, and from
   expect(world.service.seen.length).toBe(before + 2);
 });
 
-test("a TIFF has one wherever its directory is, and so has an AVIF of the general brand", async () => {
+test("makes previews of TIFF and AVIF files of every layout", async () => {
   const [width, height] = [120, 60];
   const noise = Buffer.from(Array.from({ length: width * height * 3 }, (_, at) => (at * 7919) % 251));
   const picture = () => sharp(noise, { raw: { width, height, channels: 3 } });
@@ -38,16 +35,16 @@ test("a TIFF has one wherever its directory is, and so has an AVIF of the genera
   avif.write("mif1", 8, "latin1");
   for (const [name, bytes] of Object.entries({ tiff, bigTiff, avif })) {
     world.files.set(name, { type: "application/octet-stream", bytes });
-    const answer = await world.ask(`filename=${name}&edge=128`);
-    expect([name, answer.status]).toEqual([name, 200]);
-    expect(await sharp(Buffer.from(await answer.arrayBuffer())).metadata()).toMatchObject({ format: "webp", width, height });
+    const response = await world.ask(`filename=${name}&edge=128`);
+    expect([name, response.status]).toEqual([name, 200]);
+    expect(await sharp(Buffer.from(await response.arrayBuffer())).metadata()).toMatchObject({ format: "webp", width, height });
   }
 });
 
-test("a file that another takes the name of is shown as it is now, as a plain local server gives names again", async () => {
+test("shows the current file when a local server reuses a name", async () => {
   const colour = async () => {
-    const answer = await world.ask("filename=photo.png&type=input&edge=128");
-    const { data } = await sharp(Buffer.from(await answer.arrayBuffer()))
+    const response = await world.ask("filename=photo.png&type=input&edge=128");
+    const { data } = await sharp(Buffer.from(await response.arrayBuffer()))
       .raw()
       .toBuffer({ resolveWithObject: true });
     return (data[2] ?? 0) > 128 ? "blue" : "red";
@@ -59,20 +56,22 @@ test("a file that another takes the name of is shown as it is now, as a plain lo
   expect(await colour()).toBe("blue");
 });
 
-test("a very long picture that fills its box is cropped in its middle and sharp, though its service shrinks it to a strip", async () => {
+test("crops a very long picture sharply although its service shrinks it", async () => {
   const banner = await sharp({ create: { width: 4000, height: 200, channels: 3, background: "red" } })
     .composite([{ input: { create: { width: 200, height: 200, channels: 3, background: "blue" } }, left: 1900, top: 0 }])
     .png()
     .toBuffer();
   const resizing = await startLittleServer(async ({ url }, response) => {
     const edge = Number(new URL(url, "http://x").searchParams.get("res") ?? 4000);
-    const shown = await sharp(banner).resize({ width: edge, height: edge, fit: "inside" }).png().toBuffer();
-    response.writeHead(200, { "content-type": "image/png" }).end(shown);
+    const bytes = await sharp(banner).resize({ width: edge, height: edge, fit: "inside" }).png().toBuffer();
+    response.writeHead(200, { "content-type": "image/png" }).end(bytes);
   });
   const there = await world.harness.connect(resizing.url, "sk-secret-key");
   const made = async (query: string) => {
-    const answer = await world.harness.request(`/api/console/thumbnail?connection=${there}&filename=banner.png&${query}`, { as: "viewer" });
-    return sharp(Buffer.from(await answer.arrayBuffer()));
+    const response = await world.harness.request(`/api/console/thumbnail?connection=${there}&filename=banner.png&${query}`, {
+      as: "viewer",
+    });
+    return sharp(Buffer.from(await response.arrayBuffer()));
   };
   expect(await (await made("edge=256")).metadata()).toMatchObject({ width: 256, height: 13 });
   const filled = await made("edge=256&fit=fill");
@@ -85,32 +84,30 @@ test("a very long picture that fills its box is cropped in its middle and sharp,
   expect([...data].map((value) => value > 128)).toEqual([false, false, true]);
   // A smaller edge needs only the size that the service shrinks to; a small picture is requested once.
   expect(resizing.seen.map(({ url }) => new URL(url, "http://x").searchParams.get("res"))).toEqual(["256", "256", null]);
-  await resizing.close();
 });
 
-test("a whole wall of pictures is asked for at once, and sixteen files at most are held while they are made", async () => {
-  let [open, most] = [0, 0];
+test("limits a gallery's thumbnails to sixteen files in memory", async () => {
+  let [open, maxOpen] = [0, 0];
   const pending: (() => void)[] = [];
   const slow = await startLittleServer((_, response) => {
     open += 1;
-    most = Math.max(most, open);
+    maxOpen = Math.max(maxOpen, open);
     response.on("close", () => (open -= 1));
     pending.push(() => void response.writeHead(200, { "content-type": "image/png" }).end(world.png));
   });
   const there = await world.harness.connect(slow.url, "sk-secret-key");
-  const asked = Array.from({ length: 48 }, (_, index) =>
+  const requests = Array.from({ length: 48 }, (_, index) =>
     world.harness.request(`/api/console/thumbnail?connection=${there}&filename=${index}.png&edge=128`, { as: "viewer" }),
   );
   for (let answered = 0; answered < 48; answered += 16) {
     await until("sixteen are asked for", () => pending.length === 16);
     for (const answer of pending.splice(0)) answer();
   }
-  expect((await Promise.all(asked)).map(({ status }) => status)).toEqual(Array(48).fill(200));
-  expect(most).toBe(16);
-  await slow.close();
+  expect((await Promise.all(requests)).map(({ status }) => status)).toEqual(Array(48).fill(200));
+  expect(maxOpen).toBe(16);
 });
 
-test("an unchanged thumbnail is answered 304, and a content-addressed one is kept for good", async () => {
+test("answers 304 for unchanged and immutable for content-addressed thumbnails", async () => {
   const name = `${"a".repeat(64)}.png`;
   world.files.set(name, { type: "image/png", bytes: world.png });
   const first = await world.ask(`filename=${name}&edge=128`);
@@ -122,12 +119,12 @@ test("an unchanged thumbnail is answered 304, and a content-addressed one is kep
   expect(weakly.status).toBe(304);
 });
 
-test("an asset of one version is kept for good, another version is made anew, and without one it is asked for again", async () => {
+test("caches a versioned asset for good and revalidates an unversioned one", async () => {
   world.files.set("/shown/v.png", { type: "image/png", bytes: world.png });
   world.previews.set("v", "/shown/v.png");
   const made = () => world.service.seen.filter(({ url }) => url === "/shown/v.png").length;
-  const one = await world.ask("asset=v&edge=128&version=blake3:1");
-  expect([one.headers.get("cache-control"), made()]).toEqual(["private, max-age=31536000, immutable", 1]);
+  const response = await world.ask("asset=v&edge=128&version=blake3:1");
+  expect([response.headers.get("cache-control"), made()]).toEqual(["private, max-age=31536000, immutable", 1]);
   await world.ask("asset=v&edge=128&version=blake3:1");
   expect(made()).toBe(1);
   await world.ask("asset=v&edge=128&version=blake3:2");
@@ -135,13 +132,13 @@ test("an asset of one version is kept for good, another version is made anew, an
   expect((await world.ask("asset=v&edge=128")).headers.get("cache-control")).toBe("private, no-cache");
 });
 
-test("the pictures of the embedded service have thumbnails", async () => {
+test("makes thumbnails of the embedded service's pictures", async () => {
   const { assets } = await (await world.harness.request("/api/assets?include_tags=input&connection=embedded", { as: "viewer" })).json();
-  const answer = await world.harness.request(`/api/console/thumbnail?asset=${assets[0].id}&edge=256`, { as: "viewer" });
-  expect([answer.status, answer.headers.get("content-type")]).toEqual([200, "image/webp"]);
+  const response = await world.harness.request(`/api/console/thumbnail?asset=${assets[0].id}&edge=256`, { as: "viewer" });
+  expect([response.status, response.headers.get("content-type")]).toEqual([200, "image/webp"]);
 });
 
-test("a picture that its service finds too large to shrink is shrunk from its bytes", async () => {
+test("shrinks from bytes what the service finds too large", async () => {
   const proud = await startLittleServer(({ url }, response) => {
     if (new URL(url, "http://x").searchParams.has("res")) return answerJson(response, { code: "TOO_LARGE", message: "no" }, 422);
     response.writeHead(200, { "content-type": "image/png" }).end(world.png);
@@ -150,10 +147,9 @@ test("a picture that its service finds too large to shrink is shrunk from its by
   const answer = await world.harness.request(`/api/console/thumbnail?connection=${there}&filename=x&edge=128`, { as: "viewer" });
   expect(answer.status).toBe(200);
   expect(await sharp(Buffer.from(await answer.arrayBuffer())).metadata()).toMatchObject({ format: "webp", width: 128 });
-  await proud.close();
 });
 
-test("a preview of a service below a path is found with the path in its address and without it", async () => {
+test("finds a preview with and without the service's path in its address", async () => {
   const previews: Record<string, string> = { without: "/made/one.png", written: "/below/made/one.png" };
   const service = await startLittleServer(({ url }, response) => {
     if (url === "/below/made/one.png") return void response.writeHead(200, { "content-type": "image/png" }).end(world.png);
@@ -166,5 +162,4 @@ test("a preview of a service below a path is found with the path in its address 
     const answer = await world.harness.request(`/api/console/thumbnail?asset=${asset}&edge=128&connection=${connection}`, { as: "viewer" });
     expect([asset, answer.status]).toEqual([asset, 200]);
   }
-  await service.close();
 });

@@ -1,13 +1,10 @@
 // Connections as the settings page uses them, checked against real HTTP services, good and bad.
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { createHarness, type Harness } from "@/tests/support/harness";
-import { answerJson, startLittleServer } from "@/tests/support/little-server";
+import { expect, test } from "vitest";
+import { createHarness } from "@/tests/support/harness";
+import { answerJson } from "@/tests/support/little-server";
+import { startLittleServer } from "@/tests/support/servers";
 
-let harness: Harness;
-beforeAll(async () => {
-  harness = await createHarness({ upstreamLimits: { readMs: 500, firstRetryMs: 1 } });
-});
-afterAll(() => harness.dispose());
+const harness = await createHarness({ upstreamLimits: { readMs: 500, firstRetryMs: 1 } });
 
 type Answer = Parameters<typeof startLittleServer>[0];
 const user =
@@ -16,17 +13,17 @@ const user =
     answerJson(response, { status }, code);
 
 async function save(baseUrl: string, as: "owner" | "operator" = "operator", more: object = {}) {
-  const answer = await harness.request("/api/console/connections", {
+  const response = await harness.request("/api/console/connections", {
     as,
     method: "POST",
     json: { name: "Cloud", baseUrl, key: "sk-very-secret", ...more },
   });
-  return { status: answer.status, body: await answer.json() };
+  return { status: response.status, body: await response.json() };
 }
 
 async function listed(): Promise<{ id: string; baseUrl: string; fingerprint?: string; status: string }[]> {
-  const answer = await harness.request("/api/console/connections", { as: "operator" });
-  return (await answer.json()).connections;
+  const response = await harness.request("/api/console/connections", { as: "operator" });
+  return (await response.json()).connections;
 }
 
 test.each<[string, Answer, string]>([
@@ -57,7 +54,7 @@ test.each<[string, Answer, string]>([
   ["a service without users", (_, response) => answerJson(response, {}, 404), "strange"],
   ["a service that is broken", (_, response) => answerJson(response, {}, 500), "failing"],
   ["silence", () => undefined, "unreachable"],
-])("saving a connection to %s all the same tells what the service said", async (_name, answer, outcome) => {
+])("returns the service's message when a connection to %s is saved anyway", async (_name, answer, outcome) => {
   const server = await startLittleServer(answer);
   const { status, body } = await save(`${server.url}/`, "operator", { keep: true });
   expect(status).toBe(201);
@@ -73,18 +70,16 @@ test.each<[string, Answer, string]>([
   });
   expect(JSON.stringify(body)).not.toContain("very-secret");
   expect(server.seen[0]?.headers["x-api-key"]).toBe("sk-very-secret");
-  await server.close();
 });
 
-test("an address that was copied with its /api is the same service", async () => {
+test("recognizes a service by an address with /api", async () => {
   const server = await startLittleServer(user("active"));
   const { status, body } = await save(`${server.url}/api/`);
   expect([status, body.check.outcome, body.connection.baseUrl]).toEqual([201, "active", server.url]);
   expect(server.seen.map(({ url }) => url)).toEqual(["/api/user"]);
-  await server.close();
 });
 
-test("a check that the service puts off tells for how long", async () => {
+test("returns how long a postponed check must wait", async () => {
   const server = await startLittleServer((_, response) => {
     response.setHeader("retry-after", "30");
     answerJson(response, { code: "RATE_LIMITED", message: "slower" }, 429);
@@ -96,17 +91,16 @@ test("a check that the service puts off tells for how long", async () => {
 test.each<[string, Answer, string]>([
   ["a refused key", (_, response) => answerJson(response, { code: "UNAUTHORIZED", message: "no" }, 401), "refused"],
   ["a service that is broken", (_, response) => answerJson(response, {}, 500), "failing"],
-])("a new connection to %s leaves nothing behind", async (_name, answer, outcome) => {
+])("leaves nothing behind after a new connection to %s", async (_name, answer, outcome) => {
   const server = await startLittleServer(answer);
   const before = await listed();
   const { status, body } = await save(server.url);
   expect([status, body.check.outcome]).toEqual([200, outcome]);
   expect(body).not.toHaveProperty("connection");
   expect(await listed()).toEqual(before);
-  await server.close();
 });
 
-test("an accepted connection is saved at once, one on the waiting list too", async () => {
+test("saves an accepted connection at once, also from the waiting list", async () => {
   for (const word of ["active", "waitlisted"]) {
     const server = await startLittleServer(user(word));
     const { status, body } = await save(server.url);
@@ -115,7 +109,7 @@ test("an accepted connection is saved at once, one on the waiting list too", asy
   }
 });
 
-test("a refused new key or address leaves the stored ones as they were, unless they are kept; a new name is saved either way", async () => {
+test("keeps stored key and address when new ones are refused, but saves a new name", async () => {
   const good = await startLittleServer(({ headers }, response) =>
     headers["x-api-key"] === "sk-very-secret" ? answerJson(response, { status: "active" }) : answerJson(response, {}, 401),
   );
@@ -129,10 +123,9 @@ test("a refused new key or address leaves the stored ones as they were, unless t
   expect((await change({ key: "wrong", keep: true })).connection.fingerprint).not.toBe(fingerprint);
   expect(await now()).toMatchObject({ status: "refused" });
   expect((await change({ name: "Renamed" })).connection).toMatchObject({ name: "Renamed", status: "refused" });
-  await good.close();
 });
 
-test("a connection that somebody else changed while the service was asked is not written over", async () => {
+test("does not overwrite a connection changed during its check", async () => {
   const slow: (() => void)[] = [];
   const server = await startLittleServer(({ headers }, response) => {
     const answer = () => answerJson(response, { status: "active" });
@@ -146,7 +139,6 @@ test("a connection that somebody else changed while the service was asked is not
   expect((await change({ key: "second" })).status).toBe(200);
   slow[0]?.();
   expect((await first).status).toBe(409);
-  await server.close();
 });
 
 test.each([
@@ -156,12 +148,12 @@ test.each([
   [{ name: "" }, "name"],
   [{ key: "a key with spaces" }, "key"],
   [{ key: "line\nbreak" }, "key"],
-])("what cannot be right is refused by its name: %j", async (wrong, field) => {
+])("names an invalid field: %j", async (wrong, field) => {
   const { status, body } = await save("http://127.0.0.1:9", "operator", wrong);
   expect([status, body.code, body.details[0].path]).toEqual([400, "INVALID_BODY", field]);
 });
 
-test("a personal connection is seen by its own member only; a shared one is made by an admin and seen by all", async () => {
+test("shows personal connections to their member and shared ones to all", async () => {
   const mine = (await save("http://127.0.0.1:9", "operator", { keep: true })).body.connection.id;
   expect((await save("http://127.0.0.1:9", "operator", { shared: true })).status).toBe(403);
   const ours = (await save("http://127.0.0.1:9", "owner", { shared: true, keep: true })).body.connection.id;
@@ -176,7 +168,7 @@ test("a personal connection is seen by its own member only; a shared one is made
   expect((await harness.request(`/api/console/connections/${mine}`, { as: "operator", method: "DELETE" })).status).toBe(204);
 });
 
-test("a stored key never travels to another address: changing the base URL needs the key again", async () => {
+test("asks for the key again when the base URL changes", async () => {
   const [old, young] = [await startLittleServer(user("active")), await startLittleServer(user("active"))];
   const { id } = (await save(old.url)).body.connection;
   const change = (json: object) => harness.request(`/api/console/connections/${id}`, { as: "operator", method: "PUT", json });
@@ -189,7 +181,7 @@ test("a stored key never travels to another address: changing the base URL needs
   await Promise.all([old.close(), young.close()]);
 });
 
-test("the connection that a member used last answers their calls, and the parameter is not passed on", async () => {
+test("uses the member's last connection and does not forward the parameter", async () => {
   const server = await startLittleServer((_, response) => answerJson(response, { jobs: [], pagination: {} }));
   const id = await harness.connect(server.url, "k");
   expect((await harness.request(`/api/jobs?connection=${id}&limit=3`, { as: "viewer" })).status).toBe(200);
@@ -200,10 +192,9 @@ test("the connection that a member used last answers their calls, and the parame
   expect(server.seen.length).toBe(before + 1);
   await harness.request("/api/jobs", { as: "owner" });
   expect(server.seen.length).toBe(before + 1);
-  await server.close();
 });
 
-test("a service's answers are masked: secrets in free-form objects, and the key itself wherever it comes back", async () => {
+test("masks secrets and the key in every service answer", async () => {
   const workflow = { prompt: {}, extra_data: { api_key_comfy_org: "partner-secret" }, note: "your key is sk-0123456789abcdef, keep it" };
   const server = await startLittleServer((_, response) => answerJson(response, { id: "j", status: "completed", create_time: 1, workflow }));
   const id = await harness.connect(server.url, "sk-0123456789abcdef");
@@ -211,10 +202,9 @@ test("a service's answers are masked: secrets in free-form objects, and the key 
   expect(text).toContain("completed");
   expect(text).not.toContain("partner-secret");
   expect(text).not.toContain("sk-0123456789abcdef");
-  await server.close();
 });
 
-test("a change is written to the audit log with what the service really answered; a read is not", async () => {
+test("logs a change with the service's actual answer, and no reads", async () => {
   const server = await startLittleServer(({ method }, response) =>
     method === "POST" ? answerJson(response, { deleted: ["a"], cleared: false }) : answerJson(response, { status: "active" }),
   );
@@ -228,10 +218,9 @@ test("a change is written to the audit log with what the service really answered
     { memberName: "operator", status: 200, connectionId: id, outcome: 'items=13:[["a"],["b"]] cleared=false deleted=1 (a)' },
   ]);
   expect((await harness.console.store.audit.listNewest(100)).map(({ action }) => action)).not.toContain("getUser");
-  await server.close();
 });
 
-test("a capability that was seen to be missing is not asked for again, and a missing item teaches nothing", async () => {
+test("remembers a missing capability but learns nothing from a missing item", async () => {
   const server = await startLittleServer((_, response) => answerJson(response, { code: "NOT_FOUND", message: "no" }, 404));
   const id = await harness.connect(server.url, "k");
   for (const _ of ["asked", "remembered"]) {
@@ -242,7 +231,6 @@ test("a capability that was seen to be missing is not asked for again, and a mis
     await harness.request(`/api/view?filename=a.png&connection=${id}`, { as: "viewer" });
     expect(server.seen.length).toBe(expected);
   }
-  await server.close();
 });
 
 test.each([
@@ -260,16 +248,15 @@ test.each([
   expect([status, body.code, body.details?.[0]?.path]).toEqual([400, "INVALID_BODY", "baseUrl"]);
 });
 
-test("a connection that leads to a metadata address all the same is never opened", async () => {
+test("never opens a connection that resolves to a metadata address", async () => {
   const id = await harness.connect("http://169.254.169.254", "k");
-  const answer = await harness.request(`/api/user?connection=${id}`, { as: "viewer" });
-  const body = await answer.json();
+  const response = await harness.request(`/api/user?connection=${id}`, { as: "viewer" });
+  const body = await response.json();
   expect([body.code, body.message]).toEqual(["UPSTREAM_UNREACHABLE", expect.stringContaining("this address is never opened")]);
 });
 
-test("of the words of a server that is no service only a short line is repeated", async () => {
+test("repeats only a short line of a non-service's words", async () => {
   const server = await startLittleServer((_, response) => void response.writeHead(500).end(`secret\n\u0007${"x".repeat(400)}`));
   const { body } = await save(server.url);
   expect(body.check.message).toMatch(/^The service answers 500: secret x{112}…$/);
-  await server.close();
 });

@@ -1,23 +1,15 @@
 // Large answers of a service are parsed, searched and checked in another thread, so that other requests are answered meanwhile.
-import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
+import { afterEach, expect, test } from "vitest";
 import { z } from "zod";
-import { createHarness, type Harness } from "@/tests/support/harness";
-import { answerJson, type LittleServer, startLittleServer } from "@/tests/support/little-server";
-
-vi.setConfig({ testTimeout: 60_000 });
+import { createHarness } from "@/tests/support/harness";
+import { answerJson, type LittleServer } from "@/tests/support/little-server";
+import { startLittleServer } from "@/tests/support/servers";
 
 const KEY = "comfyui-0123456789abcdef0123456789abcdef";
 const MIB = 1024 * 1024;
-
-let harness: Harness;
 const servers: LittleServer[] = [];
-beforeAll(async () => {
-  harness = await createHarness({ upstreamLimits: { attempts: 1 } });
-});
-afterAll(() => harness.dispose());
-afterEach(async () => {
-  await Promise.all(servers.splice(0).map((server) => server.close()));
-});
+const harness = await createHarness({ upstreamLimits: { attempts: 1 } });
+afterEach(() => Promise.all(servers.splice(0).map((server) => server.close())));
 
 /** A service that answers this about every job; `sent` settles when its last byte has left. */
 async function connect(text: string) {
@@ -35,24 +27,24 @@ const jobWith = (extraData: object) =>
   JSON.stringify({ id: "job-1", status: "completed", create_time: 1, workflow: { prompt: {}, extra_data: extraData } });
 const entries = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, index) => [`name-${index}`, "a value"]));
 
-test("an answer of almost 8 MiB is shown, and a larger one is a failure with a download", async () => {
+test("shows almost 8 MiB and offers a download for a larger answer", async () => {
   const small = await connect(jobWith({ fill: "x".repeat(8 * MIB - 1000) }));
   expect((await small.open()).status).toBe(200);
-  const { open, connection } = await connect(jobWith({ fill: "x".repeat(8 * MIB), api_key: "hidden", told: KEY }));
-  const answer = await open();
-  expect(answer.status).toBe(502);
-  const failure = z.object({ code: z.string(), details: z.object({ download: z.string() }) }).parse(await answer.json());
+  const { open, connection } = await connect(jobWith({ fill: "x".repeat(8 * MIB), api_key: "hidden", note: KEY }));
+  const response = await open();
+  expect(response.status).toBe(502);
+  const failure = z.object({ code: z.string(), details: z.object({ download: z.string() }) }).parse(await response.json());
   expect(failure.code).toBe("UPSTREAM_TOO_LARGE");
   const file = await harness.request(failure.details.download, { as: "viewer" });
   expect([file.status, file.headers.get("content-disposition")]).toEqual([200, 'attachment; filename="getJob-job-1.json"']);
-  const extra_data = { fill: "x".repeat(8 * MIB), api_key: "[REDACTED]", told: "[REDACTED]" };
+  const extra_data = { fill: "x".repeat(8 * MIB), api_key: "[REDACTED]", note: "[REDACTED]" };
   expect(await file.json()).toEqual({ id: "job-1", status: "completed", create_time: 1, workflow: { prompt: {}, extra_data } });
   const stranger = await harness.request(failure.details.download);
   expect(stranger.status).toBe(401);
   expect(failure.details.download).toContain(`connection=${connection}`);
 });
 
-test("a page of the history that is too large has fewer entries, and names where the next one begins", async () => {
+test("halves a too large history page and names the next offset", async () => {
   const row = (at: number) => ({
     prompt_id: `job-${at}`,
     status: { status_str: "success", completed: true, messages: [] },
@@ -78,7 +70,7 @@ test("a page of the history that is too large has fewer entries, and names where
   expect(ids).toEqual(Array.from({ length: 12 }, (_, at) => `job-${at}`));
 });
 
-test("what is put on a job that was read elsewhere is put on, and all else is as the service sent it", async () => {
+test("decorates jobs read elsewhere and keeps all other fields", async () => {
   const workflow = {
     prompt: { "1": { class_type: "SaveImage", inputs: { text: "the lighthouse" } } },
     extra_data: { fill: "x".repeat(2 * MIB) },
@@ -92,20 +84,20 @@ test("what is put on a job that was read elsewhere is put on, and all else is as
   expect(text).toContain('"seed":18446744073709551615');
 });
 
-test("a job that was read elsewhere is found by the words of its graph", async () => {
+test("finds a job read in a worker by its graph's words", async () => {
   const prompt = { "1": { class_type: "SaveImage", inputs: { text: "a lighthouse in the fog" } } };
   const extra_data = { fill: "x".repeat(2 * MIB) };
   const text = JSON.stringify({ id: "job-1", status: "completed", create_time: Date.now(), workflow: { prompt, extra_data } });
   const { open, connection } = await connect(text);
   expect((await open()).status).toBe(200);
-  await harness.console.ledger.settled();
-  const found = await harness.request(`/api/console/jobs/search?connection=${connection}&q=lighthouse`, { as: "viewer" });
-  expect(await found.json()).toMatchObject({ jobs: [{ id: "job-1" }] });
+  await harness.console.jobIndex.settled();
+  const response = await harness.request(`/api/console/jobs/search?connection=${connection}&q=lighthouse`, { as: "viewer" });
+  expect(await response.json()).toMatchObject({ jobs: [{ id: "job-1" }] });
 });
 
-test("what is read elsewhere is as clean as what is not, and keeps its digits", async () => {
+test("masks answers read in a worker and keeps exact digits", async () => {
   const { open } = await connect(
-    jobWith({ seed: 0, api_key: "hidden-by-its-name", told: `the key ${KEY} said back`, fill: "x".repeat(2 * MIB) }).replace(
+    jobWith({ seed: 0, api_key: "hidden-by-its-name", note: `the key ${KEY} said back`, fill: "x".repeat(2 * MIB) }).replace(
       '"seed":0',
       '"seed":18446744073709551615',
     ),
@@ -123,16 +115,16 @@ test.each([
   ["has more values than anybody can look through", `{"id":"job-1","status":"completed","list":[${"[],".repeat(600_000)}[]]}`, "too large"],
   ["has more exact numbers than are allowed", `{"id":"job-1","status":"completed","list":[${"5.0,".repeat(300_000)}1]}`, "too large"],
   ["has more names than anybody can look through", jobWith(entries(130_000)), "too large"],
-])("a large answer that %s is told as such, and the next one is read", async (_, text, why) => {
+])("reports a large answer that %s and reads the next", async (_, text, reason) => {
   const { open } = await connect(text);
-  const answer = await open();
-  expect(answer.status).toBe(502);
-  expect(await answer.text()).toContain(why);
+  const response = await open();
+  expect(response.status).toBe(502);
+  expect(await response.text()).toContain(reason);
   const next = await connect(jobWith({ fill: "x".repeat(2 * MIB) }));
   expect((await next.open()).status).toBe(200);
 });
 
-test("whoever gives up a large answer ends the work on it, and the next one is read", async () => {
+test("aborts the work on a large answer and reads the next", async () => {
   const { sent, open } = await connect(jobWith(entries(60_000)));
   const leaving = new AbortController();
   const connection = await harness.connect(servers[0]?.url ?? "", KEY);
@@ -190,7 +182,7 @@ test.each([
   ["its queue", "/api/queue", { queue_pending: [[1, "job-0", graphOf(10_000)]] }],
   ["one of its jobs", "/api/jobs/job-3", { id: "job-3", status: "completed", outputs_count: 1, workflow: { prompt: graphOf(10_000) } }],
   ["the list of its jobs", "/api/jobs", { jobs: [{ id: "job-49", status: "completed" }] }],
-])("of a local server too: %s", async (_, path, told) => {
+])("applies to a local server: %s", async (_, path, message) => {
   const get = await connectLocal({
     "/api/history": history,
     "/api/history/job-3": { "job-3": { ...entry(3, 10_000), fill: "x".repeat(2 * MIB) } },
@@ -199,11 +191,11 @@ test.each([
       queue_pending: path === "/api/queue" ? [...Array(50).keys()].map((index) => item(index, 10_000)) : [],
     },
   });
-  const answer = await get(path);
-  const text = await answer.text();
-  expect(answer.status, text.slice(0, 300)).toBe(200);
+  const response = await get(path);
+  const text = await response.text();
+  expect(response.status, text.slice(0, 300)).toBe(200);
   expect(text).not.toContain("hidden");
-  expect(partOf(JSON.parse(text), told)).toEqual(told);
+  expect(partOf(JSON.parse(text), message)).toEqual(message);
 });
 
 /** The part of it that `like` has; of lists the beginning. */
@@ -214,11 +206,11 @@ function partOf(value: unknown, like: unknown): unknown {
   return Array.isArray(like) ? part.map(([, one]) => one) : Object.fromEntries(part);
 }
 
-test("what a local server says at length and is none of its words is reported as such, and the next one is read", async () => {
+test("reports a long unknown answer of a local server and continues", async () => {
   const strange = await connectLocal({ "/api/queue": { queue_running: "x".repeat(2 * MIB), queue_pending: [] } });
-  const answer = await strange("/api/queue");
-  expect(answer.status).toBe(502);
-  expect(await answer.text()).toContain("has another shape");
+  const response = await strange("/api/queue");
+  expect(response.status).toBe(502);
+  expect(await response.text()).toContain("has another shape");
   const next = await connectLocal({ "/api/queue": { queue_running: [], queue_pending: [item(0, 200_000)] } });
   expect((await next("/api/queue")).status).toBe(200);
 });
@@ -245,56 +237,58 @@ const failedHistory = (count: number, how: { fill?: number; workflowId?: string 
   Object.fromEntries(Array.from({ length: count }, (_, index) => [idOf(index), failedEntry(index, how)]));
 const noQueue = { queue_running: [], queue_pending: [] };
 
-test("jobs of a local server that failed at great length are listed with the beginning of why, and a job's own page has all of it", async () => {
+test("shortens long errors in lists and shows them whole on the job's page", async () => {
   const fill = 7_000;
   const get = await connectLocal({
     "/api/history": failedHistory(MANY, { fill }),
     "/api/history/job-3": { "job-3": failedEntry(3, { fill }) },
     "/api/queue": noQueue,
   });
-  const answer = await get("/api/jobs");
-  expect(answer.status).toBe(200);
-  const { jobs, pagination } = z.object({ jobs: z.array(z.any()), pagination: z.object({ total: z.number() }) }).parse(await answer.json());
+  const response = await get("/api/jobs");
+  expect(response.status).toBe(200);
+  const { jobs, pagination } = z
+    .object({ jobs: z.array(z.any()), pagination: z.object({ total: z.number() }) })
+    .parse(await response.json());
   expect(pagination.total).toBe(MANY);
   expect(jobs[0]).toMatchObject({ status: "failed", execution_error: { node_type: "SaveImage", traceback: [] } });
   expect(jobs[0].execution_error.exception_message).toMatch(/^It broke\. m+$/);
   expect(await (await get("/api/jobs/job-3")).json()).toMatchObject({ execution_error: { traceback: ["t".repeat(fill / 2)] } });
 });
 
-test("a history that is too much to be listed at once is asked for again with fewer entries", async () => {
+test("rereads a too large history with fewer entries", async () => {
   const long = { workflowId: "w".repeat(10_000) };
   const get = await connectLocal({
     "/api/history?max_items=1001": failedHistory(MANY, long),
     "/api/history?max_items=201": failedHistory(201, long),
     "/api/queue": noQueue,
   });
-  const answer = await get("/api/jobs");
-  expect(answer.status).toBe(200);
-  const { pagination, is_cut } = await answer.json();
+  const response = await get("/api/jobs");
+  expect(response.status).toBe(200);
+  const { pagination, is_cut } = await response.json();
   expect([pagination, is_cut]).toEqual([{ offset: 0, limit: 100, has_more: true }, true]);
 });
 
-test("a job whose details are large and lack its graph has it from the queue of its local server", async () => {
+test("takes a large job's missing graph from the local server's queue", async () => {
   const get = await connectLocal({
     "/api/jobs/job-3": { id: "job-3", status: "pending", note: "x".repeat(2 * MIB) },
     "/api/queue": { queue_running: [], queue_pending: [item(3, 1)] },
   });
-  const answer = await get("/api/jobs/job-3");
-  expect(answer.status).toBe(200);
-  expect(await answer.json()).toMatchObject({ id: "job-3", status: "pending", workflow: { prompt: graphOf(1) } });
+  const response = await get("/api/jobs/job-3");
+  expect(response.status).toBe(200);
+  expect(await response.json()).toMatchObject({ id: "job-3", status: "pending", workflow: { prompt: graphOf(1) } });
 });
 
 test.each([200_000, 400_000])("reports an answer of a local server with %i exact numbers as too large", async (count) => {
   const get = await connectLocal({ "/api/queue": { queue_running: [Array.from({ length: count }, () => "5.0")], queue_pending: [] } });
-  const answer = await get("/api/queue");
-  expect([answer.status, await answer.text()]).toEqual([502, expect.stringContaining("UPSTREAM_TOO_LARGE")]);
+  const response = await get("/api/queue");
+  expect([response.status, await response.text()]).toEqual([502, expect.stringContaining("UPSTREAM_TOO_LARGE")]);
 });
 
-test("an answer of a local server that is too large is reported as that, and downloaded as the server sends it", async () => {
+test("reports a too large local answer and downloads it unchanged", async () => {
   const get = await connectLocal({ "/api/queue": { queue_running: ["x".repeat(8 * MIB)], queue_pending: [] } });
-  const answer = await get("/api/queue");
-  expect(answer.status).toBe(502);
-  const { code, details } = z.object({ code: z.string(), details: z.object({ download: z.string() }) }).parse(await answer.json());
+  const response = await get("/api/queue");
+  expect(response.status).toBe(502);
+  const { code, details } = z.object({ code: z.string(), details: z.object({ download: z.string() }) }).parse(await response.json());
   expect(code).toBe("UPSTREAM_TOO_LARGE");
   const file = await harness.request(details.download, { as: "viewer" });
   expect(await file.json()).toEqual({ queue_running: ["x".repeat(8 * MIB)], queue_pending: [] });

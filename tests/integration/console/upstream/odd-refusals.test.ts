@@ -1,19 +1,13 @@
 // Refusals in unknown words, or in words that mean something else there: the console falls back to the status.
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { createHarness, type Harness } from "@/tests/support/harness";
-import { answerJson, type LittleServer, type Seen, startLittleServer } from "@/tests/support/little-server";
+import { describe, expect, test } from "vitest";
+import { createHarness } from "@/tests/support/harness";
+import { answerJson, type Seen } from "@/tests/support/little-server";
+import { startLittleServer } from "@/tests/support/servers";
 
-let harness: Harness;
-const servers: LittleServer[] = [];
-beforeAll(async () => {
-  harness = await createHarness({ upstreamLimits: { attempts: 1 } });
-});
-afterAll(() => harness.dispose());
-afterEach(async () => void (await Promise.all(servers.splice(0).map((server) => server.close()))));
+const harness = await createHarness({ upstreamLimits: { attempts: 1 } });
 
 async function connect(answer: Parameters<typeof startLittleServer>[0]) {
   const server = await startLittleServer(answer);
-  servers.push(server);
   const connection = await harness.connect(server.url, "comfyui-0123456789abcdef0123456789abcdef");
   return (path: string, method = "GET", json?: unknown) =>
     harness.request(`${path}${path.includes("?") ? "&" : "?"}connection=${connection}`, {
@@ -30,10 +24,10 @@ test.each([
   [404, { code: "NOT_FOUND", message: "no route" }, 502, "UPSTREAM_NOT_FOUND"],
   [503, { code: "INTERNAL", message: "a word of ours" }, 503, "SERVICE_UNAVAILABLE"],
   [403, { code: "ROLE_TOO_LOW", message: "a word of ours" }, 403, "FORBIDDEN"],
-])("a list that meets %i %j is told as %i %s", async (status, body, told, code) => {
+])("answers a list that meets %i %j with %i %s", async (status, body, shownStatus, code) => {
   const ask = await connect((_, response) => answerJson(response, body, status));
   const answer = await ask("/api/jobs");
-  expect(answer.status).toBe(told);
+  expect(answer.status).toBe(shownStatus);
   expect(await answer.json()).toMatchObject({ code });
 });
 
@@ -42,13 +36,13 @@ test.each([
   ["/api/queue", { clear: true }],
   ["/api/history", { clear: true }],
   ["/api/assets/download", { source_url: "https://huggingface.co/a" }],
-])("a 404 of %s, which every service has, is the address's fault or an outage's", async (path, json) => {
+])("blames the address or an outage for a 404 of %s", async (path, json) => {
   const ask = await connect((_, response) => answerJson(response, { code: "NOT_FOUND", message: "no route" }, 404));
   const answer = await ask(path, "POST", json);
   expect([answer.status, (await answer.json()).code]).toEqual([502, "UPSTREAM_NOT_FOUND"]);
 });
 
-test("uploads to what is no service are the address's fault too", async () => {
+test("blames the address for uploads to a non-service", async () => {
   const ask = await connect((_, response) => answerJson(response, { code: "NOT_FOUND", message: "no route" }, 404));
   for (const [path, part] of [
     ["/api/upload/image", "image"],
@@ -62,13 +56,13 @@ test("uploads to what is no service are the address's fault too", async () => {
   }
 });
 
-test("a body's fault is not reported as one of the address", async () => {
+test("does not blame the address for a bad body", async () => {
   const ask = await connect((_, response) => answerJson(response, { code: "INVALID_QUERY", message: "prompt: no" }, 400));
   const answer = await ask("/api/prompt", "POST", { prompt: { "1": { class_type: "A", inputs: {} } } });
   expect(await answer.json()).toMatchObject({ code: "BAD_REQUEST", message: "prompt: no" });
 });
 
-test("a change of the queue that is answered with nothing is done", async () => {
+test("accepts an empty answer to a queue change", async () => {
   const ask = await connect((_, response) => void response.writeHead(204).end());
   const answer = await ask("/api/queue", "POST", { clear: true });
   expect(answer.status).toBe(200);
@@ -86,7 +80,7 @@ test("clear wins over delete, and what has no effect at a service is not sent th
   expect(sent).toEqual([{ clear: true }, { clear: true }, { prompt: {}, extra_data: {} }]);
 });
 
-test("a folder is empty at a 404 only while the service answers elsewhere", async () => {
+test("reads a 404 as an empty folder only while the service answers elsewhere", async () => {
   let isOut = false;
   const jobs = { jobs: [], pagination: { offset: 0, limit: 1, total: 0, has_more: false } };
   const ask = await connect((seen: Seen, response) => {
@@ -101,7 +95,7 @@ test("a folder is empty at a 404 only while the service answers elsewhere", asyn
   expect(await answer.json()).toMatchObject({ code: "UPSTREAM_NOT_FOUND" });
 });
 
-test("a job in a state that nobody knows is in the queue", async () => {
+test("shows a job in an unknown state in the queue", async () => {
   const stranger = { id: "job-1", status: "dreaming", create_time: 1_767_225_600_000 };
   const pagination = { offset: 0, limit: 1000, total: 1, has_more: false };
   const ask = await connect((_, response) => answerJson(response, { jobs: [stranger], pagination }));
@@ -118,13 +112,13 @@ describe.each([
   { what: "a job", list: "/api/jobs", id: "job-1", item: running, none: noJobs },
   { what: "an asset", list: "/api/assets", id: asset.id, item: asset, none: noAssets },
 ])("$what", ({ list, id, item, none }) => {
-  test("one 404 of it is asked again before it counts", async () => {
+  test("repeats one 404 before it counts", async () => {
     let misses = 1;
     const ask = await connect((_, response) => (misses-- > 0 ? answerJson(response, {}, 404) : answerJson(response, item)));
     expect((await ask(`${list}/${id}`)).status).toBe(200);
   });
 
-  test("its 404 counts while the list answers, and not where nothing is found at all", async () => {
+  test("counts its 404 only while the list answers", async () => {
     let isOut = false;
     const ask = await connect((seen: Seen, response) => {
       if (!isOut && seen.url.startsWith(`${list}?`)) answerJson(response, none);
@@ -136,26 +130,23 @@ describe.each([
   });
 });
 
-test("a history that overlooks how much was asked for is clipped to it", async () => {
+test("clips a history that ignores the limit", async () => {
   const history = Array.from({ length: 500 }, (_, index) => ({ prompt_id: `job-${index}` }));
   const ask = await connect((_, response) => answerJson(response, { history }));
   const answer = await (await ask("/api/history_v2?max_items=20")).json();
   expect(answer.history.map(({ prompt_id: id }: { prompt_id: string }) => id)).toEqual(history.slice(0, 20).map(({ prompt_id: id }) => id));
 });
 
-test.each([undefined, `blake3:${"b".repeat(64)}`])(
-  "content is known only by an answer that names the offered hash, not by %s",
-  async (named) => {
-    const offered = `blake3:${"a".repeat(64)}`;
-    const made = (hash?: string) => ({ id: "5f0c7a5e-0000-4000-8000-000000000001", name: "a.png", tags: ["input"], asset_hash: hash });
-    let hash: string | undefined = offered;
-    const ask = await connect((_, response) => answerJson(response, made(hash), 201));
-    const offer = () => ask("/api/console/known-content", "POST", { hash: offered, tags: ["input"] });
-    expect(await (await offer()).json()).toMatchObject({ asset: { name: "a.png" } });
-    hash = named;
-    expect(await (await offer()).json()).toEqual({ asset: null, isUnclear: true });
-  },
-);
+test.each([undefined, `blake3:${"b".repeat(64)}`])("trusts content only by the offered hash, not by %s", async (named) => {
+  const offered = `blake3:${"a".repeat(64)}`;
+  const made = (hash?: string) => ({ id: "5f0c7a5e-0000-4000-8000-000000000001", name: "a.png", tags: ["input"], asset_hash: hash });
+  let hash: string | undefined = offered;
+  const ask = await connect((_, response) => answerJson(response, made(hash), 201));
+  const offer = () => ask("/api/console/known-content", "POST", { hash: offered, tags: ["input"] });
+  expect(await (await offer()).json()).toMatchObject({ asset: { name: "a.png" } });
+  hash = named;
+  expect(await (await offer()).json()).toEqual({ asset: null, isUnclear: true });
+});
 
 test("six seconds in which every address is a 404 do not take an ability away", async () => {
   let isOut = false;

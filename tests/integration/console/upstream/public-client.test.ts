@@ -1,65 +1,58 @@
 // Public clients of the family, and the conformance suite, against a running console as if it were a service: the key that they use is
 // a member's token. The service's own key stays inside.
+import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { copyFileSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { promisify } from "node:util";
+import { transform } from "esbuild";
+import { afterAll, describe, expect, it } from "vitest";
 import { allOperations } from "@/lib/contract/operations";
 import { ended, list, png, record, sample, submit, waiting } from "@/tests/integration/service/support";
 import { takeEverythingBack } from "@/tests/support/client-changes";
 import { conformance } from "@/tests/support/conformance-command";
 import { openEvents } from "@/tests/support/event-socket";
-import { createHarness, type Harness } from "@/tests/support/harness";
+import { createHarness } from "@/tests/support/harness";
+import { requireProgram } from "@/tests/support/program";
 import { controlsOf, type Graph, publicClients } from "@/tests/support/public-clients";
 import { createClient } from "@/tests/support/service";
-import { type Started, startProcess } from "@/tests/support/start-process";
-import { type MadeToken, makeToken } from "@/tests/support/tokens";
-
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+import { startProcess } from "@/tests/support/start-process";
+import { temporaryFolder } from "@/tests/support/temporary-folder";
+import { makeToken } from "@/tests/support/tokens";
+import { definition } from "../apps/app-world";
 
 const pngMark = [0x89, 0x50, 0x4e, 0x47];
-
-let harness: Harness;
-let console: Started;
-let url: string;
-let operator: MadeToken;
-let headers: Record<string, string>;
-let viewer: Record<string, string>;
-beforeAll(async () => {
-  // Its members and their tokens exist before the console that runs.
-  harness = await createHarness();
-  operator = await makeToken(harness, "operator");
-  headers = operator.headers;
-  viewer = { authorization: `Bearer ${(await makeToken(harness, "viewer")).token}` };
-  await harness.console.stop();
-  console = startProcess("dist/console.mjs", { PORT: "0", LIGHTDESK_DATA_DIR: harness.folder, LIGHTDESK_CONCURRENCY: "1" });
-  url = await console.printed("Lightdesk");
-});
-afterAll(async () => {
-  await console.stop();
-  await harness.dispose();
-});
+// Its members and their tokens exist before the console that runs.
+const harness = await createHarness();
+const operator = await makeToken(harness, "operator");
+const headers = operator.headers;
+const viewer = { authorization: `Bearer ${(await makeToken(harness, "viewer")).token}` };
+const response = await harness.request("/api/apps?connection=embedded", { as: "operator", method: "POST", json: { definition } });
+const app = String(record(record(await response.json()).app).id);
+await harness.console.stop();
+const console = startProcess("dist/console.mjs", { PORT: "0", LIGHTDESK_DATA_DIR: harness.folder, LIGHTDESK_CONCURRENCY: "1" });
+const url = await console.printed("Lightdesk");
+afterAll(() => console.stop());
 
 const read = async (path: string) => record(await (await fetch(url + path, { headers })).json());
 const jobIds = async () => ((await read("/api/jobs")).jobs as { id: string; status: string }[]).map(({ id, status }) => `${id} ${status}`);
 
-it.each(Object.keys(publicClients))(
-  "%s runs a sample to its end, gets its messages, fetches its picture, uploads and reads",
-  async (name) => {
-    const graph = sample("01-invert") as Graph;
-    const outputNode = Object.keys(graph).find((id) => graph[id]?.class_type === "SaveImage") ?? "";
-    const before = await jobIds();
-    const done = await publicClients[name]?.({ base: `${url}/api`, headers }, { graph, outputNode, upload: png(5, 5) });
-    const made = (await jobIds()).filter((job) => !before.includes(job));
-    expect(made).toEqual([expect.stringMatching(/ completed$/)]);
-    expect([...(done?.picture.subarray(0, 4) ?? [])]).toEqual(pngMark);
-    expect(done).toMatchObject({ queue: { running: 0, pending: 0 }, system: { os: expect.any(String) } });
-    expect(done?.history).toContain(made[0]?.split(" ")[0]);
-    expect(done?.classes).toContain("SaveImage");
-    // The third client passes on none of its messages, but still waits for them.
-    if (name !== "comfy-ui-client") expect(done?.received).toContain("execution_success");
-    // The uploaded file can be loaded by the name in the answer.
-    if (done?.uploaded) expect((await fetch(`${url}/api/view?filename=${done.uploaded}&type=input`, { headers })).status).toBe(200);
-  },
-);
+it.each(Object.keys(publicClients))("runs a sample, gets messages, downloads, uploads and reads with %s", async (name) => {
+  const graph = sample("01-invert") as Graph;
+  const outputNode = Object.keys(graph).find((id) => graph[id]?.class_type === "SaveImage") ?? "";
+  const before = await jobIds();
+  const done = await publicClients[name]?.({ base: `${url}/api`, headers }, { graph, outputNode, upload: png(5, 5) });
+  const made = (await jobIds()).filter((job) => !before.includes(job));
+  expect(made).toEqual([expect.stringMatching(/ completed$/)]);
+  expect([...(done?.picture.subarray(0, 4) ?? [])]).toEqual(pngMark);
+  expect(done).toMatchObject({ queue: { running: 0, pending: 0 }, system: { os: expect.any(String) } });
+  expect(done?.history).toContain(made[0]?.split(" ")[0]);
+  expect(done?.classes).toContain("SaveImage");
+  // The third client passes on none of its messages, but still waits for them.
+  if (name !== "comfy-ui-client") expect(done?.received).toContain("execution_success");
+  // The uploaded file can be loaded by the name in the answer.
+  if (done?.uploaded) expect((await fetch(`${url}/api/view?filename=${done.uploaded}&type=input`, { headers })).status).toBe(200);
+});
 
 const memberOf = (headers: Record<string, string>) =>
   createClient(
@@ -73,7 +66,7 @@ it.each(Object.keys(publicClients))("%s takes back what it submitted and what it
   await controlsOf[name]?.(place, (controls) => takeEverythingBack(memberOf(headers), controls));
 });
 
-it("a job is cancelled by its own path, once, and by those who may; memory is freed with a body and without one", async () => {
+it("cancels a job by path once and frees memory with and without a body", async () => {
   const [member, reader] = [memberOf(headers), memberOf(viewer)];
   const ids = [await submit(member, waiting(600, 1)), await submit(member, waiting(600, 2))];
   for (const id of ids.toReversed()) {
@@ -90,7 +83,7 @@ it("a job is cancelled by its own path, once, and by those who may; memory is fr
   }
 });
 
-it("the conformance suite finds that it answers as a service does, and leaves nothing behind", async () => {
+it("passes the conformance suite and leaves nothing behind", async () => {
   const counts = async () => [(await jobIds()).length, (await read("/api/assets?include_public=false")).total];
   const before = await counts();
   const { code, output } = await conformance("--base-url", url, "--api-key", operator.token, "--write", "--interrupt", "--json");
@@ -101,18 +94,7 @@ it("the conformance suite finds that it answers as a service does, and leaves no
   expect(await counts()).toEqual(before);
 });
 
-it("keeps the spelling of numbers from a submission to the job's details", async () => {
-  const inputs = '{"width":64,"height":64,"batch_size":1,"color":0,"extra":5.0,"more":1e3,"seed":18446744073709551615}';
-  const body = `{"prompt":{"1":{"class_type":"EmptyImage","inputs":${inputs}},"2":{"class_type":"SaveImage","inputs":{"images":["1",0],"filename_prefix":"x"}}}}`;
-  const sent = await fetch(`${url}/api/prompt`, { method: "POST", headers: { ...headers, "content-type": "application/json" }, body });
-  expect(sent.status).toBe(200);
-  const { prompt_id } = record(await sent.json());
-  const details = async () => (await fetch(`${url}/api/jobs/${String(prompt_id)}`, { headers })).text();
-  await expect.poll(details).toContain('"status":"completed"');
-  expect(await details()).toContain(inputs);
-});
-
-it("a preview is an address that the token opens, as a service's is", async () => {
+it("returns previews as addresses that the token opens", async () => {
   const { assets } = (await read("/api/assets?limit=1&name_contains=photo.png")) as { assets: { preview_url: string }[] };
   const address = assets[0]?.preview_url ?? "";
   expect(address).toMatch(new RegExp(`^${url}/api/view\\?.*connection=embedded`));
@@ -120,7 +102,7 @@ it("a preview is an address that the token opens, as a service's is", async () =
   expect((await fetch(address)).status).toBe(401);
 });
 
-it("no page opens by a token, and none by the session that comes with it", async () => {
+it("opens no page by a token or its session", async () => {
   const cookie = harness.cookieOf("operator");
   const page = async (headers: Record<string, string>) => {
     const { status, headers: answered } = await fetch(`${url}/settings/account`, { headers, redirect: "manual" });
@@ -131,7 +113,54 @@ it("no page opens by a token, and none by the session that comes with it", async
   expect(await page({ ...headers, cookie })).toEqual([404, undefined]);
 });
 
-it("a stop tells whoever listens, and does not wait for them", async () => {
+describe("docs/api.md", async () => {
+  const page = readFileSync("docs/api.md", "utf8");
+  const codeIn = (language: string) =>
+    [...page.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\``, "gm"))].map(([, code = ""]) => code);
+  const run = (command: string, ...args: string[]) => promisify(execFile)(command, args, { cwd: folder, env });
+  const saved = (name: string) => [...readFileSync(join(folder, name)).subarray(0, 4)];
+  const folder = temporaryFolder();
+  const env: NodeJS.ProcessEnv = {
+    NODE_ENV: "test",
+    PATH: process.env.PATH,
+    LIGHTDESK_URL: url,
+    LIGHTDESK_TOKEN: operator.token,
+    APP: app,
+  };
+
+  it("shows commands that run a workflow, run an app and export jobs", async (context) => {
+    await requireProgram("jq", context);
+    copyFileSync("public/samples/photo.png", join(folder, "photo.png"));
+    const blocks = codeIn("sh").filter((code) => !code.startsWith("npm "));
+    await run("bash", "-euo", "pipefail", "-c", blocks.join("\n").replaceAll(/^export .*$/gm, ""));
+    expect([saved("hello_00001_.png"), saved("result.png")]).toEqual([pngMark, pngMark]);
+    expect(readFileSync(join(folder, "jobs.csv"), "utf8").split("\n")[0]).toContain("EmptyImage.width");
+  });
+
+  it("shows TypeScript that runs a workflow", async () => {
+    const { code } = await transform(codeIn("ts")[0] ?? "", { loader: "ts", format: "esm" });
+    writeFileSync(join(folder, "run.mjs"), code);
+    const { stdout } = await run(process.execPath, "run.mjs");
+    expect(saved(/Saved (\S+)/.exec(stdout)?.[1] ?? "")).toEqual(pngMark);
+  });
+
+  it("shows Python that runs a workflow", async (context) => {
+    writeFileSync(join(folder, "run.py"), codeIn("python")[0] ?? "");
+    const { stdout } = await run(await requireProgram("python3", context), "run.py");
+    expect(saved(/Saved (\S+)/.exec(stdout)?.[1] ?? "")).toEqual(pngMark);
+  });
+
+  it("shows JavaScript that receives events", async () => {
+    symlinkSync(resolve("node_modules"), join(folder, "node_modules"));
+    writeFileSync(join(folder, "events.mjs"), codeIn("js")[0] ?? "");
+    const child = spawn(process.execPath, ["events.mjs"], { cwd: folder, env, stdio: ["ignore", "pipe", "inherit"] });
+    const [first] = (await once(child.stdout, "data")) as [Buffer];
+    child.kill();
+    expect(first.toString()).toContain('"type":"status"');
+  });
+});
+
+it("tells listeners about a stop without waiting for them", async () => {
   const { socket } = await openEvents(`${url}/ws`, headers);
   const closing = once(socket, "close");
   expect(await console.stop("SIGTERM")).toBe(0);

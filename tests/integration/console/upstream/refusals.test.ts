@@ -1,17 +1,9 @@
 // The console's own refusals: distinguished from the service's, naming the field, and blaming the right side.
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { createHarness, type Harness } from "@/tests/support/harness";
-import { type LittleServer, startLittleServer } from "@/tests/support/little-server";
+import { expect, test, vi } from "vitest";
+import { createHarness } from "@/tests/support/harness";
+import { startLittleServer } from "@/tests/support/servers";
 
-let harness: Harness;
-const servers: LittleServer[] = [];
-beforeAll(async () => {
-  harness = await createHarness();
-});
-afterAll(async () => {
-  for (const server of servers) await server.close();
-  await harness.dispose();
-});
+const harness = await createHarness();
 
 const submit = (body: string | ReadableStream<Uint8Array>) =>
   harness.request("/api/prompt", { as: "operator", method: "POST", body, headers: { "content-type": "application/json" } });
@@ -29,17 +21,17 @@ test.each([
     { "1": { class_type: "EmptyImage", inputs: { width: 8, height: 8, batch_size: 1, color: 0 } } },
     { type: "prompt_no_outputs", details: "", extra_info: {} },
   ],
-])("a refused prompt without a node at fault still answers the service's error and empty node errors (%#)", async (prompt, error) => {
-  const answer = await submit(JSON.stringify({ prompt }));
-  expect(answer.status).toBe(400);
-  expect(await answer.json()).toMatchObject({ code: error.type, error, node_errors: {} });
+])("keeps the service's error for a refused prompt without a node (%#)", async (prompt, error) => {
+  const response = await submit(JSON.stringify({ prompt }));
+  expect(response.status).toBe(400);
+  expect(await response.json()).toMatchObject({ code: error.type, error, node_errors: {} });
 });
 
-test("JSON that is nested too deep is the caller's fault, however deep, and brackets inside texts do not count", async () => {
+test("rejects JSON nested too deep and ignores brackets inside texts", async () => {
   const nested = (depth: number) => `{"prompt":{},"extra_data":${'{"a":'.repeat(depth)}1${"}".repeat(depth)}}`;
   for (const depth of [100, 6000, 500_000]) {
-    const answer = await submit(nested(depth));
-    expect([depth, answer.status, (await answer.json()).code]).toEqual([depth, 400, "INVALID_JSON"]);
+    const response = await submit(nested(depth));
+    expect([depth, response.status, (await response.json()).code]).toEqual([depth, 400, "INVALID_JSON"]);
   }
   for (const body of [nested(99), `{"prompt":{},"extra_data":{"a":"\\"${"[".repeat(200)}"}}`]) {
     expect((await (await submit(body)).json()).code).not.toBe("INVALID_JSON");
@@ -48,9 +40,9 @@ test("JSON that is nested too deep is the caller's fault, however deep, and brac
 
 test("refuses a body with 450,000 integers of twenty digits before it is parsed", async () => {
   const parse = vi.spyOn(JSON, "parse");
-  const answer = await submit(`{"prompt":{},"extra_data":{"a":[${"12345678901234567890,".repeat(450_000)}1]}}`);
-  expect(answer.status).toBe(400);
-  expect(await answer.json()).toMatchObject({
+  const response = await submit(`{"prompt":{},"extra_data":{"a":[${"12345678901234567890,".repeat(450_000)}1]}}`);
+  expect(response.status).toBe(400);
+  expect(await response.json()).toMatchObject({
     code: "INVALID_JSON",
     message: expect.stringContaining("more than 50000 long or unusually"),
   });
@@ -58,20 +50,19 @@ test("refuses a body with 450,000 integers of twenty digits before it is parsed"
   parse.mockRestore();
 });
 
-test("a client who goes away in the middle of a JSON body is no error in the log", async () => {
+test("logs no error when a client disconnects within a JSON body", async () => {
   const logged = harness.log().length;
   const body = new ReadableStream<Uint8Array>({
     start: (controller) => controller.enqueue(new TextEncoder().encode('{"prompt":')),
     pull: (controller) => controller.error(new Error("aborted")),
   });
-  const answer = await submit(body);
-  expect([answer.status, (await answer.json()).code]).toEqual([499, "CLIENT_GONE"]);
+  const response = await submit(body);
+  expect([response.status, (await response.json()).code]).toEqual([499, "CLIENT_GONE"]);
   expect(harness.log().slice(logged)).not.toContain('"level":50');
 });
 
-test("a range that a file does not have is answered 416 with the size of the file", async () => {
+test("answers 416 with the file's size for an impossible range", async () => {
   const server = await startLittleServer((_, response) => void response.writeHead(416, { "content-range": "bytes */10" }).end());
-  servers.push(server);
   const connection = await harness.connect(server.url, "k");
   const path = `/api/view?filename=a.png&connection=${connection}`;
   const answer = await harness.request(path, { as: "viewer", headers: { range: "bytes=99-" } });
@@ -79,12 +70,12 @@ test("a range that a file does not have is answered 416 with the size of the fil
   expect(await answer.json()).toMatchObject({ code: "RANGE_NOT_SATISFIABLE", request_id: answer.headers.get("x-request-id") });
 });
 
-test("a body that is too large ends the connection, since the rest of it is not read", async () => {
-  const answer = await submit(`{"prompt":{"a":"${"x".repeat(16 * 1024 * 1024)}"}}`);
-  expect([answer.status, answer.headers.get("connection")]).toEqual([413, "close"]);
+test("closes the connection of an oversized body", async () => {
+  const response = await submit(`{"prompt":{"a":"${"x".repeat(16 * 1024 * 1024)}"}}`);
+  expect([response.status, response.headers.get("connection")]).toEqual([413, "close"]);
 });
 
-test("a refused query names the parameter, not a place inside it", async () => {
+test("names the parameter of a refused query", async () => {
   const body = await (await harness.request("/api/jobs?status=nonsense", { as: "viewer" })).json();
   expect(body).toMatchObject({ code: "INVALID_QUERY", details: [{ path: "status" }] });
   expect(body.message).toMatch(/^status: /);

@@ -4,8 +4,8 @@ import { type AuditPage } from "@/lib/contract/audit/audit";
 import { type Runner, type RunnerCheck, type RunnerSaved } from "@/lib/contract/runners/runners";
 import { gpuClasses } from "@/tests/support/gpu-classes";
 import { createHarness, type Harness } from "@/tests/support/harness";
-import { answerJson, type LittleServer, startLittleServer } from "@/tests/support/little-server";
-import { startRunnerServer } from "@/tests/support/runner-server";
+import { answerJson, type LittleServer } from "@/tests/support/little-server";
+import { startLittleServer, startRunnerServer } from "@/tests/support/servers";
 import { until } from "@/tests/support/until";
 
 let harness: Harness;
@@ -32,7 +32,7 @@ async function lastActs(count: number) {
   return page.entries.map(({ action, target, outcome, status }) => ({ action, target, outcome, status }));
 }
 
-test("a server is checked, added, changed, paused and removed, and the audit log says so", async () => {
+test("checks, adds, changes, pauses and removes a runner, with audit entries", async () => {
   const { check }: { check: RunnerCheck } = await (await ask(`${path}/check`, "POST", { address: server.url })).json();
   expect(check).toMatchObject({ ok: true, facts: { version: "0.27.0", classes: 1, devices: [{ vramTotal: 24_000_000_000 }] } });
   expect(await list()).toHaveLength(1);
@@ -63,7 +63,7 @@ test("a server is checked, added, changed, paused and removed, and the audit log
   ]);
 });
 
-test("what does not answer as a runner is not added unless it is wanted all the same", async () => {
+test("adds an unresponsive runner only on demand", async () => {
   const address = "http://127.0.0.1:9";
   const refused = await ask(path, "POST", { address, label: "Asleep" });
   expect(refused.status).toBe(200);
@@ -71,14 +71,14 @@ test("what does not answer as a runner is not added unless it is wanted all the 
   expect(await list()).toHaveLength(1);
   expect(await lastActs(1)).toMatchObject([{ action: "checkRunner", target: address, outcome: "not_reachable, not saved" }]);
 
-  const kept: RunnerSaved = await (await ask(path, "POST", { address, label: "Asleep", keep: true })).json();
-  expect(kept.runner).toMatchObject({ state: "unreachable", reason: { code: "not_reachable" } });
-  const moved: RunnerSaved = await (await ask(`${path}/${kept.runner?.id}`, "PATCH", { address: "http://127.0.0.1:11" })).json();
+  const savedRunner: RunnerSaved = await (await ask(path, "POST", { address, label: "Asleep", keep: true })).json();
+  expect(savedRunner.runner).toMatchObject({ state: "unreachable", reason: { code: "not_reachable" } });
+  const moved: RunnerSaved = await (await ask(`${path}/${savedRunner.runner?.id}`, "PATCH", { address: "http://127.0.0.1:11" })).json();
   expect(moved.problem?.code).toBe("not_reachable");
-  expect((await list()).map((one) => one.address)).toEqual([null, address]);
+  expect((await list()).map((runner) => runner.address)).toEqual([null, address]);
 });
 
-test("a wrong field is named, and the built-in runner stays", async () => {
+test("names a wrong field and keeps the built-in runner", async () => {
   const wrong = await ask(path, "POST", { address: "ftp://10.0.0.12", label: "x" });
   expect(wrong.status).toBe(400);
   expect((await wrong.json()).message).toMatch(/^address: /);
@@ -88,7 +88,7 @@ test("a wrong field is named, and the built-in runner stays", async () => {
   expect((await ask(`${path}/${builtIn?.id}`, "DELETE")).status).toBe(400);
 });
 
-test("a job says where it ran, also when that runner is gone, and one that waits says for which", async () => {
+test("names a job's runner even if removed, and what a waiting job waits for", async () => {
   const gpu = await startRunnerServer({ objectInfo: gpuClasses(["house.safetensors"]) });
   const graph = (seed: number) => ({
     "1": { class_type: "LoadModel", inputs: { model: "house.safetensors" } },

@@ -1,22 +1,14 @@
 // Ids that would mean another address never reach a service, and lists refuse filters that they do not have.
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { createHarness, type Harness } from "@/tests/support/harness";
-import { answerJson, type LittleServer, startLittleServer } from "@/tests/support/little-server";
+import { expect, test } from "vitest";
+import { createHarness } from "@/tests/support/harness";
+import { answerJson } from "@/tests/support/little-server";
+import { startLittleServer } from "@/tests/support/servers";
 
-let harness: Harness;
-let server: LittleServer;
-let connection: string;
-beforeAll(async () => {
-  harness = await createHarness();
-  server = await startLittleServer((_, response) => answerJson(response, { id: "x", status: "completed", jobs: [], pagination: {} }));
-  connection = await harness.connect(server.url, "comfyui-0123456789abcdef0123456789abcdef");
-});
-afterAll(async () => {
-  await server.close();
-  await harness.dispose();
-});
+const harness = await createHarness();
+const server = await startLittleServer((_, response) => answerJson(response, { id: "x", status: "completed", jobs: [], pagination: {} }));
+const connection = await harness.connect(server.url, "comfyui-0123456789abcdef0123456789abcdef");
 
-test.each(["a/b", "..", "a%2Fb", "a\\b", "a?b", "a#b", "%2e%2e", "a\u0000b", "a\ud800"])("the id %j goes nowhere", async (id) => {
+test.each(["a/b", "..", "a%2Fb", "a\\b", "a?b", "a#b", "%2e%2e", "a\u0000b", "a\ud800"])("never requests the id %j", async (id) => {
   const { openForJobs } = await import("@/lib/server/connections/access");
   const { operations } = await import("@/lib/contract/operations");
   const before = server.seen.length;
@@ -27,9 +19,9 @@ test.each(["a/b", "..", "a%2Fb", "a\\b", "a?b", "a#b", "%2e%2e", "a\u0000b", "a\
   expect(server.seen.length).toBe(before);
 });
 
-test.each(["job-1", "0b6c7e9e-0000-4000-8000-000000000001", "über alles (2)"])("the id %j is requested", async (id) => {
-  const answer = await harness.request(`/api/jobs/${encodeURIComponent(id)}?connection=${connection}`, { as: "viewer" });
-  expect(answer.status).toBe(200);
+test.each(["job-1", "0b6c7e9e-0000-4000-8000-000000000001", "über alles (2)"])("requests the id %j", async (id) => {
+  const response = await harness.request(`/api/jobs/${encodeURIComponent(id)}?connection=${connection}`, { as: "viewer" });
+  expect(response.status).toBe(200);
   expect(server.seen.at(-1)?.url).toBe(`/api/jobs/${encodeURIComponent(id)}`);
 });
 
@@ -37,15 +29,15 @@ const lists = ["/api/jobs", "/api/assets", "/api/history_v2", "/api/history", "/
 test.each(lists)("%s refuses a filter that it does not have", async (path) => {
   const before = server.seen.length;
   for (const name of ["tags_any", "after", "constructor"]) {
-    const answer = await harness.request(`${path}${path.includes("?") ? "&" : "?"}${name}=x&connection=${connection}`, { as: "viewer" });
-    expect(answer.status).toBe(400);
-    expect(await answer.text()).toContain(name);
+    const response = await harness.request(`${path}${path.includes("?") ? "&" : "?"}${name}=x&connection=${connection}`, { as: "viewer" });
+    expect(response.status).toBe(400);
+    expect(await response.text()).toContain(name);
   }
   expect(server.seen.length).toBe(before);
 });
 
-test("a refusal has the nearest name, and what narrows nothing is ignored", async () => {
-  const answer = await harness.request(`/api/assets?include_tag=x`, { as: "viewer" });
-  expect(await answer.json()).toMatchObject({ code: "INVALID_QUERY", message: expect.stringContaining("did you mean include_tags?") });
+test("suggests the nearest name and ignores filters without effect", async () => {
+  const response = await harness.request(`/api/assets?include_tag=x`, { as: "viewer" });
+  expect(await response.json()).toMatchObject({ code: "INVALID_QUERY", message: expect.stringContaining("did you mean include_tags?") });
   expect((await harness.request("/api/jobs?_=1&clientId=a&limit=1", { as: "viewer" })).status).toBe(200);
 });

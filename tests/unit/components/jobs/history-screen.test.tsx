@@ -1,15 +1,14 @@
-// @vitest-environment jsdom
-import { act, cleanup, fireEvent, screen, within } from "@testing-library/react";
+import { act, fireEvent, render, screen, within } from "@testing-library/react";
 import { Suspense } from "react";
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { beforeEach, expect, it, vi } from "vitest";
 import { ConnectionProvider } from "@/components/frame/connection/connection-context";
-import { HistoryScreen } from "@/components/jobs/history/history-screen";
 import { type JobsView } from "@/components/jobs/job-row";
+import { HistoryScreen } from "@/components/jobs/list/history-screen";
 import { readList } from "@/components/jobs/list/list-address";
-import { UNDO_MS } from "@/components/ui/hooks/use-pending-undo";
+import { UNDO_WINDOW_MS } from "@/components/ui/hooks/use-pending-undo";
 import { ok } from "@/lib/shared/result";
 import { AtPage } from "@/tests/support/at-page";
-import { renderInApp } from "../render";
+import { inApp, renderInApp } from "../render";
 
 const network = { isBroken: false };
 let sent: unknown[] = [];
@@ -28,11 +27,6 @@ beforeEach(() => {
     return Response.json({ code: "OK", message: "" });
   });
 });
-afterEach(() => {
-  cleanup();
-  vi.useRealTimers();
-  vi.unstubAllGlobals();
-});
 
 async function show() {
   const value: JobsView = { rows: [{ id: "old-1", word: "completed", state: "completed", outputs: 0 }], unreadable: 0 };
@@ -40,7 +34,7 @@ async function show() {
   await act(async () => {
     renderInApp(
       <Suspense>
-        <HistoryScreen isTeam={false} canRemove query={readList("history", new URLSearchParams()).query} history={history} />
+        <HistoryScreen isTeam={false} canRun ignored={[]} query={readList("history", new URLSearchParams()).query} first={history} />
       </Suspense>,
     );
     await history;
@@ -53,7 +47,7 @@ async function select(id: string) {
 }
 const press = (name: string) => act(async () => void fireEvent.click(screen.getByRole("button", { name })));
 
-it("the question keeps the word that was typed while the network is gone, and clears by the next press", async () => {
+it("keeps a typed word when clearing fails and clears next time", async () => {
   await show();
   await press("Clear all entries");
   const dialog = within(screen.getByRole("dialog"));
@@ -70,20 +64,6 @@ it("the question keeps the word that was typed while the network is gone, and cl
   expect(screen.getByText("History cleared")).toBeDefined();
 });
 
-it("says which removal failed, and tries it again", async () => {
-  await show();
-  await select("old-1");
-  await press("Remove from history");
-  await act(() => vi.advanceTimersByTimeAsync(UNDO_MS));
-  // The look-up is loaded by the first action without an answer.
-  await act(() => vi.dynamicImportSettled());
-  expect(screen.getByText(/^Lightdesk cannot be reached/)).toBeDefined();
-  network.isBroken = false;
-  await press("Retry 1");
-  expect(sent).toEqual([{ delete: ["old-1"] }]);
-  expect(screen.getByText("1 removed from history")).toBeDefined();
-});
-
 it("says what it does with the selected entries where the bar of the selection was", async () => {
   network.isBroken = false;
   await show();
@@ -95,7 +75,7 @@ it("says what it does with the selected entries where the bar of the selection w
   expect(screen.queryByText("Removing 1 job from history")).toBeNull();
   // After Undo, the selection is as before.
   await press("Remove from history");
-  await act(() => vi.advanceTimersByTimeAsync(UNDO_MS));
+  await act(() => vi.advanceTimersByTimeAsync(UNDO_WINDOW_MS));
   expect(screen.getByRole("region", { name: "Actions for the selected jobs" }).textContent).toContain("removed");
 });
 
@@ -108,7 +88,7 @@ it("says of how many its entries are some, as the service counts ended jobs", as
     renderInApp(
       <ConnectionProvider currentId="c1" connections={[{ id: "c1", name: "One", embedded: true }]}>
         <Suspense>
-          <HistoryScreen isTeam={false} canRemove query={readList("history", new URLSearchParams()).query} history={history} />
+          <HistoryScreen isTeam={false} canRun ignored={[]} query={readList("history", new URLSearchParams()).query} first={history} />
         </Suspense>
       </ConnectionProvider>,
     );
@@ -120,9 +100,9 @@ it("says of how many its entries are some, as the service counts ended jobs", as
 
 it("holds the rows of a later page when jobs arrive, and leads to the first page", async () => {
   const entry = (prompt_id: string) => ({ prompt_id, status: { status_str: "success", completed: true, messages: [] } });
-  const answered = { history: [entry("new-1"), entry("old-1")] };
+  const response = { history: [entry("new-1"), entry("old-1")] };
   vi.stubGlobal("fetch", async (path: string) =>
-    Response.json(path.startsWith("/api/history") ? answered : { jobs: [], pagination: { total: 103 } }),
+    Response.json(path.startsWith("/api/history") ? response : { jobs: [], pagination: { total: 103 } }),
   );
   const search = new URLSearchParams("offset=2&max_items=2");
   const row = (id: string) => ({ id, word: "completed", state: "completed" as const, outputs: 0 });
@@ -133,7 +113,7 @@ it("holds the rows of a later page when jobs arrive, and leads to the first page
       <AtPage search={search}>
         <ConnectionProvider currentId="c1" connections={[{ id: "c1", name: "One", embedded: true }]}>
           <Suspense>
-            <HistoryScreen isTeam={false} canRemove query={readList("history", search).query} history={history} />
+            <HistoryScreen isTeam={false} canRun ignored={[]} query={readList("history", search).query} first={history} />
           </Suspense>
         </ConnectionProvider>
       </AtPage>,
@@ -147,4 +127,47 @@ it("holds the rows of a later page when jobs arrive, and leads to the first page
   fireEvent.click(screen.getByRole("button", { name: "1 new job" }));
   await act(() => vi.advanceTimersByTimeAsync(1000));
   expect(window.location.search).toBe("?max_items=2");
+});
+
+it("requests and shows the ended jobs with a typed word", async () => {
+  const requests: string[] = [];
+  const matching = {
+    jobs: [{ id: "sea-1", status: "failed", create_time: 1 }],
+    pagination: { offset: 0, limit: 100, total: 1, has_more: false },
+  };
+  vi.stubGlobal("fetch", async (path: string) => {
+    requests.push(path);
+    return Response.json(path.includes("text=sea") ? matching : { history: [], jobs: [], pagination: { total: 1 } });
+  });
+  const value: JobsView = { rows: [{ id: "old-1", word: "completed", state: "completed", outputs: 0 }], unreadable: 0 };
+  const first = Promise.resolve(ok({ value, atMs: Date.now() }));
+  const { query } = readList("history", new URLSearchParams());
+  const atAddress = () =>
+    inApp(
+      <AtPage search={new URLSearchParams(window.location.search)}>
+        <ConnectionProvider currentId="c1" connections={[{ id: "c1", name: "One", embedded: true }]}>
+          <Suspense>
+            <HistoryScreen isTeam={false} canRun ignored={[]} query={query} first={first} />
+          </Suspense>
+        </ConnectionProvider>
+      </AtPage>,
+    );
+  vi.stubGlobal("scrollTo", () => undefined);
+  window.history.replaceState(null, "", "/history");
+  const { rerender } = await act(async () => render(atAddress()));
+  const shownIds = () => [...document.querySelectorAll("tr[data-row]")].map((row) => row.getAttribute("data-row"));
+  expect(shownIds()).toEqual(["old-1"]);
+  const field = screen.getByRole("searchbox");
+  fireEvent.input(field, { target: { value: "sea" } });
+  fireEvent.keyDown(field, { key: "Enter" });
+  await act(() => vi.advanceTimersByTimeAsync(1000));
+  expect(window.location.search).toBe("?text=sea");
+  await act(async () => rerender(atAddress()));
+  await act(() => vi.advanceTimersByTimeAsync(1000));
+  await act(() => vi.dynamicImportSettled());
+  expect(shownIds()).toEqual(["sea-1"]);
+  const searches = requests.filter((path) => path.includes("text=sea")).map((path) => new URL(path, "http://desk.test"));
+  expect(new Set(searches.map(({ pathname, searchParams }) => `${pathname} ${searchParams.get("status")}`))).toEqual(
+    new Set(["/api/console/jobs/search completed,failed,cancelled"]),
+  );
 });

@@ -1,17 +1,12 @@
-// @vitest-environment jsdom
+import { readFileSync } from "node:fs";
 import { cleanup, fireEvent, screen, within } from "@testing-library/react";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { gistOf, withTitles } from "@/components/graph/node-words";
+import { beforeEach, describe, expect, it, test, vi } from "vitest";
+import { gistOf, type NodeState, withTitles } from "@/components/graph/node-search";
 import { WorkflowGraph } from "@/components/graph/workflow-graph";
 import { nameOfClass } from "@/components/jobs/job/job-facts";
-import { marksOf } from "@/components/jobs/job/job-graph";
+import { JobGraph, marksOf } from "@/components/jobs/job/job-graph";
 import { renderInApp } from "../render";
-import { factsOf, graph } from "./a-job";
-
-afterEach(() => {
-  cleanup();
-  vi.unstubAllGlobals();
-});
+import { factsOf, graph } from "./sample-job";
 
 describe("the graph of a job", () => {
   beforeEach(() =>
@@ -29,7 +24,7 @@ describe("the graph of a job", () => {
     execution_error: { node_id: "2", node_type: "KSampler", exception_message: "out of memory", exception_type: "OOM" },
   });
 
-  it("marks what was cached, what failed and what was never reached, and opens a node's inputs from the list", () => {
+  it("marks cached, failed and unreached nodes and opens inputs", () => {
     renderInApp(<WorkflowGraph graph={graph} marks={marksOf(facts, graph)} json={{}} fileName="w.json" />);
     fireEvent.click(screen.getByRole("button", { name: "List" }));
     const rows = within(screen.getByRole("list", { name: "Nodes of the workflow" })).getAllByRole("button");
@@ -45,7 +40,7 @@ describe("the graph of a job", () => {
     expect(within(screen.getByRole("region", { name: "Node 2: KSampler" })).getByText("OOM: out of memory")).toBeDefined();
   });
 
-  it("calls nodes as the form does: by their title, else by the catalogue's name of their class, else by the class", () => {
+  it("labels nodes by title, else by the catalogue's name, else by class", () => {
     const class_names = { LoadImage: "Load Image", KSampler: "KSampler (Advanced)" };
     const { timeline } = factsOf({
       class_names,
@@ -81,7 +76,7 @@ describe("the graph of a job", () => {
     expect(screen.getByText("No node")).toBeDefined();
   });
 
-  it("says of a running job what is done and what waits, where a service names only the node at work, and of a refused one which node is wrong", () => {
+  it("shows finished and waiting nodes of a running job and a refused job's node", () => {
     const running = factsOf({
       status: "in_progress",
       progress: { current_node: "2" },
@@ -102,5 +97,93 @@ describe("the graph of a job", () => {
       execution_error: { exception_message: JSON.stringify(refusal), exception_type: "ValidationError" },
     });
     expect(marksOf(refused, {}).get("2")).toEqual({ state: "refused", problems: ["Value not in list: steps"] });
+  });
+});
+
+describe("job drawing", () => {
+  const read = (name: string) => JSON.parse(readFileSync(`tests/fixtures/editor-pairs/${name}.json`, "utf8"));
+  const prompt = read("19-subgraph.api");
+  const drawing = read("19-subgraph.editor");
+  const submitted = (workflow: object) => ({ prompt, extra_data: { extra_pnginfo: { workflow } } });
+
+  beforeEach(() => {
+    vi.stubGlobal(
+      "ResizeObserver",
+      class {
+        constructor(private readonly changed: () => void) {}
+        observe() {
+          this.changed();
+        }
+        disconnect() {}
+      },
+    );
+    vi.stubGlobal(
+      "IntersectionObserver",
+      class {
+        observe() {}
+        disconnect() {}
+      },
+    );
+    Element.prototype.scrollIntoView = () => {};
+    vi.spyOn(HTMLElement.prototype, "clientWidth", "get").mockReturnValue(1200);
+    vi.spyOn(HTMLElement.prototype, "clientHeight", "get").mockReturnValue(800);
+  });
+  const boxes = () => [...document.querySelectorAll("[data-node]")].map((box) => box.getAttribute("data-node"));
+
+  /** Answers are kept by job, so each test needs a new id. */
+  function showJob(id: string, workflow: object) {
+    vi.stubGlobal("fetch", async () => Response.json({ id, status: "completed", create_time: 1_700_000_000, workflow }));
+    const facts = factsOf({ id, workflow });
+    renderInApp(<JobGraph facts={facts} canSave={false} ask={{ id: "5:3", serial: 1 }} />);
+  }
+
+  test("shows a requested node in its subgraph under the editor's names", async () => {
+    showJob("job-own", submitted(drawing));
+    const trail = await screen.findByRole("navigation", { name: "Path to this drawing" });
+    expect(boxes()).toContain("5:3");
+    expect(screen.getByRole("region", { name: /^Node 5:3/ })).toBeDefined();
+    fireEvent.click(within(trail).getAllByRole("button")[0] ?? document.body);
+    expect(boxes()).toContain("5");
+  });
+
+  test("rejects a drawing of another graph", async () => {
+    showJob("job-other", submitted(read("11-notes-and-groups.editor")));
+    expect(await screen.findByText(/has a new layout/)).toBeDefined();
+    // The layout is computed after the note is shown.
+    await vi.waitFor(() => expect(boxes()).toContain("5:3"));
+  });
+
+  test("shows a subgraph box in its most telling state", () => {
+    const stateOfBox = (states: readonly NodeState[]) => {
+      const inner = Object.keys(prompt).filter((id) => id.startsWith("5:"));
+      const marks = new Map(inner.map((id, at) => [id, { state: states[at] ?? "done" }]));
+      renderInApp(<WorkflowGraph graph={prompt} drawing={drawing} marks={marks} json={{}} fileName="w.json" />);
+      const text = document.querySelector('[data-node="5"]')?.textContent;
+      cleanup();
+      return text;
+    };
+    expect(stateOfBox(["done", "failed"])).toContain("failed");
+    expect(stateOfBox(["done", "running"])).toContain("running");
+    expect(stateOfBox(["done", "waiting"])).toContain("waiting");
+    expect(stateOfBox(["cached", "done"])).toContain("done");
+  });
+
+  test("shows a small drawing's node name and state under the pointer", () => {
+    const far = {
+      ...drawing,
+      nodes: drawing.nodes.map((node: object, at: number) => ({ ...node, pos: [at * 3000, 0], size: [200, 100] })),
+    };
+    const marks = new Map([["5:3", { state: "failed" as NodeState }]]);
+    const { container } = renderInApp(<WorkflowGraph graph={prompt} marks={marks} json={prompt} fileName="x" drawing={far} />);
+    fireEvent.click(screen.getByRole("button", { name: "Fit" }));
+    expect(boxes()).toEqual([]);
+    const frame = screen.getByRole("group", { name: /^Workflow graph:/ });
+    for (let x = 0; x < 1200; x += 5) {
+      fireEvent(frame, new MouseEvent("pointermove", { bubbles: true, clientX: x, clientY: 400 }));
+      if (container.textContent?.includes("failed")) break;
+    }
+    expect(container.textContent).toMatch(/#5 .*failed/);
+    fireEvent(frame, new MouseEvent("pointermove", { bubbles: true, clientX: 1, clientY: 1 }));
+    expect(container.textContent).not.toContain("failed");
   });
 });

@@ -1,17 +1,25 @@
-// @vitest-environment jsdom
-import { act, cleanup, fireEvent, screen } from "@testing-library/react";
+import { act, cleanup, fireEvent, render, screen } from "@testing-library/react";
 import { Suspense } from "react";
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { SWRConfig } from "swr";
+import { beforeEach, describe, expect, it, test, vi } from "vitest";
+import { createSelection } from "@/components/data-table/selection/selection";
+import { createListState } from "@/components/frame/list/list-state";
+import { DEFAULT_CHOICE } from "@/components/jobs/columns/column-choice";
 import { JobDetails, JobProgress } from "@/components/jobs/job/job-details";
 import { JobError } from "@/components/jobs/job/job-error";
-import { type JobFacts } from "@/components/jobs/job/job-facts";
+import { type JobFacts, toJobFacts } from "@/components/jobs/job/job-facts";
 import { RunBars } from "@/components/jobs/job/job-runs";
 import { JobOutputs, JobScreen, JobTitle } from "@/components/jobs/job/job-screen";
+import { JobListTable } from "@/components/jobs/list/job-list-table";
+import { readList } from "@/components/jobs/list/list-address";
+import { jobsAddress } from "@/components/jobs/list/use-job-list";
+import { useStartedJob } from "@/components/run/submit/use-started-job";
+import { useLive } from "@/lib/browser/live/use-live";
+import { withQuery } from "@/lib/browser/urls";
 import { failed } from "@/lib/shared/result";
+import { AtPage } from "@/tests/support/at-page";
 import { renderInApp } from "../render";
-import { factsOf } from "./a-job";
-
-afterEach(cleanup);
+import { factsOf } from "./sample-job";
 
 it("shows the refusal in place of a job whose id can't be opened", async () => {
   const refused = failed({ code: "NOT_FOUND", message: "This id has characters that no address may have.", status: 404 });
@@ -26,8 +34,8 @@ it("shows the refusal in place of a job whose id can't be opened", async () => {
   expect(screen.getByRole("link", { name: "Go to Jobs" }).getAttribute("href")).toBe("/jobs");
 });
 
-describe("what a job's page tells", () => {
-  it("an error leads to its node in the graph, and only where the graph has it", () => {
+describe("contents of a job's page", () => {
+  it("links an error to its node if the graph has it", () => {
     const onShowNode = vi.fn();
     const failing = (node_id: string) =>
       factsOf({ status: "failed", execution_error: { node_id, node_type: "KSampler", exception_message: "m", exception_type: "E" } });
@@ -41,12 +49,12 @@ describe("what a job's page tells", () => {
     expect(screen.queryByRole("button", { name: "Show in graph" })).toBeNull();
   });
 
-  it("the service's own words only where they say something else than the state: unknown ones, and two that contradict each other", () => {
+  it("the service's status only when it says more than the state", () => {
     const status = (word: string, statusWord?: string) => {
       renderInApp(<JobDetails facts={factsOf({ status: word }, statusWord)} />);
-      const found = screen.queryByText("Status")?.nextElementSibling?.textContent;
+      const match = screen.queryByText("Status")?.nextElementSibling?.textContent;
       cleanup();
-      return found;
+      return match;
     };
     expect(status("completed", "completed")).toBeUndefined();
     expect(status("failed", "non_retryable_error")).toBeUndefined();
@@ -56,35 +64,35 @@ describe("what a job's page tells", () => {
     expect(status("in_progress", "success")).toBe(`${both}The service reports two different states for this job.`);
   });
 
-  it("its workflow by name or id, and none where the service knows of none", () => {
+  it("shows its workflow by name or id, or none", () => {
     const shown = (extra: object) => {
       renderInApp(<JobDetails facts={factsOf(extra)} />);
-      const found = screen.queryByText("Workflow")?.nextElementSibling?.textContent;
+      const match = screen.queryByText("Workflow")?.nextElementSibling?.textContent;
       cleanup();
-      return found;
+      return match;
     };
     expect(shown({ workflow_id: "0c5c7fd0-1111-4222-8333-444444444444" })).toBe("#0c5c7fd0");
     expect(shown({ workflow_name: "poster" })).toBe("poster");
     expect(shown({})).toBeUndefined();
   });
 
-  it("when it was submitted: the day too, where that is long ago", () => {
+  it("shows the submission time, with the day if long ago", () => {
     const submitted = (createdMs: number) => {
       renderInApp(<JobDetails facts={factsOf({ create_time: createdMs })} />);
-      const found = screen.getByText("Submitted").nextElementSibling?.textContent;
+      const match = screen.getByText("Submitted").nextElementSibling?.textContent;
       cleanup();
-      return found;
+      return match;
     };
     expect(submitted(Date.UTC(2024, 2, 1, 9, 5))).toContain("Mar 1, 2024");
     expect(submitted(Date.now() - 3_000)).not.toContain(",");
   });
 
-  it("how long it waited: a short wait since a whole second only as what it was not longer than", () => {
+  it("the waiting time, as an upper bound for waits below a second", () => {
     const waited = (create_time: number, execution_start_time: number) => {
       renderInApp(<JobDetails facts={factsOf({ status: "completed", create_time, execution_start_time })} />);
-      const found = screen.getByText("Waited").nextElementSibling?.textContent;
+      const match = screen.getByText("Waited").nextElementSibling?.textContent;
       cleanup();
-      return found;
+      return match;
     };
     const second = 1_760_000_000_000;
     expect(waited(second, second + 960)).toBe("up to 1.0 s");
@@ -108,25 +116,29 @@ describe("what a job's page tells", () => {
     expect(screen.queryByText("Stopped in")?.nextElementSibling?.textContent).toBe(text);
   });
 
-  it("its title is the workflow's name, and never a bare id", () => {
+  it("uses the workflow's name as the title, never a bare id", () => {
     const titled = (extra: object) => {
       const { container } = renderInApp(<JobTitle facts={factsOf(extra)} />);
-      const found = container.textContent;
+      const match = container.textContent;
       cleanup();
-      return found;
+      return match;
     };
     expect(titled({ workflow_id: "0c5c7fd0-1111-4222-8333-444444444444", workflow_name: "product-hero-v4" })).toBe("product-hero-v4");
     expect(titled({ workflow_id: "0c5c7fd0-1111-4222-8333-444444444444" })).toBe("Job");
     expect(titled({})).toBe("Job");
   });
 
-  it("the last runs, oldest first, each a link that says what became of it", () => {
+  it("lists the last runs oldest first, linked with outcome", () => {
     const runs = [
       { id: "newest-1", state: "failed", runMs: 500 },
       { id: "middle-1", state: "pending" },
       { id: "job-1", state: "completed", runMs: 12_300 },
     ] as const;
-    renderInApp(<RunBars runs={runs} jobId="job-1" linked="c1" />);
+    renderInApp(
+      <AtPage search={new URLSearchParams("connection=c1")}>
+        <RunBars runs={runs} jobId="job-1" />
+      </AtPage>,
+    );
     const links = screen.getAllByRole("link");
     expect(links.map((link) => link.getAttribute("aria-label"))).toEqual([
       "Run job-1: Completed, ran 12.3 s",
@@ -159,5 +171,82 @@ describe("what a job's page tells", () => {
     expect(screen.getByText("a cat")).toBeDefined();
     expect(screen.getByRole("button", { name: "Read notes.txt" })).toBeDefined();
     expect(screen.getByText(/"x": 1/)).toBeDefined();
+  });
+});
+
+const job = { id: "a", status: "completed", create_time: 1_767_225_600_000, outputs: {} };
+
+const result = { jobId: "a", name: "", atMs: 0, nodesRefused: 0 };
+
+function OnRun() {
+  const { job } = useStartedJob(result, "c");
+  return <p aria-label="on Run">{job?.outputs ? "has ended" : "runs"}</p>;
+}
+
+function OnItsPage() {
+  const { value } = useLive(withQuery("/api/jobs/a", { connection: "c" }), { read: toJobFacts });
+  return <p aria-label="on its page">{value === undefined ? "is read" : Object.keys(value.words ?? {}).join(" ")}</p>;
+}
+
+test("shows the job's full page beside Run's copy of the job", async () => {
+  vi.stubGlobal("fetch", (path: string) => {
+    const pagination = { offset: 0, limit: 20, total: 1, has_more: false };
+    return Promise.resolve(Response.json(path.startsWith("/api/jobs/a") ? job : { jobs: [job], pagination }));
+  });
+  const cache = new Map();
+  const parts = (isOpen: boolean) => (
+    <SWRConfig value={{ provider: () => cache }}>
+      <OnRun />
+      {isOpen && <OnItsPage />}
+    </SWRConfig>
+  );
+  const { rerender } = render(parts(false));
+  expect(await screen.findByText("has ended")).toBeTruthy();
+  rerender(parts(true));
+  expect(await screen.findByText(/details/)).toBeTruthy();
+});
+
+describe("unaddressable rows", () => {
+  const onOpen = vi.fn(() => true);
+
+  beforeEach(() => {
+    onOpen.mockClear();
+    vi.stubGlobal("matchMedia", () => ({ matches: true, addEventListener: () => undefined, removeEventListener: () => undefined }));
+  });
+
+  function show(id: string): void {
+    const opened = {
+      subscribe: () => () => undefined,
+      get: () => undefined,
+      has: () => false,
+      close: () => undefined,
+      settle: () => undefined,
+    };
+    renderInApp(
+      <JobListTable
+        caption="Jobs"
+        rows={[{ id, word: "failed", state: "failed", outputs: 0, error: "It broke" }]}
+        state={createListState(readList("jobs", new URLSearchParams()).query, jobsAddress("jobs", {}))}
+        connection="c1"
+        selection={createSelection()}
+        choice={DEFAULT_CHOICE}
+        openPanel={{ ...opened, open: onOpen }}
+      />,
+    );
+  }
+
+  it.each(["../../settings", "a/b", "a%2Fb", "a?b", "..", "\ud800"])("shows the row of %j without a link, and the reason", (id) => {
+    show(id);
+    const name = screen.getByTitle("This id can't be opened.");
+    expect([name.textContent, name.getAttribute("aria-disabled")]).toEqual([id.slice(0, 8), "true"]);
+    expect(document.querySelectorAll("tbody a[href]")).toHaveLength(0);
+    fireEvent.click(screen.getByTitle("It broke"));
+    expect(onOpen).not.toHaveBeenCalled();
+  });
+
+  it("opens the row of an id with spaces and letters of any language", () => {
+    show("Büro 1 (2)");
+    fireEvent.click(screen.getByText("Büro 1 ("));
+    expect(onOpen).toHaveBeenCalledWith("Büro 1 (2)");
   });
 });

@@ -1,27 +1,22 @@
-// @vitest-environment jsdom
 import { act, cleanup, fireEvent, screen, waitFor } from "@testing-library/react";
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { beforeEach, expect, it, vi } from "vitest";
 import { JobPanel } from "@/components/jobs/job/job-panel";
 import { inApp, renderInApp } from "../render";
 
 // jsdom has no CSS object; ids here need no escaping.
 beforeEach(() => vi.stubGlobal("CSS", { escape: (text: string) => text }));
-afterEach(() => {
-  cleanup();
-  vi.unstubAllGlobals();
-});
 
 const file = (filename: string) => ({ filename, subfolder: "", type: "output" });
 let nth = 0;
 /** Each test has a new job, because answers are kept by their path. */
 function jobAt(answer: (id: string) => Response) {
   const id = `panel-job-${++nth}`;
-  const asked: string[] = [];
+  const requests: string[] = [];
   vi.stubGlobal("fetch", async (path: string) => {
-    asked.push(path);
+    requests.push(path);
     return answer(id);
   });
-  return { id, asked };
+  return { id, requests };
 }
 const detail = (id: string, more: object = {}) =>
   Response.json({ id, status: "completed", create_time: 1_767_225_600_000, outputs: {}, ...more });
@@ -39,7 +34,7 @@ async function show(id: string, more: Partial<Parameters<typeof JobPanel>[0]> = 
           </tr>
         </tbody>
       </table>
-      {isOpen ? <JobPanel jobId={id} connection="c1" linked={undefined} canRun onClose={onClose} {...more} {...props} /> : null}
+      {isOpen ? <JobPanel jobId={id} connection="c1" canRun onClose={onClose} {...more} {...props} /> : null}
     </>
   );
   const view = await act(async () => renderInApp(tree({})));
@@ -51,11 +46,11 @@ async function show(id: string, more: Partial<Parameters<typeof JobPanel>[0]> = 
 }
 const key = (name: string, at: Element | Window = window) => act(async () => void fireEvent.keyDown(at, { key: name }));
 
-it("shows the state, the first picture large and the others in a strip, asked for under the page's own key", async () => {
+it("shows the state, a large first picture and a strip of the others", async () => {
   const images = ["a.png", "b.png"].map(file);
-  const { id, asked } = jobAt((job) => detail(job, { outputs: { "9": { images } } }));
+  const { id, requests } = jobAt((job) => detail(job, { outputs: { "9": { images } } }));
   await show(id);
-  expect(asked).toEqual([`/api/jobs/${id}?connection=c1`]);
+  expect(requests).toEqual([`/api/jobs/${id}?connection=c1`]);
   expect(screen.getByText("Completed")).toBeDefined();
   expect(screen.getAllByRole("img").map((picture) => [picture.getAttribute("alt"), picture.getAttribute("width")])).toEqual([
     ["a.png", "512"],
@@ -64,7 +59,7 @@ it("shows the state, the first picture large and the others in a strip, asked fo
   expect(screen.getByRole("link", { name: "Open page" }).getAttribute("href")).toBe(`/jobs/${id}`);
 });
 
-it("takes the focus when it opens, and Esc closes it and gives the focus to the row of the job that it shows", async () => {
+it("takes the focus on opening and returns it to the job's row on Esc", async () => {
   const { id } = jobAt((job) => detail(job));
   const { onClose, gone } = await show(id);
   expect(document.activeElement).toBe(screen.getByRole("complementary"));
@@ -74,7 +69,7 @@ it("takes the focus when it opens, and Esc closes it and gives the focus to the 
   expect(document.activeElement).toBe(screen.getByRole("link", { name: `row of ${id}` }));
 });
 
-it("j and k go from job to job wherever the focus is, arrows only inside, and nothing while somebody types or a dialog is open", async () => {
+it("moves by j and k anywhere and by arrows inside, but not while typing", async () => {
   const { id } = jobAt((job) => detail(job));
   const [onNext, onPrevious] = [vi.fn(), vi.fn()];
   await show(id, { onNext, onPrevious });
@@ -95,25 +90,25 @@ it("j and k go from job to job wherever the focus is, arrows only inside, and no
   expect([onNext.mock.calls.length, onPrevious.mock.calls.length]).toEqual([2, 2]);
 });
 
-it("at the ends of the list there is no way further", async () => {
+it("stops at both ends of the list", async () => {
   const { id } = jobAt((job) => detail(job));
   await show(id);
   expect(screen.getByRole("button", { name: "Next job" })).toHaveProperty("disabled", true);
   expect(screen.getByRole("button", { name: "Previous job" })).toHaveProperty("disabled", true);
 });
 
-it("another job replaces the one before and leaves the focus where it is", async () => {
-  const { id, asked } = jobAt((job) => detail(job));
+it("replaces the job and keeps the focus", async () => {
+  const { id, requests } = jobAt((job) => detail(job));
   const { again } = await show(id);
   const other = `${id}-other`;
   const close = screen.getByRole("button", { name: "Close" });
   close.focus();
   await again({ jobId: other });
-  expect(asked.at(-1)).toBe(`/api/jobs/${other}?connection=c1`);
+  expect(requests.at(-1)).toBe(`/api/jobs/${other}?connection=c1`);
   expect(document.activeElement).toBe(close);
 });
 
-it("a job that is gone, and a service that does not answer, are shown in its place", async () => {
+it("shows a removed job and an outage in place", async () => {
   const gone = jobAt(() => Response.json({ code: "NOT_FOUND", message: "no" }, { status: 404 }));
   await show(gone.id);
   expect(screen.getByText("Job not found")).toBeDefined();
@@ -123,7 +118,7 @@ it("a job that is gone, and a service that does not answer, are shown in its pla
   expect(screen.getByText("The service cannot be reached")).toBeDefined();
 });
 
-it("a job that is somebody else's is shown as that, and one that went meanwhile is offered nothing more", async () => {
+it("shows another member's job as such and offers nothing for a removed one", async () => {
   const foreign = jobAt(() => Response.json({ code: "FORBIDDEN", message: "no" }, { status: 403 }));
   await show(foreign.id);
   expect(screen.getByText("You have no access to this job")).toBeDefined();
@@ -143,7 +138,7 @@ it("a job that is somebody else's is shown as that, and one that went meanwhile 
   expect(screen.queryByRole("button", { name: "Run again" })).toBeNull();
 });
 
-it("who may not run is offered nothing that changes anything", async () => {
+it("offers no changes without the right to run", async () => {
   const { id } = jobAt((job) => detail(job, { workflow: { prompt: { "1": { class_type: "Wait", inputs: {} } } } }));
   await show(id, { canRun: false });
   expect(screen.queryByRole("button", { name: "Run again" })).toBeNull();

@@ -1,79 +1,66 @@
-// @vitest-environment jsdom
 import { cleanup, fireEvent, screen, within } from "@testing-library/react";
-import { afterEach, describe, expect, it, vi } from "vitest";
-import { isBareAddress, toSearchParams } from "@/app/(console)/params";
+import { describe, expect, it, vi } from "vitest";
 import { DataTable } from "@/components/data-table/data-table";
 import { lastOffset, PageControls, pageRange } from "@/components/data-table/paging";
 import { createSelection, SelectAllRows, SelectRow } from "@/components/data-table/selection/selection";
 import { columnsFor } from "@/components/data-table/table-columns";
 import { ConnectionProvider } from "@/components/frame/connection/connection-context";
+import { createListState } from "@/components/frame/list/list-state";
 import {
   addInput,
   choiceOfOne,
+  DEFAULT_CHOICE,
   pinInput,
   readChoice,
   shownColumns,
   shownInputs,
-  usualChoice,
-  valueOf,
   withInputs,
 } from "@/components/jobs/columns/column-choice";
 import { ColumnsDialog, moveColumn, removeInput, showColumn } from "@/components/jobs/columns/columns-dialog";
 import { StatusFilter } from "@/components/jobs/list/jobs-filters";
-import { listHref, readList, viewHref, viewQuery } from "@/components/jobs/list/list-address";
+import { listHref, viewHref, viewQuery } from "@/components/jobs/list/list-address";
 import { OutputFilter } from "@/components/jobs/list/more-filters";
-import { createListState } from "@/components/jobs/list/use-job-list";
+import { jobsAddress } from "@/components/jobs/list/use-job-list";
 import { persisted } from "@/lib/browser/persisted";
 import { type ConnectionFeature } from "@/lib/contract/connections";
+import { type JobSearchQuery } from "@/lib/contract/console";
 import { seenInputs, toInputs } from "@/lib/contract/jobs/job-inputs";
 import { inputIdOf, type KnownJobState, readInputIds } from "@/lib/contract/jobs/job-list";
 import { renderInApp } from "../render";
 
-afterEach(cleanup);
-
 const defaults = { sort_by: "create_time", sort_order: "desc", offset: 0, limit: 100 } as const;
 
 describe("the address", () => {
-  it("names several states once each, in one order, however they were written", () => {
-    const { query } = readList("jobs", toSearchParams({ status: ["failed", "pending", "failed"] }));
-    expect(query.status).toEqual(["pending", "failed"]);
-    expect(listHref("jobs", { ...defaults, status: ["failed", "pending"] })).toBe("/jobs?status=pending%2Cfailed");
-  });
-
   it("says view=all only where nothing else in it says which list is meant", () => {
     expect(listHref("jobs", defaults, { view: "all", connection: "c1" })).toBe("/jobs?view=all&connection=c1");
     expect(listHref("jobs", { ...defaults, limit: 25 }, { view: "all" })).toBe("/jobs?limit=25");
-    expect(viewHref("status=failed&limit=50", "c1")).toBe("/jobs?status=failed&limit=50&connection=c1");
-    expect(viewHref("", undefined)).toBe("/jobs?view=all");
-  });
-
-  it("is bare where at most a connection is named", () => {
-    expect([{}, { connection: "c" }, { job: "j" }, { view: "all" }].map(isBareAddress)).toEqual([true, true, false, false]);
+    expect(viewHref("jobs", "status=failed&limit=50", "c1")).toBe("/jobs?status=failed&limit=50&connection=c1");
+    expect(viewHref("history", "", undefined)).toBe("/history?view=all");
   });
 });
 
 describe("the filter", () => {
-  it("by kind of output is offered where the service has it, and can be taken back where it has not", () => {
+  it("by output kind appears only when supported and can always be removed", () => {
     const offered = (lacks: readonly ConnectionFeature[], output_type?: "image") => {
       renderInApp(
         <ConnectionProvider currentId="c1" connections={[{ id: "c1", name: "One", embedded: false, lacks }]}>
-          <OutputFilter state={createListState("jobs", { ...defaults, output_type }, {})} />
+          <OutputFilter state={createListState({ ...defaults, output_type }, jobsAddress("jobs", {}))} />
         </ConnectionProvider>,
       );
-      const found = screen.queryByRole("combobox", { name: "Kind of output" }) !== null;
+      const match = screen.queryByRole("combobox", { name: "Kind of output" }) !== null;
       cleanup();
-      return found;
+      return match;
     };
     expect([offered([]), offered(["outputFilter"]), offered(["outputFilter"], "image")]).toEqual([true, false, true]);
   });
 });
 
 describe("the states to filter by", () => {
-  const filteredBy = (...status: KnownJobState[]) => createListState("jobs", { ...defaults, status }, {});
+  const filteredBy = (...status: KnownJobState[]) => createListState({ ...defaults, status }, jobsAddress("jobs", {}));
   const hrefs = () => screen.getAllByRole("link").map((link) => link.getAttribute("href"));
 
   it("are added and taken away one by one", () => {
-    renderInApp(<StatusFilter state={filteredBy("failed", "pending")} total={7} />);
+    renderInApp(<StatusFilter list="jobs" state={filteredBy("failed", "pending")} total={7} />);
     expect(hrefs()).toEqual([
       "/jobs",
       "/jobs?status=pending%2Cin_progress%2Cfailed",
@@ -86,19 +73,25 @@ describe("the states to filter by", () => {
     expect(screen.getByRole("link", { name: /^Failed/ }).textContent?.trim()).toBe("Failed");
   });
 
+  it("are those of ended jobs in the history", () => {
+    const state = createListState<JobSearchQuery>({ ...defaults, status: ["failed"] }, jobsAddress("history", {}));
+    renderInApp(<StatusFilter list="history" state={state} total={7} />);
+    expect(hrefs()).toEqual(["/history", "/history?status=completed%2Cfailed", "/history", "/history?status=failed%2Ccancelled"]);
+  });
+
   it("show the total where one of them is chosen", () => {
-    renderInApp(<StatusFilter state={filteredBy("failed")} total={1284} />);
+    renderInApp(<StatusFilter list="jobs" state={filteredBy("failed")} total={1284} />);
     expect(screen.getByRole("link", { name: "Failed 1,284" }).getAttribute("aria-current")).toBe("true");
   });
 });
 
 describe("pages", () => {
-  it("beyond the end lead back to the last one", () => {
+  it("link back to the last page beyond the end", () => {
     expect(pageRange({ offset: 900, limit: 100, count: 0, total: 306 })).toEqual({ from: 900, to: 900, previous: 300 });
     expect([lastOffset(306, 100), lastOffset(300, 100), lastOffset(0, 100)]).toEqual([300, 200, 0]);
   });
 
-  it("keep the first row in view when their size changes, and a jump stays within them", () => {
+  it("keep the first row in view on a size change and clamp jumps", () => {
     const onGo = vi.fn();
     renderInApp(<PageControls offset={300} limit={100} total={1284} onGo={onGo} />);
     fireEvent.change(screen.getByLabelText("Rows per page"), { target: { value: "250" } });
@@ -117,20 +110,11 @@ describe("a selection", () => {
     return store;
   }
 
-  it("takes a range from the last one pressed, in either direction", () => {
+  it("ends when one row of all matching is removed", () => {
     const store = listed();
-    store.choose("c", true);
-    store.choose("a", true, true);
-    expect([...store.ids()].sort()).toEqual(["a", "b", "c"]);
-    store.choose("b", false, true);
-    expect([...store.ids()]).toEqual(["c"]);
-  });
-
-  it("of all matching ends with the first row that is taken out, and leaves the page", () => {
-    const store = listed();
-    store.chooseMatching();
+    store.selectMatching();
     expect([store.isMatching(), store.has("on another page"), store.share()]).toEqual([true, true, "all"]);
-    store.choose("b", false);
+    store.select("b", false);
     expect([store.isMatching(), [...store.ids()]]).toEqual([false, ["a", "c", "d"]]);
   });
 
@@ -158,47 +142,46 @@ describe("a selection", () => {
 
 describe("the chosen columns", () => {
   it("move, hide and come back, but the job itself always shows", () => {
-    const moved = moveColumn(usualChoice, "workflow", -1);
+    const moved = moveColumn(DEFAULT_CHOICE, "workflow", -1);
     expect(shownColumns(moved).slice(1, 4)).toEqual(["status", "workflow", "job"]);
-    expect(moveColumn(usualChoice, "preview", -1)).toBe(usualChoice);
-    expect(shownColumns(showColumn(showColumn(usualChoice, "outputs", false), "job", false))).toEqual(
-      usualChoice.order.filter((id) => id !== "outputs"),
+    expect(moveColumn(DEFAULT_CHOICE, "preview", -1)).toBe(DEFAULT_CHOICE);
+    expect(shownColumns(showColumn(showColumn(DEFAULT_CHOICE, "outputs", false), "job", false))).toEqual(
+      DEFAULT_CHOICE.order.filter((id) => id !== "outputs"),
     );
   });
 
-  it("have no column of people for whoever works alone, nor where they were chosen before there was one", () => {
-    expect(shownColumns(choiceOfOne)).toEqual(shownColumns(usualChoice).filter((id) => id !== "by"));
-    const older = { ...usualChoice, order: usualChoice.order.filter((id) => id !== "by"), hidden: ["ran"] };
+  it("have no people column in a personal workspace", () => {
+    expect(shownColumns(choiceOfOne)).toEqual(shownColumns(DEFAULT_CHOICE).filter((id) => id !== "by"));
+    const older = { ...DEFAULT_CHOICE, order: DEFAULT_CHOICE.order.filter((id) => id !== "by"), hidden: ["ran"] };
     expect(readChoice(older).hidden).toEqual(["ran", "by"]);
     expect(shownColumns(showColumn(readChoice(older), "by", true))).toContain("by");
     expect(readChoice({}).hidden).toEqual([]);
   });
 
-  it("take in values out of the job, whatever its nodes are called, up to a bound", () => {
+  it("extract values from the job for any node name, up to a limit", () => {
     const id = inputIdOf("12:3", "steps / pass");
-    const odd = addInput(usualChoice, id);
-    expect(valueOf(id, { [id]: "Steps" })).toEqual({ node: "12:3", input: "steps / pass", name: "12:3.steps / pass", label: "Steps" });
+    const odd = addInput(DEFAULT_CHOICE, id);
     expect(readChoice(JSON.parse(JSON.stringify(odd))).order).toEqual(odd.order);
-    expect(removeInput(odd, id).order).toEqual(usualChoice.order);
+    expect(removeInput(odd, id).order).toEqual(DEFAULT_CHOICE.order);
     const ids = Array.from({ length: 20 }, (_, index) => inputIdOf(String(index), "x"));
-    expect(ids.reduce(addInput, usualChoice).order.length).toBe(usualChoice.order.length + 8);
+    expect(ids.reduce(addInput, DEFAULT_CHOICE).order.length).toBe(DEFAULT_CHOICE.order.length + 8);
   });
 
   it("put inputs next to the workflow, pin them, and take them from a saved view", () => {
     const [seed, steps] = [inputIdOf("*KSampler", "seed"), inputIdOf("*KSampler", "steps")];
-    const after = (choice: typeof usualChoice) => choice.order.slice(choice.order.indexOf("workflow") + 1).slice(0, 2);
-    expect(after(addInput(addInput(usualChoice, steps), seed))).toEqual([seed, steps]);
-    const moved = moveColumn(addInput(usualChoice, seed), seed, 1);
+    const after = (choice: typeof DEFAULT_CHOICE) => choice.order.slice(choice.order.indexOf("workflow") + 1).slice(0, 2);
+    expect(after(addInput(addInput(DEFAULT_CHOICE, steps), seed))).toEqual([seed, steps]);
+    const moved = moveColumn(addInput(DEFAULT_CHOICE, seed), seed, 1);
     expect(after(moved)[0]).not.toBe(seed);
     expect([after(pinInput(moved, seed, true))[0], pinInput(moved, seed, true).pinned]).toEqual([seed, [seed]]);
-    const search = new URLSearchParams(viewQuery({ ...defaults, status: ["failed"] }, [seed, steps]));
+    const search = new URLSearchParams(viewQuery("jobs", { ...defaults, status: ["failed"] }, [seed, steps]));
     expect(search.get("status")).toBe("failed");
-    const restored = withInputs(addInput(usualChoice, inputIdOf("7", "old")), readInputIds(search.get("inputs") ?? ""));
+    const restored = withInputs(addInput(DEFAULT_CHOICE, inputIdOf("7", "old")), readInputIds(search.get("inputs") ?? ""));
     expect(shownInputs(restored)).toEqual([seed, steps]);
     expect(readInputIds("input:%E0:x,bogus,__proto__")).toEqual([]);
   });
 
-  it("offer the inputs of the page's jobs with their counts and an example, and find them by name or value", async () => {
+  it("offer the page's inputs with counts and examples, searchable by name or value", async () => {
     const graphOf = (seed: number) => ({ prompt: { [String(seed)]: { class_type: "KSampler", inputs: { seed, model: ["1", 0] } } } });
     const extra = { "9": { class_type: "SaveImage", inputs: { filename_prefix: "hero" } } };
     vi.stubGlobal("fetch", async (path: string) =>
@@ -207,8 +190,8 @@ describe("the chosen columns", () => {
     const chosen: string[] = [];
     renderInApp(
       <ColumnsDialog
-        choice={usualChoice}
-        usual={usualChoice}
+        choice={DEFAULT_CHOICE}
+        defaultChoice={DEFAULT_CHOICE}
         jobs={["one", "two"]}
         connection="c1"
         onChoose={(choice) => chosen.push(...shownInputs(choice))}
@@ -220,13 +203,12 @@ describe("the chosen columns", () => {
     fireEvent.change(screen.getByRole("searchbox", { name: "Find an input" }), { target: { value: "HERO" } });
     fireEvent.click(screen.getByRole("button", { name: /of 2$/ }));
     expect(chosen).toEqual([inputIdOf("*SaveImage", "filename_prefix")]);
-    vi.unstubAllGlobals();
   });
 
   it("count each input once for a job, the most frequent first", () => {
     const two = toInputs({ "1": { class_type: "A", inputs: { x: 1 } }, "2": { class_type: "A", inputs: { x: 2 } } });
-    const one = toInputs({ "1": { class_type: "B", inputs: { y: true } } });
-    expect(seenInputs([two, one, one]).map(({ name, jobs, example }) => [name, jobs, example])).toEqual([
+    const jobInputs = toInputs({ "1": { class_type: "B", inputs: { y: true } } });
+    expect(seenInputs([two, jobInputs, jobInputs]).map(({ name, jobs, example }) => [name, jobs, example])).toEqual([
       ["B.y", 2, "true"],
       ["A.x", 1, "1"],
     ]);
@@ -236,7 +218,7 @@ describe("the chosen columns", () => {
     "stored as %j are the usual ones",
     (text) => {
       const storage = { getItem: () => text, setItem: () => undefined, removeItem: () => undefined };
-      expect(persisted("columns", readChoice, () => storage).get()).toEqual(usualChoice);
+      expect(persisted("columns", readChoice, () => storage).get()).toEqual(DEFAULT_CHOICE);
     },
   );
 
@@ -255,7 +237,7 @@ describe("the chosen columns", () => {
 });
 
 describe("a header", () => {
-  it("is called what it heads and nothing else, sorts by a button, says how, and is widened by keys", async () => {
+  it("is named by its column, sorts by a button and resizes by keys", async () => {
     const column = columnsFor<{ id: string }>();
     const onSort = vi.fn();
     const onResize = vi.fn();
@@ -266,7 +248,7 @@ describe("a header", () => {
         rows={[{ id: "a" }]}
         rowId={({ id }) => id}
         sorting={{ id: { direction: "asc", onSort } }}
-        sizing={{ widths: {}, onResize, label: (id) => `Width of ${id}`, usual: "as usual" }}
+        sizing={{ widths: {}, onResize, label: (id) => `Width of ${id}`, defaultWidth: "as usual" }}
       />,
     );
     const header = screen.getByRole("columnheader", { name: "Id" });

@@ -1,20 +1,19 @@
-// @vitest-environment jsdom
-import { act, cleanup, fireEvent, screen, waitFor } from "@testing-library/react";
-import { afterEach, expect, it, vi } from "vitest";
+import { act, fireEvent, screen, waitFor } from "@testing-library/react";
+import { beforeEach, describe, expect, it, vi } from "vitest";
 import { createSelection } from "@/components/data-table/selection/selection";
 import { usePageActions } from "@/components/frame/palette/palette-button";
+import { JobActAnswer, JobActions, useJobActs } from "@/components/jobs/job/job-actions";
 import { JobPanel } from "@/components/jobs/job/job-panel";
-import { SelectedJobs } from "@/components/jobs/list/chosen-table";
+import { SelectedJobs } from "@/components/jobs/list/job-list-table";
+import { UNDO_WINDOW_MS } from "@/components/ui/hooks/use-pending-undo";
 import { renderInApp } from "../render";
-import { outside, query, rows } from "./jobs-selection";
+import { ids, outside, pass, press, query, queryOf, rows, show } from "./jobs-selection";
+import { factsOf } from "./sample-job";
 
-afterEach(cleanup);
-afterEach(() => vi.unstubAllGlobals());
-
-it("Esc lets go of what is selected although the bar has not come yet, and leaves it to a dialog that is open", () => {
+it("clears the selection on Esc before its bar has loaded, unless a dialog is open", () => {
   const store = createSelection();
   renderInApp(<SelectedJobs store={store} query={query} rows={[]} canRun onDone={() => undefined} />);
-  store.choose("job-1", true);
+  store.select("job-1", true);
   const dialog = document.body.appendChild(document.createElement("dialog"));
   dialog.open = true;
   fireEvent.keyDown(window, { key: "Escape" });
@@ -95,12 +94,12 @@ it("offers acts on the selected jobs among the commands", async () => {
   expect(await screen.findByText("Cancelling 2 jobs")).toBeDefined();
 });
 
-it("Esc clears the selection first and closes the open job with the next press, whichever appeared last", async () => {
+it("clears the selection on the first Esc and closes the job on the second", async () => {
   vi.stubGlobal("CSS", { escape: (text: string) => text });
   vi.stubGlobal("fetch", async () => Response.json({ id: "job-1", status: "completed" }));
   const onClose = vi.fn();
   const store = createSelection();
-  const panel = <JobPanel jobId="job-1" connection="c1" linked={undefined} canRun onClose={onClose} />;
+  const panel = <JobPanel jobId="job-1" connection="c1" canRun onClose={onClose} />;
   const selected = <SelectedJobs store={store} query={query} rows={[]} canRun onDone={() => undefined} />;
   for (const tree of [[selected, panel] as const, [panel, selected] as const]) {
     const view = await act(async () =>
@@ -112,11 +111,94 @@ it("Esc clears the selection first and closes the open job with the next press, 
       ),
     );
     onClose.mockClear();
-    store.choose("job-1", true);
+    store.select("job-1", true);
     fireEvent.keyDown(window, { key: "Escape" });
     expect([[...store.ids()], onClose.mock.calls.length]).toEqual([[], 0]);
     fireEvent.keyDown(window, { key: "Escape" });
     expect(onClose).toHaveBeenCalledTimes(1);
     view.unmount();
   }
+});
+
+describe("parallel cancel", () => {
+  beforeEach(() => void vi.useFakeTimers());
+
+  function Panel() {
+    const acts = useJobActs({ jobId: "wait-1", connection: "c1", onDone: () => undefined });
+    const facts = factsOf({ id: "wait-1", status: "pending" });
+    return (
+      <>
+        <JobActions facts={facts} acts={acts} />
+        <JobActAnswer facts={facts} acts={acts} />
+      </>
+    );
+  }
+
+  it("blocks a second cancel of the same job in the list or the panel", async () => {
+    const sent = outside(({ path, json }) =>
+      Response.json(path.startsWith("/api/queue") ? { deleted: (json as { delete: string[] }).delete } : {}),
+    );
+    renderInApp(<Panel />);
+    const { unmount } = show(ids("wait-1", "wait-2"));
+    await press("Cancel job");
+    expect(screen.getByRole("button", { name: "Cancel job" }).getAttribute("aria-disabled")).toBe("true");
+    await press("Cancel");
+    expect(screen.getAllByText("Cancelling 1 job")).toHaveLength(2);
+    await pass(UNDO_WINDOW_MS);
+    expect(sent.filter(({ method }) => method === "POST").map(({ json }) => json)).toEqual([
+      { delete: ["wait-1"] },
+      { delete: ["wait-2"] },
+    ]);
+    expect(screen.getAllByText("1 cancelled")).toHaveLength(2);
+    unmount();
+    show(ids("wait-1"));
+    await press("Cancel");
+    await press("Cancel job");
+    expect(screen.getAllByText("Cancelling 1 job")).toHaveLength(1);
+  });
+
+  /** `wait-1` and `wait-2` match; the list is not read before `release`. */
+  function matchingOutside() {
+    let release = () => {};
+    const read = new Promise<void>((resolve) => (release = resolve));
+    const list = { jobs: rows.slice(0, 2).map(({ id }) => ({ id, status: "pending" })) };
+    const sent = outside(async ({ path, method, json }) => {
+      if (path.startsWith("/api/queue")) return Response.json({ deleted: Object(json).delete });
+      if (method !== "GET" || !path.startsWith("/api/jobs?")) return Response.json({});
+      if (queryOf(path).limit !== "1") await read;
+      return Response.json({ ...list, pagination: { offset: 0, limit: 1000, total: 2, has_more: false } });
+    });
+    const posts = () => sent.filter(({ method }) => method === "POST").map(({ json }) => json);
+    return { posts, release: () => act(async () => release()) };
+  }
+
+  it("shows a cancel in the panel only there while all matching are read", async () => {
+    const { posts, release } = matchingOutside();
+    renderInApp(<Panel />);
+    show({ kind: "matching", query, total: 2 });
+    await press("Cancel");
+    await pass(0);
+    await press("Cancel 2 jobs");
+    await press("Cancel job");
+    await pass(UNDO_WINDOW_MS);
+    expect(posts()).toEqual([{ delete: ["wait-1"] }]);
+    await release();
+    await pass(0);
+    expect(posts()).toEqual([{ delete: ["wait-1"] }, { delete: ["wait-2"] }]);
+    expect(screen.getAllByText("1 cancelled")).toHaveLength(2);
+  });
+
+  it("cancels one job in its panel while many are run again", async () => {
+    const sent = outside(({ path }) =>
+      path.startsWith("/api/queue") ? Response.json({ deleted: ["wait-1"] }) : new Promise<Response>(() => undefined),
+    );
+    show(ids("wait-1", "wait-2"));
+    await press("Run again");
+    await press("Run 2 jobs again");
+    await pass(0);
+    renderInApp(<Panel />);
+    await press("Cancel job");
+    await pass(UNDO_WINDOW_MS);
+    expect(sent.filter(({ method }) => method === "POST").map(({ json }) => json)).toEqual([{ delete: ["wait-1"] }]);
+  });
 });

@@ -9,9 +9,6 @@ import { type JobsQuery } from "@/lib/contract/schemas/job";
 import { IDEMPOTENCY_HEADER } from "@/lib/contract/workflow/submission";
 import { renderInApp } from "../render";
 
-/** jsdom has the element without its two methods. */
-export function stubDialogs() {}
-
 const row = (id: string, state: JobState): JobRow => ({ id, word: state, state });
 const named: JobRow = { ...row("made-1", "completed"), workflow: "poster", label: "seed 7", createdMs: Date.UTC(2026, 2, 1, 9, 5) };
 export const rows = [row("wait-1", "pending"), row("wait-2", "pending"), row("runs-1", "in_progress"), row("done-1", "completed"), named];
@@ -38,7 +35,7 @@ export function show(selection: ChosenJobs, { canRun = true } = {}) {
       connection="c1"
       onDone={onDone}
       onClear={onClear}
-      onBack={vi.fn()}
+      onRestored={vi.fn()}
       canRun={canRun}
     />,
   );
@@ -51,4 +48,4 @@ export async function press(name: string) {
   if (/^Run/.test(name)) await act(() => vi.dynamicImportSettled());
 }
 export const pass = (ms: number) => act(() => vi.advanceTimersByTimeAsync(ms));
-export const asked = (path: string) => Object.fromEntries(new URL(path, "http://desk.test").searchParams);
+export const queryOf = (path: string) => Object.fromEntries(new URL(path, "http://desk.test").searchParams);

@@ -1,13 +1,13 @@
-// @vitest-environment jsdom
-import { act, cleanup, fireEvent, screen } from "@testing-library/react";
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { act, fireEvent, screen } from "@testing-library/react";
+import { beforeEach, expect, it, vi } from "vitest";
 import { createSelection } from "@/components/data-table/selection/selection";
-import { type Opened } from "@/components/frame/list/use-opened";
+import { createListState } from "@/components/frame/list/list-state";
+import { type OpenPanel } from "@/components/frame/list/use-open-panel";
 import { useCellWords, whatCell } from "@/components/jobs/columns/cells";
-import { usualChoice } from "@/components/jobs/columns/column-choice";
+import { DEFAULT_CHOICE } from "@/components/jobs/columns/column-choice";
 import { type JobRow, toJobRow } from "@/components/jobs/job-row";
-import { ChosenTable } from "@/components/jobs/list/chosen-table";
-import { createListState } from "@/components/jobs/list/use-job-list";
+import { JobListTable } from "@/components/jobs/list/job-list-table";
+import { jobsAddress } from "@/components/jobs/list/use-job-list";
 import { jobListItemSchema } from "@/lib/contract/schemas/job";
 import { AtPage, plainRouter } from "@/tests/support/at-page";
 import { renderInApp } from "../render";
@@ -15,10 +15,6 @@ import { renderInApp } from "../render";
 beforeEach(() => {
   // jsdom has no media queries; the screen is a wide one.
   vi.stubGlobal("matchMedia", () => ({ matches: true, addEventListener: () => undefined, removeEventListener: () => undefined }));
-});
-afterEach(() => {
-  cleanup();
-  vi.unstubAllGlobals();
 });
 
 const rows: JobRow[] = Array.from({ length: 30 }, (_, index) => ({
@@ -35,7 +31,7 @@ function openedStore(hasRoom: boolean) {
   let shown: string | undefined;
   const listeners = new Set<() => void>();
   const opened: string[] = [];
-  const store: Opened = {
+  const store: OpenPanel = {
     subscribe: (listener) => {
       listeners.add(listener);
       return () => listeners.delete(listener);
@@ -60,17 +56,16 @@ function show({ hasRoom = true } = {}) {
   const pushed: string[] = [];
   const router = plainRouter((href) => void pushed.push(href));
   renderInApp(
-    <AtPage router={router}>
-      <ChosenTable
+    <AtPage router={router} search={new URLSearchParams("connection=c1")}>
+      <JobListTable
         caption="Jobs"
         rows={rows}
-        state={createListState("jobs", { sort_by: "create_time", sort_order: "desc", offset: 0, limit: 100 }, {})}
+        state={createListState({ sort_by: "create_time", sort_order: "desc", offset: 0, limit: 100 }, jobsAddress("jobs", {}))}
         connection="c1"
-        linked="c1"
         selection={selection}
-        choice={usualChoice}
-        onChoose={() => undefined}
-        opened={store}
+        choice={DEFAULT_CHOICE}
+        onChoiceChange={() => undefined}
+        openPanel={store}
       />
     </AtPage>,
   );
@@ -78,7 +73,7 @@ function show({ hasRoom = true } = {}) {
 }
 const rowOf = (id: string) => document.querySelector<HTMLElement>(`tr[data-row="${id}"]`);
 
-it("a press anywhere in a row opens its job, and marks the row without drawing another", () => {
+it("opens a job from anywhere in its row without redrawing others", () => {
   const { opened, pushed } = show();
   fireEvent.click(screen.getByText("LoadImage: file not found"));
   expect(rowOf("job-0001")?.dataset.selected).toBe("true");
@@ -91,20 +86,20 @@ it("a press anywhere in a row opens its job, and marks the row without drawing a
   expect(pushed).toEqual([]);
 });
 
-it("where there is no room beside the list, the job's page opens, on the same connection", () => {
+it("opens the job's page on the same connection when the panel has no room", () => {
   const { pushed } = show({ hasRoom: false });
   fireEvent.click(screen.getByTitle("job-0002"));
   expect(pushed).toEqual(["/jobs/job-0002?connection=c1"]);
 });
 
-it("the second click of a double click opens nothing: it may have been meant for a dialog that has gone", () => {
+it("ignores the second click of a double click on a row", () => {
   const { opened, pushed } = show();
   fireEvent.click(rowOf("job-0009")?.lastElementChild ?? document.body, { detail: 2 });
   expect(fireEvent.click(screen.getByTitle("job-0009"), { detail: 2 })).toBe(false);
   expect([opened, pushed]).toEqual([[], []]);
 });
 
-it("a press on a control of the row, or one that marked words, opens nothing", () => {
+it("ignores presses on controls and selected text", () => {
   const { opened, selection } = show();
   fireEvent.click(screen.getByRole("checkbox", { name: "Select job job-0004" }));
   expect([...selection.ids()]).toEqual(["job-0004"]);
@@ -114,7 +109,7 @@ it("a press on a control of the row, or one that marked words, opens nothing", (
   window.getSelection()?.removeAllRanges();
 });
 
-it("a press with Ctrl or the middle button opens the job's page in another tab", () => {
+it("opens a job in a new tab by Ctrl or middle button", () => {
   const { opened } = show();
   const open = vi.spyOn(window, "open").mockReturnValue(null);
   fireEvent.click(rowOf("job-0006")?.lastElementChild ?? document.body, { ctrlKey: true });
@@ -123,7 +118,7 @@ it("a press with Ctrl or the middle button opens the job's page in another tab",
   expect(opened).toEqual([]);
 });
 
-it("an id is copied from its row, and the outcome is shown", async () => {
+it("copies an id from its row and confirms it", async () => {
   show();
   const copied: string[] = [];
   vi.stubGlobal(
@@ -141,7 +136,7 @@ it("choosing all changes boxes and draws no cell", () => {
   const cellsOf = () => [...document.querySelectorAll("tr[data-row] td:not(:first-child)")];
   const before = cellsOf();
   const html = before.map((cell) => cell.innerHTML);
-  act(() => selection.choosePage());
+  act(() => selection.selectPage());
   expect(document.querySelectorAll("tr[data-row] input:checked")).toHaveLength(30);
   expect(cellsOf()).toEqual(before);
   expect(before.map((cell) => cell.innerHTML)).toEqual(html);
@@ -151,13 +146,13 @@ function What({ row }: { row: JobRow }) {
   return whatCell({ row, words: useCellWords(), hrefOf: () => "/jobs/x" });
 }
 
-it("the words of a search are marked in their text, and the text of a job stays text", () => {
+it("highlights search words and keeps a job's text as text", () => {
   const text = `a <img src=x onerror="alert(1)"> by the </mark>sea`;
   const marks = [text.indexOf("img"), text.indexOf("sea")].map((at): [number, number] => [at, at + 3]);
   renderInApp(<What row={{ id: "x", word: "completed", state: "completed", match: { text, marks } }} />);
-  const shown = screen.getByTitle(text);
-  expect(shown.textContent).toBe(text);
-  expect([...shown.querySelectorAll("*")].map(({ tagName, textContent }) => [tagName, textContent])).toEqual([
+  const element = screen.getByTitle(text);
+  expect(element.textContent).toBe(text);
+  expect([...element.querySelectorAll("*")].map(({ tagName, textContent }) => [tagName, textContent])).toEqual([
     ["MARK", "img"],
     ["MARK", "sea"],
   ]);

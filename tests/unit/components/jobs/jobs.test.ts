@@ -11,7 +11,7 @@ const readAddress = (params: Parameters<typeof toSearchParams>[0]) => readList("
 const defaults = { sort_by: "create_time", sort_order: "desc", offset: 0, limit: 100 } as const;
 
 describe("the address of the jobs page", () => {
-  it("keeps what is good, falls back where it is not, and names what it left out", () => {
+  it("keeps valid parts, falls back otherwise and names what it dropped", () => {
     const { query, ignored } = readAddress({ status: "failed,done", limit: "50", offset: "-3", workflow_id: "w1", nonsense: "1" });
     expect(query).toEqual({ ...defaults, limit: 50, workflow_id: "w1" });
     expect(ignored.sort()).toEqual(["offset=-3", "status=failed,done"]);
@@ -31,7 +31,7 @@ describe("the address of the jobs page", () => {
     ["text= sea &member=%20&within=0", { text: "sea" }, ["member= ", "within=0"]],
     [`workflow_id=${"w".repeat(201)}&output_type=hologram`, {}, ["output_type=hologram", `workflow_id=${"w".repeat(100)}`]],
     ["sort_by=name&sort_order=asc&job=j1&view=all&connection=c1", { sort_order: "asc" }, ["sort_by=name"]],
-  ])("of ?%s is read part by part", (search, said, leftOut) => {
+  ])("reads ?%s part by part", (search, said, leftOut) => {
     const { query, ignored } = readList("jobs", new URLSearchParams(search));
     expect(query).toEqual({ ...defaults, ...said });
     expect(ignored.sort()).toEqual(leftOut);
@@ -75,10 +75,10 @@ describe("a row of the list", () => {
   });
 });
 
-describe("rows held back while somebody reads further down", () => {
+describe("rows held back while scrolled down", () => {
   const row = (id: string, state: "pending" | "completed" = "pending") => ({ id, word: state, state });
 
-  it("brings known rows up to date where they stand, and counts the new ones", () => {
+  it("updates visible rows in place and counts new ones", () => {
     const paused = pauseRows([row("b"), row("a")], [row("d"), row("c"), row("b", "completed")]);
     expect(paused.rows).toEqual([row("b", "completed"), row("a")]);
     expect(paused.newCount).toBe(2);
@@ -151,7 +151,7 @@ describe("a job's page", () => {
   const course = (extra: object) =>
     toJobFacts(failedDetail(extra)).timeline.map(({ nodeId, state, startMs, endMs }) => [nodeId, state, startMs, endMs]);
 
-  it("gives a failed node the time from the last finished one to the job's end, and names what was never reached", () => {
+  it("gives a failed node the remaining time and marks nodes never reached", () => {
     expect(course({ execution_meta: { 1: { start_time: 1_700_000_001_000, end_time: 1_700_000_004_000 } } })).toEqual([
       ["1", "done", 1_700_000_001_000, 1_700_000_004_000],
       ["2", "failed", 1_700_000_004_000, 1_700_000_009_000],
@@ -165,7 +165,7 @@ describe("a job's page", () => {
       expect(course({ execution_meta }).find(([, state]) => state === "failed")).toEqual(["2", "failed", undefined, undefined]);
   });
 
-  it("never calls the node done at which a job was stopped, with times, without them, or named by the interruption alone", () => {
+  it("never marks the interrupted node as done", () => {
     const stopped = (extra: object) =>
       course({ status: "cancelled", execution_error: undefined, ...extra }).map(([id, state, , endMs]) => [id, state, endMs]);
     const [start_time, end_time] = [1_700_000_001_000, 1_700_000_004_000];
@@ -195,7 +195,7 @@ describe("a job's page", () => {
     }
   });
 
-  it("takes the machine and the exact submission from the status view, and keeps them over polls of the details", () => {
+  it("keeps machine and submission from the status view over polls of the details", () => {
     const status = jobStatusSchema.parse({
       id: "j1",
       status: "error",

@@ -36,7 +36,7 @@ export function noteCalls() {
 export async function showBusy(canStop: boolean) {
   vi.useFakeTimers();
   const sent = noteCalls();
-  await show(Promise.resolve(ok({ value: { ...busy, pendingTotal: 2, isBySubmission: false, canStop }, atMs: 1 })));
+  await show(Promise.resolve(ok({ value: { ...busy, pendingTotal: 2, isSortedBySubmission: false, canStop }, atMs: 1 })));
   return sent;
 }
 export const press = (name: string) => fireEvent.click(screen.getByRole("button", { name }));

@@ -1,18 +1,16 @@
-// @vitest-environment jsdom
 // Lists of what can be revoked: shares, invitations and tokens.
 import { act, cleanup, fireEvent, screen, within } from "@testing-library/react";
 import { type ReactNode, Suspense } from "react";
-import { afterEach, expect, it } from "vitest";
+import { beforeEach, describe, expect, it, vi } from "vitest";
 import { InvitationList } from "@/components/settings/members/invite-form";
 import { SharesScreen } from "@/components/settings/shares-screen";
-import { TokenList } from "@/components/settings/tokens/tokens-screen";
-import { type TokenView } from "@/lib/contract/people/tokens";
+import { TokenList, TokensScreen } from "@/components/settings/tokens/tokens-screen";
+import { type Role } from "@/lib/contract/people/roles";
+import { type TokenChoices, type TokenView } from "@/lib/contract/people/tokens";
 import { type ShareView } from "@/lib/contract/share";
-import { ok } from "@/lib/shared/result";
+import { failed, ok } from "@/lib/shared/result";
 import { AtPage } from "@/tests/support/at-page";
 import { renderInApp } from "../render";
-
-afterEach(cleanup);
 
 const show = (children: ReactNode) =>
   act(async () =>
@@ -42,7 +40,7 @@ const share = (id: string, daysLeft = 20): ShareView => ({
   ...{ hasPassword: false, keepsMetadata: false, showsWorkflow: false, ...lifetime(daysLeft) },
 });
 
-it("tells shares with one title apart when one of them is revoked", async () => {
+it("distinguishes shares with one title when revoking", async () => {
   const shares = [share("a"), { ...share("b", 10), count: 3, ofJob: true, hasPassword: true, connection: "Cloud" }];
   await show(<SharesScreen role="operator" shares={shares} isOn />);
   const questions: (string | null)[] = [];
@@ -65,15 +63,60 @@ it("marks shares, invitations and tokens in their last days", async () => {
   });
   const count = async (list: ReactNode) => {
     await show(list);
-    const found = screen.queryAllByText("Expires soon").length;
+    const match = screen.queryAllByText("Expires soon").length;
     cleanup();
-    return found;
+    return match;
   };
   const days = [2.9, 3.1];
-  expect(await count(<SharesScreen role="operator" shares={days.map((left) => share(`${left}`, left))} isOn />)).toBe(1);
-  const invitations = days.map((left) => ({ id: `${left}`, ...invited, ...lifetime(left) }));
+  expect(await count(<SharesScreen role="operator" shares={days.map((day) => share(`${day}`, day))} isOn />)).toBe(1);
+  const invitations = days.map((day) => ({ id: `${day}`, ...invited, ...lifetime(day) }));
   expect(await count(<InvitationList invitations={Promise.resolve(ok(invitations))} />)).toBe(1);
-  expect(
-    await count(<TokenList title="Tokens" none="None" tokens={Promise.resolve(ok(days.map((left) => token(`${left}`, left))))} />),
-  ).toBe(1);
+  expect(await count(<TokenList title="Tokens" none="None" tokens={Promise.resolve(ok(days.map((day) => token(`${day}`, day))))} />)).toBe(
+    1,
+  );
+});
+
+describe("tokens screen", () => {
+  const router = { back: vi.fn(), forward: vi.fn(), refresh: vi.fn(), push: vi.fn(), replace: vi.fn(), prefetch: vi.fn(), bfcacheId: "" };
+  let sent: unknown[] = [];
+  const answer = () => new Response(null, { status: 204 });
+  beforeEach(() => {
+    sent = [];
+    vi.stubGlobal("fetch", async (_path: string, { body }: RequestInit = {}) => {
+      sent.push(JSON.parse(String(body)));
+      return answer();
+    });
+  });
+
+  const two: TokenChoices = {
+    connections: [
+      { id: "c1", name: "Inside", current: false },
+      { id: "c2", name: "Cloud", current: true },
+    ],
+    operations: [
+      { name: "listJobs", call: "GET /api/jobs" },
+      { name: "events", call: "GET /ws" },
+    ],
+  };
+  const away = failed({ code: "INTERNAL", message: "broken", status: 500 });
+
+  const show = (role: Role, choices = two, own: TokenView[] | "away" = []) =>
+    act(async () =>
+      renderInApp(
+        <AtPage router={router}>
+          <Suspense>
+            <TokensScreen role={role} choices={Promise.resolve(choices)} own={Promise.resolve(own === "away" ? away : ok(own))} />
+          </Suspense>
+        </AtPage>,
+      ),
+    );
+  const press = (name: string) => act(async () => fireEvent.click(screen.getByRole("button", { name })));
+
+  it("asks for a connection first and never shows an outage as empty", async () => {
+    await show("viewer", { ...two, connections: [] }, "away");
+    expect(screen.queryByText("No tokens.")).toBeNull();
+    expect(screen.getByText("Something failed inside Lightdesk")).toBeTruthy();
+    await press("Create a token");
+    expect(screen.getByText(/Add a connection first/)).toBeTruthy();
+  });
 });

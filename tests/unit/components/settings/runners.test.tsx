@@ -1,9 +1,8 @@
-// @vitest-environment jsdom
 // Settings, Runners as admins see it, and the requests of its form.
-import { act, cleanup, fireEvent, screen, within } from "@testing-library/react";
+import { act, fireEvent, screen, within } from "@testing-library/react";
 import { Suspense } from "react";
 import { SWRConfig } from "swr";
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { beforeEach, expect, it, vi } from "vitest";
 import { JobDetails, JobProgress } from "@/components/jobs/job/job-details";
 import { JobNotes } from "@/components/jobs/job/job-error";
 import { toJobFacts } from "@/components/jobs/job/job-facts";
@@ -33,8 +32,6 @@ beforeEach(() => {
     return answers.shift() ?? new Response(null, { status: 204 });
   });
 });
-afterEach(cleanup);
-afterEach(() => void vi.unstubAllGlobals());
 
 const read = <T,>(value: T) => Promise.resolve(ok({ value, atMs: Date.now() }));
 async function show(runners: Runner[]): Promise<void> {
@@ -76,7 +73,7 @@ it("says why one takes no jobs and what to do, here and on the overview", async 
     reason: { code: "failures" as const, message: "OOM" },
   };
   await show([builtInRunner, lost, bad]);
-  expect(rowOf(lost).getByText("The address leads to another address")).toBeDefined();
+  expect(rowOf(lost).getByText("This address redirects to another one")).toBeDefined();
   expect(rowOf(lost).getByText("It answers 302.")).toBeDefined();
   expect(screen.getByText("Runner Studio GPU cannot be reached.")).toBeDefined();
   expect(screen.getByText("Runner Old GPU was set aside: jobs of different users kept failing there.")).toBeDefined();
@@ -85,12 +82,12 @@ it("says why one takes no jobs and what to do, here and on the overview", async 
   expect(sent).toEqual([{ path: "/api/console/runners/bad/state", method: "PUT", body: { state: "ready" } }]);
 });
 
-it("says nothing of runners on the overview while all of them do what they were asked", async () => {
+it("shows nothing about runners on the overview while all work", async () => {
   await show([builtInRunner, { ...studio, state: "paused" }]);
   expect(screen.queryByText("Open runners")).toBeNull();
 });
 
-it("says on the overview that the state of the runners cannot be read, rather than nothing", async () => {
+it("reports unreadable runner state on the overview", async () => {
   const failure = { code: "SERVICE_UNAVAILABLE" as const, message: "", status: 503 };
   vi.stubGlobal("fetch", async () => Response.json(failure, { status: 503 }));
   await act(async () =>
@@ -107,12 +104,12 @@ it("says on the overview that the state of the runners cannot be read, rather th
   expect(screen.getByRole("status").textContent).toContain("The state of the runners could not be read.");
 });
 
-it.each(languages)("has a word in the audit log for whatever a runner's address may be, in %s", (language) => {
+it.each(languages)("has an audit label for any runner address in %s", (language) => {
   const words = messagesOf[language].settings.audit.note.runner;
   expect(Object.keys(words).sort()).toEqual(["fine", ...runnerProblems, ...runnerOrders].sort());
 });
 
-it("adds an address that does not answer only when that is wanted all the same", async () => {
+it("adds an unresponsive address only on confirmation", async () => {
   await show([builtInRunner]);
   await press("Add a runner");
   type("Address", "10.0.0.12:8188");
@@ -127,11 +124,11 @@ it("adds an address that does not answer only when that is wanted all the same",
   listed = [builtInRunner, studio];
   await press("Add anyway");
   expect(screen.queryByLabelText("Address")).toBeNull();
-  const given = { address: "10.0.0.12:8188", label: "Studio GPU", tags: ["fast", "big"], slots: 1 };
+  const runner = { address: "10.0.0.12:8188", label: "Studio GPU", tags: ["fast", "big"], slots: 1 };
   expect(sent).toEqual([
     { path: "/api/console/runners/check", method: "POST", body: { address: "10.0.0.12:8188" } },
-    { path: "/api/console/runners", method: "POST", body: { ...given, keep: false } },
-    { path: "/api/console/runners", method: "POST", body: { ...given, keep: true } },
+    { path: "/api/console/runners", method: "POST", body: { ...runner, keep: false } },
+    { path: "/api/console/runners", method: "POST", body: { ...runner, keep: true } },
   ]);
 });
 
@@ -185,6 +182,6 @@ it("shows that a job ran twice, and which outputs its runner refused", () => {
   expect(onShowNode).toHaveBeenCalledWith("2");
 });
 
-function factsOf(answer: object) {
-  return toJobFacts(jobDetailSchema.parse({ id: "6f9619ff-8b86-4d01-b42d-00cf4fc964ff", ...answer }));
+function factsOf(response: object) {
+  return toJobFacts(jobDetailSchema.parse({ id: "6f9619ff-8b86-4d01-b42d-00cf4fc964ff", ...response }));
 }

@@ -1,26 +1,24 @@
-// @vitest-environment jsdom
 import { act, cleanup, fireEvent, screen, within } from "@testing-library/react";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { click, hold, items, press, show, shown } from "./shown-viewer";
-import { arrive, backToTheBrowser, pass, standInForTheBrowser } from "./viewer-world";
+import { click, items, positionText, press, renderViewer, repeatKey } from "./render-viewer";
+import { arrive, backToTheBrowser, pass, standInForTheBrowser } from "./viewer-fixtures";
 
 beforeEach(standInForTheBrowser);
-afterEach(cleanup);
 afterEach(backToTheBrowser);
 
-it("offers no download where the service hands out no files", async () => {
-  show();
+it("offers no download where the service serves no files", async () => {
+  renderViewer();
   expect(screen.getByRole("link", { name: /Download/ })).toBeTruthy();
   cleanup();
   for (const at of items.keys()) {
-    show(at, false);
+    renderViewer(at, false);
     expect(screen.queryByRole("link", { name: /Download/ })).toBeNull();
     cleanup();
   }
 });
 
-it("a white picture beside another has an edge, one pixel wide on the screen", async () => {
-  show();
+it("outlines a white picture in a comparison by one pixel", async () => {
+  renderViewer();
   await press("c");
   await press("ArrowRight");
   await press("c");
@@ -33,56 +31,56 @@ it("a white picture beside another has an edge, one pixel wide on the screen", a
 });
 
 it("keys turn the page, and stop at both ends", async () => {
-  show();
+  renderViewer();
   await press("ArrowLeft");
-  expect(shown()).toBe("1 of 4");
+  expect(positionText()).toBe("1 of 4");
   await press("ArrowRight");
   await press("ArrowRight");
-  expect(shown()).toBe("3 of 4");
+  expect(positionText()).toBe("3 of 4");
   await press("End");
   await press("ArrowRight");
-  expect(shown()).toBe("4 of 4");
+  expect(positionText()).toBe("4 of 4");
   await press("Home");
-  expect(shown()).toBe("1 of 4");
+  expect(positionText()).toBe("1 of 4");
 });
 
-it("keys turn the page also from a button of the bar, and not where a list of choices needs them", async () => {
-  show();
+it("turns pages by key from bar buttons, but not in a select", async () => {
+  renderViewer();
   await click("Mark for comparison");
   await act(async () => void fireEvent.keyDown(screen.getByRole("button", { name: "Mark for comparison" }), { key: "ArrowRight" }));
-  expect(shown()).toBe("2 of 4");
+  expect(positionText()).toBe("2 of 4");
   await act(async () => void fireEvent.keyDown(screen.getByRole("combobox", { name: "Time per picture" }), { key: "End" }));
-  expect(shown()).toBe("2 of 4");
+  expect(positionText()).toBe("2 of 4");
 });
 
-it("a slideshow gives each its whole time after it has come, goes on from the last to the first, and waits where somebody stops it", async () => {
-  show(2);
+it("times slides after loading, loops and pauses on demand", async () => {
+  renderViewer(2);
   await press("s");
   await pass(60_000);
   // The picture has not loaded yet.
-  expect(shown()).toBe("3 of 4");
+  expect(positionText()).toBe("3 of 4");
   await arrive("three.png");
   await pass(3_900);
-  expect(shown()).toBe("3 of 4");
+  expect(positionText()).toBe("3 of 4");
   await pass(200);
-  expect(shown()).toBe("4 of 4");
+  expect(positionText()).toBe("4 of 4");
   // A film that cannot be played still gets its time.
   const film = document.querySelector("video");
   if (film) await act(async () => void fireEvent.error(film));
   await pass(4_000);
-  expect(shown()).toBe("1 of 4");
+  expect(positionText()).toBe("1 of 4");
   await arrive("one.png");
   await click("Pause the slideshow");
   await pass(60_000);
-  expect(shown()).toBe("1 of 4");
+  expect(positionText()).toBe("1 of 4");
   fireEvent.change(screen.getByRole("combobox", { name: "Time per picture" }), { target: { value: "2" } });
   await press("s");
   await pass(2_000);
-  expect(shown()).toBe("2 of 4");
+  expect(positionText()).toBe("2 of 4");
 });
 
-it("marked pictures are compared side by side or behind a slider, over the differences of what their jobs were given", async () => {
-  const onClose = show();
+it("compares marked pictures side by side or by slider, with input differences", async () => {
+  const onClose = renderViewer();
   await press("c");
   expect(screen.getByRole("button", { name: "Mark for comparison" }).getAttribute("aria-pressed")).toBe("true");
   await press("ArrowRight");
@@ -102,15 +100,15 @@ it("marked pictures are compared side by side or behind a slider, over the diffe
   await click("Close comparison");
   expect(screen.queryByRole("dialog", { name: "Comparing 2 pictures" })).toBeNull();
   expect(onClose).not.toHaveBeenCalled();
-  expect(shown()).toBe("2 of 4");
+  expect(positionText()).toBe("2 of 4");
   await press("c");
   expect(screen.queryByRole("button", { name: /^Compare/ })).toBeNull();
   await click("Close");
   expect(onClose).toHaveBeenCalledTimes(1);
 });
 
-it("where a browser closes all that is open at one press, the comparison closes and what it covered stays", async () => {
-  const onClose = show();
+it("closes only the comparison when the browser closes all overlays", async () => {
+  const onClose = renderViewer();
   await press("c");
   await press("ArrowRight");
   await press("c");
@@ -130,8 +128,8 @@ it("where a browser closes all that is open at one press, the comparison closes 
   expect(onClose).toHaveBeenCalledOnce();
 });
 
-it("a picture without a job says so where it is compared", async () => {
-  show(1);
+it("says that a compared picture has no job", async () => {
+  renderViewer(1);
   await press("c");
   await press("ArrowRight");
   await press("c");
@@ -140,8 +138,8 @@ it("a picture without a job says so where it is compared", async () => {
   expect(screen.getByText("Picture 2: uploaded, no job")).toBeDefined();
 });
 
-it("a picture on its way says that it loads, one that does not come says so in its place, and the keys go on working", async () => {
-  show();
+it("shows loading and failed pictures in place and keeps the keys working", async () => {
+  renderViewer();
   expect(screen.getByRole("status", { name: "Loading" })).toBeDefined();
   await act(async () => void fireEvent.error(screen.getByAltText("one.png")));
   expect(screen.getByText("This picture cannot be shown.")).toBeDefined();
@@ -150,19 +148,19 @@ it("a picture on its way says that it loads, one that does not come says so in i
   expect(screen.queryByText("This picture cannot be shown.")).toBeNull();
 });
 
-it("says in how many pixels a picture came, and how large it is seen", async () => {
-  show();
+it("shows a picture's pixel size and zoom", async () => {
+  renderViewer();
   expect(screen.queryByText("640 × 480")).toBeNull();
   await arrive("one.png");
   expect(screen.getByText("640 × 480")).toBeDefined();
 });
 
-it("of pictures that a held key passes by, the bytes are not asked for; of the one where it rests they are", async () => {
-  show();
-  await hold("ArrowRight");
+it("skips bytes of pictures passed by a held key", async () => {
+  renderViewer();
+  await repeatKey("ArrowRight");
   expect(screen.getByAltText("two.png").hasAttribute("src")).toBe(false);
   await pass(60);
-  await hold("ArrowRight");
+  await repeatKey("ArrowRight");
   expect(screen.getByAltText("three.png").hasAttribute("src")).toBe(false);
   await pass(150);
   expect(screen.getByAltText("three.png").getAttribute("src")).toBe("/files/three");
@@ -171,9 +169,9 @@ it("of pictures that a held key passes by, the bytes are not asked for; of the o
   expect(screen.getByAltText("two.png").getAttribute("src")).toBe("/files/two");
 });
 
-it("the next one is fetched after this one has come, and not where it is very large", async () => {
+it("prefetches the next picture unless very large", async () => {
   const ahead = () => document.querySelector('link[rel="prefetch"]')?.getAttribute("href");
-  show();
+  renderViewer();
   expect(ahead()).toBeUndefined();
   await arrive("one.png");
   expect(ahead()).toBe("/files/two");
@@ -182,8 +180,8 @@ it("the next one is fetched after this one has come, and not where it is very la
   expect(ahead()).toBeUndefined();
 });
 
-it("Space plays and pauses from the picture, presses a button where one has the focus, and ? lists the keys while the slides wait", async () => {
-  show();
+it("plays with Space, presses focused buttons and lists keys on ?", async () => {
+  renderViewer();
   await press(" ");
   expect(screen.getByRole("button", { name: "Pause the slideshow" })).toBeDefined();
   await act(async () => void fireEvent.keyDown(screen.getByRole("button", { name: "Next" }), { key: " " }));
@@ -191,24 +189,24 @@ it("Space plays and pauses from the picture, presses a button where one has the 
   await press("?");
   expect(screen.getByText("Play or pause the slideshow")).toBeDefined();
   await pass(60_000);
-  expect(shown()).toBe("1 of 4");
+  expect(positionText()).toBe("1 of 4");
   const keys = within(screen.getByRole("dialog", { name: "Keyboard shortcuts" }));
   await act(async () => void fireEvent.click(keys.getByRole("button", { name: "Close" })));
   await press(" ");
   expect(screen.getByRole("button", { name: "Play a slideshow" })).toBeDefined();
 });
 
-it("only arrows go on while they are held: a held Space plays the slideshow once", async () => {
-  show();
+it("repeats arrows only while held", async () => {
+  renderViewer();
   await press(" ");
-  for (const _ of [1, 2, 3]) await hold(" ");
+  for (const _ of [1, 2, 3]) await repeatKey(" ");
   expect(screen.getByRole("button", { name: "Pause the slideshow" })).toBeDefined();
-  await hold("ArrowRight");
-  expect(shown()).toBe("2 of 4");
+  await repeatKey("ArrowRight");
+  expect(positionText()).toBe("2 of 4");
 });
 
-it("what cannot be played or seen is named with its size and the ways that lead on", async () => {
-  show(3);
+it("names an unplayable file with size and alternatives", async () => {
+  renderViewer(3);
   expect(screen.queryByText(/cannot be played/)).toBeNull();
   const film = document.querySelector("video");
   if (film) await act(async () => void fireEvent.error(film));

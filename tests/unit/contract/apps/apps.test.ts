@@ -33,7 +33,7 @@ const app: AppDefinition = {
 };
 
 describe("filling an app", () => {
-  it("writes values, defaults and a drawn seed into the graph, and leaves the app's own graph alone", () => {
+  it("writes values, defaults and a drawn seed into a copy of the graph", () => {
     const filled = fillApp(app, { picture: "new.png" }, () => 0.5);
     expect(filled).toMatchObject({ ok: true, values: { picture: "new.png", steps: 20, seed: 2147483648 } });
     expect(filled.ok && filled.graph["1"]?.inputs.image).toBe("new.png");
@@ -46,7 +46,7 @@ describe("filling an app", () => {
     expect(filled.ok && filled.graph["2"]?.inputs.seed).toBe(18446744073709551614n);
   });
 
-  it("says what is wrong by labels, all of it at once, and never names a node", () => {
+  it("lists all problems at once by label, never by node", () => {
     const filled = fillApp(app, { steps: 51, seed: 1.5, extra: 1 });
     expect(filled.ok ? [] : filled.problems.map(problemSentence)).toEqual([
       "extra: is no input of this app",
@@ -56,11 +56,11 @@ describe("filling an app", () => {
     ]);
   });
 
-  it("takes an emptied field for what it shows: a text is empty, a number its default, and what must be filled in is missing", () => {
+  it("treats an emptied field as empty text, default number or missing", () => {
     const prompt = input("cfg", "2", { kind: "text", isLong: false }, { default: "a fox" });
-    const sent = fillApp({ ...app, inputs: [prompt, steps] }, { cfg: "", steps: "" });
-    expect(sent).toMatchObject({ ok: true, values: { cfg: "", steps: 20 } });
-    const required = [prompt, steps].map((one) => ({ ...one, isRequired: true }));
+    const result = fillApp({ ...app, inputs: [prompt, steps] }, { cfg: "", steps: "" });
+    expect(result).toMatchObject({ ok: true, values: { cfg: "", steps: 20 } });
+    const required = [prompt, steps].map((item) => ({ ...item, isRequired: true }));
     expect(fillApp({ ...app, inputs: required }, { cfg: "", steps: "" })).toMatchObject({
       ok: false,
       problems: [{ code: "missing" }, { code: "missing" }],
@@ -87,14 +87,14 @@ describe("filling an app", () => {
 });
 
 describe("an app's definition", () => {
-  it("is refused where an input or output is on no node, is named twice, or has a default that does not fit", () => {
+  it("is refused for a missing node, a duplicate or an unfitting default", () => {
     const bad = {
       ...app,
       inputs: [steps, { ...steps, node: "9" }, { ...seed, name: "other", default: -1 }],
       outputs: [{ node: "x", label: "X" }],
     };
-    const read = appDefinitionSchema.safeParse(bad);
-    expect(read.success ? [] : read.error.issues.map(({ path }) => path.join("."))).toEqual([
+    const parsed = appDefinitionSchema.safeParse(bad);
+    expect(parsed.success ? [] : parsed.error.issues.map(({ path }) => path.join("."))).toEqual([
       "inputs.1.name",
       "inputs.1.node",
       "inputs.2.default",
@@ -103,14 +103,14 @@ describe("an app's definition", () => {
   });
 });
 
-it("has the workflow's own values for defaults where nothing need be given, and needs a value where they do not fit", () => {
+it("uses the workflow's values as defaults and requires a value otherwise", () => {
   const key = input("api_key", "4", { kind: "text", isLong: false });
   const keyed = { ...graph, "4": { class_type: "Partner", inputs: { api_key: "" } } };
   expect(appDefinitionSchema.parse({ ...app, graph: keyed, inputs: [key] }).inputs[0]).not.toHaveProperty("default");
   const size = input("cfg", "2", { kind: "choice", choices: [{ value: "a" }] });
   const free = { ...picture, isRequired: false };
   const { inputs } = appDefinitionSchema.parse({ ...app, inputs: [free, { ...steps, default: undefined }, seed, size] });
-  expect(inputs.map((one) => [one.name, one.default, one.isRequired])).toEqual([
+  expect(inputs.map((input) => [input.name, input.default, input.isRequired])).toEqual([
     ["picture", "old.png", false],
     ["steps", 20, false],
     ["seed", undefined, false],
@@ -121,7 +121,7 @@ it("has the workflow's own values for defaults where nothing need be given, and 
 });
 
 describe("versions of an app", () => {
-  it("differ by a plain list, in whatever order fields stand", () => {
+  it("differ by a plain list in any field order", () => {
     const later = { ...app, title: "Sharper", inputs: [seed, { ...steps, label: "Rounds" }], outputs: app.outputs };
     expect(compareVersions(app, later)).toEqual([
       { what: "title" },

@@ -10,7 +10,7 @@ const graph = {
   "3": { class_type: "SaveImage", inputs: { images: ["2", 0], filename_prefix: "out" }, _meta: { title: "Result" } },
 };
 
-it("takes what the editor's App mode chose, and leaves out links and what is not there", () => {
+it("imports the editor's App mode without links and missing widgets", () => {
   const editor = {
     nodes: [],
     extra: { linearData: { inputs: [[1, "image"], [2, "seed", { height: 3 }], [2, "image"], [7, "x"], "odd"], outputs: [3, 9] } },
@@ -28,7 +28,7 @@ it("takes what the editor's App mode chose, and leaves out links and what is not
   expect(appDefinitionSchema.safeParse(draft).success).toBe(true);
 });
 
-it("asks once for a widget that a subgraph or a primitive node shows, and fills every input that it replaces", () => {
+it("asks once for a shared widget and fills every input behind it", () => {
   const id = "0a0a0a0a-0000-4000-8000-000000000001";
   const inside = (node: number, link: number) => ({
     id: node,
@@ -79,7 +79,7 @@ it("asks once for a widget that a subgraph or a primitive node shows, and fills 
   expect(Object.fromEntries(sigmas)).toEqual({ "5:11": 4, "5:12": 4, "5:13": 1.5, "7": 1.5 });
 });
 
-it("finds what is shown or chosen in a subgraph by its inner id, also where the editor gives that another number", () => {
+it("finds subgraph choices by inner id, also when renumbered", () => {
   const id = "0a0a0a0a-0000-4000-8000-000000000002";
   const nodes = [
     { id: 5, type: "Blur", widgets_values: [1.5] },
@@ -110,7 +110,7 @@ it("finds what is shown or chosen in a subgraph by its inner id, also where the 
   expect(outputs.map(({ node }) => node)).toEqual(["5:8"]);
 });
 
-it("takes no key along with a text that a widget hands on, and each input once, however its links go round", () => {
+it("leaves out keys and repeated inputs, and survives looping links", () => {
   const slot = (id: number, link: number, name: string) => ({
     id,
     type: "Ask",
@@ -135,7 +135,7 @@ it("takes no key along with a text that a widget hands on, and each input once, 
   expect(inputs.map(({ node, input, also }) => ({ node, input, also }))).toEqual([{ node: "2", input: "text", also: undefined }]);
 });
 
-it("comes to an end where a subgraph holds itself twice", () => {
+it("ends on a subgraph that contains itself twice", () => {
   const id = "0191c0de-0000-7000-8000-000000000002";
   const use = (node: number, link: number) => ({ id: node, type: id, inputs: [{ name: "amount", link, widget: { name: "amount" } }] });
   const start = (link: number, target: number) => ({ id: link, origin_id: -10, origin_slot: 0, target_id: target, target_slot: 0 });
@@ -156,7 +156,7 @@ it("comes to an end where a subgraph holds itself twice", () => {
   expect(appDraft({ graph, editor, title: "Endless" }).inputs).toEqual([]);
 });
 
-it("guesses without a catalogue as the Run page does: what is called a prompt, or is long, has a large field", () => {
+it("guesses large fields for prompts and long texts without a catalogue", () => {
   const asking = { "1": { class_type: "Ask", inputs: { prompt: "a fox", name: "fox", note: "x".repeat(80), count: 3, on: true } } };
   const pins = Object.keys(asking["1"].inputs).map((input) => ({ node: "1", input }));
   const { inputs } = appDefinitionSchema.parse(appDraft({ graph: asking, title: "Ask", pins }));
@@ -188,19 +188,16 @@ it.each([
   ["sigma_1", {}, "Sigma"],
   ["strength", {}, "Strength"],
   ["sigma_1", { label: "How soft" }, "How soft"],
-])(
-  "calls what a subgraph shows as it is called outside, and a number that only tells it apart is left out: %s, %o",
-  (name, more, label) => {
-    const id = "0a0a0a0a-0000-4000-8000-000000000003";
-    const inner = { id: 11, type: "Blur", inputs: [{ name: "sigma", link: 1, widget: { name: "sigma" } }] };
-    const links = [{ id: 1, origin_id: -10, origin_slot: 0, target_id: 11, target_slot: 0 }];
-    const editor = {
-      nodes: [{ id: 5, type: id, inputs: [{ name, widget: { name } }] }],
-      links: [],
-      definitions: { subgraphs: [{ id, name: "Soft", inputs: [{ name, ...more, linkIds: [1] }], outputs: [], nodes: [inner], links }] },
-      extra: { linearData: { inputs: [[5, name]], outputs: [] } },
-    };
-    const flat = { "5:11": { class_type: "Blur", inputs: { sigma: 1.5 } } };
-    expect(appDraft({ graph: flat, editor, title: "Soft" }).inputs).toMatchObject([{ node: "5:11", input: "sigma", label }]);
-  },
-);
+])("uses the outer name of subgraph inputs without numbering: %s, %o", (name, more, label) => {
+  const id = "0a0a0a0a-0000-4000-8000-000000000003";
+  const inner = { id: 11, type: "Blur", inputs: [{ name: "sigma", link: 1, widget: { name: "sigma" } }] };
+  const links = [{ id: 1, origin_id: -10, origin_slot: 0, target_id: 11, target_slot: 0 }];
+  const editor = {
+    nodes: [{ id: 5, type: id, inputs: [{ name, widget: { name } }] }],
+    links: [],
+    definitions: { subgraphs: [{ id, name: "Soft", inputs: [{ name, ...more, linkIds: [1] }], outputs: [], nodes: [inner], links }] },
+    extra: { linearData: { inputs: [[5, name]], outputs: [] } },
+  };
+  const flat = { "5:11": { class_type: "Blur", inputs: { sigma: 1.5 } } };
+  expect(appDraft({ graph: flat, editor, title: "Soft" }).inputs).toMatchObject([{ node: "5:11", input: "sigma", label }]);
+});

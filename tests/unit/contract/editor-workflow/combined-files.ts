@@ -6,7 +6,7 @@ import { parseJson } from "@/lib/contract/json/parse-json";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { objectInfoSchema } from "@/lib/contract/schemas/object-info";
 import { comparable } from "./comparable";
-import { definition, type Given, info as small, net } from "./editor-files";
+import { definition, info as small, net, type NodeSpec } from "./editor-files";
 
 export const A = "11111111-1111-1111-1111-111111111111";
 export const B = "22222222-2222-2222-2222-222222222222";
@@ -90,7 +90,7 @@ const graphOf = (nodes: Nodes): Graph =>
   Object.fromEntries(Object.entries(nodes).map(([id, [class_type, inputs]]) => [id, { class_type, inputs }]));
 
 /** From the inside: a blur in a, a in b, b in c; each passes the radius and the picture on. */
-export const blur = (id: number, more: Partial<Given> = {}): Given => ({
+export const blur = (id: number, more: Partial<NodeSpec> = {}): NodeSpec => ({
   id,
   type: "Blur",
   in: { image: [-10, 0], radius: [-10, 1, "INT", true] },
@@ -98,8 +98,8 @@ export const blur = (id: number, more: Partial<Given> = {}): Given => ({
   ...more,
 });
 export const ends = { inputs: ["image", "radius"] };
-export const wrapped = (id: string, inner: Given) => definition(id, [inner], { ...ends, outputs: [[inner.id, 0]] });
-export const use = (id: number, type: string, more: Partial<Given> = {}): Given => ({
+export const wrapped = (id: string, inner: NodeSpec) => definition(id, [inner], { ...ends, outputs: [[inner.id, 0]] });
+export const use = (id: number, type: string, more: Partial<NodeSpec> = {}): NodeSpec => ({
   id,
   type,
   in: { image: [-10, 0], radius: [-10, 1, "INT", true] },
@@ -107,10 +107,10 @@ export const use = (id: number, type: string, more: Partial<Given> = {}): Given 
   ...more,
 });
 export const three = [wrapped(A, blur(30)), wrapped(B, use(20, A)), wrapped(C, use(10, B))];
-export const outside = (given: Partial<Given>, nodes: Given[] = []) =>
+export const outside = (node: Partial<NodeSpec>, nodes: NodeSpec[] = []) =>
   net([
     { id: 1, type: "Source" },
-    { id: 2, type: C, in: { image: [1, 0] }, values: [], ...given },
+    { id: 2, type: C, in: { image: [1, 0] }, values: [], ...node },
     { id: 3, type: "Sink", in: { images: [2, 0] } },
     ...nodes,
   ]);

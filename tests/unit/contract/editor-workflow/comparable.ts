@@ -12,9 +12,9 @@ export function comparable(graph: unknown, info: ObjectInfo): Record<string, unk
     nodes.map(([id, node]) => {
       const { class_type: type, inputs } = objectOf(node) ?? {};
       const values = objectOf(inputs) ?? {};
-      const known = typeof type === "string" ? info[type] : undefined;
-      if (!known) return [id, Object.fromEntries(Object.entries(values).filter(([, value]) => isLink(value)))];
-      const declared = inputsOf(known, values).map(({ name, raw }) => {
+      const nodeInfo = typeof type === "string" ? info[type] : undefined;
+      if (!nodeInfo) return [id, Object.fromEntries(Object.entries(values).filter(([, value]) => isLink(value)))];
+      const declared = inputsOf(nodeInfo, values).map(({ name, raw }) => {
         const value = values[name] ?? settingsOf(raw).default ?? fallbackOf(raw);
         return [name, isObject(value) && "__value__" in value ? value.__value__ : value] as const;
       });

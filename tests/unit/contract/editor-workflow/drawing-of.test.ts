@@ -14,12 +14,12 @@ const { graph } = convert(drawing);
 const isOf = (graph: Graph, file: unknown = drawing) => readDrawingOf(file, graph) !== undefined;
 const sink = (inputs: Graph[string]["inputs"]) => ({ ...graph, "2": { class_type: "Sink", inputs } });
 
-test("a drawing is of the graph that it reads as, and of a part of it, whatever its values are", () => {
+test("matches a drawing to its graph and parts of it, whatever the values", () => {
   expect(isOf(graph)).toBe(true);
   expect(isOf({ "1": { class_type: "Source", inputs: { more: 7 } } })).toBe(true);
 });
 
-test("a drawing is not of a graph with a node that it lacks, another class, or another link", () => {
+test("rejects a drawing with a missing node, another class or another link", () => {
   expect(isOf({ ...graph, "3": { class_type: "Source", inputs: {} } })).toBe(false);
   expect(isOf({ ...graph, "1": { class_type: "Blur", inputs: {} } })).toBe(false);
   expect(isOf(sink({ images: ["1", 1] }))).toBe(false);
@@ -34,7 +34,7 @@ test("inside a subgraph each node has a box of its own", () => {
   expect(isOf({ "2:6": { class_type: "Source", inputs: {} } }, file)).toBe(false);
 });
 
-test("what a pack's own nodes link by rule is taken on trust, where such nodes are in the drawing", () => {
+test("accepts a pack's own rule-based links in a drawing", () => {
   const byName = net([
     { id: 1, type: "Source" },
     { id: 2, type: "Sink", in: { images: [4, 0], also: undefined } },
@@ -44,11 +44,11 @@ test("what a pack's own nodes link by rule is taken on trust, where such nodes a
   expect(isOf(sink({ images: ["1", 0], also: ["1", 1] }), byName)).toBe(true);
 });
 
-test("what is no drawing is of nothing", () => {
-  expect(["", null, {}, { nodes: 1 }].map((one) => isOf(graph, one))).toEqual([false, false, false, false]);
+test("rejects files without a drawing", () => {
+  expect(["", null, {}, { nodes: 1 }].map((item) => isOf(graph, item))).toEqual([false, false, false, false]);
 });
 
-test("each inside is found without looking through all nodes again", () => {
+test("finds each inner node without scanning all", () => {
   const uses = Array.from({ length: 2_000 }, (_, id) => ({ id, type: INNER }));
   const file = readEditorFile({ ...net(uses), definitions: { subgraphs: [definition(INNER, [{ id: 5_000, type: "Source" }])] } });
   let reads = 0;
@@ -64,7 +64,7 @@ test("each inside is found without looking through all nodes again", () => {
   expect(reads).toBe(2_000);
 });
 
-test("an id of very many parts, and very many uses of very many inputs, are of no drawing", () => {
+test("rejects ids with too many parts and too many uses", () => {
   const inputs = Object.fromEntries(Array.from({ length: 1_000 }, (_, at) => [`i${at}`, undefined]));
   const uses = (count: number) => Array.from({ length: count }, (_, id) => ({ id, type: INNER }));
   const inner = definition(INNER, [{ id: 5_000, type: "Source", in: inputs }]);

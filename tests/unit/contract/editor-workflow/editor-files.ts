@@ -104,11 +104,11 @@ export const info = objectInfoSchema.parse({
   },
 });
 
-export type Given = { id: number; type: string; in?: Record<string, unknown>; values?: unknown; [more: string]: unknown };
+export type NodeSpec = { id: number; type: string; in?: Record<string, unknown>; values?: unknown; [more: string]: unknown };
 /** `in`: input name to [origin, slot, type?]; the value of a linked widget keeps its place. */
-export function net(given: readonly Given[], first = 1) {
+export function net(specs: readonly NodeSpec[], first = 1) {
   const links: unknown[] = [];
-  const nodes = given.map(({ in: inputs = {}, values, ...node }) => ({
+  const nodes = specs.map(({ in: inputs = {}, values, ...node }) => ({
     mode: 0,
     ...node,
     inputs: Object.entries(inputs).map(([name, from]) => {
@@ -120,7 +120,7 @@ export function net(given: readonly Given[], first = 1) {
     }),
     ...(values !== undefined && { widgets_values: values }),
   }));
-  return { last_node_id: Math.max(0, ...given.map(({ id }) => id)), nodes, links, version: 0.4 };
+  return { last_node_id: Math.max(0, ...specs.map(({ id }) => id)), nodes, links, version: 0.4 };
 }
 const objects = (links: readonly unknown[]) =>
   links.map((link) => {
@@ -130,10 +130,10 @@ const objects = (links: readonly unknown[]) =>
 /** `outputs`: from inner nodes, by their ids and slots. */
 export function definition(
   id: string,
-  given: readonly Given[],
+  specs: readonly NodeSpec[],
   { inputs = [], outputs = [] }: { inputs?: string[]; outputs?: [number, number][] } = {},
 ) {
-  const inner = net(given, 100);
+  const inner = net(specs, 100);
   const ends = outputs.map(([node, slot], at) => ({
     id: 900 + at,
     origin_id: node,
@@ -164,7 +164,7 @@ export const blur = definition(INNER, [{ id: 5, type: "Blur", in: { image: [-10,
   outputs: [[5, 0]],
 });
 /** A file that uses the subgraph once. */
-export const using = (use: Partial<Given>, more: object[] = [blur]) => ({
+export const using = (use: Partial<NodeSpec>, more: object[] = [blur]) => ({
   ...net([
     { id: 1, type: "Source" },
     { id: 2, type: INNER, in: { image: [1, 1] }, values: [], ...use },

@@ -1,21 +1,21 @@
 // Nodes that exist only in the editor: Set and Get nodes that belong together by name, labels, switches, and classes without a link.
 import { expect, test } from "vitest";
-import { convert, definition, type Given, inputsOf, net } from "./editor-files";
+import { convert, definition, inputsOf, net, type NodeSpec } from "./editor-files";
 
 const INNER = "11111111-1111-1111-1111-111111111111";
 const OUTER = "22222222-2222-2222-2222-222222222222";
-const source: Given = { id: 1, type: "Source" };
-const set = (id: number, name: unknown, from: unknown, more: Partial<Given> = {}): Given => ({
+const source: NodeSpec = { id: 1, type: "Source" };
+const set = (id: number, name: unknown, from: unknown, more: Partial<NodeSpec> = {}): NodeSpec => ({
   id,
   type: "SetNode",
   in: { IMAGE: from },
   values: [name],
   ...more,
 });
-const get = (id: number, name: unknown, more: Partial<Given> = {}): Given => ({ id, type: "GetNode", values: [name], ...more });
-const sink = (id: number, from: unknown): Given => ({ id, type: "Sink", in: { images: from } });
+const get = (id: number, name: unknown, more: Partial<NodeSpec> = {}): NodeSpec => ({ id, type: "GetNode", values: [name], ...more });
+const sink = (id: number, from: unknown): NodeSpec => ({ id, type: "Sink", in: { images: from } });
 
-test.for<[string, Given[], unknown]>([
+test.for<[string, NodeSpec[], unknown]>([
   ["one Get", [source, set(2, "pic", [1, 1]), get(3, "pic"), sink(9, [3, 0])], ["1", 1]],
   [
     "a Get whose Set reads another Get",
@@ -44,22 +44,22 @@ test.for<[string, Given[], unknown]>([
   ],
   ["values by name", [source, set(2, "pic", [1, 1], { values: { Constant: "pic" } }), get(3, "pic"), sink(9, [3, 0])], ["1", 1]],
   ["rgthree's reroute", [source, reroute(6, [1, 1], "Reroute (rgthree)"), sink(9, [6, 0])], ["1", 1]],
-])("a link over %s leads to what is set", ([, nodes, link]) => {
+])("resolves a link over %s", ([, nodes, link]) => {
   const { graph, problems } = convert(net(nodes));
   expect(graph["9"]?.inputs).toEqual(link === undefined ? {} : { images: link });
   expect(Object.values(graph).map(({ class_type }) => class_type)).not.toContain("SetNode");
   expect(problems).toEqual([]);
 });
 
-function reroute(id: number, from: unknown, type = "Reroute"): Given {
+function reroute(id: number, from: unknown, type = "Reroute"): NodeSpec {
   return { id, type, in: { "": from } };
 }
 
-test.for<[string, Given[]]>([
+test.for<[string, NodeSpec[]]>([
   ["no Set has its name", [source, set(2, "Pic", [1, 0]), get(3, "pic"), sink(9, [3, 0])]],
   ["its Set belongs to another pack", [source, set(2, "pic", [1, 0], { type: "easy setNode" }), get(3, "pic"), sink(9, [3, 0])]],
   ["nothing is linked into its Set", [source, set(2, "pic", undefined), get(3, "pic"), sink(9, [3, 0])]],
-])("a Get is reported at the input that it feeds if %s", ([, nodes]) => {
+])("reports a Get at its input if %s", ([, nodes]) => {
   const { graph, problems } = convert(net(nodes));
   expect(graph).toEqual({ "1": expect.anything(), "9": expect.objectContaining({ inputs: {} }) });
   expect(problems).toEqual([{ code: "not_set", nodeId: "9", input: "images", name: "pic" }]);
@@ -70,10 +70,10 @@ test("Set and Get nodes that lead back to themselves end as a broken link", () =
   expect(problems).toEqual([{ code: "broken_link", nodeId: "9", input: "images" }]);
 });
 
-test("a Get reads a Set of its own graph, else of the nearest graph around it, and never one inside a subgraph", () => {
-  const inner = (nodes: Given[]) => definition(INNER, [...nodes, get(31, "pic"), sink(32, [31, 0])], { inputs: ["image"] });
-  const outer = (more: Given[]) => [source, set(2, "pic", [1, 1]), { id: 5, type: INNER, in: { image: [1, 0] } }, ...more];
-  const file = (nodes: Given[], inside: Given[]) => ({ ...net(nodes), definitions: { subgraphs: [inner(inside)] } });
+test("resolves Get from its own graph or an outer one, never from inside", () => {
+  const inner = (nodes: NodeSpec[]) => definition(INNER, [...nodes, get(31, "pic"), sink(32, [31, 0])], { inputs: ["image"] });
+  const outer = (more: NodeSpec[]) => [source, set(2, "pic", [1, 1]), { id: 5, type: INNER, in: { image: [1, 0] } }, ...more];
+  const file = (nodes: NodeSpec[], inside: NodeSpec[]) => ({ ...net(nodes), definitions: { subgraphs: [inner(inside)] } });
   expect(inputsOf(file(outer([]), []), "5:32")).toEqual({ images: ["1", 1] });
   expect(inputsOf(file(outer([]), [set(30, "pic", [-10, 0])]), "5:32")).toEqual({ images: ["1", 0] });
   const hidden = [{ id: 5, type: INNER, in: {} }, get(6, "inside"), sink(9, [6, 0])];
@@ -83,7 +83,7 @@ test("a Get reads a Set of its own graph, else of the nearest graph around it, a
   expect(inputsOf(twoDeep, "4:50:32")).toEqual({ images: ["1", 1] });
 });
 
-test("a primitive reaches no widget by name, as over a reroute", () => {
+test("reaches no widget by name from a primitive, as over a reroute", () => {
   const nodes = [
     { id: 1, type: "PrimitiveNode", values: [77] },
     set(2, "r", [1, 0, "INT"]),
@@ -93,7 +93,7 @@ test("a primitive reaches no widget by name, as over a reroute", () => {
   expect(inputsOf(net(nodes), "4")).toEqual({ radius: 5 });
 });
 
-test("labels, switches and unlinked classes that the service lacks are left out, and the report names them", () => {
+test("leaves out and reports labels, switches and unlinked unknown classes", () => {
   const nodes = [
     source,
     sink(9, [1, 0]),
@@ -118,7 +118,7 @@ test("labels, switches and unlinked classes that the service lacks are left out,
   ]);
 });
 
-test.for<[string, Given[]]>([
+test.for<[string, NodeSpec[]]>([
   ["takes a link", [source, { id: 3, type: "Lacking", in: { image: [1, 0] } }]],
   ["gives a link", [{ id: 3, type: "Lacking" }, sink(9, [3, 0])]],
   ["has a name that only ends like one of a pair", [{ id: 3, type: "ImageOffsetNode" }, sink(9, [3, 0])]],
@@ -129,13 +129,13 @@ test.for<[string, Given[]]>([
       { id: 4, type: "Label (rgthree)" },
     ],
   ],
-])("a class that the service lacks stays a problem if it %s", ([, nodes]) => {
+])("keeps an unknown class a problem if it %s", ([, nodes]) => {
   const { graph, problems } = convert(net(nodes));
   expect(graph["3"]).toBeDefined();
   expect(problems).toMatchObject([{ code: "missing_class", nodeId: "3" }]);
 });
 
-test("a class inside a subgraph that only the subgraph's output takes is linked", () => {
+test("links a class that only a subgraph's output uses", () => {
   const inner = definition(INNER, [{ id: 30, type: "Lacking" }], { outputs: [[30, 0]] });
   const file = { ...net([source, { id: 5, type: INNER }, sink(9, [5, 0])]), definitions: { subgraphs: [inner] } };
   expect(convert(file).problems).toMatchObject([{ code: "missing_class", nodeId: "5:30" }]);

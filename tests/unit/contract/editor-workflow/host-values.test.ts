@@ -1,16 +1,16 @@
 // Values that a use of a subgraph holds for widgets inside, by the newest editor's rules.
 import { expect, test } from "vitest";
-import { blur, convert, definition, type Given, INNER, net, OUTER, using } from "./editor-files";
+import { blur, convert, definition, INNER, net, type NodeSpec, OUTER, using } from "./editor-files";
 
-const host = (more: Partial<Given>) => convert(using(more)).graph["2:5"]?.inputs.radius;
-const kept = (id: string, name: string, hostValue?: unknown) => ({
+const host = (more: Partial<NodeSpec>) => convert(using(more)).graph["2:5"]?.inputs.radius;
+const quarantineEntry = (id: string, name: string, hostValue?: unknown) => ({
   originalEntry: [id, name],
   reason: "missingSourceNode",
   hostValue,
   attemptedAtVersion: 1,
 });
 
-test.for<[string, Partial<Given>, unknown]>([
+test.for<[string, Partial<NodeSpec>, unknown]>([
   ["its only place", { values: [31] }, 31],
   ["nothing at its place", { values: [null] }, 6],
   ["no place", { values: [] }, 6],
@@ -44,38 +44,46 @@ test.for<[string, Partial<Given>, unknown]>([
   ],
   ["that list as a text", { values: [31], properties: { proxyWidgets: '[["-1", "radius"]]' } }, 31],
   ["a list of other widgets", { values: [31], properties: { proxyWidgets: [["9", "radius"]] } }, 6],
-  ["a value kept by name", { values: [1], properties: { proxyWidgetErrorQuarantine: [kept("-1", "radius", 31)] } }, 31],
+  ["a value kept by name", { values: [1], properties: { proxyWidgetErrorQuarantine: [quarantineEntry("-1", "radius", 31)] } }, 31],
   [
     "a kept value beside a place that shows it",
     {
       values: [1],
-      properties: { proxyWidgets: [["-1", "radius"]], proxyWidgetErrorQuarantine: [kept("-1", "radius", 31), kept("-1", "radius", 9)] },
+      properties: {
+        proxyWidgets: [["-1", "radius"]],
+        proxyWidgetErrorQuarantine: [quarantineEntry("-1", "radius", 31), quarantineEntry("-1", "radius", 9)],
+      },
     },
     31,
   ],
   [
     "kept values of others",
-    { values: [31], properties: { proxyWidgetErrorQuarantine: [kept("5", "radius", 7), kept("-1", "image", 8), kept("-1", "radius")] } },
+    {
+      values: [31],
+      properties: {
+        proxyWidgetErrorQuarantine: [quarantineEntry("5", "radius", 7), quarantineEntry("-1", "image", 8), quarantineEntry("-1", "radius")],
+      },
+    },
     31,
   ],
-])("a use of a subgraph sends what it has in %s", ([, more, expected]) => {
+])("sends a subgraph use's values in %s", ([, more, expected]) => {
   expect(host(more)).toBe(expected);
 });
 
-const inside = (nodes: Given[], inputs: string[]) => definition(INNER, nodes, { inputs });
+const inside = (nodes: NodeSpec[], inputs: string[]) => definition(INNER, nodes, { inputs });
 
-test("values of a use kept by name count in whatever order the places are", () => {
+test("applies a use's named values in any slot order", () => {
   const stepped = {
     id: 5,
     type: "Stepped",
     in: { width: [-10, 0, "INT", true], seed: [-10, 1, "INT", true] },
     values: [512, 8, 0, 0, 384],
   };
-  const use = (id: number, width: number, seed: number): Given => ({
+  const use = (id: number, width: number, seed: number): NodeSpec => ({
     id,
     type: INNER,
     values: [seed, width],
-    properties: { proxyWidgetErrorQuarantine: [kept("-1", "seed", seed), kept("-1", "width", width)] },
+    properties: { proxyWidgetErrorQuarantine: [quarantineEntry("-1", "seed", seed), quarantineEntry("-1", "width", width)] },
   });
   const file = { ...net([use(2, 64, 48), use(3, 96, 72)]), definitions: { subgraphs: [inside([stepped], ["width", "seed"])] } };
   const { graph } = convert(file);
@@ -85,14 +93,14 @@ test("values of a use kept by name count in whatever order the places are", () =
   ]);
 });
 
-test("a list that is longer than the shown inputs has a value behind each control_after_generate", () => {
+test("reads a value after each control_after_generate in a longer list", () => {
   const seeded = { id: 5, type: "Seeded", in: { seed: [-10, 0, "INT", true], steps: [-10, 1, "INT", true] }, values: [1, "fixed", 2] };
   const file = (values: unknown[]) => using({ in: {}, values }, [inside([seeded], ["seed", "steps"])]);
   expect(convert(file([11, "randomize", 22])).graph["2:5"]?.inputs).toEqual({ seed: 11, steps: 22 });
   expect(convert(file([11, 22])).graph["2:5"]?.inputs).toEqual({ seed: 11, steps: 22 });
 });
 
-test("a use has values for inner widgets that no input shows, also of a use inside it", () => {
+test("applies a use's values to hidden inner widgets, also nested", () => {
   const properties = {
     proxyWidgets: [
       ["9", "steps"],

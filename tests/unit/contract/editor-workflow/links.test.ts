@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { codes, convert, inputsOf, net } from "./editor-files";
 
-test("behind a muted node there is nothing, and a widget's own value where it led into one", () => {
+test("drops links to muted nodes and uses the widget's value instead", () => {
   const file = net([
     { id: 1, type: "Source", mode: 2 },
     { id: 2, type: "Blur", in: { image: [1, 0], radius: [1, 2, "INT", true] }, values: [8] },
@@ -10,12 +10,12 @@ test("behind a muted node there is nothing, and a widget's own value where it le
   expect(convert(file).graph).toEqual({ "2": { class_type: "Blur", inputs: { radius: 8 }, _meta: { title: "Blur" } } });
 });
 
-test("a bypassed node passes on the input of its output's place where that fits, else the first of the type", () => {
-  const through = (slot: number, given: Record<string, unknown>, target = "images") =>
+test("bypasses to the input of the same position, else the first of its type", () => {
+  const through = (slot: number, node: Record<string, unknown>, target = "images") =>
     inputsOf(
       net([
         { id: 1, type: "Source" },
-        { id: 2, type: "Blur", mode: 4, in: given, values: [8] },
+        { id: 2, type: "Blur", mode: 4, in: node, values: [8] },
         { id: 3, type: "Sink", in: { [target]: [2, slot, target === "any" ? "*" : "IMAGE"] } },
       ]),
       "3",
@@ -27,7 +27,7 @@ test("a bypassed node passes on the input of its output's place where that fits,
   expect(through(2, { image: [1, 0], more: [1, 1] }, "any")).toEqual({ any: ["1", 1] });
 });
 
-test("a list of types with a star among them fits all, on either side", () => {
+test("matches any type with a list containing a star", () => {
   const through = (type: string, target: string) => {
     const file = net([
       { id: 1, type: "Source" },
@@ -41,7 +41,7 @@ test("a list of types with a star among them fits all, on either side", () => {
   expect(through("MASK", "IMAGE")).toEqual({});
 });
 
-test("a bypassed number passes on what is linked into its own widget", () => {
+test("passes a bypassed number's linked widget input through", () => {
   const file = net([
     { id: 1, type: "Source" },
     { id: 2, type: "Seeded", mode: 4, in: { seed: [1, 2, "INT", true] }, values: [1, "fixed", 2] },
@@ -50,7 +50,7 @@ test("a bypassed number passes on what is linked into its own widget", () => {
   expect(inputsOf(file, "3")).toEqual({ radius: ["1", 2] });
 });
 
-test("what a choice brings along has its places behind that choice's own, of both kinds", () => {
+test("places a choice's extra inputs and outputs after its own", () => {
   const through = (slot: number) =>
     inputsOf(
       net([
@@ -66,7 +66,7 @@ test("what a choice brings along has its places behind that choice's own, of bot
   expect(through(2)).toEqual({ any: ["1", 0] });
 });
 
-test("a primitive's number is written within the limits and on the steps of the widget, and a large one keeps its digits", () => {
+test("writes a primitive's number within widget limits and exact digits", () => {
   const led = (name: string, value: unknown, type = "FLOAT") => {
     const nodes = [
       { id: 1, type: "PrimitiveNode", values: [value, "fixed"] },
@@ -82,7 +82,7 @@ test("a primitive's number is written within the limits and on the steps of the 
   expect(led("width", "500", "INT")).toBe("500");
 });
 
-test("reroutes are followed, bypassed ones too; a muted one and one that hangs in the air lead nowhere; a ring of them ends", () => {
+test("follows reroutes, drops muted or dangling ones and stops at loops", () => {
   const over = (mode: number, from: unknown) =>
     convert(
       net([
@@ -100,7 +100,7 @@ test("reroutes are followed, bypassed ones too; a muted one and one that hangs i
   expect(codes(ring.problems)).toEqual(["broken_link"]);
 });
 
-test("a primitive's value is written over the widgets it leads to, muted or not, and over no reroute", () => {
+test("writes a primitive's value over its widgets, muted or not", () => {
   const led = (mode: number) =>
     net([
       { id: 1, type: "PrimitiveNode", mode, values: [99, "fixed"] },
@@ -117,7 +117,7 @@ test("a primitive's value is written over the widgets it leads to, muted or not,
   expect(inputsOf(over, "2")).toEqual({ radius: 4 });
 });
 
-test("a class that the service lacks is kept with its links and named with its pack; bypassed it does no harm", () => {
+test("keeps an unknown class with links and names its pack unless bypassed", () => {
   const nodes = (mode: number) => [
     { id: 1, type: "Source" },
     {
@@ -146,7 +146,7 @@ test("a class that the service lacks is kept with its links and named with its p
   expect(bypassed.problems).toEqual([]);
 });
 
-test("a link that the file does not hold, and one from a node that is not there, are reported", () => {
+test("reports links that the file lacks or that start at a missing node", () => {
   const file = net([{ id: 3, type: "Sink", in: { images: [9, 0], also: [3, 0] } }]);
   const { graph, problems } = convert({ ...file, links: file.links.slice(0, 1) });
   expect(graph["3"]?.inputs).toEqual({});
@@ -160,12 +160,12 @@ test("links that a node pack makes by rule are reported, never guessed", () => {
   expect(codes(convert({ ...net([]), extra: { ue_links: [{}] } }).problems)).toEqual(["links_by_rule"]);
 });
 
-test("what is no file of the editor is refused as none", () => {
+test("rejects files that are not the editor's", () => {
   for (const odd of [undefined, null, 3, "no", [], {}, { nodes: {} }])
     expect(convert(odd)).toEqual({ graph: {}, problems: [{ code: "not_an_editor_file" }], notices: [], rawTexts: [] });
 });
 
-test("a text of a primitive is filled in as the widget's own would be", () => {
+test("fills a primitive's text as the widget would", () => {
   const file = net([
     { id: 1, type: "PrimitiveNode", values: ["a // b"] },
     { id: 2, type: "Prompt", in: { text: [1, 0, "STRING", true] }, values: ["", ""] },
@@ -173,7 +173,7 @@ test("a text of a primitive is filled in as the widget's own would be", () => {
   expect(inputsOf(file, "2")).toEqual({ text: "a ", plain: "" });
 });
 
-test("a place is known by its own name, else by that of its widget", () => {
+test("identifies a slot by its own name, else by its widget's", () => {
   const file = net([
     { id: 1, type: "Source" },
     { id: 2, type: "Blur", in: { image: [1, 0], radius: [1, 2, "INT", true] }, values: [3] },
@@ -186,7 +186,7 @@ test("a place is known by its own name, else by that of its widget", () => {
   expect(inputsOf({ ...file, nodes: named("Breite") }, "2")).toEqual({ image: ["1", 0], radius: ["1", 2] });
 });
 
-test("of several places of one name the last counts", () => {
+test("uses the last of several slots with one name", () => {
   const file = net([
     { id: 1, type: "Source" },
     { id: 2, type: "Sink", in: { images: [1, 0], also: [1, 1] } },

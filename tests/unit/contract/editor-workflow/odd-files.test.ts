@@ -46,7 +46,7 @@ function changed(file: JsonObject, { at, how, from, value }: { at: number; how: 
   return file;
 }
 
-test("whatever is changed in a file, it becomes a graph of which every oddity has a sentence, and takes values back", async () => {
+test("turns any changed file into a graph with reports and takes values back", async () => {
   await fc.assert(
     fc.asyncProperty(fc.constantFrom(...files), fc.array(change, { minLength: 1, maxLength: 6 }), async (name, changes) => {
       const file = changes.reduce<JsonObject>(changed, structuredClone(JSON.parse(text(name))));
@@ -56,8 +56,8 @@ test("whatever is changed in a file, it becomes a graph of which every oddity ha
         Object.entries(graph).map(([id, node]) => [id, { ...node, inputs: { ...node.inputs, ...("seed" in node.inputs && { seed: 1 }) } }]),
       );
       writable(file, info).withValues(seeded).unplaced();
-      const opened = await openAnyWorkflow(JSON.stringify(file), { readCatalogue: async () => ok(info) });
-      if (!opened.ok) expect(Object.keys(messages.refusal)).toContain(opened.failure.reason.code);
+      const result = await openAnyWorkflow(JSON.stringify(file), { readCatalogue: async () => ok(info) });
+      if (!result.ok) expect(Object.keys(messages.refusal)).toContain(result.failure.reason.code);
     }),
     { numRuns: 300, seed: 20261123 },
   );
@@ -88,35 +88,35 @@ test("very long and very deep files end", () => {
 
 const many = <T>(count: number, make: (at: number) => T) => Array.from({ length: count }, (_, at) => make(at));
 
-test("a subgraph with very many inputs, each linked inside, is read in the time of its size", () => {
-  const most = 30_000;
+test("reads a subgraph with very many linked inputs in linear time", () => {
+  const max = 30_000;
   const id = "11111111-1111-1111-1111-111111111111";
-  const inner = { id: 5, type: "Unheard", inputs: many(most, (at) => ({ name: `i${at}`, link: at })) };
+  const inner = { id: 5, type: "Unheard", inputs: many(max, (at) => ({ name: `i${at}`, link: at })) };
   const definition = {
     id,
     nodes: [inner],
-    inputs: many(most, (at) => ({ name: `p${at}`, type: "*", linkIds: [at] })),
-    links: many(most, (at) => ({ id: at, origin_id: -10, origin_slot: at, target_id: 5, target_slot: at })),
+    inputs: many(max, (at) => ({ name: `p${at}`, type: "*", linkIds: [at] })),
+    links: many(max, (at) => ({ id: at, origin_id: -10, origin_slot: at, target_id: 5, target_slot: at })),
   };
   const use = {
     id: 2,
     type: id,
-    inputs: many(most, (at) => ({ name: `p${at}` })),
-    properties: { proxyWidgets: many(most, (at) => ["-1", `p${at}`]) },
+    inputs: many(max, (at) => ({ name: `p${at}` })),
+    properties: { proxyWidgets: many(max, (at) => ["-1", `p${at}`]) },
   };
   const { graph } = toApiWorkflow({ nodes: [use], links: [], definitions: { subgraphs: [definition] } }, info);
   expect(graph["2:5"]).toBeDefined();
 });
 
-test("a group node with very many reroutes and inputs is read in the time of its size", () => {
-  const most = 20_000;
-  const nodes = [{ type: "Unheard", inputs: many(most, (at) => ({ name: `i${at}` })) }, ...many(most, () => ({ type: "Reroute" }))];
-  const g = { nodes, links: many(most, (at) => [at, 0, 0, 0]) };
+test("reads a group node with many reroutes in linear time", () => {
+  const max = 20_000;
+  const nodes = [{ type: "Unheard", inputs: many(max, (at) => ({ name: `i${at}` })) }, ...many(max, () => ({ type: "Reroute" }))];
+  const g = { nodes, links: many(max, (at) => [at, 0, 0, 0]) };
   const { graph } = toApiWorkflow({ nodes: [{ id: 1, type: "workflow>g" }], links: [], extra: { groupNodes: { g } } }, info);
   expect(graph["1:0"]).toBeDefined();
 });
 
-test("a name for a file that names the same widget again and again is filled in at once", () => {
+test("fills a filename that repeats one widget at once", () => {
   const count = 100_000;
   const nodes = many(1_000, (id) => ({ id, type: "KSampler", title: "Named", widgets_values: many(100, () => 1) }));
   const prefix = "%Named.seed%".repeat(count);
@@ -252,6 +252,6 @@ test.for<[string, object | string]>([
   expect(parseJson(writeExactJson(graph))).toBeDefined();
   const parsed = parseJson(written);
   if (isObject(parsed)) writable(parsed, info).withValues(graph).unplaced();
-  const opened = await openAnyWorkflow(written, { readCatalogue: async () => ok(info) });
-  if (!opened.ok) expect(Object.keys(messages.refusal)).toContain(opened.failure.reason.code);
+  const result = await openAnyWorkflow(written, { readCatalogue: async () => ok(info) });
+  if (!result.ok) expect(Object.keys(messages.refusal)).toContain(result.failure.reason.code);
 });

@@ -1,8 +1,8 @@
 // Subgraphs and group nodes, by the editor's rules.
 import { expect, test } from "vitest";
-import { blur, convert, definition, type Given, INNER, net, OUTER, using } from "./editor-files";
+import { blur, convert, definition, INNER, net, type NodeSpec, OUTER, using } from "./editor-files";
 
-test("a subgraph's nodes are sent under its use's id, fed from outside, with the value that the definition holds", () => {
+test("sends a subgraph's nodes under the use's id with outer links", () => {
   const { graph, problems } = convert(using({}));
   expect(graph["2:5"]?.inputs).toEqual({ image: ["1", 1], radius: 6 });
   expect(graph["3"]?.inputs).toEqual({ images: ["2:5", 0] });
@@ -10,7 +10,7 @@ test("a subgraph's nodes are sent under its use's id, fed from outside, with the
   expect(problems).toEqual([]);
 });
 
-test("a muted use sends nothing of its inside, and a bypassed one passes on by the outside's types", () => {
+test("sends nothing inside a muted use, and bypasses by outer types", () => {
   expect(convert(using({ mode: 2 })).graph).toEqual({ "1": expect.anything(), "3": expect.objectContaining({ inputs: {} }) });
   expect(convert(using({ mode: 4 })).graph).toEqual({
     "1": expect.anything(),
@@ -18,7 +18,7 @@ test("a muted use sends nothing of its inside, and a bypassed one passes on by t
   });
 });
 
-test("a use that is muted or bypassed inside another subgraph sends its inside all the same, as the editor does, and is reported", () => {
+test("sends nested muted or bypassed uses as the editor does, and reports it", () => {
   const outer = (mode: number) =>
     definition(OUTER, [{ id: 7, type: INNER, mode, in: { image: [-10, 0] } }], { inputs: ["image"], outputs: [[7, 0]] });
   const nested = (mode: number) => convert(using({ type: OUTER }, [blur, outer(mode)]));
@@ -31,7 +31,7 @@ test("a use that is muted or bypassed inside another subgraph sends its inside a
   expect(convert(using({ type: OUTER }, [off, outer(4)])).problems).toEqual([]);
 });
 
-test("subgraphs in subgraphs carry the ids of all their uses, and values and links pass every edge", () => {
+test("joins the ids of nested subgraphs and passes values and links through", () => {
   const outer = definition(OUTER, [{ id: 7, type: INNER, in: { image: [-10, 0], radius: [-10, 1, "INT", true] }, values: [] }], {
     inputs: ["image", "radius"],
     outputs: [[7, 0]],
@@ -40,11 +40,11 @@ test("subgraphs in subgraphs carry the ids of all their uses, and values and lin
   const { graph } = convert(file);
   expect(graph["2:7:5"]?.inputs).toEqual({ image: ["1", 1], radius: 6 });
   expect(graph["3"]?.inputs).toEqual({ images: ["2:7:5", 0] });
-  const linked = using({ type: OUTER, in: { image: [1, 1], radius: [1, 2, "INT", true] } }, [blur, outer]);
-  expect(convert(linked).graph["2:7:5"]?.inputs).toEqual({ image: ["1", 1], radius: ["1", 2] });
+  const linkedFile = using({ type: OUTER, in: { image: [1, 1], radius: [1, 2, "INT", true] } }, [blur, outer]);
+  expect(convert(linkedFile).graph["2:7:5"]?.inputs).toEqual({ image: ["1", 1], radius: ["1", 2] });
   const primitive = {
-    ...linked,
-    nodes: linked.nodes.map((node) => (node.id === 1 ? { ...node, type: "PrimitiveNode", widgets_values: [77] } : node)),
+    ...linkedFile,
+    nodes: linkedFile.nodes.map((node) => (node.id === 1 ? { ...node, type: "PrimitiveNode", widgets_values: [77] } : node)),
   };
   expect(convert(primitive).graph["2:7:5"]?.inputs.radius).toBe(77);
 });
@@ -63,7 +63,7 @@ test("inner ids that occur twice get the next free numbers, as the editor gives 
   expect(graph["2:9"]?.inputs).toEqual({ image: ["2:4", 0], radius: 2 });
 });
 
-test("a text that a subgraph hands out is sent raw", () => {
+test("sends a subgraph's output text raw", () => {
   const prompt = definition(INNER, [{ id: 5, type: "Prompt", in: { text: [-10, 0, "STRING", true] }, values: ["a // b", ""] }], {
     inputs: ["text"],
   });
@@ -72,13 +72,13 @@ test("a text that a subgraph hands out is sent raw", () => {
   expect(rawTexts).toEqual(["2:5 text"]);
 });
 
-test("a definition that contains itself ends, and one that is not there is reported", () => {
+test("ends a recursive definition and reports a missing one", () => {
   const self = definition(INNER, [{ id: 5, type: INNER, in: { image: [-10, 0] } }], { inputs: ["image"], outputs: [[5, 0]] });
   expect(convert(using({}, [self])).graph["1"]).toBeDefined();
   expect(convert(using({}, [])).problems).toContainEqual({ code: "missing_subgraph", nodeId: "2", id: INNER });
 });
 
-test("a group node's inside is sent under its id, with the values that it holds", () => {
+test("sends a group node's inside under its id with its values", () => {
   const file = {
     ...net([
       { id: 1, type: "Source" },
@@ -112,7 +112,7 @@ test("a group node's inside is sent under its id, with the values that it holds"
   expect(graph["3"]?.inputs).toEqual({ images: ["8:1", 0] });
 });
 
-const grouped = (outer: Partial<Given>, nodes: object[], links: unknown[]) => ({
+const grouped = (outer: Partial<NodeSpec>, nodes: object[], links: unknown[]) => ({
   ...net([
     { id: 1, type: "Source" },
     { id: 8, type: "workflow/both", ...outer },
@@ -120,7 +120,7 @@ const grouped = (outer: Partial<Given>, nodes: object[], links: unknown[]) => ({
   extra: { groupNodes: { both: { nodes, links, external: [] } } },
 });
 
-test("a group node's use has no value of what a link inside feeds, nor of its control", () => {
+test("skips values of linked inner inputs and their controls", () => {
   const widget = (name: string) => ({ name, type: "INT", widget: { name } });
   const nodes = [
     { index: 0, type: "Source" },
@@ -133,7 +133,7 @@ test("a group node's use has no value of what a link inside feeds, nor of its co
   expect(graph["8:3"]?.inputs).toEqual({ radius: 33 });
 });
 
-test("what was made an input inside a group node comes behind all others, with its value and its name", () => {
+test("places a converted input of a group node last, with value and name", () => {
   const nodes = [
     { index: 0, type: "Blur", inputs: [{ name: "radius", type: "INT", widget: { name: "radius" } }], widgets_values: [1] },
     { index: 1, type: "Blur", title: "Second", widgets_values: [2] },
@@ -142,11 +142,11 @@ test("what was made an input inside a group node comes behind all others, with i
     "8:0": { inputs: { radius: 11 } },
     "8:1": { inputs: { radius: 22 } },
   });
-  const linked = grouped({ values: [22, 11], in: { "Blur radius": [1, 2, "INT", true] } }, nodes, []);
-  expect(convert(linked).graph["8:0"]?.inputs).toEqual({ radius: ["1", 2] });
+  const linkedFile = grouped({ values: [22, 11], in: { "Blur radius": [1, 2, "INT", true] } }, nodes, []);
+  expect(convert(linkedFile).graph["8:0"]?.inputs).toEqual({ radius: ["1", 2] });
 });
 
-test("inputs and outputs of a group node that a person renamed or hid go by what it says of them", () => {
+test("honours renamed and hidden slots of a group node", () => {
   const nodes = [
     { index: 0, type: "Source" },
     { index: 1, type: "Blur", inputs: [{ name: "mask", type: "MASK", label: "Where" }], widgets_values: [3] },
@@ -179,7 +179,7 @@ test("inputs and outputs of a group node that a person renamed or hid go by what
   expect(graph["8:1"]?.inputs.more).toBeUndefined();
 });
 
-test("a reroute at the edge of a group node is named by its type and followed", () => {
+test("follows a reroute at a group node's edge by type", () => {
   const nodes = [
     { index: 0, type: "Reroute", inputs: [{ name: "", type: "*" }], outputs: [{ name: "", type: "*" }] },
     { index: 1, type: "Blur", inputs: ["mask", "image"].map((name) => ({ name, type: "IMAGE" })), widgets_values: [3] },
@@ -196,7 +196,7 @@ test("a reroute at the edge of a group node is named by its type and followed", 
   expect(graph).toMatchObject({ "8:1": { inputs: { image: ["1", 1], radius: 11 } }, "3": { inputs: { images: ["8:1", 0] } } });
 });
 
-test("a file's name takes no value from a definition that nothing uses, and what is inside comes before its use", () => {
+test("ignores unused definitions in filenames and reads inner nodes first", () => {
   const named = (id: string, steps: number) => definition(id, [{ id: 5, type: "Seeded", title: "Named", values: [1, "fixed", steps] }]);
   const writer = { id: 9, type: "SaveImage", values: ["%Named.steps%"], properties: {} };
   const file = { ...net([writer]), definitions: { subgraphs: [named(INNER, 7)] } };
@@ -208,7 +208,7 @@ test("a file's name takes no value from a definition that nothing uses, and what
   expect(convert(used).graph["9"]?.inputs.filename_prefix).toBe("7");
 });
 
-test("definitions that use one another without end, and ids beyond all counting, are bounded", () => {
+test("limits recursive definitions and oversized ids", () => {
   const ids = Array.from({ length: 24 }, (_, at) => `33333333-3333-4333-8333-${String(at).padStart(12, "0")}`);
   const nested = ids.map((id, at) => {
     const next = ids[at + 1];
@@ -216,10 +216,10 @@ test("definitions that use one another without end, and ids beyond all counting,
     return definition(id, inner, { inputs: ["image"], outputs: [[5, 0]] });
   });
   const { problems } = convert({ ...using({ type: ids[0], in: {} }, nested), last_node_id: 1e300 });
-  expect(problems).toContainEqual({ code: "too_many_nodes", most: 5000 });
+  expect(problems).toContainEqual({ code: "too_many_nodes", max: 5000 });
 });
 
-test("of several widgets on one input the first that the input itself names gives the value", () => {
+test("takes the value of the widget that the input names first", () => {
   const two = definition(
     INNER,
     [
@@ -243,7 +243,7 @@ test("inputs of one name are distinguished by their order", () => {
   expect(convert({ ...file, nodes }).graph["2:5"]?.inputs).toEqual({ images: ["1", 1], also: ["1", 0] });
 });
 
-test("a value shown outside goes into every place on its input, those without a widget too", () => {
+test("writes an exposed value to every target, with or without a widget", () => {
   const shared = definition(
     INNER,
     [
@@ -256,7 +256,7 @@ test("a value shown outside goes into every place on its input, those without a 
   expect(graph["2:6"]?.inputs).toEqual({ any: 6 });
 });
 
-test("an id that several nodes have is reported, in a subgraph too", () => {
+test("reports duplicate ids, also in subgraphs", () => {
   const twice = (first: number) => [
     { id: first, type: "Source" },
     { id: first, type: "Source" },

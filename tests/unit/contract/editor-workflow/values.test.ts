@@ -6,35 +6,35 @@ import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { objectInfoSchema } from "@/lib/contract/schemas/object-info";
 import { convert, info, inputsOf, net } from "./editor-files";
 
-test("a seed has a control behind it though its class is silent, and none where the class says so", () => {
+test("expects a seed's control unless the class denies it", () => {
   expect(inputsOf(net([{ id: 1, type: "Seeded", values: [7, "randomize", 30] }]), "1")).toEqual({ seed: 7, steps: 30 });
   expect(inputsOf(net([{ id: 1, type: "Uncontrolled", values: [7, 30] }]), "1")).toEqual({ seed: 7, steps: 30 });
 });
 
-test("values that belong to no input are passed over: the edges of a box, what refreshes a list", () => {
+test("skips values without an input, such as box edges and refresh", () => {
   expect(inputsOf(net([{ id: 1, type: "Boxed", values: [{ x: 1 }, 1, 2, 3, 4, "text"] }]), "1")).toEqual({ box: { x: 1 }, after: "text" });
   const { graph, problems } = convert(net([{ id: 1, type: "Listed", values: ["Loading...", false, "refresh", "two", 4] }]));
   expect(graph["1"]?.inputs).toEqual({ kind: "two", size: 4 });
   expect(problems).toEqual([{ code: "value_missing", nodeId: "1", input: "from" }]);
 });
 
-test("a list that is refreshed has its button behind it where the class or the file says so", () => {
+test("skips a refresh button named by the class or the file", () => {
   expect(inputsOf(net([{ id: 1, type: "Refreshed", values: ["a", true, "refresh", 4] }]), "1")).toEqual({ from: "a", size: 4 });
   expect(inputsOf(net([{ id: 1, type: "Listed", values: ["a", false, "two", 4] }]), "1")).toEqual({ from: "a", kind: "two", size: 4 });
 });
 
-test("a minus zero is sent as zero, as the editor's JSON has it", () => {
+test("sends minus zero as zero like the editor", () => {
   expect(Object.is(inputsOf('{"nodes":[{"id":1,"type":"Ordered","widgets_values":[-0.0,1]}]}', "1")?.a, 0)).toBe(true);
 });
 
-test("a list that is too short is filled with defaults and reported; one that is too long is cut", () => {
+test("fills a short list with reported defaults and cuts a long one", () => {
   const { graph, problems } = convert(net([{ id: 1, type: "Seeded", values: [7] }]));
   expect(graph["1"]?.inputs).toEqual({ seed: 7, steps: 20 });
   expect(problems).toEqual([{ code: "default_used", nodeId: "1", input: "steps" }]);
   expect(inputsOf(net([{ id: 1, type: "Seeded", values: [7, "fixed", 8, "more", 9] }]), "1")).toEqual({ seed: 7, steps: 8 });
 });
 
-test("null is the first choice of a list and the default of a number", () => {
+test("reads null as a list's first choice and a number's default", () => {
   expect(inputsOf(net([{ id: 1, type: "Listed", values: ["a", null, null, null, null] }]), "1")).toEqual({
     from: "a",
     kind: "one",
@@ -55,28 +55,28 @@ test("values by name are taken by name", () => {
   });
 });
 
-test("an older file's value of what is a socket today is dropped, recognised by the number of values", () => {
+test("drops an older value of an input that is a socket today", () => {
   expect(inputsOf(net([{ id: 1, type: "Forced", values: ["a text", 640] }]), "1")).toEqual({ width: 640 });
   expect(inputsOf(net([{ id: 1, type: "Forced", values: [640] }]), "1")).toEqual({ width: 640 });
 });
 
-test("places follow the order that the class names, and what it does not name comes last", () => {
+test("orders values by the class's order, unlisted ones last", () => {
   expect(inputsOf(net([{ id: 1, type: "Unordered", values: [1, 2, 3] }]), "1")).toEqual({ a: 1, more: 2, late: 3 });
   expect(inputsOf(net([{ id: 1, type: "Ordered", values: [1, 2] }]), "1")).toEqual({ a: 1, b: 2 });
 });
 
-test("an old name of a sampler loses its beginning", () => {
+test("drops the old prefix of a sampler's name", () => {
   expect(inputsOf(net([{ id: 1, type: "KSampler", values: ["sample_euler"] }]), "1")).toEqual({ sampler_name: "euler" });
 });
 
-test("a value that its list lacks is sent as it is, and the nearest one is named", () => {
+test("sends a value missing from its list and suggests the nearest", () => {
   const { graph, problems } = convert(net([{ id: 1, type: "Listed", values: ["a", false, "refresh", "Two.bin", 1] }]));
   expect(graph["1"]?.inputs.kind).toBe("Two.bin");
   // Nothing is reported for a list that is kept elsewhere.
   expect(problems).toEqual([{ code: "value_not_listed", nodeId: "1", input: "kind", value: "Two.bin", nearest: "two" }]);
 });
 
-test("lists go in a wrapper, so that none reads as a link; a colour that is missing is the class's own", () => {
+test("wraps lists so none reads as a link, and uses the class's colour", () => {
   expect(inputsOf(net([{ id: 1, type: "Coloured", values: [undefined, [[0, 0]], ["1", 0]] }]), "1")).toEqual({
     color: "#123456",
     curve: { __type__: "CURVE", __value__: [[0, 0]] },
@@ -84,19 +84,19 @@ test("lists go in a wrapper, so that none reads as a link; a colour that is miss
   });
 });
 
-test("a whole number keeps every digit where the file is given as text", () => {
+test("keeps every digit of integers in text files", () => {
   const { graph, problems } = convert(writeExactJson(net([{ id: 1, type: "Seeded", values: [18446744073709551615n, "fixed", 1] }])));
   expect(graph["1"]?.inputs.seed).toBe(18446744073709551615n);
   expect(problems).toEqual([{ code: "digits_kept", nodeId: "1", input: "seed" }]);
 });
 
-test("comments leave a text with choices, a sign after a backslash is bare, and other texts stay", () => {
+test("strips comments from dynamic prompts only and unescapes brackets", () => {
   const values = ["a /* no */cat \\{x\\} // gone\nhttps://x", "{a|b} // stays"];
   expect(inputsOf(net([{ id: 1, type: "Prompt", values }]), "1")).toEqual({ text: "a cat {x} \nhttps:", plain: values[1] });
   expect(toApiWorkflow(net([{ id: 1, type: "Prompt", values }]), info, { fill: false }).graph["1"]?.inputs.text).toBe(values[0]);
 });
 
-test("a file's name takes the value of a node by its name for texts or its title, and keeps what it does not know", () => {
+test("fills a filename by node name or title and keeps unknown parts", () => {
   const nodes = [
     { id: 1, type: "Seeded", values: [5, "fixed", 9], properties: { "Node name for S&R": "Named" } },
     { id: 2, type: "Prompt", title: "Words", values: ["a/b", ""] },
@@ -109,7 +109,7 @@ test("a file's name takes the value of a node by its name for texts or its title
   expect(graph["5"]?.inputs.plain).toBe("%Named.steps%");
 });
 
-test("a choice that brings inputs has its values behind it and its sockets by their full names", () => {
+test("reads a dynamic choice's values and its sockets by full name", () => {
   const file = net([
     { id: 1, type: "Source" },
     { id: 2, type: "Chooser", in: { "mode.match": [1, 0] }, values: ["by", 1.5, 7] },
@@ -117,13 +117,13 @@ test("a choice that brings inputs has its values behind it and its sockets by th
   expect(inputsOf(file, "2")).toEqual({ mode: "by", "mode.factor": 1.5, "mode.match": ["1", 0], last: 7 });
 });
 
-test("behind a list with a control is what it is filtered by, where the file has that; a fraction has a control too", () => {
+test("reads a control's filter and the control of a float", () => {
   const inputs = { kind: "two", label: "a text", much: 1.5, last: 3 };
   expect(inputsOf(net([{ id: 1, type: "Drawn", values: ["two", "fixed", "", "a text", 1.5, "fixed", 3] }]), "1")).toEqual(inputs);
   expect(inputsOf(net([{ id: 1, type: "Drawn", values: ["two", "fixed", "a text", 1.5, "fixed", 3] }]), "1")).toEqual(inputs);
 });
 
-test("a file's name takes the value that a primitive writes over a widget", () => {
+test("fills a filename with the value a primitive writes", () => {
   const nodes = [
     { id: 1, type: "PrimitiveNode", values: [640] },
     { id: 2, type: "Blur", title: "Wide", in: { radius: [1, 0, "INT", true] }, values: [4] },
@@ -132,7 +132,7 @@ test("a file's name takes the value that a primitive writes over a widget", () =
   expect(inputsOf(net(nodes), "4")?.filename_prefix).toBe("640");
 });
 
-test("of values by name of a class that is not there none reads as a link", () => {
+test("reads no named value of a missing class as a link", () => {
   const { graph } = convert(
     net([
       { id: 1, type: "Unheard", in: { image: [2, 0] }, values: { crop: ["2", 0], size: 3, none: null } },
@@ -142,12 +142,12 @@ test("of values by name of a class that is not there none reads as a link", () =
   expect(graph["1"]?.inputs).toEqual({ crop: { __value__: ["2", 0] }, size: 3, none: null, image: ["2", 0] });
 });
 
-test("null is the first of the choices that bring inputs, whatever the usual one is, and the list has nothing of what that brings", () => {
+test("reads null as the first dynamic choice, without its inputs", () => {
   expect(inputsOf(net([{ id: 1, type: "Branching", values: [null, 9, 8] }]), "1")).toEqual({ mode: "a", "mode.x": 1, last: 9 });
   expect(inputsOf(net([{ id: 1, type: "Branching", values: [] }]), "1")).toEqual({ mode: "b", "mode.y": 2, last: 0 });
 });
 
-test("values by name lose an old beginning and a list that had not come, as those by place", () => {
+test("migrates named values like positional ones", () => {
   expect(inputsOf(net([{ id: 1, type: "KSampler", values: { sampler_name: "sample_euler" } }]), "1")).toEqual({ sampler_name: "euler" });
   expect(inputsOf(net([{ id: 1, type: "Listed", values: { from: "Loading...", kind: "two", size: 4 } }]), "1")).toEqual({
     kind: "two",
@@ -155,7 +155,7 @@ test("values by name lose an old beginning and a list that had not come, as thos
   });
 });
 
-test("a class by an old name is the one that the editor takes it for, unless the service has the old one", () => {
+test("maps an old class name unless the service still has it", () => {
   const old = net([{ id: 1, type: "T2IAdapterLoader", values: ["x"] }]);
   const named = { input: { required: { control_net_name: ["STRING", {}] } }, output: [] };
   expect(toApiWorkflow(old, { ControlNetLoader: named }).graph["1"]).toMatchObject({
@@ -173,14 +173,14 @@ test("a class by an old name is the one that the editor takes it for, unless the
   ]);
 });
 
-test("a text with choices is filled in however deep its braces are", () => {
+test("fills nested choices of any depth", () => {
   const values = ["{".repeat(20_000) + "a" + "}".repeat(20_000), "/* ".repeat(300_000)];
   expect(inputsOf(net([{ id: 1, type: "Prompt", values }]), "1")?.text).toBe("a");
   expect(inputsOf(net([{ id: 1, type: "Prompt", values: [values[1], ""] }]), "1")?.text === values[1]).toBe(true);
   expect(inputsOf(net([{ id: 1, type: "Prompt", values: ["/* a // b", ""] }]), "1")?.text).toBe("/* a ");
 });
 
-test("before the view of a model stand the editor's buttons, fewer in older files, and none by hand", () => {
+test("skips a model view's buttons, fewer in older files", () => {
   const model = { input: { required: { model_file: [["none"], {}], image: ["LOAD_3D", {}], width: ["INT", {}], height: ["INT", {}] } } };
   const catalogue = objectInfoSchema.parse({ Load3D: model });
   const inputs = { model_file: "a.glb", image: "", width: 768, height: 512 };

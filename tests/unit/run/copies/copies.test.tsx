@@ -1,48 +1,17 @@
-// @vitest-environment jsdom
-import { cleanup, fireEvent, screen, waitFor, within } from "@testing-library/react";
+import { fireEvent, screen, waitFor, within } from "@testing-library/react";
 import { type ReactNode } from "react";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { ConnectionProvider } from "@/components/frame/connection/connection-context";
 import { RunScreen } from "@/components/run/run-screen";
 import { createRunStore } from "@/components/run/run-store";
-import { leaveUnasked } from "@/components/ui/hooks/use-close-warning";
 import { ok } from "@/lib/shared/result";
 import { sampleText } from "../files";
 import { apiTo, openText } from "../page";
 import { renderPage } from "../render";
 import { accepted, desk, nth, refused, runCopies } from "./copies-desk";
 
-beforeEach(() => {
-  // jsdom has the element without its methods.
-});
-afterEach(() => {
-  cleanup();
-  sessionStorage.clear();
-  vi.unstubAllGlobals();
-});
-
-it("a press with Shift counts from none of the input that was varied before", async () => {
-  const method = [["area", "bicubic", "bilinear", "lanczos"]];
-  const input = { required: { first: method, second: method } };
-  vi.stubGlobal("fetch", async (path: string) =>
-    String(path).includes("object_info")
-      ? Response.json({ SaveImage: { name: "SaveImage", input, output: [], output_node: true } })
-      : Response.json({ code: "NOT_FOUND" }, { status: 404 }),
-  );
-  desk().show();
-  await openText(JSON.stringify({ "1": { class_type: "SaveImage", inputs: { first: "area", second: "area" } } }));
-  await waitFor(() => expect(document.querySelectorAll("option").length).toBeGreaterThan(0));
-  fireEvent.click(screen.getAllByRole("button", { name: "Copies" })[0] ?? document.body);
-  const dialog = within(await screen.findByRole("dialog"));
-  const box = (name: string) => dialog.getByRole<HTMLInputElement>("checkbox", { name });
-  fireEvent.click(box("lanczos"));
-  fireEvent.change(dialog.getByRole("combobox"), { target: { value: "1" } });
-  fireEvent.click(box("bicubic"), { shiftKey: true });
-  expect(dialog.getAllByRole<HTMLInputElement>("checkbox").map(({ checked }) => checked)).toEqual([true, true, false, false]);
-});
-
 describe("more than twenty copies", () => {
-  it("are asked about by their number before any is sent, and again for other values", async () => {
+  it("are confirmed with their number before sending, again for new values", async () => {
     const { sent, show } = desk();
     show();
     await runCopies({ from: "1", to: "21", step: "1" }, "Run 21 copies");
@@ -58,14 +27,14 @@ describe("more than twenty copies", () => {
 });
 
 describe("copies of a run", () => {
-  it("are seen before they are sent, go one after another under keys of their own, and end with a receipt each", async () => {
+  it("are previewed, sent in order with own keys and reported one by one", async () => {
     const { sent, show } = desk();
     show();
     await runCopies({ from: "64", to: "192", step: "64" }, "Run 3 copies");
     for (const count of [1, 2, 3]) {
-      const one = await nth(sent, count);
-      expect(one).toMatchObject({ width: 64 * count, label: `${count}/3 · width ${64 * count}` });
-      one.answer(accepted(`job-${count}`));
+      const item = await nth(sent, count);
+      expect(item).toMatchObject({ width: 64 * count, label: `${count}/3 · width ${64 * count}` });
+      item.answer(accepted(`job-${count}`));
     }
     expect(await screen.findByText("3 in the queue")).toBeTruthy();
     expect(new Set(sent.map(({ key }) => key)).size).toBe(3);
@@ -74,22 +43,7 @@ describe("copies of a run", () => {
     expect(screen.getByRole<HTMLInputElement>("textbox", { name: "width" }).value).toBe("512");
   });
 
-  it("on their way are asked about before the page is left, unless somebody was asked already", async () => {
-    const { sent, show } = desk();
-    show();
-    await runCopies({ from: "1", to: "2", step: "1" }, "Run 2 copies");
-    const first = await nth(sent, 1);
-    const asksBeforeLeaving = () => !window.dispatchEvent(new Event("beforeunload", { cancelable: true }));
-    expect(asksBeforeLeaving()).toBe(true);
-    leaveUnasked(true);
-    expect(asksBeforeLeaving()).toBe(false);
-    leaveUnasked(false);
-    first.answer(accepted("a"));
-    (await nth(sent, 2)).answer(accepted("b"));
-    await waitFor(() => expect(asksBeforeLeaving()).toBe(false));
-  });
-
-  it("stop between two sends: what is under way ends, the rest is shown as not sent and can be sent later", async () => {
+  it("stop between two requests and can send the rest later", async () => {
     const { sent, show } = desk();
     show();
     await runCopies({ from: "1", to: "3", step: "1" }, "Run 3 copies");
@@ -128,17 +82,7 @@ describe("copies of a run", () => {
     expect(screen.getByRole("button", { name: "Submit the remaining 2 copies" })).toBeTruthy();
   });
 
-  it("end at a refused key, which the rest would meet too", async () => {
-    const { sent, show } = desk();
-    show();
-    await runCopies({ from: "1", to: "3", step: "1" }, "Run 3 copies");
-    (await nth(sent, 1)).answer(refused(502, "UPSTREAM_REFUSED_KEY"));
-    expect(await screen.findByText("1 refused · 2 not sent")).toBeTruthy();
-    expect(screen.getByText("Enter a valid key for this connection in Settings.")).toBeTruthy();
-    expect(sent).toHaveLength(1);
-  });
-
-  it("with an unknown outcome are shown as that, never sent again, and the others go on", async () => {
+  it("with an unknown outcome are never sent again, and the others continue", async () => {
     const { sent, show } = desk();
     show();
     await runCopies({ from: "1", to: "2", step: "1" }, "Run 2 copies");
@@ -150,7 +94,7 @@ describe("copies of a run", () => {
     expect(sent).toHaveLength(2);
   });
 
-  it("that three times in a row cannot run are not sent to the end", async () => {
+  it("stop after three failures in a row", async () => {
     const { sent, show } = desk();
     show();
     await runCopies({ from: "1", to: "9", step: "1" }, "Run 9 copies");
@@ -160,11 +104,11 @@ describe("copies of a run", () => {
     expect(sent).toHaveLength(3);
   });
 
-  it("are cancelled where they still wait, after a moment to take it back, or at once when the page goes away", async () => {
-    const asked: unknown[] = [];
+  it("are cancelled with Undo, or at once when the page closes", async () => {
+    const requests: unknown[] = [];
     // Replaces the service that this page calls.
     vi.stubGlobal("fetch", async (_path: string, { body }: { body: string }) => {
-      asked.push(JSON.parse(body));
+      requests.push(JSON.parse(body));
       return Response.json({ cleared: false, deleted: ["two"] });
     });
     const { sent, show } = desk();
@@ -175,14 +119,13 @@ describe("copies of a run", () => {
     fireEvent.click(await screen.findByRole("button", { name: "Cancel waiting" }));
     fireEvent.click(screen.getByRole("button", { name: "Undo" }));
     fireEvent.click(screen.getByRole("button", { name: "Cancel waiting" }));
-    expect(asked).toEqual([]);
+    expect(requests).toEqual([]);
     window.dispatchEvent(new Event("pagehide"));
-    await waitFor(() => expect(asked).toEqual([{ delete: ["one", "two"] }]));
+    await waitFor(() => expect(requests).toEqual([{ delete: ["one", "two"] }]));
     page.unmount();
-    vi.unstubAllGlobals();
   });
 
-  it("cut off by a reload are asked after, and nothing is sent again", async () => {
+  it("are looked up after a reload, and nothing is sent again", async () => {
     const report = (key: string) => ok({ state: "accepted" as const, answer: { prompt_id: `found-${key.length}` } });
     const { sent, show } = desk({ reportSubmission: async (key) => report(key) });
     const page = show();
@@ -196,13 +139,13 @@ describe("copies of a run", () => {
     expect(sent).toHaveLength(2);
   });
 
-  it("cut off by a reload can be sent to the end: the rest as it was meant, under the keys it had", async () => {
+  it("resume after a reload with the same inputs and keys", async () => {
     const { sent, show } = desk();
     const page = show();
     await runCopies({ from: "64", to: "192", step: "64" }, "Run 3 copies");
     (await nth(sent, 1)).answer(refused(429, "QUEUE_LIMIT"));
     await screen.findByText("1 refused · 2 not sent");
-    const kept = sent.map(({ key }) => key);
+    const keys = sent.map(({ key }) => key);
     page.unmount();
     show(createRunStore());
     fireEvent.click(await screen.findByRole("button", { name: "Submit the remaining 3 copies" }));
@@ -213,10 +156,10 @@ describe("copies of a run", () => {
       [128, "2/3 · width 128"],
       [192, "3/3 · width 192"],
     ]);
-    expect(sent[1]?.key).toBe(kept[0]);
+    expect(sent[1]?.key).toBe(keys[0]);
   });
 
-  it("sent with extra data of their own are not kept over a reload, and that is shown", async () => {
+  it("with own extra data are not kept over a reload, with a notice", async () => {
     const { sent, show } = desk();
     const page = show();
     await openText(sampleText("01-invert"));
@@ -231,7 +174,7 @@ describe("copies of a run", () => {
     expect(screen.queryByRole("button", { name: /^Send the/ })).toBeNull();
   });
 
-  it("stand in one line beside another workflow, and in full when they are asked for", async () => {
+  it("are one line beside another workflow and expand on request", async () => {
     const { sent, show } = desk();
     show();
     await runCopies({ from: "1", to: "2", step: "1" }, "Run 2 copies");
@@ -247,7 +190,7 @@ describe("copies of a run", () => {
     expect(screen.getByRole("list", { name: "Result of each copy" })).toBeTruthy();
   });
 
-  it("of another connection are shown with the way there, and nothing is sent or cancelled from here", async () => {
+  it("of another connection are shown read-only with a link", async () => {
     const { sent, show } = desk();
     const connections = ["studio", "laptop"].map((id) => ({ id, name: id, embedded: false }));
     const on = (currentId: string, page: ReactNode) => (
@@ -267,7 +210,7 @@ describe("copies of a run", () => {
     expect(screen.queryByRole("button", { name: /^Send the/ })).toBeNull();
   });
 
-  it("of another member are nobody's business after a reload", async () => {
+  it("of another member stay hidden after a reload", async () => {
     const { sent, show } = desk();
     const page = show();
     await runCopies({ from: "1", to: "1", step: "1" }, "Run 1 copy");

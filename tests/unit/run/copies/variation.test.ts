@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { firstStep, labelOf, type Typed, variationOf, type Way, waysOf } from "@/components/run/copies/variation";
+import { firstStep, labelOf, type Typed, type VariationKind, variationKindsOf, variationOf } from "@/components/run/copies/variation";
 import { type Control, type FormField } from "@/components/run/form/form-model";
 
 const nothing: Typed = { list: "", from: "", to: "", step: "", count: "", chosen: [], pictures: [] };
@@ -7,7 +7,7 @@ const field = (control: Control, name = "value"): FormField => ({ name, value: u
 const number = field({ kind: "number", integer: true, min: 0, max: 1000 });
 const free = field({ kind: "number", integer: false });
 
-function valuesOf(of: FormField, way: Way, typed: Partial<Typed>) {
+function valuesOf(of: FormField, way: VariationKind, typed: Partial<Typed>) {
   const variation = variationOf(of, way, { ...nothing, ...typed });
   return variation.ok ? variation.values : variation.problem;
 }
@@ -18,22 +18,22 @@ describe("a range", () => {
     expect(valuesOf(number, "range", { from: "1", to: "9", step: "3" })).toEqual([1, 4, 7]);
   });
 
-  it("falls as it rises, whatever the sign of its step", () => {
+  it("falls as it rises for either sign of its step", () => {
     expect(valuesOf(number, "range", { from: "3", to: "1", step: "1" })).toEqual([3, 2, 1]);
     expect(valuesOf(number, "range", { from: "1", to: "3", step: "-1" })).toEqual([1, 2, 3]);
   });
 
-  it("of fractions adds up to the very numbers that were meant", () => {
+  it("sums fractions exactly", () => {
     expect(valuesOf(free, "range", { from: "0.1", to: "0.5", step: "0.1" })).toEqual([0.1, 0.2, 0.3, 0.4, 0.5]);
   });
 
-  it("of a million steps is refused as too many, and of none as too few", () => {
-    expect(valuesOf(free, "range", { from: "0", to: "1000000", step: "1" })).toEqual({ why: "too_many", most: 1000 });
+  it("is refused with a million steps or none", () => {
+    expect(valuesOf(free, "range", { from: "0", to: "1000000", step: "1" })).toEqual({ why: "too_many", max: 1000 });
     expect(valuesOf(free, "range", { from: "0", to: "1", step: "0" })).toEqual({ why: "no_step" });
     expect(valuesOf(free, "range", { from: "0", to: "", step: "1" })).toEqual({ why: "no_range" });
   });
 
-  it("of whole numbers keeps every digit", () => {
+  it("keeps every digit of whole numbers", () => {
     const last = 18446744073709551615n;
     expect(valuesOf(free, "range", { from: String(last - 2n), to: String(last), step: "1" })).toEqual([last - 2n, last - 1n, last]);
     expect(valuesOf(free, "range", { from: "1125899906842002", to: "1125899906842001", step: "1" })).toEqual([
@@ -42,7 +42,7 @@ describe("a range", () => {
   });
 });
 
-describe("the step to begin with", () => {
+describe("the default step", () => {
   const step = (name: string, value: unknown, control: Partial<Extract<Control, { kind: "number" }>>) =>
     firstStep({ name, value, control: { kind: "number", integer: false, ...control } });
   it.each([
@@ -56,17 +56,17 @@ describe("the step to begin with", () => {
     ["one that can be seen where the service's is small", step("denoise", 0.6, { step: 0.01, min: 0, max: 1 }), "0.1"],
     ["the service's within a narrow range", step("noise", 0.01, { step: 0.001, min: 0, max: 0.1 }), "0.001"],
     ["a tenth for a fraction that nobody describes", step("strength", 0.6, {}), "0.1"],
-  ])("is %s", (_, found, wanted) => expect(found).toBe(wanted));
+  ])("is %s", (_, match, expected) => expect(match).toBe(expected));
 });
 
 describe("a list", () => {
-  it("of numbers is apart by commas or lines, and names the line that is none", () => {
+  it("splits numbers by commas or lines and names a bad line", () => {
     expect(valuesOf(free, "list", { list: "1, 2\n3.5\n\n" })).toEqual([1, 2, 3.5]);
     expect(valuesOf(free, "list", { list: "18446744073709551615" })).toEqual([18446744073709551615n]);
     expect(valuesOf(free, "list", { list: "1\ntwo" })).toEqual({ why: "no_number", line: 2, text: "two" });
   });
 
-  it("of texts has a line each, or what is between lines of ---", () => {
+  it("splits texts by line or by ---", () => {
     const text = field({ kind: "long-text" });
     expect(valuesOf(text, "list", { list: "a red fox\na blue fox\n" })).toEqual(["a red fox", "a blue fox"]);
     expect(valuesOf(text, "list", { list: "one\ntwo\n---\nthree\n---\n" })).toEqual(["one\ntwo", "three"]);
@@ -79,7 +79,7 @@ describe("a list", () => {
     expect(valuesOf(number, "list", { list: "-1" })).toEqual({ why: "too_small", value: "-1", limit: "0" });
   });
 
-  it("of colours is whole numbers from black to white, or within the limits of the service", () => {
+  it("of colours has whole numbers within the limits", () => {
     const color = field({ kind: "color" });
     expect(valuesOf(color, "list", { list: "0 16777215" })).toEqual([0, 16777215]);
     expect(valuesOf(color, "list", { list: "12.5" })).toEqual({ why: "not_whole", value: "12.5" });
@@ -92,7 +92,7 @@ describe("a list", () => {
     expect(valuesOf(field({ kind: "color", max: 4294967295 }), "list", { list: "4294967295" })).toEqual([4294967295]);
   });
 
-  it("of nothing is no run", () => {
+  it("runs nothing when empty", () => {
     expect(valuesOf(free, "list", { list: " \n" })).toEqual({ why: "none" });
   });
 });
@@ -112,19 +112,19 @@ describe("random seeds", () => {
   });
 });
 
-it("choices and switches are taken in the order of the list, and pictures in the order of their choice", () => {
+it("takes choices, switches and pictures in order", () => {
   expect(valuesOf(field({ kind: "choice", options: ["a", "b", 3] }), "chosen", { chosen: [3, "a", "gone"] })).toEqual(["a", 3]);
   expect(valuesOf(field({ kind: "switch" }), "chosen", { chosen: [false, true] })).toEqual([true, false]);
   expect(valuesOf(field({ kind: "image" }), "pictures", { pictures: ["b.png", "a.png"] })).toEqual(["b.png", "a.png"]);
 });
 
-it("a seed begins with random ones, any other number with a range, and what cannot be typed has no way", () => {
-  expect(waysOf(field({ kind: "number", integer: true }, "noise_seed"))[0]).toBe("random");
-  expect(waysOf(number)[0]).toBe("range");
-  expect(waysOf(field({ kind: "fixed" }))).toEqual([]);
+it("starts with random seeds and ranges for numbers, and rejects other types", () => {
+  expect(variationKindsOf(field({ kind: "number", integer: true }, "noise_seed"))[0]).toBe("random");
+  expect(variationKindsOf(number)[0]).toBe("range");
+  expect(variationKindsOf(field({ kind: "fixed" }))).toEqual([]);
 });
 
-it("a label tells which copy it is and by what; what may be a secret is left out of it", () => {
+it("names the copy and its variation without secrets", () => {
   expect(labelOf("seed", 18446744073709551615n, { index: 2, total: 12 })).toBe("3/12 · seed 18446744073709551615");
   expect(labelOf("text", "a\n  b", { index: 0, total: 1 })).toBe("1/1 · text a b");
   expect(labelOf("text", "x".repeat(500), { index: 0, total: 1 }).length).toBeLessThan(80);

@@ -1,11 +1,9 @@
-// @vitest-environment jsdom
 // A photo with the computer's camera, using cameras that deliver no pictures, since jsdom draws none.
-import { act, cleanup, fireEvent, screen, within } from "@testing-library/react";
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { act, fireEvent, screen, within } from "@testing-library/react";
+import { beforeEach, expect, it, vi } from "vitest";
 import { type SendPicture } from "@/components/run/form/controls/picture-api";
 import { PictureControl } from "@/components/run/form/controls/picture-control";
 import { ok } from "@/lib/shared/result";
-import { standInForDialogs } from "@/tests/support/jsdom-parts";
 import { renderPage } from "../render";
 
 class Track extends EventTarget {
@@ -18,23 +16,22 @@ class Track extends EventTarget {
 }
 
 let tracks: Track[];
-let asked: (MediaStreamConstraints | undefined)[];
+let constraints: (MediaStreamConstraints | undefined)[];
 let open: () => Promise<void>;
 let cameras: string[];
 
 beforeEach(() => {
-  standInForDialogs();
-  [tracks, asked, cameras] = [[], [], ["Front", "Desk"]];
+  [tracks, constraints, cameras] = [[], [], ["Front", "Desk"]];
   open = async () => undefined;
   vi.stubGlobal("navigator", {
     ...navigator,
     userAgent: navigator.userAgent,
     language: "en",
     mediaDevices: {
-      getUserMedia: async (wanted: { video: { deviceId?: { exact: string } } }) => {
-        asked.push(wanted);
+      getUserMedia: async (constraint: { video: { deviceId?: { exact: string } } }) => {
+        constraints.push(constraint);
         await open();
-        const track = new Track(wanted.video.deviceId?.exact ?? cameras[0] ?? "");
+        const track = new Track(constraint.video.deviceId?.exact ?? cameras[0] ?? "");
         tracks.push(track);
         return { getTracks: () => [track], getVideoTracks: () => [track] };
       },
@@ -53,16 +50,12 @@ beforeEach(() => {
     give(new Blob([new Uint8Array(this.width + this.height)], { type }));
   });
 });
-afterEach(() => {
-  cleanup();
-  vi.unstubAllGlobals();
-});
 
 function show() {
-  const sent: File[] = [];
+  const files: File[] = [];
   const values: unknown[] = [];
   const sendPicture: SendPicture = async (file) => {
-    sent.push(file);
+    files.push(file);
     return ok({ name: "kept.jpg" });
   };
   const listAssets = async () => ok({ assets: [], total: 0, has_more: false });
@@ -80,7 +73,7 @@ function show() {
       onRunning={() => undefined}
     />,
   );
-  return { sent, values };
+  return { sent: files, values };
 }
 
 const dialog = () => within(screen.getByRole("dialog", { name: "Take a photo" }));
@@ -91,7 +84,7 @@ const begin = async () => {
 };
 const seePicture = async () => fireEvent.playing(await dialog().findByLabelText("What the camera sees"));
 
-it("takes a photo that is looked at, taken again, and given as it was seen; then the camera is off", async () => {
+it("takes, retakes and uses a photo as shown, then turns off", async () => {
   const { sent, values } = show();
   await begin();
   await dialog().findByLabelText("What the camera sees");
@@ -121,12 +114,12 @@ it("changes to another camera, and the first is off", async () => {
   expect([...choice.options].map(({ text }) => text)).toEqual(["Front", "Desk"]);
   await act(async () => void fireEvent.change(choice, { target: { value: "Desk" } }));
   await seePicture();
-  expect(asked.map((wanted) => wanted?.video)).toMatchObject([{}, { deviceId: { exact: "Desk" } }]);
+  expect(constraints.map((constraint) => constraint?.video)).toMatchObject([{}, { deviceId: { exact: "Desk" } }]);
   expect(tracks.map(({ isOn }) => isOn)).toEqual([false, true]);
   expect(dialog().getByRole<HTMLSelectElement>("combobox", { name: "Camera" }).value).toBe("Desk");
 });
 
-it("leaves no camera on that came after the dialog was closed", async () => {
+it("stops a camera that starts after the dialog closed", async () => {
   let come: () => void = () => undefined;
   open = () => new Promise((resolve) => (come = resolve));
   show();

@@ -1,11 +1,18 @@
 // Inputs that depend on a choice, lists that grow, and values that a list lacks: the form shows what the graph contains.
-import { describe, expect, it } from "vitest";
+import fc from "fast-check";
+import { describe, expect, it, test } from "vitest";
 import { missingInputs, valueChecker } from "@/components/run/form/checks";
-import { formBuilder } from "@/components/run/form/form-model";
+import { formBuilder, withInput } from "@/components/run/form/form-model";
+import { missingClassErrors, placeProblems } from "@/components/run/form/problems";
 import { createRunStore } from "@/components/run/run-store";
+import { openWorkflow } from "@/components/run/workflow/open-workflow";
+import { leftOut } from "@/components/run/workflow/workflow-contents";
+import { own } from "@/lib/contract/json/own";
 import { nearestOf } from "@/lib/contract/nodes/input-spec";
+import { type NodeErrors } from "@/lib/contract/schemas/execution";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type ObjectInfo, objectInfoSchema } from "@/lib/contract/schemas/object-info";
+import { placesInWorkflow, readPlaces } from "@/lib/contract/secrets/secret-places";
 
 const size = (name: string) => ({ [name]: ["INT", { default: 512, min: 1, max: 4096 }] });
 const catalogue: ObjectInfo = {
@@ -69,7 +76,7 @@ function openedStore() {
 }
 
 describe("a choice with inputs of its own", () => {
-  it("shows those of what is chosen under the names of the API format", () => {
+  it("shows the chosen option's inputs under API names", () => {
     expect(named(graph, "1")).toEqual([
       ["input", "link"],
       ["resize_type", "choice"],
@@ -81,7 +88,7 @@ describe("a choice with inputs of its own", () => {
     ]);
   });
 
-  it("brings the inputs of another choice in its place, keeps what both have, and drops the rest", () => {
+  it("swaps the inputs, keeps shared values and drops the rest", () => {
     const choose = (store: ReturnType<typeof openedStore>, value: string) => {
       store.edit(1, { nodeId: "1", name: "resize_type", value }, catalogue);
       return store.get();
@@ -106,8 +113,8 @@ describe("a choice with inputs of its own", () => {
   });
 });
 
-describe("a list that grows", () => {
-  it("shows what is in it, and the next place where a form can fill one", () => {
+describe("a growing list", () => {
+  it("shows its items and the next slot when a form can fill it", () => {
     expect(named(graph, "2")).toEqual([
       ["images.image0", "link"],
       ["images.image1", "link"],
@@ -117,14 +124,14 @@ describe("a list that grows", () => {
   });
 });
 
-describe("a value that the list does not have", () => {
+describe("a value missing from its list", () => {
   it("is shown before anything is sent, with the nearest one", () => {
     expect(valueChecker(graph, ["1"], catalogue)(graph)["1"]?.errors).toMatchObject([
       { type: "value_not_in_list", extra_info: { input_name: "method", received_value: "Bilinar", nearest: "bilinear" } },
     ]);
   });
 
-  it("is shown where the list is empty, except for lists that hold not all of their values", () => {
+  it("is shown for an empty list unless the list is partial", () => {
     const empty = objectInfoSchema.parse({
       Load: { input: { required: { name: [[]], other: ["COMBO", {}], far: ["COMBO", { remote: { route: "/x" } }] } }, output: [] },
     });
@@ -141,10 +148,121 @@ describe("a value that the list does not have", () => {
     expect(fieldsOf(graph, "3")[0]?.control).toEqual({ kind: "image", options: ["one.png", "two.png"] });
   });
 
-  it("has the nearest by name whatever its folder, case and ending, and none where nothing is near", () => {
+  it("suggests the nearest name whatever its folder, case or ending", () => {
     const models = ["sdxl/Base_1.0.safetensors", "flux-dev.safetensors"];
     expect(nearestOf("base_1.0.ckpt", models)).toBe(models[0]);
     expect(nearestOf("flux_dev", models)).toBe(models[1]);
     expect(nearestOf("entirely other", ["euler"])).toBeUndefined();
   });
+});
+
+const inherited = ["__proto__", ...Object.getOwnPropertyNames(Object.prototype).filter((name) => name !== "__proto__")];
+const word = fc.constantFrom(...inherited, "1", "image");
+
+function open(id: string, classType: string, input: string) {
+  const nodes = [
+    [id, { class_type: classType, inputs: Object.fromEntries([[input, "text"]]) }],
+    ["last", { class_type: "SaveImage", inputs: { images: [id, 0] } }],
+  ];
+  const workflowResult = openWorkflow(JSON.stringify(Object.fromEntries(nodes)), "file.json");
+  if (!workflowResult.ok) throw new Error(`refused: ${workflowResult.failure.reason.code}`);
+  return workflowResult.value;
+}
+
+const errorsOn = (id: string, classType: string, input: string): NodeErrors =>
+  Object.fromEntries([
+    [
+      id,
+      {
+        class_type: classType,
+        dependent_outputs: [],
+        errors: [{ type: "value_not_in_list", message: "", details: "", extra_info: { input_name: input } }],
+      },
+    ],
+  ]);
+
+describe("names inherited by every object", () => {
+  it("opens, is edited, and carries its errors like any other", () => {
+    fc.assert(
+      fc.property(word, word, word, fc.boolean(), (id, classType, input, hasCatalogue) => {
+        const file = open(id, classType, input);
+        const form = formBuilder(file.graph, file.order, hasCatalogue ? {} : undefined)(file.graph);
+        expect(form.map((node) => node.id)).toEqual([id, "last"]);
+        expect(form[0]?.title).toBe(classType);
+        expect(form[0]?.isKnown).toBe(!hasCatalogue);
+        expect(form[0]?.fields.map(({ name, value }) => [name, value])).toEqual([[input, "text"]]);
+        expect(form[1]?.fields[0]?.control).toMatchObject({ kind: "link", fromId: id, fromTitle: classType });
+
+        expect(placeProblems(form, {})).toEqual({ byNode: {}, strays: [], nodeCount: 0 });
+        const placed = placeProblems(form, errorsOn(id, classType, input));
+        expect(placed).toMatchObject({ strays: [], first: { nodeId: id, field: input }, nodeCount: 1 });
+        expect(own(own(placed.byNode, id)?.fields, input)).toHaveLength(1);
+
+        const store = createRunStore();
+        store.open(file);
+        store.edit(1, { nodeId: id, name: input, value: 7 });
+        const typed = store.get();
+        expect(own(own(typed.opened?.graph, id)?.inputs, input)).toBe(7);
+        expect(Object.keys(typed.opened?.graph ?? {})).toEqual(Object.keys(file.graph));
+      }),
+    );
+  });
+
+  it("is not found when the graph lacks it", () => {
+    const { graph } = open("1", "X", "text");
+    for (const name of inherited) {
+      expect(withInput(graph, name, "text", 1)).toBe(graph);
+      expect(
+        missingClassErrors(graph, { code: "missing_node_type", message: "", details: { node_id: name }, status: 400 }),
+      ).toBeUndefined();
+    }
+  });
+
+  it("is an empty field when required but missing", () => {
+    for (const name of inherited) {
+      const { graph, order } = open("1", "X", "other");
+      const info = { X: { input: { required: Object.fromEntries([[name, ["STRING", {}]]]) } } };
+      const field = formBuilder(graph, order, info)(graph)[0]?.fields.find((each) => each.name === name);
+      expect(field).toEqual({ name, value: undefined, control: { kind: "text" } });
+    }
+  });
+});
+
+const node = (inputs: Record<string, unknown>) => ({ class_type: "Any", inputs });
+
+test("opens masked inputs empty and drops masked fields", () => {
+  const workflow = {
+    prompt: { "1": node({ api_key: "[REDACTED]", text: "see https://x.test/?token=[REDACTED]", seed: 4 }) },
+    extra_data: { api_key_partner: "[REDACTED]", extra_pnginfo: { workflow: { nodes: [{ widgets_values: ["[REDACTED]", 1] }] } } },
+  };
+  const secretPlaces = placesInWorkflow(workflow);
+  const workflowResult = openWorkflow(JSON.stringify(workflow), undefined, { leavesOut: secretPlaces });
+  expect(workflowResult.ok && workflowResult.value.graph["1"]?.inputs).toEqual({
+    api_key: "",
+    text: "see https://x.test/?token=",
+    seed: 4,
+  });
+  expect(workflowResult.ok && workflowResult.value.extraData).toEqual({
+    extra_pnginfo: { workflow: { nodes: [{ widgets_values: ["", 1] }] } },
+  });
+  expect(JSON.stringify(workflowResult)).not.toContain("REDACTED");
+});
+
+test("removes a key from typed text, also one without a known shape", () => {
+  const graph = { "1": node({ a: "before sk-0123456789abcdefghij after", b: "plain", c: "kept" }) };
+  const places = ["a", "b"].map((input) => ({ kind: "input" as const, node_id: "1", node: "Any", input }));
+  const remaining = leftOut({ graph, extraData: { token: "t", deep: { secret: "s", steps: 1 } } }, [
+    ...places,
+    { kind: "extra", path: ["token"] },
+    { kind: "extra", path: ["deep", "secret"] },
+    { kind: "error" },
+  ]);
+  expect(remaining).toEqual({ graph: { "1": node({ a: "before  after", b: "", c: "kept" }) }, extraData: { deep: { steps: 1 } } });
+});
+
+test("places that a service made up are not read", () => {
+  expect(readPlaces([{ kind: "input" }, { kind: "else" }, 5, { kind: "extra", path: "a" }, { kind: "error" }])).toEqual([
+    { kind: "error" },
+  ]);
+  expect(readPlaces("no list")).toEqual([]);
 });

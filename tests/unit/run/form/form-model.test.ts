@@ -1,16 +1,20 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, test } from "vitest";
 import { formBuilder, type FormNode, withInput } from "@/components/run/form/form-model";
+import { missingClassErrors, placeProblems, problemSentence } from "@/components/run/form/problems";
+import { writable } from "@/lib/contract/editor-workflow/write-file";
+import { parseFailure } from "@/lib/contract/failure";
+import { filledTexts, withTexts } from "@/lib/contract/nodes/fill-texts";
 import { readInputSpec } from "@/lib/contract/nodes/input-spec";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type ObjectInfo, objectInfoSchema } from "@/lib/contract/schemas/object-info";
 import { topologicalOrder } from "@/lib/contract/workflow/graph";
-import { catalogue, sampleGraph } from "../files";
+import { catalogue, refusals, sampleGraph } from "../files";
 
 const build = (graph: Graph, info?: ObjectInfo) => formBuilder(graph, topologicalOrder(graph), info)(graph);
 const control = (form: FormNode[], id: string, name: string) =>
   form.find((node) => node.id === id)?.fields.find((field) => field.name === name)?.control;
 
-describe("the form of a graph, where the service describes its nodes", () => {
+describe("the form of a graph with a catalogue", () => {
   const graph = sampleGraph("02-poster-from-photo");
   const form = build(graph, catalogue());
 
@@ -28,7 +32,7 @@ describe("the form of a graph, where the service describes its nodes", () => {
     expect(build(graph)[5]?.title).toBe("SaveImage");
   });
 
-  it("gives each literal the control that its description asks for", () => {
+  it("gives each literal the control its description requires", () => {
     expect(control(form, "1", "image")).toEqual({ kind: "image", options: [] });
     expect(control(form, "2", "upscale_method")).toEqual({
       kind: "choice",
@@ -40,11 +44,11 @@ describe("the form of a graph, where the service describes its nodes", () => {
     expect(control(form, "6", "filename_prefix")).toEqual({ kind: "text" });
   });
 
-  it("shows a link as the node it comes from and the output it takes", () => {
+  it("shows a link as its source node and output", () => {
     expect(control(form, "2", "image")).toEqual({ kind: "link", fromId: "1", fromTitle: "Photo", output: 0, outputName: "IMAGE" });
   });
 
-  it("shows a required input that the file leaves out: a link as not connected, a literal as an empty field", () => {
+  it("shows a missing required input as unconnected or empty", () => {
     const bare: Graph = { "4": { class_type: "SaveImage", inputs: {} } };
     const fields = build(bare, catalogue())[0]?.fields;
     expect(fields?.map(({ name, control: { kind } }) => [name, kind])).toEqual([
@@ -55,12 +59,12 @@ describe("the form of a graph, where the service describes its nodes", () => {
 
   it("says which classes the service lacks", () => {
     const production = build(sampleGraph("08-production-sdxl"), catalogue());
-    expect(production.find(({ id }) => id === "1")?.known).toBe(false);
-    expect(production.find(({ id }) => id === "40")?.known).toBe(true);
+    expect(production.find(({ id }) => id === "1")?.isKnown).toBe(false);
+    expect(production.find(({ id }) => id === "40")?.isKnown).toBe(true);
   });
 });
 
-describe("the form of a graph, where nothing is known but the values", () => {
+describe("the form of a graph without a catalogue", () => {
   const form = build({
     "1": {
       class_type: "Anything",
@@ -93,13 +97,13 @@ describe("the form of a graph, where nothing is known but the values", () => {
     });
   });
 
-  it("knows the two nodes that load pictures, and takes no other text for one", () => {
+  it("recognizes the two image loaders and no other text", () => {
     expect(control(form, "2", "image")).toEqual({ kind: "image" });
     expect(control(form, "3", "image")).toEqual({ kind: "text" });
   });
 
   it("calls no class unknown", () => {
-    expect(form.every(({ known }) => known)).toBe(true);
+    expect(form.every(({ isKnown }) => isKnown)).toBe(true);
   });
 });
 
@@ -113,7 +117,7 @@ describe("an edit", () => {
     expect(graph["1"]?.inputs.width).toBe(512);
   });
 
-  it("to the same value, or of a node that is not there, changes nothing", () => {
+  it("changes nothing for the same value or a missing node", () => {
     expect(withInput(graph, "1", "width", 512)).toBe(graph);
     expect(withInput(graph, "99", "width", 1)).toBe(graph);
   });
@@ -135,7 +139,7 @@ describe("an edit", () => {
   });
 });
 
-it("a text that fills a screen has a large field, whatever the service calls it", () => {
+it("shows a long text in a large field", () => {
   const long = "x".repeat(1000);
   const graph = { "1": { class_type: "StringConcatenate", inputs: { string_a: long, string_b: "short", delimiter: "" } } };
   const info = {
@@ -145,9 +149,147 @@ it("a text that fills a screen has a large field, whatever the service calls it"
   expect(node?.fields.map(({ control }) => control.kind)).toEqual(["long-text", "text", "text"]);
 });
 
-it("a whole number beyond a double is a number field, and the range of a seed is its own", () => {
+it("uses a number field beyond a double and the seed's own range", () => {
   const graph = { "1": { class_type: "Noise", inputs: { noise_seed: 18446744073709551615n } } };
   expect(formBuilder(graph, ["1"])(graph)[0]?.fields[0]?.control).toEqual({ kind: "number", integer: true });
   const spec = readInputSpec("noise_seed", ["INT", { min: 0, max: 18446744073709551615n }]);
   expect(spec).toMatchObject({ kind: "number", max: 18446744073709551615n });
+});
+
+describe("fill texts", () => {
+  const catalogue: ObjectInfo = { Encode: { input: { required: { text: ["STRING", { dynamicPrompts: true }], note: ["STRING", {}] } } } };
+  const at = new Date(2026, 2, 5, 7, 8, 9);
+  const saving = (filename_prefix: string, class_type = "SaveImage"): Graph => ({
+    "1": { class_type, inputs: { filename_prefix } },
+    "2": { class_type: "KSampler", inputs: { seed: 42, sampler_name: "a/b", model: ["3", 0] }, _meta: { title: "Mine" } },
+  });
+  const prefix = (text: string, class_type?: string) => filledTexts(saving(text, class_type), catalogue, { at, draw: 1 })[0]?.text;
+  const prompt = (text: string, draw = 1, name = "text") =>
+    filledTexts({ "1": { class_type: "Encode", inputs: { [name]: text } } }, catalogue, { at, draw })[0]?.text;
+
+  test("fills the date and node values and leaves server placeholders", () => {
+    expect(prefix("%date:yyyy-MM-dd%/%date:hhmmss%_%date:d.M%")).toBe("2026-03-05/070809_%date:d.M%");
+    expect(prefix("%date:yy-M-d%")).toBe("26-3-5");
+    expect(prefix("%KSampler.seed%-%Mine.sampler_name%")).toBe("42-a_b");
+    for (const text of ["%width%x%height%", "%year%", "%Nobody.seed%", "%KSampler.model%", "plain"]) expect(prefix(text)).toBeUndefined();
+    expect(prefix("%date:yyyy%", "PreviewImage")).toBeUndefined();
+  });
+
+  test("picks one alternative per draw and reaches all in time", () => {
+    expect(prompt("a {red|blue} cat", 3)).toBe(prompt("a {red|blue} cat", 3));
+    const seen = new Set(Array.from({ length: 40 }, (_, draw) => prompt("{red|{dark|light} blue}", draw)));
+    expect([...seen].sort()).toEqual(["dark blue", "light blue", "red"]);
+    expect(prompt("one /* not this */two // nor this\nthree")).toBe("one two \nthree");
+    expect(prompt("a \\{b\\|c\\}")).toBe("a {b|c}");
+    expect(prompt("a \\\\{b} \\(c\\) \\")).toBe("a \\\\b \\(c\\) \\");
+    expect(prompt("{a|b}", 1, "note")).toBeUndefined();
+  });
+
+  test("changes only these texts in the graph", () => {
+    const graph = saving("%date:yyyy%");
+    const texts = filledTexts(graph, catalogue, { at, draw: 1 });
+    expect(withTexts(graph, texts)).toEqual({ ...graph, "1": { class_type: "SaveImage", inputs: { filename_prefix: "2026" } } });
+    expect(withTexts(graph, [])).toBe(graph);
+  });
+
+  test("uses the editor file's names and the form's values", () => {
+    const info = objectInfoSchema.parse({
+      Sampler: { input: { required: { steps: ["INT", { default: 1 }] } }, output: [] },
+      SaveImage: { input: { required: { filename_prefix: ["STRING", {}] } }, output: [] },
+    });
+    const sampler = (id: number, name: string, steps: number) => ({
+      id,
+      type: "Sampler",
+      properties: { "Node name for S&R": name },
+      widgets_values: [steps],
+    });
+    const text = "%Fine.steps%";
+    const file = {
+      nodes: [sampler(1, "Sampler", 5), sampler(2, "Fine", 6), { id: 3, type: "SaveImage", widgets_values: [text] }],
+      links: [],
+    };
+    const graph = {
+      "1": { class_type: "Sampler", inputs: { steps: 5 } },
+      "2": { class_type: "Sampler", inputs: { steps: 7 } },
+      "3": { class_type: "SaveImage", inputs: { filename_prefix: text } },
+    };
+    const { withValues } = writable(file, info);
+    expect(filledTexts(graph, info, { at, draw: 1 }, (now) => withValues(now).widgetOf)).toEqual([
+      { nodeId: "3", name: "filename_prefix", text: "7" },
+    ]);
+    expect(filledTexts(graph, info, { at, draw: 1 })).toEqual([]);
+  });
+});
+
+function refused(name: string) {
+  const refusal = refusals()[name];
+  if (!refusal) throw new Error(`no refusal ${name}`);
+  const { prompt, answer } = refusal;
+  return { prompt, failure: parseFailure({ status: 400 }, JSON.stringify(answer.error)) };
+}
+
+describe("node_errors on the form", () => {
+  const { prompt, failure } = refused("bad-graph");
+  const form = formBuilder(prompt, topologicalOrder(prompt), catalogue())(prompt);
+  const placed = placeProblems(form, failure.nodeErrors ?? {});
+
+  it("land on the fields they name", () => {
+    expect(Object.keys(placed.byNode).toSorted()).toEqual(["1", "2", "4"]);
+    expect(Object.keys(placed.byNode["1"]?.fields ?? {})).toEqual(["width", "height"]);
+    expect(Object.keys(placed.byNode["2"]?.fields ?? {}).toSorted()).toEqual(["blend_factor", "blend_mode"]);
+    expect(placed.byNode["4"]?.fields.images?.[0]?.type).toBe("required_input_missing");
+  });
+
+  it("lead the eye to the first one in the form's order", () => {
+    expect(placed.first).toEqual({ nodeId: "1", field: "width" });
+    expect(placed.nodeCount).toBe(3);
+  });
+
+  it("get sentences with the values that matter", () => {
+    const width = placed.byNode["1"]?.fields.width?.[0];
+    expect(width && problemSentence(width)).toEqual({ key: "value_smaller_than_min", values: { received: "-5", min: 1 } });
+    const mode = placed.byNode["2"]?.fields.blend_mode?.[0];
+    expect(mode && problemSentence(mode)).toEqual({ key: "value_not_in_list", values: { received: "sparkle" } });
+  });
+
+  it("appear at their field, node or form, as precisely as named", () => {
+    const error = { type: "new_kind", message: "Too hot", details: "inside", extra_info: { input_name: "gone" } };
+    const entry = { class_type: "X", dependent_outputs: [], errors: [error] };
+    const other = placeProblems(form, { "3": entry, "77": entry });
+    expect(other.byNode["3"]?.node.map(({ type }) => type)).toEqual(["new_kind"]);
+    expect(other.strays.map(({ nodeId }) => nodeId)).toEqual(["77"]);
+    expect(other.first).toEqual({ nodeId: "3" });
+    expect(problemSentence({ type: "new_kind", message: "Too hot", details: "inside", extra: {} })).toEqual({
+      key: "otherWithDetails",
+      values: { message: "Too hot", details: "inside" },
+    });
+  });
+});
+
+describe("a missing class", () => {
+  const { prompt, failure } = refused("unknown-class");
+
+  it("lights every node of that class, though the answer names no node_errors", () => {
+    const errors = missingClassErrors({ ...prompt, "9": { class_type: "NoSuchNode", inputs: {} } }, failure);
+    expect(Object.keys(errors ?? {})).toEqual(["1", "9"]);
+    expect(errors?.["1"]?.errors[0]?.extra_info.class_type).toBe("NoSuchNode");
+  });
+
+  it("is found by name where the answer names no node", () => {
+    const errors = missingClassErrors(prompt, { code: "missing_node_type", message: "Node 'NoSuchNode' not found.", status: 400 });
+    expect(Object.keys(errors ?? {})).toEqual(["1"]);
+  });
+
+  it("is not read into any other refusal", () => {
+    expect(missingClassErrors(prompt, { code: "prompt_no_outputs", message: "Prompt has no outputs", status: 400 })).toBeUndefined();
+  });
+});
+
+describe("a loop", () => {
+  it("is reported as a path on each of its nodes", () => {
+    const { prompt, failure } = refused("cycle");
+    const placed = placeProblems(formBuilder(prompt, Object.keys(prompt), catalogue())(prompt), failure.nodeErrors ?? {});
+    const problem = placed.byNode["1"]?.node[0];
+    expect(problem && problemSentence(problem).key).toBe("dependency_cycle");
+  });
 });

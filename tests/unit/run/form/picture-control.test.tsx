@@ -1,9 +1,7 @@
-// @vitest-environment jsdom
 import { act, cleanup, fireEvent, screen, waitFor } from "@testing-library/react";
 import { useState } from "react";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { assetValue, checkPicture } from "@/components/run/form/controls/picture-api";
-import { type SendPicture, type UploadAnswer } from "@/components/run/form/controls/picture-api";
+import { beforeEach, describe, expect, it, vi } from "vitest";
+import { assetValue, checkPicture, type SendPicture, type UploadAnswer } from "@/components/run/form/controls/picture-api";
 import { PictureControl } from "@/components/run/form/controls/picture-control";
 import { type RunApi } from "@/components/run/run-actions";
 import { type ApiFailure } from "@/lib/browser/read-failure";
@@ -16,16 +14,12 @@ type Sent = {
   file: File;
   onProgress: (share: number) => void;
   signal: AbortSignal;
-  finish: (result: Result<UploadAnswer, ApiFailure>) => void;
+  finish: (result: Result<UploadAnswer & { isKnown?: boolean }, ApiFailure>) => void;
 };
 
 // jsdom decodes no pictures and creates no object URLs.
 beforeEach(() => {
   vi.stubGlobal("URL", Object.assign(URL, { createObjectURL: ({ name }: File) => `blob:${name}`, revokeObjectURL: () => undefined }));
-});
-afterEach(() => {
-  cleanup();
-  vi.unstubAllGlobals();
 });
 
 const decode = (file: File) => (file.name.startsWith("bad") ? Promise.reject(new Error("no picture")) : Promise.resolve());
@@ -38,10 +32,10 @@ const asset = { id: "a1", name: "hero.png", asset_hash: `blake3:${"ab".repeat(32
 const others = { ...asset, id: "a2", name: "notes.txt", mime_type: "text/plain" };
 const layer = { ...asset, id: "a3", name: "hero-paint.png", tags: ["mask-layer"] };
 const listAssets: RunApi["listAssets"] = async ({ name_contains, exclude_tags = [] }) => {
-  const wanted = [asset, others, layer].filter(
+  const pictures = [asset, others, layer].filter(
     ({ name, tags }) => name.includes(name_contains) && !tags.some((tag) => exclude_tags.includes(tag)),
   );
-  return ok(assetsAnswerSchema.parse({ assets: wanted, total: wanted.length, has_more: false }));
+  return ok(assetsAnswerSchema.parse({ assets: pictures, total: pictures.length, has_more: false }));
 };
 
 function show({ first = "photo.png", storedName = async () => undefined }: { first?: string; storedName?: RunApi["storedName"] } = {}) {
@@ -63,7 +57,7 @@ function show({ first = "photo.png", storedName = async () => undefined }: { fir
         }}
         picture={{
           ownNames: names,
-          onNamed: (sentAs, own) => setNames((known) => ({ ...known, [sentAs]: own })),
+          onNamed: (sentAs, own) => setNames((ownNames) => ({ ...ownNames, [sentAs]: own })),
           canSend: true,
           sendPicture,
           decode,
@@ -93,9 +87,13 @@ describe("the picture of a node", () => {
     expect(picture()).toBe("blob:mine.png");
     expect(screen.getByText("mine.png uploaded")).toBeTruthy();
     expect(running).toEqual([true, false]);
+    await choose(png("known.png"));
+    await act(async () => sent[1]?.finish(ok({ name: "77aa.png", type: "input", isKnown: true })));
+    expect(screen.getByText("known.png is already on the service; nothing was sent")).toBeTruthy();
+    expect(values.at(-1)).toBe("77aa.png");
   });
 
-  it("stays when the new file is no picture, or a damaged one, and nothing is sent", async () => {
+  it("is kept when the new file is damaged or no picture", async () => {
     const { sent } = show();
     await choose(new File(["x"], "bad.txt", { type: "text/plain" }));
     expect(screen.getByText("bad.txt is not a picture. The previous picture was kept.")).toBeTruthy();
@@ -117,7 +115,7 @@ describe("the picture of a node", () => {
     expect(screen.getByText("mine.png could not be uploaded.")).toBeTruthy();
   });
 
-  it("stays when the upload breaks, and the new one can be sent again by hand", async () => {
+  it("is kept after a failed upload, which can be retried", async () => {
     const { sent, running } = show();
     await choose(png("mine.png"));
     await act(async () => sent[0]?.finish(failed({ code: "TRUNCATED_UPLOAD", message: "", status: 400 })));
@@ -129,7 +127,7 @@ describe("the picture of a node", () => {
     expect(sent.map(({ file }) => file.name)).toEqual(["mine.png", "mine.png"]);
   });
 
-  it("whose upload broke says no more of it once another name is typed", async () => {
+  it("clears an upload error when another name is typed", async () => {
     const { sent, values } = show();
     await choose(png("photo.png"));
     await act(async () => sent[0]?.finish(failed({ code: "TRUNCATED_UPLOAD", message: "", status: 400 })));
@@ -152,7 +150,7 @@ describe("the picture of a node", () => {
     expect(values).toEqual(["second-hash.png"]);
   });
 
-  it("is called as its owner calls it; the name that is sent is shown on hover, in the clipboard's button and under the keys", async () => {
+  it("shows the owner's name, with the sent name on hover and in Copy", async () => {
     const { sent, values } = show();
     const box = () => screen.getByRole("textbox", { name: "Picture name" });
     expect(screen.queryByRole("button", { name: /^Copy/ })).toBeNull();
@@ -173,11 +171,11 @@ describe("the picture of a node", () => {
     expect(screen.queryByRole("button", { name: /^Copy/ })).toBeNull();
   });
 
-  it("that a stored workflow names by its content is called as its asset is, where the service says so", async () => {
+  it("shows the asset's name for a content-addressed picture", async () => {
     const content = `${"ab".repeat(32)}.png`;
-    const asked: string[] = [];
+    const requests: string[] = [];
     const storedName: RunApi["storedName"] = async (value) => {
-      asked.push(value);
+      requests.push(value);
       return value === content ? "hero.png" : undefined;
     };
     const { values } = show({ first: content, storedName });
@@ -187,14 +185,14 @@ describe("the picture of a node", () => {
     cleanup();
     const other = `${"cd".repeat(32)}.png`;
     show({ first: other, storedName });
-    await waitFor(() => expect(asked).toEqual([content, other]));
+    await waitFor(() => expect(requests).toEqual([content, other]));
     expect(name()).toBe(other);
     cleanup();
     show({ storedName });
-    expect(asked).toHaveLength(2);
+    expect(requests).toHaveLength(2);
   });
 
-  it("stops on its way by hand, and when the page goes away", async () => {
+  it("cancels its upload by hand and when the page closes", async () => {
     const { sent, running, unmount } = show();
     await choose(png("mine.png"));
     await act(async () => void fireEvent.click(screen.getByRole("button", { name: "Stop" })));
@@ -215,7 +213,7 @@ describe("the picture of a node", () => {
 });
 
 describe("a file", () => {
-  it("of a kind that only services can decode is left to the service", async () => {
+  it("leaves service-only formats to the service", async () => {
     const refuse = () => Promise.reject(new Error("no"));
     expect(await checkPicture(new File([], "scan.tiff", { type: "image/tiff" }), refuse)).toBe("picture");
     expect(await checkPicture(new File([], "photo.jpg", { type: "image/jpeg" }), refuse)).toBe("broken");
@@ -235,15 +233,7 @@ describe("the name of a picture in the graph", () => {
 });
 
 describe("a picture from the assets", () => {
-  beforeEach(() => {
-    // jsdom has the element without its methods.
-    HTMLDialogElement.prototype.close = function close() {
-      this.open = false;
-      this.dispatchEvent(new Event("close"));
-    };
-  });
-
-  it("takes the name of its content, under its own name, and only pictures are offered", async () => {
+  it("takes its content's name, with only pictures offered", async () => {
     const { values } = show();
     fireEvent.click(screen.getByRole("button", { name: "From assets" }));
     const choice = await screen.findByRole("button", { name: "hero.png" });
@@ -254,7 +244,7 @@ describe("a picture from the assets", () => {
     expect(screen.queryByRole("dialog")).toBeNull();
   });
 
-  it("is no layer of a mask, until somebody asks for those too", async () => {
+  it("excludes mask layers unless requested", async () => {
     show();
     fireEvent.click(screen.getByRole("button", { name: "From assets" }));
     await screen.findByRole("button", { name: "hero.png" });
@@ -263,7 +253,7 @@ describe("a picture from the assets", () => {
     await screen.findByRole("button", { name: "hero-paint.png" });
   });
 
-  it("says when nothing matches what is typed", async () => {
+  it("reports that nothing matches", async () => {
     show();
     fireEvent.click(screen.getByRole("button", { name: "From assets" }));
     await screen.findByRole("button", { name: "hero.png" });
@@ -272,7 +262,7 @@ describe("a picture from the assets", () => {
   });
 });
 
-it("an asset of a plain local server is named by its file and folder", () => {
+it("names a local server's asset by file and folder", () => {
   const hash = `blake3:${"ab".repeat(32)}`;
   const file = { filename: "hero.png", subfolder: "a", type: "output" };
   expect(assetValue({ name: "Hero", hash, tags: ["output"], file })).toBe("a/hero.png [output]");

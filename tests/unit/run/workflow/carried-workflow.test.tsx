@@ -1,13 +1,12 @@
-// @vitest-environment jsdom
 // Files that carry a workflow, on the Run page: which of two is opened, what is missing, and on which other connection it would run.
 import { readFileSync } from "node:fs";
 import { act, cleanup, fireEvent, screen, waitFor, within } from "@testing-library/react";
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { beforeEach, expect, it, vi } from "vitest";
 import { ConnectionProvider } from "@/components/frame/connection/connection-context";
 import { type RunApi } from "@/components/run/run-actions";
 import { RunScreen } from "@/components/run/run-screen";
 import { createRunStore } from "@/components/run/run-store";
-import { type Arrival } from "@/components/run/workflow/arrivals";
+import { type RunSource } from "@/components/run/workflow/run-sources";
 import { assetSchema } from "@/lib/contract/schemas/asset";
 import { objectInfoSchema } from "@/lib/contract/schemas/object-info";
 import { failed, ok } from "@/lib/shared/result";
@@ -30,26 +29,20 @@ beforeEach(() => {
     return Response.json({ lacking: searchParams.getAll("names").filter((name) => lacks.includes(name)) });
   });
 });
-afterEach(() => {
-  cleanup();
-  sessionStorage.clear();
-  localStorage.clear();
-  vi.unstubAllGlobals();
-});
 
 const connections = ["Here", "Studio", "Lab", "Attic"].map((name) => ({ id: name.toLowerCase(), name, embedded: false }));
 
-function open(ports: Partial<RunApi> = {}, arrival?: Arrival) {
+function open(ports: Partial<RunApi> = {}, source?: RunSource) {
   const sent: unknown[] = [];
   const sendPrompt: RunApi["sendPrompt"] = async (submission) => {
     sent.push(submission);
     return ok({ prompt_id: "job-1", node_errors: {} });
   };
-  if (arrival) window.history.replaceState(null, "", "/run?job=x");
+  if (source) window.history.replaceState(null, "", "/run?job=x");
   const all = apiTo(undefined, { readCatalogue, sendPrompt, ...ports });
   const page = (currentId: string) => (
     <ConnectionProvider currentId={currentId} connections={connections}>
-      <RunScreen canRun memberId="ada" store={store} arrival={arrival} api={all} />
+      <RunScreen canRun memberId="ada" store={store} source={source} api={all} />
     </ConnectionProvider>
   );
   const store = createRunStore();
@@ -59,47 +52,47 @@ function open(ports: Partial<RunApi> = {}, arrival?: Arrival) {
 const question = () => screen.findByRole("dialog", { name: /contains two workflows/ });
 const choose = async (name: RegExp) => fireEvent.click(within(await question()).getByRole("button", { name }));
 
-it("a sound with both asks once which, says what differs, and sends what is shown", async () => {
+it("asks once for audio with both formats and sends the shown one", async () => {
   const { sent } = open();
   await drop("both.flac", carrier("both.flac"), "audio/flac");
   const dialog = await question();
-  expect(await within(dialog).findByText("EmptyImage #1, width: 48 in what was run, 64 in the drawing")).toBeTruthy();
-  await choose(/^The editor's drawing/);
+  expect(await within(dialog).findByText("EmptyImage #1, width: 48 when executed, 64 in the editor")).toBeTruthy();
+  await choose(/^Editor workflow/);
   await waitFor(() => expect(field("width").value).toBe("64"));
   pressRun();
   await waitFor(() => expect(sent).toMatchObject([{ prompt: { "1": { inputs: { width: 64 } } } }]));
   // The same file again: the choice is remembered.
   await drop("both.flac", carrier("both.flac"), "audio/flac");
-  await waitFor(() => expect(screen.getByText(/Opened as the editor's drawing/)).toBeTruthy());
+  await waitFor(() => expect(screen.getByText(/The editor workflow is open/)).toBeTruthy());
   expect(screen.queryByRole("dialog", { name: /contains two workflows/ })).toBeNull();
-  fireEvent.click(screen.getByRole("button", { name: "Open what was run" }));
+  fireEvent.click(screen.getByRole("button", { name: "Open executed workflow" }));
   await waitFor(() => expect(field("width").value).toBe("48"));
   // Another file: the page asks again, and nothing opens if the dialog is closed without a choice.
   await drop("both.mp4", Buffer.concat([carrier("both.mp4"), Buffer.alloc(8)]), "video/mp4");
-  fireEvent.click(screen.getByRole("button", { name: "Open the editor's drawing" }));
+  fireEvent.click(screen.getByRole("button", { name: "Open editor workflow" }));
   await waitFor(() => expect(field("width").value).toBe("64"));
 });
 
-it("after a reload the other one of the two is a click away still", async () => {
+it("offers the other format after a reload", async () => {
   open();
   await drop("both.flac", carrier("both.flac"), "audio/flac");
-  await choose(/^The editor's drawing/);
-  await screen.findByText(/Opened as the editor's drawing/);
+  await choose(/^Editor workflow/);
+  await screen.findByText(/The editor workflow is open/);
   window.dispatchEvent(new Event("pagehide"));
   cleanup();
   open();
-  expect(await screen.findByText(/Opened as the editor's drawing/)).toBeTruthy();
-  fireEvent.click(screen.getByRole("button", { name: "Open what was run" }));
+  expect(await screen.findByText(/The editor workflow is open/)).toBeTruthy();
+  fireEvent.click(screen.getByRole("button", { name: "Open executed workflow" }));
   await waitFor(() => expect(field("width").value).toBe("48"));
 });
 
-it("where the drawing cannot be read, the question says why", async () => {
+it("explains an unreadable drawing in the question", async () => {
   open({ readCatalogue: async () => failed({ code: "UPSTREAM_TIMEOUT", message: "", status: 504 }) });
   await drop("both.flac", carrier("both.flac"), "audio/flac");
   expect(await within(await question()).findByText(/list of nodes, which could not be loaded/)).toBeTruthy();
 });
 
-it("a drawing that is read anew on another connection has what was typed and saved", async () => {
+it("keeps typed and saved values when reread on another connection", async () => {
   const { store, switchTo } = open();
   await drop("one.json", pair("01-basic-image.editor.json"));
   await waitFor(() => expect(store.get().opened?.readFor).toBe("here"));
@@ -112,7 +105,7 @@ it("a drawing that is read anew on another connection has what was typed and sav
   expect(field("width").value).toBe("72");
 });
 
-it("closed without a choice, what was open stays and nothing is remembered", async () => {
+it("keeps the open workflow when closed without a choice", async () => {
   open();
   await openText('{"1":{"class_type":"EmptyImage","inputs":{"width":7,"height":7,"batch_size":1,"color":0}}}');
   await drop("both.webm", carrier("both.webm"), "video/webm");
@@ -122,7 +115,7 @@ it("closed without a choice, what was open stays and nothing is remembered", asy
   expect(await question()).toBeTruthy();
 });
 
-it.each<[string, Arrival, Partial<RunApi>]>([
+it.each<[string, RunSource, Partial<RunApi>]>([
   ["a stored file", { file: "out/both.opus" }, { readStored: async () => ok(stored(carrier("both.opus"))) }],
   [
     "an asset",
@@ -149,7 +142,7 @@ it.each<[string, Arrival, Partial<RunApi>]>([
   ],
 ])("%s is opened the same way", async (_, arrival, ports) => {
   open(ports, arrival);
-  await choose(/^What was run/);
+  await choose(/^Executed workflow/);
   await waitFor(() => expect(field("width").value).toBe("48"));
 });
 
@@ -163,7 +156,7 @@ it.each([
   expect((await screen.findByRole("alert")).textContent).toMatch(sentence);
 });
 
-it("a file whose classes are missing opens read only, names them with their pack, and says where it works and who did not answer", async () => {
+it("opens a file with missing classes read-only and names packs and services", async () => {
   lacking = { studio: [], lab: ["SharpenDeluxe"], attic: undefined };
   const { sent } = open();
   await drop("missing.json", pair("13-missing-class.editor.json"));
@@ -172,7 +165,7 @@ it("a file whose classes are missing opens read only, names them with their pack
   expect((await screen.findByRole("link", { name: "Studio" })).getAttribute("href")).toBe("/run?connection=studio");
   expect(screen.queryByRole("link", { name: "Lab" })).toBeNull();
   expect(screen.queryByText(/None of/)).toBeNull();
-  expect(screen.getByText("No answer from: Attic")).toBeTruthy();
+  expect(screen.getByText("No response from: Attic")).toBeTruthy();
   const inputs = screen.getByRole("group", { name: "Inputs, read only" });
   expect(inputs.matches(":disabled")).toBe(true);
   // Values for which the class has no names are shown as the file has them.
@@ -184,7 +177,7 @@ it("a file whose classes are missing opens read only, names them with their pack
   expect([runButton().getAttribute("aria-disabled"), sent.length]).toEqual(["true", 0]);
 });
 
-it("names missing classes with their packs, in a group node too, and what was left out or replaced", async () => {
+it("names missing classes by pack, also in groups, and what was replaced", async () => {
   const node = (id: number, type: string, more: object = {}) => ({ id, type, inputs: [], outputs: [], ...more });
   const inGroup = { type: "Unheard", inputs: [], outputs: [], properties: { cnr_id: "grouped-pack" } };
   const takes = (id: number, type: string, link: number, more = {}) => node(id, type, { inputs: [{ name: "image", link }], ...more });
@@ -208,13 +201,13 @@ it("names missing classes with their packs, in a group node too, and what was le
   const missing = await screen.findByRole("list", { name: "Missing nodes" });
   const items = within(missing).getAllByRole("listitem");
   expect(items.map(({ textContent }) => textContent)).toEqual(["Unheard one node · from grouped-pack"]);
-  const note = screen.getByText("Replaced one Get node with the input of the Set node of the same name. Left out one editor-only node.");
-  fireEvent.click(note);
+  const element = screen.getByText("Replaced one Get node with the input of the Set node of the same name. Left out one editor-only node.");
+  fireEvent.click(element);
   expect(screen.getByText("#2 Get mask: replaced")).toBeTruthy();
   expect(screen.getByText("#5 Label (rgthree) Step 1: left out")).toBeTruthy();
 });
 
-it("on a connection that has them the same file is read anew, with their values", async () => {
+it("rereads the file with its values on a connection that has the classes", async () => {
   lacking = { studio: [] };
   const required = { image: ["IMAGE"], amount: ["FLOAT", {}], how: [["weak", "strong"], {}], edges: ["BOOLEAN", {}] };
   const SharpenDeluxe = { input: { required }, output: ["IMAGE"], display_name: "Sharpen Deluxe" };
@@ -228,7 +221,7 @@ it("on a connection that has them the same file is read anew, with their values"
   expect(await screen.findByRole("textbox", { name: "amount" })).toBeTruthy();
 });
 
-it("a value that the service does not offer has the nearest one beside it, one press away", async () => {
+it("suggests the nearest value for one the service does not offer", async () => {
   const { sent } = open();
   const scale = { image: ["1", 0], upscale_method: "bicubik", width: 8, height: 8, crop: "disabled" };
   const graph = {

@@ -3,18 +3,18 @@ import { describe, expect, it } from "vitest";
 import { createRunStore, type RunStore } from "@/components/run/run-store";
 import { draftLimit, forgetDraft, keepDraft, readDraft } from "@/components/run/workflow/draft";
 import { openWorkflow } from "@/components/run/workflow/open-workflow";
-import { isUnsent, type OpenWorkflow } from "@/components/run/workflow/opened";
-import { type KeptIn } from "@/lib/browser/persisted";
+import { isUnsent, type OpenWorkflow } from "@/components/run/workflow/opened-workflow";
+import { type BrowserStorage } from "@/lib/browser/persisted";
 import { sampleText } from "../files";
 
 function storageWith(entries: [string, string][] = []) {
-  const kept = new Map(entries);
-  const storage: KeptIn = () => ({
-    getItem: (key) => kept.get(key) ?? null,
-    setItem: (key, text) => void kept.set(key, text),
-    removeItem: (key) => void kept.delete(key),
+  const entriesByKey = new Map(entries);
+  const storage: BrowserStorage = () => ({
+    getItem: (key) => entriesByKey.get(key) ?? null,
+    setItem: (key, text) => void entriesByKey.set(key, text),
+    removeItem: (key) => void entriesByKey.delete(key),
   });
-  return { storage, kept };
+  return { storage, entriesByKey };
 }
 
 type Step = (store: RunStore) => void;
@@ -40,13 +40,13 @@ function openedOf(...steps: Step[]): OpenWorkflow {
   return opened;
 }
 
-describe("what was open when the page was reloaded", () => {
-  it("comes back with its name, its id and everything typed, and with what it was before that", () => {
+describe("the open workflow after a reload", () => {
+  it("restores name, id, typed values and the original", () => {
     const { storage } = storageWith();
-    const opened = openedOf(open(sampleText("01-invert"), "mine.json"), typed(640));
-    expect(keepDraft(storage, "ada", opened)).toBe(true);
+    const openWorkflow = openedOf(open(sampleText("01-invert"), "mine.json"), typed(640));
+    expect(keepDraft(storage, "ada", openWorkflow)).toBe(true);
     const draft = readDraft(storage, "ada");
-    expect(draft && through((store) => store.restore(draft)).opened).toEqual(opened);
+    expect(draft && through((store) => store.restore(draft)).opened).toEqual(openWorkflow);
   });
 
   it("still calls a picture as its owner does", () => {
@@ -55,12 +55,12 @@ describe("what was open when the page was reloaded", () => {
     const picture: Step = (store) => store.edit(1, { nodeId: "1", name: "image", value: "4be1.png" });
     keepDraft(storage, "ada", openedOf(open(sampleText("02-poster-from-photo")), named, picture));
     const draft = readDraft(storage, "ada");
-    const opened = draft && through((store) => store.restore(draft)).opened;
-    expect(opened?.graph["1"]?.inputs.image).toBe("4be1.png");
-    expect(opened?.ownNames).toEqual({ "4be1.png": "mine.png" });
+    const openWorkflow = draft && through((store) => store.restore(draft)).opened;
+    expect(openWorkflow?.graph["1"]?.inputs.image).toBe("4be1.png");
+    expect(openWorkflow?.ownNames).toEqual({ "4be1.png": "mine.png" });
   });
 
-  it("keeps the id under which a job ran whose workflow carries none, so that its runs stay together", () => {
+  it("keeps a job's generated workflow id so runs stay together", () => {
     const { storage } = storageWith();
     const workflowId = "0189f7e2-7b1c-7000-8000-00000000abcd";
     const file = openWorkflow(sampleText("01-invert"), undefined, { name: "hero", workflowId });
@@ -71,14 +71,6 @@ describe("what was open when the page was reloaded", () => {
       openedOf((store) => store.open(file.value)),
     );
     expect(readDraft(storage, "ada")?.file.workflowId).toBe(workflowId);
-  });
-
-  it("comes back as unchanged where nothing was typed", () => {
-    const { storage } = storageWith();
-    const opened = openedOf(open(sampleText("05-slow")));
-    keepDraft(storage, "ada", opened);
-    const draft = readDraft(storage, "ada");
-    expect(draft && through((store) => store.restore(draft)).opened).toEqual(opened);
   });
 
   it("has no inputs of a choice that was left", () => {
@@ -93,22 +85,22 @@ describe("what was open when the page was reloaded", () => {
     const chosen: Step = (store) => store.edit(1, { nodeId: "1", name: "resize_type", value: "longer" }, catalogue);
     keepDraft(storage, "ada", openedOf(open(JSON.stringify(graph)), chosen));
     const draft = readDraft(storage, "ada");
-    const opened = draft && through((store) => store.restore(draft)).opened;
-    expect(opened?.graph["1"]?.inputs).toEqual({ resize_type: "longer", "resize_type.longer_size": 512 });
-    expect(opened?.original["1"]?.inputs).toEqual(graph["1"].inputs);
+    const openWorkflow = draft && through((store) => store.restore(draft)).opened;
+    expect(openWorkflow?.graph["1"]?.inputs).toEqual({ resize_type: "longer", "resize_type.longer_size": 512 });
+    expect(openWorkflow?.original["1"]?.inputs).toEqual(graph["1"].inputs);
   });
 
-  it("keeps the drawing and the id that came with the file", () => {
+  it("keeps the file's drawing and id", () => {
     const { storage } = storageWith();
     const workflow = { id: "7d9f3c1e-5b7a-4c8d-9e0f-1a2b3c4d5e6f", name: "hero", nodes: [] };
-    const opened = openedOf(
+    const openWorkflow = openedOf(
       open(JSON.stringify({ prompt: JSON.parse(sampleText("01-invert")), extra_data: { extra_pnginfo: { workflow } } })),
     );
-    keepDraft(storage, "ada", opened);
-    expect(readDraft(storage, "ada")?.file).toMatchObject({ name: "hero", workflowId: workflow.id, extraData: opened.extraData });
+    keepDraft(storage, "ada", openWorkflow);
+    expect(readDraft(storage, "ada")?.file).toMatchObject({ name: "hero", workflowId: workflow.id, extraData: openWorkflow.extraData });
   });
 
-  it("never takes the place of what is open already", () => {
+  it("never replaces an open workflow", () => {
     const { storage } = storageWith();
     keepDraft(storage, "ada", openedOf(open(sampleText("05-slow"), "slow.json")));
     const draft = readDraft(storage, "ada");
@@ -117,13 +109,6 @@ describe("what was open when the page was reloaded", () => {
     const before = store.get();
     if (draft) store.restore(draft);
     expect(draft && store.get()).toBe(before);
-  });
-
-  it("is forgotten before another member sees it", () => {
-    const { storage, kept } = storageWith();
-    keepDraft(storage, "ada", openedOf(open(sampleText("01-invert"))));
-    expect(readDraft(storage, "grace")).toBeUndefined();
-    expect(kept.size).toBe(0);
   });
 
   it("is nothing where the storage holds nothing readable, is forbidden or full", () => {
@@ -139,7 +124,7 @@ describe("what was open when the page was reloaded", () => {
         },
       ),
     );
-    const forbidden: KeptIn = () => {
+    const forbidden: BrowserStorage = () => {
       throw new DOMException("no", "SecurityError");
     };
     expect(readDraft(forbidden, "ada")).toBeUndefined();
@@ -148,14 +133,14 @@ describe("what was open when the page was reloaded", () => {
   });
 
   it("is not kept where it is too large, and no older one is left in its place", () => {
-    const { storage, kept } = storageWith();
+    const { storage, entriesByKey } = storageWith();
     keepDraft(storage, "ada", openedOf(open(sampleText("01-invert"))));
     expect(keepDraft(storage, "ada", openedOf(open(sampleText("01-invert")), typed("x".repeat(draftLimit))))).toBe(false);
-    expect(kept.size).toBe(0);
+    expect(entriesByKey.size).toBe(0);
   });
 });
 
-describe("what was typed", () => {
+describe("typed values", () => {
   const accepted: Step = (store) => store.finishSending({ serial: 1, outcome: { kind: "accepted", jobId: "a", errors: {} }, atMs: 1 });
   const sending: Step = (store) => store.startSending();
   const start = open(sampleText("01-invert"));
@@ -168,7 +153,7 @@ describe("what was typed", () => {
     expect(isUnsent(through(start, typed(640), sending, accepted, typed(641)).opened)).toBe(true);
   });
 
-  it("while the run is on its way is unsent", () => {
+  it("is unsent while the run is being sent", () => {
     expect(isUnsent(through(start, typed(640), sending, typed(641), accepted).opened)).toBe(true);
   });
 });

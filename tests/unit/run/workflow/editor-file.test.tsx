@@ -1,7 +1,7 @@
 // Editor files on the Run page: what is shown of them, and what is sent.
 import { readFileSync } from "node:fs";
 import { cleanup, fireEvent, screen, waitFor, within } from "@testing-library/react";
-import { afterEach, expect, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import { toApiWorkflow } from "@/lib/contract/editor-workflow";
 import { objectInfoSchema } from "@/lib/contract/schemas/object-info";
 import { failed, ok } from "@/lib/shared/result";
@@ -13,11 +13,6 @@ const pair = (name: string) => readFileSync(`tests/fixtures/editor-pairs/${name}
 const info = objectInfoSchema.parse(JSON.parse(pair("object-info.json")));
 const readCatalogue = async () => ok(info);
 
-afterEach(() => {
-  cleanup();
-  sessionStorage.clear();
-  vi.unstubAllGlobals();
-});
 /** The content of the files that the page saves, by their addresses. */
 function savedFiles() {
   const saved: { path: string; text: string }[] = [];
@@ -38,7 +33,7 @@ const type = (name: string, value: string, at = 0) => {
   fireEvent.blur(input);
 };
 
-test("a dropped file opens with its values, and what leaves is the editor's own graph with its drawing", async () => {
+test("opens a dropped file and sends the editor's own graph and drawing", async () => {
   const service = await startPromptServer();
   show(apiTo(service, { readCatalogue }));
   await drop("two.json", pair("20-subgraph-linked-widget.editor.json"));
@@ -50,10 +45,9 @@ test("a dropped file opens with its values, and what leaves is the editor's own 
   expect(comparable(body?.prompt, info)).toEqual(comparable(JSON.parse(pair("20-subgraph-linked-widget.api.json")), info));
   expect(body?.extra_data).toMatchObject({ extra_pnginfo: { workflow: { id: "a44465e7-edb3-4671-b9aa-dbc89af122ee", version: 0.4 } } });
   service.answer({ status: 200, body: { prompt_id: "11111111-1111-4111-8111-111111111111", number: 1, node_errors: {} } });
-  await service.stop();
 });
 
-test("what is odd about a file is shown node by node, after a reload too", async () => {
+test("shows a file's oddities by node, also after a reload", async () => {
   savedFiles();
   show(apiTo(undefined, { readCatalogue }));
   await drop("old.json", pair("06-bypass-no-match.editor.json"));
@@ -65,14 +59,14 @@ test("what is odd about a file is shown node by node, after a reload too", async
   expect((await note()).getByText(/bypassed node before \w+ has nothing to pass on/)).toBeTruthy();
 });
 
-test("without the service's list of nodes a file is not opened, and what was open stays", async () => {
+test("refuses a file without the node list and keeps the open one", async () => {
   show(apiTo(undefined, { readCatalogue: async () => failed({ code: "UPSTREAM_TIMEOUT", message: "", status: 504 }) }));
   await drop("one.json", pair("01-basic-image.editor.json"));
   expect(await screen.findByText(/needs the service's list of nodes, which could not be loaded/)).toBeTruthy();
   fireEvent.click(screen.getByRole("button", { name: "Dismiss" }));
 });
 
-test("what was typed is saved into the editor's own file, in its place, and leaves with the run; read back it is what was on screen", async () => {
+test("saves typed values into the editor file and sends them", async () => {
   const saved = savedFiles();
   const service = await startPromptServer();
   show(apiTo(service, { readCatalogue }));
@@ -94,10 +88,9 @@ test("what was typed is saved into the editor's own file, in its place, and leav
   expect(JSON.parse(file?.text ?? "")).toEqual(before);
   expect(comparable(toApiWorkflow(file?.text, info).graph, info)).toEqual(comparable(body?.prompt, info));
   expect(body?.extra_data).toMatchObject({ extra_pnginfo: { workflow: { definitions: before.definitions } } });
-  await service.stop();
 });
 
-test("a graph of the API format is saved as one, or as a file that the editor opens", async () => {
+test("saves an API graph as such or as an editor file", async () => {
   const saved = savedFiles();
   show(apiTo(undefined, { readCatalogue }));
   await drop("plain.json", pair("01-basic-image.api.json"));
@@ -116,20 +109,20 @@ const drawing = () => JSON.parse(pair("01-basic-image.editor.json"));
 const own = () => JSON.parse(pair("01-basic-image.api.json"));
 async function openAsRun(prompt: object) {
   await drop("two.json", JSON.stringify({ prompt, extra_data: { extra_pnginfo: { workflow: drawing() } } }));
-  fireEvent.click(await screen.findByRole("button", { name: /^What was run/ }));
-  await screen.findByText(/Opened as it was run/);
+  fireEvent.click(await screen.findByRole("button", { name: /^Executed workflow/ }));
+  await screen.findByText(/The executed workflow is open/);
   press("Save");
   fireEvent.click(await screen.findByRole("radio", { name: /^Editor file/ }));
 }
 
-test("what was run is saved into the drawing that it has", async () => {
+test("saves a run into its drawing", async () => {
   savedFiles();
   show(apiTo(undefined, { readCatalogue }));
   await openAsRun({ ...own(), "1": { ...own()["1"], inputs: { ...own()["1"].inputs, width: 7 } } });
   expect(await screen.findByText(/unchanged except for the values you edited/)).toBeTruthy();
 });
 
-test("a drawing of something else is neither saved into nor sent along", async () => {
+test("neither saves nor sends a foreign drawing", async () => {
   savedFiles();
   const service = await startPromptServer();
   show(apiTo(service, { readCatalogue }));
@@ -142,5 +135,4 @@ test("a drawing of something else is neither saved into nor sent along", async (
   expect(service.received[0]?.extra_data).toEqual({ extra_pnginfo: { workflow: { id: expect.any(String), name: "two" } } });
   expect(JSON.stringify(service.received[0]?.extra_data)).not.toContain(drawing().id);
   service.answer({ status: 200, body: { prompt_id: "11111111-1111-4111-8111-111111111111", number: 1, node_errors: {} } });
-  await service.stop();
 });

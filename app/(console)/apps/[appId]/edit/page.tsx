@@ -1,26 +1,13 @@
-import { type Metadata } from "next";
 import { notFound } from "next/navigation";
-import { getTranslations } from "next-intl/server";
-import { pathParam, textParam } from "@/app/(console)/params";
+import { consolePage } from "@/app/(console)/console-page";
 import { EditAppScreen } from "@/components/apps/make/make-screen";
-import { PageMessages } from "@/components/frame/page-header";
 import { hasRole } from "@/lib/contract/people/roles";
-import { openPage } from "@/lib/server/bff/open-page";
-import { pickMessages } from "@/lib/server/i18n/messages";
+import { pageTitle } from "@/lib/server/i18n/messages";
 
-export async function generateMetadata(): Promise<Metadata> {
-  return { title: (await getTranslations("apps"))("edit") };
-}
+export const generateMetadata = pageTitle("apps.edit");
 
-export default async function EditAppPage({ params, searchParams }: PageProps<"/apps/[appId]/edit">) {
-  const {
-    viewer: { role },
-  } = await openPage();
+export default consolePage(["apps", "run", "masks"], ({ viewer: { role } }, { segment }) => {
   if (!hasRole(role, "operator")) notFound();
-  const id = pathParam((await params).appId);
-  return (
-    <PageMessages messages={await pickMessages("apps", "run", "masks")}>
-      <EditAppScreen key={id} id={id} linked={textParam(await searchParams, "connection")} />
-    </PageMessages>
-  );
-}
+  const id = segment("appId");
+  return <EditAppScreen key={id} id={id} />;
+});

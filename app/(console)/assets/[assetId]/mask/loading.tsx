@@ -1,5 +1,5 @@
-import { MaskSkeleton } from "@/components/mask/mask-skeleton";
+import { PageSkeleton } from "@/components/frame/page-skeleton";
 
-export default async function Loading() {
-  return <MaskSkeleton />;
+export default function Loading() {
+  return <PageSkeleton page="masks" layout="whole" />;
 }

@@ -5,12 +5,12 @@ import { emptyAnswer } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
 function favouriteRoute(isFavourite: boolean): Handler {
-  return consoleRoute("favourApp", "runner", async (asked) => {
-    const app = await openApp(asked);
+  return consoleRoute("favourApp", "runner", async (context) => {
+    const app = await openApp(context);
     if (!app.ok) return app;
     // Not logged: it concerns only the member.
-    asked.annotateAudit({ by: undefined });
-    await asked.composition.store.appKeeps.setFavourite(app.value.id, asked.viewer.memberId, isFavourite);
+    context.annotateAudit({ by: undefined });
+    await context.composition.store.appKeeps.setFavourite(app.value.id, context.viewer.memberId, isFavourite);
     return ok(emptyAnswer());
   });
 }

@@ -3,23 +3,18 @@ import { refusal } from "@/lib/contract/failure";
 import { openApp } from "@/lib/server/apps/open-app";
 import { mayName, receiveFile } from "@/lib/server/apps/pictures";
 import { fileBytes } from "@/lib/server/apps/runs";
-import { consoleRoute } from "@/lib/server/bff/routes";
+import { openedRoute } from "@/lib/server/bff/routes";
 import { searchOf } from "@/lib/server/requests/read-request";
-import { jsonAnswer } from "@/lib/server/requests/responses";
-import { failed, ok } from "@/lib/shared/result";
+import { jsonOf } from "@/lib/server/requests/responses";
+import { failed } from "@/lib/shared/result";
 
-export const POST = consoleRoute("addAppFile", "runner", async (asked) => {
-  const app = await openApp(asked);
-  if (!app.ok) return app;
-  const name = await receiveFile(asked, app.value);
-  return name.ok ? ok(jsonAnswer({ name: name.value }, 201)) : name;
+export const POST = openedRoute("addAppFile", "runner", openApp, async (context, app) => {
+  return jsonOf(await receiveFile(context, app), (value) => ({ name: value }), 201);
 });
 
-export const GET = consoleRoute("viewAppFile", "runner", async (asked) => {
-  const app = await openApp(asked);
-  if (!app.ok) return app;
-  const name = searchOf(asked.request).get("name") ?? "";
-  if (name === "" || name.length > 1000 || !(await mayName(asked, app.value, name)))
+export const GET = openedRoute("viewAppFile", "runner", openApp, async (context, app) => {
+  const name = searchOf(context.request).get("name") ?? "";
+  if (name === "" || name.length > 1000 || !(await mayName(context, app, name)))
     return failed(refusal("NOT_FOUND", "There is no such file."));
-  return fileBytes(asked, app.value, toFileRef(name));
+  return fileBytes(context, app, toFileRef(name));
 });

@@ -4,7 +4,7 @@ import { consoleRoute } from "@/lib/server/bff/routes";
 import { jsonAnswer } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
-export const GET = consoleRoute("listAppPictures", "runner", async (asked) => {
-  const app = await openApp(asked);
-  return app.ok ? ok(jsonAnswer({ pictures: await listPictures(asked, app.value) })) : app;
+export const GET = consoleRoute("listAppPictures", "runner", async (context) => {
+  const app = await openApp(context);
+  return app.ok ? ok(jsonAnswer({ pictures: await listPictures(context, app.value) })) : app;
 });

@@ -5,10 +5,10 @@ import { connectionIn } from "@/lib/server/requests/read-request";
 import { jsonAnswer } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
-/** The members by whom a connection's jobs can be filtered. */
+/** The members that a connection's jobs can be filtered by. */
 export const GET = guarded({ action: "searchJobs", role: "viewer", connection: true }, async ({ request, ...context }) => {
   const people = await listSubmitters(context, connectionIn(request));
   if (!people.ok) return people;
-  const answer: JobPeople = { people: people.value };
-  return ok(jsonAnswer(answer));
+  const jobPeople: JobPeople = { people: people.value };
+  return ok(jsonAnswer(jobPeople));
 });

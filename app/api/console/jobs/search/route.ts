@@ -3,16 +3,14 @@ import { guarded } from "@/lib/server/bff/guard";
 import { openForJobs } from "@/lib/server/connections/access";
 import { searchJobs } from "@/lib/server/jobs/job-search";
 import { connectionIn, readQuery, searchOf } from "@/lib/server/requests/read-request";
-import { jsonAnswer } from "@/lib/server/requests/responses";
-import { ok } from "@/lib/shared/result";
+import { jsonOf } from "@/lib/server/requests/responses";
 
-/** Jobs by words, time and person, from the console's ledger, in the shape of the service's list. */
+/** Jobs by words, time and person, from the console's job index, in the shape of the service's list. */
 export const GET = guarded({ action: "searchJobs", role: "viewer", connection: true }, async ({ request, ...context }) => {
   const search = searchOf(request);
   const access = await openForJobs(context, connectionIn(request));
   if (!access.ok) return access;
   const query = readQuery(search, jobSearchQuerySchema);
   if (!query.ok) return query;
-  const found = await searchJobs(context, query.value, access.value.connection.id);
-  return found.ok ? ok(jsonAnswer(found.value)) : found;
+  return jsonOf(await searchJobs(context, query.value, access.value.connection.id));
 });

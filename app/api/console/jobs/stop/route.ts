@@ -19,8 +19,8 @@ export const POST = guarded({ action: "stopJobs", role: "operator", connection: 
     target: `${body.value.ids.length} jobs`,
     outcome: writeThings(things, undefined),
   });
-  const receipt = await stopJobs(access.value, body.value.ids, context.request.signal);
-  if (!receipt.ok) return receipt;
-  annotateAudit({ outcome: writeThings(things, outcomeOf(receipt.value)) });
-  return ok(jsonAnswer(receipt.value));
+  const result = await stopJobs(access.value, body.value.ids, context.request.signal);
+  if (!result.ok) return result;
+  annotateAudit({ outcome: writeThings(things, outcomeOf(result.value)) });
+  return ok(jsonAnswer(result.value));
 });

@@ -3,21 +3,18 @@ import { changeMember, memberFacts, removeMember } from "@/lib/server/auth/membe
 import { consoleBodyRoute, consoleRoute } from "@/lib/server/bff/routes";
 import { type AuthedContext } from "@/lib/server/context";
 import { idOf } from "@/lib/server/requests/read-request";
-import { emptyAnswer, jsonAnswer } from "@/lib/server/requests/responses";
-import { ok } from "@/lib/shared/result";
+import { emptyOf, jsonOf } from "@/lib/server/requests/responses";
 
-const needs = { role: "admin", recent: true, about: (asked: AuthedContext) => memberFacts(asked, idOf(asked)) } as const;
+const needs = { role: "admin", recent: true, about: (context: AuthedContext) => memberFacts(context, idOf(context)) } as const;
 
-export const PUT = consoleBodyRoute("changeMember", needs, memberChangeSchema, async (asked, body) => {
-  const id = idOf(asked);
-  asked.annotateAudit(await memberFacts(asked, id, body));
-  const changed = await changeMember(asked, id, body);
-  return changed.ok ? ok(jsonAnswer({ member: changed.value })) : changed;
+export const PUT = consoleBodyRoute("changeMember", needs, memberChangeSchema, async (context, body) => {
+  const id = idOf(context);
+  context.annotateAudit(await memberFacts(context, id, body));
+  return jsonOf(await changeMember(context, id, body), (value) => ({ member: value }));
 });
 
-export const DELETE = consoleRoute("removeMember", needs, async (asked) => {
-  const id = idOf(asked);
-  asked.annotateAudit(await memberFacts(asked, id));
-  const removed = await removeMember(asked, id);
-  return removed.ok ? ok(emptyAnswer()) : removed;
+export const DELETE = consoleRoute("removeMember", needs, async (context) => {
+  const id = idOf(context);
+  context.annotateAudit(await memberFacts(context, id));
+  return emptyOf(await removeMember(context, id));
 });

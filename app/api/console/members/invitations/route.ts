@@ -1,7 +1,7 @@
 import { invitationBodySchema } from "@/lib/contract/console";
 import { invite, listInvitationItems } from "@/lib/server/auth/members";
 import { consoleBodyRoute, consoleRoute } from "@/lib/server/bff/routes";
-import { jsonAnswer } from "@/lib/server/requests/responses";
+import { jsonAnswer, jsonOf } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
 export const GET = consoleRoute("listInvitations", "admin", async ({ composition }) =>
@@ -14,7 +14,6 @@ export const POST = consoleBodyRoute(
   invitationBodySchema,
   async ({ request, annotateAudit, ...context }, body) => {
     annotateAudit({ target: body.email, outcome: body.role });
-    const invitation = await invite(context, body, request.headers.get("origin"));
-    return invitation.ok ? ok(jsonAnswer(invitation.value, 201)) : invitation;
+    return jsonOf(await invite(context, body, request.headers.get("origin")), (value) => value, 201);
   },
 );

@@ -7,19 +7,19 @@ import { ok } from "@/lib/shared/result";
 
 const schema = runnerChangeSchema.omit({ state: true });
 
-export const PATCH = consoleBodyRoute("changeRunner", { role: "admin", recent: true }, schema, async (asked, body) => {
-  const saved = await saveRunner(asked.composition, (runners) => runners.change(idOf(asked), body));
+export const PATCH = consoleBodyRoute("changeRunner", { role: "admin", recent: true }, schema, async (context, body) => {
+  const saved = await saveRunner(context.composition, (runners) => runners.change(idOf(context), body));
   if (!saved.ok) return saved;
   const { runner, problem } = saved.value;
-  asked.annotateAudit(
+  context.annotateAudit(
     problem ? { target: body.address, outcome: `${problem.code}, not saved` } : { target: runner.label, outcome: body.address },
   );
   return ok(jsonAnswer(saved.value));
 });
 
-export const DELETE = consoleRoute("removeRunner", { role: "admin", recent: true }, async (asked) => {
-  const removed = await removeRunner(asked.composition, idOf(asked));
+export const DELETE = consoleRoute("removeRunner", { role: "admin", recent: true }, async (context) => {
+  const removed = await removeRunner(context.composition, idOf(context));
   if (!removed.ok) return removed;
-  asked.annotateAudit({ target: removed.value });
+  context.annotateAudit({ target: removed.value });
   return ok(emptyAnswer());
 });

@@ -8,7 +8,7 @@ import { ok } from "@/lib/shared/result";
 
 const schema = querySchema(usageParams);
 
-/** What members have used, as a file: of all members for admins, of themselves for others. */
+/** Exports usage as CSV: of all members for admins, only their own for others. */
 export const GET = consoleRoute("exportUsage", "viewer", async ({ request, ...context }) => {
   const query = readQuery(searchOf(request), schema);
   if (!query.ok) return query;

@@ -1,20 +1,13 @@
 import { appPresetBodySchema } from "@/lib/contract/apps/app";
 import { openApp } from "@/lib/server/apps/open-app";
 import { changePreset, removePreset } from "@/lib/server/apps/presets";
-import { consoleBodyRoute, consoleRoute } from "@/lib/server/bff/routes";
-import { emptyAnswer, jsonAnswer } from "@/lib/server/requests/responses";
-import { ok } from "@/lib/shared/result";
+import { openedBodyRoute, openedRoute } from "@/lib/server/bff/routes";
+import { emptyOf, jsonOf } from "@/lib/server/requests/responses";
 
-export const PUT = consoleBodyRoute("changeAppPreset", "runner", appPresetBodySchema, async (asked, body) => {
-  const app = await openApp(asked);
-  if (!app.ok) return app;
-  const preset = await changePreset(asked, app.value, body);
-  return preset.ok ? ok(jsonAnswer({ preset: preset.value })) : preset;
+export const PUT = openedBodyRoute("changeAppPreset", "runner", appPresetBodySchema, openApp, async (context, app, body) => {
+  return jsonOf(await changePreset(context, app, body), (value) => ({ preset: value }));
 });
 
-export const DELETE = consoleRoute("removeAppPreset", "runner", async (asked) => {
-  const app = await openApp(asked);
-  if (!app.ok) return app;
-  const removed = await removePreset(asked, app.value);
-  return removed.ok ? ok(emptyAnswer()) : removed;
+export const DELETE = openedRoute("removeAppPreset", "runner", openApp, async (context, app) => {
+  return emptyOf(await removePreset(context, app));
 });

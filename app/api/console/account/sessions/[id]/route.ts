@@ -5,9 +5,9 @@ import { idOf } from "@/lib/server/requests/read-request";
 import { emptyAnswer } from "@/lib/server/requests/responses";
 import { failed, ok } from "@/lib/shared/result";
 
-export const DELETE = consoleRoute("endSession", { role: "runner", session: true }, async (asked) => {
-  const browser = await endOwnSession(asked, idOf(asked));
+export const DELETE = consoleRoute("endSession", { role: "runner", session: true }, async (context) => {
+  const browser = await endOwnSession(context, idOf(context));
   if (browser === undefined) return failed(refusal("NOT_FOUND", "There is no such session."));
-  asked.annotateAudit({ target: browser });
+  context.annotateAudit({ target: browser });
   return ok(emptyAnswer());
 });

@@ -5,10 +5,10 @@ import { idOf } from "@/lib/server/requests/read-request";
 import { jsonAnswer } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
-export const POST = consoleRoute("checkConnection", "viewer", async (asked) => {
-  const found = await findConnection(asked, idOf(asked));
-  if (!found.ok) return found;
-  const check = await checkConnection(asked.composition, found.value, asked.request.signal);
-  asked.annotateAudit({ connectionId: found.value.id, outcome: check.outcome });
+export const POST = consoleRoute("checkConnection", "viewer", async (context) => {
+  const connectionResult = await findConnection(context, idOf(context));
+  if (!connectionResult.ok) return connectionResult;
+  const check = await checkConnection(context.composition, connectionResult.value, context.request.signal);
+  context.annotateAudit({ connectionId: connectionResult.value.id, outcome: check.outcome });
   return ok(jsonAnswer({ check }));
 });

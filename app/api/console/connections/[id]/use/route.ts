@@ -5,10 +5,10 @@ import { idOf } from "@/lib/server/requests/read-request";
 import { jsonAnswer } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
-export const POST = consoleRoute("useConnection", "runner", async (asked) => {
-  const found = await findVisible(asked, idOf(asked));
-  if (!found.ok) return found;
-  await asked.composition.store.members.setLastConnection(asked.viewer.memberId, found.value.id);
-  asked.annotateAudit({ connectionId: found.value.id });
-  return ok(jsonAnswer({ connection: await toConnectionView(asked.composition, found.value, true) }));
+export const POST = consoleRoute("useConnection", "runner", async (context) => {
+  const visibleResult = await findVisible(context, idOf(context));
+  if (!visibleResult.ok) return visibleResult;
+  await context.composition.store.members.setLastConnection(context.viewer.memberId, visibleResult.value.id);
+  context.annotateAudit({ connectionId: visibleResult.value.id });
+  return ok(jsonAnswer({ connection: await toConnectionView(context.composition, visibleResult.value, true) }));
 });

@@ -4,9 +4,9 @@ import { idOf } from "@/lib/server/requests/read-request";
 import { emptyAnswer } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
-export const DELETE = consoleRoute("withdrawInvitation", "admin", async (asked) => {
-  const withdrawn = await withdrawInvitation(asked.composition, idOf(asked));
+export const DELETE = consoleRoute("withdrawInvitation", "admin", async (context) => {
+  const withdrawn = await withdrawInvitation(context.composition, idOf(context));
   if (!withdrawn.ok) return withdrawn;
-  asked.annotateAudit({ target: withdrawn.value });
+  context.annotateAudit({ target: withdrawn.value });
   return ok(emptyAnswer());
 });

@@ -9,9 +9,9 @@ import { ok } from "@/lib/shared/result";
 const schema = z.object({ state: runnerChangeSchema.shape.state.nonoptional() });
 
 /** Pausing, draining and resuming send no job to another address, so an admin in a hurry need not confirm. */
-export const PUT = consoleBodyRoute("setRunnerState", { role: "admin", session: true }, schema, async (asked, { state }) => {
-  const saved = await saveRunner(asked.composition, (runners) => runners.change(idOf(asked), { state }));
+export const PUT = consoleBodyRoute("setRunnerState", { role: "admin", session: true }, schema, async (context, { state }) => {
+  const saved = await saveRunner(context.composition, (runners) => runners.change(idOf(context), { state }));
   if (!saved.ok) return saved;
-  asked.annotateAudit({ target: saved.value.runner?.label, outcome: state });
+  context.annotateAudit({ target: saved.value.runner?.label, outcome: state });
   return ok(jsonAnswer(saved.value));
 });

@@ -1,12 +1,10 @@
 import { restoreVersion } from "@/lib/server/apps/change-app";
 import { openOwnApp, toView } from "@/lib/server/apps/open-app";
-import { consoleRoute } from "@/lib/server/bff/routes";
+import { openedRoute } from "@/lib/server/bff/routes";
 import { jsonAnswer } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
 
-export const POST = consoleRoute("restoreApp", "operator", async (asked) => {
-  const app = await openOwnApp(asked);
-  if (!app.ok) return app;
-  const restored = await restoreVersion(asked, app.value);
-  return restored.ok ? ok(jsonAnswer({ app: await toView(asked, restored.value) })) : restored;
+export const POST = openedRoute("restoreApp", "operator", openOwnApp, async (context, app) => {
+  const restored = await restoreVersion(context, app);
+  return restored.ok ? ok(jsonAnswer({ app: await toView(context, restored.value) })) : restored;
 });

@@ -1,0 +1,25 @@
+import { consolePage } from "@/app/(console)/console-page";
+import { WebhooksScreen } from "@/components/settings/webhooks/webhooks-screen";
+import { hasRole } from "@/lib/contract/people/roles";
+import { getFrame } from "@/lib/server/connections/views";
+import { pageTitle } from "@/lib/server/i18n/messages";
+import { listWebhooks } from "@/lib/server/webhooks/settings";
+import { ok } from "@/lib/shared/result";
+
+export const generateMetadata = pageTitle("webhooks.title");
+
+export default consolePage(
+  ["settings", "webhooks"],
+  async (context) => {
+    const { viewer, composition } = context;
+    const { connections } = await getFrame(context);
+    return (
+      <WebhooksScreen
+        role={viewer.role}
+        connections={connections.filter(({ shared }) => shared).map(({ id, name }) => ({ id, name }))}
+        webhooks={hasRole(viewer.role, "admin") ? listWebhooks(composition).then(ok) : undefined}
+      />
+    );
+  },
+  { refuseEmbedded: true },
+);

@@ -1,0 +1,15 @@
+import { refusal } from "@/lib/contract/failure";
+import { previewOf } from "@/lib/server/answers/live-progress";
+import { guarded } from "@/lib/server/bff/guard";
+import { openConnection } from "@/lib/server/connections/access";
+import { connectionIn } from "@/lib/server/requests/read-request";
+import { failed, ok } from "@/lib/shared/result";
+
+/** The newest preview picture of a running job. Browsers use the parameter `v`, its version, to detect a new picture. */
+export const GET = guarded({ action: "viewPreview", role: "viewer", connection: true }, async ({ request, params, ...context }) => {
+  const access = await openConnection(context, connectionIn(request));
+  if (!access.ok) return access;
+  const preview = typeof params.jobId === "string" ? previewOf(access.value, params.jobId) : undefined;
+  if (!preview) return failed(refusal("NOT_FOUND", "This job has no preview."));
+  return ok(new Response(preview.bytes, { headers: { "content-type": preview.type, "content-disposition": "inline" } }));
+});

@@ -1,0 +1,21 @@
+import { webhookChangeSchema } from "@/lib/contract/webhooks";
+import { consoleBodyRoute, consoleRoute } from "@/lib/server/bff/routes";
+import { idOf } from "@/lib/server/requests/read-request";
+import { emptyAnswer, jsonAnswer } from "@/lib/server/requests/responses";
+import { changeWebhook, removeWebhook } from "@/lib/server/webhooks/settings";
+import { ok } from "@/lib/shared/result";
+
+export const PATCH = consoleBodyRoute("changeWebhook", { role: "admin", recent: true }, webhookChangeSchema, async (context, body) => {
+  const changed = await changeWebhook(context.composition, idOf(context), body);
+  if (!changed.ok) return changed;
+  const { name, connection, origin } = changed.value.webhook;
+  context.annotateAudit({ target: name, connectionId: connection, outcome: origin });
+  return ok(jsonAnswer(changed.value));
+});
+
+export const DELETE = consoleRoute("removeWebhook", { role: "admin", recent: true }, async (context) => {
+  const removed = await removeWebhook(context.composition, idOf(context));
+  if (!removed.ok) return removed;
+  context.annotateAudit({ target: removed.value.name, connectionId: removed.value.connectionId });
+  return ok(emptyAnswer());
+});

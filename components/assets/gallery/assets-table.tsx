@@ -1,0 +1,215 @@
+import { useLocale, useTranslations } from "next-intl";
+import { type ReactNode, useMemo } from "react";
+import { DataTable } from "@/components/data-table/data-table";
+import { columnsFor, type ColumnStyle, type Sorting } from "@/components/data-table/table-columns";
+import { type ListState, useListQuery, useMoving } from "@/components/frame/list/list-state";
+import { CopyButton } from "@/components/ui/controls/copy-button";
+import { DisabledLink } from "@/components/ui/link";
+import { RelativeTime } from "@/components/ui/time/relative-time";
+import { FileName, Truncated } from "@/components/ui/truncated";
+import { apiPath, shortId } from "@/lib/browser/urls";
+import { isAddressableId } from "@/lib/contract/params";
+import { type AssetsQuery } from "@/lib/contract/schemas/asset";
+import { type AssetView } from "@/lib/contract/views/asset-view";
+import { formatBytes } from "@/lib/shared/format";
+import { TilePicture } from "../asset-picture";
+import { assetHref } from "../asset-urls";
+import { SelectBox } from "./asset-tile";
+import { type GalleryViewProps, useHandle, useRequestedRows } from "./gallery";
+import { MAX_TILES } from "./gallery-layout";
+import { standAt } from "./gallery-scroll";
+import { type Motion } from "./motion";
+import { OffsetLabel, useGallery } from "./use-gallery";
+import { type Picking } from "./use-picking";
+import { useAllTilesKey } from "./use-tile-keys";
+
+type AssetsTableProps = GalleryViewProps & { place: ListState<AssetsQuery> };
+
+const assetColumnStyles = {
+  select: { width: "w-[44px] md:w-[48px]", hiddenHeader: true, isFixedWidth: true },
+  preview: { width: "w-[76px]", hiddenHeader: true, isFixedWidth: true },
+  name: {},
+  tags: { width: "lg:w-[22%]", visibility: "max-lg:hidden" },
+  type: { width: "xl:w-[110px]", visibility: "max-xl:hidden" },
+  size: { width: "w-[92px]", align: "end" },
+  created: { width: "sm:w-[120px]", visibility: "max-sm:hidden", align: "end" },
+  used: { width: "xl:w-[120px]", visibility: "max-xl:hidden", align: "end" },
+} as const satisfies Record<string, ColumnStyle>;
+
+const ROW_PX = 46;
+const HEAD_PX = 34;
+const FIRST_ROWS = 40;
+const layoutOf = () => ({ columns: 1, rowPx: ROW_PX });
+const rowId = (row: AssetRow) => row.id;
+
+/** The same list as rows: only the part near the view is a table. */
+export function AssetsTable({
+  source,
+  picking,
+  connectionId,
+  connection,
+  openId,
+  startIndex,
+  onOpen,
+  onRest,
+  onReady,
+  place,
+}: AssetsTableProps) {
+  const t = useTranslations("assets");
+  const cannotOpen = useTranslations("common")("cannotOpen");
+  const locale = useLocale();
+  const gallery = useGallery({ count: source.count, layoutOf, startIndex, onRest, headPx: HEAD_PX });
+  const { drawn, container, motion } = gallery;
+  const [from, to] = drawn ? [drawn.from, drawn.to] : [startIndex, Math.min(source.count, startIndex + FIRST_ROWS)];
+  const inView = useHandle(onReady, gallery, from, to);
+  useRequestedRows(source, gallery);
+  useAllTilesKey({ source, picking, inView, list: container });
+  const rows = inView().map((index) => assetRow(source.at(index), index));
+  const columns = useMemo(
+    () => assetColumns(t, { connectionId, connection, locale, picking, motion, onOpen, cannotOpen }),
+    [t, connectionId, connection, locale, picking, motion, onOpen, cannotOpen],
+  );
+  return (
+    <div className="overflow-x-clip">
+      <div
+        ref={container}
+        style={{ marginTop: HEAD_PX, ...(drawn && { height: drawn.heightPx }) }}
+        // The header has its place above from the start, so that nothing moves after measuring.
+        className="relative"
+      >
+        <div style={drawn && standAt(drawn.topPx)} className={drawn ? "absolute inset-x-0 -top-[34px]" : "relative -top-[34px]"}>
+          <DataTable
+            caption={t("table.caption")}
+            columns={columns}
+            rows={rows}
+            rowId={rowId}
+            isSelected={(row) => row.id === openId}
+            part={{ first: from, total: source.count }}
+            sorting={sortingOf(useListQuery(place), place.go)}
+            isFixed
+            className={useMoving(place) ? "opacity-60" : undefined}
+          />
+        </div>
+      </div>
+      <OffsetLabel gallery={gallery} source={source} />
+    </div>
+  );
+}
+
+/** The first click sorts by newest, largest or A first; the second reverses it. */
+function sortingOf(query: AssetsQuery, go: ListState<AssetsQuery>["go"]): Sorting {
+  const by = (sort: AssetsQuery["sort"], defaultOrder: AssetsQuery["order"]) => {
+    const isNow = query.sort === sort;
+    const turned = defaultOrder === "asc" ? "desc" : "asc";
+    return {
+      ...(isNow && { direction: query.order }),
+      onSort: () => go({ sort, order: isNow && query.order === defaultOrder ? turned : defaultOrder }),
+    };
+  };
+  return {
+    name: by("name", "asc"),
+    size: by("size", "desc"),
+    created: by("created_at", "desc"),
+    used: by("last_access_time", "desc"),
+  };
+}
+
+/** A row of the list; `asset` is undefined while it loads. */
+type AssetRow = { id: string; index: number; asset: AssetView | undefined };
+
+const rowOfAsset = new WeakMap<AssetView, AssetRow>();
+const waitingRows = Array.from({ length: MAX_TILES }, (_, index): AssetRow => ({ id: `waiting-${index}`, index, asset: undefined }));
+
+/** Returns the same row for the same asset at the same index, so that scrolling renders only new rows; rows still loading are all alike. */
+function assetRow(asset: AssetView | undefined, index: number): AssetRow {
+  if (!asset) return waitingRows[index % MAX_TILES] ?? { id: `at-${index}`, index, asset };
+  const cachedRow = rowOfAsset.get(asset);
+  if (cachedRow?.index === index) return cachedRow;
+  const row = { id: asset.id, index, asset };
+  rowOfAsset.set(asset, row);
+  return row;
+}
+
+type Where = {
+  connectionId: string | undefined;
+  connection: string | undefined;
+  locale: string;
+  picking: Picking;
+  motion: Motion;
+  onOpen: (id: string) => boolean;
+  /** Explains rows whose id can't be part of a URL. */
+  cannotOpen: string;
+};
+type Words = ReturnType<typeof useTranslations<"assets">>;
+
+const column = columnsFor<AssetRow>();
+const nameStyle = "row-link min-w-0 truncate !font-sans !text-base";
+// Not animated: a jump draws a screenful of these, and animating each costs work in every frame.
+const waiting = <span className="block h-3.5 w-16 rounded-sm bg-sunken" />;
+
+function assetColumns(t: Words, { connectionId, connection, locale, picking, motion, onOpen, cannotOpen }: Where) {
+  const timeOf = (ms: number | undefined) => (ms === undefined ? t("table.nothing") : <RelativeTime ms={ms} />);
+  /** `missing`: shown while the asset loads. */
+  const named = (id: keyof typeof assetColumnStyles, cell: (asset: AssetView, index: number) => ReactNode, missing: ReactNode = null) =>
+    column.display({
+      id,
+      header: t(`table.${id}`),
+      meta: assetColumnStyles[id],
+      cell: ({ row: { original } }) => (original.asset ? cell(original.asset, original.index) : missing),
+    });
+  return [
+    named("select", ({ id, name }, index) => <SelectBox id={id} name={name} index={index} picking={picking} className="select-cell" />),
+    named(
+      "preview",
+      (asset) => (
+        <TilePicture
+          asset={asset}
+          connectionId={connectionId}
+          edge={128}
+          motion={motion}
+          isEarly={false}
+          isPlain
+          className="h-9 w-[52px]"
+        />
+      ),
+      <span className="block h-9 w-[52px] rounded-sm bg-sunken" />,
+    ),
+    named(
+      "name",
+      ({ id, name, jobId }) => (
+        <span className="flex min-w-0 items-center gap-0.5">
+          {isAddressableId(id) ? (
+            <a
+              href={apiPath(assetHref(id, connection))}
+              title={name}
+              data-asset={id}
+              onClick={(event) => {
+                const isPlain = event.button === 0 && !event.metaKey && !event.ctrlKey && !event.shiftKey && !event.altKey;
+                if (isPlain && onOpen(id)) event.preventDefault();
+              }}
+              className={nameStyle}
+            >
+              <FileName name={name} />
+            </a>
+          ) : (
+            <DisabledLink reason={cannotOpen} className={nameStyle}>
+              <FileName name={name} />
+            </DisabledLink>
+          )}
+          {jobId ? (
+            <span title={jobId} className="ml-1 font-mono text-sm text-ink-3">
+              {shortId(jobId)}
+            </span>
+          ) : null}
+          <CopyButton text={id} label={t("table.copyId")} />
+        </span>
+      ),
+      waiting,
+    ),
+    named("tags", ({ tags }) => <Truncated text={tags.join(", ")} className="text-ink-2" />, waiting),
+    named("type", ({ mimeType, kind }) => <Truncated text={mimeType ?? t(`kind.${kind}`)} className="text-ink-2" />),
+    named("size", ({ sizeBytes }) => (sizeBytes === undefined ? t("table.nothing") : formatBytes(sizeBytes, locale)), t("table.nothing")),
+    named("created", ({ createdAtMs }) => timeOf(createdAtMs), t("table.nothing")),
+    named("used", ({ lastUsedAtMs }) => timeOf(lastUsedAtMs), t("table.nothing")),
+  ];
+}

@@ -1,0 +1,251 @@
+import { useLocale, useTranslations } from "next-intl";
+import { type MouseEvent, useCallback, useEffect, useMemo, useRef, useState } from "react";
+import { type ThumbnailEdge } from "@/lib/browser/urls";
+import { type AssetView } from "@/lib/contract/views/asset-view";
+import { AssetTile } from "./asset-tile";
+import { type AssetsSource } from "./chunk-store";
+import { type GalleryLayout, galleryLayout, GAP_X, MAX_TILES, plainLayout, type TileSize } from "./gallery-layout";
+import { standAt } from "./gallery-scroll";
+import { RubberBand } from "./rubber-band";
+import { type GalleryView, OffsetLabel, useGallery } from "./use-gallery";
+import { type Picking, type usePicking } from "./use-picking";
+import { useTileKeys } from "./use-tile-keys";
+
+export type GalleryViewProps = {
+  source: AssetsSource;
+  picking: ReturnType<typeof usePicking>;
+  connectionId?: string;
+  connection?: string;
+  openId?: string;
+  /** Where the list opens, counted from its first row here. */
+  startIndex: number;
+  /** Opens the asset beside the list; false where there is no room. */
+  onOpen: (id: string) => boolean;
+  onPage: (id: string) => void;
+  /** Shows the asset in full, with the rest of the list around it. */
+  onView: (index: number) => void;
+  onRest: (firstIndex: number) => void;
+  /** Undefined on unmount. */
+  onReady: (gallery: GalleryHandle | undefined) => void;
+};
+/** What the bars around a gallery may call. */
+export type GalleryHandle = { jumpTo: (index: number) => void; reveal: (index: number) => void; inView: () => number[] };
+type GalleryProps = GalleryViewProps & { size: TileSize; fit: "cover" | "contain" };
+
+/** More than fit on the first screen of most windows: in the first HTML, and loaded at once. */
+const EARLY = 20;
+const FIRST_TILES = 60;
+const edges: Readonly<Record<TileSize, ThumbnailEdge>> = { small: 256, medium: 256, large: 512 };
+
+export function Gallery({
+  source,
+  picking,
+  connectionId,
+  connection,
+  openId,
+  startIndex,
+  onOpen,
+  onPage,
+  onView,
+  onRest,
+  onReady,
+  size,
+  fit,
+}: GalleryProps) {
+  const t = useTranslations("assets.grid");
+  const locale = useLocale();
+  const layoutOf = useCallback((widthPx: number, screenPx: number) => galleryLayout({ widthPx, screenPx, size }), [size]);
+  const gallery = useGallery<GalleryLayout>({ count: source.count, layoutOf, startIndex, onRest });
+  const { drawn, container, motion } = gallery;
+  const [current, setCurrent] = useState<number>();
+  useRequestedRows(source, gallery);
+  useTileKeys({
+    gallery,
+    source,
+    picking,
+    inView: () => inView(),
+    columns: drawn?.columns ?? 1,
+    current,
+    onCurrent: setCurrent,
+    openId,
+    onOpen,
+    onPage,
+    onView,
+  });
+  const clicks = useTileClicks({ source, picking, onOpen, onPage });
+  useKeepInView(openId, source, gallery);
+
+  const shared = useMemo(() => sharedNames(source.rows()), [source]);
+  const plain = plainLayout(size);
+  const from = drawn ? drawn.from * drawn.columns : startIndex;
+  const to = Math.min(source.count, drawn ? drawn.to * drawn.columns : startIndex + FIRST_TILES);
+  const inView = useHandle(onReady, gallery, from, to);
+  const style = drawn
+    ? {
+        ...standAt(drawn.topPx),
+        gridTemplateColumns: `repeat(${drawn.columns}, minmax(0, 1fr))`,
+        columnGap: GAP_X,
+        "--tile-picture": `${drawn.picturePx}px`,
+      }
+    : {
+        gridTemplateColumns: `repeat(auto-fill, minmax(min(${plain.widthPx}px, 100%), 1fr))`,
+        columnGap: GAP_X,
+        "--tile-picture": `${plain.picturePx}px`,
+      };
+  const tabbed = current !== undefined && current >= from && current < to ? current : Math.max(from, Math.min(startIndex, to - 1));
+  return (
+    <div className="p-4 md:px-5">
+      <div
+        ref={container}
+        style={drawn ? { height: drawn.heightPx } : undefined}
+        className="relative select-none"
+        {...clicks}
+        // Without this the browser would drag a link or picture instead of drawing the band.
+        onDragStart={(event) => event.preventDefault()}
+        onFocus={({ target }) => {
+          const index = indexOf(target);
+          if (index !== undefined) setCurrent(index);
+        }}
+      >
+        <ul aria-label={t("label")} style={style} className={drawn ? "tiles absolute inset-x-0 top-0" : "tiles"}>
+          {inView().map((index) => {
+            const asset = source.at(index);
+            const isCurrent = index === tabbed;
+            // The focused tile keeps its element when its asset arrives.
+            if (!asset && !isCurrent) return <WaitingTile key={`waiting-${index % MAX_TILES}`} index={index} count={source.count} />;
+            return (
+              <AssetTile
+                key={index}
+                asset={asset}
+                isNamesake={asset !== undefined && shared.has(asset.name)}
+                index={index}
+                count={source.count}
+                locale={locale}
+                connectionId={connectionId}
+                connection={connection}
+                edge={edges[size]}
+                fit={fit}
+                isOpen={openId !== undefined && asset?.id === openId}
+                isEarly={!drawn && index < startIndex + EARLY}
+                isCurrent={isCurrent}
+                motion={motion}
+                picking={picking}
+              />
+            );
+          })}
+        </ul>
+        <RubberBand gallery={gallery} source={source} picking={picking} />
+      </div>
+      <OffsetLabel gallery={gallery} source={source} />
+    </div>
+  );
+}
+
+function indexOf(target: EventTarget): number | undefined {
+  const text = target instanceof HTMLElement ? target.dataset.index : undefined;
+  return text === undefined ? undefined : Number(text);
+}
+
+/** Passes the page its callbacks once the browser has measured the list. Returns the indices of the drawn tiles. */
+export function useHandle(
+  onReady: GalleryViewProps["onReady"],
+  { drawn, jumpTo, reveal }: Pick<GalleryView<{ columns: number; rowPx: number }>, "drawn" | "jumpTo" | "reveal">,
+  from: number,
+  to: number,
+): () => number[] {
+  const inView = useCallback(() => Array.from({ length: Math.max(0, to - from) }, (_, at) => from + at), [from, to]);
+  const isDrawn = drawn !== undefined;
+  useEffect(() => {
+    if (!isDrawn) return;
+    onReady({ jumpTo, reveal, inView });
+    return () => onReady(undefined);
+  }, [isDrawn, onReady, jumpTo, reveal, inView]);
+  return inView;
+}
+
+/** Requests rows once they stay in view. */
+export function useRequestedRows(
+  source: AssetsSource,
+  { drawn, motion }: Pick<GalleryView<{ columns: number; rowPx: number }>, "drawn" | "motion">,
+): void {
+  const { want, count } = source;
+  const from = drawn && drawn.from * drawn.columns;
+  const to = drawn && Math.min(count, drawn.to * drawn.columns);
+  useEffect(() => {
+    if (from === undefined || to === undefined) return;
+    // At first, missing rows are requested at once; during scrolling, once it rests.
+    return motion.onRest(() => want(from, to));
+  }, [from, to, want, motion]);
+  useEffect(() => () => want(0, 0), [want]);
+}
+
+/** An opening panel narrows the gallery: the tile that it shows is kept in view. */
+function useKeepInView(openId: string | undefined, source: AssetsSource, gallery: GalleryView<GalleryLayout>): void {
+  const last = useRef<string>(undefined);
+  const columns = gallery.drawn?.columns;
+  useEffect(() => {
+    if (openId === undefined || columns === undefined) return;
+    const key = `${openId} ${columns}`;
+    if (last.current === key) return;
+    last.current = key;
+    const index = source.indexOf(openId);
+    if (index >= 0) queueMicrotask(() => gallery.reveal(index));
+  }, [openId, columns, source, gallery]);
+}
+
+/**
+ * The placeholder of an asset that is not read yet. A jump draws a screenful in one frame: no hooks, and as few elements as possible.
+ * A click does not focus it, as the focus would be lost when its asset arrives.
+ */
+function WaitingTile({ index, count }: { index: number; count: number }) {
+  return (
+    <li aria-setsize={count} aria-posinset={index + 1} className="min-w-0">
+      <a data-index={index} draggable={false} className="block rounded-sm pb-[27px] outline-offset-2">
+        <span className="tile-picture block rounded-sm bg-sunken" />
+      </a>
+    </li>
+  );
+}
+
+type TileClicks = {
+  source: AssetsSource;
+  picking: Picking;
+  onOpen: (id: string) => boolean;
+  onPage: (id: string) => void;
+};
+
+/** A click opens the panel, a double click the page; with a selection or Shift a click selects. Other clicks are left to the browser. */
+function useTileClicks({ source, picking, onOpen, onPage }: TileClicks) {
+  return {
+    onClick(event: MouseEvent<HTMLElement>) {
+      const index = tileOf(event);
+      const asset = index === undefined ? undefined : source.at(index);
+      if (index === undefined || !asset || event.metaKey || event.ctrlKey || event.altKey) return;
+      event.preventDefault();
+      if (event.shiftKey) void picking.extend(index);
+      else if (picking.store.ids().size > 0) picking.toggle(index);
+      else if (!onOpen(asset.id)) onPage(asset.id);
+    },
+    onDoubleClick(event: MouseEvent<HTMLElement>) {
+      const index = tileOf(event);
+      const asset = index === undefined ? undefined : source.at(index);
+      if (asset && !event.shiftKey && picking.store.ids().size === 0) onPage(asset.id);
+    },
+  };
+}
+
+function tileOf({ target }: MouseEvent): number | undefined {
+  const tile = target instanceof Element ? target.closest<HTMLElement>("a[data-index]") : null;
+  return tile ? Number(tile.dataset.index) : undefined;
+}
+
+/** Names that occur more than once: jobs of one workflow give their outputs the same names. */
+export function sharedNames(assets: readonly Pick<AssetView, "name">[]): ReadonlySet<string> {
+  const seen = new Set<string>();
+  const shared = new Set<string>();
+  for (const { name } of assets) {
+    if (seen.has(name)) shared.add(name);
+    seen.add(name);
+  }
+  return shared;
+}

@@ -1,0 +1,128 @@
+import { useEffect, useEffectEvent, useRef, useState } from "react";
+import { type AssetsSource } from "./chunk-store";
+import { type GalleryLayout, GAP_X } from "./gallery-layout";
+import { type GalleryView } from "./use-gallery";
+import { type Picking } from "./use-picking";
+
+type Point = { x: number; y: number };
+type Drag = {
+  from: Point;
+  to: Point;
+  clientX: number;
+  clientY: number;
+  before: ReadonlySet<string>;
+  touched: readonly number[];
+  isBand: boolean;
+};
+
+const STARTS_PX = 6;
+const EDGE_PX = 48;
+const FASTEST_PX = 22;
+
+/** Dragging over the gallery with a mouse draws a band that selects the tiles it touches; with Shift or Ctrl it adds to the selection. */
+export function RubberBand({ gallery, source, picking }: { gallery: GalleryView<GalleryLayout>; source: AssetsSource; picking: Picking }) {
+  const drag = useRef<Drag>(undefined);
+  const [box, setBox] = useState<{ left: number; top: number; width: number; height: number }>();
+  const choose = useEffectEvent(() => {
+    const now = drag.current;
+    const layout = gallery.drawn;
+    if (!now?.isBand || !layout) return;
+    now.to = gallery.pointAt(now.clientX, now.clientY);
+    const { widthPx } = gallery.pointAt(0, 0);
+    now.touched = tilesUnder(now.from, now.to, { ...layout, widthPx, count: source.count });
+    picking.band(now.touched, now.before);
+    // Positions in the list are converted to those in the page, which is shorter than a very long list.
+    const shift = layout.topPx - layout.from * layout.rowPx;
+    const [left, top] = [Math.min(now.from.x, now.to.x), Math.min(now.from.y, now.to.y)];
+    setBox({ left, top: top + shift, width: Math.abs(now.to.x - now.from.x), height: Math.abs(now.to.y - now.from.y) });
+  });
+  const settle = useEffectEvent(({ touched, before }: Drag) => void picking.settle(touched, before));
+  const begin = useEffectEvent((event: PointerEvent) => {
+    const isOnControl = event.target instanceof Element && event.target.closest("label, input, button");
+    if (event.button !== 0 || event.pointerType !== "mouse" || isOnControl) return;
+    const from = gallery.pointAt(event.clientX, event.clientY);
+    const before: ReadonlySet<string> = event.shiftKey || event.ctrlKey || event.metaKey ? new Set(picking.store.ids()) : new Set();
+    drag.current = { from, to: from, clientX: event.clientX, clientY: event.clientY, before, touched: [], isBand: false };
+  });
+
+  const { container, pointAt } = gallery;
+  useEffect(() => {
+    const element = container.current;
+    if (!element) return;
+    let frame = 0;
+    const onDown = (event: PointerEvent) => begin(event);
+    function creep() {
+      frame = 0;
+      const now = drag.current;
+      if (!now?.isBand) return;
+      const over = Math.max(0, now.clientY - (window.innerHeight - EDGE_PX)) - Math.max(0, 120 + EDGE_PX - now.clientY);
+      if (over !== 0) {
+        window.scrollBy({ top: Math.sign(over) * Math.min(FASTEST_PX, Math.abs(over) / 2), behavior: "instant" });
+        choose();
+      }
+      frame = requestAnimationFrame(creep);
+    }
+    function onMove(event: PointerEvent) {
+      const now = drag.current;
+      if (!now) return;
+      [now.clientX, now.clientY] = [event.clientX, event.clientY];
+      const to = pointAt(event.clientX, event.clientY);
+      if (!now.isBand && Math.hypot(to.x - now.from.x, to.y - now.from.y) < STARTS_PX) return;
+      if (!now.isBand) frame ||= requestAnimationFrame(creep);
+      now.isBand = true;
+      choose();
+    }
+    function onUp() {
+      const was = drag.current;
+      drag.current = undefined;
+      setBox(undefined);
+      if (!was?.isBand) return;
+      settle(was);
+      // The click that ends a band must not act on the tile under it.
+      const swallow = (event: MouseEvent) => {
+        event.stopPropagation();
+        event.preventDefault();
+      };
+      window.addEventListener("click", swallow, { capture: true, once: true });
+      setTimeout(() => window.removeEventListener("click", swallow, { capture: true }), 0);
+    }
+    element.addEventListener("pointerdown", onDown);
+    window.addEventListener("pointermove", onMove);
+    window.addEventListener("pointerup", onUp);
+    window.addEventListener("pointercancel", onUp);
+    return () => {
+      cancelAnimationFrame(frame);
+      element.removeEventListener("pointerdown", onDown);
+      window.removeEventListener("pointermove", onMove);
+      window.removeEventListener("pointerup", onUp);
+      window.removeEventListener("pointercancel", onUp);
+    };
+  }, [container, pointAt]);
+
+  return box ? (
+    <div aria-hidden="true" style={box} className="pointer-events-none absolute z-10 rounded-sm border border-accent bg-accent/15" />
+  ) : null;
+}
+
+type Grid = { columns: number; rowPx: number; picturePx: number; widthPx: number; count: number };
+
+/** The tiles touched by a band between two points of the whole list, in list order. */
+export function tilesUnder(a: Point, b: Point, { columns, rowPx, widthPx, count }: Grid): number[] {
+  const columnPx = (widthPx + GAP_X) / columns;
+  const span = (from: number, to: number, sizePx: number, gapPx: number, maxIndex: number) => {
+    const [low, high] = [Math.min(from, to), Math.max(from, to)];
+    // A gap belongs to no tile.
+    const first = Math.floor(low / sizePx) + (low - Math.floor(low / sizePx) * sizePx > sizePx - gapPx ? 1 : 0);
+    return { first: Math.max(0, first), last: Math.min(maxIndex, Math.floor(high / sizePx)) };
+  };
+  const across = span(a.x, b.x, columnPx, GAP_X, columns - 1);
+  const down = span(a.y, b.y, rowPx, 8, Math.ceil(count / columns) - 1);
+  const found: number[] = [];
+  for (let row = down.first; row <= down.last; row += 1) {
+    for (let column = across.first; column <= across.last; column += 1) {
+      const index = row * columns + column;
+      if (index < count) found.push(index);
+    }
+  }
+  return found;
+}

@@ -1,0 +1,204 @@
+import { startTransition, useEffect, useMemo, useState, useSyncExternalStore } from "react";
+import { isAtTop as isPageAtTop, shareRows, subscribeToTop, usePausedRows } from "@/components/data-table/paused-rows";
+import { historyState } from "@/components/viewer/use-shown";
+import { initialOf, type Stamped, useLive } from "@/lib/browser/live/use-live";
+import { type Failure } from "@/lib/contract/failure";
+import { type AssetsQuery } from "@/lib/contract/schemas/asset";
+import { type AssetView } from "@/lib/contract/views/asset-view";
+import { type Result } from "@/lib/shared/result";
+import { readAssets } from "../asset-calls";
+import { type AssetPage, assetsApiPath, isNewestFirst, questionOf, toAssetPage } from "../assets-address";
+import { type AssetsSource, CHUNK, type ChunkStore, createChunkStore } from "./chunk-store";
+
+// The rows of the few lists viewed last, so that going back shows them at once.
+// Must never: keep anything on the server, where all members would share it.
+type CachedStore = { store: ChunkStore; atMs: number };
+const MAX_COUNT = 3;
+const stores = new Map<string, CachedStore>();
+
+function readCachedStore(key: string): CachedStore | undefined {
+  return stores.get(key);
+}
+
+function cacheStore(key: string, entry: CachedStore): void {
+  if (typeof window === "undefined") return;
+  stores.delete(key);
+  stores.set(key, entry);
+  for (const oldest of [...stores.keys()].slice(0, -MAX_COUNT)) stores.delete(oldest);
+}
+
+type EndlessOptions = {
+  query: AssetsQuery;
+  connectionId: string | undefined;
+  first: Result<Stamped<AssetPage>, Failure>;
+  isOn: boolean;
+};
+
+/** The whole list, read where a person looks. Its top is live like every list; new rows wait above. */
+export function useEndless({ query, connectionId, first, isOn }: EndlessOptions): AssetsSource {
+  const question = questionOf(query);
+  const store = useStore(question, { query, connectionId, first, isOn });
+  const version = useVersion(store);
+  const path = connectionId && isOn ? assetsApiPath({ ...query, offset: 0, limit: CHUNK }, connectionId) : undefined;
+  const live = useLive(path, { ...(isOn && query.offset === 0 && initialOf(first)), read: toAssetPage });
+  const isAtTop = useSyncExternalStore(subscribeToTop, isPageAtTop, () => true);
+  const latest = live.value;
+  const isOther = latest !== undefined && isOn && differs(store, latest);
+  useEffect(() => {
+    if (!latest || !isOn) return;
+    // If the list could not be read before, this is its first part.
+    if (store.loadedChunks() === 0) store.adopt(latest);
+    else if (isOther && (isAtTop || store.count() === 0)) store.adopt(latest);
+    else if (!isOther) patchAll(store, latest);
+    // The service answers again: chunks in view that it refused are read again.
+    if (store.failure()) store.refresh();
+  }, [latest, isOther, isAtTop, isOn, store]);
+
+  const newCount = isOther && !isAtTop ? countNew(store, latest) : 0;
+  const total = latest?.total ?? store.total();
+  const firstFailure = first.ok ? undefined : first.failure;
+  const { atMs, refresh } = live;
+  const failure = store.failure() ?? live.failure ?? (store.loadedChunks() === 0 ? firstFailure : undefined);
+  return useMemo(
+    () => ({
+      version,
+      count: store.count(),
+      total,
+      at: store.at,
+      indexOf: store.indexOf,
+      rows: store.rows,
+      range: store.range,
+      want: store.want,
+      newCount,
+      failure,
+      unreadable: latest?.unreadable,
+      atMs,
+      refresh: () => {
+        store.refresh();
+        void refresh();
+      },
+      patch: store.patch,
+      offset: 0,
+      isEmpty: store.loadedChunks() === 0,
+    }),
+    [version, store, total, newCount, failure, latest?.unreadable, atMs, refresh],
+  );
+}
+
+/** Updates in a transition: rows arrive by the hundred, often during scrolling. */
+function useVersion(store: ChunkStore): number {
+  const [version, setVersion] = useState(store.version);
+  useEffect(() => {
+    const look = () => startTransition(() => setVersion(store.version()));
+    look();
+    return store.subscribe(look);
+  }, [store]);
+  return version;
+}
+
+function useStore(question: string, { query, connectionId, first, isOn }: EndlessOptions): ChunkStore {
+  const key = `${connectionId ?? ""} ${question}`;
+  const store = useMemo(() => {
+    const read = (place: { offset: number; limit: number }, signal: AbortSignal) => readAssets({ query, connectionId }, place, signal);
+    const made = readCachedStore(key)?.store ?? createChunkStore(read, { leads: isNewestFirst(query) });
+    if (isOn && first.ok && made.loadedChunks() === 0) made.seed(first.value.value, query.offset);
+    return made;
+    // eslint-disable-next-line react-hooks/exhaustive-deps -- the key names the question; a later reading of it is adopted below
+  }, [key, isOn]);
+  useEffect(() => {
+    if (!isOn) return;
+    const cachedStore = readCachedStore(key);
+    const atMs = first.ok ? first.value.atMs : 0;
+    if (cachedStore && first.ok && atMs > cachedStore.atMs) store.adopt(first.value.value, query.offset);
+    cacheStore(key, { store, atMs: Math.max(atMs, cachedStore?.atMs ?? 0) });
+    // eslint-disable-next-line react-hooks/exhaustive-deps -- the key names the question
+  }, [key, first, isOn, store]);
+  return store;
+}
+
+function differs(store: ChunkStore, page: AssetPage): boolean {
+  if (page.total !== undefined && store.total() !== undefined && page.total !== store.total()) return true;
+  return page.assets.some(({ id }, index) => {
+    const loaded = store.at(index);
+    return loaded !== undefined && loaded.id !== id;
+  });
+}
+
+function countNew(store: ChunkStore, page: AssetPage): number {
+  const total = store.total();
+  if (page.total !== undefined && total !== undefined) return Math.max(0, page.total - total);
+  return page.assets.filter(({ id }) => store.indexOf(id) < 0).length;
+}
+
+function patchAll(store: ChunkStore, page: AssetPage): void {
+  const before = page.assets.flatMap((_, index) => store.at(index) ?? []);
+  const storedAssets = new Set(before);
+  for (const asset of shareRows(before, page.assets)) if (!storedAssets.has(asset)) store.patch(asset.id, () => asset);
+}
+
+type PagedOptions = {
+  query: AssetsQuery;
+  connectionId: string | undefined;
+  first: Result<Stamped<AssetPage>, Failure>;
+  isOn: boolean;
+};
+
+const none: AssetView[] = [];
+
+/** One page of the list, kept current by live updates. */
+export function usePaged({ query, connectionId, first, isOn }: PagedOptions): AssetsSource & { hasMore: boolean | undefined } {
+  const path = connectionId && isOn ? assetsApiPath(query, connectionId) : undefined;
+  const live = useLive(path, { ...(isOn && initialOf(first)), read: toAssetPage });
+  const page = live.value;
+  const view = `${questionOf(query)} ${query.offset} ${query.limit}`;
+  const paused = usePausedRows(view, page?.assets ?? none, { total: page?.total, isHeld: query.offset > 0 });
+  const { rows, newCount } = paused;
+  const { failure, atMs, refresh, patch } = live;
+  return useMemo(
+    () => ({
+      version: atMs ?? 0,
+      count: rows.length,
+      total: page?.total,
+      hasMore: page?.hasMore,
+      at: (index) => rows[index],
+      indexOf: (id) => rows.findIndex((asset) => asset.id === id),
+      rows: () => rows,
+      range: (from, to) => Promise.resolve(rows.slice(from, to)),
+      want: () => undefined,
+      newCount,
+      failure,
+      unreadable: page?.unreadable,
+      atMs,
+      refresh: () => void refresh(),
+      patch: (id, change) => patch((now) => ({ ...now, assets: now.assets.map((asset) => (asset.id === id ? change(asset) : asset)) })),
+      offset: query.offset,
+      isEmpty: page === undefined,
+    }),
+    [rows, newCount, page, failure, atMs, refresh, patch, query.offset],
+  );
+}
+
+type Page = Pick<AssetsSource, "at" | "indexOf" | "count" | "total">;
+
+/** The whole list around one of its pages, counted from the list's first row: the viewer continues beyond the page. */
+export function aroundPage(page: Page, offset: number, list: AssetsSource): AssetsSource {
+  return {
+    ...list,
+    // A list without a total ends with the page.
+    count: page.total ?? offset + page.count,
+    at: (index) => page.at(index - offset) ?? list.at(index),
+    indexOf(id) {
+      const here = page.indexOf(id);
+      return here < 0 ? list.indexOf(id) : offset + here;
+    },
+  };
+}
+
+/** Keeps the position in an endless list in the address, for Back, a reload and links. No request is made. */
+export function noteOffset(index: number): void {
+  const address = new URL(window.location.href);
+  const before = address.searchParams.get("offset");
+  if (index === 0) address.searchParams.delete("offset");
+  else address.searchParams.set("offset", String(index));
+  if (address.searchParams.get("offset") !== before) window.history.replaceState(historyState(), "", address.pathname + address.search);
+}

@@ -1,0 +1,69 @@
+import { useTranslations } from "next-intl";
+import { type RefObject, useEffect, useEffectEvent, useLayoutEffect, useRef, useState, useSyncExternalStore } from "react";
+import { useNumberFormat } from "@/components/ui/time/use-time-format";
+import { type AssetsSource } from "./chunk-store";
+import { createGalleryScroll, type Drawn, type Shape } from "./gallery-scroll";
+import { createMotion, type Motion } from "./motion";
+
+export type GalleryView<S extends Shape> = Pick<
+  ReturnType<typeof createGalleryScroll<S>>,
+  "jumpTo" | "reveal" | "firstIndex" | "pointAt"
+> & {
+  container: RefObject<HTMLDivElement | null>;
+  /** Undefined until the browser has measured the width. */
+  drawn: Drawn<S> | undefined;
+  motion: Motion;
+};
+
+type GalleryOptions<S extends Shape> = {
+  count: number;
+  /** Must be a stable function while nothing changes. */
+  layoutOf: (widthPx: number, screenPx: number) => S;
+  /** The index at which the list opens. */
+  startIndex: number;
+  /** The scrolling ended with this tile at the top. */
+  onRest: (firstIndex: number) => void;
+  /** The height of a sticky list header, which covers rows. */
+  headPx?: number;
+};
+
+/** A list of any length in the page's own scroll: draws only what is near the view, in a page short enough for every browser. */
+export function useGallery<S extends Shape>({ count, layoutOf, startIndex, onRest, headPx = 0 }: GalleryOptions<S>): GalleryView<S> {
+  const container = useRef<HTMLDivElement>(null);
+  const [motion] = useState(() => createMotion());
+  const [drawn, setDrawn] = useState<Drawn<S>>();
+  const [scroll] = useState(() => createGalleryScroll<S>(setDrawn));
+  const rested = useEffectEvent(onRest);
+
+  useLayoutEffect(() => scroll.isShown(drawn), [scroll, drawn]);
+
+  useLayoutEffect(() => {
+    if (container.current) scroll.update({ element: container.current, count, headPx, layoutOf }, startIndex);
+    // eslint-disable-next-line react-hooks/exhaustive-deps -- where the list opens is asked for once
+  }, [scroll, count, headPx, layoutOf]);
+
+  // With another layout, what was scrolling has come to its end.
+  useEffect(() => scroll.listen(motion, (first) => rested(first)), [scroll, motion, headPx, layoutOf]);
+
+  const { jumpTo, reveal, firstIndex, pointAt } = scroll;
+  return { container, drawn, motion, jumpTo, reveal, firstIndex, pointAt };
+}
+
+const never = () => false;
+
+/** Shows the position in the list during fast scrolling. */
+export function OffsetLabel({ gallery, source }: { gallery: GalleryView<{ columns: number; rowPx: number }>; source: AssetsSource }) {
+  const t = useTranslations("assets.grid");
+  const number = useNumberFormat();
+  const isFlying = useSyncExternalStore(gallery.motion.subscribe, gallery.motion.isFlying, never);
+  // For a short list the scroll bar is enough.
+  if (!isFlying || source.count < 300 || !gallery.drawn) return null;
+  const at = Math.min(source.count, source.offset + gallery.firstIndex() + 1);
+  return (
+    <div aria-hidden="true" className="pointer-events-none fixed top-1/2 right-8 z-30 -translate-y-1/2">
+      <span className="rounded-md bg-ink px-3 py-1.5 text-lg font-medium text-bg tabular-nums shadow-xl">
+        {t("place", { at: number(at), total: number(source.total ?? source.count) })}
+      </span>
+    </div>
+  );
+}

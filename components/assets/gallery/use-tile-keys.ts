@@ -1,0 +1,144 @@
+import { type RefObject } from "react";
+import { flushSync } from "react-dom";
+import { useAllKey } from "@/components/data-table/selection/selection";
+import { isFreeKey, usePageKey } from "@/components/ui/hooks/page-keys";
+import { type AssetsSource } from "./chunk-store";
+import { type GalleryView } from "./use-gallery";
+import { type Picking } from "./use-picking";
+
+type TileKeys = {
+  gallery: GalleryView<{ columns: number; rowPx: number }>;
+  source: AssetsSource;
+  picking: Picking;
+  inView: () => number[];
+  columns: number;
+  current: number | undefined;
+  onCurrent: (index: number) => void;
+  openId: string | undefined;
+  onOpen: (id: string) => boolean;
+  onPage: (id: string) => void;
+  onView: (index: number) => void;
+};
+
+const moving = new Set(["j", "k"]);
+/** These act once while held down. */
+const acting = new Set(["x", " ", "i", "Enter"]);
+
+/** Arrows, j and k move over the whole list, and select with Shift; x selects, i opens the panel, Enter the page, Space the viewer. */
+export function useTileKeys({
+  gallery,
+  source,
+  picking,
+  inView,
+  columns,
+  current,
+  onCurrent,
+  openId,
+  onOpen,
+  onPage,
+  onView,
+}: TileKeys): void {
+  function focus(index: number) {
+    // Done first, so that the tile is drawn as the one that keeps the focus.
+    flushSync(() => onCurrent(index));
+    gallery.reveal(index);
+    gallery.container.current?.querySelector<HTMLElement>(`a[data-index="${index}"]`)?.focus({ preventScroll: true });
+    const id = source.at(index)?.id;
+    // An open panel follows the keys.
+    if (openId !== undefined && id !== undefined && id !== openId) onOpen(id);
+  }
+  useAllTilesKey({ source, picking, inView, list: gallery.container });
+  const act = (event: KeyboardEvent) => {
+    if (!isFreeKey(event)) return false;
+    const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
+    const here = isInside(gallery, document.activeElement) ? indexOf(document.activeElement) : undefined;
+    if (here === undefined) {
+      if (!moving.has(key) || source.count === 0) return false;
+      // The keys start at the last focused tile if it is still drawn, otherwise at the scroll position.
+      focus(
+        current !== undefined && gallery.container.current?.querySelector(`a[data-index="${current}"]`) ? current : gallery.firstIndex(),
+      );
+      return true;
+    }
+    if (event.repeat && acting.has(key)) return true;
+    const asset = source.at(here);
+    if (key === "x") picking.toggle(here);
+    else if (key === " ") onView(here);
+    else if (key === "i" || key === "Enter") {
+      if (asset && (key === "Enter" || !onOpen(asset.id))) onPage(asset.id);
+    } else {
+      const rowsInView = Math.max(1, Math.floor((window.innerHeight - 160) / (gallery.drawn?.rowPx ?? 160)));
+      const next = nextTile(key, here, { count: source.count, columns, rowsInView });
+      if (next === undefined) return false;
+      if (event.shiftKey && picking.store.ids().size === 0) picking.toggle(here);
+      focus(next);
+      if (event.shiftKey) void picking.extend(next);
+    }
+    return true;
+  };
+  usePageKey((event) => {
+    if (!event.defaultPrevented && act(event)) event.preventDefault();
+  });
+}
+
+function isInside(gallery: TileKeys["gallery"], element: Element | null): boolean {
+  return element !== null && gallery.container.current?.contains(element) === true && indexOf(element) !== undefined;
+}
+
+function indexOf(element: Element | null): number | undefined {
+  const text = element instanceof HTMLElement ? element.dataset.index : undefined;
+  return text === undefined ? undefined : Number(text);
+}
+
+/** The tile that a key leads to from the one at `at`. Undefined for other keys. */
+export function nextTile(key: string, at: number, { count, columns, rowsInView }: { count: number; columns: number; rowsInView: number }) {
+  const last = count - 1;
+  if (at < 0 || last < 0) return undefined;
+  const down = (rows: number) => {
+    const to = at + rows * columns;
+    // The last row may be shorter; from its end a step down does nothing.
+    return to <= last ? to : Math.floor(at / columns) < Math.floor(last / columns) ? last : at;
+  };
+  const up = (rows: number) => (at - rows * columns >= 0 ? at - rows * columns : at % columns);
+  switch (key) {
+    case "ArrowRight":
+    case "j":
+      return Math.min(last, at + 1);
+    case "ArrowLeft":
+    case "k":
+      return Math.max(0, at - 1);
+    case "ArrowDown":
+      return down(1);
+    case "ArrowUp":
+      return at - columns >= 0 ? at - columns : at;
+    case "PageDown":
+      return down(rowsInView);
+    case "PageUp":
+      return up(rowsInView);
+    case "Home":
+      return 0;
+    case "End":
+      return last;
+    default:
+      return undefined;
+  }
+}
+
+type AllTilesKey = {
+  source: Pick<AssetsSource, "at">;
+  picking: Pick<Picking, "store" | "band" | "all">;
+  inView: () => number[];
+  list: RefObject<HTMLElement | null>;
+};
+
+/** Ctrl A or ⌘ A selects what is in view; pressed again, all that match. */
+export function useAllTilesKey({ source, picking, inView, list }: AllTilesKey): void {
+  useAllKey(
+    () => picking.store.ids().size > 0 || list.current?.contains(document.activeElement) === true,
+    () => {
+      const shown = inView();
+      if (shown.every((index) => picking.store.has(source.at(index)?.id ?? ""))) picking.all();
+      else picking.band(shown, picking.store.ids());
+    },
+  );
+}

@@ -1,0 +1,13 @@
+import { useMessages } from "next-intl";
+import { own } from "@/lib/contract/json/own";
+
+type ActWords = { wordOf: (action: string) => string; attemptOf: (action: string) => string };
+
+/** An act of the log in words, as done or only as tried; an act unknown to this version is shown as written. */
+export function useActMessages(): ActWords {
+  const audit = useMessages().settings?.audit;
+  const wordFrom = (acts: Readonly<Record<string, string>> = {}) => {
+    return (action: string) => own(acts, action) ?? action;
+  };
+  return { wordOf: wordFrom(audit?.does), attemptOf: wordFrom(audit?.tried) };
+}

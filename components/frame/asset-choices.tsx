@@ -1,0 +1,78 @@
+import { Check } from "lucide-react";
+import { type KeyboardEvent } from "react";
+import { cn } from "@/components/ui/cn";
+import { Picture } from "@/components/ui/pictures/picture";
+import { LoadingBlocks } from "@/components/ui/skeleton";
+import { FileName } from "@/components/ui/truncated";
+import { type AssetView } from "@/lib/contract/views/asset-view";
+
+type AssetChoicesProps = {
+  label: string;
+  /** On a page of their own, which scrolls itself. */
+  isWhole?: boolean;
+  assets: readonly Pick<AssetView, "id" | "name">[];
+  srcOf: (id: string) => string;
+  /** Absent where one click makes the choice. */
+  chosen?: ReadonlyMap<string, unknown>;
+  /** `isRange`: Shift was held, which chooses everything from the last clicked tile to this one. */
+  onClick: (id: string, isRange: boolean) => void;
+};
+
+export function AssetChoices({ label, isWhole = false, assets, srcOf, chosen, onClick }: AssetChoicesProps) {
+  return (
+    <ul
+      aria-label={label}
+      onKeyDown={moveFocus}
+      className={cn(
+        "grid grid-cols-3 gap-2.5 p-0.5 sm:grid-cols-5 md:grid-cols-6",
+        !isWhole && "max-h-[min(460px,52*var(--dvh))] overflow-y-auto",
+      )}
+    >
+      {assets.map(({ id, name }) => {
+        const isChosen = chosen?.has(id) ?? false;
+        return (
+          <li key={id} className="min-w-0">
+            <button
+              type="button"
+              aria-pressed={chosen ? isChosen : undefined}
+              title={name}
+              onClick={({ shiftKey }) => onClick(id, shiftKey)}
+              className={cn("block w-full rounded-sm text-left", isChosen && "outline-2 outline-offset-1 outline-accent")}
+            >
+              <span className="relative block aspect-[4/3] w-full">
+                <Picture src={srcOf(id)} alt="" width={160} height={120} className="absolute inset-0 size-full" />
+                {isChosen ? (
+                  <span className="absolute top-1 right-1 grid size-5 place-items-center rounded-full bg-accent text-accent-ink">
+                    <Check aria-hidden="true" className="size-3.5" />
+                  </span>
+                ) : null}
+              </span>
+              <span className="block truncate py-0.5 text-sm text-ink-2">
+                <FileName name={name} />
+              </span>
+            </button>
+          </li>
+        );
+      })}
+    </ul>
+  );
+}
+
+/** Arrow keys move over the tiles as they are laid out; up and down move by the number of columns. */
+function moveFocus(event: KeyboardEvent<HTMLUListElement>): void {
+  const tiles = [...event.currentTarget.querySelectorAll<HTMLElement>("button")];
+  const at = tiles.findIndex((tile) => tile === document.activeElement);
+  const top = (tile: HTMLElement | undefined) => tile?.parentElement?.offsetTop ?? 0;
+  const columns = Math.max(1, tiles.filter((tile) => top(tile) === top(tiles[0])).length);
+  const moves: Record<string, number> = { ArrowRight: 1, ArrowLeft: -1, ArrowDown: columns, ArrowUp: -columns };
+  const move = moves[event.key];
+  const to = at < 0 || move === undefined ? undefined : tiles[at + move];
+  if (!to) return;
+  event.preventDefault();
+  to.focus();
+}
+
+export function ChoicesSkeleton({ label, count }: { label: string; count: number }) {
+  const blocks = Array.from({ length: count }, () => "aspect-[4/3] w-full");
+  return <LoadingBlocks label={label} blocks={blocks} className="grid grid-cols-3 gap-2.5 sm:grid-cols-5 md:grid-cols-6" />;
+}

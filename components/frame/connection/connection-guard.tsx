@@ -1,0 +1,60 @@
+"use client";
+
+import dynamic from "next/dynamic";
+import { useSearchParams } from "next/navigation";
+import { type ReactNode, useEffect, useEffectEvent, useRef } from "react";
+import { usePathname, useRouter } from "@/components/ui/link";
+import { isClosed } from "../destinations";
+import { useConnection, useConnectionParam, useConnections, useFeature } from "./connection-context";
+
+const JobsOnly = dynamic(() => import("./closed-page").then((module) => module.JobsOnly));
+const NoSuchConnection = dynamic(() => import("./closed-page").then((module) => module.NoSuchConnection));
+
+/** If the address names a connection that the member does not have, the page says so; a list would only report its own items as missing. */
+export function ConnectionGuard({ children }: { children: ReactNode }) {
+  const connectionParam = useConnectionParam();
+  const pathname = usePathname();
+  const isKnown = useConnections().some(({ id }) => id === connectionParam);
+  const hasAccess = useFeature("fullAccess");
+  if (!hasAccess && isClosed(pathname ?? "")) return <JobsOnly />;
+  // Settings are about all connections, and are where one is added.
+  if (!connectionParam || isKnown || pathname === "/settings" || pathname?.startsWith("/settings/")) return children;
+  return <NoSuchConnection />;
+}
+
+const CHANNEL = "lightdesk-connection";
+
+/**
+ * Keeps a tab on its connection: if another tab switched the member to a different one, this tab puts its own into its address, which
+ * every link of the frame keeps. Otherwise the next page would silently come from the other service.
+ */
+export function KeepConnection({ currentId }: { currentId?: string }) {
+  const shownId = useConnection()?.id;
+  const pathname = usePathname();
+  const params = useSearchParams();
+  const router = useRouter();
+  const channel = useRef<BroadcastChannel>(undefined);
+  const postedId = useRef(currentId);
+
+  const keep = useEffectEvent((usedId: unknown) => {
+    if (shownId === undefined || usedId === shownId || params.has("connection")) return;
+    const newParams = new URLSearchParams(params);
+    newParams.set("connection", shownId);
+    router.replace(`${pathname}?${newParams}`, { scroll: false });
+  });
+
+  useEffect(() => {
+    const broadcastChannel = new BroadcastChannel(CHANNEL);
+    broadcastChannel.onmessage = ({ data }) => keep(data);
+    channel.current = broadcastChannel;
+    return () => broadcastChannel.close();
+  }, []);
+
+  useEffect(() => {
+    if (postedId.current === currentId) return;
+    postedId.current = currentId;
+    channel.current?.postMessage(currentId);
+  }, [currentId]);
+
+  return null;
+}

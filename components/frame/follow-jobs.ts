@@ -1,0 +1,147 @@
+// Follows the jobs and app runs that this page submits, until they end.
+
+import { callApi, onAnswer } from "@/lib/browser/api";
+import { watchPath } from "@/lib/browser/live/use-live";
+import { withQuery } from "@/lib/browser/urls";
+import { type AppRun } from "@/lib/contract/apps/app";
+import { type QueueView } from "@/lib/contract/console";
+import { expectedShare } from "@/lib/contract/jobs/expected-run";
+import { isTerminalWord, type JobState, toJobState } from "@/lib/contract/jobs/job-list";
+import { objectOf, textOf } from "@/lib/contract/json/json";
+import { type JobDetail } from "@/lib/contract/schemas/job";
+import { toJobView } from "@/lib/contract/views/job-view";
+
+/** `app`: it is a run of this app, whose job some members may not see. */
+export type FollowedJob = { id: string; connection: string; app?: string; atMs: number };
+type JobsFollower = {
+  jobs?: readonly FollowedJob[];
+  currentConnection: () => string | undefined;
+  onSubmitted: (job: FollowedJob) => void;
+  /** `unknown`: it was removed, or its app run was never submitted. */
+  onEnded: (job: FollowedJob, state: JobState) => void;
+  /** The first open job that runs, and the progress of the first one that reports it. */
+  onActivity?: (activity: JobActivity) => void;
+};
+export type JobActivity = { runningId?: string; share?: number };
+
+export const MAX_FOLLOWED = 1_000;
+/** A list that was read before the job was submitted lacks it. */
+const SETTLED_MS = 2_000;
+
+/** Open jobs in one list, with the progress of those that run. `isCut`: there are more. */
+type OpenJobs = { ids: ReadonlySet<string>; running: ReadonlyMap<string, number | undefined>; isCut: boolean };
+const unknownList: OpenJobs = { ids: new Set(), running: new Map(), isCut: true };
+
+export function followJobs({ jobs = [], currentConnection, onSubmitted, onEnded, onActivity }: JobsFollower): () => void {
+  const open = new Map(jobs.map((job) => [job.id, job]));
+  const lists = new Map<string, { openJobs: OpenJobs; stop: () => void }>();
+  let isLooking = false;
+
+  function watch(job: FollowedJob): void {
+    const path = listPath(job);
+    if (lists.has(path)) return;
+    const stop = watchPath<QueueView | RunsAnswer>(path, (message) => {
+      const list = lists.get(path);
+      if (list) list.openJobs = "answer" in message ? toOpenJobs(message.answer) : unknownList;
+      reportActivity();
+      void look();
+    });
+    lists.set(path, { openJobs: unknownList, stop });
+  }
+  function forget(job: FollowedJob): boolean {
+    if (!open.delete(job.id)) return false;
+    const path = listPath(job);
+    if (![...open.values()].some((other) => listPath(other) === path)) {
+      lists.get(path)?.stop();
+      lists.delete(path);
+    }
+    return true;
+  }
+  function reportActivity(): void {
+    const running = new Map([...lists.values()].flatMap(({ openJobs }) => [...openJobs.running]));
+    const own = [...open.keys()].filter((id) => running.has(id));
+    onActivity?.({ runningId: own[0], share: own.map((id) => running.get(id)).find((share) => share !== undefined) });
+  }
+  /** Reads jobs that may have ended. In a list that is cut or unknown, unlisted jobs may wait: only up to the first that has not ended. */
+  async function look(): Promise<void> {
+    if (isLooking) return;
+    isLooking = true;
+    await lookAtAll().finally(() => (isLooking = false));
+    reportActivity();
+  }
+  async function lookAtAll(): Promise<void> {
+    const unended = new Set<string>();
+    for (const job of [...open.values()]) {
+      const path = listPath(job);
+      const { ids, isCut } = lists.get(path)?.openJobs ?? unknownList;
+      if (ids.has(job.id) || Date.now() - job.atMs < SETTLED_MS || (isCut && unended.has(path))) continue;
+      const state = await readEnd(job);
+      if (state === undefined) unended.add(path);
+      else if (forget(job)) onEnded(job, state);
+    }
+  }
+
+  const stopListening = onAnswer(({ path, method, value }) => {
+    const job = method === "POST" ? toSubmitted(path, value, currentConnection()) : undefined;
+    if (!job) return;
+    onSubmitted(job);
+    if (open.size >= MAX_FOLLOWED) return;
+    open.set(job.id, job);
+    watch(job);
+  });
+  for (const job of jobs) watch(job);
+  // Repeated, as a read may fail and the list may not change again.
+  const timer = setInterval(() => void look(), SETTLED_MS);
+  return () => {
+    stopListening();
+    clearInterval(timer);
+    for (const job of [...open.values()]) forget(job);
+  };
+}
+
+function toSubmitted(path: string, value: unknown, current: string | undefined): FollowedJob | undefined {
+  const [, app] = /^\/api\/apps\/([^/?]+)\/runs(?:\?|$)/.exec(path) ?? [];
+  const isPrompt = /^\/api\/prompt(\?|$)/.test(path);
+  const id = textOf(isPrompt ? objectOf(value)?.prompt_id : app !== undefined ? objectOf(objectOf(value)?.run)?.id : undefined);
+  const connection = new URLSearchParams(path.split("?")[1]).get("connection") ?? current;
+  if (id === undefined || (isPrompt && connection === undefined)) return undefined;
+  return { id, connection: connection ?? "", atMs: Date.now(), ...(app !== undefined && { app: decodeURIComponent(app) }) };
+}
+
+/** What lists the job while it waits or runs. */
+function listPath({ app, connection }: FollowedJob): `/${string}` {
+  return app === undefined ? withQuery("/api/console/queue", { connection }) : `/api/apps/${encodeURIComponent(app)}/runs`;
+}
+
+type RunsAnswer = { runs: readonly AppRun[]; next?: string };
+const hasRunEnded = ({ state }: Pick<AppRun, "state">) => !["sending", "pending", "in_progress"].includes(state);
+
+function toOpenJobs(response: QueueView | RunsAnswer): OpenJobs {
+  if ("runs" in response) {
+    const runs = response.runs.filter((run) => !hasRunEnded(run));
+    const running = runs.filter(({ state }) => state === "in_progress");
+    const toShare = ({ id, progress }: AppRun) => [id, progress] as const;
+    return { ids: new Set(runs.map(({ id }) => id)), running: new Map(running.map(toShare)), isCut: response.next !== undefined };
+  }
+  const { running, pending, total = 0 } = response;
+  const jobs = [...running, ...pending];
+  const shares = running.map((job) => {
+    const { expected, startedAtMs, progress: { value } = {} } = toJobView(job);
+    return [job.id, expected && startedAtMs !== undefined ? expectedShare(expected, Date.now() - startedAtMs) : value] as const;
+  });
+  return { ids: new Set(jobs.map(({ id }) => id)), running: new Map(shares), isCut: total > jobs.length };
+}
+
+/** Undefined: it has not ended, or nothing is known. */
+async function readEnd(job: FollowedJob): Promise<JobState | undefined> {
+  const { id, connection, app } = job;
+  if (app !== undefined) {
+    const result = await callApi<{ run: AppRun }>(`${listPath(job)}/${encodeURIComponent(id)}`);
+    if (!result.ok) return result.failure.status === 404 ? "unknown" : undefined;
+    const { run } = result.value;
+    return hasRunEnded(run) ? toJobState(run.state) : undefined;
+  }
+  const answer = await callApi<JobDetail>(withQuery(`/api/jobs/${encodeURIComponent(id)}`, { connection }));
+  if (!answer.ok) return answer.failure.status === 404 ? "unknown" : undefined;
+  return isTerminalWord(answer.value.status) ? toJobState(answer.value.status) : undefined;
+}

@@ -1,0 +1,122 @@
+import { useLayoutEffect, useState, useSyncExternalStore } from "react";
+import { createStore } from "zustand/vanilla";
+import { afterPaint } from "@/lib/browser/after-paint";
+
+/** How a list's query is written to the address. Must be the same object while nothing of it changes. */
+export type ListAddress<Query> = {
+  /** The same list always has the same key. */
+  keyOf: (query: Query) => string;
+  hrefOf: (query: Query) => `/${string}`;
+  /** `isReplacing`: the step is part of the last one in the browser's history. */
+  push: (href: `/${string}`, isReplacing: boolean) => void;
+  /** The rows of the clicked list are on the page. */
+  onShown?: () => void;
+};
+
+/**
+ * The last requested list, kept outside React's state: a click renders only the controls that show it. The address, the request and the
+ * rows follow after that frame.
+ */
+export type ListState<Query> = {
+  subscribe: (listener: () => void) => () => void;
+  query: () => Query;
+  isMoving: () => boolean;
+  hrefOf: (change: Partial<Query>) => string;
+  /** A new query begins on its first page. Continued typing is one step of the browser's history. */
+  go: (change: Partial<Query>, isTyped?: boolean) => void;
+  /** Adopts what the address says by now, however it was changed. */
+  follow: (query: Query, address: ListAddress<Query>) => void;
+  /** Rows of this list, or the reason why there are none, are on the page. */
+  show: (response: Query) => void;
+};
+
+export function createListState<Query extends { offset: number }>(
+  first: NoInfer<Query>,
+  firstAddress: ListAddress<Query>,
+): ListState<Query> {
+  const { keyOf } = firstAddress;
+  let here = { query: first, address: firstAddress };
+  let lastQuery: Query | undefined;
+  /** The newest list that the address names or is about to name. */
+  let pushedKey = keyOf(first);
+  let shownKey = pushedKey;
+  let isPressed = false;
+  let isPushing = false;
+  let wasTyped = false;
+  let isReplacing = false;
+  const changes = createStore(() => 0);
+  const notifyAll = () => changes.setState((count) => count + 1);
+  const query = () => lastQuery ?? here.query;
+  const push = () => {
+    isPushing = false;
+    if (lastQuery === undefined) return;
+    const key = keyOf(lastQuery);
+    if (key !== pushedKey) {
+      pushedKey = key;
+      return here.address.push(here.address.hrefOf(lastQuery), isReplacing);
+    }
+    // Clicked back and forth within a frame.
+    if (key !== keyOf(here.query)) return;
+    lastQuery = undefined;
+    isPressed = false;
+    notifyAll();
+  };
+  return {
+    subscribe: changes.subscribe,
+    query,
+    isMoving: () => keyOf(query()) !== shownKey,
+    hrefOf: (change) => here.address.hrefOf({ ...query(), offset: 0, ...change }),
+    go(change, isTyped = false) {
+      const next = { ...query(), offset: 0, ...change };
+      if (keyOf(next) === keyOf(query())) return;
+      isReplacing = isTyped && wasTyped;
+      wasTyped = isTyped;
+      lastQuery = next;
+      isPressed = true;
+      notifyAll();
+      if (!isPushing) afterPaint(push);
+      isPushing = true;
+    },
+    follow(addressed, address) {
+      here = { query: lastQuery && keyOf(lastQuery) === keyOf(addressed) ? lastQuery : addressed, address };
+      // Back or a link: the next typed word is a step of its own.
+      if (keyOf(addressed) !== pushedKey) wasTyped = false;
+      pushedKey = keyOf(addressed);
+      if (!isPushing) lastQuery = undefined;
+      notifyAll();
+    },
+    show(response) {
+      const key = keyOf(response);
+      if (key === shownKey) return;
+      shownKey = key;
+      if (isPressed && key === keyOf(query())) {
+        isPressed = false;
+        here.address.onShown?.();
+      }
+      notifyAll();
+    },
+  };
+}
+
+/** `shown`: the query whose rows are on the page. */
+export function useListState<Query extends { offset: number }>(query: Query, address: ListAddress<Query>, shown = query): ListState<Query> {
+  const [state] = useState(() => createListState(query, address));
+  useLayoutEffect(() => state.follow(query, address), [state, query, address]);
+  useLayoutEffect(() => state.show(shown), [state, shown]);
+  return state;
+}
+
+/** One value of the newest requested list; renders only when that value changes. */
+export function useListField<Query, T extends Query | Query[keyof Query]>(state: ListState<Query>, pick: (query: Query) => T): T {
+  const read = () => pick(state.query());
+  return useSyncExternalStore(state.subscribe, read, read);
+}
+
+export function useMoving<Query>(state: ListState<Query>): boolean {
+  return useSyncExternalStore(state.subscribe, state.isMoving, state.isMoving);
+}
+
+/** The newest requested list, even if its rows are still loading. */
+export function useListQuery<Query>(state: ListState<Query>): Query {
+  return useSyncExternalStore(state.subscribe, state.query, state.query);
+}

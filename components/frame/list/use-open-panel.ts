@@ -1,0 +1,60 @@
+import { useSearchParams } from "next/navigation";
+import { useEffect, useState, useSyncExternalStore } from "react";
+import { createStore } from "zustand/vanilla";
+import { useRouter } from "@/components/ui/link";
+import { addressWith } from "@/lib/browser/urls";
+import { isAddressableId } from "@/lib/contract/params";
+
+/** From this width on there is room for a panel beside the list. */
+const MIN_PANEL_WIDTH = "(min-width: 1024px)";
+
+/** What is open beside a list. A store and not React state of the page: a click marks its row at once without rendering the list. */
+export type OpenPanel = {
+  subscribe: (listener: () => void) => () => void;
+  get: () => string | undefined;
+  has: (id: string) => boolean;
+  /** False if there is no space beside the list, or if the id can't be part of a URL. */
+  open: (id: string) => boolean;
+  close: () => void;
+  /** Reads the address again, which may have changed in other ways. */
+  settle: () => void;
+};
+
+function createOpenPanel(name: string, first: string | undefined): OpenPanel {
+  const storeApi = createStore(() => first);
+  const become = (id: string | undefined) => storeApi.setState(id, true);
+  const named = () => new URL(window.location.href).searchParams.get(name) ?? undefined;
+  return {
+    subscribe: storeApi.subscribe,
+    get: storeApi.getState,
+    has: (id) => id === storeApi.getState(),
+    open(id) {
+      if (!isAddressableId(id) || !window.matchMedia(MIN_PANEL_WIDTH).matches) return false;
+      become(id);
+      window.history[named() === undefined ? "pushState" : "replaceState"](null, "", addressWith(name, id));
+      return true;
+    },
+    close() {
+      become(undefined);
+      window.history.pushState(null, "", addressWith(name, undefined));
+    },
+    settle: () => become(named()),
+  };
+}
+
+/** Opens the item named by parameter `name` beside the list; on a narrow screen its page. The list stays, and no request is made. */
+export function useOpenPanel(name: string, pageOf: (id: string) => `/${string}`): OpenPanel {
+  const router = useRouter();
+  const id = useSearchParams()?.get(name) ?? undefined;
+  const [opened] = useState(() => createOpenPanel(name, id));
+  useEffect(() => opened.settle(), [opened, id]);
+  useEffect(() => {
+    // A link made on a wide screen opens the item's page on a narrow one.
+    if (id !== undefined && !window.matchMedia(MIN_PANEL_WIDTH).matches) router.replace(pageOf(id));
+  }, [id, pageOf, router]);
+  return opened;
+}
+
+export function useOpenPanelId(openPanel: OpenPanel): string | undefined {
+  return useSyncExternalStore(openPanel.subscribe, openPanel.get, openPanel.get);
+}

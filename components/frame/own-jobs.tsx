@@ -1,0 +1,191 @@
+// Shows the outcome of jobs submitted in this tab while the person is elsewhere: in the tab's title and icon, and by browser notifications.
+
+import { useTranslations } from "next-intl";
+import { useEffect, useEffectEvent, useRef, useState } from "react";
+import { useRouter } from "@/components/ui/link";
+import { showToast } from "@/components/ui/toast-store";
+import { ofTab, persisted } from "@/lib/browser/persisted";
+import { jobHref, withQuery } from "@/lib/browser/urls";
+import { type JobState } from "@/lib/contract/jobs/job-list";
+import { objectOf } from "@/lib/contract/json/json";
+import { list, number, type Reader, text } from "@/lib/contract/json/readers";
+import { useConnection } from "./connection/connection-context";
+import { type FollowedJob, followJobs, type JobActivity, MAX_FOLLOWED } from "./follow-jobs";
+
+export const noticeChoices = ["off", "failed", "all"] as const;
+/** Undefined: not chosen, and not offered yet. */
+export type NoticeChoice = (typeof noticeChoices)[number] | undefined;
+/** Which ends of a person's jobs the browser notifies of. */
+export const noticeChoice = persisted("lightdesk.notifications", (stored): NoticeChoice =>
+  noticeChoices.find((noticeChoice) => noticeChoice === stored),
+);
+
+/** `batch`: jobs that were submitted in quick succession. */
+type OwnJob = FollowedJob & { batch: number };
+
+const BATCH_GAP_MS = 5_000;
+const OFFER_AFTER_MS = 10_000;
+
+const readOwn: Reader<OwnJob> = (stored) => {
+  const fields = objectOf(stored) ?? {};
+  const [id, connection, batch, atMs] = [text(fields.id), text(fields.connection), number(fields.batch), number(fields.atMs)];
+  const app = text(fields.app);
+  if (id === undefined || connection === undefined || batch === undefined || atMs === undefined) return undefined;
+  return { id, connection, batch, atMs, ...(app !== undefined && { app }) };
+};
+const none: readonly OwnJob[] = [];
+const own = persisted("lightdesk.own-jobs", (stored) => list(readOwn, MAX_FOLLOWED)(stored) ?? none, ofTab);
+
+function remember(job: FollowedJob): void {
+  const jobs = own.get();
+  const last = jobs.at(-1);
+  const batch = last && job.atMs - last.atMs < BATCH_GAP_MS ? last.batch : job.atMs;
+  own.set([...jobs.filter(({ id }) => id !== job.id), { ...job, batch }].slice(-MAX_FOLLOWED));
+}
+
+type Tally = { finished: number; failed: number };
+
+/** Mounted once in the frame; its code loads after the page. */
+export function OwnJobs() {
+  const connection = useConnection()?.id;
+  const currentConnection = useEffectEvent(() => connection);
+  const [{ runningId, share }, setActivity] = useState<JobActivity>({});
+  const hidden = useHiddenTally();
+  const notify = useNotify();
+  const end = useEffectEvent((id: string, state: JobState) => {
+    const job = own.get().find((ownJob) => ownJob.id === id);
+    if (!job) return;
+    own.set(own.get().filter((ownJob) => ownJob !== job));
+    hidden.count(state);
+    notify(job, state);
+  });
+  useEffect(
+    () =>
+      followJobs({
+        jobs: own.get(),
+        currentConnection: () => currentConnection(),
+        onSubmitted: remember,
+        onEnded: ({ id }, state) => end(id, state),
+        onActivity: setActivity,
+      }),
+    [],
+  );
+  useTitle(hidden.tally, share);
+  useOffer(runningId);
+  return null;
+}
+
+const nothing: Tally = { finished: 0, failed: 0 };
+
+/** What ended while the tab was hidden; undefined while it is shown. */
+function useHiddenTally() {
+  const [tally, setTally] = useState<Tally>();
+  useEffect(() => {
+    const change = () => setTally(document.visibilityState === "hidden" ? nothing : undefined);
+    change();
+    document.addEventListener("visibilitychange", change);
+    return () => document.removeEventListener("visibilitychange", change);
+  }, []);
+  const count = (state: JobState) =>
+    setTally((now) => now && { finished: now.finished + Number(state === "completed"), failed: now.failed + Number(state === "failed") });
+  return { tally, count };
+}
+
+/** Only while the tab is hidden, when no navigation changes the title. */
+function useTitle(tally: Tally | undefined, share: number | undefined): void {
+  const t = useTranslations("frame.ownJobs");
+  const isHidden = tally !== undefined;
+  const parts = tally
+    ? [
+        ...(tally.failed > 0 ? [t("failed", { count: tally.failed })] : []),
+        ...(tally.finished > 0 ? [t("finished", { count: tally.finished })] : []),
+        ...(share === undefined ? [] : [t("progress", { value: Math.round(share * 100) })]),
+      ]
+    : [];
+  const prefix = parts.join(" · ");
+  const tone = !tally
+    ? undefined
+    : tally.failed > 0
+      ? "#d4351c"
+      : tally.finished > 0
+        ? "#1a7f45"
+        : share === undefined
+          ? undefined
+          : "#3b6fe0";
+  const ownTitle = useRef("");
+  useEffect(() => {
+    if (!isHidden) return;
+    ownTitle.current = document.title;
+    return () => {
+      document.title = ownTitle.current;
+    };
+  }, [isHidden]);
+  useEffect(() => {
+    if (isHidden) document.title = prefix === "" ? ownTitle.current : `${prefix} · ${ownTitle.current}`;
+  }, [isHidden, prefix]);
+  useEffect(() => {
+    const icon = document.querySelector<HTMLLinkElement>('link[rel~="icon"]');
+    if (!icon || tone === undefined) return;
+    const { href } = icon;
+    const svg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="7" fill="#171717"/><circle cx="16" cy="16" r="9" fill="${tone}"/></svg>`;
+    icon.href = `data:image/svg+xml,${encodeURIComponent(svg)}`;
+    return () => {
+      icon.href = href;
+    };
+  }, [tone]);
+}
+
+/** One notification for each batch, once none of its jobs is left. */
+function useNotify(): (job: OwnJob, state: JobState) => void {
+  const t = useTranslations("frame.ownJobs");
+  const router = useRouter();
+  const batches = useRef(new Map<number, Tally>());
+  return (job, state) => {
+    const before = batches.current.get(job.batch) ?? nothing;
+    const tally = { finished: before.finished + Number(state === "completed"), failed: before.failed + Number(state === "failed") };
+    batches.current.set(job.batch, tally);
+    if (own.get().some(({ batch }) => batch === job.batch)) return;
+    batches.current.delete(job.batch);
+    if (!isShown(noticeChoice.get(), tally) || document.visibilityState === "visible") return;
+    const count = tally.finished + tally.failed;
+    if (count === 0) return;
+    const body = [
+      ...(tally.failed > 0 ? [t("failed", { count: tally.failed })] : []),
+      ...(tally.finished > 0 ? [t("finished", { count: tally.finished })] : []),
+    ].join(" · ");
+    const notification = new Notification("Lightdesk", { body, tag: `lightdesk ${job.batch}` });
+    notification.onclick = () => {
+      window.focus();
+      notification.close();
+      if (job.app !== undefined) return router.push(`/apps/${encodeURIComponent(job.app)}`);
+      router.push(
+        count === 1 && (state === "completed" || state === "failed")
+          ? jobHref(job.id, job.connection)
+          : withQuery("/jobs", { connection: job.connection }),
+      );
+    };
+  };
+}
+
+function isShown(choice: NoticeChoice, { failed }: Tally): boolean {
+  if (typeof Notification === "undefined" || Notification.permission !== "granted") return false;
+  return choice === "all" || (choice === "failed" && failed > 0);
+}
+
+/** Offers notifications once, when a job has run for a while. */
+function useOffer(runningId: string | undefined): void {
+  const t = useTranslations("frame.ownJobs");
+  const offer = useEffectEvent(() => {
+    if (noticeChoice.get() !== undefined || typeof Notification === "undefined" || Notification.permission !== "default") return;
+    noticeChoice.set("off");
+    const accept = async () => {
+      if ((await Notification.requestPermission()) === "granted") noticeChoice.set("all");
+    };
+    showToast({ tone: "run", text: t("offer"), action: { label: t("accept"), run: () => void accept() } });
+  });
+  useEffect(() => {
+    if (runningId === undefined) return;
+    const timer = setTimeout(offer, OFFER_AFTER_MS);
+    return () => clearTimeout(timer);
+  }, [runningId]);
+}

@@ -1,0 +1,96 @@
+import { type Tone } from "@/components/ui/status-badge";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { own } from "@/lib/contract/json/own";
+import { type Graph, type GraphNode } from "@/lib/contract/schemas/graph";
+import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
+import { MASK } from "@/lib/contract/secrets/secret-texts";
+import { isLink, linksOf, nodeName } from "@/lib/contract/workflow/graph";
+
+/** Gives each node its displayed name as title, so that a drawing uses the same names as the form beside it. */
+export function withTitles(graph: Graph, nameOfClass: (className: string) => string | null | undefined): Graph {
+  return Object.fromEntries(
+    Object.entries(graph).map(([id, node]) => [id, { ...node, _meta: { title: nodeName(node, nameOfClass(node.class_type)) } }]),
+  );
+}
+
+export function titledBy(graph: Graph, catalogue: ObjectInfo | undefined): Graph {
+  return catalogue ? withTitles(graph, (className) => own(catalogue, className)?.display_name) : graph;
+}
+
+/** The most telling literal in a single line: the first text, otherwise the first number with its name. Masked values are skipped. */
+export function gistOf(node: GraphNode): string | undefined {
+  const literals = Object.entries(node.inputs).filter(
+    ([, value]) => !isLink(value) && !(typeof value === "string" && value.includes(MASK)),
+  );
+  const text = literals.find(([, value]) => typeof value === "string" && /\S/.test(value));
+  if (typeof text?.[1] === "string") return text[1].slice(0, 200).trim().slice(0, 80);
+  const number = literals.find(([, value]) => typeof value === "number" || typeof value === "bigint");
+  return number && `${number[0]} ${String(number[1])}`;
+}
+
+export function literalsOf({ inputs }: GraphNode): [name: string, text: string][] {
+  return Object.entries(inputs).flatMap(([name, value]): [string, string][] => {
+    const text = typeof value === "string" ? value.slice(0, 80) : writeExactJson(value).slice(0, 80);
+    return isLink(value) || text.includes(MASK) ? [] : [[name, text]];
+  });
+}
+
+/** Searches by id, class or title, ignoring case, in the graph's own order. An exact id comes first. */
+export function searchNodes(graph: Graph, words: string): string[] {
+  const search = words.trim().toLowerCase().replace(/^#/, "");
+  if (search === "") return [];
+  const found = Object.entries(graph).flatMap(([id, node]) =>
+    [id, node.class_type, nodeName(node)].some((text) => text.toLowerCase().includes(search)) ? [id] : [],
+  );
+  return Object.hasOwn(graph, search) ? [search, ...found.filter((id) => id !== search)] : found;
+}
+
+export type NodeInput = { name: string } & (
+  { kind: "link"; source: string; output: number; isDangling: boolean } | { kind: "literal"; text: string; isMasked: boolean }
+);
+
+export function inputsOf(graph: Graph, node: GraphNode): NodeInput[] {
+  return Object.entries(node.inputs).map(([name, value]) => {
+    if (isLink(value)) return { name, kind: "link", source: value[0], output: value[1], isDangling: !Object.hasOwn(graph, value[0]) };
+    const text = typeof value === "string" ? value : writeExactJson(value, 2);
+    return { name, kind: "literal", text, isMasked: text.includes(MASK) };
+  });
+}
+
+/** Ids of the nodes that take an output of this one, each once. */
+export function takersOf(graph: Graph, id: string): string[] {
+  return Object.entries(graph).flatMap(([taker, node]) => (linksOf(node).some(({ source }) => source === id) ? [taker] : []));
+}
+
+export type NodeState = "done" | "cached" | "running" | "waiting" | "stopped" | "failed" | "refused" | "faulty" | "unreached";
+
+/** The state of a node. Nodes of unknown state have no mark and are drawn plain. */
+export type NodeMark = { state: NodeState; fromMs?: number; toMs?: number; problems?: readonly string[] };
+export type NodeMarks = ReadonlyMap<string, NodeMark>;
+
+/** The states to look at first: failed or stopped nodes, otherwise running ones. */
+const calling: readonly NodeState[] = ["failed", "refused", "faulty", "stopped", "running"];
+
+export function callingNode(marks: NodeMarks): string | undefined {
+  for (const state of calling) for (const [id, mark] of marks) if (mark.state === state) return id;
+  return undefined;
+}
+
+/** For several nodes in one box: a state to look at first, otherwise that more is to come, otherwise that something is done. */
+const telling: readonly NodeState[] = [...calling, "waiting", "unreached", "done", "cached"];
+
+export function tellingMost(nodeMark: NodeMark | undefined, { state, problems }: NodeMark): NodeMark {
+  return nodeMark && telling.indexOf(nodeMark.state) <= telling.indexOf(state) ? nodeMark : { state, ...(problems && { problems }) };
+}
+
+export const toneOfState: Readonly<Record<NodeState, Tone>> = {
+  done: "ok",
+  cached: "ok",
+  running: "run",
+  waiting: "wait",
+  stopped: "off",
+  failed: "bad",
+  refused: "bad",
+  faulty: "bad",
+  unreached: "off",
+};

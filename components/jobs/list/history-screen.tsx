@@ -1,0 +1,62 @@
+"use client";
+
+import { useTranslations } from "next-intl";
+import { useRefreshCounts } from "@/components/frame/counts-context";
+import { useWhyNot } from "@/components/frame/member-context";
+import { ResultLine } from "@/components/ui/result-line";
+import { useLive } from "@/lib/browser/live/use-live";
+import { withQuery } from "@/lib/browser/urls";
+import { type JobsAnswer } from "@/lib/contract/schemas/job";
+import { ClearAll, useClearAll } from "../actions/clear-all";
+import { type JobListProps, JobListScreen } from "./jobs-screen";
+import { endedJobsPath, isFilteredList } from "./list-address";
+import { useJobList } from "./use-job-list";
+
+const totalOf = (response: JobsAnswer) => response.pagination.total;
+
+export function HistoryScreen({ query: initialQuery, ignored, connection: connectionParam, view, canRun, isTeam, first }: JobListProps) {
+  const t = useTranslations("history");
+  const whyNot = useWhyNot();
+  const links = { connection: connectionParam, view };
+  const jobList = useJobList({ list: "history", initialQuery, first, links });
+  const { connection, live } = jobList;
+  // The history reports no total of its own.
+  const ended = useLive(connection ? endedJobsPath(connection) : undefined, { read: totalOf });
+  const refreshCounts = useRefreshCounts();
+  const refresh = () => Promise.all([live.refresh(), ended.refresh(), refreshCounts()]);
+  const clearing = useClearAll(withQuery("/api/history", { connection }), endedJobsPath(connection), refresh);
+  const left = clearing.cleared?.outcome.kind === "lost" ? clearing.cleared.outcome.left : 0;
+  const isFiltered = isFilteredList(jobList.query);
+  // Hidden while filtered, as it would clear the filtered-out entries too.
+  const canClear = canRun && jobList.view && !isFiltered;
+  const note = canRun ? t("stays") : whyNot(t("viewerHint"));
+  const isBusy = clearing.isBusy || jobList.isActing;
+  return (
+    <JobListScreen
+      {...{ shown: jobList, initialQuery, ignored, links, canRun, isTeam }}
+      total={isFiltered ? jobList.total : ended.value}
+      actions={
+        canClear ? (
+          <ClearAll words="history.clear" count={ended.value} word={t("clear.word")} isBusy={isBusy} onClear={clearing.clear} />
+        ) : null
+      }
+      note={
+        <>
+          <span title={note} className="text-ink-3 max-md:whitespace-nowrap md:min-w-0 md:truncate">
+            {note}
+          </span>
+          {clearing.cleared ? (
+            <ResultLine
+              isAnswer
+              tone={left === 0 ? "ok" : "off"}
+              text={left === 0 ? t("cleared") : t("clearLost", { count: left })}
+              onDismiss={clearing.dismiss}
+            />
+          ) : null}
+        </>
+      }
+      onStarted={clearing.dismiss}
+      onDone={() => void refresh()}
+    />
+  );
+}

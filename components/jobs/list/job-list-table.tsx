@@ -1,0 +1,171 @@
+import dynamic from "next/dynamic";
+import { useTranslations } from "next-intl";
+import { memo, useDeferredValue, useEffect, useMemo, useState } from "react";
+import { type SelectionStore, useAllRowsKey, useSelectionValue } from "@/components/data-table/selection/selection";
+import { type Sizing, type Sorting } from "@/components/data-table/table-columns";
+import { useConnectionParam } from "@/components/frame/connection/connection-context";
+import { useListField } from "@/components/frame/list/list-state";
+import { type OpenPanel } from "@/components/frame/list/use-open-panel";
+import { useRegisterActions } from "@/components/frame/palette/palette-button";
+import { isFreeKey, useEscape, usePageKey } from "@/components/ui/hooks/page-keys";
+import { useOnFirstInteraction } from "@/components/ui/hooks/use-on-first-interaction";
+import { type JobSearchQuery } from "@/lib/contract/console";
+import { type InputId } from "@/lib/contract/jobs/job-list";
+import { type JobsQuery } from "@/lib/contract/schemas/job";
+import { useCellWords } from "../columns/cells";
+import { type ColumnChoice, type ColumnId, isInputId, shownColumns, useColumnName } from "../columns/column-choice";
+import { jobColumns, JobTable, rowId, selectColumn, valueColumn } from "../columns/columns";
+import { type JobRow } from "../job-row";
+import { type Command } from "./use-bulk";
+import { type JobListState } from "./use-job-list";
+
+type JobListTableProps = {
+  caption: string;
+  rows: readonly JobRow[];
+  state: JobListState;
+  connection: string | undefined;
+  selection: SelectionStore;
+  choice: ColumnChoice;
+  /** Without it, columns and order are fixed. */
+  onChoiceChange?: (choice: ColumnChoice) => void;
+  canSort?: boolean;
+  openPanel?: OpenPanel;
+  isBusy?: (row: JobRow) => boolean;
+};
+
+/** The table of Jobs and History. Memoized: clicking a filter or a row does not render it again. */
+export const JobListTable = memo(function JobListTable(props: JobListTableProps) {
+  const { caption, rows, state, connection, selection, choice, onChoiceChange, canSort = true, openPanel, isBusy } = props;
+  const connectionParam = useConnectionParam();
+  const words = useCellWords();
+  const { t } = words;
+  const sortBy = useListField(state, (query) => query.sort_by);
+  const sortOrder = useListField(state, (query) => query.sort_order);
+  const nameOf = useColumnName();
+  useEffect(() => selection.list(rows.map(rowId)), [selection, rows]);
+  const columns = useMemo(() => {
+    const { workflow, by } = choice.widths;
+    const truncation = { isWorkflowTruncated: workflow !== undefined, isSubmitterTruncated: by !== undefined };
+    const columnById = jobColumns(words, { connection, connectionParam, ...truncation });
+    const displayColumnDefs = shownColumns(choice).map((id) => (isInputId(id) ? valueColumn(id, choice, connection) : columnById[id]));
+    return [selectColumn({ store: selection, t: words.t, selectAllLabel: words.t("selectAll") }), ...displayColumnDefs];
+  }, [words, connection, connectionParam, selection, choice]);
+  const sizing: Sizing | undefined = onChoiceChange && {
+    widths: choice.widths,
+    onResize: (id, px) => onChoiceChange({ ...choice, widths: { ...choice.widths, [id]: px } }),
+    label: (id) => t("resize", { name: nameOf(choice.order.find((columnId): columnId is ColumnId => columnId === id) ?? "job") }),
+    defaultWidth: t("defaultWidth"),
+  };
+  return (
+    <JobTable
+      caption={caption}
+      columns={columns}
+      rows={rows}
+      onOpen={openPanel?.open}
+      marks={openPanel}
+      isBusy={isBusy}
+      sorting={onChoiceChange && canSort ? sortingOf(sortBy, sortOrder, state.go) : undefined}
+      sizing={sizing}
+      isFixed
+      isCompact={choice.isCompact}
+    />
+  );
+});
+
+/** The first click sorts newest or longest first, the second reverses it. */
+function sortingOf(sortBy: JobsQuery["sort_by"], sortOrder: JobsQuery["sort_order"], onSortChange: JobListState["go"]): Sorting {
+  const sortOf = (field: JobsQuery["sort_by"]) => {
+    const isActive = sortBy === field;
+    const nextOrder = isActive && sortOrder === "desc" ? "asc" : "desc";
+    return {
+      ...(isActive && { direction: sortOrder }),
+      onSort: () => onSortChange({ sort_by: field, sort_order: nextOrder }),
+    };
+  };
+  return { submitted: sortOf("create_time"), ran: sortOf("execution_time") };
+}
+
+const loadActions = () => import("./selection-actions");
+const Actions = dynamic(() => loadActions().then((module) => module.OwnSelectionActions), { ssr: false });
+
+type SelectedJobsProps = {
+  store: SelectionStore;
+  query: JobSearchQuery;
+  rows: readonly JobRow[];
+  total?: number;
+  connection?: string;
+  canRun: boolean;
+  inputs?: readonly InputId[];
+  onStarted?: () => void;
+  onDone: () => void;
+};
+
+/** Undefined if nothing is selected. */
+function commandFor(store: SelectionStore, action: Command["act"]): Command | undefined {
+  if (store.isMatching()) return { act: action };
+  return store.ids().size > 0 ? { act: action, ids: [...store.ids()] } : undefined;
+}
+
+/** `c` cancels and `r` reruns the selected jobs, or the focused row's job if none is selected. */
+export function useJobKeys(store: SelectionStore, onCommand: (command: Command) => void): void {
+  usePageKey((event) => {
+    const action = event.key === "c" ? "cancel" : event.key === "r" ? "runAgain" : undefined;
+    if (!action || event.repeat || event.defaultPrevented || !isFreeKey(event)) return;
+    const row = document.activeElement?.closest<HTMLElement>("tr[data-row]")?.dataset.row;
+    const command = commandFor(store, action) ?? (row === undefined ? undefined : { act: action, ids: [row] });
+    if (!command) return;
+    onCommand(command);
+    event.preventDefault();
+  });
+}
+
+/** The actions for the selected jobs and the offer to select all matches. Deferred, so that checkboxes respond first. */
+export function SelectedJobs(props: SelectedJobsProps) {
+  const ids = useDeferredValue(useSelectionValue(props.store, props.store.ids));
+  const isMatching = useDeferredValue(useSelectionValue(props.store, props.store.isMatching));
+  const { store, rows, total = 0 } = props;
+  useOnFirstInteraction(loadActions);
+  const [command, setCommand] = useState<Command>();
+  useJobKeys(store, (next) => props.canRun && setCommand(next));
+  useSelectionActions(store, !props.canRun ? 0 : isMatching ? total : ids.size, setCommand);
+  // Registered here so that Escape works before the bar has loaded.
+  useEscape("selection", store.clear);
+  useAllRowsKey(store, total > rows.length ? store.selectMatching : undefined);
+  return <SelectionActions {...props} command={command} ids={ids} isMatching={isMatching} />;
+}
+
+const actionSearchTerms = { cancel: "stop", runAgain: "rerun" } as const;
+
+/** Adds the actions on the selected jobs to the command palette. */
+function useSelectionActions(store: SelectionStore, count: number, onCommand: (command: Command | undefined) => void): void {
+  const t = useTranslations("acts.selected");
+  const actions = useMemo(() => {
+    const action = (action: Command["act"]) => {
+      return {
+        key: action,
+        label: t(action, { count }),
+        searchTerms: actionSearchTerms[action],
+        run: () => onCommand(commandFor(store, action)),
+      };
+    };
+    return count === 0 ? [] : [action("cancel"), action("runAgain")];
+  }, [store, count, onCommand, t]);
+  useRegisterActions(actions);
+}
+
+type SelectionActionsProps = SelectedJobsProps & { command: Command | undefined; ids: ReadonlySet<string>; isMatching: boolean };
+
+const SelectionActions = memo(function SelectionActions({ store, query, rows, total, ids, isMatching, ...rest }: SelectionActionsProps) {
+  const memo = useMemo(
+    () => (isMatching ? { kind: "matching" as const, query, total: total ?? ids.size } : { kind: "ids" as const, ids: [...ids] }),
+    [isMatching, ids, query, total],
+  );
+  // Stays mounted after the first use, because it shows the result of an action.
+  const [isMounted, setMounted] = useState(false);
+  if ((ids.size > 0 || rest.command) && !isMounted) setMounted(true);
+  if (!isMounted) return null;
+  const isPageSelected = rows.length > 0 && rows.every(({ id }) => ids.has(id));
+  const hasMore = total !== undefined && total > rows.length;
+  const all = hasMore && isPageSelected && !isMatching ? { total, onChoose: store.selectMatching } : undefined;
+  return <Actions {...rest} chosen={memo} rows={rows} onClear={store.clear} onRestored={store.add} all={all} />;
+});

@@ -1,0 +1,118 @@
+import { useTranslations } from "next-intl";
+import { useId, useState } from "react";
+import { Button } from "@/components/ui/controls/button";
+import { CheckList } from "@/components/ui/controls/check-list";
+import { Input } from "@/components/ui/controls/fields";
+import { Textarea } from "@/components/ui/controls/form-field";
+import { own } from "@/lib/contract/json/own";
+import { AssetPicker } from "../form/controls/asset-picker";
+import { type PictureContext } from "../form/controls/picture-api";
+import { type FormField } from "../form/form-model";
+import { optionsOf, type Typed, type VariationKind } from "./variation";
+
+type VariationFieldsProps = {
+  field: FormField;
+  way: VariationKind;
+  typed: Typed;
+  picture: PictureContext;
+  onTyped: (change: Partial<Typed>) => void;
+};
+
+export function VariationFields({ field, way, typed, picture, onTyped }: VariationFieldsProps) {
+  const t = useTranslations("run.copies");
+  switch (way) {
+    case "random":
+      return <NumberField label={t("count")} value={typed.count} onChange={(count) => onTyped({ count })} />;
+    case "range":
+      return (
+        <div className="flex flex-wrap gap-x-4 gap-y-2">
+          <NumberField label={t("from")} value={typed.from} onChange={(from) => onTyped({ from })} />
+          <NumberField label={t("to")} value={typed.to} onChange={(to) => onTyped({ to })} />
+          <NumberField label={t("step")} value={typed.step} onChange={(step) => onTyped({ step })} />
+        </div>
+      );
+    case "list":
+      return <ListField field={field} value={typed.list} onChange={(list) => onTyped({ list })} />;
+    case "chosen":
+      return (
+        <fieldset className="max-h-52 overflow-y-auto rounded-md border border-line px-3 py-2">
+          <legend className="sr-only">{t("way.chosen")}</legend>
+          <CheckList options={optionsOf(field)} chosen={typed.chosen} onChange={(literals) => onTyped({ chosen: literals })}>
+            {(option) => (typeof option === "boolean" ? t(option ? "on" : "off") : String(option))}
+          </CheckList>
+        </fieldset>
+      );
+    case "pictures":
+      return <PicturesField values={typed.pictures} picture={picture} onChange={(pictures) => onTyped({ pictures })} />;
+  }
+}
+
+function NumberField({ label, value, onChange }: { label: string; value: string; onChange: (value: string) => void }) {
+  const id = useId();
+  return (
+    <span className="flex items-center gap-2">
+      <label htmlFor={id} className="text-ink-2">
+        {label}
+      </label>
+      <Input
+        id={id}
+        inputMode="decimal"
+        autoComplete="off"
+        value={value}
+        onChange={({ target }) => onChange(target.value)}
+        className="w-32"
+      />
+    </span>
+  );
+}
+
+function ListField({ field, value, onChange }: { field: FormField; value: string; onChange: (value: string) => void }) {
+  const t = useTranslations("run.copies");
+  const id = useId();
+  const isNumber = field.control.kind === "number" || field.control.kind === "color";
+  return (
+    <div>
+      <label htmlFor={id} className="text-ink-2">
+        {t(isNumber ? "listNumbers" : field.control.kind === "long-text" ? "listTexts" : "listLines")}
+      </label>
+      <Textarea
+        id={id}
+        rows={5}
+        spellCheck={false}
+        value={value}
+        onChange={({ target }) => onChange(target.value)}
+        className="mt-1 font-mono text-sm"
+      />
+    </div>
+  );
+}
+
+type PicturesFieldProps = { values: readonly string[]; picture: PictureContext; onChange: (values: string[]) => void };
+
+function PicturesField({ values, picture, onChange }: PicturesFieldProps) {
+  const t = useTranslations("run.copies");
+  const [isPicking, setPicking] = useState(false);
+  return (
+    <div className="flex flex-col items-start gap-2">
+      <Button onClick={() => setPicking(true)}>{t("pickPictures")}</Button>
+      <ol className="max-h-40 w-full list-inside list-decimal overflow-y-auto text-sm text-ink-2">
+        {values.map((value) => (
+          <li key={value} className="truncate">
+            {own(picture.ownNames, value) ?? value}
+          </li>
+        ))}
+      </ol>
+      <AssetPicker
+        isOpen={isPicking}
+        picture={picture}
+        isMany
+        onClose={() => setPicking(false)}
+        onPicked={(picked) => {
+          setPicking(false);
+          for (const { value, name } of picked) picture.onNamed(value, name);
+          onChange([...new Set([...values, ...picked.map(({ value }) => value)])]);
+        }}
+      />
+    </div>
+  );
+}

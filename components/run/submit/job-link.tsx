@@ -1,0 +1,29 @@
+import { useTranslations } from "next-intl";
+import { useConnection, useConnectionParam } from "@/components/frame/connection/connection-context";
+import { CopyButton } from "@/components/ui/controls/copy-button";
+import { Link } from "@/components/ui/link";
+import { jobHref, type QueryValues, shortId, withQuery } from "@/lib/browser/urls";
+
+/** Addresses of jobs that stay on the jobs' connection: the given one, otherwise the page's, which its address may name. */
+export function useJobHrefs(named?: string) {
+  const current = useConnection()?.id;
+  const connectionParam = useConnectionParam();
+  const connection = named === undefined || named === current ? connectionParam : named;
+  return {
+    job: (id: string) => jobHref(id, connection),
+    jobs: (query: QueryValues = {}) => withQuery("/jobs", { ...query, connection }),
+  };
+}
+
+export function JobLink({ id, connection }: { id: string; connection?: string }) {
+  const t = useTranslations("common");
+  const hrefs = useJobHrefs(connection);
+  return (
+    <span className="inline-flex shrink-0 items-center gap-0.5">
+      <Link href={hrefs.job(id)} title={id} className="font-mono text-sm text-accent underline-offset-2 hover:underline">
+        {shortId(id)}
+      </Link>
+      <CopyButton text={id} label={t("copy", { id })} />
+    </span>
+  );
+}

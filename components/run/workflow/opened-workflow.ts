@@ -1,0 +1,144 @@
+// A workflow that is open on the Run page, the file that it was opened from, and what was typed into it.
+
+import { type Failure } from "@/lib/contract/failure";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { type JsonObject } from "@/lib/contract/json/json";
+import { type NodeErrors } from "@/lib/contract/schemas/execution";
+import { type Graph } from "@/lib/contract/schemas/graph";
+import { type SecretPlace } from "@/lib/contract/secrets/secret-places";
+import { mayCarryWorkflow } from "@/lib/contract/views/outputs-view";
+import { linksOf, type WorkflowProblem } from "@/lib/contract/workflow/graph";
+import { toUuid } from "@/lib/shared/text";
+import { type UnsentPicture } from "../form/controls/picture-api";
+
+export type OpenWorkflow = {
+  serial: number;
+  name: string;
+  workflowId: string;
+  stored?: string;
+  order: readonly string[];
+  graph: Graph;
+  original: Graph;
+  extraData?: JsonObject;
+  isEdited: boolean;
+  /** The file name on the member's own disk of each uploaded picture, by the name that is sent. */
+  ownNames?: Readonly<Record<string, string>>;
+  /** Pictures of a sample that the service did not accept, by the name that the workflow uses. */
+  unsent?: Readonly<Record<string, UnsentPicture>>;
+  advanced?: Advanced;
+  /** Where keys and tokens were taken out. */
+  leftOut?: readonly SecretPlace[];
+  duplicates?: readonly string[];
+  /** Set if it was made from a graph editor's file: the connection whose list of nodes was used. */
+  readFor?: string;
+  both?: BothFormats;
+  /** Only of a graph editor's file: "node input" of texts that are sent as they are; in other texts placeholders are filled in. */
+  rawTexts?: readonly string[];
+  fromJob?: string;
+  sent?: Graph;
+};
+
+/** What is known of a workflow from elsewhere, for example from the job it was submitted as. */
+export type WorkflowFacts = {
+  name?: string;
+  workflowId?: string;
+  leavesOut?: readonly SecretPlace[];
+  fromJob?: string;
+  errors?: NodeErrors;
+};
+/** A file that holds both formats, kept so that it can be opened as the other one. `shown`: the format that is open. */
+export type BothFormats = { text: string; fileName?: string; facts: WorkflowFacts; shown?: Format };
+/** `run`: what was run. `drawing`: the editor's drawing of it. */
+export type Format = "run" | "drawing";
+
+/** Never part of a draft, as extra_data may hold secrets. */
+export type Advanced = { targets?: readonly string[]; extra?: string };
+
+/** `errors`: why the original job failed. */
+export type OpenedFile = Omit<OpenWorkflow, "advanced" | "serial" | "isEdited" | "original" | "sent"> & { errors?: NodeErrors };
+
+/** What a reload restores. `inputs`: all inputs of each changed node, as a chosen value may also remove inputs. */
+export type Draft = {
+  file: OpenedFile;
+  inputs: Readonly<Record<string, JsonObject>>;
+  ownNames?: Readonly<Record<string, string>>;
+};
+
+export type Edit = { nodeId: string; name: string; value: unknown };
+
+/** Something was typed that no job has been started with. */
+export function isUnsent(openWorkflow: OpenWorkflow | undefined): boolean {
+  return openWorkflow !== undefined && openWorkflow.isEdited && openWorkflow.sent !== openWorkflow.graph;
+}
+
+// Why a file was not opened: facts only; the sentences are in the message catalogue.
+
+export type RefusalReason =
+  | WorkflowProblem
+  /** A file of the editor, and the service's list of nodes could not be read. */
+  | { code: "no_catalogue"; failure: Failure }
+  /** A file of the editor without any node that would be sent. */
+  | { code: "nothing_runs" }
+  /** A picture, video, sound or 3D scene without a workflow inside. */
+  | { code: "picture" | "media" }
+  /** What it holds as a workflow is unreadable, or too large to search. */
+  | { code: "damaged" | "too_much" }
+  | { code: "job_gone" }
+  | { code: "job_without_workflow" }
+  | { code: "file_gone" }
+  | { code: "no_pictures"; gone: boolean }
+  /** The service did not deliver it. */
+  | { code: "unread"; failure: Failure }
+  | { code: "several_files"; count: number }
+  | { code: "unreadable_file" }
+  | { code: "sample_missing" };
+
+/** `fileName` is absent for pasted text. */
+export type Refusal = { fileName?: string; reason: RefusalReason };
+
+/** Pictures that were chosen for a run, and how many could not be loaded. */
+export type PendingImages = { pictures: readonly PendingImage[]; missing: number };
+export type PendingImage = { id: string; value: string; name: string };
+
+// A workflow's name from its file name. Pure.
+// Guarantees: letters, punctuation and inner spaces are kept.
+
+/** Without folders and extension. */
+export function nameOfFile(path: string): string {
+  const name = path.slice(path.lastIndexOf("/") + 1);
+  return (mayCarryWorkflow(name) ? name.slice(0, name.lastIndexOf(".")) : name).trim();
+}
+
+// A workflow's id groups its runs. It is made from the graph's shape (node ids, classes, links), not from its texts and seeds, and is the
+// same in every browser: Web Crypto exists only on https. It is four 32-bit mixes, no proof of anything.
+
+/** An RFC 9562 version 8 UUID: its bits are ours to define. */
+export function workflowIdOf(graph: Graph): string {
+  return toUuid(fingerprint(shapeOf(graph)), 8);
+}
+
+function shapeOf(graph: Graph): string {
+  const ids = Object.keys(graph).sort();
+  return writeExactJson(
+    ids.map((id) => {
+      const node = graph[id];
+      const links = node ? linksOf(node).map(({ input, source, output }) => writeExactJson([input, source, output])) : [];
+      return [id, node?.class_type, links.sort()];
+    }),
+  );
+}
+
+const primes = [0x01000193, 0x85ebca6b, 0xc2b2ae35, 0x27d4eb2f] as const;
+
+/** Four lanes of xor and multiply (FNV-1a, each with its own prime), each mixed at the end so that every bit depends on every character. */
+export function fingerprint(text: string): string {
+  return primes
+    .map((prime, lane) => {
+      let hash = 0x811c9dc5 ^ lane;
+      for (let index = 0; index < text.length; index += 1) hash = Math.imul(hash ^ text.charCodeAt(index), prime);
+      hash = Math.imul(hash ^ (hash >>> 16), 0x7feb352d);
+      hash = Math.imul(hash ^ (hash >>> 15), 0x846ca68b);
+      return ((hash ^ (hash >>> 16)) >>> 0).toString(16).padStart(8, "0");
+    })
+    .join("");
+}

@@ -1,0 +1,174 @@
+// Opens the workflow or pictures that a link to the Run page names. Returns a Result, never throws, and parses everything like a dropped
+// file.
+
+import { type SampleName } from "@/components/frame/samples/samples";
+import { shortId } from "@/lib/browser/urls";
+import { type Failure } from "@/lib/contract/failure";
+import { withSpellingsOf, writeExactJson } from "@/lib/contract/json/exact-json";
+import { own } from "@/lib/contract/json/own";
+import { type NodeErrors } from "@/lib/contract/schemas/execution";
+import { type Graph } from "@/lib/contract/schemas/graph";
+import { placesInWorkflow } from "@/lib/contract/secrets/secret-places";
+import { toAssetView } from "@/lib/contract/views/asset-view";
+import { type JobView, toJobView } from "@/lib/contract/views/job-view";
+import { workflowName } from "@/lib/contract/workflow/workflow-name";
+import { failed, ok, type Result } from "@/lib/shared/result";
+import { assetValue, contentName, type UnsentPicture } from "../form/controls/picture-api";
+import { openAnyWorkflow, openFile, openWorkflow } from "./open-workflow";
+import { type OpenedFile, type PendingImage, type PendingImages, type Refusal } from "./opened-workflow";
+import { type SentSamplePicture, type WorkflowApi } from "./workflow-api";
+
+/**
+ * The parameters of /run: ?job=ID (with &without=secrets: masked values are left out), ?file=workflows/x.json, ?carrier=ID (of an
+ * asset), ?sample=NAME, ?app=ID (its workflow), or ?asset=ID and ?assets=ID,ID (pictures to put into a workflow).
+ */
+export type RunSource =
+  | { job: string; without?: "secrets" }
+  | { file: string }
+  | { carrier: string }
+  | { sample: SampleName }
+  | { app: string }
+  | { assets: readonly string[] };
+
+export async function openRunSource(
+  source: Exclude<RunSource, { assets: unknown }>,
+  api: WorkflowApi,
+): Promise<Result<OpenedFile, Refusal>> {
+  if ("job" in source) return openJob(source, api);
+  if ("carrier" in source) return openCarrier(source.carrier, api);
+  if ("app" in source) return openApp(source.app, api);
+  return "file" in source ? openStored(source.file, api) : openSample(source.sample, api);
+}
+
+/** Requests one after another, as a service may refuse a hundred requests at once. */
+export async function loadAssets(ids: readonly string[], { readAsset }: WorkflowApi): Promise<Result<PendingImages, Refusal>> {
+  const pictures: PendingImage[] = [];
+  let failure: Failure | undefined;
+  for (const id of ids) {
+    const asset = await readAsset(id);
+    if (!asset.ok) {
+      failure = asset.failure;
+      // Skips a deleted asset. Any other failure would affect the remaining ones too.
+      if (failure.status !== 404) break;
+      continue;
+    }
+    const view = toAssetView(asset.value);
+    if (view.kind === "image") pictures.push({ id, value: assetValue(view), name: view.name });
+  }
+  if (pictures.length > 0) return ok({ pictures, missing: ids.length - pictures.length });
+  if (failure && failure.status !== 404) return failed({ reason: { code: "unread", failure } });
+  return failed({ reason: { code: "no_pictures", gone: failure !== undefined } });
+}
+
+async function openJob({ job: id, without }: Extract<RunSource, { job: string }>, api: WorkflowApi): Promise<Result<OpenedFile, Refusal>> {
+  const refuse = (reason: Refusal["reason"]) => failed({ fileName: shortId(id), reason });
+  const job = await api.readJob(id);
+  if (!job.ok) return refuse(job.failure.status === 404 ? { code: "job_gone" } : { code: "unread", failure: job.failure });
+  if (!job.value.workflow) return refuse({ code: "job_without_workflow" });
+  // The job carries the name; its workflow id groups the new run with the older ones.
+  const result = await openAnyWorkflow(writeExactJson(job.value.workflow), api, undefined, {
+    name: workflowName(job.value),
+    workflowId: job.value.workflow_id,
+    fromJob: id,
+    errors: failureOf(toJobView(job.value)),
+    ...(without && { leavesOut: placesInWorkflow(job.value.workflow) }),
+  });
+  return result.ok ? result : refuse(result.failure.reason);
+}
+
+function failureOf({ id, error }: JobView): NodeErrors | undefined {
+  if (!error) return undefined;
+  if (error.lateValidation?.nodeErrors) return error.lateValidation.nodeErrors;
+  const { nodeId, nodeType, type, message } = error;
+  if (nodeId === undefined) return undefined;
+  const reason = message.trim() || type;
+  const failed = { type: "execution_failed", message: reason, details: "", extra_info: { job: shortId(id) } };
+  return { [nodeId]: { class_type: nodeType, dependent_outputs: [], errors: [failed] } };
+}
+
+async function openApp(id: string, api: WorkflowApi): Promise<Result<OpenedFile, Refusal>> {
+  const app = await api.readApp(id);
+  if (!app.ok) return failed({ reason: { code: "unread", failure: app.failure } });
+  const { title, graph, editor } = app.value;
+  const workflow = { prompt: graph, ...(editor && { extra_data: { extra_pnginfo: { workflow: editor } } }) };
+  const result = await openAnyWorkflow(writeExactJson(workflow), api, undefined, { name: title });
+  if (!result.ok) return result;
+  // An app runs its graph, so the person is not asked which format to open.
+  const { both: _both, ...file } = result.value;
+  return ok(file);
+}
+
+async function openSample(name: SampleName, api: WorkflowApi): Promise<Result<OpenedFile, Refusal>> {
+  const fileName = `${name}.json`;
+  const missing = failed<Refusal>({ fileName, reason: { code: "sample_missing" } });
+  const text = await api.loadSample(name);
+  if (!text.ok) return missing;
+  const title = api.sampleTitle?.(name);
+  const workflowResult = openWorkflow(text.value, title === undefined ? fileName : undefined, { name: title });
+  if (!workflowResult.ok) return workflowResult;
+  const valueOf = api.shipsPictures ? shippedName : (picture: string) => api.sendSamplePicture?.(picture);
+  const result = await withSamplePictures(workflowResult.value, valueOf);
+  return result.ok ? result : missing;
+}
+
+async function openStored(path: string, api: WorkflowApi): Promise<Result<OpenedFile, Refusal>> {
+  const fileName = path.slice(path.lastIndexOf("/") + 1);
+  const source = await api.readStored(path);
+  if (!source.ok) return unread(source.failure, fileName);
+  const fileResult = await openFile(source.value, api, { name: fileName });
+  // Saving writes a graph, so only a plain graph remembers its path: saving must not overwrite the editor's own file unasked.
+  return fileResult.ok && !fileResult.value.rawTexts && /\.json$/i.test(path) ? ok({ ...fileResult.value, stored: path }) : fileResult;
+}
+
+async function openCarrier(id: string, api: WorkflowApi): Promise<Result<OpenedFile, Refusal>> {
+  const asset = await api.readAsset(id);
+  if (!asset.ok) return unread(asset.failure, shortId(id));
+  const view = toAssetView(asset.value);
+  const source = await api.readFile(view);
+  return source.ok ? openFile(source.value, api, { name: view.name, type: view.mimeType }) : unread(source.failure, view.name);
+}
+
+function unread(failure: Failure, fileName: string) {
+  return failed<Refusal>({ fileName, reason: failure.status === 404 ? { code: "file_gone" } : { code: "unread", failure } });
+}
+
+// The samples' pictures at any service: one that ships them is given their content names; another is sent the pictures it lacks. A member's
+// own photo.png is never used in place of one. Guarantees: changes only inputs that load a picture, and keeps the name shown for it.
+
+/** BLAKE3 of the files in public/samples. */
+export const samplePictures: Readonly<Record<string, string>> = {
+  "photo.png": "5023359c7c541aa3f6495f7fe30a91e2a73cb6a3bd44ff9bde0d346b30b0fd1d",
+  "product.png": "6036438ca04228ac3d18a893f15661d88c027404a5e134a5a4131bba3004f2d0",
+};
+
+/** The name of a sample's picture at a service that ships the pictures. */
+function shippedName(name: string): SentSamplePicture | undefined {
+  const hash = own(samplePictures, name);
+  return hash === undefined ? undefined : ok(contentName(hash, name));
+}
+
+/** `valueOf`: the picture's name at the service, once it has it. A picture that was refused keeps its name, and its failure is recorded. */
+export async function withSamplePictures(
+  file: OpenedFile,
+  valueOf: (name: string) => Promise<SentSamplePicture | undefined> | SentSamplePicture | undefined,
+): Promise<Result<OpenedFile, "missing">> {
+  const values = new Map<string, string>();
+  const unsent = new Map<string, UnsentPicture>();
+  for (const { inputs } of Object.values(file.graph)) {
+    const name = inputs.image;
+    if (typeof name !== "string" || own(samplePictures, name) === undefined || values.has(name) || unsent.has(name)) continue;
+    const valueResult = await valueOf(name);
+    if (valueResult?.ok) values.set(name, valueResult.value);
+    else if (valueResult?.failure === "missing") return failed("missing");
+    else if (valueResult) unsent.set(name, valueResult.failure);
+  }
+  const remaining = unsent.size > 0 && { unsent: Object.fromEntries(unsent) };
+  if (values.size === 0) return ok({ ...file, ...remaining });
+  const graph: Graph = Object.fromEntries(
+    Object.entries(file.graph).map(([id, node]) => {
+      const image = typeof node.inputs.image === "string" ? values.get(node.inputs.image) : undefined;
+      return [id, image === undefined ? node : { ...node, inputs: withSpellingsOf(node.inputs, { ...node.inputs, image }) }];
+    }),
+  );
+  return ok({ ...file, ...remaining, graph, ownNames: Object.fromEntries([...values].map(([name, value]) => [value, name])) });
+}

@@ -1,0 +1,163 @@
+import { useTranslations } from "next-intl";
+import { type ReactNode, use, useState } from "react";
+import { FailureMessage } from "@/components/frame/failure/failure-message";
+import { Card, Fact } from "@/components/ui/card";
+import { Button } from "@/components/ui/controls/button";
+import { useRouter } from "@/components/ui/link";
+import { useTimeFormat } from "@/components/ui/time/use-time-format";
+import { showToast } from "@/components/ui/toast-store";
+import { callApi } from "@/lib/browser/api";
+import { type ApiFailure } from "@/lib/browser/read-failure";
+import { type Failure } from "@/lib/contract/failure";
+import { type Role } from "@/lib/contract/people/roles";
+import { type Result } from "@/lib/shared/result";
+import { NewSecret } from "./resource-form";
+import { RemovalDialog } from "./revocable-list";
+import { SettingsPage } from "./settings-tabs";
+
+export type TeamConnection = { id: string; name: string };
+/** Called for one of the resources; `fail` shows the failure above the list. */
+type ItemActs = { change: () => void; remove: () => void; fail: (failure: ApiFailure | undefined) => void };
+
+type ResourceListProps<T> = {
+  words: "embedding" | "webhooks";
+  /** DELETE on a resource's path below it removes the resource. */
+  path: `/api/console/${string}`;
+  title: string;
+  none: string;
+  resources: Promise<Result<T[], Failure>>;
+  item: (resource: T, acts: ItemActs) => ReactNode;
+};
+
+type ResourceScreenProps<T> = Omit<ResourceListProps<T>, "resources"> & {
+  role: Role;
+  canAdd?: boolean;
+  /** Absent for roles that may not see them. */
+  resources?: Promise<Result<T[], Failure>>;
+  /** The form of a new one, or of an existing one. */
+  form: (resource: T | undefined, acts: { onSaved: (name: string, secret?: string) => void; onClose: () => void }) => ReactNode;
+};
+
+/** Resources with a secret of their own: a list, and a form for one of them. */
+export function ResourceScreen<T extends { id: string; name: string }>(props: ResourceScreenProps<T>) {
+  const { role, canAdd = true, resources, form, ...list } = props;
+  const { words } = list;
+  const t = useTranslations(words);
+  const roleName = useTranslations("frame.member.role");
+  const router = useRouter();
+  const [open, setOpen] = useState<T | "new">();
+  const [secret, setSecret] = useState<{ name: string; text: string }>();
+  const close = () => setOpen(undefined);
+  const keep = (name: string, text?: string) => {
+    close();
+    setSecret(text === undefined ? undefined : { name, text });
+    router.refresh();
+  };
+  return (
+    <SettingsPage
+      current={words}
+      tools={
+        resources && !open && canAdd ? (
+          <Button tone="primary" onClick={() => setOpen("new")}>
+            {t("add")}
+          </Button>
+        ) : null
+      }
+    >
+      {resources ? (
+        <>
+          <p className="text-ink-2">{t("intro")}</p>
+          {secret ? <NewSecret words={words} name={secret.name} secret={secret.text} onClose={() => setSecret(undefined)} /> : null}
+          {open ? (
+            <div key={open === "new" ? "new" : open.id}>{form(open === "new" ? undefined : open, { onSaved: keep, onClose: close })}</div>
+          ) : null}
+          <ResourceList {...list} resources={resources} onChange={setOpen} />
+        </>
+      ) : (
+        <p className="text-ink-2">{t("notYours", { role: roleName(role) })}</p>
+      )}
+    </SettingsPage>
+  );
+}
+
+function ResourceList<T extends { id: string; name: string }>(props: ResourceListProps<T> & { onChange: (resource: T) => void }) {
+  const { words, path, title, none, resources, item, onChange } = props;
+  const t = useTranslations(words);
+  const router = useRouter();
+  const [leaving, setLeaving] = useState<T>();
+  const [failure, setFailure] = useState<ApiFailure>();
+  const result = use(resources);
+  if (!result.ok) return <FailureMessage failure={result.failure} onRetry={() => router.refresh()} />;
+
+  async function remove({ id, name }: T) {
+    setLeaving(undefined);
+    const result = await callApi(`${path}/${encodeURIComponent(id)}`, { method: "DELETE" });
+    setFailure(result.ok ? undefined : result.failure);
+    if (result.ok) showToast({ tone: "off", text: t("removed", { name }) });
+    router.refresh();
+  }
+  const actsOf = (item: T) => ({ change: () => onChange(item), remove: () => setLeaving(item), fail: setFailure });
+  return (
+    <>
+      {failure ? <FailureMessage failure={failure} /> : null}
+      <Card title={title} note={result.value.length} bodyClassName="p-0">
+        {result.value.length === 0 ? <p className="px-3.5 py-3 text-ink-3">{none}</p> : null}
+        <ul>
+          {result.value.map((one) => (
+            <li key={one.id} className="flex flex-col gap-2 border-b border-line px-3.5 py-3 last:border-b-0">
+              {item(one, actsOf(one))}
+            </li>
+          ))}
+        </ul>
+      </Card>
+      <RemovalDialog
+        leaving={leaving}
+        title={t("removeTitle", { name: leaving?.name ?? "" })}
+        onRemove={(gone) => void remove(gone)}
+        onClose={() => setLeaving(undefined)}
+      >
+        {t("removeText")}
+      </RemovalDialog>
+    </>
+  );
+}
+
+type ResourceItemProps = {
+  words: ResourceListProps<never>["words"];
+  name: string;
+  badge?: ReactNode;
+  acts: readonly { key: string; label: string; onClick: () => void; isBusy?: boolean }[];
+  facts: readonly (readonly [name: string, value: ReactNode])[];
+  /** The former secret is valid until then. */
+  oldSecretUntil: number | undefined;
+  children?: ReactNode;
+};
+
+export function ResourceItem({ words, name, badge, acts, facts, oldSecretUntil, children }: ResourceItemProps) {
+  const t = useTranslations(words);
+  const clock = useTimeFormat();
+  return (
+    <>
+      <div className="flex flex-wrap items-center gap-2">
+        <b className="min-w-0 truncate font-semibold">{name}</b>
+        {badge}
+        <span className="ml-auto flex flex-wrap gap-2">
+          {acts.map(({ key, label, onClick, isBusy }) => (
+            <Button key={key} size="small" busy={isBusy} aria-label={t("actOn", { act: label, name })} onClick={onClick}>
+              {label}
+            </Button>
+          ))}
+        </span>
+      </div>
+      <dl className="grid grid-cols-[minmax(0,9rem)_minmax(0,1fr)] gap-x-3 gap-y-0.5">
+        {facts.map(([label, value]) => (
+          <Fact key={label} name={label}>
+            {value}
+          </Fact>
+        ))}
+      </dl>
+      {oldSecretUntil === undefined ? null : <p className="text-ink-2">{t("oldSecret", { time: clock(oldSecretUntil, "until") ?? "" })}</p>}
+      {children}
+    </>
+  );
+}

@@ -1,0 +1,201 @@
+"use client";
+
+import dynamic from "next/dynamic";
+import { useTranslations } from "next-intl";
+import { useEffect, useEffectEvent, useState } from "react";
+import { useConnection, useFeature } from "@/components/frame/connection/connection-context";
+import { useRunsAppsOnly, useWhyNot } from "@/components/frame/member-context";
+import { onUploadSource, type UploadSource, uploadSourcesOf } from "@/components/frame/upload-sources";
+import { useFilePicker } from "@/components/ui/hooks/use-file-picker";
+import { usePathname } from "@/components/ui/link";
+import { selectedTimeZone } from "@/components/ui/time/use-time-format";
+import { showToast } from "@/components/ui/toast-store";
+import { callApi } from "@/lib/browser/api";
+import { type Dropped, droppedOf, filesOfDrop, filesOfInput } from "@/lib/browser/files/dropped-files";
+import { withQuery } from "@/lib/browser/urls";
+import { hasFeature } from "@/lib/contract/connections";
+import { type UploadRequest } from "./uploads/upload-item";
+
+/** The whole upload code loads with the first file. */
+const UploadsPanel = dynamic(() => import("./uploads-panel").then(({ UploadsPanel }) => UploadsPanel), { ssr: false });
+
+type NewUploadRequest = UploadRequest extends infer R ? (R extends UploadRequest ? Omit<R, "id"> : never) : never;
+
+/** Rendered once beside the pages: takes dropped, pasted or picked files on any page. */
+export function UploadSources({ canAdd: mayAdd }: { canAdd: boolean }) {
+  const t = useTranslations("frame.ways");
+  const connection = useConnection();
+  const hasAccess = useFeature("fullAccess");
+  const canAdd = mayAdd && hasAccess;
+  const [request, setRequest] = useState<UploadRequest>();
+  // On the Run page a dropped file is a workflow or a picture for one.
+  const isElsewhere = usePathname() !== "/run";
+
+  const cannot = canAdd ? (hasFeature(connection, "assets") ? undefined : "noAssets") : "refused";
+  const whyNot = useWhyNot();
+  const runsAppsOnly = useRunsAppsOnly();
+  const cannotFetch = cannot ?? (uploadSourcesOf(connection).includes("url") ? undefined : "noAddresses");
+  const named = { connection: connection?.name ?? "" };
+  const explain = (reason: NonNullable<typeof cannotFetch>) => (reason === "refused" ? whyNot(t(reason)) : t(reason, named));
+  const startRequest = (newRequest: NewUploadRequest) => setRequest((last) => ({ ...newRequest, id: (last?.id ?? 0) + 1 }));
+  function takeFiles(dropped: Promise<Dropped>) {
+    if (cannot) return showToast({ tone: "bad", text: explain(cannot) });
+    startRequest({ way: "files", dropped });
+  }
+  const onFiles = (picked: File[]) => picked.length > 0 && takeFiles(Promise.resolve(filesOfInput(picked)));
+  const files = useFilePicker({ isMultiple: true, testId: "asset-files", onFiles });
+  const folder = useFilePicker({ isFolder: true, testId: "asset-folder", onFiles });
+  const open = useEffectEvent((source: UploadSource) => {
+    if (cannot && source !== "tray") showToast({ tone: "bad", text: explain(cannot) });
+    else if (source === "files") files.open();
+    else if (source === "folder") folder.open();
+    else startRequest({ way: source });
+  });
+  useEffect(() => onUploadSource(open), []);
+  const resume = useEffectEvent(() => startRequest({ way: "resume" }));
+  const connectionId = connection?.id;
+  useEffect(() => {
+    if (connectionId === undefined || !hasAccess || runsAppsOnly) return;
+    const asking = new AbortController();
+    void callApi<{ underWay: number }>(withQuery("/api/console/tasks", { connection: connectionId, count: true }), {
+      signal: asking.signal,
+    }).then((result) => {
+      if (result.ok && result.value.underWay > 0) resume();
+    });
+    return () => asking.abort();
+  }, [connectionId, hasAccess, runsAppsOnly]);
+  const over = useWindowFiles({
+    isOn: isElsewhere,
+    onFiles: takeFiles,
+    onAddress: (address) => (cannotFetch ? showToast({ tone: "bad", text: explain(cannotFetch) }) : startRequest({ way: "url", address })),
+  });
+
+  return (
+    <>
+      {files.input}
+      {folder.input}
+      {over ? (
+        <div className="pointer-events-none fixed inset-2 z-50 grid place-items-center rounded-xl border-2 border-dashed border-accent bg-bg/85">
+          <p className="rounded-lg bg-surface px-5 py-3 text-lg font-semibold shadow-lg">
+            {over === "files"
+              ? cannot
+                ? explain(cannot)
+                : t("drop", named)
+              : cannotFetch
+                ? explain(cannotFetch)
+                : t("dropAddress", named)}
+          </p>
+        </div>
+      ) : null}
+      {request ? <UploadsPanel request={request} connection={connection} canAdd={canAdd} /> : null}
+    </>
+  );
+}
+
+/** Longer than the pause between two drag events, half a second in some browsers; it also ends a drag that sends no final event. */
+const STILL_OVER_MS = 1_000;
+const MAX_TEXT = 100_000;
+
+type Kind = "files" | "addresses";
+type WindowFiles = {
+  isOn: boolean;
+  onFiles: (files: Promise<Dropped>) => void;
+  /** One per line. */
+  onAddress: (addresses: string) => void;
+};
+
+/** Accepts files and addresses dropped or pasted in the window unless another part of the page handles them; returns the current drag. */
+export function useWindowFiles({ isOn, onFiles, onAddress }: WindowFiles): Kind | undefined {
+  const [over, setOver] = useState<Kind>();
+  const take = useEffectEvent(onFiles);
+  const takeAddress = useEffectEvent(onAddress);
+  useEffect(() => {
+    if (!isOn) return;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    let isOwn = false;
+    const end = () => {
+      clearTimeout(timer);
+      setOver(undefined);
+    };
+    const kindOf = ({ defaultPrevented, dataTransfer, target }: DragEvent): Kind | undefined => {
+      const types = dataTransfer?.types ?? [];
+      if (defaultPrevented) return undefined;
+      if (types.includes("Files")) return "files";
+      return types.includes("text/uri-list") && !isOwn && !isField(target) ? "addresses" : undefined;
+    };
+    const listening = new AbortController();
+    const on = <K extends keyof WindowEventMap>(type: K, listener: (event: WindowEventMap[K]) => void) =>
+      window.addEventListener(type, listener, { signal: listening.signal });
+    // A link or picture of this very page is being dragged.
+    on("dragstart", ({ defaultPrevented }) => void (isOwn = !defaultPrevented));
+    on("dragend", () => void (isOwn = false));
+    const over = (event: DragEvent) => {
+      const kind = kindOf(event);
+      if (!kind) return end();
+      // Without this the browser would leave the page and show the dropped file.
+      event.preventDefault();
+      clearTimeout(timer);
+      timer = setTimeout(end, STILL_OVER_MS);
+      setOver(kind);
+    };
+    on("dragenter", over);
+    on("dragover", over);
+    // No related target: the pointer has left the window.
+    on("dragleave", ({ relatedTarget }) => (relatedTarget === null ? end() : undefined));
+    on("drop", (event) => {
+      end();
+      const kind = kindOf(event);
+      if (!kind || !event.dataTransfer) return;
+      event.preventDefault();
+      if (kind === "files") return take(filesOfDrop(event.dataTransfer));
+      const addresses = addressesIn(event.dataTransfer.getData("text/uri-list").replace(/^#.*$/gm, ""));
+      if (addresses !== undefined) takeAddress(addresses);
+    });
+    on("paste", (event) => {
+      if (event.defaultPrevented || isField(event.target)) return;
+      const files = [...(event.clipboardData?.files ?? [])];
+      const addresses = files.length === 0 ? addressesIn(event.clipboardData?.getData("text/plain") ?? "") : undefined;
+      if (files.length === 0 && addresses === undefined) return;
+      event.preventDefault();
+      if (addresses !== undefined) return takeAddress(addresses);
+      const named = files.map((file) => pastedName(file, new Date()));
+      take(Promise.resolve(droppedOf(named.map((file) => ({ path: file.name, file })))));
+    });
+    return () => {
+      end();
+      listening.abort();
+    };
+  }, [isOn]);
+  return over;
+}
+
+/** Undefined if the text contains anything else. */
+function addressesIn(text: string): string | undefined {
+  const lines = text
+    .slice(0, MAX_TEXT)
+    .split("\n")
+    .map((line) => line.trim())
+    .filter((line) => line !== "");
+  const isAll = lines.length > 0 && lines.every((line) => /^https?:\/\/\S+$/i.test(line) && URL.canParse(line));
+  return isAll ? lines.join("\n") : undefined;
+}
+
+/** A focused field keeps its own paste. */
+function isField(target: EventTarget | null): boolean {
+  return target instanceof HTMLElement && target.closest("input, textarea, select, [contenteditable]") !== null;
+}
+
+const moment = { year: "numeric", month: "2-digit", day: "2-digit", hour: "2-digit", minute: "2-digit", second: "2-digit" } as const;
+
+/** A browser names every pasted picture image.png: adding the local time distinguishes them. A copied file keeps its name. */
+export function pastedName(file: File, at: Date): File {
+  const plain = /^image(\.\w+)$/i.exec(file.name);
+  if (!plain) return file;
+  const format = new Intl.DateTimeFormat("en-GB", { ...moment, hourCycle: "h23", timeZone: selectedTimeZone() });
+  const parts = new Map(format.formatToParts(at).map(({ type, value }) => [type, value]));
+  const [day, time] = [
+    [parts.get("year"), parts.get("month"), parts.get("day")],
+    [parts.get("hour"), parts.get("minute"), parts.get("second")],
+  ].map((each) => each.join("-"));
+  return new File([file], `pasted ${day} ${time}${plain[1]}`, { type: file.type, lastModified: at.getTime() });
+}

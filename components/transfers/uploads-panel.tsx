@@ -1,0 +1,186 @@
+import { useLocale } from "next-intl";
+import { use, useEffect, useEffectEvent, useRef, useState, useSyncExternalStore } from "react";
+import { type CurrentConnection } from "@/components/frame/connection/current-connection";
+import { PageMessages } from "@/components/frame/page-header";
+import { useCloseWarning } from "@/components/ui/hooks/use-close-warning";
+import { type Dropped } from "@/lib/browser/files/dropped-files";
+import { hasFeature } from "@/lib/contract/connections";
+import { type Language } from "@/lib/shared/languages";
+import { useDownloads } from "./downloads/download-list";
+import { UrlDialog } from "./downloads/url-dialog";
+import { type TrayView, UploadTray } from "./upload-tray";
+import { fieldsForFile, newDraft, readDraft, uploadPreferences } from "./uploads/asset-fields-form";
+import { DescribeAllDialog, ItemDialog } from "./uploads/item-dialog";
+import { HashDialog, StartDialog } from "./uploads/start-dialog";
+import { tabUploads } from "./uploads/tab-uploads";
+import { isAlarm, type UploadRequest } from "./uploads/upload-item";
+import { tallyOf } from "./uploads/upload-state";
+import { type NewUpload } from "./uploads/upload-store";
+
+type UploadsPanelProps = { request: UploadRequest; connection?: CurrentConnection; canAdd: boolean };
+
+/** The sentences load together with this component: no page carries them before a file is added. */
+const loadWords = {
+  en: () => import("@/lib/messages/en/uploads.json"),
+  "zh-CN": () => import("@/lib/messages/zh-CN/uploads.json"),
+} satisfies Record<Language, () => Promise<unknown>>;
+const loading = new Map<Language, ReturnType<(typeof loadWords)["en"]>>();
+
+function wordsOf(language: Language) {
+  const cachedMessages = loading.get(language) ?? loadWords[language]();
+  loading.set(language, cachedMessages);
+  return cachedMessages;
+}
+
+export function UploadsPanel(props: UploadsPanelProps) {
+  const { default: uploads } = use(wordsOf(useLocale()));
+  return (
+    <PageMessages messages={{ uploads }}>
+      <Room {...props} />
+    </PageMessages>
+  );
+}
+
+type Open = { kind: "url"; text: string } | { kind: "hash" } | { kind: "item"; key: number } | { kind: "all" } | undefined;
+
+function Room({ request, connection, canAdd }: UploadsPanelProps) {
+  const queue = useSyncExternalStore(tabUploads.subscribe, tabUploads.get, tabUploads.get);
+  const downloads = useDownloads(connection?.id);
+  const [open, setOpen] = useState<Open>();
+  const [isShown, setShown] = useState(false);
+  const [isFolded, setFolded] = useState(false);
+  const [view, setView] = useState<TrayView>("uploads");
+  const close = () => setOpen(undefined);
+
+  function add(uploads: readonly NewUpload[]) {
+    tabUploads.add(uploads, connection?.id, !hasFeature(connection, "clientIds"));
+    setShown(true);
+    setFolded(false);
+    setView("uploads");
+  }
+  const { coming, added, cancel } = useComingFiles(request, add);
+
+  const [answered, setAnswered] = useState(0);
+  if (request.id !== answered) {
+    setAnswered(request.id);
+    if (request.way === "hash") setOpen({ kind: "hash" });
+    else if (request.way === "url") {
+      const before = open?.kind === "url" ? open.text : "";
+      setOpen({ kind: "url", text: [before, request.address ?? ""].filter((text) => text !== "").join("\n") });
+    } else if (request.way !== "files") {
+      setShown(true);
+      setFolded(request.way === "resume");
+      if (request.way === "resume") setView("downloads");
+    }
+  }
+  const { unfinished, all } = tallyOf(queue.items);
+  useCloseWarning(unfinished > 0 || queue.items.some(isAlarm));
+
+  const item = open?.kind === "item" ? queue.items.find(({ key }) => key === open.key) : undefined;
+  return (
+    <>
+      {isShown || all > 0 ? (
+        <UploadTray
+          queue={queue}
+          downloads={downloads}
+          connection={connection?.id}
+          canAdd={canAdd}
+          view={view}
+          isFolded={isFolded}
+          onView={setView}
+          onFold={setFolded}
+          onDetails={(key) => setOpen({ kind: "item", key })}
+          onDescribeAll={() => setOpen({ kind: "all" })}
+          onClose={() => {
+            tabUploads.clear();
+            setShown(false);
+          }}
+        />
+      ) : null}
+      {open?.kind === "url" ? (
+        <UrlDialog
+          connection={connection?.id}
+          text={open.text}
+          onText={(text) => setOpen((now) => (now?.kind === "url" ? { kind: "url", text } : now))}
+          onStarted={() => {
+            setShown(true);
+            setView("downloads");
+            setFolded(false);
+            void downloads.refresh();
+          }}
+          onClose={close}
+        />
+      ) : null}
+      {open?.kind === "hash" ? <HashDialog connection={connection?.id} onClose={close} /> : null}
+      {item ? <ItemDialog key={item.key} item={item} onClose={close} /> : null}
+      {open?.kind === "all" ? <DescribeAllDialog items={queue.items} onClose={close} /> : null}
+      {coming ? (
+        <StartDialog
+          dropped={coming.dropped}
+          connection={connection}
+          onStart={(uploads) => {
+            added();
+            add(uploads);
+          }}
+          onClose={cancel}
+        />
+      ) : null}
+    </>
+  );
+}
+
+/** `dropped` is undefined while folders are read. */
+type Coming = { dropped?: Dropped };
+
+/** Files dropped, pasted or picked that wait to be added: later ones join them; a batch cancelled while it was read stays away. */
+function useComingFiles(request: UploadRequest, onPlain: (uploads: readonly NewUpload[]) => void) {
+  const [coming, setComing] = useState<Coming>();
+  const [lastRequestId, setLastRequestId] = useState(0);
+  const handledId = useRef(0);
+  const cancelled = useRef(0);
+  if (request.way === "files" && request.id !== lastRequestId) {
+    setLastRequestId(request.id);
+    if (!coming) setComing({});
+  }
+
+  const settle = useEffectEvent((dropped: Dropped) => {
+    const preferences = uploadPreferences.get();
+    const fields = readDraft({ ...newDraft, tags: preferences.tags });
+    const waiting = coming?.dropped;
+    if (waiting || preferences.ask || !isPlain(dropped) || !fields.ok)
+      return setComing({ dropped: waiting ? joined(waiting, dropped) : dropped });
+    setComing(undefined);
+    onPlain(dropped.files.map(({ file, path }) => ({ file, assetFields: fieldsForFile(fields.value, path, "none") })));
+  });
+  useEffect(() => {
+    if (request.way !== "files" || request.id <= handledId.current) return;
+    const { id } = request;
+    handledId.current = id;
+    void request.dropped.then((dropped) => {
+      if (id > cancelled.current) settle(dropped);
+    });
+  }, [request]);
+
+  return {
+    coming,
+    added: () => setComing(undefined),
+    cancel() {
+      cancelled.current = handledId.current;
+      setComing(undefined);
+    },
+  };
+}
+
+/** Exceeded limits, and empty or skipped files, must be shown before anything begins. */
+function isPlain({ files, unreadable, leftOut, isCut }: Dropped): boolean {
+  return files.length > 0 && files.every(({ file }) => file.size > 0) && unreadable + leftOut === 0 && !isCut;
+}
+
+function joined(before: Dropped, more: Dropped): Dropped {
+  return {
+    files: [...before.files, ...more.files],
+    unreadable: before.unreadable + more.unreadable,
+    leftOut: before.leftOut + more.leftOut,
+    isCut: before.isCut || more.isCut,
+  };
+}

@@ -1,0 +1,201 @@
+// Uploads one file: looks for its id if it may exist, hashes it, offers the hash, sends the file only if the service lacks it, compares.
+// Guarantees: no byte is sent for content that the service finds by its hash; of identical files one is sent and the others wait to be
+// found by hash; a file that may have arrived is looked up before it is sent again; the service's hash is compared with the one made
+// here, in every case.
+// Must never: change the queue itself; it reports what happens, and stops when its signal aborts.
+
+import { type ApiFailure } from "@/lib/browser/read-failure";
+import { type HashPoint } from "@/lib/browser/uploads/hash-file";
+import { type HashPool } from "@/lib/browser/uploads/hash-pool";
+import { isWorthHashing, type Speeds } from "@/lib/browser/uploads/upload";
+import { lacksOperation } from "@/lib/contract/failure";
+import { isUnsent, mayHaveStarted } from "@/lib/contract/workflow/submission";
+import { type Result } from "@/lib/shared/result";
+import { type AssetFields, type FieldChanges } from "./asset-fields-form";
+import { type Check, type FieldsFailure, type SentWhole, type StoredAsset, type UploadItem, type UploadStatus } from "./upload-item";
+
+type Answer = Promise<Result<StoredAsset, ApiFailure>>;
+export type RequestOptions = { connection?: string; act?: string; signal: AbortSignal; onHold: (isHolding: boolean) => void };
+
+export type UploadPorts = {
+  hash: HashPool;
+  byId: (id: string, requestOptions: RequestOptions) => Answer;
+  /** Undefined: the service does not know the hash. */
+  fromHash: (
+    hash: string,
+    file: File,
+    assetFields: AssetFields,
+    requestOptions: RequestOptions,
+  ) => Promise<Result<StoredAsset | undefined, ApiFailure>>;
+  send: (
+    upload: { id?: string; file: File; assetFields: AssetFields },
+    sending: RequestOptions & { onProgress: (share: number) => void },
+  ) => Answer;
+  /** Undefined: not a picture, or not checked. */
+  canBeRead: (file: File) => Promise<boolean | undefined>;
+  change: (id: string, changes: FieldChanges, requestOptions: RequestOptions) => Promise<Result<unknown, FieldsFailure>>;
+  nowMs: () => number;
+};
+
+/** What earlier uploads revealed about the service and this browser. */
+export type UploadConditions = {
+  speeds: () => Speeds;
+  measured: (what: keyof Speeds, sample: { bytes: number; ms: number }) => void;
+  /** Of one connection. */
+  service: { takesNoId?: boolean; hasNoFromHash?: SentWhole };
+};
+
+type Reports = {
+  status: (status: UploadStatus) => void;
+  remember: (facts: Partial<Pick<UploadItem, "hash" | "hashedTo" | "mayBeThere" | "sentWhole">>) => void;
+};
+
+type Carrying = {
+  ports: UploadPorts;
+  conditions: UploadConditions;
+  report: Reports;
+  /** The same content is being sent to the same place already. */
+  isBehind: (hash: string) => boolean;
+  signal: AbortSignal;
+};
+
+export async function uploadFile(item: UploadItem, { ports, conditions, report, isBehind, signal }: Carrying): Promise<UploadStatus> {
+  const { file, assetFields, connection, act } = item;
+  const requestOptions = (during: UploadStatus): RequestOptions => ({
+    connection,
+    act,
+    signal,
+    onHold: (isHolding) => report.status(isHolding ? { kind: "holding" } : during),
+  });
+  let hash = item.hash;
+
+  if (item.mayBeThere) {
+    report.status({ kind: "asking" });
+    const result = await ports.byId(item.id, requestOptions({ kind: "asking" }));
+    if (result.ok)
+      return { kind: "done", asset: result.value, sentBytes: file.size, check: checkStored(result.value, { size: file.size, hash }) };
+    if (result.failure.status !== 404) return { kind: "failed", failure: result.failure };
+    report.remember({ mayBeThere: false });
+  }
+
+  const whole = reasonToSend(item, conditions);
+  if (whole === undefined && hash === undefined) {
+    const hashed = await hashIt((share) => report.status({ kind: "hashing", share }));
+    if (hashed === "unreadable") return { kind: "failed", failure: unreadable };
+    hash = hashed;
+  }
+  if (whole === undefined && hash !== undefined) {
+    if (isBehind(hash)) return { kind: "waiting", isBehind: true };
+    report.status({ kind: "asking" });
+    const existing = await ports.fromHash(hash, file, assetFields, requestOptions({ kind: "asking" }));
+    if (existing.ok && existing.value) return finished(existing.value, 0, hash);
+    const reason = existing.ok ? undefined : whyNotFromHash(existing.failure);
+    if (!existing.ok && reason === undefined) return { kind: "failed", failure: existing.failure };
+    if (reason !== undefined) conditions.service.hasNoFromHash = reason;
+    report.remember({ sentWhole: reason });
+  } else report.remember({ sentWhole: whole ?? "not-hashed" });
+  return sendIt();
+
+  async function hashIt(onShare: (share: number) => void): Promise<string | "unreadable" | undefined> {
+    const started = ports.nowMs();
+    const from = item.hashedTo?.offset ?? 0;
+    const share = (bytes: number) => (file.size === 0 ? 1 : bytes / file.size);
+    onShare(share(from));
+    const outcome = await ports.hash(file, { from: item.hashedTo, signal, onProgress: (bytes) => onShare(share(bytes)) });
+    if (outcome.kind === "stopped") report.remember({ hashedTo: outcome.at satisfies HashPoint });
+    if (outcome.kind === "unreadable") return "unreadable";
+    if (outcome.kind !== "hashed") return undefined;
+    conditions.measured("hash", { bytes: file.size - from, ms: ports.nowMs() - started });
+    report.remember({ hash: outcome.hash, hashedTo: undefined });
+    return outcome.hash;
+  }
+
+  async function sendIt(): Promise<UploadStatus> {
+    let isSent = false;
+    // If the hash was not made first, it is made during sending: what arrived is still compared.
+    const late =
+      hash === undefined && !signal.aborted
+        ? hashIt((share) => isSent && report.status({ kind: "checking", share }))
+        : Promise.resolve(hash);
+    const started = ports.nowMs();
+    const answer = await sendOnce(!conditions.service.takesNoId);
+    if (!answer.ok) {
+      const there = mayHaveArrived(answer.failure) ? await lookUp() : undefined;
+      return there ?? { kind: "failed", failure: answer.failure };
+    }
+    conditions.measured("send", { bytes: file.size, ms: ports.nowMs() - started });
+    isSent = true;
+    if (hash === undefined) report.status({ kind: "checking", share: 0 });
+    const ours = await late;
+    return finished(answer.value, file.size, ours === "unreadable" ? undefined : ours);
+  }
+
+  /** It may have arrived anyway: looks it up at the service. Undefined: it has not, or the service cannot say, which is remembered. */
+  async function lookUp(): Promise<UploadStatus | undefined> {
+    report.remember({ mayBeThere: true });
+    if (signal.aborted || conditions.service.takesNoId) return undefined;
+    report.status({ kind: "checking", share: 1 });
+    const found = await ports.byId(item.id, requestOptions({ kind: "checking", share: 1 }));
+    if (found.ok) return finished(found.value, file.size, hash);
+    if (found.failure.status === 404) report.remember({ mayBeThere: false });
+    return undefined;
+  }
+
+  async function sendOnce(withId: boolean): Answer {
+    let share = 0;
+    const onProgress = (now: number) => report.status({ kind: "sending", share: (share = now) });
+    onProgress(0);
+    const sending = {
+      connection,
+      act,
+      signal,
+      onProgress,
+      onHold: (isOnHold: boolean) => report.status(isOnHold ? { kind: "holding" } : { kind: "sending", share }),
+    };
+    const answer = await ports.send({ file, assetFields, ...(withId && { id: item.id }) }, sending);
+    if (answer.ok || !withId || signal.aborted || answer.failure.code !== "UNSUPPORTED_FIELD") return answer;
+    conditions.service.takesNoId = true;
+    return sendOnce(false);
+  }
+
+  function finished(asset: StoredAsset, sentBytes: number, ours: string | undefined): UploadStatus {
+    return { kind: "done", asset, sentBytes, check: checkStored(asset, { size: file.size, hash: ours }) };
+  }
+}
+
+function reasonToSend({ file, hash, assetFields }: UploadItem, { speeds, service }: UploadConditions): SentWhole | undefined {
+  if (service.hasNoFromHash) return service.hasNoFromHash;
+  if (assetFields.tags.length === 0) return "no-tags";
+  if (hash !== undefined || file.size === 0) return undefined;
+  return isWorthHashing(file.size, speeds()) ? undefined : "hashing-slower";
+}
+
+/** Undefined: a refusal that sending would meet as well. */
+function whyNotFromHash(failure: ApiFailure): SentWhole | undefined {
+  const { status, code, message } = failure;
+  if (lacksOperation(failure)) return "no-from-hash";
+  // Some services say it only in words.
+  return code === "INVALID_HASH" || (status === 400 && /\bhash\b/i.test(message)) ? "other-hash" : undefined;
+}
+
+function mayHaveArrived(failure: ApiFailure): boolean {
+  return mayHaveStarted(failure) || (failure.status === 0 && !isUnsent(failure));
+}
+
+const unreadable: ApiFailure = { code: "FILE_UNREADABLE", message: "", status: 0 };
+
+// Compares the stored file with the sent one: "verified" only if the local BLAKE3 hash came back; another size is an alarm too.
+
+const hex = /^[0-9a-f]{64}$/;
+
+/** `hash`: ours, as bare hexadecimal digits; undefined if there is none. */
+export function checkStored(asset: StoredAsset, { size, hash }: { size: number; hash: string | undefined }): Check {
+  if (asset.size !== undefined && asset.size !== size) return { kind: "differs", theirs: String(asset.size) };
+  if (hash === undefined) return { kind: "unchecked", why: "not-hashed" };
+  if (asset.asset_hash === undefined || asset.asset_hash === "") return { kind: "unchecked", why: "no-hash" };
+  const theirs = asset.asset_hash.toLowerCase();
+  const digits = theirs.startsWith("blake3:") ? theirs.slice("blake3:".length) : theirs;
+  // Another algorithm, or a name that is no hash: it cannot be compared.
+  if (!hex.test(digits)) return { kind: "unchecked", why: "other-hash" };
+  return digits === hash ? { kind: "verified" } : { kind: "differs", theirs };
+}

@@ -1,0 +1,50 @@
+import { X } from "lucide-react";
+import { useTranslations } from "next-intl";
+import { type ReactNode, useEffect, useRef } from "react";
+import { type Tone, ToneIcon } from "./status-badge";
+
+type ResultLineProps = {
+  tone: Tone;
+  text: string;
+  children?: ReactNode;
+  /** Announced when an act is answered, but not when the page is opened again. */
+  isAnswer?: boolean;
+  onDismiss?: () => void;
+};
+
+/** The outcome of an act, or an offer to undo it, in the tool bar, where it moves nothing. Stays until dismissed or the next act begins. */
+export function ResultLine({ tone, text, children, isAnswer = false, onDismiss }: ResultLineProps) {
+  const t = useTranslations("common");
+  const line = useFocusWhenLost<HTMLDivElement>(isAnswer);
+  return (
+    <div
+      ref={line}
+      tabIndex={-1}
+      role="status"
+      className="ml-auto flex shrink-0 items-center gap-1.5 rounded-md bg-off-soft py-0.5 pr-1 pl-2"
+    >
+      <ToneIcon tone={tone} />
+      <span>{text}</span>
+      {children}
+      {onDismiss ? (
+        <button
+          type="button"
+          aria-label={t("dismiss")}
+          onClick={onDismiss}
+          className="grid size-6 place-items-center rounded-sm text-ink-2 hover:text-ink"
+        >
+          <X aria-hidden="true" className="size-3.5" />
+        </button>
+      ) : null}
+    </div>
+  );
+}
+
+/** Focuses the answer to an act if the clicked button has disappeared; otherwise the next key would start at the top of the page. */
+export function useFocusWhenLost<Element extends HTMLElement>(isAnswer = true) {
+  const element = useRef<Element>(null);
+  useEffect(() => {
+    if (isAnswer && document.activeElement === document.body) element.current?.focus({ preventScroll: true });
+  }, [isAnswer]);
+  return element;
+}

@@ -1,0 +1,46 @@
+// State of live updates that pages need before the client is loaded: whether they arrive, and whether the session has ended.
+
+import { useSyncExternalStore } from "react";
+import { createStore } from "zustand/vanilla";
+
+/** `isLive`: the stream is open. `lastReceivedMs`: when the console last answered, by this browser's clock. */
+type LiveState = { isLive: boolean; lastReceivedMs: number };
+
+export const liveState = createStore<LiveState>(() => ({ isLive: false, lastReceivedMs: 0 }));
+
+export function useIsLive(): boolean {
+  return useSyncExternalStore(
+    liveState.subscribe,
+    () => liveState.getState().isLive,
+    () => false,
+  );
+}
+
+export type Freshness = { kind: "live" } | { kind: "aged"; seconds: number } | { kind: "offline" };
+
+/** Without a stream, the console is polled at least this often. */
+const ALLOWED_MS = 10_500;
+
+/** `answeredMs`: when the shown value was read, or the console last confirmed it. */
+export function freshnessOf(at: { nowMs: number; answeredMs: number; isLive: boolean; isFailing: boolean }): Freshness {
+  if (at.isFailing) return { kind: "offline" };
+  const ageMs = at.nowMs - at.answeredMs;
+  return at.isLive || ageMs <= ALLOWED_MS ? { kind: "live" } : { kind: "aged", seconds: Math.round(ageMs / 1000) };
+}
+
+const session = createStore(() => ({ isOver: false }));
+
+/** Set by the session banner. While true, nothing is requested but the session. Returns whether the session was restored. */
+export function setSessionEnded(isOver: boolean): boolean {
+  const isBack = session.getState().isOver && !isOver;
+  session.setState({ isOver });
+  return isBack;
+}
+
+export function isSessionOver(): boolean {
+  return session.getState().isOver;
+}
+
+export function useIsSessionOver(): boolean {
+  return useSyncExternalStore(session.subscribe, isSessionOver, () => false);
+}

@@ -1,0 +1,278 @@
+// Reads the console's live events: as a stream, or by requests while a proxy buffers or blocks streams.
+// Guarantees: no gap and no duplicate over reconnects (Last-Event-ID); one reopening for topics that change together; a wait that the
+// console names is kept.
+
+import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { isObject, textOf } from "@/lib/contract/json/json";
+import { parseJson } from "@/lib/contract/json/parse-json";
+import { LIVE_PATH } from "@/lib/contract/live";
+import { readAnswer, readFailure } from "../read-answer";
+import { type ApiFailure, failureOfThrown, isFailure } from "../read-failure";
+
+/** `data`: JSON as the console sent it, parsed only by tabs that show the topic. */
+export type StreamEvent = { event: string; data: string; topic?: string; id?: string };
+
+const defaultTimes = {
+  coalesceMs: 50,
+  /** For the first event; then for each further one. */
+  helloMs: 10_000,
+  silenceMs: 20_000,
+  busyMs: 2_000,
+  idleMs: 8_000,
+  firstRetryMs: 1_000,
+  maxRetryMs: 10_000,
+  /** How long requests replace a stream that did not arrive; three times longer after each further try. */
+  requestsMs: 60_000,
+  maxRequestsMs: 900_000,
+};
+
+type StreamOptions = {
+  /** Sends a request to the console. */
+  request: (path: `/${string}`, init: { headers: Record<string, string>; signal: AbortSignal }) => Promise<Response>;
+  onEvent: (event: StreamEvent) => void;
+  /** The console refused or could not be reached; the topics have no live updates until the next event. */
+  onFailure: (failure: ApiFailure, topics: readonly string[]) => void;
+  onState: (isLive: boolean) => void;
+  times?: Partial<typeof defaultTimes>;
+  lastId?: string;
+  /** If false, only requests are sent. */
+  hasStream?: boolean;
+};
+
+export type LiveStream = ReturnType<typeof createLiveStream>;
+type Outcome = { failure: ApiFailure } | "closed" | "silent" | "answered" | "idle";
+
+export function createLiveStream({ request, onEvent, onFailure, onState, times, lastId, hasStream = true }: StreamOptions) {
+  const limits = { ...defaultTimes, ...times };
+  let topics: readonly string[] = [];
+  /** Topics that need a snapshot. */
+  const withoutValue = new Set<string>();
+  let current: AbortController | undefined;
+  let startedMs = 0;
+  /** When the pending stream was first requested, even if topics changed since. */
+  let unansweredMs: number | undefined;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let failures = 0;
+  /** Consecutive streams without a first event. */
+  let streamFailures = 0;
+  let lastReceivedMs = Date.now();
+  let notBeforeMs = 0;
+  let requestsMs = 0;
+  let requestsUntilMs = 0;
+
+  function plan(waitMs: number): void {
+    clearTimeout(timer);
+    timer = setTimeout(() => void run(), Math.max(waitMs, notBeforeMs - Date.now()));
+  }
+
+  async function run(): Promise<void> {
+    current?.abort();
+    current = undefined;
+    if (topics.length === 0) return onState(false);
+    const own = new AbortController();
+    current = own;
+    startedMs = Date.now();
+    const isStream = hasStream && Date.now() >= requestsUntilMs;
+    const outcome = await (isStream ? readStream(own) : readOnce(own)).catch((cause: unknown): Outcome =>
+      own.signal.reason === "silent" ? "silent" : { failure: failureOfThrown(cause) },
+    );
+    if (current !== own) return;
+    current = undefined;
+    unansweredMs = undefined;
+    if (isStream) onState(false);
+    plan(nextWait(outcome, isStream));
+  }
+
+  function switchToRequests(firstMs: number): void {
+    requestsMs = requestsMs === 0 ? firstMs : Math.min(requestsMs * 3, limits.maxRequestsMs);
+    requestsUntilMs = Date.now() + requestsMs;
+  }
+
+  function nextWait(outcome: Outcome, isStream: boolean): number {
+    if (outcome === "answered") return limits.busyMs;
+    if (outcome === "idle") return limits.idleMs;
+    if (outcome === "silent") {
+      switchToRequests(limits.requestsMs);
+      return 0;
+    }
+    if (outcome === "closed") return Math.max(0, startedMs + limits.firstRetryMs - Date.now());
+    const isSignedOut = outcome.failure.status === 401;
+    if (isSignedOut) streamFailures = 0;
+    else if (isStream) streamFailures += 1;
+    // The console refuses requests too.
+    else if (streamFailures > 0) [requestsMs, requestsUntilMs] = [0, 0];
+    if (isStream && streamFailures > 1) {
+      switchToRequests(limits.maxRetryMs);
+      notBeforeMs = Date.now() + (outcome.failure.retryAfterMs ?? 0);
+      return 0;
+    }
+    failures += 1;
+    lastId = undefined;
+    for (const topic of topics) withoutValue.add(topic);
+    const { retryAfterMs = 0 } = outcome.failure;
+    notBeforeMs = Date.now() + retryAfterMs;
+    onFailure(outcome.failure, topics);
+    // The next sign-in restarts the stream.
+    if (isSignedOut) return limits.maxRetryMs;
+    return Math.min(limits.firstRetryMs * 2 ** (failures - 1), limits.maxRetryMs);
+  }
+
+  async function requestEvents(format: Record<string, string>, signal: AbortSignal): Promise<Response> {
+    const query = new URLSearchParams(format);
+    for (const topic of topics) query.append(withoutValue.has(topic) ? "new" : "topic", topic);
+    const headers = { accept: "text/event-stream, application/json", ...(lastId !== undefined && { "last-event-id": lastId }) };
+    return request(`${LIVE_PATH}?${query.toString()}`, { headers, signal });
+  }
+
+  async function readStream(own: AbortController): Promise<Outcome> {
+    const abort = () => own.abort("silent");
+    unansweredMs ??= startedMs;
+    let watchdog = setTimeout(abort, unansweredMs + limits.helloMs - startedMs);
+    let isGreeted = false;
+    let failure: ApiFailure | undefined;
+    const takeText = createLineReader((event) => {
+      isGreeted = true;
+      unansweredMs = undefined;
+      if (event.event === "hello") [requestsMs, requestsUntilMs, streamFailures] = [0, 0, 0];
+      if (event.event === "end") failure = failureOfEnd(event.data);
+      else emit(event);
+    });
+    try {
+      const response = await requestEvents({}, own.signal);
+      const isStream = response.headers.get("content-type")?.startsWith("text/event-stream") === true;
+      if (!response.ok || !isStream || !response.body) return { failure: await failureIn(response) };
+      const decoder = new TextDecoder();
+      const reader = response.body.getReader();
+      for (let chunk = await reader.read(); !chunk.done && current === own; chunk = await reader.read()) {
+        takeText(decoder.decode(chunk.value, { stream: true }));
+        if (failure) return { failure: failure };
+        if (!isGreeted) continue;
+        clearTimeout(watchdog);
+        watchdog = setTimeout(abort, limits.silenceMs);
+      }
+      return isGreeted ? "closed" : { failure: failureOfThrown(undefined) };
+    } catch (cause) {
+      // The stream was cut: the next attempt shows whether the console is reachable.
+      if (isGreeted && !own.signal.aborted) return "closed";
+      throw cause;
+    } finally {
+      clearTimeout(watchdog);
+    }
+  }
+
+  async function readOnce(own: AbortController): Promise<Outcome> {
+    const { signal } = own;
+    const watchdog = setTimeout(() => own.abort("late"), limits.silenceMs);
+    const body = async () => {
+      const response = await requestEvents({ format: "json" }, signal);
+      return readAnswer<{ id?: unknown; events?: unknown }>(response, await response.text());
+    };
+    const result = await body().finally(() => clearTimeout(watchdog));
+    if (!result.ok) return result;
+    const { id, events } = result.value;
+    if (!Array.isArray(events)) return { failure: readFailure(502, null, "") };
+    if (signal.aborted) return "idle";
+    emit({ event: "ping", data: "{}" });
+    for (const item of events) {
+      if (!isObject(item) || typeof item.event !== "string") continue;
+      if (item.event === "end") return { failure: failureOfEnd(writeExactJson(item.data)) };
+      emit({ event: item.event, data: writeExactJson(item.data) });
+    }
+    lastId = textOf(id) ?? lastId;
+    return events.length > 0 ? "answered" : "idle";
+  }
+
+  function emit(event: StreamEvent): void {
+    lastReceivedMs = Date.now();
+    failures = 0;
+    if (event.id !== undefined) lastId = event.id || undefined;
+    const topic = topicOf(event.data);
+    if (topic !== undefined && (event.event === "snapshot" || event.event === "failure")) withoutValue.delete(topic);
+    if (event.event === "hello") onState(true);
+    onEvent(topic === undefined ? event : { ...event, topic });
+  }
+
+  return {
+    /** `newTopics`: topics that need a snapshot. */
+    setTopics(next: readonly string[], newTopics: readonly string[] = []): void {
+      const isSame = next.length === topics.length && next.every((topic) => topics.includes(topic));
+      if (isSame && !next.some((topic) => newTopics.includes(topic))) return;
+      for (const topic of next) if (newTopics.includes(topic) || !topics.includes(topic)) withoutValue.add(topic);
+      topics = next;
+      plan(limits.coalesceMs);
+    },
+    /** The device woke up: reconnects at once unless the stream works. */
+    wake(): void {
+      if (current && Date.now() - lastReceivedMs <= limits.silenceMs) return;
+      failures = 0;
+      plan(0);
+    },
+    /** The network changed: reconnects at once. */
+    reconnect(): void {
+      failures = 0;
+      plan(0);
+    },
+    /** The rights changed: all values are read again. */
+    restart(): void {
+      [failures, notBeforeMs, requestsUntilMs, streamFailures] = [0, 0, 0, 0];
+      for (const topic of topics) withoutValue.add(topic);
+      plan(0);
+    },
+    close(): void {
+      topics = [];
+      clearTimeout(timer);
+      current?.abort();
+      current = undefined;
+    },
+  };
+}
+
+/** Returns a function that takes the text of the stream as it arrives. */
+function createLineReader(onEvent: (event: StreamEvent) => void): (text: string) => void {
+  let rest = "";
+  let event = "message";
+  let data: string[] = [];
+  let id: string | undefined;
+  const takeLine = (line: string) => {
+    if (line === "") {
+      if (data.length > 0) onEvent({ event, data: data.join("\n"), ...(id !== undefined && { id }) });
+      [event, data, id] = ["message", [], undefined];
+      return;
+    }
+    const [, field, value = ""] = /^(event|data|id)(?:: ?(.*))?$/s.exec(line) ?? [];
+    if (field === "event") event = value;
+    else if (field === "data") data.push(value);
+    else if (field === "id") id = value;
+  };
+  return (text) => {
+    const lines = text.split("\n");
+    lines[0] = rest + (lines[0] ?? "");
+    rest = lines.pop() ?? "";
+    for (const line of lines) takeLine(line.replace(/\r$/, ""));
+  };
+}
+
+/** Without parsing the whole value. */
+function topicOf(data: string): string | undefined {
+  const [, start] = /^\{"topic":("(?:[^"\\]|\\.)*")/.exec(data) ?? [];
+  const topic: unknown = start === undefined ? parseTopic(data) : JSON.parse(start);
+  return textOf(topic);
+}
+
+function parseTopic(data: string): unknown {
+  const value = data.includes('"topic":') ? parseJson(data) : undefined;
+  return isObject(value) ? value.topic : undefined;
+}
+
+/** For a page in place of the stream, such as a sign-in or a proxy's error. */
+async function failureIn(response: Response): Promise<ApiFailure> {
+  if (!response.ok) return readFailure(response.status, response.headers.get("retry-after"), await response.text());
+  void response.body?.cancel();
+  return readFailure(response.redirected ? 401 : 502, null, "");
+}
+
+function failureOfEnd(data: string): ApiFailure {
+  const body = parseJson(data);
+  const failure = isObject(body) ? body.failure : undefined;
+  return isFailure(failure) ? failure : readFailure(401, null, "");
+}

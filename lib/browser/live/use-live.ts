@@ -1,0 +1,174 @@
+// Reads a path of the console's API and keeps the value current by live updates. Components share one value per path.
+
+import { useEffect, useEffectEvent, useState } from "react";
+import useSWR, { type SWRConfiguration, useSWRConfig } from "swr";
+import { type Failure } from "@/lib/contract/failure";
+import { type Result } from "@/lib/shared/result";
+import { callApi } from "../api";
+import { type ApiFailure, failureOfThrown } from "../read-failure";
+import { type LiveMessage, type watchLive } from "./live-client";
+import { isSessionOver, useIsSessionOver } from "./live-state";
+
+/** The code of the live updates loads after the page. Tests replace it. */
+export const liveCode: { load(): Promise<{ watchLive: typeof watchLive; restartLive: () => void }> } = {
+  load: () => import("./live-client"),
+};
+
+const DEDUPE_MS = 500;
+const RETRY_MS = 1_500;
+const MAX_RETRY_MS = 10_000;
+/** The only path that is read after the session has ended: it succeeds again after a sign-in in another tab. */
+export const SESSION_PATH = "/api/console/session";
+
+export type Stamped<T> = { value: T; atMs: number };
+/** `failure`: the newest answer failed; the value before it stays. */
+type Reading<T> = { newest?: Stamped<T>; failure?: ApiFailure };
+
+type LiveOptions<Answer, T> = {
+  /** The value that the server rendered, with the moment it was read. */
+  initial?: Stamped<T>;
+  /** Why the server could not render a value. */
+  initialFailure?: ApiFailure;
+  /** Turns the API's answer into the screen's value. Its code may be loaded with the first answer. */
+  read: (response: Answer) => T | Promise<T>;
+  /** True if the value can no longer change. */
+  isFinal?: (value: T) => boolean;
+  /** If `path` changes back to one that was read before, its last value is shown and it is read again at once. */
+  revalidateOnReturn?: boolean;
+};
+
+export type Live<T> = {
+  value: T | undefined;
+  /** When `value` was true, in milliseconds since 1970. */
+  atMs: number | undefined;
+  failure: ApiFailure | undefined;
+  isAsking: boolean;
+  refresh: () => Promise<void>;
+  /** Shows a change at once; the next answer replaces it. */
+  patch: (change: (value: T) => T) => void;
+};
+
+/** What the server read for a page, as the start of a live value. */
+export function initialOf<T>(reading: Result<Stamped<T>, Failure>): Pick<LiveOptions<never, T>, "initial" | "initialFailure"> {
+  return reading.ok ? { initial: reading.value } : { initialFailure: reading.failure };
+}
+
+function configurationOf<Data>(path: string | undefined): SWRConfiguration<Data, ApiFailure> {
+  return {
+    revalidateIfStale: false,
+    revalidateOnFocus: false,
+    revalidateOnReconnect: false,
+    dedupingInterval: DEDUPE_MS,
+    compare: Object.is,
+    isPaused: () => isSessionOver() && path !== SESSION_PATH,
+    onErrorRetry: ({ retryAfterMs = 0 }, _key, _configuration, revalidate, { retryCount }) => {
+      const waitMs = Math.max(retryAfterMs, Math.min(RETRY_MS * 2 ** Math.max(0, retryCount - 1), MAX_RETRY_MS));
+      setTimeout(() => void revalidate({ retryCount, dedupe: true }), waitMs);
+    },
+  };
+}
+
+/**
+ * `path`: the API's path with query and connection, also the cache's key; with `undefined` nothing is read. A fragment is never sent: it
+ * distinguishes two uses of one path.
+ */
+export function useLive<Answer, T>(
+  path: `/${string}` | undefined,
+  { initial, initialFailure, read, isFinal, revalidateOnReturn = false }: LiveOptions<Answer, T>,
+): Live<T> {
+  const [mountedMs] = useState(() => Date.now());
+  const { data, error, isValidating, mutate } = useSWR<Reading<T>, ApiFailure>(
+    path,
+    async (key: `/${string}`) => ({ newest: await ask(key, read) }),
+    {
+      ...configurationOf(path),
+      revalidateOnMount: initial === undefined,
+      revalidateIfStale: revalidateOnReturn,
+    },
+  );
+  const current = data?.newest;
+  const newest = current && initial ? (current.atMs >= initial.atMs ? current : initial) : (current ?? initial);
+  const { cache, mutate: mutateKey } = useSWRConfig();
+  // The path may have changed by the time an answer is read.
+  const receive = useEffectEvent(async (key: `/${string}`, message: LiveMessage<Answer>) => {
+    const state = cache.get(key);
+    // A mutation would drop the first value, which is being read and may succeed.
+    if ("failure" in message && state?.isValidating && !state.data) return;
+    const reading: Reading<T> =
+      "failure" in message
+        ? message
+        : await readAnswer(message.answer, read).then(
+            (newest) => ({ newest }),
+            (failure: ApiFailure) => ({ failure }),
+          );
+    void mutateKey<Reading<T>>(key, (previous) => ({ newest: previous?.newest, ...reading }), { revalidate: false });
+  });
+  const isOver = useIsSessionOver() && path !== SESSION_PATH;
+  const isWatched = !isOver && !(newest && isFinal?.(newest.value));
+  useEffect(() => {
+    if (path === undefined || !isWatched) return;
+    return watchPath<Answer>(path, (message) => void receive(path, message));
+  }, [path, isWatched]);
+  return {
+    value: newest?.value,
+    atMs: newest?.atMs ?? (error || initialFailure ? mountedMs : undefined),
+    failure: error ?? data?.failure ?? (newest ? undefined : initialFailure),
+    isAsking: isValidating,
+    refresh: () => mutate().then(ignore, ignore),
+    patch: (change) => {
+      if (newest) void mutate({ newest: { ...newest, value: change(newest.value) } }, { revalidate: false });
+    },
+  };
+}
+
+/** A value that does not change by itself: read once, without live updates. `keepPreviousData`: until that of a new path is read. */
+export function useOnce<Answer, T>(
+  path: `/${string}` | undefined,
+  read: (response: Answer) => T | Promise<T>,
+  { keepPreviousData = false } = {},
+) {
+  const { data, error, mutate } = useSWR<Stamped<T>, ApiFailure>(path, (key: `/${string}`) => ask(key, read), {
+    ...configurationOf(path),
+    keepPreviousData,
+  });
+  return { value: data?.value, failure: error, refresh: () => mutate().then(ignore, ignore) };
+}
+
+/** A failure is in SWR's `error`. */
+const ignore = () => undefined;
+
+async function ask<Answer, T>(path: `/${string}`, read: LiveOptions<Answer, T>["read"]): Promise<Stamped<T>> {
+  const result = await callApi<Answer>(path);
+  if (!result.ok) throw result.failure;
+  return readAnswer(result.value, read);
+}
+
+async function readAnswer<Answer, T>(response: Answer, read: LiveOptions<Answer, T>["read"]): Promise<Stamped<T>> {
+  const atMs = Date.now();
+  try {
+    return { value: await read(response), atMs };
+  } catch (cause) {
+    throw failureOfThrown(cause);
+  }
+}
+
+/** Without a component. Returns how to stop. */
+export function watchPath<Answer>(path: `/${string}`, receive: Parameters<typeof watchLive<Answer>>[1]): () => void {
+  let stop: (() => void) | undefined;
+  let isOver = false;
+  liveCode.load().then(
+    ({ watchLive }) => {
+      if (!isOver) stop = watchLive(path, receive);
+    },
+    (cause: unknown) => receive({ failure: failureOfThrown(cause) }),
+  );
+  return () => {
+    isOver = true;
+    stop?.();
+  };
+}
+
+/** After a new sign-in or a new session of an embedded page. */
+export async function restartLive(): Promise<void> {
+  (await liveCode.load()).restartLive();
+}

@@ -1,0 +1,91 @@
+// Uploads that continue when the user opens another page. Starts items in order, at most one upload per item, and ignores results of
+// uploads that were stopped, removed or restarted. Call it only from event handlers, never on the server.
+
+import { createStore } from "zustand/vanilla";
+
+/** Enough to use the network while one file is hashed, few enough that each makes progress. */
+const MAX_CONCURRENT = 3;
+
+export type UploadQueue<T> = { items: readonly T[]; isPaused: boolean };
+type RunningUpload<T> = {
+  signal: AbortSignal;
+  /** Ignored after a stop. */
+  report: (fields: Partial<T>) => void;
+  /** For values that stay valid after a stop. Ignored once the item has restarted. */
+  reportLasting: (fields: Partial<T>) => void;
+};
+type Options<T> = {
+  /** The next item to start. */
+  nextItem: (items: readonly T[]) => T | undefined;
+  initialFields: Partial<T>;
+  /** Uploads one item and returns its outcome. */
+  uploadFile: (item: T, upload: RunningUpload<T>) => Promise<Partial<T>>;
+  /** `before`: the item just before its outcome; `started`: the item as it was sent. */
+  onEnded?: (item: T, before: T, started: T) => void;
+};
+
+export function createUploadQueue<T extends { key: number }>({ nextItem, initialFields, uploadFile, onEnded }: Options<T>) {
+  const store = createStore<UploadQueue<T>>(() => ({ items: [], isPaused: false }));
+  const running = new Map<number, AbortController>();
+  let lastKey = 0;
+
+  const items = () => store.getState().items;
+  const find = (key: number) => items().find((item) => item.key === key);
+  function change(key: number, fields: Partial<T>): void {
+    const index = items().findIndex((item) => item.key === key);
+    const before = items()[index];
+    if (before) store.setState({ items: items().with(index, { ...before, ...fields }) });
+  }
+
+  function startPending(): void {
+    while (!store.getState().isPaused && running.size < MAX_CONCURRENT) {
+      const item = nextItem(items());
+      if (!item) return;
+      void start(item);
+    }
+  }
+  async function start(item: T): Promise<void> {
+    const { key } = item;
+    const controller = new AbortController();
+    running.set(key, controller);
+    const isCurrent = () => running.get(key) === controller;
+    change(key, initialFields);
+    const outcome = await uploadFile(item, {
+      signal: controller.signal,
+      report: (fields) => isCurrent() && change(key, fields),
+      reportLasting: (fields) => (isCurrent() || !running.has(key)) && change(key, fields),
+    });
+    if (!isCurrent()) return;
+    running.delete(key);
+    const before = find(key);
+    change(key, outcome);
+    const after = find(key);
+    if (before && after) onEnded?.(after, before, item);
+    startPending();
+  }
+  function stop(key: number): void {
+    running.get(key)?.abort();
+    running.delete(key);
+  }
+
+  return {
+    get: store.getState,
+    subscribe: store.subscribe,
+    find,
+    keysOf: (matches: (item: T) => boolean) => new Set(items().flatMap((item) => (matches(item) ? [item.key] : []))),
+    change,
+    startPending,
+    stop,
+    setPaused: (isPaused: boolean) => store.setState({ isPaused }),
+    add(added: readonly ((key: number) => T)[]): void {
+      store.setState({ items: [...items(), ...added.map((make) => make(++lastKey))] });
+      startPending();
+    },
+    /** Aborts uploads that are running. */
+    remove(keys: ReadonlySet<number>): void {
+      keys.forEach(stop);
+      store.setState({ items: items().filter(({ key }) => !keys.has(key)) });
+      startPending();
+    },
+  };
+}

@@ -1,0 +1,30 @@
+import { useState } from "react";
+import useSWR, { type SWRConfiguration } from "swr";
+import { type Result, valueOrThrow } from "@/lib/shared/result";
+import { type ApiFailure } from "./read-failure";
+
+type Key = readonly unknown[] | string | false | undefined;
+
+/** Reads once per key; nothing without a key. A failure stays until `mutate` reads again. */
+export function useRead<T>(key: Key, read: () => Promise<Result<T, ApiFailure>>, options: SWRConfiguration<T, ApiFailure> = {}) {
+  return useSWR<T, ApiFailure>(key || null, async () => valueOrThrow(await read()), {
+    revalidateOnFocus: false,
+    shouldRetryOnError: false,
+    ...options,
+  });
+}
+
+/** Sends one request at a time, and keeps the last one's failure. */
+export function useRequests<Act extends string>() {
+  const [busyWith, setBusyWith] = useState<Act>();
+  const [failure, setFailure] = useState<ApiFailure>();
+  async function send<T>(action: NoInfer<Act>, request: Promise<Result<T, ApiFailure>>): Promise<Result<T, ApiFailure>> {
+    setBusyWith(action);
+    setFailure(undefined);
+    const result = await request;
+    setBusyWith(undefined);
+    if (!result.ok) setFailure(result.failure);
+    return result;
+  }
+  return { busyWith, failure, send };
+}

@@ -1,0 +1,69 @@
+// Events, message formats and views of webhooks. Free of zod: the settings page loads it.
+
+export const webhookEvents = [
+  "job.completed",
+  "job.failed",
+  "batch.ended",
+  "queue.idle",
+  "connection.down",
+  "connection.up",
+  "runner.down",
+  "runner.up",
+] as const;
+export type WebhookEvent = (typeof webhookEvents)[number];
+
+/** `standard`: JSON as Standard Webhooks advises. The others are messages for people. */
+export const webhookFormats = ["standard", "slack", "discord", "ntfy"] as const;
+export type WebhookFormat = (typeof webhookFormats)[number];
+/** Names, the same in every language. */
+export const webhookFormatNames: Readonly<Record<WebhookFormat, string>> = {
+  standard: "Standard Webhooks",
+  slack: "Slack",
+  discord: "Discord",
+  ntfy: "ntfy",
+};
+
+export type DeliveryState = "pending" | "delivered" | "failed";
+
+/** `status`: the receiver refused it; `forbidden`: the address is neither public nor trusted; `sealed`: the key ring lacks the key. */
+export type DeliveryProblem = "status" | "redirected" | "timeout" | "unreachable" | "forbidden" | "sealed";
+
+export const RETRY_HOURS = 24;
+/** How long a replaced secret still signs, beside the new one. */
+export const OLD_WEBHOOK_SECRET_MS = 24 * 60 * 60_000;
+export const renewals = ["keep-old", "at-once"] as const;
+export type RenewWebhookSecret = (typeof renewals)[number];
+
+export type WebhookView = {
+  id: string;
+  connection: string;
+  name: string;
+  /** The origin only: the path of a chat's address is a secret. */
+  origin: string;
+  format: WebhookFormat;
+  events: WebhookEvent[];
+  includesPrompts: boolean;
+  isEnabled: boolean;
+  createdAt: number;
+  oldSecretUntil?: number;
+  /** Of its newest delivery. */
+  last?: { state: DeliveryState; at: number };
+};
+/** `secret`: shown once, after it was made. */
+export type WebhookSaved = { webhook: WebhookView; secret?: string };
+
+export type DeliveryView = {
+  id: string;
+  eventId: string;
+  type: string;
+  state: DeliveryState;
+  createdAt: number;
+  attempts: number;
+  /** The payload, before it takes the webhook's format. */
+  request: string;
+  /** While it is pending. */
+  nextAt?: number;
+  last?: { at: number; durationMs: number; status?: number; problem?: DeliveryProblem; response?: string };
+};
+export type DeliveryList = { deliveries: DeliveryView[] };
+export type DeliveryResult = { delivery: DeliveryView };

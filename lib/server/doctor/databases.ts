@@ -1,0 +1,154 @@
+// Checks the databases of the console and its service, SQLite or PostgreSQL, and the server of DATABASE_URL. Never writes.
+
+import "server-only";
+import { existsSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { serviceDatabaseSchema, serviceHistory, servicePostgresHistory } from "@/lib/service/index";
+import { findUnfinishedCopy, UNFINISHED_COPY } from "@/lib/shared/database/copy-tables";
+import { type History, schemaState, tooOld } from "@/lib/shared/database/migrate";
+import { type Ask, askPostgres, asStartFailure, isNoTable, requireVersion } from "@/lib/shared/database/postgres";
+import { openToRead, requireIntegrity } from "@/lib/shared/database/sqlite-copy";
+import { type Env } from "../env";
+import { postgresHistory, sqliteHistory } from "../store/migrations";
+import { attempt, type Finding, noted, passed, sizeOf, wrong } from "./findings";
+
+const STATEMENT_MS = 10_000;
+/** The maximum that a console and its service open. */
+const CONNECTIONS_OF_ONE = 27;
+const LONG_WAIT_SECONDS = 10;
+
+const restore = "Stop the console and restore the data folder from a backup (npm run restore).";
+const unreachable = "Start PostgreSQL, or correct DATABASE_URL.";
+
+/** `time`: the server's clock in ms; undefined if it was not reached. `longWaitSeconds`: a longer wait for a lock is reported. */
+export async function lookAtServer(url: string, longWaitSeconds = LONG_WAIT_SECONDS): Promise<{ findings: Finding[]; time?: number }> {
+  return askPostgres({ url, statementMs: STATEMENT_MS }, async (ask) => {
+    const server = await attempt("database server", () => checkServer(ask), unreachable);
+    if (server.state === "failed") return { findings: [server] };
+    const [clock] = await ask<{ time: number }>("SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS time");
+    return { findings: [server, await attempt("database locks", () => checkLocks(ask, longWaitSeconds))], time: clock?.time };
+  });
+}
+
+type CheckedDatabase = { check: string; path: string; schema?: string; history: Record<Dialect, History>; newest: string };
+/** `newest`: when the newest row was written, in ms. `id`: of the service's database, which the location of its files names too. */
+type Look = { finding: Finding; newest?: number; id?: string };
+
+const consoleDatabase: CheckedDatabase = {
+  check: "console database",
+  path: "console.sqlite",
+  history: { sqlite: sqliteHistory, postgres: postgresHistory },
+  newest: "SELECT max(at) AS at FROM audit",
+};
+const serviceDatabase: CheckedDatabase = {
+  check: "service database",
+  path: join("service", "service.sqlite"),
+  schema: serviceDatabaseSchema,
+  history: { sqlite: serviceHistory, postgres: servicePostgresHistory },
+  newest: "SELECT max(update_time) AS at FROM jobs",
+};
+
+type Location = Pick<Env, "dataDir" | "databaseUrl">;
+
+export const lookAtConsole = (location: Location) => lookAtDatabase(location, consoleDatabase);
+export const lookAtService = (location: Location) => lookAtDatabase(location, serviceDatabase);
+
+async function lookAtDatabase(location: Location, database: CheckedDatabase): Promise<Look> {
+  const { check } = database;
+  const look: Omit<Look, "finding"> = {};
+  const read: Read = async (ask, subject, dialect) => {
+    const finding = await judgeSchema(ask, subject, database, dialect);
+    if (finding.state === "failed") return finding;
+    look.newest = (await orNone(ask<{ at: number | null }>(database.newest)))[0]?.at ?? undefined;
+    if (database === serviceDatabase) look.id = (await ask<{ id: string }>("SELECT id FROM store_ids").catch(() => []))[0]?.id;
+    return finding;
+  };
+  const { dataDir, databaseUrl: url } = location;
+  const finding = await (url === undefined
+    ? attempt(check, () => readFile(join(dataDir, database.path), check, read), restore)
+    : attempt(
+        check,
+        () =>
+          askPostgres({ url, statementMs: STATEMENT_MS, schema: database.schema }, (ask) => read(ask, "The PostgreSQL schema", "postgres")),
+        unreachable,
+      ));
+  return { finding, ...look };
+}
+
+type Dialect = "sqlite" | "postgres";
+type Read = (ask: Ask, subject: string, dialect: Dialect) => Promise<Finding>;
+
+async function readFile(file: string, check: string, read: Read): Promise<Finding> {
+  if (!existsSync(file)) return noted(check, `${file} does not exist yet. The first start creates it.`);
+  const database = openToRead(file);
+  try {
+    requireIntegrity(database, file);
+    const ask = <Row>(text: string) => Promise.resolve(database.prepare<[], Row>(text).all());
+    return await read(ask, `${file} (${sizeOf(statSync(file).size)})`, "sqlite");
+  } finally {
+    database.close();
+  }
+}
+
+async function checkServer(ask: Ask): Promise<Finding> {
+  const check = "database server";
+  try {
+    await requireVersion(async (text) => ({ rows: await ask(text) }));
+  } catch (error) {
+    throw asStartFailure(error);
+  }
+  const [found] = await ask<{ version: string; maxConnections: number; used: number }>(`
+    SELECT current_setting('server_version') AS version,
+      current_setting('max_connections')::integer - current_setting('superuser_reserved_connections')::integer AS "maxConnections",
+      (SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()) AS used`);
+  if (!found) throw new Error("the database returned no version");
+  const { version, maxConnections, used } = found;
+  const text = `PostgreSQL ${version}; ${used} of ${maxConnections} connections in use.`;
+  if (maxConnections - used >= CONNECTIONS_OF_ONE) return passed(check, text);
+  return noted(
+    check,
+    text,
+    `A console with its service needs up to ${CONNECTIONS_OF_ONE}. Raise max_connections, or close other connections.`,
+  );
+}
+
+async function judgeSchema(ask: Ask, subject: string, { check, history }: CheckedDatabase, dialect: Dialect): Promise<Finding> {
+  if ((await ask(findUnfinishedCopy[dialect])).length > 0) return wrong(check, UNFINISHED_COPY, "Run it again.");
+  const rows = await orNone(ask<{ name: string }>(`SELECT name FROM ${history[dialect].table} ORDER BY name`));
+  if (rows.length === 0) return noted(check, `${subject} has no tables yet. The first start creates them.`);
+  const state = schemaState(
+    rows.map(({ name }) => name),
+    history[dialect],
+  );
+  if ("newer" in state)
+    return wrong(check, `${subject} was written by a newer version (${state.newer}).`, "Start that version, or restore an older backup.");
+  if ("isTooOld" in state) return wrong(check, `${subject} is from a version before 0.2.0.`, tooOld("The database"));
+  const missing = state.missing.length;
+  return missing === 0
+    ? passed(check, `${subject} is up to date.`)
+    : noted(check, `${subject} is ${missing} migrations behind.`, "Back up first. The next start migrates it.");
+}
+
+/** Names the process id of the session that others wait for. */
+async function checkLocks(ask: Ask, seconds: number): Promise<Finding> {
+  const check = "database locks";
+  const waiting = await ask<{ holders: string; seconds: number }>(`
+    SELECT array_to_string(pg_blocking_pids(pid), ', ') AS holders, extract(epoch FROM clock_timestamp() - query_start)::integer AS seconds
+    FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'
+      AND query_start < clock_timestamp() - interval '${seconds} seconds' ORDER BY query_start`);
+  const [oldestTransaction] = waiting;
+  if (!oldestTransaction) return passed(check, `No statement has waited ${seconds} s for a lock.`);
+  return wrong(
+    check,
+    `${waiting.length} statements are waiting for a lock, the longest for ${oldestTransaction.seconds} s. Database process ${oldestTransaction.holders} holds it.`,
+    "Look up that process in pg_stat_activity, then end it with pg_terminate_backend.",
+  );
+}
+
+/** No rows if there is no such table. */
+async function orNone<Row>(rows: Promise<Row[]>): Promise<Row[]> {
+  return rows.catch((error: unknown) => {
+    if (isNoTable(error)) return [];
+    throw error;
+  });
+}

@@ -1,0 +1,163 @@
+// Extracts job index entries from upstream responses.
+
+import "server-only";
+import { toJobState } from "@/lib/contract/jobs/job-list";
+import { isObject, type JsonObject, objectOf, textOf } from "@/lib/contract/json/json";
+import { own } from "@/lib/contract/json/own";
+import { type Subject } from "@/lib/contract/operation";
+import { type HistoryAnswer, type JobDetail, type JobListItem, type JobsAnswer, type JobStatus } from "@/lib/contract/schemas/job";
+import { MASK } from "@/lib/contract/secrets/secret-texts";
+import { toMilliseconds } from "@/lib/contract/times";
+import { jobOfEntry, previewOf, toListedError } from "@/lib/contract/views/job-view";
+import { listOutputs, type OutputView, toPreviewView } from "@/lib/contract/views/outputs-view";
+import { isLink } from "@/lib/contract/workflow/graph";
+import { type JobNote } from "../store/jobs/index-entry";
+
+const MAX_LENGTH = 4096;
+const MAX_INPUT_CHARACTERS = 2048;
+const MAX_TEXTS = 5000;
+const DEEPEST = 5;
+const MAX_POSITIVE_NODES = 50;
+const PROMPT_NAME = /text|prompt|string|value|wildcard/i;
+
+export function textsOf(graph: unknown): string {
+  if (!isObject(graph)) return "";
+  const texts = new Set<string>(positiveTexts(graph));
+  for (const node of Object.values(graph)) {
+    if (texts.size >= MAX_TEXTS) break;
+    if (isObject(node)) collect(node.inputs, texts, 0);
+  }
+  const isSentence = (text: string) => /\s|[^\p{ASCII}]/u.test(text);
+  const sorted = [...[...texts].filter(isSentence), ...[...texts].filter((text) => !isSentence(text))];
+  let all = "";
+  for (const text of sorted) {
+    if (all.length >= MAX_LENGTH) break;
+    all += (all === "" ? "" : "\n") + text.slice(0, Math.min(MAX_INPUT_CHARACTERS, MAX_LENGTH - all.length));
+  }
+  return all;
+}
+
+/** The texts behind an input named "positive", as samplers have one. */
+function positiveTexts(graph: JsonObject): Set<string> {
+  const texts = new Set<string>();
+  // A set visits what is added meanwhile, and each id once.
+  const ids = new Set(Object.values(graph).flatMap((node) => sourceOf(objectOf(objectOf(node)?.inputs)?.positive)));
+  let visited = 0;
+  for (const id of ids) {
+    if (++visited > MAX_POSITIVE_NODES) break;
+    for (const [name, value] of Object.entries(objectOf(objectOf(own(graph, id))?.inputs) ?? {})) {
+      if (isLink(value)) for (const source of sourceOf(value)) ids.add(source);
+      else if (PROMPT_NAME.test(name)) collect(value, texts, DEEPEST);
+    }
+  }
+  return texts;
+}
+
+const sourceOf = (value: unknown): string[] => (isLink(value) ? [String(value[0])] : []);
+
+function collect(value: unknown, texts: Set<string>, depth: number): void {
+  if (typeof value === "string") {
+    const text = value.trim();
+    if (text !== "" && text !== MASK && !text.startsWith("data:")) texts.add(text);
+  } else if (Array.isArray(value)) {
+    if (!isLink(value) && depth < DEEPEST) for (const item of value) collect(item, texts, depth + 1);
+  } else if (isObject(value) && depth < DEEPEST) {
+    for (const item of Object.values(value)) collect(item, texts, depth + 1);
+  }
+}
+
+type Answered =
+  | { subject: "jobs"; value: JobsAnswer }
+  | { subject: "history"; value: HistoryAnswer }
+  | { subject: "job"; value: JobDetail }
+  | { subject: "jobStatus"; value: JobStatus }
+  | { subject: "submission"; jobId: string; sent: unknown; memberId: string; token?: string; atMs: number };
+
+type About = { sent?: unknown; memberId?: string; token?: string; atMs?: number };
+
+const MAX_TEXT = 500;
+
+export function answeredOf(subject: Subject, value: unknown, { sent, memberId, token, atMs }: About = {}): Answered | undefined {
+  if (subject === "jobs" && isJobs(value)) return { subject, value };
+  if (subject === "history" && isHistory(value)) return { subject, value };
+  if (subject === "job" && isJob(value)) return { subject, value };
+  if (subject === "jobStatus" && isStatus(value)) return { subject, value };
+  const jobId = textOf(objectOf(value)?.prompt_id) ?? textOf(objectOf(value)?.job_id);
+  const isSubmission = subject === "submission" && jobId !== undefined && memberId !== undefined && atMs !== undefined;
+  return isSubmission ? { subject, jobId, sent, memberId, token, atMs } : undefined;
+}
+
+// The operation's schema has parsed the value: these only detect its kind.
+const isJobs = (value: unknown): value is JobsAnswer => isObject(value) && Array.isArray(value.jobs);
+const isHistory = (value: unknown): value is HistoryAnswer => isObject(value) && Array.isArray(value.history);
+const isJob = (value: unknown): value is JobDetail => isObject(value) && typeof value.status === "string";
+const isStatus = (value: unknown): value is JobStatus => isObject(value) && typeof value.status === "string";
+
+export function notesOf(response: Answered): JobNote[] {
+  switch (response.subject) {
+    case "jobs":
+      return response.value.jobs.map((job) => ({ ...noteOf(job), isExact: true }));
+    case "history":
+      return response.value.history.map((entry) => {
+        const { job, files } = jobOfEntry(entry);
+        // The number of outputs is taken from the list: one service counts texts among them, another does not.
+        const jobNote = noteOf({ ...job, preview_output: toListedPreview(previewOf(files)) });
+        return { ...jobNote, isExact: true, kinds: kindsOf(files) };
+      });
+    case "job": {
+      const { workflow, outputs } = response.value;
+      const note = noteOf(response.value);
+      return [{ ...note, kinds: [...(note.kinds ?? []), ...kindsOf(listOutputs(outputs))], inputs: textsOf(graphIn(workflow)) }];
+    }
+    case "jobStatus": {
+      const { id, status, error_message: message } = response.value;
+      const error = toJobState(status) === "failed" ? toListedError(message) : undefined;
+      return [{ jobId: id, isAside: true, item: { status, ...(error && { execution_error: error }) } }];
+    }
+    case "submission":
+      return [submitted(response)];
+  }
+}
+
+function submitted({ jobId, sent, memberId, token, atMs }: Extract<Answered, { subject: "submission" }>): JobNote {
+  const body = objectOf(sent);
+  const pngInfo = objectOf(objectOf(body?.extra_data)?.extra_pnginfo);
+  const workflowId = textOf(objectOf(pngInfo?.workflow)?.id)?.slice(0, MAX_TEXT);
+  const item = { status: "pending", workflow_id: workflowId };
+  return { jobId, item, createdMs: atMs, memberId, ...(token !== undefined && { token }), inputs: textsOf(body?.prompt) };
+}
+
+function noteOf(job: JobListItem | JobDetail): JobNote {
+  const preview = toPreviewView(job.preview_output);
+  return {
+    jobId: job.id,
+    createdMs: toMilliseconds(job.create_time),
+    kinds: preview ? kindsOf([preview]) : [],
+    item: {
+      status: job.status.slice(0, MAX_TEXT),
+      workflow_id: job.workflow_id?.slice(0, MAX_TEXT),
+      runner_id: job.runner_id?.slice(0, MAX_TEXT),
+      outputs_count: job.outputs_count,
+      execution_start_time: job.execution_start_time,
+      execution_end_time: job.execution_end_time,
+      preview_output: toListedPreview(preview),
+      execution_error: toListedError(job.execution_error),
+    },
+  };
+}
+
+/** A row shows a picture by its file; an output text names no file. */
+function toListedPreview(preview: OutputView | undefined): JobListItem["preview_output"] {
+  if (!preview?.file) return undefined;
+  const { filename, subfolder, type } = preview.file;
+  if (filename.length > MAX_TEXT || subfolder.length > MAX_TEXT) return undefined;
+  return { filename, subfolder, type, nodeId: preview.nodeId, mediaType: preview.key, display_name: preview.name.slice(0, MAX_TEXT) };
+}
+
+function kindsOf(outputs: readonly OutputView[]): string[] {
+  return [...new Set(outputs.map(({ kind }) => kind))];
+}
+
+function graphIn(workflow: unknown): unknown {
+  return isObject(workflow) && isObject(workflow.prompt) ? workflow.prompt : workflow;
+}

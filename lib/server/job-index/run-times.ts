@@ -1,0 +1,117 @@
+// Expected durations of running and waiting jobs, from the job index. Runs of one workflow on one runner are compared.
+
+import "server-only";
+import { createHash } from "node:crypto";
+import { type ExpectedRun } from "@/lib/contract/jobs/expected-run";
+import { toJobState } from "@/lib/contract/jobs/job-list";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { isObject, objectOf, textOf } from "@/lib/contract/json/json";
+import { type Operation } from "@/lib/contract/operation";
+import { isLink, isSeedName, shapeOf } from "@/lib/contract/workflow/graph";
+import { createLru } from "@/lib/shared/lru";
+import { type JobNote } from "../store/jobs/index-entry";
+import { type Store } from "../store/store";
+
+/** The newest runs on one runner. */
+const MAX_RUNS = 20;
+const MAX_KEYS = 10_000;
+const MAX_KEY_LENGTH = 22;
+
+/** Inputs whose values decide how long a run takes. */
+const COST_NAME =
+  /(^|_)(steps?|width|height|size|batch|frames?|length|duration|seconds|fps|megapixels|amount|count|resolution|iterations|repeats?|denoise|sampler|ckpt|unet|model)(_|$)|^(up)?scale/i;
+
+/** Equal for graphs with the same classes and links, and the same values of inputs that decide the duration. Undefined without a graph. */
+export function runKeyOf(graph: unknown): string | undefined {
+  if (!isObject(graph)) return undefined;
+  const inputs = Object.values(graph).flatMap((node) => Object.entries(objectOf(objectOf(node)?.inputs) ?? {}));
+  // A size may be the value of a node of its own.
+  const sources = new Set(inputs.flatMap(([name, value]) => (COST_NAME.test(name) && isLink(value) ? [value[0]] : [])));
+  const shape = shapeOf(graph, (nodeId, name, value) => {
+    if (isLink(value)) return true;
+    if (typeof value === "number" && sources.has(nodeId)) return !isSeedName(name);
+    return (typeof value === "number" || typeof value === "string") && COST_NAME.test(name);
+  });
+  return createHash("sha256").update(writeExactJson(shape)).digest("base64url").slice(0, MAX_KEY_LENGTH);
+}
+
+export type RunKeys = ReturnType<typeof createRunKeys>;
+
+/** Keys of jobs whose graphs passed through this process; the job index keeps them for longer. */
+export function createRunKeys() {
+  const keys = createLru<string, string>({ max: MAX_KEYS });
+  const nameOf = (connectionId: string, jobId: string) => `${connectionId}\n${jobId}`;
+  function learnGraph(connectionId: string, jobId: string | undefined, graph: unknown): void {
+    if (jobId === undefined || keys.has(nameOf(connectionId, jobId))) return;
+    const key = runKeyOf(graph);
+    if (key !== undefined) keys.set(nameOf(connectionId, jobId), key);
+  }
+  const find = (connectionId: string, jobId: string) => keys.get(nameOf(connectionId, jobId));
+  return {
+    find,
+    learnGraph,
+    /** From a submission or a job's details. */
+    learn({ subject }: Operation, connectionId: string, value: unknown, sent: unknown): void {
+      const response = objectOf(value);
+      if (subject === "submission") learnGraph(connectionId, textOf(response?.prompt_id), objectOf(sent)?.prompt);
+      if (subject === "job") learnGraph(connectionId, textOf(response?.id), objectOf(response?.workflow)?.prompt);
+    },
+    addTo(connectionId: string, notes: readonly JobNote[]): JobNote[] {
+      return notes.map((jobNote) => ({ ...jobNote, runKey: find(connectionId, jobNote.jobId) }));
+    },
+  };
+}
+
+/** By job id; only for running and waiting jobs with earlier runs. A job that has no runner yet is compared with runs on all runners. */
+export async function findExpectedRuns(
+  { store, runKeys }: { store: Pick<Store, "jobIndexStore">; runKeys: Pick<RunKeys, "find"> },
+  connectionId: string,
+  jobs: readonly unknown[],
+): Promise<Map<string, ExpectedRun>> {
+  const moving = jobs.flatMap((job) => {
+    const { id, status, runner_id: runner, workflow_id: workflowId } = objectOf(job) ?? {};
+    const jobId = textOf(id);
+    if (jobId === undefined || !["pending", "in_progress"].includes(toJobState(textOf(status) ?? ""))) return [];
+    return [{ jobId, runner: textOf(runner), runKey: runKeys.find(connectionId, jobId), workflowId: textOf(workflowId) }];
+  });
+  if (moving.length === 0) return new Map();
+  const runsByJob = await store.jobIndexStore.earlierRuns(connectionId, moving);
+  return new Map(
+    moving.flatMap(({ jobId, runner }) => {
+      const expected = (runsByJob.get(jobId) ?? []).map((all) => {
+        const runs = all.filter((run) => runner === undefined || run.runner === runner);
+        return toExpectedRun(runs.slice(0, MAX_RUNS).map(({ runMs }) => runMs));
+      });
+      const first = expected.find((item) => item !== undefined);
+      return first ? [[jobId, first]] : [];
+    }),
+  );
+}
+
+const MIN_RUNS = 2;
+const MIN_RUNS_FOR_QUARTILES = 4;
+const MIN_RUNS_FOR_P95 = 20;
+/** A run that took less than this share of long ones had its results in a cache. */
+const CACHED_SHARE = 0.1;
+const LATE_FACTOR = 1.2;
+/** Short runs differ by this much without a reason. */
+const MIN_LATE_MS = 1_000;
+
+/** Undefined for fewer than two runs. */
+export function toExpectedRun(runsMs: readonly number[]): ExpectedRun | undefined {
+  const all = runsMs.toSorted((ms, other) => ms - other);
+  const longMs = quantile(all, 0.9);
+  const runs = all.filter((ms) => ms >= longMs * CACHED_SHARE);
+  if (runs.length < MIN_RUNS) return undefined;
+  const hasQuartiles = runs.length >= MIN_RUNS_FOR_QUARTILES;
+  const [low_ms, high_ms] = [quantile(runs, hasQuartiles ? 0.25 : 0), quantile(runs, hasQuartiles ? 0.75 : 1)];
+  const lateMs = runs.length >= MIN_RUNS_FOR_P95 ? quantile(runs, 0.95) : quantile(runs, 1) * LATE_FACTOR;
+  return { low_ms, median_ms: quantile(runs, 0.5), high_ms, late_ms: Math.round(Math.max(lateMs, high_ms + MIN_LATE_MS)) };
+}
+
+/** Interpolates between the two nearest of the sorted values. */
+function quantile(sorted: readonly number[], share: number): number {
+  const at = (sorted.length - 1) * share;
+  const [lower = 0, upper = lower] = [sorted[Math.floor(at)], sorted[Math.ceil(at)]];
+  return Math.round(lower + (upper - lower) * (at - Math.floor(at)));
+}

@@ -1,0 +1,165 @@
+// Live updates of one process: one reader for all viewers of a topic with the same rights, and one sequence of events.
+
+import "server-only";
+import { createHash, randomBytes } from "node:crypto";
+import { type Failure, refusal } from "@/lib/contract/failure";
+import { type LiveProgress, type TopicName } from "@/lib/contract/live";
+import { failed, ok, type Result } from "@/lib/shared/result";
+import { type Log } from "../log";
+import { type DataChange } from "../store/peers";
+import { isSlow } from "./poll-intervals";
+import { createReader, type LiveItem, type LiveRead, type Reader } from "./reader";
+
+const LINGER_MS = 10_000;
+const MAX_READERS = 2000;
+const MAX_READERS_PER_MEMBER = 128;
+const MAX_KEPT_LENGTH = 256 * 1024 ** 2;
+const MAX_KEPT_LENGTH_PER_MEMBER = 64 * 1024 ** 2;
+const MAX_STREAMS = 1000;
+const MAX_STREAMS_PER_MEMBER = 20;
+
+const MARK_LENGTH = 6;
+const marksIn = new RegExp(`.{${MARK_LENGTH}}`, "g");
+const limitExceeded = failed(refusal("SERVICE_UNAVAILABLE", "Too many live updates. Try again later."));
+
+/** `jobId`: the job with new progress; undefined if anything may have changed. */
+type OnProgress = (jobId: string | undefined) => void;
+type Source = { hasChangeEvents(): boolean; progressOf(jobId: string, nodesTotal: unknown): LiveProgress | undefined; stop(): void };
+
+/** A topic, read with the rights of one viewer. Viewers with the same rights have the same `key`. */
+export type Watch = {
+  name: TopicName;
+  key: string;
+  connection: { id: string; baseUrl: string } | undefined;
+  hasRights(): Promise<boolean>;
+  read(signal: AbortSignal): Promise<Result<LiveRead, Failure>>;
+  /** Subscribes to the connection's events. Undefined if the topic has none. */
+  openSource(): Promise<((onProgress: OnProgress) => Source) | undefined>;
+};
+/** `owner`: the member or token whose limits apply. */
+type Viewer = { watch: Watch; owner: string; wake(): void };
+type ReaderEntry = { reader: Reader; mark: string; viewers: Set<Viewer>; last: Viewer; source?: Source; timer?: NodeJS.Timeout };
+
+export type Position = { at: number; marks: ReadonlySet<string> };
+export type LiveHub = ReturnType<typeof createLiveHub>;
+/** `mark`: a short hash of the topic and the rights. */
+export type Subscription = { mark: string; since(cursor: number | undefined): LiveItem[]; first: Promise<void>; leave(): void };
+
+export function createLiveHub({ now, log }: { now: () => number; log: Log }) {
+  const epoch = randomBytes(6).toString("hex");
+  const readers = new Map<string, ReaderEntry>();
+  const streams = new Map<string, Set<() => void>>();
+  let seq = 0;
+  let isStopped = false;
+
+  /** Viewers without the rights are skipped: their streams are about to end. */
+  async function findAuthorizedWatch({ viewers, last }: ReaderEntry): Promise<Watch> {
+    for (const { watch } of viewers) if (await watch.hasRights()) return watch;
+    return last.watch;
+  }
+
+  const ownedBy = (owner: string) => [...readers.values()].filter(({ last }) => last.owner === owner);
+
+  function exceedsLimits(entry: ReaderEntry, length: number): boolean {
+    const sum = (some: Iterable<ReaderEntry>) => [...some].reduce((all, item) => all + (item === entry ? length : item.reader.length()), 0);
+    return sum(readers.values()) > MAX_KEPT_LENGTH || sum(ownedBy(entry.last.owner)) > MAX_KEPT_LENGTH_PER_MEMBER;
+  }
+
+  function open(viewer: Viewer): ReaderEntry {
+    const { name, key } = viewer.watch;
+    const reader = createReader({
+      name,
+      isOfService: viewer.watch.connection !== undefined && !isSlow(name),
+      async read(signal) {
+        // The first read starts before `entry` is assigned.
+        await Promise.resolve();
+        const current = await findAuthorizedWatch(entry);
+        const sourceOf = await current.openSource();
+        if (sourceOf && !entry.source && readers.get(key) === entry)
+          entry.source = sourceOf((jobId) => (jobId === undefined ? reader.trigger() : reader.progressed(jobId)));
+        return current.read(signal);
+      },
+      refusalOf: ({ text }) => (exceedsLimits(entry, text.length) ? limitExceeded.failure : undefined),
+      nextSeq: () => (seq += 1),
+      now,
+      hasChangeEvents: () => entry.source?.hasChangeEvents() === true,
+      progressOf: (jobId, nodesTotal) => entry.source?.progressOf(jobId, nodesTotal),
+      changed: () => entry.viewers.forEach(({ wake }) => wake()),
+      onError(error) {
+        log.error({ err: error, topic: name }, "live topic read failed");
+        return failed(refusal("INTERNAL", "Something went wrong in the console."));
+      },
+    });
+    const mark = createHash("sha256").update(key).digest("base64url").slice(0, MARK_LENGTH);
+    const entry: ReaderEntry = { reader, mark, viewers: new Set(), last: viewer };
+    readers.set(key, entry);
+    return entry;
+  }
+
+  function close(key: string, { reader, source }: ReaderEntry): void {
+    readers.delete(key);
+    reader.stop();
+    source?.stop();
+  }
+
+  return {
+    /** Formats a position as an event id. `marks`: the topics whose values the viewer has. */
+    idOf: (at: number, marks: readonly string[]) => `${epoch}.${at}.${marks.join("")}`,
+    position: () => seq,
+    /** Undefined for the id of another process. */
+    readId(id: string | null): Position | undefined {
+      const [, of, at, marks] = /^([0-9a-f]+)\.(\d{1,15})\.([\w-]*)$/.exec(id ?? "") ?? [];
+      return of === epoch && Number(at) <= seq ? { at: Number(at), marks: new Set(marks?.match(marksIn)) } : undefined;
+    },
+
+    subscribe(watch: Watch, owner: string, wake: () => void): Result<Subscription, Failure> {
+      if (!readers.has(watch.key) && (readers.size >= MAX_READERS || ownedBy(owner).length >= MAX_READERS_PER_MEMBER)) return limitExceeded;
+      const viewer = { watch, owner, wake };
+      const entry = readers.get(watch.key) ?? open(viewer);
+      clearTimeout(entry.timer);
+      entry.viewers.add(viewer);
+      entry.last = viewer;
+      entry.reader.refreshIfOld();
+      const leave = () => {
+        if (!entry.viewers.delete(viewer) || entry.viewers.size > 0) return;
+        entry.timer = setTimeout(() => close(watch.key, entry), LINGER_MS).unref();
+      };
+      return ok({ mark: entry.mark, since: (cursor) => entry.reader.since(cursor), first: entry.reader.first, leave });
+    },
+
+    /** `end` closes the stream. Returns how to remove it; undefined if a limit is reached. */
+    addStream(owner: string, end: () => void): (() => void) | undefined {
+      const own = streams.get(owner) ?? new Set();
+      const all = [...streams.values()].reduce((sum, some) => sum + some.size, 0);
+      if (isStopped || own.size >= MAX_STREAMS_PER_MEMBER || all >= MAX_STREAMS) return undefined;
+      streams.set(owner, own.add(end));
+      return () => {
+        own.delete(end);
+        if (own.size === 0 && streams.get(owner) === own) streams.delete(owner);
+      };
+    },
+
+    /** Undefined: anything may have changed. */
+    changed(change: DataChange | undefined): void {
+      for (const { reader, last } of readers.values()) {
+        const { name, connection } = last.watch;
+        const isOf =
+          !change ||
+          (connection ? connection.id === change.connectionId || connection.baseUrl === change.baseUrl : change.baseUrl === undefined);
+        if (isOf && !isSlow(name)) reader.trigger();
+      }
+    },
+
+    readers: () => readers.size,
+
+    /** Call it before closing the HTTP server, which waits for every response. */
+    stop(): void {
+      isStopped = true;
+      for (const own of [...streams.values()]) for (const end of [...own]) end();
+      for (const [key, entry] of [...readers]) {
+        clearTimeout(entry.timer);
+        close(key, entry);
+      }
+    },
+  };
+}

@@ -1,0 +1,53 @@
+// How often topics are polled.
+
+import "server-only";
+import { isTerminalWord, toJobState } from "@/lib/contract/jobs/job-list";
+import { isObject, numberOf, objectOf, textOf } from "@/lib/contract/json/json";
+import { rowLists, type TopicName } from "@/lib/contract/live";
+
+/** For topics whose source reports changes: it may have missed some. */
+export const RECHECK_MS = 30_000;
+
+const jobs = [1500, 8000] as const;
+const settings = [3000, 10_000] as const;
+const intervals: Readonly<Partial<Record<TopicName, readonly [movingMs: number, stillMs: number]>>> = {
+  // An ended job changes only if it is removed.
+  job: [1500, 30_000],
+  status: [1500, 30_000],
+  counts: settings,
+  runners: settings,
+  session: [3000, 3000],
+  audit: [10_000, 10_000],
+  apps: [10_000, 10_000],
+  app: [10_000, 10_000],
+  usage: [60_000, 60_000],
+  "runs-by-day": [3000, 60_000],
+};
+
+export function pollIntervals(name: TopicName): readonly [movingMs: number, stillMs: number] {
+  return intervals[name] ?? jobs;
+}
+
+/** Expensive sums over many jobs: not read after every change. */
+export function isSlow(name: TopicName): boolean {
+  return name === "usage" || name === "runs-by-day";
+}
+
+/** Topics that change with the events of a service. */
+export function isJobTopic(name: TopicName): boolean {
+  return ["jobs", "search", "history", "job", "status", "queue", "counts"].includes(name);
+}
+
+export const isOpen = (row: unknown) => {
+  const word = textOf(objectOf(row)?.status ?? objectOf(row)?.state);
+  return word === "sending" || (word !== undefined && !isTerminalWord(word) && toJobState(word) !== "unknown");
+};
+
+export function hasActiveJobs(name: TopicName, value: unknown): boolean {
+  if (!isObject(value)) return Array.isArray(value) && value.some(isOpen);
+  if (name === "counts") return (numberOf(value.running) ?? 0) + (numberOf(value.pending) ?? 0) > 0;
+  if (name === "runs-by-day") return Array.isArray(value.days) && value.days.some((day) => objectOf(day)?.isUnread === true);
+  if (name === "tasks") return (numberOf(value.underWay) ?? 0) > 0;
+  const lists = name === "batches" ? ["runs"] : (rowLists[name] ?? []);
+  return lists.length === 0 ? isOpen(value) : lists.some((list) => Array.isArray(value[list]) && value[list].some(isOpen));
+}

@@ -1,0 +1,256 @@
+// Reads one topic for all its viewers, and keeps its newest value with the changes since the last snapshot.
+
+import "server-only";
+import { type Failure } from "@/lib/contract/failure";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { isObject, objectOf } from "@/lib/contract/json/json";
+import { parseExactJson } from "@/lib/contract/json/parse-json";
+import { type LiveProgress, rowId, rowLists, type TopicName } from "@/lib/contract/live";
+import { type Result } from "@/lib/shared/result";
+import { statusOf } from "../requests/responses";
+import { hasActiveJobs, isOpen, pollIntervals, RECHECK_MS } from "./poll-intervals";
+
+const COALESCE_MS = 50;
+/** Reads after events take at most a tenth of the time, and wait at most a second. */
+const REST_FACTOR = 10;
+const MIN_REST_MS = 100;
+const MAX_REST_MS = 1000;
+const PROGRESS_MS = 250;
+const MAX_BACKOFF_MS = 30_000;
+const UNRESPONSIVE_MS = 10_000;
+const unresponsive: Failure = {
+  code: "UPSTREAM_TIMEOUT",
+  message: `The service hasn't answered for ${UNRESPONSIVE_MS / 1000} s.`,
+  status: 0,
+};
+/** If more rows change at once, the whole value is shorter. */
+const MAX_ROW_CHANGES = 50;
+
+/** `body`: the members of the event's data after `topic`, as JSON. */
+export type LiveItem = { seq: number; event: "snapshot" | "job.updated" | "job.progress" | "failure"; body: string };
+export type Reader = ReturnType<typeof createReader>;
+type Rows = Map<string, { text: string; isOpen: boolean; nodesTotal: unknown }>;
+
+/** `unreadable`: the number of rows that were left out. */
+export type LiveRead = { text: string; unreadable: number };
+
+type ReaderOptions = {
+  name: TopicName;
+  /** The value comes from a service: viewers see when it doesn't answer. */
+  isOfService: boolean;
+  read(signal: AbortSignal): Promise<Result<LiveRead, Failure>>;
+  /** Why a value may not be cached. */
+  refusalOf(value: LiveRead): Failure | undefined;
+  nextSeq(): number;
+  now(): number;
+  /** The source reports every change: polling is rare. */
+  hasChangeEvents(): boolean;
+  progressOf(jobId: string, nodesTotal: unknown): LiveProgress | undefined;
+  changed(): void;
+  /** Logs the error. */
+  onError(error: unknown): { ok: false; failure: Failure };
+};
+
+export function createReader({
+  name,
+  isOfService,
+  read,
+  refusalOf,
+  nextSeq,
+  now,
+  hasChangeEvents,
+  progressOf,
+  changed,
+  onError,
+}: ReaderOptions) {
+  let value: (LiveRead & { seq: number; atMs: number }) | undefined;
+  let shape = "";
+  let rows: Rows = new Map();
+  let isActive = false;
+  let snapshotSeq = 0;
+  let failure: LiveItem | undefined;
+  let failures = 0;
+  const updates = new Map<string, LiveItem>();
+  const progress = new Map<string, LiveItem>();
+  const progressedIds = new Set<string>();
+  const stopping = new AbortController();
+  let timer: NodeJS.Timeout | undefined;
+  let progressTimer: NodeJS.Timeout | undefined;
+  let [isReading, isOutdated] = [false, false];
+  let dueMs = Infinity;
+  let backoffUntilMs = 0;
+  let restedMs = 0;
+  let resolveFirst: () => void = () => undefined;
+  const first = new Promise<void>((resolve) => (resolveFirst = resolve));
+
+  function schedule(ms: number): void {
+    const atMs = Math.max(performance.now() + ms, backoffUntilMs);
+    if (stopping.signal.aborted || isReading || atMs >= dueMs) return;
+    clearTimeout(timer);
+    dueMs = atMs;
+    timer = setTimeout(() => void run(), atMs - performance.now()).unref();
+  }
+
+  /** Reads soon. Calls are coalesced. */
+  function trigger(): void {
+    if (isReading) {
+      isOutdated = true;
+      return;
+    }
+    schedule(Math.max(COALESCE_MS, restedMs - performance.now()));
+  }
+
+  async function run(): Promise<void> {
+    isReading = true;
+    isOutdated = false;
+    dueMs = Infinity;
+    const startedMs = performance.now();
+    const overdue = setTimeout(() => {
+      if (isOfService && !failure) showFailure(unresponsive);
+    }, UNRESPONSIVE_MS).unref();
+    const result = await read(stopping.signal).catch(onError);
+    clearTimeout(overdue);
+    isReading = false;
+    const endedMs = performance.now();
+    restedMs = endedMs + Math.min(MAX_REST_MS, Math.max(MIN_REST_MS, (endedMs - startedMs) * REST_FACTOR));
+    if (stopping.signal.aborted) return;
+    try {
+      const refused = result.ok ? refusalOf(result.value) : result.failure;
+      if (refused) applyFailure(refused);
+      else if (result.ok) applyValue(result.value);
+    } catch (error) {
+      applyFailure(onError(error).failure);
+    }
+    resolveFirst();
+    const [activeMs, idleMs] = pollIntervals(name);
+    if (failure) schedule(0);
+    else if (hasChangeEvents()) schedule(RECHECK_MS);
+    else schedule(isActive ? activeMs : idleMs);
+    if (isOutdated) trigger();
+  }
+
+  function applyFailure(failure: Failure): void {
+    failures += 1;
+    const [activeMs] = pollIntervals(name);
+    const waitMs = Math.max(failure.retryAfterMs ?? 0, Math.min(MAX_BACKOFF_MS, activeMs * 2 ** Math.min(failures - 1, 10)));
+    backoffUntilMs = performance.now() + waitMs;
+    showFailure(failure);
+  }
+
+  function showFailure(reason: Failure): void {
+    if (stopping.signal.aborted) return;
+    const { code, message, details, retryAfterMs } = reason;
+    const body = writeExactJson({ code, message, status: statusOf(reason), details, retryAfterMs });
+    const text = `"failure":${body}`;
+    if (failure?.body.endsWith(text)) return;
+    failure = { seq: nextSeq(), event: "failure", body: `"atMs":${now()},${text}` };
+    changed();
+  }
+
+  function applyValue({ text, unreadable }: LiveRead): void {
+    const hasRecovered = failure !== undefined;
+    failure = undefined;
+    failures = 0;
+    backoffUntilMs = 0;
+    if (value?.text === text && value.unreadable === unreadable && !hasRecovered) return void (value.atMs = now());
+    const atMs = now();
+    const parsed: unknown = parseExactJson(text);
+    isActive = hasActiveJobs(name, parsed);
+    const next = rowsOf(parsed, text);
+    const changes = [...next.rows].filter(([key, row]) => rows.get(key)?.text !== row.text);
+    const isWhole = value?.unreadable !== unreadable || hasRecovered || shape !== next.shape || changes.length > MAX_ROW_CHANGES;
+    let seq = value?.seq ?? 0;
+    if (isWhole) {
+      seq = nextSeq();
+      snapshotSeq = seq;
+      updates.clear();
+      progress.clear();
+    } else
+      for (const [key, row] of changes) {
+        seq = nextSeq();
+        updates.set(key, { seq, event: "job.updated", body: `"atMs":${atMs},"job":${row.text}` });
+        progress.delete(key);
+      }
+    value = { text, unreadable, seq, atMs };
+    ({ shape, rows } = next);
+    changed();
+    // Rows of the service lack live outputs and previews.
+    for (const [key] of isWhole ? rows : changes) progressed(key);
+  }
+
+  function progressed(jobId: string): void {
+    if (!rows.get(jobId)?.isOpen || stopping.signal.aborted) return;
+    progressedIds.add(jobId);
+    progressTimer ??= setTimeout(emitProgress, PROGRESS_MS).unref();
+  }
+
+  /** `shape`: everything except the rows' contents. Lists with unnamed or repeated rows change only as a whole. */
+  function rowsOf(parsed: unknown, text: string): { shape: string; rows: Rows } {
+    const lists = rowLists[name];
+    const rows: Rows = new Map();
+    if (!isObject(parsed)) return { shape: text, rows: rows };
+    const note = (row: unknown) => {
+      const id = isObject(row) ? rowId(row) : undefined;
+      if (!isObject(row) || id === undefined || rows.has(id)) return undefined;
+      rows.set(id, { text: writeExactJson(row), isOpen: isOpen(row), nodesTotal: objectOf(row.progress)?.nodes_total ?? row.nodes_total });
+      return id;
+    };
+    if (!lists) {
+      if (name === "job") note(parsed);
+      return { shape: text, rows: rows };
+    }
+    const ids = lists.map((list) => (Array.isArray(parsed[list]) ? parsed[list].map(note) : []));
+    if (ids.flat().includes(undefined)) return { shape: text, rows: new Map() };
+    return { shape: writeExactJson({ ...parsed, ...Object.fromEntries(lists.map((list, index) => [list, ids[index]])) }), rows: rows };
+  }
+
+  function emitProgress(): void {
+    progressTimer = undefined;
+    for (const id of progressedIds) {
+      const row = rows.get(id);
+      const newest = row?.isOpen && progressOf(id, row.nodesTotal);
+      if (!newest) continue;
+      const body = `"id":${writeExactJson(id)},"progress":${writeExactJson(newest)}`;
+      if (progress.get(id)?.body.endsWith(body)) continue;
+      progress.set(id, { seq: nextSeq(), event: "job.progress", body: `"atMs":${now()},${body}` });
+    }
+    progressedIds.clear();
+    changed();
+  }
+
+  void run();
+
+  return {
+    trigger,
+    /** Resolves after the first read. */
+    first,
+    progressed,
+    length: () => value?.text.length ?? 0,
+
+    /** A new viewer gets the cached value first, which may be old. */
+    refreshIfOld(): void {
+      if (value && !hasChangeEvents() && now() - value.atMs > 1000) trigger();
+    },
+
+    /** Events after `cursor`; all if it is undefined. */
+    since(cursor: number | undefined): LiveItem[] {
+      const lacks = ({ seq }: LiveItem) => cursor === undefined || seq > cursor;
+      const items: LiveItem[] = [];
+      if (value && (cursor === undefined || cursor < snapshotSeq)) {
+        const { seq, atMs, text, unreadable } = value;
+        const skipped = unreadable > 0 ? `"unreadable":${unreadable},` : "";
+        items.push({ seq, event: "snapshot", body: `"atMs":${atMs},${skipped}"value":${text}` });
+        // The snapshot's rows lack progress that is older than it.
+        items.push(...[...progress.values()].map((live) => ({ ...live, seq: Math.max(live.seq, seq) })));
+      } else items.push(...[...updates.values(), ...progress.values()].filter(lacks));
+      if (failure && lacks(failure)) items.push(failure);
+      return items;
+    },
+
+    stop(): void {
+      stopping.abort();
+      clearTimeout(timer);
+      clearTimeout(progressTimer);
+    },
+  };
+}

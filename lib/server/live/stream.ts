@@ -1,0 +1,201 @@
+// Sends the events of several topics: as a stream (text/event-stream), or once as JSON.
+// A viewer has a position instead of a queue: a slow client receives the newest values.
+
+import "server-only";
+import { type Failure } from "@/lib/contract/failure";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { HEARTBEAT_MS } from "@/lib/contract/live";
+import { withTimeout } from "@/lib/shared/async";
+import { type Result } from "@/lib/shared/result";
+import { type LiveHub, type Position, type Subscription, type Watch } from "./hub";
+
+const CHECK_MS = 700;
+const FIRST_MS = 3000;
+const FORCE_MS = 250;
+/** A stream without some of its topics ends after this time, so that the client retries. */
+const INCOMPLETE_MS = 30_000;
+
+/** `isNew`: the viewer needs a snapshot. */
+export type LiveTopic = { topic: string; isNew: boolean; watch: Result<Watch, Failure> };
+type ViewerOptions = {
+  hub: LiveHub;
+  topics: readonly LiveTopic[];
+  after: Position | undefined;
+  /** The member or token whose limits apply. */
+  owner: string;
+};
+type Event = { event: string; data: string; id?: string };
+
+/** `collect` returns the events after the viewer's position, and advances it. */
+function createViewer({ hub, topics, after, owner }: ViewerOptions, wake: () => void) {
+  let cursor = after?.at ?? hub.position();
+  let isIncomplete = false;
+  const refused: Event[] = [];
+  const subscriptions: { topic: string; isNew: boolean; of: Subscription }[] = [];
+  for (const { topic, isNew, watch } of topics) {
+    const result = watch.ok ? hub.subscribe(watch.value, owner, wake) : watch;
+    isIncomplete ||= watch.ok && !result.ok;
+    // Values read with other rights are no base for changes.
+    if (result.ok) subscriptions.push({ topic, isNew: isNew || !after?.marks.has(result.value.mark), of: result.value });
+    else refused.push({ event: "failure", data: writeExactJson({ topic, atMs: Date.now(), failure: result.failure }) });
+  }
+  const idOf = (at: number) =>
+    hub.idOf(
+      at,
+      subscriptions.flatMap(({ isNew, of }) => (isNew ? [] : [of.mark])),
+    );
+
+  return {
+    isIncomplete,
+
+    async first(): Promise<void> {
+      const firsts = subscriptions.filter(({ isNew }) => isNew).map(({ of }) => of.first);
+      await withTimeout(Promise.all(firsts), FIRST_MS, () => undefined);
+    },
+
+    collect(): Event[] {
+      const isBeginning = subscriptions.some(({ isNew }) => isNew);
+      const items = subscriptions.flatMap((subscription) => {
+        const own = subscription.of.since(subscription.isNew ? undefined : cursor);
+        if (own.length > 0) subscription.isNew = false;
+        return own.map((item) => ({ ...item, topic: subscription.topic }));
+      });
+      cursor = hub.position();
+      items.sort((a, b) => a.seq - b.seq);
+      // The first snapshots may be older than other events: the viewer may resume only after the last one.
+      const idAt = (seq: number, index: number) => (!isBeginning ? seq : index === items.length - 1 ? cursor : undefined);
+      const events = items.map(({ seq, event, topic, body }, index): Event => {
+        const at = idAt(seq, index);
+        return { event, data: `{"topic":${writeExactJson(topic)},${body}}`, ...(at !== undefined && { id: idOf(at) }) };
+      });
+      return [...refused.splice(0), ...events];
+    },
+
+    position: () => idOf(cursor),
+    leave: () => subscriptions.forEach(({ of }) => of.leave()),
+  };
+}
+
+export async function readLiveEvents(options: ViewerOptions): Promise<string> {
+  const viewer = createViewer(options, () => undefined);
+  await viewer.first();
+  const events = viewer.collect().map(({ event, data }) => `{"event":"${event}","data":${data}}`);
+  viewer.leave();
+  return `{"id":"${viewer.position()}","events":[${events.join()}]}`;
+}
+
+function written({ event, data, id }: Event): string {
+  return `event: ${event}\ndata: ${data}\n${id === undefined ? "" : `id: ${id}\n`}\n`;
+}
+
+type StreamOptions = ViewerOptions & {
+  /** The request's signal. If a client leaves before the response starts, nobody cancels the stream. */
+  signal: AbortSignal;
+  /** Returns why the stream must end. */
+  checkRights(): Promise<Failure | undefined>;
+  heartbeat(): void;
+};
+
+/** Undefined if there are too many streams. */
+export function createEventStream(options: StreamOptions): ReadableStream<Uint8Array> | undefined {
+  const { hub, signal, owner, checkRights, heartbeat } = options;
+  const encoder = new TextEncoder();
+  let wake: () => void = () => undefined;
+  let control: ReadableStreamDefaultController<Uint8Array> | undefined;
+  let isPingDue = false;
+  let isChecking = false;
+  let ending: { failure?: Failure } | undefined;
+
+  const removeStream = hub.addStream(owner, () => finish({}));
+  if (!removeStream) return undefined;
+  const viewer = createViewer(options, () => wake());
+  const waiting: Event[] = [{ event: "hello", data: writeExactJson({ heartbeatMs: HEARTBEAT_MS }) }];
+  const pings = setInterval(() => {
+    isPingDue = true;
+    heartbeat();
+    wake();
+  }, HEARTBEAT_MS).unref();
+  const checks = setInterval(() => void check(), CHECK_MS).unref();
+
+  const abandon = () => finish({});
+  const retry = viewer.isIncomplete ? setTimeout(abandon, INCOMPLETE_MS).unref() : undefined;
+  signal.addEventListener("abort", abandon);
+  if (signal.aborted) abandon();
+
+  async function check(): Promise<void> {
+    if (isChecking) return;
+    isChecking = true;
+    // An outage must not end streams.
+    const failure = await checkRights().catch(() => undefined);
+    isChecking = false;
+    if (failure) finish({ failure });
+  }
+
+  function leave(): void {
+    clearInterval(pings);
+    clearInterval(checks);
+    clearTimeout(retry);
+    signal.removeEventListener("abort", abandon);
+    viewer.leave();
+    removeStream?.();
+  }
+
+  function finish(how: { failure?: Failure }): void {
+    if (ending) return;
+    ending = how;
+    leave();
+    wake();
+    // Closes the stream of a client that doesn't read.
+    setTimeout(() => {
+      control?.error(new Error("the stream has ended"));
+      control = undefined;
+    }, FORCE_MS).unref();
+  }
+
+  function collect(): Event[] {
+    try {
+      return viewer.collect();
+    } catch (error) {
+      finish({});
+      throw error;
+    }
+  }
+
+  function next(): Event[] {
+    if (!ending) {
+      const events = [...waiting.splice(0), ...collect()];
+      if (isPingDue) events.push({ event: "ping", data: "{}" });
+      isPingDue = false;
+      return events;
+    }
+    const { failure } = ending;
+    // An empty id: with other rights, the client must start anew.
+    return failure ? [{ event: "end", data: writeExactJson({ failure }), id: "" }] : [];
+  }
+
+  return new ReadableStream<Uint8Array>(
+    {
+      start: (controller) => void (control = controller),
+      async pull(controller) {
+        let events = next();
+        while (events.length === 0 && !ending) {
+          await new Promise<void>((resolve) => (wake = resolve));
+          events = next();
+        }
+        // Cancelled, or ended because the client did not read.
+        if (control === undefined) return;
+        if (events.length > 0) controller.enqueue(encoder.encode(events.map(written).join("")));
+        if (!ending) return;
+        control = undefined;
+        controller.close();
+      },
+      cancel() {
+        control = undefined;
+        if (!ending) leave();
+        ending ??= {};
+        wake();
+      },
+    },
+    { highWaterMark: 0 },
+  );
+}

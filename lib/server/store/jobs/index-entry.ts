@@ -1,0 +1,160 @@
+// Rows of the job index.
+
+import "server-only";
+import { type Kysely, sql } from "kysely";
+import { isTerminalWord, toJobState } from "@/lib/contract/jobs/job-list";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { parseExactJson } from "@/lib/contract/json/parse-json";
+import { type JobListItem, jobListItemSchema } from "@/lib/contract/schemas/job";
+import { toJobView } from "@/lib/contract/views/job-view";
+import { tokenIn } from "../audit/audit";
+import { dialectOf } from "../dialect";
+import { type Row, type Tables } from "../tables";
+import { bodyOf, markOf } from "./index-words";
+
+const TIME_BITS = 42n;
+const TIE_BITS = 5n;
+const LAST_MS = 2 ** Number(TIME_BITS) - 1;
+
+/** The key of a connection's first job at a moment. */
+export function firstKey(number: number, ms: number): bigint {
+  const time = BigInt(Math.min(LAST_MS, Math.max(0, Math.floor(ms))));
+  return (((BigInt(number) << TIME_BITS) | time) << TIE_BITS) & 0x7fff_ffff_ffff_ffffn;
+}
+
+/** The time in a key; only this part is small enough for a number. */
+export const MS_OF_KEY = sql`((key >> ${sql.lit(Number(TIE_BITS))}) & ${sql.lit(LAST_MS)})`;
+
+export type StoredJob = {
+  jobId: string;
+  item: JobListItem;
+  /** 0 if the service does not report it. */
+  createdMs: number;
+  isExact: boolean;
+  kinds: string[];
+  memberId?: string;
+  inputs?: string;
+  runKey?: string;
+};
+export type ExistingRow = StoredJob & { key: bigint };
+
+export function readItem(text: string): JobListItem {
+  return jobListItemSchema.parse(parseExactJson(text));
+}
+
+export async function readStoredJobs(trx: Kysely<Tables>, number: number, ids: readonly string[]): Promise<Map<string, ExistingRow>> {
+  const { rows } = await sql<Omit<Row<"ledgerJobs">, "key"> & { key: string; ms: number }>`
+    SELECT CAST(key AS TEXT) AS key, job_id, ${MS_OF_KEY} AS ms, is_exact, member_id, kinds, item, inputs, run_key
+    FROM ledger_jobs WHERE number = ${number} AND job_id IN (SELECT value FROM ${dialectOf(trx).textRows(ids)})`.execute(trx);
+  return new Map(
+    rows.map((row) => [
+      row.jobId,
+      {
+        key: BigInt(row.key),
+        jobId: row.jobId,
+        item: readItem(row.item),
+        createdMs: row.ms,
+        isExact: row.isExact,
+        kinds: row.kinds.split(",").filter(Boolean),
+        memberId: row.memberId,
+        inputs: row.inputs,
+        runKey: row.runKey,
+      },
+    ]),
+  );
+}
+
+type Submitter = { memberId: string; token?: string };
+
+/** The members who submitted these jobs, from the audit log: for jobs submitted before the job index existed. */
+export async function submittersOf(trx: Kysely<Tables>, connectionId: string, ids: readonly string[]): Promise<Map<string, Submitter>> {
+  if (ids.length === 0) return new Map();
+  const rows = await trx
+    .selectFrom("audit")
+    .select(["id", "target", "memberId", "via"])
+    .where("action", "=", "submitPrompt")
+    .where("connectionId", "=", connectionId)
+    .where("target", "in", ids)
+    .where("status", "<", 300)
+    .where("memberId", "is not", null)
+    .execute();
+  // Sorted here: with ORDER BY, SQLite scans every submission of the log. The oldest entry of a job counts.
+  const newestFirst = rows.sort((a, b) => b.id - a.id);
+  return new Map(newestFirst.map(({ target, memberId, via }) => [target ?? "", { memberId: memberId ?? "", token: tokenIn(via) }]));
+}
+
+/** What an answer reported about a job. Absent fields keep their known value. */
+export type JobNote = {
+  jobId: string;
+  item?: Partial<JobListItem>;
+  /** Exact to the millisecond if `isExact`. */
+  createdMs?: number;
+  isExact?: boolean;
+  kinds?: readonly string[];
+  memberId?: string;
+  token?: string;
+  inputs?: string;
+  runKey?: string;
+  /** Is ignored for a job that is not known yet. */
+  isAside?: boolean;
+};
+
+export function merged(before: StoredJob | undefined, jobNote: JobNote): StoredJob {
+  const old: Partial<JobListItem> = before?.item ?? {};
+  const reported = Object.fromEntries(Object.entries(jobNote.item ?? {}).filter(([, value]) => value !== undefined));
+  // An older answer that arrived late.
+  const isLate = isOver(old.status) && !isOver(jobNote.item?.status ?? old.status);
+  const isNewTime = jobNote.createdMs !== undefined && (jobNote.isExact === true || !before?.createdMs);
+  const createdMs = (isNewTime ? jobNote.createdMs : before?.createdMs) ?? 0;
+  return {
+    jobId: jobNote.jobId,
+    // Fields in the order of the schema, as a row is read: otherwise an equal item would look new and be written at each poll.
+    item: jobListItemSchema.parse({
+      status: "unknown",
+      ...old,
+      ...(isLate ? {} : reported),
+      id: jobNote.jobId,
+      create_time: createdMs || undefined,
+    }),
+    createdMs,
+    isExact: before?.isExact === true || (jobNote.isExact === true && jobNote.createdMs !== undefined),
+    kinds: [...new Set([...(before?.kinds ?? []), ...(jobNote.kinds ?? [])])],
+    memberId: before?.memberId ?? jobNote.memberId,
+    inputs: jobNote.inputs ?? before?.inputs,
+    runKey: jobNote.runKey ?? before?.runKey,
+  };
+}
+
+const isOver = (word: string | undefined) => word !== undefined && isTerminalWord(word);
+
+/** The run key of a job whose graph is unknown. */
+export function workflowKey(workflowId: string): string {
+  return `workflow ${workflowId}`;
+}
+
+export function rowOf({ item, isExact, memberId, kinds, inputs, runKey }: StoredJob) {
+  const { runMs, state } = toJobView(item);
+  return {
+    isExact,
+    memberId,
+    runMs: runMs === undefined ? null : Math.round(runMs),
+    kinds: kinds.join(","),
+    item: writeExactJson(item),
+    inputs,
+    // A run that did not complete says nothing about the duration of others.
+    runKey: state === "failed" || state === "cancelled" ? null : (runKey ?? (item.workflow_id ? workflowKey(item.workflow_id) : null)),
+    runner: item.runner_id ?? null,
+  };
+}
+
+export function indexed({ item, memberId, kinds, inputs = "" }: Pick<StoredJob, "item" | "memberId" | "kinds" | "inputs">): string {
+  const { error } = toJobView(item);
+  const marks = [
+    markOf("state", toJobState(item.status)),
+    ...(memberId === undefined ? [] : [markOf("member", memberId)]),
+    ...(item.workflow_id === undefined ? [] : [markOf("workflow", item.workflow_id)]),
+    ...kinds.map((kind) => markOf("output", kind)),
+  ];
+  const errorText = error && [error.nodeType, error.type, error.lateValidation?.message ?? error.message].filter(Boolean).join(": ");
+  return bodyOf(marks, [...(errorText ? [errorText] : []), inputs]);
+}

@@ -1,0 +1,187 @@
+// Searches the job index of one connection, by words in errors, inputs, and names of workflows and people.
+
+import "server-only";
+import { type RawBuilder, sql } from "kysely";
+import { type JobState } from "@/lib/contract/jobs/job-list";
+import { type JobListItem, type JobsQuery } from "@/lib/contract/schemas/job";
+import { type Database } from "../database";
+import { dialectOf, type Term } from "../dialect";
+import { firstKey, MS_OF_KEY, readItem, workflowKey } from "./index-entry";
+import { fold, markOf, pieceOf } from "./index-words";
+import { findConnectionNumber } from "./job-index-store";
+
+export type IndexQuery = Pick<JobsQuery, "status" | "workflow_id" | "output_type" | "sort_by" | "sort_order" | "offset" | "limit"> & {
+  words: readonly string[];
+  memberId?: string;
+  fromMs?: number;
+  toMs?: number;
+};
+
+/** If a word occurs in more names than this, only the first ones are considered. */
+const MAX_NAMES = 200;
+const MAX_PEOPLE = 500;
+const MAX_EXCERPT = 200;
+/** If a page has jobs of more workflows, only the first ones get figures. */
+const MAX_RUN_KEYS = 100;
+/** Enough for a few runners. */
+const MAX_RUNS_PER_KEY = 60;
+const LAST_MS = Number.MAX_SAFE_INTEGER;
+const QUARTER_MS = sql.lit(15 * 60_000);
+
+type LaterRun = { jobId: string; runKey?: string; workflowId?: string };
+export type EarlierRun = { runner?: string; runMs: number };
+
+export function createIndexSearch(database: Database) {
+  const { selectMatchingKeys, textRows } = dialectOf(database);
+
+  /** A word in a job's texts, or in the current name of its workflow or its member. */
+  function wordTerm(word: string, named: Named): Term {
+    const matching = (names: Named["workflows"]) => names.filter(({ name }) => name.includes(word)).slice(0, MAX_NAMES);
+    const marks = [
+      ...matching(named.workflows).map(({ id }) => markOf("workflow", id)),
+      ...matching(named.members).map(({ id }) => markOf("member", id)),
+    ];
+    return [word, ...marks].map(pieceOf);
+  }
+
+  async function namesFor(connectionId: string): Promise<Named> {
+    const [workflows, members] = await Promise.all([
+      database.selectFrom("workflowNames").select(["workflowId as id", "name"]).where("connectionId", "=", connectionId).execute(),
+      people(connectionId),
+    ]);
+    const folded = (names: Named["workflows"]) => names.map(({ id, name }) => ({ id, name: fold(name) }));
+    return { workflows: folded(workflows), members: folded(members) };
+  }
+
+  /** Jumps from one id to the next in the index: a connection has many jobs and few people. */
+  async function people(connectionId: string): Promise<{ id: string; name: string }[]> {
+    const { rows } = await sql<{ id: string; name?: string }>`
+      WITH RECURSIVE of (number, id) AS (
+        SELECT number, (SELECT min(member_id) FROM ledger_jobs WHERE ledger_jobs.number = ledger_connections.number AND member_id IS NOT NULL)
+        FROM ledger_connections WHERE connection_id = ${connectionId}
+        UNION ALL
+        SELECT number, (SELECT min(member_id) FROM ledger_jobs WHERE ledger_jobs.number = of.number AND member_id > of.id)
+        FROM of WHERE id IS NOT NULL
+      )
+      SELECT of.id, coalesce(members.name, (SELECT member_name FROM audit WHERE member_id = of.id ORDER BY id DESC LIMIT 1)) AS name
+      FROM of LEFT JOIN members ON members.id = of.id WHERE of.id IS NOT NULL LIMIT ${sql.lit(MAX_PEOPLE)}`.execute(database);
+    return rows
+      .flatMap(({ id, name }) => (name === undefined ? [] : [{ id, name }]))
+      .sort((item, other) => item.name.localeCompare(other.name));
+  }
+
+  return {
+    /** The beginnings of these jobs' input texts. Jobs without any are absent. */
+    async excerpts(connectionId: string, jobIds: readonly string[]): Promise<Map<string, string>> {
+      if (jobIds.length === 0) return new Map();
+      const { rows } = await sql<{ jobId: string; text: string }>`
+        SELECT job_id, substr(inputs, 1, ${sql.lit(MAX_EXCERPT)}) AS text FROM ledger_jobs JOIN ledger_connections USING (number)
+        WHERE connection_id = ${connectionId} AND inputs <> '' AND job_id IN (SELECT value FROM ${textRows(jobIds)})`.execute(database);
+      return new Map(rows.map((row) => [row.jobId, row.text]));
+    },
+
+    /**
+     * Completed runs by job, newest first: those with its run key, then those of its workflow whose graphs are unknown. Reads the run keys
+     * that are not given.
+     */
+    async earlierRuns(connectionId: string, jobs: readonly LaterRun[]): Promise<Map<string, EarlierRun[][]>> {
+      const number = await findConnectionNumber(database, connectionId);
+      if (number === undefined) return new Map();
+      const unknown = jobs.flatMap(({ jobId, runKey }) => (runKey === undefined ? [jobId] : []));
+      const builder = sql<{ jobId: string; runKey: string }>`
+        SELECT job_id, run_key FROM ledger_jobs
+        WHERE number = ${number} AND run_key IS NOT NULL AND job_id IN (SELECT value FROM ${textRows(unknown)})`;
+      const found = unknown.length === 0 ? [] : (await builder.execute(database)).rows;
+      const storedKeys = new Map(found.map(({ jobId, runKey }) => [jobId, runKey]));
+      const keysOf = ({ jobId, runKey = storedKeys.get(jobId), workflowId }: LaterRun) =>
+        [runKey, workflowId && workflowKey(workflowId)].filter((key) => !!key);
+      const distinct = [...new Set(jobs.flatMap(keysOf))].slice(0, MAX_RUN_KEYS);
+      if (distinct.length === 0) return new Map();
+      const runs = distinct.map(
+        (key) => sql`SELECT * FROM (
+          SELECT run_key, runner, run_ms FROM ledger_jobs
+          WHERE number = ${number} AND run_key = ${key} AND run_ms IS NOT NULL ORDER BY key DESC LIMIT ${sql.lit(MAX_RUNS_PER_KEY)}) AS runs`,
+      );
+      const { rows } = await sql<EarlierRun & { runKey: string }>`${sql.join(runs, sql` UNION ALL `)}`.execute(database);
+      const byKey = new Map(distinct.map((key) => [key, rows.filter(({ runKey }) => runKey === key)]));
+      return new Map(jobs.map((job) => [job.jobId, keysOf(job).map((key) => byKey.get(key) ?? [])]));
+    },
+
+    /** `texts`: each job's input texts, in the order of the jobs. */
+    async search(connectionId: string, question: IndexQuery): Promise<{ jobs: JobListItem[]; texts: string[]; total: number }> {
+      const number = await findConnectionNumber(database, connectionId);
+      if (number === undefined) return { jobs: [], texts: [], total: 0 };
+      const named = question.words.length > 0 ? await namesFor(connectionId) : { workflows: [], members: [] };
+      const words = question.words.map((word) => wordTerm(word, named));
+      const terms = [...words, ...filterTerms(question)];
+      const from = firstKey(number, question.fromMs ?? 0);
+      const to = firstKey(number, question.toMs ?? LAST_MS);
+      const matching = (terms: readonly Term[]) =>
+        terms.length === 0 ? sql`SELECT key FROM ledger_jobs WHERE key >= ${from} AND key < ${to}` : selectMatchingKeys(terms, from, to);
+      const [id, ...others] = question.words;
+      const builder =
+        id !== undefined && others.length === 0 && isBeginningOfId(id)
+          ? sql`${matching(terms)} UNION SELECT key FROM (${matching(filterTerms(question))}) AS filtered WHERE key IN (${beginningWith(number, id)})`
+          : matching(terms);
+      const count = await sql<{ n: number }>`SELECT count(*) AS n FROM (${builder}) AS found`.execute(database);
+      const page = await pageOf(builder, question).execute(database);
+      const texts = page.rows.map(({ inputs }) => inputs ?? "");
+      return { jobs: page.rows.map(({ item }) => readItem(item)), texts, total: count.rows[0]?.n ?? 0 };
+    },
+
+    /** Number of jobs of a state per quarter of an hour, because time zones differ by quarters. Read only from the index. */
+    async countByTime(connectionId: string, state: JobState, { fromMs, toMs }: { fromMs: number; toMs: number }) {
+      const number = await findConnectionNumber(database, connectionId);
+      if (number === undefined) return [];
+      const { rows } = await sql<{ ms: number; count: number }>`
+        SELECT ${MS_OF_KEY} / ${QUARTER_MS} * ${QUARTER_MS} AS ms, count(*) AS count FROM (
+          ${selectMatchingKeys([[markOf("state", state)]], firstKey(number, fromMs), firstKey(number, toMs))}
+        ) AS found GROUP BY 1`.execute(database);
+      return rows;
+    },
+
+    people,
+
+    async hasManySubmitters(connectionId: string): Promise<boolean> {
+      const of = (end: "min" | "max") =>
+        sql`(SELECT ${sql.raw(end)}(member_id) FROM ledger_jobs WHERE number = of.number AND member_id IS NOT NULL)`;
+      const { rows } = await sql<{ many: unknown }>`
+        SELECT ${of("min")} < ${of("max")} AS many FROM ledger_connections AS of WHERE connection_id = ${connectionId}`.execute(database);
+      return Number(rows[0]?.many) === 1;
+    },
+  };
+}
+
+/** Lists show the first eight characters of a job's id. */
+function isBeginningOfId(word: string): boolean {
+  return /^[0-9a-z][0-9a-z_-]{5,199}$/.test(word);
+}
+
+function beginningWith(number: number, id: string): RawBuilder<unknown> {
+  const last = String.fromCodePoint(0xffff);
+  return sql`SELECT key FROM ledger_jobs WHERE number = ${number} AND job_id >= ${id} AND job_id < ${id + last} LIMIT ${sql.lit(MAX_NAMES)}`;
+}
+
+type Named = { workflows: { id: string; name: string }[]; members: { id: string; name: string }[] };
+
+function filterTerms({ status, workflow_id: workflow, output_type: output, memberId }: IndexQuery): Term[] {
+  return [
+    ...(status && status.length > 0 ? [status.map((state) => markOf("state", state))] : []),
+    ...(memberId === undefined ? [] : [[markOf("member", memberId)]]),
+    ...(workflow === undefined ? [] : [[markOf("workflow", workflow)]]),
+    ...(output === undefined ? [] : [[markOf("output", output)]]),
+  ];
+}
+
+type FoundRow = { item: string; inputs?: string };
+
+function pageOf(builder: RawBuilder<unknown>, { sort_by: by, sort_order: order, limit, offset }: IndexQuery) {
+  const direction = sql.raw(order === "asc" ? "ASC" : "DESC");
+  if (by === "execution_time") {
+    return sql<FoundRow>`
+      SELECT item, inputs FROM (${builder}) AS found JOIN ledger_jobs USING (key)
+      ORDER BY run_ms IS NULL, run_ms ${direction}, key ${direction} LIMIT ${limit} OFFSET ${offset}`;
+  }
+  return sql<FoundRow>`
+    SELECT item, inputs FROM (${builder} ORDER BY key ${direction} LIMIT ${limit} OFFSET ${offset}) AS found JOIN ledger_jobs USING (key) ORDER BY key ${direction}`;
+}

@@ -1,0 +1,271 @@
+// Webhooks of connections, their deliveries, and what is known of the connections they watch. Addresses and secrets are stored sealed.
+
+import "server-only";
+import { randomUUID } from "node:crypto";
+import { type RawBuilder, sql } from "kysely";
+import { z } from "zod";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { parseJson } from "@/lib/contract/json/parse-json";
+import { type WebhookEvent, webhookEvents } from "@/lib/contract/webhook-events";
+import { type Sealed } from "./connections";
+import { type Database, deleteBefore, hasEffect } from "./database";
+import { dialectOf } from "./dialect";
+import { type Row } from "./tables";
+
+export type Webhook = Omit<Row<"webhooks">, "events" | "ringKeyId" | "ciphertext"> & { events: WebhookEvent[]; sealed: Sealed };
+export type Delivery = Row<"webhookDeliveries">;
+export type NewDelivery = Pick<Delivery, "webhookId" | "eventId" | "type" | "body" | "giveUpAt"> & { createdAt: number };
+/** The next attempt is due in `retryMs`, or at `retryAt`; without both there is none. */
+export type Attempt = Required<Pick<Delivery, "state" | "lastAt" | "durationMs">> &
+  Partial<Pick<Delivery, "status" | "problem" | "response">> & { retryMs?: number; retryAt?: number };
+export type WebhookStore = ReturnType<typeof createWebhookStore>;
+
+const KEPT_MS = 7 * 24 * 60 * 60_000;
+const MAX_DELIVERIES = 1000;
+/** Longer than an attempt. Afterwards another process may send it. */
+const SEND_LEASE_MS = 30_000;
+const eventsSchema = z.array(z.enum(webhookEvents)).catch([]);
+
+export function createWebhookStore(database: Database) {
+  const { currentTime } = dialectOf(database);
+  const later = (now: number, ms: number): RawBuilder<number> => sql<number>`${currentTime(now)} + ${Math.round(ms)}`;
+  const enabled = database.selectFrom("webhooks").select("id").where("isEnabled", "=", true);
+
+  async function deleteBeyondLimit(trx: Database, webhookId: string): Promise<void> {
+    const beyond = trx
+      .selectFrom("webhookDeliveries")
+      .select("id")
+      .where("webhookId", "=", webhookId)
+      // Those that still wait are the last to be deleted.
+      .orderBy((order) => order.case().when("nextAt", "is", null).then(1).else(0).end())
+      .orderBy("createdAt", "desc")
+      .offset(MAX_DELIVERIES)
+      .limit(MAX_DELIVERIES);
+    await trx.deleteFrom("webhookDeliveries").where("id", "in", beyond).execute();
+  }
+
+  /** Deliveries that waited for a disabled webhook until their time was over. */
+  async function giveUpPaused(now: number): Promise<void> {
+    const late = database.updateTable("webhookDeliveries").set({ state: "failed", nextAt: null });
+    // One that is being sent has a lease, which reaches into the future.
+    const isFree = late.where("state", "=", "pending").where("giveUpAt", "<", now).where("nextAt", "<=", currentTime(now));
+    await isFree.where("webhookId", "not in", enabled).execute();
+  }
+
+  async function add(trx: Database, deliveries: readonly NewDelivery[], now: number, leaseMs = 0): Promise<Delivery[]> {
+    const claimed = { state: "pending", attempts: 0, nextAt: later(now, leaseMs) } as const;
+    const rows = deliveries.map((delivery) => ({ ...delivery, ...claimed, id: randomUUID() }));
+    const added: Delivery[] = [];
+    for (const row of rows) {
+      // An event that was detected twice is added once.
+      const insert = trx.insertInto("webhookDeliveries").values(row);
+      const made = await insert
+        .onConflict((conflict) => conflict.columns(["webhookId", "eventId"]).doNothing())
+        .returningAll()
+        .executeTakeFirst();
+      if (made) added.push(made);
+    }
+    for (const id of new Set(added.map(({ webhookId }) => webhookId))) await deleteBeyondLimit(trx, id);
+    return added;
+  }
+
+  return {
+    async create(webhook: Webhook): Promise<void> {
+      await forgetUnwatched();
+      await database.insertInto("webhooks").values(toRow(webhook)).execute();
+    },
+
+    async get(id: string): Promise<Webhook | undefined> {
+      const row = await database.selectFrom("webhooks").selectAll().where("id", "=", id).executeTakeFirst();
+      return row && toWebhook(row);
+    },
+
+    async list(): Promise<Webhook[]> {
+      return (await database.selectFrom("webhooks").selectAll().orderBy("createdAt").orderBy("id").execute()).map(toWebhook);
+    },
+
+    /** `before`: as it was read; a change that was made meanwhile is not lost. */
+    async change(before: Webhook, after: Webhook, now: number): Promise<boolean> {
+      // What happened while a webhook was disabled is not sent when it is enabled.
+      await forgetUnwatched();
+      await giveUpPaused(now);
+      const { id: _id, connectionId: _connectionId, createdAt: _createdAt, ...columns } = toRow(after);
+      const update = database.updateTable("webhooks").set({ ...columns, oldUntil: columns.oldUntil ?? null });
+      const isChanged = await hasEffect(update.where("id", "=", before.id).where("ciphertext", "=", before.sealed.ciphertext));
+      await forgetUnwatched();
+      return isChanged;
+    },
+
+    async remove(id: string): Promise<boolean> {
+      const isRemoved = await hasEffect(database.deleteFrom("webhooks").where("id", "=", id));
+      await forgetUnwatched();
+      return isRemoved;
+    },
+
+    /** The newest of each webhook. */
+    async lastDeliveries(): Promise<Map<string, { state: Delivery["state"]; at: number }>> {
+      const newest = database
+        .selectFrom("webhookDeliveries")
+        .select(["webhookId", (max) => max.fn.max("createdAt").as("at")])
+        .groupBy("webhookId");
+      const rows = await database
+        .selectFrom("webhookDeliveries as delivery")
+        .innerJoin(newest.as("newest"), (join) =>
+          join.onRef("newest.webhookId", "=", "delivery.webhookId").onRef("newest.at", "=", "delivery.createdAt"),
+        )
+        .select(["delivery.webhookId", "delivery.state", "delivery.createdAt as at"])
+        .execute();
+      return new Map(rows.map(({ webhookId, state, at }) => [webhookId, { state, at }]));
+    },
+
+    /** The newest first. */
+    listDeliveries(webhookId: string, limit: number): Promise<Delivery[]> {
+      const own = database.selectFrom("webhookDeliveries").selectAll().where("webhookId", "=", webhookId);
+      return own.orderBy("createdAt", "desc").orderBy("id").limit(limit).execute();
+    },
+
+    /** Claimed for this process, which sends it at once. */
+    async addClaimed(delivery: NewDelivery, now: number): Promise<Delivery | undefined> {
+      return (await database.transaction().execute((trx) => add(trx, [delivery], now, SEND_LEASE_MS)))[0];
+    },
+
+    /** Takes the next due delivery for this process, but none of the webhooks `except`. */
+    async claimDue(now: number, except: readonly string[]): Promise<Delivery | undefined> {
+      const due = (alias: RawBuilder<number>) => sql<boolean>`${sql.ref("nextAt")} <= ${alias}`;
+      const next = database
+        .selectFrom("webhookDeliveries")
+        .select("id")
+        .where("state", "=", "pending")
+        .where(due(currentTime(now)))
+        .where("webhookId", "in", enabled)
+        .$if(except.length > 0, (query) => query.where("webhookId", "not in", [...except]))
+        .orderBy("nextAt")
+        .limit(1);
+      return (
+        database
+          .updateTable("webhookDeliveries")
+          .set({ nextAt: later(now, SEND_LEASE_MS) })
+          .where("id", "=", next)
+          // Another process may have claimed it in between.
+          .where(due(currentTime(now)))
+          .returningAll()
+          .executeTakeFirst()
+      );
+    },
+
+    /** Claims this delivery for one attempt, in any state. `scheduledAt`: its earlier due time. */
+    async claim(webhookId: string, id: string, now: number): Promise<{ delivery: Delivery; scheduledAt: number | undefined } | undefined> {
+      const scheduled = database.selectFrom("webhookDeliveries").select("nextAt").where("id", "=", id).where("webhookId", "=", webhookId);
+      const before = await scheduled.executeTakeFirst();
+      const update = database
+        .updateTable("webhookDeliveries")
+        .set({ nextAt: later(now, SEND_LEASE_MS) })
+        .where("id", "=", id);
+      const delivery = before && (await update.returningAll().executeTakeFirst());
+      return delivery && { delivery, scheduledAt: before.nextAt };
+    },
+
+    /** Undefined if another process has claimed it after the lease ended. */
+    async finish({ id, nextAt }: Delivery, { retryMs, retryAt, ...attempt }: Attempt, now: number): Promise<Delivery | undefined> {
+      return database
+        .updateTable("webhookDeliveries")
+        .set((row) => ({
+          ...attempt,
+          status: attempt.status ?? null,
+          problem: attempt.problem ?? null,
+          response: attempt.response ?? null,
+          attempts: row("attempts", "+", 1),
+          nextAt: retryMs === undefined ? (retryAt ?? null) : later(now, retryMs),
+        }))
+        .where("id", "=", id)
+        .where("nextAt", "=", nextAt ?? 0)
+        .returningAll()
+        .executeTakeFirst();
+    },
+
+    /** Undoes a claim when the process stops. The delivery is due at once, or at `retryAt`. */
+    async release({ id, nextAt }: Delivery, now: number, retryAt?: number): Promise<void> {
+      const update = database.updateTable("webhookDeliveries").set({ nextAt: retryAt ?? currentTime(now) });
+      await update
+        .where("id", "=", id)
+        .where("nextAt", "=", nextAt ?? 0)
+        .execute();
+    },
+
+    /** Milliseconds until a delivery is due; undefined if none waits. */
+    async dueIn(now: number): Promise<number | undefined> {
+      const row = await database
+        .selectFrom("webhookDeliveries")
+        .select(sql<number | undefined>`min(next_at) - ${currentTime(now)}`.as("ms"))
+        .where("state", "=", "pending")
+        .where("webhookId", "in", enabled)
+        .executeTakeFirst();
+      return row?.ms === undefined ? undefined : Number(row.ms);
+    },
+
+    /** Enabled webhooks by connection. */
+    async watched(): Promise<Map<string, Webhook[]>> {
+      const rows = await database.selectFrom("webhooks").selectAll().where("isEnabled", "=", true).execute();
+      const byConnection = new Map<string, Webhook[]>();
+      for (const webhook of rows.map(toWebhook))
+        byConnection.set(webhook.connectionId, [...(byConnection.get(webhook.connectionId) ?? []), webhook]);
+      return byConnection;
+    },
+
+    /** Takes or renews the watch of a connection. Undefined while another process holds it. A new watch has an empty state. */
+    async takeWatch(connectionId: string, { holder, ms, now }: { holder: string; ms: number; now: number }): Promise<string | undefined> {
+      const row = await database
+        .insertInto("webhookWatches")
+        .values({ connectionId, holder, state: "", heldUntil: later(now, ms) })
+        .onConflict((conflict) =>
+          conflict
+            .column("connectionId")
+            .doUpdateSet({ holder, heldUntil: later(now, ms) })
+            .where(({ eb, or }) => or([eb("webhookWatches.holder", "=", holder), eb("webhookWatches.heldUntil", "<", currentTime(now))])),
+        )
+        .returning("state")
+        .executeTakeFirst();
+      return row?.state;
+    },
+
+    /** Stores the state, and deliveries for webhooks that are still enabled. Does nothing if another process has taken the watch. */
+    async recordWatch(
+      connectionId: string,
+      { holder, state, deliveries, now }: { holder: string; state: string; deliveries: readonly NewDelivery[]; now: number },
+    ): Promise<void> {
+      await database.transaction().execute(async (trx) => {
+        const own = trx.updateTable("webhookWatches").set({ state }).where("connectionId", "=", connectionId);
+        if (!(await hasEffect(own.where("holder", "=", holder))) || deliveries.length === 0) return;
+        const active = new Set((await trx.selectFrom("webhooks").select("id").where("isEnabled", "=", true).execute()).map(({ id }) => id));
+        await add(
+          trx,
+          deliveries.filter(({ webhookId }) => active.has(webhookId)),
+          now,
+        );
+      });
+    },
+
+    async prune(now: number): Promise<void> {
+      await giveUpPaused(now);
+      await deleteBefore(database, "webhookDeliveries", "createdAt", now - KEPT_MS);
+    },
+
+    async releaseWatches(holder: string): Promise<void> {
+      await database.updateTable("webhookWatches").set({ heldUntil: 0 }).where("holder", "=", holder).execute();
+    },
+  };
+
+  /** Later webhooks of these connections start with an empty state. */
+  async function forgetUnwatched(): Promise<void> {
+    const watched = database.selectFrom("webhooks").select("connectionId").where("isEnabled", "=", true);
+    await database.deleteFrom("webhookWatches").where("connectionId", "not in", watched).execute();
+  }
+}
+
+function toRow({ events, sealed, ...rest }: Webhook): Row<"webhooks"> {
+  return { ...rest, events: writeExactJson(events), ...sealed };
+}
+
+function toWebhook({ events, ringKeyId, ciphertext, ...rest }: Row<"webhooks">): Webhook {
+  return { ...rest, events: eventsSchema.parse(parseJson(events)), sealed: { ringKeyId, ciphertext } };
+}

@@ -1,0 +1,152 @@
+// Sends deliveries that are due, a few at a time, and retries them with exponential backoff. Processes on one database share the work.
+
+import "server-only";
+import { parseJson } from "@/lib/contract/json/parse-json";
+import { type DeliveryProblem, RETRY_HOURS } from "@/lib/contract/webhook-events";
+import { webhookPayloadSchema } from "@/lib/contract/webhooks";
+import { createLoop } from "@/lib/shared/async";
+import { codeOf } from "@/lib/shared/error-codes";
+import { telemetry } from "@/lib/shared/telemetry";
+import { type KeyRing } from "../keys/key-ring";
+import { type Log } from "../log";
+import { type Attempt, type Delivery, type Webhook, type WebhookStore } from "../store/webhooks";
+import { type Send } from "../upstream/send";
+import { readBeginning } from "../upstream/streams";
+import { toRequest } from "./messages";
+import { openTarget } from "./sealed-target";
+
+const MAX_IN_FLIGHT = 8;
+/** Limits what one slow receiver can delay. */
+const MAX_PER_WEBHOOK = 2;
+const TIMEOUT_MS = 10_000;
+const MAX_RESPONSE_BYTES = 2048;
+const POLL_MS = 5000;
+const PRUNE_EVERY_MS = 60 * 60_000;
+const FIRST_RETRY_MS = 10_000;
+const RETRY_FACTOR = 3;
+const MAX_RETRY_MS = 4 * 60 * 60_000;
+export const RETRY_FOR_MS = RETRY_HOURS * 60 * 60_000;
+
+type DelivererOptions = { webhooks: WebhookStore; ring: KeyRing; log: Log; now: () => number; send: Send; timeoutMs?: number };
+type Outcome = Pick<Attempt, "status" | "problem" | "response"> & { retryAfterMs?: number };
+
+export function createDeliverer({ webhooks, ring, log, now, send, timeoutMs = TIMEOUT_MS }: DelivererOptions) {
+  const stopping = new AbortController();
+  const inFlight = new Map<Promise<void>, string>();
+  let pruneAt = 0;
+  const loop = createLoop(
+    () =>
+      sendDue().catch((err: unknown) => {
+        log.error({ err }, "webhook delivery failed");
+        return POLL_MS;
+      }),
+    stopping.signal,
+  );
+
+  /** Returns the milliseconds until the next call. */
+  async function sendDue(): Promise<number> {
+    if (now() >= pruneAt) {
+      pruneAt = now() + PRUNE_EVERY_MS;
+      await webhooks.prune(now());
+    }
+    while (inFlight.size < MAX_IN_FLIGHT && !stopping.signal.aborted) {
+      const counts = new Map<string, number>();
+      for (const id of inFlight.values()) counts.set(id, (counts.get(id) ?? 0) + 1);
+      const busy = [...counts].filter(([, count]) => count >= MAX_PER_WEBHOOK).map(([id]) => id);
+      const delivery = await webhooks.claimDue(now(), busy);
+      if (!delivery) break;
+      const sending: Promise<void> = attempt(delivery)
+        .then(
+          () => undefined,
+          (err: unknown) => log.error({ err, webhookId: delivery.webhookId }, "webhook delivery failed"),
+        )
+        .finally(() => {
+          inFlight.delete(sending);
+          loop.wake();
+        });
+      inFlight.set(sending, delivery.webhookId);
+    }
+    // The end of each attempt wakes the loop.
+    if (inFlight.size > 0) return POLL_MS;
+    return Math.min(POLL_MS, Math.max(50, (await webhooks.dueIn(now())) ?? POLL_MS));
+  }
+
+  /** `resent`: an attempt on demand, which doesn't change the schedule. */
+  async function attempt(delivery: Delivery, resent?: { scheduledAt: number | undefined }): Promise<Delivery | undefined> {
+    const webhook = await webhooks.get(delivery.webhookId);
+    if (!webhook) return undefined;
+    const lastAt = now();
+    const startedMs = performance.now();
+    const outcome = await exchange(webhook, delivery);
+    if (stopping.signal.aborted && outcome.status === undefined) return void (await webhooks.release(delivery, now(), resent?.scheduledAt));
+    const { retryAfterMs: _retryAfterMs, ...facts } = outcome;
+    const durationMs = Math.round(performance.now() - startedMs);
+    const hasFailed = outcome.problem !== undefined;
+    const retryMs = hasFailed && !resent ? retryIn(delivery, outcome, now()) : undefined;
+    const retryAt = hasFailed && delivery.state === "pending" ? resent?.scheduledAt : undefined;
+    const state = !hasFailed ? "delivered" : retryMs === undefined && retryAt === undefined ? "failed" : "pending";
+    telemetry().metrics?.count("lightdesk_webhook_attempts_total", { outcome: outcome.problem ?? "delivered" });
+    return webhooks.finish(delivery, { ...facts, state, lastAt, durationMs, retryMs, retryAt }, now());
+  }
+
+  async function exchange(webhook: Webhook, { eventId, body }: Delivery): Promise<Outcome> {
+    const target = openTarget(ring, webhook);
+    const payload = webhookPayloadSchema.safeParse(parseJson(body)).data;
+    if (!target || !payload) return { problem: "sealed" };
+    const isOldSecretValid = target.oldSecret !== undefined && (webhook.oldUntil ?? 0) > now();
+    const secrets = [target.secret, ...(isOldSecretValid ? [target.oldSecret ?? ""] : [])];
+    const {
+      url,
+      headers,
+      body: sent,
+    } = toRequest({ id: eventId, payload, body, format: webhook.format, url: target.url, secrets, now: now() });
+    const timeout = AbortSignal.timeout(timeoutMs);
+    const signal = AbortSignal.any([timeout, stopping.signal]);
+    try {
+      const answer = await send(new Request(url, { method: "POST", headers, body: sent, signal, redirect: "manual" }));
+      const response = await readExcerpt(answer.body, signal);
+      const { status } = answer;
+      if (status >= 200 && status < 300) return { status, response };
+      const retryAfterMs = Number(answer.headers.get("retry-after") ?? Number.NaN) * 1000;
+      const problem = status >= 300 && status < 400 ? "redirected" : "status";
+      return { status, response, problem, ...(Number.isFinite(retryAfterMs) && { retryAfterMs }) };
+    } catch (error) {
+      return { problem: timeout.aborted ? "timeout" : problemOf(error) };
+    }
+  }
+
+  return {
+    start: loop.start,
+    /** A delivery was added, or a webhook changed. */
+    wake: loop.wake,
+    /** Sends a claimed delivery once. Undefined if it was deleted. */
+    attempt,
+    async stop(): Promise<void> {
+      stopping.abort();
+      await Promise.all([loop.ended(), ...inFlight.keys()]);
+    },
+  };
+}
+
+/** Undefined: no more attempts. Status 410 means that the receiver is gone. */
+function retryIn({ attempts, giveUpAt }: Delivery, { status, retryAfterMs = 0 }: Outcome, now: number): number | undefined {
+  const leftMs = giveUpAt - now;
+  if (leftMs <= 0 || status === 410) return undefined;
+  const backOffMs = Math.min(MAX_RETRY_MS, FIRST_RETRY_MS * RETRY_FACTOR ** Math.min(attempts, 20));
+  // Jitter spreads the retries after an outage.
+  const jitteredMs = backOffMs * (0.9 + Math.random() * 0.2);
+  return Math.min(leftMs, Math.max(jitteredMs, Math.min(retryAfterMs, MAX_RETRY_MS)));
+}
+
+function problemOf(error: unknown): DeliveryProblem {
+  const codes = [codeOf(error), error instanceof Error ? codeOf(error.cause) : undefined];
+  return codes.includes("FORBIDDEN_ADDRESS") ? "forbidden" : "unreachable";
+}
+
+/** Reads the beginning of a response. */
+async function readExcerpt(source: ReadableStream<Uint8Array> | null, signal: AbortSignal): Promise<string> {
+  return new TextDecoder()
+    .decode(await readBeginning(source, MAX_RESPONSE_BYTES, { signal }))
+    .replaceAll(/[\p{Cc}\p{Cs}]/gu, " ")
+    .trim();
+}

@@ -1,0 +1,252 @@
+// Detects the events of one connection by comparing its current state with the stored one.
+
+import "server-only";
+import { createHash } from "node:crypto";
+import { z } from "zod";
+import { CONNECTION_PARAMETER } from "@/lib/contract/console";
+import { type Failure } from "@/lib/contract/failure";
+import { toJobState } from "@/lib/contract/jobs/job-list";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { isObject, objectOf } from "@/lib/contract/json/json";
+import { own } from "@/lib/contract/json/own";
+import { operations } from "@/lib/contract/operations";
+import { type JobListItem } from "@/lib/contract/schemas/job";
+import { errorLine, type JobErrorView, toJobView } from "@/lib/contract/views/job-view";
+import { type WebhookEvent } from "@/lib/contract/webhook-events";
+import { type WebhookPayload } from "@/lib/contract/webhooks";
+import { callForBrowser } from "../answers/process-response";
+import { type Composition } from "../composition-type";
+import { type Unattended } from "../connections/access";
+import { consoleUrl } from "../env";
+import { textsOf } from "../job-index/job-notes";
+import { type Connection } from "../store/connections";
+import { type NewDelivery, type Webhook } from "../store/webhooks";
+import { isEmbedded } from "../upstream/send";
+import { RETRY_FOR_MS } from "./deliver";
+import { batchesStateSchema, findEndedBatches } from "./detect-batches";
+import { findEndedJobs, jobsStateSchema } from "./detect-jobs";
+
+const BUSY_EVERY_MS = 2000;
+const IDLE_EVERY_MS = 10_000;
+const DOWN_EVERY_MS = 15_000;
+const MAX_WAIT_MS = 60_000;
+/** A restarting service is not down yet. */
+const FAILURES_UNTIL_DOWN = 3;
+const MAX_PROMPT = 200;
+/** An error message that contains this much of a prompt quotes it. */
+const QUOTED_CHARACTERS = 60;
+
+export const watchStateSchema = z.object({
+  /** When it was last stored, exact to a minute. */
+  atMs: z.number(),
+  /** Address and key of the service: ids are valid only there. */
+  place: z.string(),
+  jobs: jobsStateSchema.optional(),
+  batches: batchesStateSchema.optional(),
+  failing: z.object({ sinceMs: z.number(), count: z.int(), isTold: z.boolean() }).optional(),
+  /** When runners became unreachable, by id. */
+  runners: z.record(z.string(), z.number()),
+});
+type WatchState = z.output<typeof watchStateSchema>;
+/** `id`: the same for every detection of the event. */
+type DetectedEvent = { id: readonly (string | number)[]; payload: WebhookPayload; prompt?: string };
+type CheckResult = { state: WatchState; detected: DetectedEvent[]; waitMs: number };
+
+type CheckInput = { composition: Composition; webhooks: readonly Webhook[]; before: WatchState | undefined; signal: AbortSignal };
+
+export async function checkConnection(input: CheckInput, access: Unattended): Promise<CheckResult> {
+  const { composition, webhooks, before, signal } = input;
+  const { connection, fingerprint = "" } = access;
+  const { now } = composition;
+  const place = `${connection.baseUrl} ${fingerprint}`;
+  const jobsBefore = before?.place === place ? before.jobs : undefined;
+  const listedAt = now();
+  const jobs = await findEndedJobs(access, jobsBefore, signal);
+  if (!jobs.ok) return checkFailure(input, connection, jobs.failure);
+  const connectionRef = connectionOf(connection);
+  const timestamp = isoOf(now());
+  const detected: DetectedEvent[] = [];
+  if (before?.failing?.isTold) {
+    const { sinceMs } = before.failing;
+    const data = {
+      connection: connectionRef,
+      since: isoOf(sinceMs),
+      downMs: now() - sinceMs,
+      url: pageOf(composition, "/", connection.id),
+    };
+    detected.push({ id: ["connection.up", connection.id, sinceMs], payload: { type: "connection.up", timestamp, data } });
+  }
+  for (const job of jobs.value.ended) {
+    const event = await jobEvent(input, access, job, timestamp);
+    if (event) detected.push(event);
+  }
+  const { open } = jobs.value.state;
+  const batches = webhooks.some(({ events }) => events.includes("batch.ended"))
+    ? await findEndedBatches({
+        jobLabels: composition.store.jobLabels,
+        connectionId: connection.id,
+        before: (jobsBefore && before?.batches) ?? [],
+        ended: jobs.value.ended,
+        open,
+        listedAt,
+      })
+    : undefined;
+  for (const { newestJobId, workflowId, ...batch } of batches?.ended ?? []) {
+    const url = pageOf(composition, "/jobs", connection.id, workflowId === undefined ? {} : { workflow_id: workflowId });
+    const data = { connection: connectionRef, batch, url };
+    detected.push({ id: ["batch.ended", connection.id, batch.id, newestJobId], payload: { type: "batch.ended", timestamp, data } });
+  }
+  const wasBusy = (jobsBefore?.open.length ?? 0) > 0 || jobs.value.ended.length > 0;
+  if (wasBusy && open.length === 0) {
+    const data = { connection: connectionRef, url: pageOf(composition, "/queue", connection.id) };
+    detected.push({ id: ["queue.idle", connection.id, jobs.value.newestId ?? ""], payload: { type: "queue.idle", timestamp, data } });
+  }
+  const runners = await checkRunners(input, connection, timestamp);
+  const atMs = before && now() - before.atMs < MAX_WAIT_MS ? before.atMs : now();
+  const state = { atMs, place, jobs: jobs.value.state, batches: batches?.state, runners: runners.state };
+  return { state, detected: [...detected, ...runners.detected], waitMs: open.length > 0 ? BUSY_EVERY_MS : IDLE_EVERY_MS };
+}
+
+export function checkFailure({ composition, before, signal }: CheckInput, connection: Connection, failure: Failure): CheckResult {
+  const { now } = composition;
+  // Renewed, so that a long outage stays one outage.
+  const atMs = before && now() - before.atMs < MAX_WAIT_MS ? before.atMs : now();
+  const state = { place: "", runners: {}, ...before, atMs };
+  if (failure.code === "RATE_LIMITED" || signal.aborted)
+    return { state, detected: [], waitMs: Math.min(MAX_WAIT_MS, failure.retryAfterMs ?? IDLE_EVERY_MS) };
+  const { sinceMs = now(), count = 0, isTold = false } = state.failing ?? {};
+  const isDown = count + 1 >= FAILURES_UNTIL_DOWN;
+  const data = {
+    connection: connectionOf(connection),
+    since: isoOf(sinceMs),
+    failure: { code: failure.code, message: failure.message },
+    url: pageOf(composition, "/settings", connection.id),
+  };
+  const payload = { type: "connection.down", timestamp: isoOf(now()), data } as const;
+  // The count stops there, so that an outage is stored once.
+  const failing = { sinceMs, count: Math.min(count + 1, FAILURES_UNTIL_DOWN), isTold: isDown };
+  return {
+    state: { ...state, failing },
+    detected: isDown && !isTold ? [{ id: ["connection.down", connection.id, sinceMs], payload }] : [],
+    waitMs: isDown ? DOWN_EVERY_MS : BUSY_EVERY_MS,
+  };
+}
+
+/** Only the embedded service has runners. */
+async function checkRunners({ composition, webhooks, before }: CheckInput, connection: Connection, timestamp: string) {
+  const isWanted = webhooks.some(({ events }) => events.includes("runner.down") || events.includes("runner.up"));
+  const detected: DetectedEvent[] = [];
+  const down = new Map<string, number>();
+  if (!isWanted || !isEmbedded(connection.baseUrl)) return { detected, state: {} };
+  for (const { id, label, state: word, reason } of await composition.serviceRunners().list()) {
+    const sinceMs = own(before?.runners, id);
+    const isDown = word === "unreachable" || word === "set_aside";
+    // A runner that is being checked or is paused is in neither state.
+    const isUp = word === "ready" || word === "draining";
+    const downMs = sinceMs ?? composition.now();
+    if (isDown || (sinceMs !== undefined && !isUp)) down.set(id, downMs);
+    const data = {
+      connection: connectionOf(connection),
+      runner: { id, label },
+      since: isoOf(downMs),
+      url: pageOf(composition, "/settings/runners", connection.id),
+    };
+    if (isDown && sinceMs === undefined) {
+      const payload = { type: "runner.down", timestamp, data: { ...data, ...(reason && { failure: reason }) } } as const;
+      detected.push({ id: ["runner.down", connection.id, id, downMs], payload });
+    }
+    if (isUp && sinceMs !== undefined) {
+      const payload = { type: "runner.up", timestamp, data: { ...data, downMs: composition.now() - sinceMs } } as const;
+      detected.push({ id: ["runner.up", connection.id, id, sinceMs], payload });
+    }
+  }
+  return { detected, state: Object.fromEntries(down) };
+}
+
+async function jobEvent(
+  { composition, webhooks, signal }: CheckInput,
+  access: Unattended,
+  job: JobListItem,
+  timestamp: string,
+): Promise<DetectedEvent | undefined> {
+  const state = toJobState(job.status);
+  if (state !== "completed" && state !== "failed") return undefined;
+  const type = `job.${state}` as const;
+  const recipients = webhooks.filter(({ events }) => events.includes(type));
+  if (recipients.length === 0) return undefined;
+  const { connection } = access;
+  const view = toJobView(job);
+  const texts =
+    state === "failed" || recipients.some(({ includesPrompts }) => includesPrompts) ? await readTexts(access, job.id, signal) : [];
+  const { createdAtMs, startedAtMs, endedAtMs, queueWaitMs, runMs, outputsCount, error } = view;
+  const data = {
+    connection: connectionOf(connection),
+    job: {
+      id: job.id,
+      state,
+      name: (job.job_label || job.workflow_name) ?? job.id,
+      ...(job.job_label && { label: job.job_label }),
+      ...(job.workflow_name !== undefined && { workflow: job.workflow_name }),
+      ...(job.submitted_by !== undefined && { member: job.submitted_by }),
+      ...(createdAtMs !== undefined && { createdAt: isoOf(createdAtMs) }),
+      ...(startedAtMs !== undefined && { startedAt: isoOf(startedAtMs) }),
+      ...(endedAtMs !== undefined && { endedAt: isoOf(endedAtMs) }),
+      ...(queueWaitMs !== undefined && { waitMs: queueWaitMs }),
+      ...(runMs !== undefined && { runMs }),
+      ...(outputsCount !== undefined && { outputs: outputsCount }),
+      ...(state === "failed" && { failure: failureOf(error, texts) }),
+    },
+    url: pageOf(composition, `/jobs/${encodeURIComponent(job.id)}`, connection.id),
+  };
+  const [prompt] = texts ?? [];
+  return { id: [type, connection.id, job.id], payload: { type, timestamp, data }, ...(prompt !== undefined && { prompt }) };
+}
+
+/** Texts of the job's inputs. Undefined if the job can't be read. */
+async function readTexts(access: Unattended, jobId: string, signal: AbortSignal): Promise<string[] | undefined> {
+  const job = await callForBrowser(operations.getJob, access, { params: { job_id: jobId }, signal, waits: "poll" });
+  if (!job.ok) return undefined;
+  const { workflow } = job.value.value;
+  const graph = isObject(workflow?.prompt) ? workflow.prompt : workflow;
+  return textsOf(objectOf(graph))
+    .split("\n")
+    .map((text) => text.trim())
+    .filter(isSentence);
+}
+
+function pageOf({ env }: Pick<Composition, "env">, path: string, connectionId: string, query: Record<string, string> = {}): string {
+  return `${consoleUrl(env)}${path}?${new URLSearchParams({ ...query, [CONNECTION_PARAMETER]: connectionId }).toString()}`;
+}
+
+export function deliveriesOf({ id, payload, prompt }: DetectedEvent, webhooks: readonly Webhook[], now: number): NewDelivery[] {
+  const eventId = `evt_${createHash("sha256").update(writeExactJson(id)).digest("hex").slice(0, 32)}`;
+  const { type } = payload;
+  return webhooks
+    .filter(({ events }) => events.some((event: WebhookEvent) => event === type))
+    .map(({ id: webhookId, includesPrompts }) => {
+      const body = writeExactJson(includesPrompts && prompt !== undefined ? withPrompt(payload, prompt) : payload);
+      return { webhookId, eventId, type, body, createdAt: now, giveUpAt: now + RETRY_FOR_MS };
+    });
+}
+
+function withPrompt(payload: WebhookPayload, prompt: string): WebhookPayload {
+  if (payload.type !== "job.completed" && payload.type !== "job.failed") return payload;
+  const letters = Array.from(prompt);
+  const excerpt = letters.length > MAX_PROMPT ? `${letters.slice(0, MAX_PROMPT - 1).join("")}…` : prompt;
+  return { ...payload, data: { ...payload.data, job: { ...payload.data.job, prompt: excerpt } } };
+}
+
+/** Removes prompts that an exception quotes. `texts`: undefined if they couldn't be read. */
+function failureOf(error: JobErrorView | undefined, texts: readonly string[] | undefined): { code: string; message: string } {
+  if (!error) return { code: "UNKNOWN_ERROR", message: "The service reported no reason." };
+  const { lateValidation, ...rest } = error;
+  const code = lateValidation?.code ?? (error.type || "UNKNOWN_ERROR");
+  const message = lateValidation?.message ?? error.message;
+  const quotes = texts?.map((text) => message.indexOf(text.slice(0, QUOTED_CHARACTERS))).filter((at) => at >= 0) ?? [0];
+  const free = quotes.length > 0 ? message.slice(0, Math.min(...quotes)) : message;
+  return { code, message: errorLine({ ...rest, message: quotes.length > 0 && free.trim() !== "" ? `${free.trimEnd()}…` : free }) };
+}
+
+const isSentence = (text: string) => /\s|[^\p{ASCII}]/u.test(text);
+const connectionOf = ({ id, name }: Connection) => ({ id, name });
+const isoOf = (ms: number) => new Date(ms).toISOString();

@@ -1,0 +1,155 @@
+// Finds the jobs of a connection that ended since the last check. The same input gives the same result.
+
+import "server-only";
+import { z } from "zod";
+import { type Failure } from "@/lib/contract/failure";
+import { isTerminalWord } from "@/lib/contract/jobs/job-list";
+import { operations } from "@/lib/contract/operations";
+import { type JobListItem, type JobsAnswer } from "@/lib/contract/schemas/job";
+import { toMilliseconds } from "@/lib/contract/times";
+import { ok, type Result } from "@/lib/shared/result";
+import { callForBrowser } from "../answers/process-response";
+import { type Unattended } from "../connections/access";
+
+const PAGE = 100;
+const MAX_PAGES = 20;
+export const MAX_ACTIVE = 1000;
+/** Jobs per check that are read one by one, because no list has them. */
+const MAX_READ = 50;
+/** Services may list a job shortly after later ones. */
+const OVERLAP_MS = 60_000;
+const MAX_ENDED = 2000;
+
+export const jobsStateSchema = z.object({
+  newestMs: z.number(),
+  /** Ids of jobs that wait or run, the oldest first. */
+  open: z.array(z.string()),
+  /** Ids of ended jobs that are no older than the overlap. */
+  ended: z.array(z.string()),
+});
+export type JobsState = z.output<typeof jobsStateSchema>;
+type EndedJobs = { state: JobsState; ended: JobListItem[]; newestId: string | undefined };
+
+const createdMs = (job: JobListItem): number | undefined => toMilliseconds(job.create_time);
+const isOpen = ({ status }: JobListItem) => !isTerminalWord(status);
+
+/** Without an earlier state no job counts as ended. */
+export async function findEndedJobs(
+  access: Unattended,
+  before: JobsState | undefined,
+  signal: AbortSignal,
+): Promise<Result<EndedJobs, Failure>> {
+  const newest = await readNewest(access, before, signal);
+  if (!newest.ok) return newest;
+  const rows = new Map(newest.value.jobs.map((job) => [job.id, job]));
+  const tracked = new Set(before?.open);
+  const missing = [...tracked].filter((id) => !rows.has(id));
+  const active = await readActive(
+    access,
+    before && { missing, isLimited: tracked.size >= MAX_ACTIVE, listed: newest.value.jobs.filter(isOpen).length },
+    signal,
+  );
+  if (!active.ok) return active;
+  const { listed, gone } = active.value;
+  const goneResult = await readGone(access, gone, rows, signal);
+  if (!goneResult.ok) return goneResult;
+
+  const newestMs = Math.max(before?.newestMs ?? 0, ...[...rows.values()].map((job) => createdMs(job) ?? 0));
+  const endedBefore = new Set(before?.ended);
+  const isRecent = (job: JobListItem, sinceMs: number) => (createdMs(job) ?? sinceMs) >= sinceMs - OVERLAP_MS;
+  const wasOpen = (job: JobListItem) => before && (tracked.has(job.id) || (isRecent(job, before.newestMs) && !endedBefore.has(job.id)));
+  const oldestFirst = [...rows.values()].reverse();
+  const ended = oldestFirst.filter((job) => !isOpen(job) && wasOpen(job));
+  const endedIds = new Set([...rows.values()].filter((job) => !isOpen(job) && isRecent(job, newestMs)).map(({ id }) => id));
+  // Further pages have more of these, and were not read.
+  if (newest.value.isCut) for (const id of endedBefore) endedIds.add(id);
+  const goneIds = new Set(gone);
+  // Unread jobs come first: the limit must not drop them.
+  const open = new Set([...goneResult.value, ...listed, ...missing.filter((id) => !goneIds.has(id))]);
+  for (const job of oldestFirst) if (isOpen(job)) open.add(job.id);
+  for (const { id } of ended) open.delete(id);
+  const state = { newestMs, open: [...open].slice(0, MAX_ACTIVE), ended: [...endedIds].slice(0, MAX_ENDED) };
+  return ok({ state, ended, newestId: newest.value.jobs[0]?.id });
+}
+
+/** Reads back to the jobs of the last check. `isCut`: it stopped at a page of these, which may not be all. */
+async function readNewest(
+  access: Unattended,
+  before: JobsState | undefined,
+  signal: AbortSignal,
+): Promise<Result<{ jobs: JobListItem[]; isCut: boolean }, Failure>> {
+  const earlierIds = new Set([...(before?.open ?? []), ...(before?.ended ?? [])]);
+  const rows: JobListItem[] = [];
+  for (let page = 0; page < MAX_PAGES; page += 1) {
+    const query = { sort_by: "create_time", sort_order: "desc", offset: rows.length, limit: PAGE };
+    const jobsResult = await listJobs(access, query, signal);
+    if (!jobsResult.ok) return jobsResult;
+    const { jobs, pagination } = jobsResult.value;
+    rows.push(...jobs);
+    const last = jobs.at(-1);
+    const oldestMs = last && createdMs(last);
+    const isWhole = jobs.length < PAGE || pagination.has_more === false;
+    if (isWhole || !before || oldestMs === undefined || oldestMs < before.newestMs - OVERLAP_MS) break;
+    if (jobs.every(({ id }) => earlierIds.has(id))) return ok({ jobs: rows, isCut: true });
+  }
+  return ok({ jobs: rows, isCut: false });
+}
+
+/**
+ * Reads open jobs, the oldest first, until the service's total shows that no other one is gone. For a long queue that is one page.
+ * `listed`: the number of open jobs in the newest page. `isLimited`: there may be more open jobs than are tracked.
+ */
+async function readActive(
+  access: Unattended,
+  before: { missing: readonly string[]; listed: number; isLimited: boolean } | undefined,
+  signal: AbortSignal,
+): Promise<Result<{ listed: string[]; gone: string[] }, Failure>> {
+  const listed = new Set<string>();
+  if (before?.missing.length === 0) return ok({ listed: [], gone: [] });
+  const missing = before?.missing ?? [];
+  let gone: string[] = [];
+  for (let offset = 0; offset < MAX_ACTIVE; offset += PAGE) {
+    const query = { status: ["in_progress", "pending"], sort_by: "create_time", sort_order: "asc", offset, limit: PAGE };
+    const jobsResult = await listJobs(access, query, signal);
+    if (!jobsResult.ok) return jobsResult;
+    const { jobs, pagination } = jobsResult.value;
+    for (const { id } of jobs) listed.add(id);
+    const isLast = jobs.length < PAGE || pagination.has_more === false;
+    const isWhole = isLast || offset + PAGE >= MAX_ACTIVE;
+    const reached = isWhole ? missing.length : missing.findLastIndex((id) => listed.has(id));
+    gone = missing.filter((id, index) => index < reached && !listed.has(id));
+    // The total counts jobs that are not tracked too.
+    const isRest = !before?.isLimited && reached >= 0 && before && (pagination.total ?? 0) >= missing.length - gone.length + before.listed;
+    if (isLast || isRest) break;
+  }
+  return ok({ listed: [...listed], gone });
+}
+
+/** Adds the jobs that have left the lists to `rows`. Returns those that are still to be read. */
+async function readGone(
+  access: Unattended,
+  gone: readonly string[],
+  rows: Map<string, JobListItem>,
+  signal: AbortSignal,
+): Promise<Result<string[], Failure>> {
+  if (gone.length > 1) {
+    // In a queue that runs in order, these ended last.
+    const query = { status: ["completed", "failed", "cancelled"], sort_by: "create_time", sort_order: "desc", offset: 0, limit: PAGE };
+    const jobsResult = await listJobs(access, query, signal);
+    if (!jobsResult.ok) return jobsResult;
+    for (const job of jobsResult.value.jobs) if (gone.includes(job.id)) rows.set(job.id, job);
+  }
+  const unlisted = gone.filter((id) => !rows.has(id));
+  for (const id of unlisted.slice(0, MAX_READ)) {
+    const job = await callForBrowser(operations.getJob, access, { params: { job_id: id }, signal, waits: "poll" });
+    if (job.ok) rows.set(id, job.value.value);
+    // A removed job has not ended.
+    else if (job.failure.status !== 404) return job;
+  }
+  return ok(unlisted.slice(MAX_READ));
+}
+
+async function listJobs(access: Unattended, query: Record<string, unknown>, signal: AbortSignal): Promise<Result<JobsAnswer, Failure>> {
+  const result = await callForBrowser(operations.listJobs, access, { query, signal, waits: "poll" });
+  return result.ok ? ok(result.value.value) : result;
+}

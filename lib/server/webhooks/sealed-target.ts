@@ -1,0 +1,24 @@
+// Where a webhook sends, and the secrets that sign it, stored sealed: a chat's address is as good as a password. Also bundled for commands.
+
+import "server-only";
+import { z } from "zod";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { parseJson } from "@/lib/contract/json/parse-json";
+import { type KeyRing, seal, unseal } from "../keys/key-ring";
+import { type Sealed } from "../store/connections";
+import { type Webhook } from "../store/webhooks";
+
+const targetSchema = z.object({ url: z.string(), secret: z.string(), oldSecret: z.string().optional() });
+export type WebhookTarget = z.output<typeof targetSchema>;
+
+const recordOf = (id: string) => `webhooks/${id}`;
+
+export function sealTarget(ring: KeyRing, id: string, target: WebhookTarget): Sealed {
+  return seal(ring, recordOf(id), writeExactJson(target));
+}
+
+/** Undefined if the ring lacks the key. */
+export function openTarget(ring: KeyRing, { id, sealed }: Pick<Webhook, "id" | "sealed">): WebhookTarget | undefined {
+  const text = unseal(ring, recordOf(id), sealed);
+  return text === undefined ? undefined : targetSchema.safeParse(parseJson(text)).data;
+}

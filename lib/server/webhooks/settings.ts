@@ -1,0 +1,154 @@
+// Webhooks as admins set them up: made, changed, tested and removed. A secret is shown once.
+
+import "server-only";
+import { randomBytes, randomUUID } from "node:crypto";
+import { CONNECTION_PARAMETER } from "@/lib/contract/console";
+import { type Failure, invalidField, refusal } from "@/lib/contract/failure";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { type DeliveryView, OLD_WEBHOOK_SECRET_MS, type WebhookSaved, type WebhookView } from "@/lib/contract/webhook-events";
+import { type WebhookBody, type WebhookChange, type WebhookPayload } from "@/lib/contract/webhooks";
+import { failed, ok, type Result } from "@/lib/shared/result";
+import { type Composition, type Parts } from "../composition-type";
+import { consoleUrl } from "../env";
+import { type Delivery, type Webhook } from "../store/webhooks";
+import { isTrustedHost } from "../upstream/send";
+import { openTarget, sealTarget, type WebhookTarget } from "./sealed-target";
+
+const MAX_WEBHOOKS = 100;
+const SHOWN_DELIVERIES = 200;
+const noSuchWebhook = refusal("NOT_FOUND", "There is no such webhook.");
+const noSuchDelivery = refusal("NOT_FOUND", "There is no such delivery.");
+
+export async function listWebhooks({ store, now }: Parts<"store" | "now">): Promise<WebhookView[]> {
+  const [webhooks, last] = await Promise.all([store.webhooks.list(), store.webhooks.lastDeliveries()]);
+  return webhooks.map((webhook) => toView(webhook, now(), last.get(webhook.id)));
+}
+
+export async function createWebhook(composition: Composition, body: WebhookBody): Promise<Result<WebhookSaved, Failure>> {
+  const { store, ring, now, webhooks } = composition;
+  if (!(await store.connections.getFor("", body.connection))) return failed(invalidField("connection", "is not one of the team's"));
+  const refused = refusedAddress(composition, body);
+  if (refused) return failed(refused);
+  if ((await store.webhooks.list()).length >= MAX_WEBHOOKS)
+    return failed(refusal("CONFLICT", `There are ${MAX_WEBHOOKS} webhooks already.`));
+  const id = `wh_${randomBytes(9).toString("hex")}`;
+  const secret = makeSecret();
+  const { connection: connectionId, name, url, format, events, includesPrompts, isEnabled } = body;
+  const settings = { name, format, events, includesPrompts, isEnabled, origin: new URL(url).origin };
+  const webhook: Webhook = {
+    id,
+    connectionId,
+    ...settings,
+    sealed: sealTarget(ring, id, { url, secret }),
+    oldUntil: undefined,
+    createdAt: now(),
+  };
+  await store.webhooks.create(webhook);
+  webhooks.changed(connectionId);
+  return ok({ webhook: toView(webhook, now()), ...(format === "standard" && { secret }) });
+}
+
+export async function changeWebhook(composition: Composition, id: string, change: WebhookChange): Promise<Result<WebhookSaved, Failure>> {
+  const { store, ring, now, webhooks } = composition;
+  const { url, renewSecret, ...settings } = change;
+  const before = await store.webhooks.get(id);
+  const target = before && openTarget(ring, before);
+  if (!before) return failed(noSuchWebhook);
+  if (!target && (url === undefined || renewSecret === undefined))
+    return failed(
+      refusal("CONFLICT", "The stored address cannot be opened with the console's encryption keys. Enter it again, with a new secret."),
+    );
+  const after = { ...before, ...settings };
+  const refused = refusedAddress(composition, { url: url ?? target?.url ?? "", format: after.format });
+  if (refused) return failed(refused);
+  const isRenewed = renewSecret !== undefined || !target;
+  const oldSecret = renewSecret === "keep-old" ? target?.secret : isRenewed ? undefined : target.oldSecret;
+  const sealed: WebhookTarget = {
+    url: url ?? target?.url ?? "",
+    secret: isRenewed ? makeSecret() : target.secret,
+    ...(oldSecret !== undefined && { oldSecret }),
+  };
+  const oldUntil = isRenewed ? (oldSecret === undefined ? undefined : now() + OLD_WEBHOOK_SECRET_MS) : before.oldUntil;
+  const webhook = { ...after, origin: new URL(sealed.url).origin, sealed: sealTarget(ring, id, sealed), oldUntil };
+  if (!(await store.webhooks.change(before, webhook, now())))
+    return failed(refusal("CONFLICT", "The webhook was changed meanwhile. Reload, then try again."));
+  webhooks.changed(webhook.connectionId);
+  // The secret of a former chat webhook has never been shown.
+  const isShown = after.format === "standard" && (isRenewed || before.format !== "standard");
+  return ok({ webhook: toView(webhook, now()), ...(isShown && { secret: sealed.secret }) });
+}
+
+export async function removeWebhook({ store }: Parts<"store">, id: string): Promise<Result<Webhook, Failure>> {
+  const webhook = await store.webhooks.get(id);
+  return webhook && (await store.webhooks.remove(id)) ? ok(webhook) : failed(noSuchWebhook);
+}
+
+export async function listDeliveries({ store }: Parts<"store">, id: string): Promise<Result<DeliveryView[], Failure>> {
+  if (!(await store.webhooks.get(id))) return failed(noSuchWebhook);
+  return ok((await store.webhooks.listDeliveries(id, SHOWN_DELIVERIES)).map(toDeliveryView));
+}
+
+/** One attempt, which is not repeated. */
+export async function sendTest(
+  { store, now, env, webhooks }: Composition,
+  id: string,
+): Promise<Result<{ webhook: Webhook; delivery: DeliveryView }, Failure>> {
+  const webhook = await store.webhooks.get(id);
+  const connection = webhook && (await store.connections.getFor("", webhook.connectionId));
+  if (!webhook || !connection) return failed(noSuchWebhook);
+  const payload: WebhookPayload = {
+    type: "webhook.test",
+    timestamp: new Date(now()).toISOString(),
+    data: {
+      connection: { id: connection.id, name: connection.name },
+      webhook: { id, name: webhook.name },
+      url: `${consoleUrl(env)}/?${new URLSearchParams({ [CONNECTION_PARAMETER]: connection.id }).toString()}`,
+    },
+  };
+  const added = { webhookId: id, eventId: `evt_${randomUUID().replaceAll("-", "")}`, type: payload.type, body: writeExactJson(payload) };
+  const claimed = await store.webhooks.addClaimed({ ...added, createdAt: now(), giveUpAt: now() }, now());
+  const delivery = claimed && (await webhooks.attempt(claimed));
+  return delivery ? ok({ webhook, delivery: toDeliveryView(delivery) }) : failed(noSuchDelivery);
+}
+
+/** One attempt with the same event id, which is not repeated. A delivery that still waits keeps its schedule. */
+export async function sendAgain(
+  { store, now, webhooks }: Composition,
+  id: string,
+  deliveryId: string,
+): Promise<Result<{ webhook: Webhook; delivery: DeliveryView }, Failure>> {
+  const webhook = await store.webhooks.get(id);
+  if (!webhook) return failed(noSuchWebhook);
+  const claimed = await store.webhooks.claim(id, deliveryId, now());
+  const delivery = claimed && (await webhooks.attempt(claimed.delivery, claimed));
+  return delivery ? ok({ webhook, delivery: toDeliveryView(delivery) }) : failed(noSuchDelivery);
+}
+
+/** Rejects addresses that the guard of outgoing calls would refuse later. */
+function refusedAddress({ env }: Parts<"env">, { url, format }: Pick<WebhookBody, "url" | "format">): Failure | undefined {
+  const { protocol, hostname, port, pathname } = new URL(url);
+  if (protocol !== "https:" && !isTrustedHost(env.trustedHosts, hostname, port))
+    return invalidField("url", "must begin with https://, unless its host is in LIGHTDESK_TRUSTED_HOSTS");
+  if (format === "ntfy" && pathname.replaceAll("/", "") === "")
+    return invalidField("url", "must end with a topic, such as https://ntfy.sh/my-topic");
+  return undefined;
+}
+
+/** In the format of Standard Webhooks. */
+function makeSecret(): string {
+  return `whsec_${randomBytes(32).toString("base64")}`;
+}
+
+function toView(webhook: Webhook, now: number, last?: WebhookView["last"]): WebhookView {
+  const { id, connectionId: connection, name, origin, format, events, includesPrompts, isEnabled, createdAt, oldUntil = 0 } = webhook;
+  const shown = { id, connection, name, origin, format, events, includesPrompts, isEnabled, createdAt };
+  return { ...shown, ...(oldUntil > now && { oldSecretUntil: oldUntil }), ...(last && { last }) };
+}
+
+function toDeliveryView(delivery: Delivery): DeliveryView {
+  const { id, eventId, type, state, createdAt, attempts, body: request, nextAt } = delivery;
+  const { lastAt, durationMs = 0, status, problem, response } = delivery;
+  const shown = { id, eventId, type, state, createdAt, attempts, request };
+  const last = lastAt === undefined ? undefined : { at: lastAt, durationMs, status, problem, response };
+  return { ...shown, ...(state === "pending" && nextAt !== undefined && { nextAt }), ...(last && { last }) };
+}

@@ -1,0 +1,157 @@
+// Watches connections that have webhooks, and adds a delivery for each event. One process watches a connection at a time. The state is
+// stored, so that another process can continue.
+
+import "server-only";
+import { randomUUID } from "node:crypto";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { parseJson } from "@/lib/contract/json/parse-json";
+import { createLoop } from "@/lib/shared/async";
+import { type Feed } from "@/lib/shared/http-types";
+import { type Composition, type Webhooks } from "../composition-type";
+import { openUnattended, type Unattended } from "../connections/access";
+import { type Webhook } from "../store/webhooks";
+import { isEmbedded } from "../upstream/send";
+import { createDeliverer, RETRY_FOR_MS } from "./deliver";
+import { checkConnection, checkFailure, deliveriesOf, watchStateSchema } from "./detect-events";
+
+/** How often webhooks are read, which another process may have changed. */
+const POLL_MS = 5000;
+/** Another process takes over after this time. */
+const LEASE_MS = 60_000;
+const EVENT_WAIT_MS = 200;
+/** Between checks, also after events. The pause grows with the time that a check takes. */
+const MIN_PAUSE_MS = 1000;
+const PAUSE_FACTOR = 4;
+
+/** `isStale`: an event arrived during the check. `restsUntilMs`: the earliest time of the next check. */
+type WatchState = { dueMs: number; restsUntilMs: number; isChecking: boolean; isStale?: boolean; feed?: Feed };
+
+export function createWatcher(composition: Composition, onDeliveries: () => void) {
+  const { store, log, now } = composition;
+  const holder = randomUUID();
+  const stopping = new AbortController();
+  const watched = new Map<string, WatchState>();
+  const checks = new Set<Promise<void>>();
+  const loop = createLoop(
+    () =>
+      checkDue().catch((err: unknown) => {
+        log.error({ err }, "webhook watch failed");
+        return POLL_MS;
+      }),
+    stopping.signal,
+  );
+
+  async function checkDue(): Promise<number> {
+    const webhooks = await store.webhooks.watched();
+    for (const [id, { feed }] of watched) {
+      if (webhooks.has(id)) continue;
+      feed?.stop();
+      watched.delete(id);
+    }
+    for (const [id, hooks] of webhooks) {
+      const watchState = watched.get(id) ?? { dueMs: 0, restsUntilMs: 0, isChecking: false };
+      watched.set(id, watchState);
+      if (watchState.isChecking || watchState.dueMs > performance.now()) continue;
+      watchState.isChecking = true;
+      watchState.isStale = false;
+      const begunMs = performance.now();
+      const running: Promise<void> = check(id, hooks, watchState)
+        .catch((err: unknown) => {
+          if (!stopping.signal.aborted) log.error({ err, connectionId: id }, "webhook watch failed");
+          return POLL_MS;
+        })
+        .then((waitMs) => {
+          const endMs = performance.now();
+          watchState.isChecking = false;
+          watchState.restsUntilMs = endMs + Math.max(MIN_PAUSE_MS, PAUSE_FACTOR * (endMs - begunMs));
+          watchState.dueMs = Math.max(watchState.restsUntilMs, endMs + (watchState.isStale ? EVENT_WAIT_MS : waitMs));
+          checks.delete(running);
+          loop.wake();
+        });
+      checks.add(running);
+    }
+    const due = [...watched.values()].map(({ isChecking, dueMs }) => (isChecking ? POLL_MS : dueMs - performance.now()));
+    return Math.max(20, Math.min(POLL_MS, ...due));
+  }
+
+  /** Returns the milliseconds until the next check. */
+  async function check(id: string, webhooks: readonly Webhook[], watchState: WatchState): Promise<number> {
+    const watch = await store.webhooks.takeWatch(id, { holder, ms: LEASE_MS, now: now() });
+    const connection = watch === undefined ? undefined : await store.connections.getFor("", id);
+    if (watch === undefined || !connection) return POLL_MS;
+    const before = watchStateSchema.safeParse(parseJson(watch)).data;
+    // Events from before a long downtime are not sent.
+    const input = {
+      composition,
+      webhooks,
+      before: before && now() - before.atMs < RETRY_FOR_MS ? before : undefined,
+      signal: stopping.signal,
+    };
+    const access = await openUnattended(composition, id);
+    if (access.ok) await subscribe(access.value, watchState);
+    const { state, detected, waitMs } = await (access.ok
+      ? checkConnection(input, access.value)
+      : checkFailure(input, connection, access.failure));
+    const deliveries = detected.flatMap((event) => deliveriesOf(event, webhooks, now()));
+    const after = writeExactJson(state);
+    if (after !== watch) await store.webhooks.recordWatch(id, { holder, state: after, deliveries, now: now() });
+    if (deliveries.length > 0) onDeliveries();
+    return waitMs;
+  }
+
+  /** The embedded service reports each change at once. */
+  async function subscribe({ target, connection }: Unattended, watchState: WatchState): Promise<void> {
+    if (!isEmbedded(connection.baseUrl) || watchState.feed) return;
+    watchState.feed = await composition.listenTo(target, undefined, {
+      send(message) {
+        if (typeof message !== "string" || !/"type": ?"(status|execution_\w+)"/.test(message.slice(0, 100))) return;
+        watchState.isStale = true;
+        const dueMs = Math.max(watchState.restsUntilMs, performance.now() + EVENT_WAIT_MS);
+        if (watchState.isChecking || watchState.dueMs <= dueMs) return;
+        watchState.dueMs = dueMs;
+        loop.wake();
+      },
+      end: () => void (watchState.feed = undefined),
+    });
+  }
+
+  return {
+    start: loop.start,
+    /** A webhook was set up or changed. */
+    wake(connectionId: string): void {
+      const watchState = watched.get(connectionId);
+      if (watchState) watchState.dueMs = 0;
+      loop.wake();
+    },
+    async stop(): Promise<void> {
+      stopping.abort();
+      for (const { feed } of watched.values()) feed?.stop();
+      await Promise.all([loop.ended(), ...checks]);
+      if (watched.size > 0) await store.webhooks.releaseWatches(holder);
+    },
+  };
+}
+
+/** The watcher and the deliverer of one process. */
+export function createWebhooks(options: Parameters<typeof createDeliverer>[0]): Webhooks {
+  const deliverer = createDeliverer(options);
+  let watcher: ReturnType<typeof createWatcher> | undefined;
+  let isStopped = false;
+  return {
+    attempt: deliverer.attempt,
+    start(composition) {
+      if (isStopped) return;
+      watcher = createWatcher(composition, deliverer.wake);
+      watcher.start();
+      deliverer.start();
+    },
+    changed(connectionId) {
+      watcher?.wake(connectionId);
+      deliverer.wake();
+    },
+    async stop() {
+      isStopped = true;
+      await Promise.all([watcher?.stop(), deliverer.stop()]);
+    },
+  };
+}

@@ -1,0 +1,183 @@
+// Blobs in a bucket: PREFIX/blake3-v1/<aa>/<rest of the hash>. At most a few parts are in memory, across all uploads.
+
+import { createReadStream } from "node:fs";
+import { Readable } from "node:stream";
+import { buffer } from "node:stream/consumers";
+import { createLimiter } from "@/lib/shared/async";
+import { type Content, damagedBytes, missingBytes } from "../blob-store";
+import { type Bucket, BucketError, isBucketError, toBucketError } from "./bucket";
+import { type SharedBackend } from "./folder-backend";
+import { type createLocalCopies } from "./local-copies";
+
+const LAYOUT = "blake3-v1/";
+export const MARK = "lightdesk-store";
+const PART_BYTES = 8 * 1024 ** 2;
+const MAX_PARTS = 10_000;
+const PARTS_AT_ONCE = 4;
+/** Fewer than all: other blobs are stored while a large one is sent. */
+const PARTS_OF_ONE = 3;
+const MAX_TRIES = 3;
+const DAY_MS = 24 * 60 * 60_000;
+
+type Copies = ReturnType<typeof createLocalCopies>;
+
+const keyOf = (hash: string) => `${LAYOUT}${hash.slice(0, 2)}/${hash.slice(2)}`;
+
+/** All of a blob, or the bytes from `start` to `end`; refuses a missing blob, and one that is not of `size`. */
+export async function readBlob(bucket: Bucket, hash: string, part?: { start: number; end: number; size: number }): Promise<Readable> {
+  const leaving = new AbortController();
+  const first = part?.start ?? 0;
+  const ask = async (from: number) => {
+    const isWhole = part === undefined && from === 0;
+    const found = await bucket.get(keyOf(hash), isWhole ? undefined : `bytes=${from}-${part?.end ?? ""}`, leaving.signal).catch((error) => {
+      // The range is beyond the blob's end: the blob is shorter than what was stored.
+      if (isBucketError(error) && error.status === 416) throw damagedBytes();
+      throw error;
+    });
+    if (!found) throw missingBytes();
+    if (!(found.Body instanceof Readable)) throw new BucketError("hand over an object", "it gave no bytes", undefined);
+    const total = Number(/\/(\d+)$/.exec(found.ContentRange ?? "")?.[1] ?? found.ContentLength);
+    if ((part && total !== part.size) || (!isWhole && found.ContentRange === undefined)) {
+      found.Body.destroy();
+      throw damagedBytes();
+    }
+    return { body: found.Body, length: found.ContentLength ?? 0 };
+  };
+
+  async function* pieces(response: Awaited<ReturnType<typeof ask>>) {
+    const end = first + response.length;
+    let at = first;
+    for (let tries = 1; at < end; tries += 1) {
+      try {
+        for await (const chunk of response.body) {
+          if (!(chunk instanceof Uint8Array)) continue;
+          at += chunk.byteLength;
+          yield chunk;
+        }
+      } catch (error) {
+        if (leaving.signal.aborted || tries >= MAX_TRIES) throw toBucketError("hand over all of an object", error);
+      }
+      if (at < end) response = await ask(at);
+    }
+  }
+
+  const stream = Readable.from(pieces(await ask(first)), { objectMode: false, highWaterMark: 256 * 1024 });
+  stream.once("close", () => leaving.abort());
+  return stream;
+}
+
+type Options = { bucket: Bucket; copies: Copies; presignedSeconds: number | undefined; now: () => number };
+
+export function createBucketBackend({ bucket, copies, presignedSeconds, now }: Options): SharedBackend {
+  const inTurn = createLimiter(PARTS_AT_ONCE);
+  async function putWhole(staged: Content): Promise<void> {
+    await inTurn(async () => bucket.put(keyOf(staged.hash), await readPart(staged.path, 0, staged.size), false));
+  }
+
+  async function putParts(staged: Content): Promise<void> {
+    const key = keyOf(staged.hash);
+    const partBytes = Math.max(PART_BYTES, Math.ceil(staged.size / MAX_PARTS));
+    const starts = Array.from({ length: Math.ceil(staged.size / partBytes) }, (_, index) => index * partBytes);
+    const upload = await bucket.begin(key);
+    const failing = new AbortController();
+    const inOwnTurn = createLimiter(PARTS_OF_ONE);
+    const sendPart = (start: number, index: number) =>
+      inTurn(async () => {
+        failing.signal.throwIfAborted();
+        const body = await readPart(staged.path, start, Math.min(partBytes, staged.size - start));
+        return bucket.putPart(key, upload, index + 1, body, failing.signal);
+      });
+    const parts = starts.map((start, index) => inOwnTurn(() => sendPart(start, index)));
+    try {
+      await bucket.complete(key, upload, await Promise.all(parts));
+    } catch (error) {
+      failing.abort();
+      await Promise.allSettled(parts);
+      // If this fails too, the sweep aborts the upload a day later.
+      await bucket.abort(key, upload).catch(() => undefined);
+      throw error;
+    }
+  }
+
+  async function put(staged: Content): Promise<void> {
+    const isSmall = staged.size <= PART_BYTES;
+    for (let tries = 1; ; tries += 1) {
+      const size = await bucket.sizeOf(keyOf(staged.hash));
+      if (size === staged.size) return;
+      if (tries > MAX_TRIES) throw new BucketError("keep an object", "it has another size than what was sent", undefined);
+      // An object of another size is damaged: these bytes replace it.
+      try {
+        await (isSmall ? putWhole : putParts)(staged);
+        if (isSmall) return;
+      } catch (error) {
+        // The response was lost after the write, or another process wrote too: the size decides.
+        if (!isBucketError(error) || tries === MAX_TRIES || (error.status !== 409 && error.reason !== "NoSuchUpload")) throw error;
+      }
+    }
+  }
+
+  return {
+    folder: copies.folder,
+
+    async adopt(staged) {
+      await put(staged);
+      await copies.keep(staged);
+    },
+
+    has: async (hash) => (await bucket.sizeOf(keyOf(hash))) !== undefined,
+
+    open: (hash, size) =>
+      Promise.resolve({
+        size,
+        modifiedMs: 0,
+        async check() {
+          const match = await bucket.sizeOf(keyOf(hash));
+          if (match === undefined) throw missingBytes();
+          if (match !== size) throw damagedBytes();
+        },
+        read: (start, end) => readBlob(bucket, hash, { start, end, size }),
+        close: () => Promise.resolve(),
+        ...(presignedSeconds !== undefined && {
+          address: (contentHeaders) => bucket.addressOf(keyOf(hash), contentHeaders, presignedSeconds),
+        }),
+      }),
+
+    withFiles: copies.withFiles,
+    sweepCache: copies.sweepCache,
+
+    async remove(hash) {
+      await copies.forget(hash);
+      await bucket.remove(keyOf(hash));
+    },
+
+    async tidy() {
+      for await (const { key, upload, begunMs } of bucket.uploads(LAYOUT)) if (begunMs < now() - DAY_MS) await bucket.abort(key, upload);
+    },
+
+    async *list() {
+      for await (const key of bucket.keys(LAYOUT)) {
+        const [, shard = "", rest = ""] = /^blake3-v1\/([0-9a-f]{2})\/([0-9a-f]{62})$/.exec(key) ?? [];
+        if (rest !== "") yield shard + rest;
+      }
+    },
+
+    async readMark() {
+      const found = await bucket.get(MARK);
+      return found?.Body && (await found.Body.transformToString()).trim();
+    },
+
+    async writeMark(mark) {
+      await bucket.put(MARK, Buffer.from(mark), true).catch(async (error: unknown) => {
+        if (!isBucketError(error) || (error.status !== 412 && error.status !== 501)) throw error;
+        if (error.status === 501) await bucket.put(MARK, Buffer.from(mark), false);
+      });
+    },
+  };
+}
+
+async function readPart(path: string, start: number, length: number): Promise<Buffer> {
+  if (length === 0) return Buffer.alloc(0);
+  const part = await buffer(createReadStream(path, { start, end: start + length - 1 }));
+  if (part.byteLength < length) throw new Error(`${path} is shorter than it was when it was hashed`);
+  return part;
+}

@@ -1,0 +1,169 @@
+import { randomUUID } from "node:crypto";
+import { constants } from "node:fs";
+import { copyFile, link, mkdir, open, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { syncFolder } from "@/lib/service/store/data-folder";
+import { codeOf } from "@/lib/shared/error-codes";
+import { createLru } from "@/lib/shared/lru";
+import { type BlobBackend, blobPath, type Content, openFile } from "../blob-store";
+import { stageFile } from "../staged-file";
+
+export type SharedBackend = BlobBackend & {
+  readMark(): Promise<string | undefined>;
+  writeMark(mark: string): Promise<void>;
+};
+
+export class ForeignBackend extends Error {}
+
+export async function claimBackend(backend: SharedBackend, id: string): Promise<void> {
+  const mark = await backend.readMark();
+  if (mark === undefined) {
+    if (!(await isEmpty(backend)))
+      throw new ForeignBackend(`${foreign("holds files and does not say whose")} Bring files there with npm run copy-blobs.`);
+    await backend.writeMark(id);
+  }
+  if ((mark ?? (await backend.readMark())) !== id)
+    throw new ForeignBackend(
+      `${foreign("holds the files of another database")} Restore that database from a backup, or set another place.`,
+    );
+}
+
+async function isEmpty(backend: BlobBackend): Promise<boolean> {
+  const first = await backend.list()[Symbol.asyncIterator]().next();
+  return first.done === true;
+}
+
+const foreign = (what: string) => `LIGHTDESK_BLOBS must be this service's own place: it ${what}, which would be swept away.`;
+
+/** Everything that changes the place waits for `claimed` first. */
+export function guarded(backend: BlobBackend, claimed: () => Promise<void>): BlobBackend {
+  return {
+    ...backend,
+    adopt: async (staged) => claimed().then(() => backend.adopt(staged)),
+    remove: async (hash) => claimed().then(() => backend.remove(hash)),
+    tidy: async () => claimed().then(() => backend.tidy()),
+    async *list() {
+      await claimed();
+      yield* backend.list();
+    },
+  };
+}
+
+const HASH_LENGTH = 64;
+const DAY_MS = 24 * 60 * 60_000;
+
+export function createFolderBackend(folder: string): SharedBackend {
+  const pathOf = (hash: string) => blobPath(folder, hash);
+  const incoming = join(dirname(folder), "incoming");
+  const mark = join(dirname(folder), "lightdesk-store");
+
+  /** Modification times of files whose content was verified, so that uploads don't read them again. */
+  const seen = createLru<string, number>({ max: 100_000 });
+  const shards = new Map<string, Promise<void>>();
+  const underWay = new Map<string, Promise<void>>();
+
+  /** Syncs a shard's name into the folder above, once in a process; later callers wait for the first. */
+  function syncShard(shard: string): Promise<void> {
+    const synced = shards.get(shard) ?? syncFolder(folder);
+    shards.set(shard, synced);
+    synced.catch(() => shards.delete(shard));
+    return synced;
+  }
+
+  async function place(staged: Content): Promise<void> {
+    const target = pathOf(staged.hash);
+    const shard = dirname(target);
+    await mkdir(shard, { recursive: true, mode: 0o700 });
+    // The disk writes both folders at the same time.
+    const shardSynced = syncShard(shard);
+    if (await giveName(staged, target)) return shardSynced;
+    const [{ mtimeMs }] = await Promise.all([stat(target), shardSynced, syncFolder(shard)]);
+    seen.set(staged.hash, mtimeMs);
+  }
+
+  /** For a file on another disk, which cannot be linked: copied to a folder beside the blobs, then linked to its name. */
+  async function copyHere(staged: Content, target: string): Promise<boolean> {
+    await mkdir(incoming, { recursive: true, mode: 0o700 });
+    const copy = join(incoming, randomUUID());
+    try {
+      await copyFile(staged.path, copy, constants.COPYFILE_EXCL);
+      const handle = await open(copy, "r+");
+      await handle.sync().finally(() => handle.close());
+      return await giveName({ ...staged, path: copy }, target);
+    } finally {
+      await rm(copy, { force: true });
+    }
+  }
+
+  /** Returns whether the name was known to be there already, synced and with these bytes. */
+  async function giveName(staged: Content, target: string, isAgain = false): Promise<boolean> {
+    try {
+      await link(staged.path, target);
+    } catch (error) {
+      if (codeOf(error) === "EXDEV") return copyHere(staged, target);
+      // The same bytes were stored before. That is fine, unless the disk has damaged them: then these bytes replace them.
+      if (codeOf(error) !== "EEXIST") throw error;
+      if (isAgain) return false; // another process has stored them again at the same time
+      const { size, mtimeMs } = await stat(target);
+      if (size === staged.size && seen.get(staged.hash) === mtimeMs) return true;
+      if (size !== staged.size || (await stageFile(target)).hash !== staged.hash) {
+        await rm(target, { force: true });
+        return giveName(staged, target, true);
+      }
+    }
+    return false;
+  }
+
+  return {
+    folder,
+
+    async adopt(staged) {
+      // Equal content one after the other: the later call finds what the earlier one made durable.
+      for (let other = underWay.get(staged.hash); other; other = underWay.get(staged.hash)) await other.catch(() => undefined);
+      const work = place(staged).finally(() => underWay.delete(staged.hash));
+      underWay.set(staged.hash, work);
+      await work;
+    },
+
+    has: async (hash) =>
+      stat(pathOf(hash)).then(
+        () => true,
+        () => false,
+      ),
+
+    open: (hash) => openFile(pathOf(hash)),
+
+    withFiles: (_hashes, use) => use(pathOf),
+
+    remove: (hash) => rm(pathOf(hash), { force: true }),
+
+    async *list() {
+      for (const shard of await readdir(folder)) {
+        for (const rest of await readdir(join(folder, shard))) if (shard.length + rest.length === HASH_LENGTH) yield shard + rest;
+      }
+    },
+
+    async tidy() {
+      for (const name of await readdir(incoming).catch(() => [])) {
+        const match = await stat(join(incoming, name)).catch(() => undefined);
+        // A younger file may be one that another process is copying at this moment.
+        if (match && match.mtimeMs < Date.now() - DAY_MS) await rm(join(incoming, name), { force: true });
+      }
+    },
+
+    readMark: () =>
+      readFile(mark, "utf8").then(
+        (text) => text.trim(),
+        (error: unknown) => {
+          if (codeOf(error) !== "ENOENT") throw error;
+          return undefined;
+        },
+      ),
+
+    async writeMark(text) {
+      await writeFile(mark, text, { flag: "wx", mode: 0o600 }).catch((error: unknown) => {
+        if (codeOf(error) !== "EEXIST") throw error;
+      });
+    },
+  };
+}

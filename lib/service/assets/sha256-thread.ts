@@ -1,0 +1,63 @@
+// Computes SHA-256 of a large upload on another core while the file is written. One thread at most.
+
+import { availableParallelism } from "node:os";
+import { Worker } from "node:worker_threads";
+
+/** Source text, so that it needs no bundle. Reads only bytes that were reported as written. */
+const source = `
+const { parentPort, workerData } = require("node:worker_threads");
+const { openSync, readSync } = require("node:fs");
+const file = openSync(workerData, "r");
+const hash = require("node:crypto").createHash("sha256");
+const buffer = Buffer.allocUnsafe(1024 * 1024);
+let done = 0;
+parentPort.on("message", ({ bytes, isEnd }) => {
+  while (done < bytes) {
+    const read = readSync(file, buffer, 0, Math.min(buffer.length, bytes - done), done);
+    if (read === 0) throw new Error("the file is shorter than what was written to it");
+    hash.update(buffer.subarray(0, read));
+    done += read;
+  }
+  if (isEnd) parentPort.postMessage(hash.digest("hex"));
+});`;
+
+export type Sha256Thread = { reportWritten(bytes: number): void; digest(bytes: number): Promise<string>; stop(): void };
+
+let isBusy = availableParallelism() === 1;
+
+/** Undefined if the thread is busy or the machine has one core: then the caller hashes by itself. */
+export function startSha256Thread(path: string): Sha256Thread | undefined {
+  if (isBusy) return undefined;
+  const thread = createThread(path);
+  if (!thread) return undefined;
+  isBusy = true;
+  const digested = new Promise<string>((resolve, reject) => {
+    thread.once("message", resolve);
+    thread.once("error", reject);
+    thread.once("exit", () => {
+      isBusy = false;
+      reject(new Error("the hashing thread ended"));
+    });
+  });
+  digested.catch(() => undefined); // awaited by the caller of `digest`
+  let reported = 0;
+  return {
+    reportWritten(bytes) {
+      if (bytes > reported) thread.postMessage({ bytes: (reported = bytes), isEnd: false });
+    },
+    digest(bytes) {
+      thread.postMessage({ bytes, isEnd: true });
+      return digested;
+    },
+    stop: () => void thread.terminate(),
+  };
+}
+
+/** Undefined where the system allows no more threads. */
+function createThread(path: string): Worker | undefined {
+  try {
+    return new Worker(source, { eval: true, env: {}, execArgv: [], workerData: path });
+  } catch {
+    return undefined;
+  }
+}

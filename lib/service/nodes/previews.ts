@@ -1,0 +1,67 @@
+import sharp from "sharp";
+import { frameAt, pixelsOf, type Raster } from "../images/raster";
+import { isRaster, type NodeValue } from "./definition";
+
+const INTERVAL_MS = 500;
+const EDGE_PX = 256;
+/** Reading a larger picture would delay its job. */
+const MAX_PIXELS = 16 * 1024 ** 2;
+/** ComfyUI's binary message: the event "preview image", the format JPEG, then the file. */
+const HEADER = Buffer.from([0, 0, 0, 1, 0, 0, 0, 1]);
+
+export type Previews = {
+  /** The values of a node that has finished. */
+  offer(values: readonly NodeValue[]): void;
+  stop(): void;
+};
+
+/** Sends the newest picture of a running job, at most twice a second. Jobs shorter than half a second have no preview. */
+export function createPreviews(send: (bytes: Uint8Array) => void): Previews {
+  let newest: Raster | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  let isStopped = false;
+
+  async function flush(): Promise<void> {
+    timer = undefined;
+    const raster = newest;
+    newest = undefined;
+    if (!raster) return;
+    const bytes = await encode(raster);
+    if (!isStopped) send(bytes);
+  }
+
+  return {
+    offer(values) {
+      const raster = values.filter(isRaster).find((value) => value.channels === 3 && pixelsOf(value) <= MAX_PIXELS);
+      if (!raster) return;
+      newest = raster;
+      // A job does not fail because of its preview.
+      timer ??= setTimeout(() => void flush().catch(() => undefined), INTERVAL_MS);
+    },
+    stop() {
+      isStopped = true;
+      clearTimeout(timer);
+      newest = undefined;
+    },
+  };
+}
+
+async function encode(raster: Raster): Promise<Uint8Array> {
+  const { width, height } = raster;
+  const scale = Math.min(1, EDGE_PX / Math.max(width, height));
+  const size = { width: Math.max(1, Math.round(width * scale)), height: Math.max(1, Math.round(height * scale)) };
+  const samples = frameAt(raster, 0).samples();
+  const pixels = new Uint8Array(size.width * size.height * 3);
+  for (let y = 0, at = 0; y < size.height; y++) {
+    const row = Math.floor(((y + 0.5) * height) / size.height) * width;
+    for (let x = 0; x < size.width; x++) {
+      const from = (row + Math.floor(((x + 0.5) * width) / size.width)) * 3;
+      for (let channel = 0; channel < 3; channel++, at++)
+        pixels[at] = Math.round(Math.min(1, Math.max(0, samples[from + channel] ?? 0)) * 255);
+    }
+  }
+  const jpeg = await sharp(pixels, { raw: { ...size, channels: 3 } })
+    .jpeg({ quality: 80 })
+    .toBuffer();
+  return Buffer.concat([HEADER, jpeg]);
+}

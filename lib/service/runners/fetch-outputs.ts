@@ -1,0 +1,202 @@
+import { basename } from "node:path/posix";
+import { setTimeout as sleep } from "node:timers/promises";
+import { type ComfyServer, type ExchangeFailure, invalidAnswer } from "@/lib/comfyui/http";
+import { writeExactJson } from "@/lib/contract/json/exact-json";
+import { isObject } from "@/lib/contract/json/json";
+import { toFileName } from "@/lib/contract/plain-line";
+import { type ExecutionError } from "@/lib/contract/schemas/execution";
+import { type OutputFile } from "@/lib/contract/views/outputs-view";
+import { pictureSizeOf } from "@/lib/shared/picture-size";
+import { freeBytes } from "@/lib/shared/readiness";
+import { failed, ok, type Result } from "@/lib/shared/result";
+import { extensionOf } from "../assets/media-type";
+import { quotaExceeded, refusalOf, roomFor, usedBytes } from "../assets/quota";
+import { type StagedFile, stageStream } from "../assets/staged-file";
+import { errorAround, type ProducedFile } from "../nodes/run";
+import { asRefusal, asStorageFailure } from "../service-error";
+import { type NodeFile, type NodeOutputs, outputsByNode, readOutputs } from "./read-outputs";
+import { type RemoteJob } from "./remote-job";
+import { type JobListener } from "./report-events";
+import { withUserNames } from "./submit-to-runner";
+
+const MAX_FILE_BYTES = 16 * 1024 ** 3;
+const MAX_EARLY = 1000;
+
+/** `error`: the job's error. Without one, the job may be retried. */
+type OutputFailure = { message: string; code: string; status?: number; error?: ExecutionError };
+type Fetch = (file: OutputFile) => Promise<Result<FetchedFile, OutputFailure>>;
+/** For one node: what was reported, and the fetched files; undefined if one could not be fetched. */
+type Early = { reported: string; files: Promise<readonly StagedFile[] | undefined> };
+
+export function fetchOutputs(job: RemoteJob, timesOf: JobListener["timesOf"]) {
+  const { database, userId, limits, outputDir: folder, now, signal } = job;
+  const early = new Map<string, Early>();
+  let last: Promise<unknown> = Promise.resolve();
+  /** After a failure the rest is fetched at the end: an unreachable runner is waited for once, not once per node. */
+  let isFailing = false;
+  /** A file that doesn't fit is not downloaded again. */
+  let limitFailure: OutputFailure | undefined;
+  const maxJobBytes = freeBytes(folder) / 2;
+  let takenBytes = 0;
+
+  const fetchOnce: Fetch = async (file) => {
+    if (limitFailure) return failed(limitFailure);
+    const perFile = Math.min(limits.maxFileBytes, MAX_FILE_BYTES);
+    const quotaLeft = await roomFor(database, userId, takenBytes);
+    const maxBytes = Math.max(0, Math.floor(Math.min(perFile, quotaLeft, maxJobBytes - takenBytes)));
+    const fetched = await fetchOutput(job.server, file, { folder, maxBytes, now });
+    if (!fetched.ok && !fetched.failure.isTooLarge) return fetched;
+    const refusal = fetched.ok ? await refusalOf(database, userId, fetched.value, takenBytes) : await refusalAt(quotaLeft, maxBytes);
+    if (fetched.ok && !refusal) {
+      takenBytes += fetched.value.size;
+      return fetched;
+    }
+    if (fetched.ok) await fetched.value.dispose();
+    const limit = maxBytes === perFile ? `at most ${maxBytes} bytes are taken` : `the service's disk has no room for it`;
+    const error = refusal
+      ? errorAround("StorageQuotaExceeded", refusal.message)
+      : errorAround("OutputTooLarge", `${job.runner.label} sent a file that is too large, ${file.filename}: ${limit}.`);
+    limitFailure = { code: "too_large", message: error.exception_message, error };
+    return failed(limitFailure);
+  };
+
+  /** Undefined if a limit other than the user's quota applied. */
+  async function refusalAt(quotaLeft: number, maxBytes: number) {
+    const quota = database.limits.userQuotaBytes;
+    return quota !== undefined && maxBytes >= Math.floor(quotaLeft) ? quotaExceeded(await usedBytes(database, userId), quota) : undefined;
+  }
+
+  /** The runner has done the job: a broken connection is no reason to run it again, unless it stays broken. */
+  const fetchPatiently: Fetch = async (file) => {
+    const until = now() + limits.leaseMs;
+    for (;;) {
+      const fetched = await fetchOnce(file);
+      signal.throwIfAborted();
+      if (fetched.ok || !["not_reachable", "timeout", "failing"].includes(fetched.failure.code)) return fetched;
+      if (now() > until || (await job.isGone())) return fetched;
+      await sleep(Math.min(limits.pollMs, limits.leaseMs / 4), undefined, { signal });
+    }
+  };
+
+  async function fetchNodeOutputs(nodeId: string, outputs: NodeOutputs, fetch: Fetch): Promise<Result<StagedFile[], OutputFailure>> {
+    const staged: StagedFile[] = [];
+    const files: ProducedFile[] = [];
+    for (const file of outputs.files) {
+      const fetched = await fetch(file);
+      if (!fetched.ok) {
+        for (const stagedFile of staged) await stagedFile.dispose();
+        return failed(fetched.failure);
+      }
+      staged.push(fetched.value);
+      files.push(toProduced(file, fetched.value));
+    }
+    const { texts, others } = withUserNames({ texts: outputs.texts, others: outputs.others }, job.inputs);
+    const times = timesOf(nodeId) ?? { startMs: now(), endMs: now(), cached: false };
+    job.on({ kind: "node", nodeId, ...times, files, ...(texts && { texts }), ...(others && { others }) });
+    return ok(staged);
+  }
+
+  return {
+    /** What the runner reported of a node; nodes are fetched one after the other. */
+    executed(nodeId: string, output: unknown): void {
+      if (early.has(nodeId) || early.size >= MAX_EARLY || isFailing || !isObject(output)) return;
+      const outputs = readOutputs(new Map([[nodeId, output]])).get(nodeId) ?? { files: [] };
+      const fetched = last.then(async () => {
+        const result = isFailing ? undefined : await fetchNodeOutputs(nodeId, outputs, fetchOnce).catch(() => undefined);
+        isFailing ||= !result?.ok;
+        return result?.ok ? result.value : undefined;
+      });
+      last = fetched;
+      early.set(nodeId, { reported: writeExactJson(output), files: fetched });
+    },
+
+    async rest(entry: unknown): Promise<OutputFailure | undefined> {
+      const byNode = outputsByNode(entry, job.graph);
+      await last;
+      for (const [nodeId, outputs] of readOutputs(byNode)) {
+        const before = early.get(nodeId);
+        const staged = await before?.files;
+        if (staged && before?.reported === writeExactJson(byNode.get(nodeId))) continue;
+        const nodeOutputsResult = await fetchNodeOutputs(nodeId, outputs, fetchPatiently);
+        if (!nodeOutputsResult.ok) return nodeOutputsResult.failure;
+        for (const stagedFile of staged ?? []) await stagedFile.dispose();
+      }
+      return undefined;
+    },
+  };
+}
+
+function toProduced({ nodeId, key, index, filename, type, facts }: NodeFile, fetched: FetchedFile): ProducedFile {
+  const { path, hash, sha256, size, mediaType, width, height } = fetched;
+  const displayName = toFileName(basename(filename.replaceAll("\\", "/"))).slice(0, 200);
+  return {
+    nodeId,
+    key,
+    index,
+    path,
+    displayName,
+    type: type === "temp" ? "temp" : "output",
+    hash,
+    sha256,
+    byteLength: size,
+    mimeType: mediaType,
+    extension: extensionOf(mediaType, displayName),
+    ...(width !== undefined && height !== undefined && { width, height }),
+    facts,
+  };
+}
+
+/** Short pauses are fine, but a runner that trickles bytes would never time out. */
+const SLOW_MS = 60_000;
+const MIN_BYTES_PER_MS = 16;
+const HEAD_BYTES = 64 * 1024;
+
+type FetchedFile = StagedFile & { width?: number; height?: number };
+type FetchFailure = ExchangeFailure & { isTooLarge?: true };
+type FetchOptions = { folder: string; maxBytes: number; now: () => number };
+
+/** Rejects truncated files. Leaves nothing on disk after a failure. */
+export async function fetchOutput(
+  server: Pick<ComfyServer, "open">,
+  file: OutputFile,
+  { folder, maxBytes, now }: FetchOptions,
+): Promise<Result<FetchedFile, FetchFailure>> {
+  const result = await server.open(file);
+  if (!result.ok) return result;
+  const { bytes, size } = result.value;
+  const fault = (what: string): FetchFailure => invalidAnswer(`Its file ${file.filename} ${what}`);
+  const tooLarge: FetchFailure = { ...fault(`has more than ${maxBytes} bytes.`), isTooLarge: true };
+  if (size !== undefined && size > maxBytes) {
+    bytes.destroy();
+    return failed(tooLarge);
+  }
+  const head: Uint8Array[] = [];
+  let length = 0;
+  let isSlow = false;
+  const beganMs = now();
+  async function* passing(source: AsyncIterable<unknown>): AsyncIterable<Uint8Array> {
+    for await (const chunk of source) {
+      if (!(chunk instanceof Uint8Array)) continue;
+      if (length < HEAD_BYTES) head.push(chunk);
+      length += chunk.byteLength;
+      isSlow = now() - beganMs > SLOW_MS + length / MIN_BYTES_PER_MS;
+      if (isSlow) return;
+      yield chunk;
+    }
+  }
+  try {
+    const staged = await stageStream(passing(bytes), { folder, maxBytes });
+    if (isSlow || (size !== undefined && staged.size !== size)) {
+      await staged.dispose();
+      return failed(
+        isSlow ? { ...fault("comes too slowly."), code: "timeout" } : fault(`came with ${staged.size} of ${size ?? "unknown"} bytes.`),
+      );
+    }
+    const seen = staged.mediaType.startsWith("image/") ? await pictureSizeOf(Buffer.concat(head)) : undefined;
+    return ok({ ...staged, ...seen });
+  } catch (error) {
+    if (asRefusal(error)?.code === "FILE_TOO_LARGE") return failed(tooLarge);
+    const failure = fault(`could not be fetched: ${error instanceof Error ? error.message : "unknown"}`);
+    return failed(asStorageFailure(error) ? failure : { ...failure, code: "not_reachable" });
+  }
+}

@@ -1,0 +1,36 @@
+// The least that a program between a client and a service does: passes each request on with undici, and counts them. A process of its own,
+// started with the service's address.
+import { createServer } from "node:http";
+import { type AddressInfo } from "node:net";
+import { pipeline } from "node:stream";
+import { request as send } from "undici";
+
+/** Answers how many requests were passed on since it was last read. */
+const COUNT_PATH = "/bench-proxy-count";
+
+const [target = ""] = process.argv.slice(2);
+let count = 0;
+
+const server = createServer((request, response) => {
+  const path = request.url ?? "/";
+  if (path === COUNT_PATH) {
+    response.end(String(count));
+    count = 0;
+    return;
+  }
+  count += 1;
+  const { host: _host, connection: _connection, ...headers } = request.headers;
+  const hasBody = request.method !== "GET" && request.method !== "HEAD";
+  send(target + path, { method: request.method, headers, body: hasBody ? request : null }).then(
+    ({ statusCode, headers: answered, body }) => {
+      response.writeHead(statusCode, answered);
+      pipeline(body, response, () => undefined);
+    },
+    () => response.destroy(),
+  );
+});
+server.listen(0, "127.0.0.1", () => {
+  const { port }: AddressInfo = Object(server.address());
+  process.stdout.write(`Proxy: http://127.0.0.1:${port}\n`);
+});
+process.once("SIGTERM", () => process.exit(0));

@@ -1,0 +1,268 @@
+import { setTimeout as wait } from "node:timers/promises";
+import { type Page } from "@playwright/test";
+import { type WebSocket, WebSocketServer } from "ws";
+import { startLocalServer } from "@/tests/support/local-server";
+import { openViewer, type Viewer } from "../event-stream";
+import { percentile, spread, table } from "../figures";
+import { deskFolder, FEW_JOBS, graph } from "../many-jobs";
+import { addMember, connect, type Desk, newFolder, post, startBareProxy, startDesk, startService } from "../processes";
+import { openBlank, startBrowser } from "../screens/open-page";
+import { type Report, type Section } from "../section";
+import { residentMiB } from "../service/memory";
+
+const RUNS = 3;
+const CHANGES = 20;
+const IDLE_S = 60;
+const MEMBERS = 5;
+const WATCH_S = 30;
+const FLOOD_MESSAGES = 1_000_000;
+const FLOOD_S = 60;
+const MEMORY_STREAMS = 50;
+const MEMORY_MINUTES = 10;
+const SETTLE_MS = 20_000;
+
+const waitGraph = (seconds: number, color: number) => ({
+  "1": { class_type: "EmptyImage", inputs: { width: 64, height: 64, batch_size: 1, color } },
+  "2": { class_type: "Wait", inputs: { seconds, anything: ["1", 0] } },
+  "3": { class_type: "SaveImage", inputs: { images: ["2", 0], filename_prefix: "live" } },
+});
+
+async function submit({ url, headers }: Pick<Desk, "url" | "headers">, prompt: object): Promise<string> {
+  const { prompt_id } = await post<{ prompt_id: string }>(`${url}/api/prompt`, { prompt }, headers);
+  return prompt_id;
+}
+
+export const live: Section = {
+  name: "live",
+  async measure(report) {
+    await measureBrowser(report);
+    await measureUpstream(report);
+    await measureFlood(report);
+  },
+};
+
+export const liveMemory: Section = { name: "live-memory", isOnDemand: true, measure: measureMemory };
+
+/** When the row was first painted, and when it was painted as completed: milliseconds since 1970. */
+type Painted = { row?: number; completed?: number };
+
+declare global {
+  interface Window {
+    painted: Map<string, Painted>;
+  }
+}
+
+/** Runs in the page. */
+function watchRows(): void {
+  const painted = new Map<string, Painted>();
+  window.painted = painted;
+  const note = (id: string, name: keyof Painted) => {
+    const times = painted.get(id) ?? {};
+    painted.set(id, times);
+    if (times[name] !== undefined) return;
+    times[name] = NaN;
+    requestAnimationFrame(() => {
+      const { port1, port2 } = new MessageChannel();
+      port1.onmessage = () => (times[name] = Date.now());
+      port2.postMessage(undefined);
+    });
+  };
+  const look = () => {
+    for (const row of document.querySelectorAll<HTMLElement>("tr[data-row]")) {
+      const id = row.dataset.row ?? "";
+      note(id, "row");
+      if (/completed/i.test(row.textContent)) note(id, "completed");
+    }
+  };
+  new MutationObserver(look).observe(document.body, { subtree: true, childList: true, characterData: true });
+  look();
+}
+
+async function untilPainted(page: Page, id: string, name: keyof Painted): Promise<number> {
+  const match = await page.waitForFunction(([row, time]) => window.painted.get(row)?.[time], [id, name] as const, { timeout: 30_000 });
+  return Number(await match.jsonValue());
+}
+
+/** Another program submits jobs; the tab was opened before and is not touched. */
+async function measureBrowser(report: Report): Promise<void> {
+  const { print, logProgress } = report;
+  const desk = await startDesk(await deskFolder(FEW_JOBS, report));
+  const browser = await startBrowser();
+  try {
+    const { page, cdp, close } = await openBlank(browser, desk);
+    await cdp.send("Emulation.setCPUThrottlingRate", { rate: 1 });
+    await page.goto(`${desk.url}/jobs`);
+    await page.locator("[data-freshness]").filter({ hasText: "live" }).first().waitFor();
+    await page.evaluate(watchRows);
+    const shown: number[][] = [];
+    const ended: number[][] = [];
+    for (let run = 0; run <= RUNS; run += 1) {
+      logProgress(`Changes painted in another tab, run ${run}.`);
+      const [rows, ends]: [number[], number[]] = [[], []];
+      for (let change = 0; change < CHANGES; change += 1) {
+        const submittedMs = Date.now();
+        const id = await submit(desk, graph);
+        rows.push((await untilPainted(page, id, "row")) - submittedMs);
+        const completedMs = await untilPainted(page, id, "completed");
+        const job: { execution_end_time: number } = await (await fetch(`${desk.url}/api/jobs/${id}`, { headers: desk.headers })).json();
+        ends.push(completedMs - job.execution_end_time);
+      }
+      // The first run warms up.
+      if (run > 0) [shown[run - 1], ended[run - 1]] = [rows, ends];
+    }
+    const cells = (runs: number[][]) =>
+      [0.5, 0.95].map(
+        (share) =>
+          `${spread(
+            runs.map((times) => percentile(times, share)),
+            0,
+          )} ms`,
+      );
+    await page.waitForTimeout(SETTLE_MS);
+    let requests = 0;
+    page.on("request", () => (requests += 1));
+    await page.waitForTimeout(IDLE_S * 1000);
+    print(`## Live updates in another tab, ${RUNS} runs of ${CHANGES} jobs`);
+    print(
+      table(
+        ["change", "p50", "p95"],
+        [
+          ["submission sent → row painted", ...cells(shown)],
+          ["job ended → row painted as completed", ...cells(ended)],
+        ],
+      ),
+    );
+    print(`Requests of an idle, connected tab in ${IDLE_S} s: ${requests}.`);
+    await close();
+  } finally {
+    await browser.close();
+    await desk.process.stop();
+  }
+}
+
+/** A service that the console polls, behind a proxy that counts. */
+async function measureUpstream({ print, logProgress }: Report): Promise<void> {
+  const desk = await startDesk(newFolder(), { isNew: true });
+  const service = await startService(newFolder());
+  const proxy = await startBareProxy(service.url);
+  try {
+    const connection = await connect(desk, { url: proxy.url, headers: service.headers });
+    const sessions = [desk.headers];
+    for (let member = 1; member < MEMBERS; member += 1) sessions.push(await addMember(desk, `member${member}`));
+    const topics = [`jobs?connection=${connection}&limit=50`, `queue?connection=${connection}`, `counts?connection=${connection}`];
+    const rows: string[][] = [];
+    for (const count of [1, 10, 50]) {
+      logProgress(`Upstream requests for ${count} viewers.`);
+      const viewers: Viewer[] = [];
+      for (let index = 0; index < count; index += 1) viewers.push(await openViewer(desk.url, sessions[index % MEMBERS] ?? {}, topics));
+      await wait(SETTLE_MS);
+      const perMinute = async (seconds: number) => {
+        await proxy.readCount();
+        await wait(seconds * 1000);
+        return String(Math.round(((await proxy.readCount()) * 60) / seconds));
+      };
+      const idle = await perMinute(WATCH_S);
+      await submit({ url: service.url, headers: service.headers }, waitGraph(WATCH_S + 10, count));
+      await wait(5_000);
+      const busy = await perMinute(WATCH_S);
+      rows.push([String(count), idle, busy]);
+      viewers.forEach((viewer) => viewer.close());
+      await wait(SETTLE_MS);
+    }
+    print(`## Requests a minute to a polled service, for streams of ${MEMBERS} members on jobs, queue and counts`);
+    print(table(["streams", "idle", "with a running job"], rows));
+  } finally {
+    await desk.process.stop();
+    await proxy.process.stop();
+    await service.process.stop();
+  }
+}
+
+/** A plain server whose WebSocket sends a million messages a minute. */
+async function measureFlood({ print, logProgress }: Report): Promise<void> {
+  const desk = await startDesk(newFolder(), { isNew: true });
+  const peers = new WebSocketServer({ noServer: true });
+  const sockets: WebSocket[] = [];
+  const server = await startLocalServer(undefined, {
+    upgrade: (request, socket, head) => peers.handleUpgrade(request, socket, head, (peer) => void sockets.push(peer)),
+  });
+  try {
+    const body = { name: "Plain", baseUrl: server.url };
+    const { connection } = await post<{ connection: { id: string } }>(`${desk.url}/api/console/connections`, body, desk.headers);
+    const id = server.submit();
+    server.begin();
+    const viewer = await openViewer(desk.url, desk.headers, [`jobs?connection=${connection.id}&limit=50`]);
+    while (sockets.length === 0) await wait(50);
+    const say = (type: string, data: object) => sockets.at(-1)?.send(JSON.stringify({ type, data }));
+    say("execution_start", { prompt_id: id });
+    say("executing", { prompt_id: id, node: "1" });
+    await wait(2_000);
+    logProgress("A flood of progress messages.");
+    const before = residentMiB(desk.process.pid);
+    let peak = before;
+    const health: number[] = [];
+    const startedMs = Date.now();
+    let sent = 0;
+    while (sent < FLOOD_MESSAGES) {
+      const due = Math.min(FLOOD_MESSAGES, ((Date.now() - startedMs) / (FLOOD_S * 1000)) * FLOOD_MESSAGES);
+      for (; sent < due; sent += 1) say("progress", { prompt_id: id, node: "1", value: sent, max: FLOOD_MESSAGES });
+      const askedMs = performance.now();
+      await fetch(`${desk.url}/api/health`).then((response) => response.arrayBuffer());
+      health.push(performance.now() - askedMs);
+      peak = Math.max(peak, residentMiB(desk.process.pid));
+      await wait(50);
+    }
+    const seconds = (Date.now() - startedMs) / 1000;
+    print("## A plain server that floods the console with progress");
+    print(
+      table(
+        ["messages sent", "in", "events to a viewer", "memory before", "highest", "GET /api/health p95"],
+        [
+          [
+            sent.toLocaleString("en"),
+            `${seconds.toFixed(0)} s`,
+            String(viewer.counts.get("job.progress") ?? 0),
+            `${before.toFixed(0)} MiB`,
+            `${peak.toFixed(0)} MiB`,
+            `${percentile(health, 0.95).toFixed(0)} ms`,
+          ],
+        ],
+      ),
+    );
+    viewer.close();
+  } finally {
+    await desk.process.stop();
+    sockets.forEach((socket) => socket.terminate());
+    await server.close();
+  }
+}
+
+/** Fifty streams of five members watch a console that runs a job after another. */
+async function measureMemory({ print, logProgress }: Report): Promise<void> {
+  const desk = await startDesk(newFolder(), { isNew: true });
+  try {
+    const sessions = [desk.headers];
+    for (let member = 1; member < MEMBERS; member += 1) sessions.push(await addMember(desk, `member${member}`));
+    const viewers: Viewer[] = [];
+    for (let index = 0; index < MEMORY_STREAMS; index += 1)
+      viewers.push(await openViewer(desk.url, sessions[index % MEMBERS] ?? {}, ["jobs?limit=50", "queue", "counts"]));
+    const minutes: string[][] = [];
+    for (let minute = 1; minute <= MEMORY_MINUTES; minute += 1) {
+      logProgress(`Minute ${minute}.`);
+      const samples: number[] = [];
+      for (let second = 0; second < 60; second += 2) {
+        await submit(desk, waitGraph(1, minute * 60 + second));
+        await wait(2_000);
+        samples.push(residentMiB(desk.process.pid));
+      }
+      minutes.push([String(minute), spread(samples, 0)]);
+    }
+    const events = viewers.reduce((sum, { counts }) => sum + [...counts.values()].reduce((all, count) => all + count, 0), 0);
+    viewers.forEach((viewer) => viewer.close());
+    print(`## Memory of the console with ${MEMORY_STREAMS} streams and a job every two seconds`);
+    print(table(["minute", "MiB"], minutes));
+    print(`Events sent: ${events.toLocaleString("en")}.`);
+  } finally {
+    await desk.process.stop();
+  }
+}

@@ -1,0 +1,105 @@
+// Runs the code samples of the API reference against a service, as a reader would paste them.
+import { execFile } from "node:child_process";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { apiReference } from "@/lib/contract/openapi/reference";
+import { sampleOf } from "@/lib/contract/openapi/samples";
+import { type Operation } from "@/lib/contract/operation";
+import { canvas, ended, png, record, string, submit, waiting } from "../integration/service/support";
+import { requireProgram } from "../support/program";
+import { type Client } from "../support/service";
+import { createKey, httpClient, type ServiceProcess, startServiceProcess } from "../support/service-process";
+
+const run = promisify(execFile);
+const offered = apiReference().groups.flatMap(({ operations }) => operations.map(({ operation }) => operation));
+/** Their samples name a host or a task that this service doesn't have: it refuses those, and nothing else about the request. */
+const refusedSamples = new Map([
+  ["downloadAsset", "UNSUPPORTED_SOURCE"],
+  ["getRemoteMetadata", "UNSUPPORTED_SOURCE"],
+  ["getTask", "NOT_FOUND"],
+  ["cancelTask", "NOT_FOUND"],
+]);
+
+describe("the samples of the API reference", () => {
+  let folder: string;
+  let service: ServiceProcess;
+  let client: Client;
+  let key: string;
+  let picture: Uint8Array<ArrayBuffer>;
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), "samples-"));
+    service = await startServiceProcess(join(folder, "data"));
+    key = await createKey(join(folder, "data"), "ada");
+    client = httpClient(service.url, key);
+    picture = png(16, 16);
+    await Promise.all([writeFile(join(folder, "photo.png"), picture), writeFile(join(folder, "hello.json"), "{}")]);
+  });
+  afterAll(async () => {
+    await service.stop("SIGKILL");
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  /** Creates what the words in capitals and the file names of a sample stand for. */
+  async function fillIn(sample: string): Promise<string> {
+    const image = (name: string, fields: Record<string, string>, path: string) =>
+      client.upload(picture, name, { type: "input", overwrite: "true", ...fields }, "image", path);
+    if (/photo\.png|MASK_FILE/.test(sample)) await image("photo.png", {}, "/api/upload/image");
+    if (/hello\.json|workflows/.test(sample))
+      await client.call("POST", "/api/userdata/workflows%2Fhello.json", "{}", { "content-type": "application/octet-stream" });
+    const replaced = new Map([["TASK_ID", "00000000-0000-4000-8000-000000000000"]]);
+    if (/ASSET_ID|HASH/.test(sample)) {
+      const asset = record((await client.upload(picture, "photo.png", { tags: '["portrait"]' })).body);
+      replaced.set("ASSET_ID", string(asset.id)).set("blake3:HASH", string(asset.asset_hash));
+    }
+    if (sample.includes("MASK_FILE")) {
+      const original = { original_ref: '{"filename":"photo.png","type":"input"}' };
+      replaced.set("MASK_FILE", string(record((await image("mask.png", original, "/api/upload/mask")).body).name));
+    }
+    if (sample.includes("JOB_ID")) {
+      const isCancelled = sample.includes("cancel");
+      const jobId = await submit(client, isCancelled ? waiting(20) : canvas(1));
+      if (!isCancelled) await ended(client, jobId);
+      replaced.set("JOB_ID", jobId);
+    }
+    return [...replaced].reduce((text, [word, value]) => text.replaceAll(word, value), sample);
+  }
+
+  /** What the program printed, and whether it ended with 0. */
+  async function output(program: string, args: string[]): Promise<{ isOk: boolean; text: string }> {
+    const env: NodeJS.ProcessEnv = { PATH: process.env.PATH, NODE_ENV: "test", LIGHTDESK_TOKEN: key };
+    try {
+      const { stdout, stderr } = await run(program, args, { cwd: folder, env });
+      return { isOk: true, text: stdout + stderr };
+    } catch (error) {
+      const { stdout, stderr } = record(error);
+      return { isOk: false, text: string(stdout) + string(stderr) };
+    }
+  }
+
+  function expectAccepted(name: string, { isOk, text }: { isOk: boolean; text: string }): void {
+    const code = refusedSamples.get(name);
+    expect(isOk, text).toBe(code === undefined);
+    if (code) expect(text).toContain(code);
+  }
+
+  it.each(offered.map((operation) => [operation.name, operation] as const))(
+    "run in curl and TypeScript for %s",
+    async (name, operation) => {
+      expectAccepted(name, await output("bash", ["-c", await fillIn(sampleOf(operation, "curl", service.url))]));
+      const script = join(folder, `${name}.mjs`);
+      await writeFile(script, await fillIn(sampleOf(operation, "typescript", service.url)));
+      expectAccepted(name, await output(process.execPath, [script]));
+    },
+  );
+
+  it("are valid Python", async (context) => {
+    const python = await requireProgram("python3", context);
+    const sources = offered.map((operation: Operation) => sampleOf(operation, "python", service.url));
+    const script = "import ast, json, sys\nfor source in json.loads(sys.argv[1]): ast.parse(source)";
+    expect(await output(python, ["-c", script, JSON.stringify(sources)])).toEqual({ isOk: true, text: "" });
+  });
+});

@@ -1,0 +1,293 @@
+// The gallery of pictures: scrolling, filtering, selecting, tagging, viewing, editing and deleting, by pointer and by keys.
+import { type Page } from "@playwright/test";
+import { expectAccessible } from "./support/accessible";
+import { picture, somePictures } from "./support/gallery-pictures";
+import { answerLive } from "./support/live";
+import { expect, test } from "./support/test";
+
+const tile = (page: Page, name: string) => page.getByRole("list", { name: "Assets" }).getByRole("link", { name });
+const tiles = (page: Page) => page.locator("a[data-index][href]");
+const bar = (page: Page) => page.getByRole("region", { name: "Selected rows" });
+
+test("keeps the page and a requested jump while the table's code loads", async ({ page, ownDesk: desk }) => {
+  await somePictures(page, desk, 40);
+  await page.goto(`${desk.url}/assets?include_public=false`);
+  await expect(tile(page, "wall_039.png")).toBeVisible();
+  let release = () => undefined as void;
+  const released = new Promise<void>((resolve) => (release = resolve));
+  await page.route("**/_next/static/**/*.js", async (route) => {
+    await released;
+    await route.continue();
+  });
+  await page.getByRole("button", { name: "Table", exact: true }).click();
+  await expect(page.getByRole("status", { name: "Loading", exact: true })).toBeVisible();
+  await expect(page.getByRole("heading", { name: /^Assets/ })).toBeVisible();
+  await expect(page.getByRole("button", { name: "Table", exact: true })).toBeVisible();
+  await page.getByLabel("Go to").fill("40");
+  await page.getByLabel("Go to").press("Enter");
+  release();
+  await expect(page.getByRole("row").filter({ hasText: "wall_000.png" })).toBeInViewport();
+});
+
+test("keeps the press when a tile's picture is lost meanwhile", async ({ signedIn: page, desk }) => {
+  await somePictures(page, desk, 4);
+  let lose = () => undefined as void;
+  const dropped = new Promise<void>((resolve) => (lose = resolve));
+  await page.route("**/api/console/thumbnail?*", async (route) => {
+    await dropped;
+    await route.fulfill({ status: 204 });
+  });
+  await page.goto(`${desk.url}/assets?include_public=false`, { waitUntil: "domcontentloaded" });
+  const lost = tile(page, "wall_003.png");
+  const picture = lost.locator("img");
+  await expect(picture).toHaveAttribute("src", /thumbnail/);
+  await picture.hover({ force: true });
+  await page.mouse.down();
+  lose();
+  await expect(picture).toBeHidden();
+  await page.mouse.up();
+  await expect(page.getByRole("complementary", { name: "Asset wall_003.png" })).toBeVisible();
+});
+
+test("requests thumbnails in view before those above and below it", async ({ signedIn: page, desk }) => {
+  const assets = Array.from({ length: 300 }, (_, at) => ({ id: `asset-${at}`, name: `far_${at}.png`, mime_type: "image/png", tags: [] }));
+  await page.route("**/api/assets?*", (route) => {
+    const query = new URL(route.request().url()).searchParams;
+    const [offset, limit] = [Number(query.get("offset")), Number(query.get("limit") ?? 20)];
+    return route.fulfill({
+      json: { assets: assets.slice(offset, offset + limit), total: assets.length, has_more: offset + limit < assets.length },
+    });
+  });
+  await answerLive(page, { assets: { assets: assets.slice(0, 120), total: assets.length, has_more: true } });
+  let isPaused = false;
+  const requests: string[] = [];
+  await page.route("**/api/console/thumbnail?*", (route) => {
+    if (!isPaused) return route.fulfill({ body: picture(1), contentType: "image/png" });
+    requests.push(new URL(route.request().url()).searchParams.get("asset") ?? "");
+  });
+  await page.goto(`${desk.url}/assets`);
+  await expect(tile(page, "far_0.png")).toBeVisible();
+  // All pictures have loaded, including those a little below the screen, whose rows may come later than the first page.
+  const isQuiet = () => {
+    const elements = [...document.querySelectorAll("a[data-index]")];
+    return elements.length > 20 && elements.every((element) => (element.querySelector("img")?.naturalWidth ?? 0) > 0);
+  };
+  await expect.poll(() => page.evaluate(isQuiet)).toBe(true);
+  isPaused = true;
+  await page.evaluate(() => window.scrollBy({ top: 2 * window.innerHeight, behavior: "instant" }));
+  await expect.poll(() => requests.length).toBeGreaterThanOrEqual(12);
+  const shown = await tiles(page).evaluateAll((links) => {
+    const onScreen = links.filter(
+      (link) => link.getBoundingClientRect().bottom > 0 && link.getBoundingClientRect().top < window.innerHeight,
+    );
+    return onScreen.map((link) => link.getAttribute("href") ?? "");
+  });
+  const isShown = (id: string) => shown.some((href) => href.includes(`/${id}?`) || href.endsWith(`/${id}`));
+  expect(requests.slice(0, 12).filter((id) => !isShown(id))).toEqual([]);
+});
+
+test("scrolls, filters, selects and tags in the gallery and restores it by address", async ({ page, ownDesk }) => {
+  test.slow(); // a long journey
+  await somePictures(page, ownDesk, 130);
+  await page.goto(`${ownDesk.url}/assets?include_public=false`);
+  await expect(tile(page, "wall_129.png")).toBeVisible();
+  expect(await page.locator("a[data-index]").count()).toBeLessThanOrEqual(150);
+  await expectAccessible(page);
+
+  // The place in the list is in the address: after a page forward and back, the list is at the same place.
+  await page.getByLabel("Go to").fill("100");
+  await page.getByLabel("Go to").press("Enter");
+  await expect(tile(page, "wall_030.png")).toBeVisible();
+  await expect(page).toHaveURL(/offset=\d\d/);
+  const there = page.url();
+  const at = await page.evaluate(() => window.scrollY);
+  await tile(page, "wall_030.png").focus();
+  await page.keyboard.press("Enter");
+  await expect(page.getByRole("heading", { name: "wall_030.png" })).toBeVisible();
+  await page.goBack();
+  await expect(tile(page, "wall_030.png")).toBeVisible();
+  expect(page.url()).toBe(there);
+  expect(Math.abs((await page.evaluate(() => window.scrollY)) - at)).toBeLessThan(2);
+
+  // Rows of the table scroll under its header, but the requested row is shown below it.
+  await page.goto(`${ownDesk.url}/assets?include_public=false&look=table`);
+  await page.getByLabel("Go to").fill("60");
+  await page.getByLabel("Go to").press("Enter");
+  await expect(page).toHaveURL(/offset=59/);
+  const head = await page.locator("thead th").last().boundingBox();
+  const row = await page.locator('tr[aria-rowindex="61"]').boundingBox();
+  expect(row?.y).toBeGreaterThanOrEqual((head?.y ?? NaN) + (head?.height ?? NaN));
+  // A reload opens the list at the same place, with no row above it.
+  await page.reload();
+  await expect(page.getByText("60 of 130")).toBeVisible();
+  await expect(page).toHaveURL(/offset=59/);
+  // An error in reading is shown where the person looks, however far down that is.
+  await page.route(/\/api\/assets\?.*offset=120/, (route) =>
+    route.fulfill({ status: 502, json: { code: "UPSTREAM_FAILED", message: "" } }),
+  );
+  await page.getByLabel("Go to").fill("125");
+  await page.getByLabel("Go to").press("Enter");
+  await expect(page.getByRole("main").getByRole("alert")).toBeInViewport({ ratio: 1 });
+  await page.unroute(/\/api\/assets\?.*offset=120/);
+  await page.goto(there);
+
+  // The full view has an address of its own: a reload shows it again, and Back closes it.
+  await tile(page, "wall_030.png").focus();
+  await page.keyboard.press("Space");
+  const viewer = page.getByRole("dialog", { name: /^wall_030\.png/ });
+  await expect(viewer).toBeVisible();
+  await expect(page).toHaveURL(/show=/);
+  await page.reload();
+  await expect(viewer).toBeVisible();
+  await page.goBack();
+  await expect(viewer).toBeHidden();
+  await expect(tile(page, "wall_030.png")).toBeFocused();
+
+  // The select-all key takes what is in view; pressed again, it takes all that match.
+  await page.keyboard.press("ControlOrMeta+a");
+  await expect(bar(page).getByText(/^\d{1,2} selected$/)).toBeVisible();
+  // While the gallery comes to rest, more tiles may come into view; a press then selects those first.
+  await expect(async () => {
+    await page.keyboard.press("ControlOrMeta+a");
+    await expect(bar(page).getByText("130 selected")).toBeVisible({ timeout: 500 });
+  }).toPass();
+  await page.keyboard.press("Escape");
+  await expect(bar(page)).toBeHidden();
+
+  // Tags and metadata narrow the list, and both are in the address.
+  await page.getByRole("button", { name: "Filter by tags" }).click();
+  await page.getByRole("button", { name: "No assets with odd" }).click();
+  // Enter chooses the only tag that contains the typed text.
+  await page.getByRole("searchbox", { name: "Find a tag" }).fill("eve");
+  await page.getByRole("searchbox", { name: "Find a tag" }).press("Enter");
+  await expect(page).toHaveURL(/include_tags=even(&|$)/);
+  await page.getByRole("button", { name: "Close" }).click();
+  await expect(page.getByRole("banner").or(page.locator("header")).getByText("65", { exact: true })).toBeVisible();
+  await page.getByRole("button", { name: /^Filters/ }).click();
+  await page.getByRole("group", { name: "Metadata" }).getByRole("button").click();
+  await page.getByLabel("Name", { exact: true }).fill("camera.lens");
+  await page.getByLabel("Value", { exact: true }).fill("50mm");
+  await page.getByRole("button", { name: "Apply", exact: true }).click();
+  await expect(page.locator("header").getByText("22", { exact: true })).toBeVisible();
+  expect(new URL(page.url()).searchParams.get("metadata_filter")).toBe('{"camera":{"lens":"50mm"}}');
+  await page.reload();
+  await expect(page.locator("header").getByText("22", { exact: true })).toBeVisible();
+  await expect(tiles(page)).toHaveCount(22);
+
+  // A ticked box, a range to another one, and select-all by key, which a text field keeps for itself.
+  await tiles(page).first().hover();
+  await page.getByRole("list", { name: "Assets" }).getByRole("checkbox").first().check();
+  await page
+    .getByRole("list", { name: "Assets" })
+    .getByRole("checkbox")
+    .nth(4)
+    .click({ modifiers: ["Shift"] });
+  await expect(bar(page).getByText("5 selected")).toBeVisible();
+  await page.keyboard.press("Control+a");
+  await expect(bar(page).getByText("22 selected")).toBeVisible();
+  await page.keyboard.press("Escape");
+  await expect(bar(page)).toBeHidden();
+
+  // By keys: x, shift and an arrow; then a selection band over the remaining tiles; then all that match.
+  await tiles(page).first().focus();
+  await page.keyboard.press("x");
+  await page.keyboard.press("Shift+ArrowRight");
+  await page.keyboard.press("Shift+ArrowRight");
+  await expect(bar(page).getByText("3 selected")).toBeVisible();
+  await page.keyboard.press("Escape");
+  await expect(bar(page)).toBeHidden();
+  const [first, fifth] = [await tiles(page).nth(0).boundingBox(), await tiles(page).nth(4).boundingBox()];
+  if (!first || !fifth) throw new Error("the tiles have no place");
+  await page.mouse.move(first.x + 20, first.y + 60);
+  await page.mouse.down();
+  await page.mouse.move(fifth.x + 20, fifth.y + 80, { steps: 6 });
+  await page.mouse.up();
+  await expect(bar(page).getByText("5 selected")).toBeVisible();
+  await bar(page).getByRole("button", { name: "Select all 22 matching assets" }).click();
+  await bar(page).getByRole("button", { name: "Add tags" }).click();
+  await page.getByRole("textbox", { name: "Tags" }).fill("approved");
+  await page.getByRole("dialog").getByRole("button", { name: "Add tags" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Add approved to 22 assets" }).click();
+  await expect(page.getByText("22 tagged")).toBeVisible();
+  await page.getByRole("button", { name: "Undo" }).click();
+  await expect(page.getByText("22 untagged")).toBeVisible();
+});
+
+test("opens, tags, edits, finds by bytes and deletes an asset beside the gallery", async ({ page, ownDesk }) => {
+  await somePictures(page, ownDesk, 12);
+  await page.goto(`${ownDesk.url}/assets?include_public=false`);
+  await tile(page, "wall_005.png").click();
+  const panel = page.getByRole("complementary", { name: "Asset wall_005.png" });
+  await panel.getByLabel("Add a tag").fill("seen");
+  await panel.getByLabel("Add a tag").press("Enter");
+  await expect(panel.getByRole("list", { name: "Tags" }).getByRole("link", { name: "seen" })).toBeVisible();
+  // Enter chooses the only tag that contains the typed text.
+  await panel.getByLabel("Add a tag").fill("eve");
+  await expect(panel.locator("datalist option[value='even']")).toHaveCount(1);
+  await panel.getByLabel("Add a tag").press("Enter");
+  await expect(panel.getByRole("list", { name: "Tags" }).getByRole("link", { name: "even", exact: true })).toBeVisible();
+  await expect(panel.getByRole("link", { name: "eve", exact: true })).toHaveCount(0);
+  await panel.getByRole("button", { name: "Remove tag odd" }).click();
+  await expect(panel.getByRole("link", { name: "odd", exact: true })).toBeHidden();
+  await panel.getByRole("button", { name: "Find copies" }).click();
+  await expect(panel.getByText("no other asset")).toBeVisible();
+  await panel.getByRole("button", { name: "Edit" }).click();
+  await page.getByLabel("Name", { exact: true }).first().fill("renamed.png");
+  await page.getByRole("dialog").getByRole("button", { name: "Save" }).click();
+  const renamed = page.getByRole("complementary", { name: "Asset renamed.png" });
+  await expect(renamed).toBeVisible();
+  await expectAccessible(page);
+  await renamed.getByRole("button", { name: "Delete" }).click();
+  await expect(renamed.getByText("renamed.png will be deleted in 5 seconds")).toBeVisible();
+  await renamed.getByRole("button", { name: "Undo" }).click();
+  await expect(renamed.getByText("will be deleted in 5 seconds")).toBeHidden();
+  // Closing the panel confirms the deletion that it was holding back.
+  await renamed.getByRole("button", { name: "Delete" }).click();
+  await renamed.getByRole("button", { name: "Close" }).click();
+  await expect(page.getByText("renamed.png deleted.")).toBeVisible();
+  await expect(tile(page, "renamed.png")).toBeHidden();
+  await expect(tiles(page)).toHaveCount(11);
+
+  await page.getByRole("button", { name: "Table" }).click();
+  await expect(page).toHaveURL(/look=table/);
+  const rows = page.locator("tr[data-row]");
+  await expect(rows).toHaveCount(11);
+  await page.getByRole("columnheader", { name: "Name" }).getByRole("button").click();
+  await expect(rows.first()).toContainText("wall_000.png");
+  await rows.nth(1).getByRole("checkbox").check();
+  await rows
+    .nth(3)
+    .getByRole("checkbox")
+    .click({ modifiers: ["Shift"] });
+  await expect(bar(page).getByText("3 selected")).toBeVisible();
+  await page.keyboard.press("Control+a");
+  await expect(bar(page).getByText("11 selected")).toBeVisible();
+  await page.keyboard.press("Escape");
+  await expectAccessible(page);
+  await page.getByRole("button", { name: "Show pages" }).click();
+  await page.getByLabel("Rows per page").selectOption("25");
+  await expect(page).toHaveURL(/by=pages/);
+  await expect(page.getByText("1–11 of 11")).toBeVisible();
+
+  // The settings are saved under a name, and open the page from then on.
+  await page.getByRole("button", { name: "Views" }).click();
+  await page.getByLabel("Name of a new view").fill("By name");
+  await page.getByLabel("Use when Assets opens").check();
+  await page.getByRole("button", { name: "Save view" }).click();
+  await expect(page.getByRole("link", { name: "By name" })).toBeVisible();
+  await page.goto(`${ownDesk.url}/assets`);
+  await expect(page).toHaveURL(/look=table/);
+  await expect(rows.first()).toContainText("wall_000.png");
+
+  // With many filters on, the controls of the view keep their place.
+  await page.goto(`${ownDesk.url}/assets?include_tags=input,a-tag-of-some-length,another-tag-of-some-length`);
+  await expect(page.getByRole("button", { name: "Views" })).toBeInViewport({ ratio: 1 });
+
+  // On a phone, the picture has a page of its own.
+  await page.setViewportSize({ width: 390, height: 844 });
+  await page.goto(`${ownDesk.url}/assets?include_public=false`);
+  await tile(page, "wall_011.png").click();
+  await expect(page).toHaveURL(/\/assets\/[0-9a-f-]{36}/);
+  await expect(page.getByRole("group", { name: /^Picture/ })).toBeVisible();
+  await expectAccessible(page);
+});

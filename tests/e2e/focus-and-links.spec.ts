@@ -1,0 +1,83 @@
+// Small signs of place and effect: the focus ring, room around an error, a drawing on a phone, links that are real links.
+import { photograph } from "./support/files";
+import { answering, connectOver, startFlakyService } from "./support/flaky-service";
+import { cancel, slowGraph, submit, untilState } from "./support/jobs";
+import { expect, test } from "./support/test";
+
+test("outlines the focused row in Jobs and in the queue", async ({ signedIn: page, desk }) => {
+  const id = await submit(page.request, desk, slowGraph(120, "-ring"));
+  for (const path of ["jobs", "queue"]) {
+    await page.goto(`${desk.url}/${path}`);
+    const row = page.locator("tr[data-row]").first();
+    await expect(row).toBeVisible();
+    // The rows may be there before the page handles keys.
+    await expect(async () => {
+      await page.keyboard.press("j");
+      await expect(row.getByRole("link", { name: id.slice(0, 8) })).toBeFocused({ timeout: 500 });
+    }).toPass();
+    await expect(row).toHaveCSS("outline", /solid 2px/);
+  }
+  await cancel(page.request, desk, id);
+});
+
+test("leaves space between an error and the kept list below", async ({ signedIn: page, desk, service }) => {
+  const line = await startFlakyService(service.url);
+  const connection = await connectOver(page, desk, service, line);
+  await submit(page.request, desk, slowGraph(0.02, "-room"), { connection });
+  await page.goto(`${desk.url}/jobs?connection=${connection}`);
+  await expect(page.locator("tr[data-row]").first()).toBeVisible();
+  line.spoil(answering(503, "application/json", "{}"));
+  const fault = page.getByRole("main").getByRole("alert").first();
+  await expect(fault).toBeVisible({ timeout: 30_000 });
+  const [above, below] = [await fault.boundingBox(), await page.getByRole("table").boundingBox()];
+  expect((below?.y ?? 0) - ((above?.y ?? 0) + (above?.height ?? 0))).toBeGreaterThanOrEqual(12);
+  await line.stop();
+});
+
+test("fits a job's drawing to a phone", async ({ signedIn: page, desk }) => {
+  const id = await submit(page.request, desk, slowGraph(0.02, "-phone"));
+  await untilState(page.request, desk, id, "completed");
+  await page.setViewportSize({ width: 390, height: 844 });
+  await page.goto(`${desk.url}/jobs/${id}`);
+  const nodes = page.locator("[data-node]");
+  // The drawing replaces its placeholder when it scrolls into view.
+  await expect(async () => {
+    await page.getByRole("heading", { name: "Graph" }).scrollIntoViewIfNeeded({ timeout: 1_000 });
+    await expect(nodes).toHaveCount(4, { timeout: 1_000 });
+  }).toPass();
+  // It is fitted once its room is measured.
+  await expect(async () => {
+    for (const node of await nodes.all()) {
+      const box = await node.boundingBox();
+      expect(box?.x).toBeGreaterThanOrEqual(0);
+      expect((box?.x ?? 0) + (box?.width ?? 0)).toBeLessThanOrEqual(390);
+    }
+  }).toPass();
+  await nodes.first().scrollIntoViewIfNeeded();
+});
+
+test("opens a tile in a new tab with Ctrl or the middle button without selecting it", async ({ signedIn: page, context, desk }) => {
+  // Not a sample's picture: other tests of this console find that one by its own name.
+  const { bytes } = await photograph({ r: 70, g: 20, b: 30 });
+  const sent = await page.request.post(`${desk.url}/api/assets`, {
+    headers: { origin: desk.url },
+    multipart: {
+      name: "in-a-tab.png",
+      file: { name: "photo.png", mimeType: "image/png", buffer: bytes },
+    },
+  });
+  expect(sent.ok()).toBe(true);
+  await page.goto(`${desk.url}/assets`);
+  const tile = page.getByRole("list", { name: "Assets" }).getByRole("link", { name: "in-a-tab.png" });
+  await expect(tile).toBeVisible();
+  await expect(page.getByRole("navigation", { name: "Position in the list" }).getByText(/^\d+ assets$/)).toBeVisible();
+  for (const press of [{ modifiers: ["ControlOrMeta" as const] }, { button: "middle" as const }]) {
+    const opening = context.waitForEvent("page");
+    await tile.click(press);
+    const opened = await opening;
+    await expect(opened).toHaveURL(/\/assets\/[0-9a-f-]+$/);
+    await opened.close();
+  }
+  await expect(page.getByRole("region", { name: "Selected rows" })).toBeHidden();
+  await expect(page).toHaveURL(`${desk.url}/assets`);
+});

@@ -1,0 +1,84 @@
+// Live updates in a browser: what other tabs do appears without a request of its own.
+import { type Page } from "@playwright/test";
+import { slowGraph, submit, untilState } from "./support/jobs";
+import { isLiveRequest } from "./support/live";
+import { expect, test } from "./support/test";
+
+const row = (page: Page, id: string) => page.locator(`tr[data-row="${id}"]`);
+const freshness = (page: Page) => page.getByRole("main").locator("[data-freshness]");
+
+/** Opens a page, and returns once it has read what it reads by itself. */
+async function open(page: Page, url: string): Promise<void> {
+  const own = ["/api/console/counts", "/api/console/session"].map((path) =>
+    page.waitForResponse((response) => new URL(response.url()).pathname === path),
+  );
+  await page.goto(url);
+  await Promise.all(own);
+}
+
+/** The paths of the GET requests of the console's API. */
+function noteReads(page: Page): string[] {
+  const reads: string[] = [];
+  page.on("request", (request) => {
+    const { pathname } = new URL(request.url());
+    if (request.method() === "GET" && pathname.startsWith("/api/")) reads.push(pathname);
+  });
+  return reads;
+}
+
+test("shows a job in two other tabs over one stream without list requests", async ({ signedIn: page, desk }) => {
+  await open(page, `${desk.url}/jobs`);
+  const other = await page.context().newPage();
+  await open(other, `${desk.url}/queue`);
+  const reads = [noteReads(page), noteReads(other)];
+  const id = await submit(page.request, desk, slowGraph(4, "-watched"));
+  await expect(row(page, id)).toContainText("running", { ignoreCase: true });
+  await expect(row(page, id)).toContainText(/\d+\s?%/);
+  await expect(row(other, id)).toBeVisible();
+  await expect(row(page, id)).toContainText("completed", { ignoreCase: true });
+  await expect(row(other, id)).toHaveCount(0);
+  expect(reads.flat().filter((path) => path !== "/api/console/events" && !/thumbnail|view/.test(path))).toEqual([]);
+});
+
+test("resumes where the stream was cut", async ({ signedIn: page, context, desk }) => {
+  await page.goto(`${desk.url}/jobs`);
+  await expect(freshness(page)).toHaveText("live");
+  await context.setOffline(true);
+  await expect(freshness(page)).toHaveText(/^not updated since/);
+  const id = await submit(page.request, desk, slowGraph(0.02, "-meanwhile"));
+  await untilState(page.request, desk, id, "completed");
+  await context.setOffline(false);
+  await expect(row(page, id)).toContainText("completed", { ignoreCase: true });
+  await expect(freshness(page)).toHaveText("live");
+});
+
+test("shares one stream among more tabs than a browser has connections, and passes it on", async ({ signedIn: page, context, desk }) => {
+  const streams: Page[] = [];
+  context.on("request", (request) => void (isLiveRequest(new URL(request.url())) && streams.push(request.frame().page())));
+  await page.goto(`${desk.url}/jobs`);
+  await expect(freshness(page)).toHaveText("live");
+  const others: Page[] = [];
+  for (let tab = 1; tab < 8; tab += 1) {
+    const other = await context.newPage();
+    others.push(other);
+    await other.goto(`${desk.url}/jobs`);
+    await expect(freshness(other)).toHaveText("live");
+  }
+  expect(new Set(streams)).toEqual(new Set([page]));
+  await page.close();
+  const id = await submit(context.request, desk, slowGraph(0.02, "-tabs"));
+  for (const other of others) await expect(row(other, id)).toContainText("completed", { ignoreCase: true });
+  expect(new Set(streams).size).toBe(2);
+});
+
+test("resumes after a console restart without gaps or duplicates", async ({ page, ownDesk: desk }) => {
+  await page.goto(`${desk.url}/jobs`);
+  await expect(freshness(page)).toHaveText("live");
+  const before = await submit(page.request, desk, slowGraph(0.02, "-before"));
+  await expect(row(page, before)).toContainText("completed", { ignoreCase: true });
+  await desk.restart();
+  const after = await submit(page.request, desk, slowGraph(0.02, "-after"));
+  await expect(row(page, after)).toContainText("completed", { ignoreCase: true });
+  await expect(page.locator("tr[data-row]")).toHaveCount(2);
+  await expect(freshness(page)).toHaveText("live");
+});

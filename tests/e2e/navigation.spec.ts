@@ -1,0 +1,204 @@
+// Features of every page: commands, languages, times in the user's time zone, and returning after a session has ended.
+import { type Page } from "@playwright/test";
+import { expectAccessible, expectAccessibleInBothThemes } from "./support/accessible";
+import { owner } from "./support/desk";
+import { sample } from "./support/files";
+import { submit, untilState } from "./support/jobs";
+import { connect, goTo, setUpByLink } from "./support/steps";
+import { expect, test } from "./support/test";
+
+const graph = () => JSON.parse(sample("01-invert").bytes.toString("utf8"));
+const field = (page: Page) => page.getByRole("combobox", { name: "Page, job, workflow, asset or action" });
+
+async function openCommands(page: Page, address: string): Promise<void> {
+  await page.goto(address);
+  // The page handles the key only once it is interactive, and the first press also loads the dialog that it opens.
+  await expect(async () => {
+    await page.keyboard.press("Control+k");
+    await expect(field(page)).toBeVisible({ timeout: 2_000 });
+  }).toPass();
+}
+
+test("opens pages and jobs from the command palette with the keyboard alone", async ({ signedIn: page, desk }) => {
+  const id = await submit(page.request, desk, graph());
+  await untilState(page.request, desk, id, "completed");
+
+  await openCommands(page, `${desk.url}/assets`);
+  await page.keyboard.type("queue");
+  await expect(page.getByRole("option", { name: "Queue" })).toHaveAttribute("aria-selected", "true");
+  await page.keyboard.press("Enter");
+  await expect(page).toHaveURL(/\/queue$/);
+  await expect(field(page)).toBeHidden();
+
+  for (const typed of [id, id.slice(0, 10)]) {
+    await openCommands(page, `${desk.url}/settings`);
+    await page.keyboard.insertText(typed);
+    await expect(page.getByRole("option", { name: `Job ${id.slice(0, 8)}` })).toHaveAttribute("aria-selected", "true");
+    await page.keyboard.press("Enter");
+    await expect(page).toHaveURL(new RegExp(`/jobs/${id}`));
+  }
+
+  await openCommands(page, `${desk.url}/settings`);
+  await page.keyboard.insertText("00000000-0000-4000-8000-000000000000");
+  await expect(page.getByText("No job with this id, or you have no access to it.")).toBeVisible();
+  await page.keyboard.press("Escape");
+  await expect(field(page)).toBeHidden();
+});
+
+test("opens the list of shortcuts from the command palette", async ({ signedIn: page, desk }) => {
+  await openCommands(page, `${desk.url}/jobs`);
+  await page.keyboard.type("keyboard");
+  await page.keyboard.press("Enter");
+  const shortcuts = page.getByRole("dialog", { name: "Keyboard shortcuts" });
+  await expect(shortcuts).toContainText("Open commands");
+  // Only these two lists can select more than the visible rows.
+  await expect(shortcuts).toContainText("Select everything shown; in Jobs and Assets, press again to select all matches");
+});
+
+test("has no accessibility violations in the command palette in both themes", async ({ signedIn: page, desk }) => {
+  await openCommands(page, `${desk.url}/settings`);
+  await expectAccessibleInBothThemes(page);
+  await field(page).fill("no such name");
+  await expect(page.getByText(/^Nothing found\./)).toBeVisible();
+  await expectAccessibleInBothThemes(page);
+});
+
+test("opens the command palette with a button on a narrow screen", async ({ signedIn: page, desk }) => {
+  await page.setViewportSize({ width: 390, height: 844 });
+  await page.goto(`${desk.url}/settings`);
+  await page.getByRole("button", { name: "Commands" }).filter({ visible: true }).click();
+  await expect(field(page)).toBeFocused();
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
+  await page.getByRole("option", { name: "History" }).click();
+  await expect(page).toHaveURL(/\/history$/);
+});
+
+test("renders the whole page in Chinese and remembers a chosen language", async ({ browser, desk }) => {
+  const context = await browser.newContext({ locale: "zh-CN" });
+  await desk.signIn(context);
+  const page = await context.newPage();
+  const consoleErrors: string[] = [];
+  page.on("console", (message) => message.type() === "error" && consoleErrors.push(message.text()));
+  await page.goto(`${desk.url}/settings`);
+  await expect(page.getByRole("heading", { name: "设置", level: 1 })).toBeVisible();
+  await expect(page.locator("html")).toHaveAttribute("lang", "zh-CN");
+  await expect(page).toHaveTitle(/设置/);
+  await expectAccessible(page);
+  // Only one language is sent: the page does not contain the words of the other.
+  expect(await page.content()).not.toContain("Leave empty to keep the key");
+
+  // Navigates by link, so that the page is interactive when the language is selected.
+  await page.getByRole("link", { name: "账户" }).click();
+  await page.getByRole("combobox", { name: "语言" }).selectOption({ label: "English" });
+  await expect(page.getByRole("heading", { name: "Settings", level: 1 })).toBeVisible();
+  await expect(page.locator("html")).toHaveAttribute("lang", "en");
+  await page.goto(`${desk.url}/queue`);
+  await expect(page.getByRole("heading", { name: "Queue" })).toBeVisible();
+
+  await openCommands(page, `${desk.url}/queue`);
+  await page.keyboard.insertText("简体");
+  await page.keyboard.press("Enter");
+  await expect(page.getByRole("heading", { name: "队列" })).toBeVisible();
+  expect(consoleErrors).toEqual([]);
+  await context.close();
+});
+
+test("keeps a tab on its connection when another tab switches", async ({ page, context, ownDesk, service }) => {
+  const connectionButton = page.getByRole("button", { name: "Switch connection, now Embedded service" }).filter({ visible: true });
+  await page.goto(`${ownDesk.url}/queue`);
+  await expect(connectionButton).toBeVisible();
+  const other = await context.newPage();
+  await other.goto(`${ownDesk.url}/settings`);
+  await connect(other, { name: "Another", url: service.url, key: service.key });
+  await expect(page).toHaveURL(/connection=/);
+  await page.reload();
+  await expect(connectionButton).toBeVisible();
+  await goTo(page, "History");
+  await expect(page.getByRole("heading", { name: "History" })).toBeVisible();
+  await expect(connectionButton).toBeVisible();
+});
+
+test("formats times and dates by locale and time zone on every screen", async ({ browser, desk }) => {
+  const byLocale: Record<"titles" | "days", string[]>[] = [];
+  for (const [locale, timezoneId, zone] of [
+    ["en-GB", "Asia/Tokyo", /GMT\+9/],
+    ["en-US", "America/New_York", /E[SD]T/],
+  ] as const) {
+    const context = await browser.newContext({ timezoneId, locale });
+    await desk.signIn(context);
+    const page = await context.newPage();
+    const consoleErrors: string[] = [];
+    page.on("console", (line) => (line.type() === "error" ? consoleErrors.push(line.text()) : undefined));
+    const id = await submit(page.request, desk, graph());
+    await untilState(page.request, desk, id, "completed");
+    await page.goto(`${desk.url}/jobs/${id}`);
+    const details = page.getByRole("region", { name: "Details" });
+    await expect(details).toContainText(/\d:\d\d:\d\d/);
+    const [clock = ""] = /\d+:\d\d:\d\d(\s[AP]M)?/.exec(await details.innerText()) ?? [];
+    expect(/M$/.test(clock)).toBe(locale === "en-US");
+    const titles: string[] = [];
+    for (const path of [`/jobs/${id}`, "/jobs", "/history", "/settings/audit"]) {
+      await page.goto(`${desk.url}${path}`);
+      const time = page.getByRole("main").locator("time[title]").filter({ visible: true }).first();
+      await expect(time).toHaveAttribute("title", zone);
+      titles.push((await time.getAttribute("title")) ?? "");
+    }
+    await page.goto(desk.url);
+    const runs = page.getByRole("region", { name: "Runs per day" });
+    await runs.scrollIntoViewIfNeeded();
+    await runs.getByText("Show as a table").click();
+    await expect(runs.locator("tr[data-day]")).toHaveCount(14);
+    byLocale.push({ titles, days: await runs.locator("tr[data-day] th").allInnerTexts() });
+    expect(consoleErrors).toEqual([]);
+    await context.close();
+  }
+  const [british, american] = byLocale;
+  for (const title of british?.titles ?? []) expect(title).toMatch(/^\d{1,2} \w+ \d{4}, \d\d:\d\d:\d\d GMT/);
+  for (const title of american?.titles ?? []) expect(title).toMatch(/^\w+ \d{1,2}, \d{4}, \d{1,2}:\d\d:\d\d\s[AP]M E/);
+  for (const day of british?.days ?? []) expect(day).toMatch(/^\w{3},? \d{1,2} \w+$/);
+  for (const day of american?.days ?? []) expect(day).toMatch(/^\w{3}, \w{3} \d{1,2}$/);
+});
+
+test("returns to the same page and filters after signing in again", async ({ signedIn: page, desk }) => {
+  await page.goto(`${desk.url}/jobs?status=failed`);
+  await expect(page.getByRole("heading", { name: "Jobs" })).toBeVisible();
+  // A cookie of a session that no longer exists, as after a change of role.
+  const cookies = await page.context().cookies();
+  await page.context().clearCookies();
+  await page
+    .context()
+    .addCookies(cookies.map((cookie) => (cookie.name.endsWith("lightdesk.session") ? { ...cookie, value: "ended" } : cookie)));
+  await page.goto(`${desk.url}/jobs?status=failed`);
+  await page.getByLabel("Email").fill(owner.email);
+  await page.getByLabel("Password").fill(owner.password);
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await expect(page).toHaveURL(`${desk.url}/jobs?status=failed`);
+
+  await page.context().clearCookies();
+  await page.goto(`${desk.url}/sign-in?callbackUrl=${encodeURIComponent("//example.com/jobs")}`);
+  await page.getByLabel("Email").fill(owner.email);
+  await page.getByLabel("Password").fill(owner.password);
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await expect(page).toHaveURL(`${desk.url}/`);
+});
+
+test("reports an invalid set-up link and offers sign-in only when possible", async ({ page, freshDesk }) => {
+  await page.goto(`${freshDesk.url}/set-up?token=wrong`);
+  await expect(page.getByText("This set-up link does not work")).toBeVisible();
+  await expect(page.getByText("What you typed")).toHaveCount(0);
+  await expect(page.getByRole("link", { name: "Sign in instead" })).toBeHidden();
+  await expect(page).toHaveTitle("Set up · Lightdesk");
+  await expect(page.getByLabel("Your name")).toBeHidden();
+  await page.goto(freshDesk.setUpUrl);
+  await expect(page.getByLabel("Your name")).toBeVisible();
+  await expectAccessible(page);
+  await setUpByLink(page, freshDesk);
+  await page.goto(`${freshDesk.url}/nowhere`);
+  await expect(page).toHaveTitle("Not found · Lightdesk");
+  await page.goto(freshDesk.setUpUrl);
+  await expect(page.getByText("Lightdesk is already set up")).toBeVisible();
+  await expect(page.getByLabel("Your name")).toBeHidden();
+  await page.context().clearCookies();
+  await page.getByRole("link", { name: "Sign in instead" }).click();
+  await expect(page.getByLabel("Email")).toBeVisible();
+});

@@ -1,0 +1,76 @@
+// Overlays and panels have no accessibility violations either: dialogs, panels, the tray and the mask editor.
+import { type Page } from "@playwright/test";
+import { expectAccessibleInBothThemes } from "./support/accessible";
+import { photograph, sample } from "./support/files";
+import { submit, untilState } from "./support/jobs";
+import { expect, test } from "./support/test";
+
+/** The opened part is named by its role; Esc closes it. */
+async function look(page: Page, name: string, open: () => Promise<void>): Promise<void> {
+  await test.step(name, async () => {
+    await open();
+    await expect(page.getByRole("dialog").last()).toBeVisible();
+    await expectAccessibleInBothThemes(page);
+    await page.keyboard.press("Escape");
+    await expect(page.getByRole("dialog")).toHaveCount(0);
+  });
+}
+
+const press = (page: Page, name: string) => page.getByRole("button", { name, exact: true }).filter({ visible: true }).first().click();
+
+test("has no accessibility violations in any overlay in both themes", async ({ signedIn: page, desk }) => {
+  test.slow(); // a dozen places, each checked as a whole
+  const job = await submit(page.request, desk, JSON.parse(sample("01-invert").bytes.toString("utf8")));
+  await untilState(page.request, desk, job, "completed");
+
+  await page.goto(`${desk.url}/jobs`);
+  await expect(page.locator(`tr[data-row="${job}"]`)).toBeVisible();
+  await look(page, "columns of Jobs", () => press(page, "Columns"));
+  await look(page, "views of Jobs", () => press(page, "Views"));
+
+  const photo = await photograph({ r: 9, g: 99, b: 199 });
+  await page.getByTestId("asset-files").setInputFiles({ name: photo.name, mimeType: photo.type, buffer: photo.bytes });
+  await test.step("adding files, and the tray", async () => {
+    await expect(page.getByRole("dialog")).toBeVisible();
+    await expectAccessibleInBothThemes(page);
+    await page.getByRole("dialog").getByRole("button", { name: "Add", exact: true }).click();
+    await expect(page.getByRole("region", { name: "Transfers" }).getByText("1 of 1 stored")).toBeVisible();
+    await expectAccessibleInBothThemes(page);
+  });
+
+  await page.goto(`${desk.url}/assets`);
+  await expect(page.getByText("photo.png").first()).toBeVisible();
+  await look(page, "views of Assets", () => press(page, "Views"));
+  await look(page, "filter by tags", () => press(page, "Filter by tags"));
+  for (const way of ["Download from URL…", "Add from a hash…"]) {
+    await look(page, way, async () => {
+      await press(page, "Add");
+      await page.getByRole("menuitem", { name: way }).click();
+    });
+  }
+  await test.step("has no violations in the viewer and its comparison", async () => {
+    await press(page, "Slideshow");
+    const viewer = page.getByRole("dialog").first();
+    await expect(viewer.getByRole("group", { name: /^Picture: drag/ })).toBeVisible();
+    await expectAccessibleInBothThemes(page);
+    await viewer.getByRole("button", { name: "Mark for comparison" }).click();
+    await viewer.getByRole("button", { name: "Next" }).click();
+    await viewer.getByRole("button", { name: "Mark for comparison" }).click();
+    await viewer.getByRole("button", { name: "Compare 2" }).click();
+    await expect(page.getByRole("dialog", { name: "Comparing 2 pictures" })).toBeVisible();
+    await expectAccessibleInBothThemes(page);
+  });
+
+  await page.goto(`${desk.url}/run`);
+  await page.getByRole("button", { name: /^Poster from a photo/ }).click();
+  await look(page, "copies", () => press(page, "Copies"));
+  await test.step("has no violations in the mask editor", async () => {
+    await page.getByRole("button", { name: "Draw a mask" }).click();
+    await expect(page.getByRole("application", { name: /^Mask of/ })).toBeVisible();
+    await expectAccessibleInBothThemes(page);
+  });
+
+  await page.goto(`${desk.url}/files`);
+  await expect(page.getByRole("heading", { name: "Files" })).toBeVisible();
+  await look(page, "a new folder", () => press(page, "New folder"));
+});

@@ -1,0 +1,19 @@
+// Live updates with values of the test's own.
+import { type Page } from "@playwright/test";
+import { LIVE_PATH, readTopic, type TopicName } from "@/lib/contract/live";
+
+export const isLiveRequest = (url: URL) => url.pathname.endsWith(LIVE_PATH);
+
+/** Each topic of these names has this value from now on. The stream ends after each answer, and the page opens it again. */
+export async function answerLive(page: Page, values: Partial<Record<TopicName, unknown>>): Promise<void> {
+  await page.route(isLiveRequest, (route) => {
+    const { searchParams } = new URL(route.request().url());
+    const snapshots = [...searchParams.getAll("topic"), ...searchParams.getAll("new")].flatMap((topic) => {
+      const name = readTopic(topic)?.name;
+      const value = name && values[name];
+      return value === undefined ? [] : [`event: snapshot\ndata: ${JSON.stringify({ topic, atMs: Date.now(), value })}\n\n`];
+    });
+    const body = ['event: hello\ndata: {"heartbeatMs":15000}\n\n', ...snapshots].join("");
+    return route.fulfill({ contentType: "text/event-stream", body });
+  });
+}

@@ -1,0 +1,57 @@
+// Files sent to a plain local server, byte for byte.
+import { randomBytes } from "node:crypto";
+import sharp from "sharp";
+import { createLocalFiles } from "@/tests/support/local-files";
+import { startLocalServer } from "@/tests/support/local-server";
+import { keepConnection } from "./support/connections";
+import { drop, sample } from "./support/files";
+import { expect, test } from "./support/test";
+import { add, fresh, picked, sha256, tray } from "./support/uploads";
+
+test("uploads files, masked pictures and user data byte for byte to a local server", async ({ signedIn: page, desk }) => {
+  const files = createLocalFiles();
+  const server = await startLocalServer(files);
+  const connection = await keepConnection(page, desk, { name: "Local for files", baseUrl: server.url });
+  const noise = sharp(randomBytes(90 * 60 * 3), { raw: { width: 90, height: 60, channels: 3 } });
+  const picture = { name: "local 100%.png", type: "image/png", bytes: await noise.png().toBuffer() };
+  await page.goto(`${desk.url}/assets?connection=${connection}`);
+  await expect(page.getByText("No assets yet")).toBeVisible();
+  for (const [name, message] of [
+    [picture.name, /^stored, .* sent · verified/] as const,
+    ["again.png", "already stored, nothing sent · verified"] as const,
+  ]) {
+    await drop(page.getByRole("main"), { ...picture, name });
+    await add(page);
+    await expect(tray(page).getByText(message)).toBeVisible();
+  }
+  expect(files.assets.map(({ name, bytes }) => [name, sha256(bytes)])).toEqual([
+    [picture.name, sha256(picture.bytes)],
+    ["again.png", sha256(picture.bytes)],
+  ]);
+
+  expect(server.seen.filter(({ method, url }) => method === "POST" && url === "/api/assets")).toHaveLength(1);
+
+  await page.goto(`${desk.url}/files?connection=${connection}`);
+  const file = fresh("a b 100% ü.bin", 70_000);
+  await page.getByTestId("user-files").setInputFiles([picked(file)]);
+  await expect(page.getByRole("link", { name: file.name })).toBeVisible();
+  expect(sha256(files.userdata.get(file.name) ?? Buffer.alloc(0))).toBe(sha256(file.bytes));
+
+  await page.goto(`${desk.url}/run?connection=${connection}`);
+  await drop(page.getByText("Drop a workflow file here"), sample("02-poster-from-photo"));
+  await drop(page.getByRole("img", { name: "Picture of Photo" }), picture);
+  const named = page.getByRole("textbox", { name: "Picture name" });
+  await expect(named).toHaveValue(picture.name);
+  expect(sha256(files.pictures.get(`input/${picture.name}`) ?? Buffer.alloc(0))).toBe(sha256(picture.bytes));
+  await page.getByRole("button", { name: "Draw a mask" }).click();
+  const form = page.getByRole("form", { name: "Exact rectangle" });
+  for (const [label, value] of Object.entries({ Left: 0, Top: 20, Width: 90, Height: 5 })) await form.getByLabel(label).fill(String(value));
+  await form.getByRole("button", { name: "Paint rectangle" }).click();
+  await page.getByRole("button", { name: "Save mask" }).click();
+  await expect(named).toHaveValue(/^clipspace-mask-/);
+  const masked = files.pictures.get(`input/${await named.inputValue()}`) ?? Buffer.alloc(0);
+  const pixels = await sharp(picture.bytes).ensureAlpha().raw().toBuffer();
+  for (let at = 20 * 90; at < 25 * 90; at++) pixels[at * 4 + 3] = 0;
+  expect(sha256(await sharp(masked).raw().toBuffer())).toBe(sha256(pixels));
+  await server.close();
+});

@@ -1,0 +1,223 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { type Page } from "@playwright/test";
+import { patternOf, startFileSource } from "@/tests/support/file-source";
+import { expectAccessible } from "./support/accessible";
+import { type Desk, startDesk } from "./support/desk";
+import { drop, photograph } from "./support/files";
+import { expect, test } from "./support/test";
+import { add, fresh, picked, sha256, tray } from "./support/uploads";
+
+// This is one of the last files, so its tests are spread over the workers.
+test.describe.configure({ mode: "parallel" });
+
+async function storedAs(page: Page, desk: Desk, name: string): Promise<{ id: string; tags: string[]; sha256: string }> {
+  const list = await page.request.get(`${desk.url}/api/assets`, { params: { name_contains: name, include_public: "false" } });
+  const { assets }: { assets: { id: string; tags: string[] }[] } = await list.json();
+  expect(assets).toHaveLength(1);
+  const [asset] = assets;
+  if (!asset) throw new Error(`no asset ${name}`);
+  const content = await page.request.get(`${desk.url}/api/assets/${asset.id}/content`);
+  return { ...asset, sha256: sha256(await content.body()) };
+}
+
+test("uploads dropped, picked and pasted files, and sends known content only once", async ({ signedIn: page, desk }) => {
+  const [dropped, chosen, pasted] = [fresh("dropped.bin"), fresh("chosen.bin"), fresh("pasted.bin")];
+  await page.goto(`${desk.url}/jobs`);
+  await expect(page.getByRole("heading", { name: "Jobs" })).toBeVisible();
+  await drop(page.getByRole("main"), dropped);
+  await add(page);
+  await page.getByTestId("asset-files").setInputFiles([picked(chosen)]);
+  await add(page);
+  await page.evaluate(
+    ({ name, base64 }) => {
+      const transfer = new DataTransfer();
+      transfer.items.add(new File([Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0))], name));
+      document.body.dispatchEvent(new ClipboardEvent("paste", { clipboardData: transfer, bubbles: true, cancelable: true }));
+    },
+    { name: pasted.name, base64: pasted.bytes.toString("base64") },
+  );
+  await add(page);
+  await expect(tray(page).getByText("3 of 3 stored")).toBeVisible();
+  await expect(tray(page).getByText(/stored, 4.3 MB sent · verified/)).toHaveCount(3);
+  for (const file of [dropped, chosen, pasted]) expect((await storedAs(page, desk, file.name)).sha256).toBe(sha256(file.bytes));
+
+  const bodies: string[] = [];
+  page.on("request", (request) => {
+    if (request.method() === "POST" && new URL(request.url()).pathname === "/api/assets") bodies.push(request.url());
+  });
+  // The tray stays when pages change.
+  await page.getByRole("link", { name: /^Assets/ }).click();
+  await expect(page.getByRole("heading", { name: "Assets" })).toBeVisible();
+  await expect(tray(page).getByText("3 of 3 stored")).toBeVisible();
+  await expectAccessible(page);
+  // While files hover over the page, it says where they will go.
+  const hanging = await page.evaluateHandle(() => {
+    const transfer = new DataTransfer();
+    transfer.items.add(new File(["x"], "hangs.bin"));
+    return transfer;
+  });
+  const target = page.getByText(/^Drop files to add them to the assets of /);
+  await page.getByRole("main").dispatchEvent("dragenter", { dataTransfer: hanging });
+  await expect(target).toBeInViewport({ ratio: 1 });
+  await page.getByRole("main").dispatchEvent("dragleave", { dataTransfer: hanging });
+  await expect(target).toBeHidden();
+  await tray(page).getByRole("button", { name: "Close" }).click();
+  await page.getByTestId("asset-files").setInputFiles([picked(chosen)]);
+  await expect(page.getByRole("dialog", { name: "Add 1 file" })).toBeVisible();
+  await expectAccessible(page);
+  await add(page);
+  await expect(tray(page).getByText("already stored, nothing sent · verified")).toBeVisible();
+  await expect(tray(page).getByText("1 already existed; nothing was sent")).toBeVisible();
+  expect(bodies).toEqual([]);
+  // Of two equal new files, one is sent.
+  const twin = fresh("twin.bin");
+  await page.getByTestId("asset-files").setInputFiles([picked(twin), { ...picked(twin), name: "other.bin" }]);
+  await add(page);
+  await expect(tray(page).getByText(/^already stored as (twin|other)\.bin, nothing sent · verified$/)).toBeVisible();
+  await expect(tray(page).getByText("3 of 3 stored · 2 already existed")).toBeVisible();
+  expect(bodies).toHaveLength(1);
+});
+
+test("tags a folder's files by its path, skips system files and names broken pictures", async ({ signedIn: page, desk }, info) => {
+  const folder = info.outputPath("shots");
+  mkdirSync(join(folder, "night"), { recursive: true });
+  const file = fresh("folded.bin", 1000);
+  writeFileSync(join(folder, "night", file.name), file.bytes);
+  writeFileSync(join(folder, "broken.png"), (await photograph({ r: 1, g: 2, b: 3 })).bytes.subarray(0, 5_000));
+  writeFileSync(join(folder, "empty.png"), "");
+  for (const name of [".DS_Store", "Thumbs.db"]) writeFileSync(join(folder, name), "x");
+  await page.goto(`${desk.url}/jobs`);
+  await page.getByTestId("asset-folder").setInputFiles(folder);
+  await expect(page.getByText("2 system files, such as .DS_Store, will be skipped.")).toBeVisible();
+  await expect(page.getByLabel("Skip the empty file (0 bytes)")).toBeChecked();
+  await page.getByLabel("Folder names").selectOption("add as tags");
+  await add(page);
+  await expect(tray(page).getByText("2 of 2 stored · 1 unreadable picture")).toBeVisible();
+  await expect(tray(page).getByText(/^this picture cannot be read · stored, 5 kB sent · verified/)).toBeVisible();
+  const stored = await storedAs(page, desk, file.name);
+  expect(stored.tags.sort()).toEqual(["input", "night", "shots"]);
+  expect(stored.sha256).toBe(sha256(file.bytes));
+});
+
+test("resumes a paused upload after checking the file by its id", async ({ signedIn: page, desk }) => {
+  const file = fresh("paused.bin");
+  await page.goto(`${desk.url}/jobs`);
+  const isUpload = (url: URL) => url.pathname === "/api/assets";
+  // The request is held until the pause aborts it.
+  await page.route(isUpload, () => undefined);
+  await page.getByTestId("asset-files").setInputFiles([picked(file)]);
+  await add(page);
+  await expect(tray(page).getByText(/^sending/)).toBeVisible();
+  await page.getByRole("button", { name: "Pause paused.bin" }).click();
+  await expect(tray(page).getByText("paused; the upload will start from the beginning")).toBeVisible();
+  const warned = page.waitForEvent("dialog");
+  // The reload is dismissed below, so its promise is not awaited.
+  void page.evaluate(() => window.location.reload()).catch(() => undefined);
+  const warning = await warned;
+  expect(warning.type()).toBe("beforeunload");
+  await warning.dismiss();
+  await page.unroute(isUpload);
+  const byId = page.waitForRequest(
+    (request) => request.method() === "GET" && /\/api\/assets\/[0-9a-f-]{36}$/.test(new URL(request.url()).pathname),
+  );
+  await page.getByRole("button", { name: "Resume paused.bin" }).click();
+  await byId;
+  await expect(tray(page).getByText("1 of 1 stored")).toBeVisible();
+  expect((await storedAs(page, desk, file.name)).sha256).toBe(sha256(file.bytes));
+});
+
+test("raises an alarm for a wrong stored file until it is dismissed", async ({ signedIn: page, desk }) => {
+  const file = fresh("spoilt.bin", 1000);
+  const theirs = `blake3:${"0".repeat(64)}`;
+  await page.goto(`${desk.url}/jobs`);
+  await page.route(
+    (url) => url.pathname === "/api/assets",
+    async (route) => {
+      const response = await route.fetch();
+      const asset: Record<string, unknown> = await response.json();
+      await route.fulfill({ response: response, json: { ...asset, asset_hash: theirs } });
+    },
+  );
+  await page.getByTestId("asset-files").setInputFiles([picked(file)]);
+  await add(page);
+  const alarm = tray(page).getByText("One stored file differs from what was sent");
+  await expect(alarm).toBeVisible();
+  await expect(tray(page).getByRole("button", { name: "Close" })).toHaveCount(0);
+  await page.unrouteAll();
+  await expect(tray(page).getByText(`ALARM: the service holds different content (${theirs})`)).toBeVisible();
+  await expectAccessible(page);
+  await page.getByRole("button", { name: "Remove spoilt.bin from the list" }).click();
+  await expect(alarm).toHaveCount(0);
+});
+
+test("downloads from a URL through the service and never shows its token", async ({ browser, page, context }) => {
+  const bytes = patternOf(3_000_000, 7);
+  const source = await startFileSource(bytes, { holdAfter: 1_000_000 });
+  const desk = await startDesk({ LIGHTDESK_DOWNLOAD_HOSTS: source.url });
+  try {
+    await desk.setUp(context.request);
+    await desk.signIn(context);
+    await page.goto(`${desk.url}/assets`);
+    await page.getByRole("button", { name: "Add" }).click();
+    await page.getByRole("menuitem", { name: "Download from URL…" }).click();
+    await page.getByLabel("URLs, one per line").fill(`${source.url}/film.bin?token=very-secret\nhttps://example.com/elsewhere.bin`);
+    const list = page.getByRole("list", { name: "Files at these URLs" });
+    await expect(list.getByText("3 MB")).toBeVisible();
+    await expect(list.getByText(/The service can't download from this address/)).toBeVisible();
+    await expectAccessible(page);
+    await page.getByRole("button", { name: "Download 1 file" }).click();
+    await expect(tray(page).getByText(/in progress · 1 MB of 3 MB/)).toBeVisible();
+    await expect(list.getByText("elsewhere.bin")).toBeVisible();
+
+    await page.reload();
+    await page.getByRole("button", { name: "Expand" }).click();
+    await expect(tray(page).getByText(/in progress · 1 MB of 3 MB/)).toBeVisible();
+    const other = await browser.newContext();
+    await desk.signIn(other);
+    const second = await other.newPage();
+    await second.goto(`${desk.url}/jobs`);
+    await second.getByRole("button", { name: "Expand" }).click();
+    await expect(tray(second).getByText("film.bin")).toBeVisible();
+
+    source.behaviour.holdAfter = undefined;
+    for (const line of source.pending) line.destroy();
+    await expect(tray(second).getByText("stored", { exact: true })).toBeVisible({ timeout: 60_000 });
+    expect((await storedAs(second, desk, "film.bin")).sha256).toBe(sha256(bytes));
+    // A file that the service already has becomes an asset at once, and its source is not asked for it.
+    const requestCount = source.responses.length;
+    await page.getByRole("button", { name: "Add", exact: true }).click();
+    await page.getByRole("menuitem", { name: "Download from URL…" }).click();
+    await page.getByLabel("URLs, one per line").fill(`${source.url}/film.bin?token=very-secret`);
+    await page.getByRole("button", { name: "Download 1 file" }).click();
+    await expect(page.getByText("1 already existed and is an asset now")).toBeVisible();
+    expect(source.responses.filter(({ range, sent }, at) => at >= requestCount && range === undefined && sent > 0)).toEqual([]);
+    expect(await second.content()).not.toContain("very-secret");
+    expect(desk.output()).not.toContain("very-secret");
+    await other.close();
+  } finally {
+    await desk.stop();
+    await source.close();
+  }
+});
+
+test("creates an asset from a hash, or says that it is unknown", async ({ signedIn: page, desk }) => {
+  const file = fresh("for-its-hash.bin", 5_000);
+  const form = { file: picked(file), tags: '["input"]' };
+  const sent = await page.request.post(`${desk.url}/api/assets`, { multipart: form, headers: { origin: desk.url } });
+  const { asset_hash: hash }: { asset_hash: string } = await sent.json();
+  await page.goto(`${desk.url}/assets`);
+  await page.getByRole("button", { name: "Add" }).click();
+  await page.getByRole("menuitem", { name: "Add from a hash…" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("Hash of the content").fill("0".repeat(64));
+  await add(page);
+  await expect(dialog.getByText("The service has no content with this hash that you can use.")).toBeVisible();
+  await dialog.getByLabel("Hash of the content").fill(hash.replace("blake3:", ""));
+  await dialog.getByLabel("Tags").fill("by-hash");
+  await add(page);
+  await expect(dialog.getByText("You already have this asset")).toBeVisible();
+  const stored = await storedAs(page, desk, file.name);
+  expect(stored.tags).toContain("by-hash");
+  expect(stored.sha256).toBe(sha256(file.bytes));
+});

@@ -1,0 +1,94 @@
+// A console with a host page, and tickets as that host's server makes them: good ones, and ones with a single fault.
+import { SignJWT } from "jose";
+import { type EmbedHostSaved } from "@/lib/contract/embed/embedding";
+import { type Role } from "@/lib/contract/people/roles";
+import { isEmbedded } from "@/lib/server/upstream/send";
+import { EMBED_PATH_HEADER } from "@/lib/shared/console-paths";
+import { type Asking, createHarness } from "@/tests/support/harness";
+
+export const ORIGIN = "https://app.example.com";
+export const SLOT = "abcdefgh1234";
+
+type Changes = Record<string, unknown> & { secret?: string };
+
+type TicketRequest = { slot?: string; id?: string; origin?: string; cookie?: string };
+
+export async function createEmbedWorld() {
+  let clockMs = Date.now();
+  const harness = await createHarness({ now: () => clockMs });
+  const ask = (path: string, asking: Asking = {}) => harness.request(path, asking);
+
+  async function addHost(change: Record<string, unknown> = {}, cookie?: string): Promise<Required<EmbedHostSaved>> {
+    const defaults = { name: "Portal", origins: [ORIGIN], connection: null, role: "operator", pages: ["jobs", "assets"], guests: false };
+    const response = await ask("/api/console/embedding", {
+      ...(cookie === undefined ? { as: "owner" } : { cookie }),
+      method: "POST",
+      json: { ...defaults, jwksUrl: null, ...change },
+    });
+    if (response.status !== 201) throw new Error(await response.text());
+    return response.json();
+  }
+  async function addMember(name: string, role: Role): Promise<{ id: string; cookie: string }> {
+    const { store, now } = harness.console;
+    const email = `${name.replace(" ", ".").toLowerCase()}@desk.test`;
+    const member = await store.members.create({ name, email, role, createdAt: now() });
+    if (!member) throw new Error(`no member ${name}`);
+    return { id: member.id, cookie: await harness.mintCookie({ sub: member.id, version: member.sessionVersion }) };
+  }
+  const { host, secret } = await addHost();
+  let count = 0;
+
+  function claims({ secret: _secret, ...changes }: Changes = {}) {
+    const now = Math.floor(clockMs / 1000);
+    const defaults = {
+      iss: ORIGIN,
+      sub: "operator@desk.test",
+      jti: `ticket-${(count += 1)}-of-the-test`,
+      iat: now,
+      exp: now + 60,
+      aud: host.audience,
+    };
+    return Object.fromEntries(Object.entries({ ...defaults, ...changes }).filter(([, value]) => value !== undefined));
+  }
+  const ticket = (changes: Changes = {}) =>
+    new SignJWT(claims(changes)).setProtectedHeader({ alg: "HS256" }).sign(new TextEncoder().encode(changes.secret ?? secret));
+
+  /** `cookie`: the cookies that the browser kept for this place; by default none but the probe. */
+  async function bring(secret: string, { slot = SLOT, id = host.id, origin = ORIGIN, cookie }: TicketRequest = {}) {
+    const headers = { [EMBED_PATH_HEADER]: `/embed/${id}/${slot}` };
+    return ask("/api/embed/tickets", {
+      method: "POST",
+      json: { ticket: secret, origin },
+      cookie: cookie ?? `__Host-lightdesk.probe.${slot}=1`,
+      headers,
+    });
+  }
+  async function enter(changes: Changes = {}, slot = SLOT): Promise<{ cookie: string; headers: Record<string, string> }> {
+    const response = await bring(await ticket(changes), { slot });
+    const cookie = response.headers.getSetCookie().find((value) => value.includes("lightdesk.embed"));
+    if (response.status !== 201 || cookie === undefined) throw new Error(await response.text());
+    return { cookie: cookie.split(";")[0] ?? "", headers: { [EMBED_PATH_HEADER]: `/embed/${host.id}/${slot}` } };
+  }
+  return {
+    harness,
+    host,
+    secret,
+    addHost,
+    addMember,
+    ask,
+    claims,
+    ticket,
+    bring,
+    enter,
+    whyRefused: async () => (await harness.console.store.embedHosts.get(host.id))?.refused?.why,
+    giveRole: (role: Role, to: Exclude<Role, "owner">) =>
+      ask(`/api/console/members/${harness.viewerOf(role).memberId}`, { as: "owner", method: "PUT", json: { role: to } }),
+    /** A connection to the built-in service. */
+    async ownConnection(): Promise<string> {
+      const all = await harness.console.store.connections.listFor(harness.viewerOf("operator").memberId);
+      return all.find(({ baseUrl }) => isEmbedded(baseUrl))?.id ?? "";
+    },
+    pass: (ms: number) => void (clockMs += ms),
+    dispose: () => harness.dispose(),
+  };
+}

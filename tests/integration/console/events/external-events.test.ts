@@ -1,0 +1,168 @@
+// GET /ws of the console for a connection to another service: a good, careless or hostile one, or one without /ws.
+import { once } from "node:events";
+import { createServer } from "node:http";
+import { type AddressInfo } from "node:net";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type WebSocket, WebSocketServer } from "ws";
+import { refusedWith } from "@/tests/support/event-socket";
+import { startLittleServer } from "@/tests/support/servers";
+import { until } from "@/tests/support/until";
+import { closed, createEventWorld, greeted, KEY } from "./event-world";
+
+const world = await createEventWorld();
+afterEach(() => world.endSockets());
+
+describe("an external service", () => {
+  type Service = { url: string; seen: { url: string; headers: Record<string, unknown> }[]; peers: WebSocket[]; close(): Promise<void> };
+  let service: Service;
+  let connection: string;
+  async function startService(autoPong = true): Promise<Service> {
+    const http = createServer((_request, response) => void response.writeHead(404).end());
+    const peers: WebSocket[] = [];
+    const seen: Service["seen"] = [];
+    const feed = new WebSocketServer({ server: http, path: "/below/ws", autoPong });
+    feed.on("connection", (peer, request) => {
+      seen.push({ url: request.url ?? "", headers: request.headers });
+      peers.push(peer);
+    });
+    http.listen(0, "127.0.0.1");
+    await once(http, "listening");
+    const close = async () => {
+      for (const peer of peers) peer.terminate();
+      http.close();
+      http.closeAllConnections();
+      await once(http, "close");
+    };
+    return { url: `http://127.0.0.1:${(http.address() as AddressInfo).port}/below`, seen, peers, close };
+  }
+  beforeEach(async () => {
+    service = await startService();
+    connection = await world.harness.connect(service.url, KEY);
+  });
+  afterEach(async () => {
+    world.endSockets();
+  });
+  async function through(headers?: Record<string, string>) {
+    const events = await world.listen(`?connection=${connection}&clientId=me&more=${KEY}x`, headers);
+    await until("the service is asked", () => service.peers.length > 0);
+    const [peer] = service.peers;
+    if (!peer) throw new Error("nobody asked");
+    return { events, peer };
+  }
+
+  it("receives the key in a header and the client id, and nothing of the browser", async () => {
+    const { peer, events } = await through({ ...world.as("operator"), origin: world.url, "user-agent": "a browser" });
+    expect(service.seen).toEqual([
+      { url: "/below/ws?clientId=me", headers: expect.objectContaining({ "x-api-key": KEY, "user-agent": "lightdesk" }) },
+    ]);
+    expect(Object.keys(service.seen[0]?.headers ?? {})).not.toEqual(expect.arrayContaining(["cookie"]));
+    expect(service.seen[0]?.headers).not.toHaveProperty("origin");
+    const goes = once(peer, "close");
+    await events.close();
+    await goes;
+  });
+
+  it("is relayed in order, with pictures, and without its key or secrets", async () => {
+    const { peer, events } = await through();
+    const received: unknown[] = [];
+    events.socket.on("message", (data: Buffer, isBinary: boolean) => received.push(isBinary ? [...data] : JSON.parse(data.toString())));
+    const picture = Buffer.from([0, 0, 0, 1, 0, 0, 0, 2, 0x89, 0x50]);
+    const say = (type: string, data: object) => peer.send(JSON.stringify({ type, data }));
+    say("executing", { node: "1", prompt_id: "7", number: 18446744073709552000 });
+    peer.send(picture);
+    say("execution_error", { exception_message: `the key ${KEY} again`, [KEY]: encodeURIComponent(JSON.stringify(KEY)) });
+    peer.send(`{"type":"status","data":"${[...KEY].map((letter) => `\\u00${letter.charCodeAt(0).toString(16)}`).join("")}"}`);
+    say("execution_error", { current_inputs: { api_key_comfy_org: ["abc"], seed: [1] } });
+    peer.send(`no JSON, but the key ${KEY}`);
+    peer.send(Buffer.concat([Buffer.from([0, 0, 0, 3, 0, 0, 0, 1, 49]), Buffer.from(KEY)]));
+    peer.send(`{"type":"seed","data":{"seed":18446744073709551615}}`);
+    await until("all is told", () => received.length === 6);
+    expect(JSON.stringify(received)).not.toContain(KEY);
+    expect(received.slice(0, 3)).toEqual([
+      { type: "executing", data: { node: "1", prompt_id: "7", number: 18446744073709552000 } },
+      [...picture],
+      { type: "execution_error", data: { exception_message: "the key [REDACTED] again", "[REDACTED]": "%22[REDACTED]%22" } },
+    ]);
+    expect(received.slice(3, 5)).toEqual([
+      { type: "status", data: "[REDACTED]" },
+      { type: "execution_error", data: { current_inputs: { api_key_comfy_org: ["[REDACTED]"], seed: [1] } } },
+    ]);
+  });
+
+  it("drops a slow listener instead of buffering without limit", async () => {
+    const { peer, events } = await through();
+    events.socket.pause();
+    const text = JSON.stringify({ type: "progress", data: { text: "x".repeat(64 * 1024) } });
+    // The buffers in between have an unknown size, so send until the socket to the service is closed.
+    const goes = once(peer, "close");
+    const timer = setInterval(() => peer.bufferedAmount < 1024 * 1024 && peer.send(text), 1);
+    await goes;
+    clearInterval(timer);
+    const closing = closed(events);
+    events.socket.resume();
+    expect((await closing)[0]).toBe(1006);
+  });
+
+  it("is reported for oversized messages, disconnects and time-outs", async () => {
+    const large = await through();
+    const first = closed(large.events);
+    large.peer.send(JSON.stringify({ type: "x", data: "x".repeat(9 * 1024 * 1024) }));
+    expect(await first).toEqual([1013, "The service sent a message of more than 8 MiB."]);
+
+    service.peers.length = 0;
+    const gone = await through();
+    const second = closed(gone.events);
+    gone.peer.close(1000, `the key ${KEY}`);
+    expect(await second).toEqual([1013, "The service has closed its side."]);
+
+    const silent = await startService(false);
+    connection = await world.harness.connect(silent.url, KEY);
+    const events = await world.listen(`?connection=${connection}`);
+    await until("the service is asked", () => silent.peers.length > 0);
+    const [peer] = silent.peers;
+    peer?.send('{"type":"status","data":{}}');
+    await greeted(events);
+    const third = closed(events);
+    const pinged = peer && once(peer, "ping");
+    world.look();
+    await pinged;
+    // By the time of this answer, the listener's pong has arrived.
+    expect(await refusedWith(`${world.url}/ws`)).toBe(401);
+    world.look();
+    expect(await third).toEqual([1013, "The service has closed its side."]);
+  });
+
+  it("closes with distinct codes for no /ws, a refused key and no server", async () => {
+    const answers: Record<number, [number, string]> = {
+      404: [4404, "The service of this connection has no /ws."],
+      200: [4404, "The service of this connection has no /ws."],
+      302: [4404, "The service of this connection has no /ws."],
+      401: [1008, "The service refuses the key of this connection."],
+      503: [1013, "The service of this connection cannot be reached."],
+    };
+    for (const [status, said] of Object.entries(answers)) {
+      const little = await startLittleServer((_, response) => response.writeHead(Number(status), { location: `${service.url}/ws` }).end());
+      const id = await world.harness.connect(little.url, KEY);
+      expect(await closed(await world.listen(`?connection=${id}`)), status).toEqual(said);
+      await little.close();
+    }
+    for (const place of ["http://127.0.0.1:1", "http://169.254.169.254"])
+      expect(await closed(await world.listen(`?connection=${await world.harness.connect(place, KEY)}`))).toEqual([
+        1013,
+        "The service of this connection cannot be reached.",
+      ]);
+    expect(service.seen).toEqual([]);
+  });
+
+  it("disconnects listeners that used a replaced key", async () => {
+    const { events } = await through(world.as("viewer"));
+    const closing = closed(events);
+    await world.harness.request(`/api/console/connections/${connection}`, {
+      as: "owner",
+      method: "PUT",
+      json: { key: "another-key-of-it", keep: true },
+    });
+    world.look();
+    expect(await closing).toEqual([1008, "The connection was switched, changed or removed."]);
+  });
+});

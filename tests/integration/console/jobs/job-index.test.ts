@@ -1,0 +1,165 @@
+// The job index is filled by reading the service's jobs, including those that never passed through the console.
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { afterEach, expect, test } from "vitest";
+import { type JobSearchAnswer } from "@/lib/contract/console";
+import { startComposition } from "@/lib/server/composition";
+import { SqliteConnection } from "@/lib/shared/database/sqlite";
+import { createHarness, type Harness } from "@/tests/support/harness";
+import { answerJson, type LittleServer } from "@/tests/support/little-server";
+import { startLittleServer } from "@/tests/support/servers";
+import { until } from "@/tests/support/until";
+
+const open: { dispose(): Promise<unknown> }[] = [];
+afterEach(async () => {
+  for (const item of open.splice(0).reverse()) await item.dispose();
+});
+
+const HOUR_MS = 60 * 60_000;
+const NEWEST_MS = Date.UTC(2026, 4, 3);
+type Job = { id: string; status: string; create_time: number };
+type Elsewhere = LittleServer & { jobs: Job[]; isDown: boolean; details: string[] };
+
+/** Another service with jobs that the console does not know: the newest first, one an hour. */
+async function elsewhere(count: number): Promise<Elsewhere> {
+  const jobs = Array.from({ length: count }, (_, at) => ({
+    id: `job-${String(at).padStart(4, "0")}`,
+    status: "completed",
+    create_time: NEWEST_MS - at * HOUR_MS,
+  }));
+  const state = { jobs, isDown: false, details: new Array<string>() };
+  const server = await startLittleServer(({ url }, response) => {
+    const { pathname, searchParams } = new URL(url, "http://x");
+    if (state.isDown) return answerJson(response, { message: "down" }, 503);
+    if (pathname === "/api/jobs") {
+      const offset = Number(searchParams.get("offset"));
+      const limit = Number(searchParams.get("limit"));
+      const page = state.jobs.slice(offset, offset + limit);
+      const total = state.jobs.length;
+      return answerJson(response, { jobs: page, pagination: { offset, limit, total, has_more: offset + page.length < total } });
+    }
+    const job = state.jobs.find(({ id }) => pathname === `/api/jobs/${id}`);
+    if (!job) return answerJson(response, { message: "There is no such job." }, 404);
+    state.details.push(job.id);
+    const graph = { "1": { class_type: "CLIPTextEncode", inputs: { text: `a fjord seen from ${job.id}`, clip: ["2", 0] } } };
+    return answerJson(response, { ...job, workflow: { prompt: graph } });
+  });
+  open.push({ dispose: () => server.close() });
+  return Object.assign(state, server);
+}
+
+/** Its clock runs fast: the reader reads a page every 5 s. */
+async function desk(settings: Record<string, string> = {}): Promise<Harness> {
+  const startMs = Date.now();
+  const harness = await createHarness({ settings, now: () => startMs + 20 * (Date.now() - startMs) });
+  open.push(harness);
+  return harness;
+}
+
+async function find(harness: Harness, query: string): Promise<JobSearchAnswer> {
+  const response = await harness.request(`/api/console/jobs/search?${query}`, { as: "viewer" });
+  expect(response.status).toBe(200);
+  return response.json();
+}
+const complete = (harness: Harness, connection: string) =>
+  until("everything was read", async () => {
+    const { reach } = await find(harness, `from=1&limit=1&connection=${connection}`);
+    return reach.extent !== "reading" && reach;
+  });
+
+test("finds jobs submitted elsewhere and reports how far back the index reaches", async () => {
+  const [service, harness] = await Promise.all([elsewhere(230), desk()]);
+  const connection = await harness.connect(service.url, "sk-key");
+  const first = await find(harness, `text=job-0229&connection=${connection}`);
+  expect(first).toMatchObject({ jobs: [], reach: { extent: "reading" } });
+  const old = NEWEST_MS - 229 * HOUR_MS;
+  const jobSearchAnswer = await until("the oldest job is known", async () => {
+    const response = await find(harness, `from=${old}&to=${old + 1}&connection=${connection}`);
+    return response.jobs.length > 0 && response;
+  });
+  expect(jobSearchAnswer.jobs.map((job) => job.id)).toEqual(["job-0229"]);
+  const reach = await until("the reach is told", async () => {
+    const now = (await find(harness, `from=1&connection=${connection}`)).reach;
+    return now.extent === "all" && now;
+  });
+  expect(reach).toMatchObject({ sinceMs: old });
+  // Nobody has opened a job, so no job was requested.
+  expect(service.details).toEqual([]);
+  const words = `text=${encodeURIComponent('"from job-0001"')}&connection=${connection}`;
+  expect((await find(harness, words)).jobs).toEqual([]);
+  await harness.request(`/api/jobs/job-0001?connection=${connection}`, { as: "viewer" });
+  expect((await find(harness, words)).jobs).toMatchObject([{ id: "job-0001" }]);
+  expect(service.details).toEqual(["job-0001"]);
+});
+
+test("jobs that the service removed vanish once its list was read again", async () => {
+  const [service, harness] = await Promise.all([elsewhere(12), desk()]);
+  const connection = await harness.connect(service.url, "sk-key");
+  await find(harness, `from=1&connection=${connection}`);
+  await complete(harness, connection);
+  service.jobs = service.jobs.filter(({ id }) => id !== "job-0004");
+  await until("it is gone", async () => (await find(harness, `from=1&connection=${connection}`)).pagination.total === 11);
+});
+
+test("keeps the newest jobs up to the limit and says so", async () => {
+  const [service, harness] = await Promise.all([elsewhere(420), desk({ LIGHTDESK_LEDGER_JOBS: "100" })]);
+  const connection = await harness.connect(service.url, "sk-key");
+  await find(harness, `within=8000&connection=${connection}`);
+  const reach = await until("it is full", async () => {
+    const jobSearchAnswer = await find(harness, `from=1&connection=${connection}`);
+    return jobSearchAnswer.reach.extent === "newest" && jobSearchAnswer;
+  });
+  expect(reach.pagination.total).toBe(100);
+  expect(reach.jobs[0]?.id).toBe("job-0000");
+  expect(reach.jobs.at(-1)?.id).toBe("job-0099");
+});
+
+test("shows cached jobs with their age while the service is down, then resumes", async () => {
+  const [service, harness] = await Promise.all([elsewhere(5), desk()]);
+  const connection = await harness.connect(service.url, "sk-key");
+  await find(harness, `from=1&connection=${connection}`);
+  await complete(harness, connection);
+  service.isDown = true;
+  const old = await until("the outage is noticed", async () => {
+    const jobSearchAnswer = await find(harness, `from=1&connection=${connection}`);
+    return jobSearchAnswer.reach.asOfMs !== undefined && jobSearchAnswer;
+  });
+  expect(old.jobs).toHaveLength(5);
+  service.isDown = false;
+  await until("it is fresh again", async () => (await find(harness, `from=1&connection=${connection}`)).reach.asOfMs === undefined);
+});
+
+test("rebuilds a lost job index", async () => {
+  const [service, harness] = await Promise.all([elsewhere(5), desk()]);
+  const connection = await harness.connect(service.url, "sk-key");
+  await find(harness, `from=1&connection=${connection}`);
+  await complete(harness, connection);
+  await harness.console.stop();
+  const database = new SqliteConnection(join(harness.folder, "console.sqlite"));
+  database.exec("DELETE FROM ledger_jobs; DELETE FROM ledger_connections;");
+  database.close();
+  const again = startComposition({ env: harness.console.env });
+  await again.ready;
+  try {
+    const reach = await complete(harness, connection);
+    expect(reach.extent).toBe("all");
+    expect((await find(harness, `from=1&connection=${connection}`)).pagination.total).toBe(5);
+  } finally {
+    await again.stop();
+    await rm(harness.folder, { recursive: true, force: true });
+  }
+});
+
+test("does not search earlier jobs of a redirected connection", async () => {
+  const [one, other, harness] = await Promise.all([elsewhere(5), elsewhere(2), desk()]);
+  const connection = await harness.connect(one.url, "sk-key");
+  await find(harness, `from=1&connection=${connection}`);
+  await complete(harness, connection);
+  const json = { baseUrl: other.url, key: "sk-key", keep: true };
+  const changed = await harness.request(`/api/console/connections/${connection}`, { as: "admin", method: "PUT", json });
+  expect(changed.status).toBe(200);
+  await until("only the new ones are there", async () => {
+    const jobSearchAnswer = await find(harness, `from=1&connection=${connection}`);
+    return jobSearchAnswer.reach.extent === "all" && jobSearchAnswer.pagination.total === 2;
+  });
+});

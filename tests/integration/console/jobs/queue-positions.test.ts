@@ -1,0 +1,41 @@
+// Places in the queue come from the service's whole queue, which holds every graph, so polls do not fetch it again and again.
+import { expect, test } from "vitest";
+import { type QueueView } from "@/lib/contract/console";
+import { createHarness } from "@/tests/support/harness";
+import { answerJson } from "@/tests/support/little-server";
+import { startLittleServer } from "@/tests/support/servers";
+
+/** In order of execution. */
+let waiting: string[];
+
+const harness = await createHarness({ upstreamLimits: { firstRetryMs: 1 } });
+const server = await startLittleServer(({ url }, response) => {
+  const pagination = { offset: 0, limit: 1000, total: waiting.length, has_more: false };
+  const jobs = waiting.toSorted().map((id) => ({ id, status: "pending", create_time: 1 }));
+  const queue = waiting.map((id, place) => [place, id, { "1": { class_type: "A", inputs: {} } }, [], { create_time: 1 }]);
+  if (url.startsWith("/api/jobs?")) return answerJson(response, { jobs, pagination });
+  if (url.startsWith("/api/queue")) return answerJson(response, { queue_running: [], queue_pending: queue });
+  return answerJson(response, { code: "NOT_FOUND", message: "404" }, 404);
+});
+const connection = await harness.connect(server.url, "k");
+
+async function poll(...now: string[]) {
+  waiting = now;
+  const response = await harness.request(`/api/console/queue?connection=${connection}`, { as: "viewer" });
+  const { pending, source }: QueueView = await response.json();
+  expect(source).toBe("queue");
+  return pending.map(({ id, position }) => `${position} ${id}`);
+}
+const countRequests = () => server.seen.filter(({ url }) => url.startsWith("/api/queue")).length;
+
+test("requests the queue only when another job starts waiting", async () => {
+  expect(await poll("c", "a", "b")).toEqual(["1 c", "2 a", "3 b"]);
+  expect(await poll("c", "a", "b")).toEqual(["1 c", "2 a", "3 b"]);
+  expect(await poll("a", "b")).toEqual(["1 a", "2 b"]);
+  expect(countRequests()).toBe(1);
+  // d is before the older ones, as in services with priorities; c has come back.
+  expect(await poll("d", "a", "b", "c")).toEqual(["1 d", "2 a", "3 b", "4 c"]);
+  expect(countRequests()).toBe(2);
+  expect(await poll("b", "c")).toEqual(["1 b", "2 c"]);
+  expect(countRequests()).toBe(2);
+});

@@ -1,0 +1,142 @@
+// Expected durations of running and waiting jobs, from earlier runs of the same workflow.
+import { afterAll, expect, it } from "vitest";
+import { createRunKeys, findExpectedRuns, runKeyOf, toExpectedRun } from "@/lib/server/job-index/run-times";
+import { createHarness } from "@/tests/support/harness";
+import { until } from "@/tests/support/until";
+
+const harness = await createHarness();
+afterAll(() => harness.dispose());
+
+const START_MS = Date.UTC(2026, 2, 1);
+const graphOf = (color: number, seconds: number) => ({
+  "1": { class_type: "EmptyImage", inputs: { width: 8, height: 8, batch_size: 1, color } },
+  "2": { class_type: "Wait", inputs: { seconds, anything: ["1", 0] } },
+  "3": { class_type: "SaveImage", inputs: { images: ["2", 0], filename_prefix: `colour-${color}` } },
+});
+const get = async (path: string) => (await harness.request(path, { as: "viewer" })).json();
+const jobOf = (id: string) => get(`/api/jobs/${id}`);
+
+async function submit(color: number, seconds = 0.02): Promise<string> {
+  const json = { prompt: graphOf(color, seconds) };
+  const response = await harness.request("/api/prompt", { as: "operator", method: "POST", json });
+  expect(response.status).toBe(200);
+  return (await response.json()).prompt_id;
+}
+
+it("expects a job to take as long as the earlier runs of its workflow", async () => {
+  for (const color of [1, 2, 3]) {
+    const id = await submit(color);
+    await until("the run has ended", async () => (await jobOf(id)).status === "completed");
+  }
+  await harness.console.jobIndex.settled();
+  const { jobs } = await get("/api/jobs");
+  const runsMs = jobs.map((job: Record<string, number>) => job.execution_end_time! - job.execution_start_time!);
+  expect(runsMs).toHaveLength(3);
+  expect(jobs.some((job: object) => "expected_run" in job)).toBe(false);
+  const blocker = await submit(4, 600);
+  await until("the slot is taken", async () => (await jobOf(blocker)).status === "in_progress");
+  const fourth = await submit(5);
+  expect((await jobOf(fourth)).expected_run).toEqual(toExpectedRun(runsMs));
+  const queue = await get("/api/console/queue");
+  expect(queue.pending.map((job: Record<string, unknown>) => job.expected_run)).toEqual([toExpectedRun(runsMs)]);
+  // A workflow with another duration has no earlier runs.
+  expect(queue.running).toMatchObject([{ id: blocker, runner_id: "built-in" }]);
+  expect(queue.running[0]).not.toHaveProperty("expected_run");
+});
+
+it("compares completed runs on the job's runner, and on all runners until it has one", async () => {
+  const connection = await harness.connect("http://127.0.0.1:9", "sk-key");
+  const { store, runKeys } = harness.console;
+  const run = (jobId: string, runner_id: string, runMs: number, status = "completed") => {
+    runKeys.learnGraph(connection, jobId, graphOf(Number(jobId), 1));
+    const item = { status, runner_id, execution_start_time: START_MS, execution_end_time: START_MS + runMs };
+    return { jobId, createdMs: Number(jobId), item };
+  };
+  const notes = [
+    run("1", "fast", 10_000),
+    run("2", "fast", 20_000),
+    run("3", "slow", 60_000),
+    run("4", "slow", 80_000),
+    run("5", "slow", 70_000, "failed"),
+    run("6", "rare", 90_000),
+  ];
+  await store.jobIndexStore.note(connection, runKeys.addTo(connection, notes), 100);
+  const find = async (runner_id?: string) => {
+    const job = { id: "7", status: runner_id ? "in_progress" : "pending", runner_id };
+    runKeys.learnGraph(connection, job.id, graphOf(7, 1));
+    return (await findExpectedRuns(harness.console, connection, [job])).get(job.id);
+  };
+  expect(await find("fast")).toEqual(toExpectedRun([10_000, 20_000]));
+  expect(await find("slow")).toEqual(toExpectedRun([60_000, 80_000]));
+  expect(await find("rare")).toBeUndefined();
+  expect(await find()).toEqual(toExpectedRun([10_000, 20_000, 60_000, 80_000, 90_000]));
+  // After a restart, the keys are read from the job index.
+  const afterRestart = { store, runKeys: createRunKeys() };
+  const running = { jobId: "8", runKey: runKeys.find(connection, "7"), createdMs: 8, item: { status: "in_progress" } };
+  await store.jobIndexStore.note(connection, [running], 100);
+  const match = await findExpectedRuns(afterRestart, connection, [{ id: "8", status: "in_progress", runner_id: "fast" }]);
+  expect(match.get("8")).toEqual(toExpectedRun([10_000, 20_000]));
+});
+
+it("compares runs of a workflow whose graphs are unknown by its id", async () => {
+  const connection = await harness.connect("http://127.0.0.1:9", "sk-key");
+  const { store, runKeys } = harness.console;
+  const run = (jobId: string, workflow_id: string, runMs: number, status = "completed") => ({
+    jobId,
+    createdMs: Number(jobId),
+    item: { status, workflow_id, execution_start_time: START_MS, execution_end_time: START_MS + runMs },
+  });
+  const notes = [run("1", "w", 10_000), run("2", "w", 20_000), run("3", "w", 50_000, "cancelled"), run("4", "v", 90_000)];
+  await store.jobIndexStore.note(connection, notes, 100);
+  const find = async (job: object) =>
+    (await findExpectedRuns(harness.console, connection, [{ id: "9", status: "pending", ...job }])).get("9");
+  expect(await find({ workflow_id: "w" })).toEqual(toExpectedRun([10_000, 20_000]));
+  expect(await find({ workflow_id: "v" })).toBeUndefined();
+  expect(await find({})).toBeUndefined();
+  // Runs of the same graph come first.
+  runKeys.learnGraph(connection, "9", graphOf(9, 1));
+  expect(await find({ workflow_id: "w" })).toEqual(toExpectedRun([10_000, 20_000]));
+  const submitted = [run("5", "w", 70_000), run("6", "w", 80_000)];
+  for (const { jobId } of submitted) runKeys.learnGraph(connection, jobId, graphOf(5, 1));
+  await store.jobIndexStore.note(connection, runKeys.addTo(connection, submitted), 100);
+  expect(await find({ workflow_id: "w" })).toEqual(toExpectedRun([70_000, 80_000]));
+});
+
+it("treats graphs as the same workflow unless their nodes, links or costly values differ", () => {
+  const node = (class_type: string, inputs: object) => ({ class_type, inputs });
+  const sampler = { model: ["1", 0], latent_image: ["2", 0], seed: 1, cfg: 7, steps: 20, sampler_name: "euler" };
+  const graph = {
+    "1": node("CheckpointLoaderSimple", { ckpt_name: "small.safetensors" }),
+    "2": node("EmptyLatentImage", { width: ["4", 0], height: 512, batch_size: 1 }),
+    "3": node("KSampler", sampler),
+    "4": node("PrimitiveInt", { value: 512, seed: 1 }),
+    "5": node("CLIPTextEncode", { text: "a fjord", clip: ["1", 1] }),
+    "6": node("PrimitiveInt", { value: 7 }),
+  };
+  const keyWith = (change: object) => runKeyOf({ ...graph, ...change });
+  const key = keyWith({});
+  expect(key).toMatch(/^[\w-]{22}$/);
+  const same = [
+    { "3": node("KSampler", { ...sampler, seed: 2 ** 53, cfg: 8, guidance_scale: 3 }) },
+    { "5": node("CLIPTextEncode", { text: "a harbour at night", clip: ["1", 1] }) },
+    { "4": node("PrimitiveInt", { value: 512, seed: 2 }) },
+    { "6": node("PrimitiveInt", { value: 8 }) },
+    { "3": { inputs: Object.fromEntries(Object.entries(sampler).reverse()), class_type: "KSampler", _meta: { title: "Mine" } } },
+  ];
+  expect(same.map(keyWith)).toEqual(same.map(() => key));
+  const other = [
+    { "1": node("CheckpointLoaderSimple", { ckpt_name: "large.safetensors" }) },
+    { "2": node("EmptyLatentImage", { width: ["4", 0], height: 1024, batch_size: 1 }) },
+    { "2": node("EmptyLatentImage", { width: ["4", 0], height: 512, batch_size: 4 }) },
+    { "3": node("KSampler", { ...sampler, steps: 40 }) },
+    { "3": node("KSampler", { ...sampler, model: ["5", 0] }) },
+    { "3": node("KSamplerAdvanced", sampler) },
+    { "4": node("PrimitiveInt", { value: 1024, seed: 1 }) },
+    { "7": node("SaveImage", {}) },
+    { "7": node("ImageScaleBy", { scale_by: 2 }) },
+    { "7": node("ImageScaleBy", { scale_by: 4 }) },
+  ];
+  expect(new Set([key, ...other.map(keyWith)]).size).toBe(other.length + 1);
+  for (const broken of [undefined, null, "graph", []]) expect(runKeyOf(broken)).toBeUndefined();
+  expect(runKeyOf({ "1": null, "2": { inputs: [1] }, "3": { inputs: { width: ["1"] } } })).toBeDefined();
+});

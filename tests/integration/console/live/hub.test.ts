@@ -1,0 +1,220 @@
+// Limits of live updates: how much the readers of one member may keep, and what happens to topics beyond them.
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { createLiveHub, type LiveHub, type Watch } from "@/lib/server/live/hub";
+import { createEventStream, readLiveEvents } from "@/lib/server/live/stream";
+import { createLog } from "@/lib/server/log";
+import { createAnswerCache } from "@/lib/server/upstream/answer-cache";
+import { ok } from "@/lib/shared/result";
+import { createHarness, type Harness } from "@/tests/support/harness";
+import { answerJson, type LittleServer, startLittleServer } from "@/tests/support/little-server";
+import { makeToken } from "@/tests/support/tokens";
+import { until } from "@/tests/support/until";
+
+describe("hub", () => {
+  const hubs: LiveHub[] = [];
+  afterEach(() => {
+    vi.useRealTimers();
+    for (const hub of hubs.splice(0)) hub.stop();
+  });
+
+  function start(): LiveHub {
+    const hub = createLiveHub({ now: Date.now, log: createLog("silent") });
+    hubs.push(hub);
+    return hub;
+  }
+
+  const aWatch = (key: string, text = "{}"): Watch => ({
+    name: "usage",
+    key,
+    connection: undefined,
+    hasRights: () => Promise.resolve(true),
+    read: () => Promise.resolve(ok({ text, unreadable: 0 })),
+    openSource: () => Promise.resolve(undefined),
+  });
+  const topic = (watch: Watch) => ({ topic: watch.key, isNew: true, watch: ok(watch) });
+  const fill = (hub: LiveHub, owner: string) => {
+    for (let count = 0; count < 128; count += 1) expect(hub.subscribe(aWatch(`${owner} ${count}`), owner, () => undefined).ok).toBe(true);
+  };
+
+  it("limits the readers of each member, also for JSON requests", async () => {
+    const hub = start();
+    const ask = (owner: string, from: number) => {
+      const topics = Array.from({ length: 32 }, (_, index) => topic(aWatch(`${owner} ${from + index}`)));
+      return readLiveEvents({ hub, owner, topics, after: undefined });
+    };
+    for (let from = 0; from < 128; from += 32) expect(await ask("one", from)).not.toContain("SERVICE_UNAVAILABLE");
+    expect(await ask("one", 128)).toContain("SERVICE_UNAVAILABLE");
+    expect(await ask("one", 0)).not.toContain("SERVICE_UNAVAILABLE");
+    expect(await ask("two", 0)).not.toContain("SERVICE_UNAVAILABLE");
+  });
+
+  it.each([
+    ["a member's cached values", ["one", "one", "one"], 2],
+    ["all cached values", ["a", "a", "b", "b", "c", "c", "d", "d", "e", "e"], 8],
+  ])("limits the total size of %s", async (_what, owners, expected) => {
+    const hub = start();
+    const text = JSON.stringify("x".repeat(30 * 1024 ** 2));
+    const subscriptions = owners.map((owner, index) => hub.subscribe(aWatch(String(index), text), owner, () => undefined));
+    const events = await until("all values", () => {
+      const items = subscriptions.map((subscription) =>
+        subscription.ok ? (subscription.value.since(undefined)[0]?.event ?? "") : "refused",
+      );
+      return items.includes("") ? undefined : items;
+    });
+    expect(events.filter((event) => event === "snapshot")).toHaveLength(expected);
+    expect(events.filter((event) => event === "failure")).toHaveLength(owners.length - expected);
+  });
+
+  it("ends a stream without all its topics so that the client retries", async () => {
+    const hub = start();
+    fill(hub, "one");
+    vi.useFakeTimers({ toFake: ["setTimeout", "setInterval", "clearTimeout", "clearInterval"] });
+    const open = (key: string) =>
+      createEventStream({
+        hub,
+        owner: "one",
+        topics: [topic(aWatch(key))],
+        after: undefined,
+        signal: new AbortController().signal,
+        checkRights: () => Promise.resolve(undefined),
+        heartbeat: () => undefined,
+      });
+    const isOpen = { whole: true, lacking: true };
+    void open("one 0")
+      ?.pipeTo(new WritableStream())
+      .then(() => (isOpen.whole = false));
+    const ended = open("another")
+      ?.pipeTo(new WritableStream())
+      .then(() => (isOpen.lacking = false));
+    await vi.advanceTimersByTimeAsync(29_000);
+    expect(isOpen).toEqual({ whole: true, lacking: true });
+    await vi.advanceTimersByTimeAsync(2000);
+    await ended;
+    expect(isOpen).toEqual({ whole: true, lacking: false });
+  });
+
+  it("reports an unresponsive service after 10 s, then its late value", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    let answer: (text: string) => void = () => undefined;
+    const watch: Watch = {
+      ...aWatch("jobs"),
+      name: "jobs",
+      connection: { id: "a", baseUrl: "http://service.invalid" },
+      read: () => new Promise((resolve) => (answer = (text) => resolve(ok({ text, unreadable: 0 })))),
+    };
+    const subscription = start().subscribe(watch, "one", () => undefined);
+    const events = () => (subscription.ok ? subscription.value.since(undefined).map(({ event }) => event) : []);
+    await vi.advanceTimersByTimeAsync(9_900);
+    expect(events()).toEqual([]);
+    await vi.advanceTimersByTimeAsync(200);
+    expect(events()).toEqual(["failure"]);
+    answer('{"jobs":[]}');
+    await vi.advanceTimersByTimeAsync(0);
+    expect(events()).toEqual(["snapshot"]);
+  });
+});
+
+describe("shared reads", () => {
+  let harness: Harness;
+  let server: LittleServer;
+  let connection: string;
+  let jobs: object[];
+  beforeAll(async () => {
+    // Longer than a test takes.
+    harness = await createHarness({ upstreamLimits: { sharedMs: 60_000 } });
+    server = await startLittleServer(({ method, url }, response) => {
+      const pagination = { offset: 0, limit: 100, total: jobs.length, has_more: false };
+      if (url.startsWith("/api/prompt")) {
+        jobs = [...jobs, aJob("submitted")];
+        return answerJson(response, { prompt_id: "submitted", number: 1, node_errors: {} });
+      }
+      if (method === "POST") jobs = [];
+      answerJson(response, method === "POST" ? {} : url.startsWith("/api/jobs?") ? { jobs, pagination } : (jobs[0] ?? {}));
+    });
+    connection = await harness.connect(server.url, "comfyui-0123456789abcdef0123456789abcdef");
+  });
+  afterAll(async () => {
+    await harness.dispose();
+    await server.close();
+  });
+  beforeEach(() => {
+    jobs = [aJob("first")];
+    harness.console.jobAnswers.changed();
+    server.seen.splice(0);
+  });
+
+  const aJob = (id: string) => ({ id, status: "completed", create_time: 1_767_225_600_000 });
+  const list = (as: "viewer" | "operator" | "owner" = "viewer") => harness.request(`/api/jobs?connection=${connection}&limit=9`, { as });
+  const idsIn = async (response: Response): Promise<string[]> => (await response.json()).jobs.map(({ id }: { id: string }) => id);
+  const calls = () => server.seen.filter(({ url }) => url.includes("limit=9")).length;
+  const post = (path: string, json: object) =>
+    harness.request(`${path}?connection=${connection}`, { as: "operator", method: "POST", json });
+
+  it("makes one call for requests with the same rights", async () => {
+    const answers = await Promise.all([list("viewer"), list("operator"), list("owner"), list("viewer")]);
+    for (const response of [...answers, await list()]) expect(await idsIn(response)).toEqual(["first"]);
+    expect(calls()).toBe(1);
+  });
+
+  it.each([
+    ["a submission", () => post("/api/prompt", { prompt: { "1": { class_type: "SaveImage", inputs: {} } } }), ["first", "submitted"]],
+    ["a removal", () => post("/api/history", { delete: ["first"] }), []],
+  ])("is not shared across %s", async (_what, change, after) => {
+    expect(await idsIn(await list())).toEqual(["first"]);
+    expect((await change()).status).toBeLessThan(300);
+    expect(await idsIn(await list())).toEqual(after);
+  });
+
+  it("shares no call that began before a change", async () => {
+    const reading = list();
+    await post("/api/history", { delete: ["first"] });
+    expect(await idsIn(await list())).toEqual([]);
+    await reading;
+  });
+
+  it("caches a token's answers, which have absolute URLs, separately", async () => {
+    await list();
+    const { headers } = await makeToken(harness, "viewer");
+    await harness.request(`/api/jobs?connection=${connection}&limit=9`, { headers });
+    expect(calls()).toBe(2);
+  });
+
+  it("makes a new call 250 ms after the last one began", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout"] });
+    const cache = createAnswerCache();
+    let made = 0;
+    const read = () => cache.share({ key: "a", baseUrl: server.url, signal: undefined }, async () => ({ ok: true, value: (made += 1) }));
+    await read();
+    await vi.advanceTimersByTimeAsync(249);
+    expect(await read()).toEqual({ ok: true, value: 1 });
+    await vi.advanceTimersByTimeAsync(1);
+    expect(await read()).toEqual({ ok: true, value: 2 });
+    vi.useRealTimers();
+  });
+
+  it("continues for others when a client leaves", async () => {
+    const leaving = new AbortController();
+    const gone = harness.request(`/api/jobs?connection=${connection}&limit=9`, { as: "viewer", signal: leaving.signal });
+    const other = list();
+    leaving.abort();
+    expect((await gone).status).toBe(499);
+    expect(await idsIn(await other)).toEqual(["first"]);
+  });
+
+  it("doesn't cache a failure", async () => {
+    const { jobAnswers } = harness.console;
+    const shared = { key: "a", baseUrl: server.url, signal: undefined };
+    const failure = { code: "UPSTREAM_UNREACHABLE", message: "", status: 502 };
+    expect(await jobAnswers.share(shared, () => Promise.resolve({ ok: false, failure }))).toEqual({ ok: false, failure });
+    expect(await jobAnswers.share(shared, () => Promise.resolve({ ok: true, value: 1 }))).toEqual({ ok: true, value: 1 });
+  });
+
+  it("parses unchanged bytes once", () => {
+    const answers = harness.console.jobAnswers.parsedFor("c", "key");
+    const read = { ok: true, value: {} } as const;
+    answers.keep("a", Buffer.from("bytes"), read);
+    expect(answers.find("a", Buffer.from("bytes"))).toBe(read);
+    expect(answers.find("a", Buffer.from("others"))).toBeUndefined();
+    expect(harness.console.jobAnswers.parsedFor("c", "another key").find("a", Buffer.from("bytes"))).toBeUndefined();
+  });
+});

@@ -1,0 +1,258 @@
+// Live updates of a plain local server: its /ws reports changes and progress, and a flood of messages becomes a few events.
+import sharp from "sharp";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { type WebSocket, WebSocketServer } from "ws";
+import { createReader } from "@/lib/server/live/reader";
+import { createHarness, type Harness } from "@/tests/support/harness";
+import { liveQuery, type LiveStream, openLive } from "@/tests/support/live-stream";
+import { type LocalServer, startLocalServer } from "@/tests/support/local-server";
+import { until } from "@/tests/support/until";
+
+let harness: Harness;
+let server: LocalServer;
+let connection: string;
+const sockets: WebSocket[] = [];
+const open: LiveStream[] = [];
+
+beforeAll(async () => {
+  const peers = new WebSocketServer({ noServer: true });
+  harness = await createHarness();
+  server = await startLocalServer(undefined, {
+    upgrade: (request, socket, head) => peers.handleUpgrade(request, socket, head, (peer) => void sockets.push(peer)),
+  });
+  const made = await harness.console.store.connections.create({
+    name: "Local",
+    baseUrl: server.url,
+    dialect: "local",
+    createdAt: harness.console.now(),
+  });
+  connection = made.id;
+});
+afterAll(async () => {
+  for (const stream of open) await stream.close();
+  for (const socket of sockets) socket.terminate();
+  await harness.dispose();
+  await server.close();
+});
+
+async function watch(name: string) {
+  const stream = await openLive(harness, liveQuery([`${name}?connection=${connection}`]));
+  open.push(stream);
+  await stream.next("a snapshot", ({ event }) => event === "snapshot");
+  const socket = await until("the console listens", () => sockets.at(-1));
+  return { stream, say: (type: string, data: object) => socket.send(JSON.stringify({ type, data })) };
+}
+
+const status = { status: { exec_info: { queue_remaining: 1 } } };
+
+it("reads a list when the server reports a change", async () => {
+  const { stream, say } = await watch("queue");
+  // From now on the console relies on the events.
+  say("status", { ...status, sid: "x" });
+  await until("the first event was heard", () => stream.of("snapshot").length > 0);
+  const id = server.submit();
+  say("status", status);
+  const isIn = () => stream.of("snapshot").some(({ value }) => JSON.stringify(value).includes(id));
+  // Without the event, the list is read after 8 seconds or more.
+  await until("the job", isIn, { timeoutMs: 6000 });
+});
+
+it("coalesces a flood of messages and sends the newest last", async () => {
+  const { stream, say } = await watch("queue");
+  const id = server.submit();
+  server.place.running.push(...server.place.pending.splice(0).filter(([, one]) => one === id));
+  say("status", status);
+  const isRunning = ({ value }: { value: unknown }) => (value as { running: { id: string }[] }).running.some((row) => row.id === id);
+  await until("the job runs", () => stream.of("snapshot").some(isRunning));
+  say("execution_start", { prompt_id: id });
+  say("executing", { prompt_id: id, node: "1" });
+  for (let value = 1; value <= 20_000; value += 1) say("progress", { prompt_id: id, node: "1", value, max: 40_000 });
+  await until("some progress", () => stream.of("job.progress").length > 0);
+  // A service that sends too much is not followed for the rest of the second.
+  await until("the last step", () => {
+    say("progress", { prompt_id: id, node: "1", value: 30_000, max: 40_000 });
+    return stream.of("job.progress").at(-1)?.progress.step === 30_000;
+  });
+  expect(stream.of("job.progress").every(({ id: of }) => of === id)).toBe(true);
+  expect(stream.received.length).toBeLessThan(100);
+  const newcomer = await watch("queue");
+  expect(newcomer.stream.received.length).toBeLessThan(4);
+});
+
+it("sends the outputs of a running job as they arrive", async () => {
+  const { stream, say } = await watch("queue");
+  const [job] = server.place.running;
+  const id = job?.[1] ?? "";
+  const output = { images: [{ filename: "a.png", subfolder: "", type: "output" }] };
+  say("executed", { prompt_id: id, node: "1", output });
+  const liveOutputs = await until("the output", () => stream.of("job.progress").find(({ progress }) => progress.outputs));
+  expect(liveOutputs).toMatchObject({ id, progress: { outputs: { "1": output } } });
+});
+
+it("sends a new viewer the progress of all running jobs", async () => {
+  const rows = ["a", "b"].map((id) => ({ id, status: "in_progress", outputs_count: 0 }));
+  let seq = 0;
+  const reader = createReader({
+    name: "jobs",
+    isOfService: true,
+    read: () => Promise.resolve({ ok: true, value: { text: JSON.stringify({ jobs: rows }), unreadable: 0 } }),
+    refusalOf: () => undefined,
+    nextSeq: () => (seq += 1),
+    now: Date.now,
+    hasChangeEvents: () => true,
+    progressOf: () => ({ step: 3 }),
+    changed: () => undefined,
+    onError: (error) => {
+      throw error;
+    },
+  });
+  const eventsIn = () => reader.since(undefined).map(({ event, body }) => `${event} ${/"id":"(.)","progress"/.exec(body)?.[1] ?? ""}`);
+  await until("the progress of both", () => eventsIn().length === 3);
+  Object.assign(rows[1] ?? {}, { outputs_count: 1 });
+  reader.trigger();
+  await until("the change", () => reader.since(0).some(({ body }) => body.includes('"outputs_count":1')));
+  expect(eventsIn().slice(0, 2)).toEqual(["snapshot ", "job.progress a"]);
+  const seqs = reader.since(undefined).map(({ seq: at }) => at);
+  expect(seqs).toEqual(seqs.toSorted((seq, other) => seq - other));
+  reader.stop();
+});
+
+describe("a viewer's row", () => {
+  type Row = { status: string; progress?: { step: number } };
+  /** A job with a reader, and what a viewer makes of the reader's events. */
+  function follow(answered?: Promise<void>) {
+    let row: Row = { status: "in_progress" };
+    let step = 0;
+    let seq = 0;
+    let cursor: number | undefined;
+    let shown: Row | undefined;
+    let reads = 0;
+    const reader = createReader({
+      name: "jobs",
+      isOfService: true,
+      read: async () => {
+        reads += 1;
+        const text = JSON.stringify({ jobs: [{ id: "a", ...row }] });
+        await answered;
+        return { ok: true, value: { text, unreadable: 0 } };
+      },
+      refusalOf: () => undefined,
+      nextSeq: () => (seq += 1),
+      now: Date.now,
+      hasChangeEvents: () => true,
+      progressOf: () => (step === 0 ? undefined : { step }),
+      changed: () => undefined,
+      onError: (error) => {
+        throw error;
+      },
+    });
+    return {
+      collect() {
+        const items = reader.since(cursor).toSorted((live, other) => live.seq - other.seq);
+        cursor = seq;
+        for (const { event, body } of items) {
+          const data = JSON.parse(`{${body}}`) as { value?: { jobs: Row[] }; job?: Row; progress?: { step: number } };
+          if (event === "job.progress" && shown) shown = { ...shown, progress: data.progress };
+          else shown = data.value?.jobs[0] ?? data.job ?? shown;
+        }
+        return { status: shown?.status, step: shown?.progress?.step };
+      },
+      async change(next: Row) {
+        row = next;
+        const before = reads;
+        reader.trigger();
+        await vi.advanceTimersByTimeAsync(5000);
+        expect(reads).toBeGreaterThan(before);
+      },
+      async advance(ms = 300) {
+        step += 1;
+        reader.progressed("a");
+        await vi.advanceTimersByTimeAsync(ms);
+      },
+      reads: () => reads,
+      seq: () => seq,
+      reader,
+    };
+  }
+  type Followed = ReturnType<typeof follow>;
+  const acts = {
+    progress: (item: Followed) => item.advance(),
+    "progress at the end": (item: Followed) => item.advance(0),
+    change: (item: Followed) => item.change({ status: "in_progress", progress: { step: 0 } }),
+    end: (item: Followed) => item.change({ status: "completed" }),
+  };
+  const orders: (keyof typeof acts)[][] = [
+    ["progress", "change"],
+    ["change", "progress"],
+    ["progress", "change", "progress"],
+    ["progress", "end"],
+    ["end", "progress"],
+    ["progress at the end", "end"],
+    ["progress", "change", "end", "progress"],
+    ["change", "progress", "end", "progress"],
+  ];
+  beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] }));
+  afterEach(() => void vi.useRealTimers());
+
+  it.each(orders.flatMap((order) => ([true, false] as const).map((isSlow) => [order.join(", "), isSlow, order] as const)))(
+    "has the newest state after %s, with a slow viewer: %s",
+    async (_name, isSlow, order) => {
+      const item = follow();
+      await vi.advanceTimersByTimeAsync(300);
+      item.collect();
+      for (const action of order) {
+        await acts[action](item);
+        if (!isSlow) item.collect();
+      }
+      const hasEnded = order.includes("end");
+      const steps = order.filter((act) => act === "progress").length;
+      expect(item.collect()).toEqual(hasEnded ? { status: "completed", step: undefined } : { status: "in_progress", step: steps });
+      item.reader.stop();
+    },
+  );
+
+  it("advances at most four times a second", async () => {
+    const item = follow();
+    await vi.advanceTimersByTimeAsync(300);
+    const before = item.seq();
+    for (let count = 0; count < 1000; count += 1) await item.advance(1);
+    expect(item.seq() - before).toBeLessThanOrEqual(4);
+    expect(item.collect().step).toBeGreaterThan(700);
+    item.reader.stop();
+  });
+
+  it("is read again when a change arrives during a read", async () => {
+    let answer = (): void => undefined;
+    const item = follow(new Promise((resolve) => (answer = resolve)));
+    item.reader.trigger();
+    answer();
+    await vi.advanceTimersByTimeAsync(2000);
+    expect(item.reads()).toBe(2);
+    item.reader.stop();
+  });
+});
+
+it("shows the newest preview of a running job and ignores other bytes", async () => {
+  const { stream } = await watch("queue");
+  const socket = await until("the console listens", () => sockets.at(-1));
+  const [job] = server.place.running;
+  const id = job?.[1] ?? "";
+  const path = `/api/console/jobs/${id}/preview?connection=${connection}`;
+  expect((await harness.request(path, { as: "viewer" })).status).toBe(404);
+  const frame = (bytes: Buffer) => socket.send(Buffer.concat([Buffer.from([0, 0, 0, 1, 0, 0, 0, 1]), bytes]));
+  const picture = await sharp({ create: { width: 8, height: 8, channels: 3, background: "red" } })
+    .jpeg()
+    .toBuffer();
+  frame(Buffer.from("<svg xmlns='http://www.w3.org/2000/svg'><script>alert(1)</script></svg>"));
+  await until("its version", () => {
+    // Of frames in quick succession only some are read.
+    frame(picture);
+    return stream.of("job.progress").some(({ progress }) => progress.preview !== undefined);
+  });
+  const response = await harness.request(path, { as: "viewer" });
+  expect([response.status, response.headers.get("content-type")]).toEqual([200, "image/jpeg"]);
+  expect(Buffer.from(await response.arrayBuffer())).toEqual(picture);
+  expect((await harness.request(path, { as: "runner" })).status).toBe(403);
+  const newcomer = await watch("queue");
+  await newcomer.stream.next("the preview", (item) => item.event === "job.progress" && item.data.progress.preview !== undefined);
+});

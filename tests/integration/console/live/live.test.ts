@@ -1,0 +1,355 @@
+/* eslint-disable max-lines -- the behaviours of one stream, with the set-up that they share */
+// Live updates: who gets what, from which source, and when it ends. Real embedded service, real stores, real sockets to services.
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { type LiveAnswer, MAX_TOPICS } from "@/lib/contract/live";
+import { storeApiKey } from "@/lib/server/keys/key-ring";
+import { canvas } from "@/tests/integration/service/support";
+import { createHarness, type Harness } from "@/tests/support/harness";
+import { answerJson, type LittleServer, type Seen, startLittleServer } from "@/tests/support/little-server";
+import { liveQuery, type LiveStream, openLive, type Received } from "@/tests/support/live-stream";
+import { makeToken } from "@/tests/support/tokens";
+import { until } from "@/tests/support/until";
+
+let harness: Harness;
+const open: LiveStream[] = [];
+const servers: LittleServer[] = [];
+beforeAll(async () => {
+  harness = await createHarness();
+});
+afterEach(async () => {
+  for (const stream of open.splice(0)) await stream.close();
+  for (const server of servers.splice(0)) await server.close();
+});
+afterAll(() => harness.dispose());
+
+async function watch(topics: readonly string[], asking?: Parameters<typeof openLive>[2], more?: Record<string, string>) {
+  const stream = await openLive(harness, liveQuery(topics, more), asking);
+  open.push(stream);
+  return stream;
+}
+
+async function submit(color: number, size = 32): Promise<string> {
+  const json = { prompt: canvas(color, size) };
+  const response = await harness.request("/api/prompt?connection=embedded", { as: "operator", method: "POST", json });
+  return (await response.json()).prompt_id;
+}
+
+const JOBS = "jobs?connection=embedded&limit=10";
+const rowsIn = (item: Received | undefined): { id: string; status: string }[] =>
+  item?.event === "snapshot" ? ((item.data.value as { jobs: { id: string; status: string }[] }).jobs ?? []) : [];
+/** The state of the job as this event has it. */
+const stateIn = (id: string) => (item: Received) => {
+  if (item.event === "job.updated") return item.data.job.id === id ? item.data.job.status : undefined;
+  return rowsIn(item).find((row) => row.id === id)?.status;
+};
+
+/** A service of other people: lists `jobs`, and answers what the test says. */
+type Behaviour = { memberId?: string; answer?: (request: Seen) => { status?: number; headers?: Record<string, string> } };
+
+async function startService({ memberId, answer = () => ({}) }: Behaviour = {}) {
+  const jobs: Record<string, unknown>[] = [];
+  const server = await startLittleServer((request, response) => {
+    const { status, headers } = answer(request);
+    const pagination = { offset: 0, limit: 100, total: jobs.length, has_more: false };
+    answerJson(response, status === undefined ? { jobs, pagination } : { message: "no" }, status ?? 200, headers);
+  });
+  servers.push(server);
+  const { store, ring, now } = harness.console;
+  const { id: connection } = await store.connections.create({ name: "A service", baseUrl: server.url, memberId, createdAt: now() });
+  await storeApiKey(store.keys, ring, { connectionId: connection, apiKey: "comfyui-0123456789abcdef0123456789abcdef", now: now() });
+  const reads = () => server.seen.filter(({ url }) => url.startsWith("/api/jobs")).length;
+  return { jobs, server, connection, reads };
+}
+
+const aJob = (id: string, status = "pending") => ({ id, status, create_time: 1_767_225_600_000 });
+
+describe("GET /api/console/events", () => {
+  it("sends a snapshot, then the job as it begins and ends", async () => {
+    const stream = await watch([JOBS]);
+    await stream.next("a snapshot", ({ event }) => event === "snapshot");
+    expect(stream.received.map(({ event }) => event)).toEqual(["hello", "snapshot"]);
+    const id = await submit(0x102030);
+    await stream.next("its end", (item) => stateIn(id)(item) === "completed");
+    expect(stream.of("failure")).toEqual([]);
+  });
+
+  it("forbids proxies to buffer, compress or store the stream", async () => {
+    const { answer } = await watch([JOBS]);
+    expect(
+      Object.fromEntries(["content-type", "cache-control", "x-accel-buffering"].map((name) => [name, answer.headers.get(name)])),
+    ).toEqual({
+      "content-type": "text/event-stream",
+      "cache-control": "no-store, no-transform",
+      "x-accel-buffering": "no",
+    });
+  });
+
+  it("sends the same value as the topic's GET", async () => {
+    const topics = {
+      [JOBS]: "/api/jobs?connection=embedded&limit=10",
+      "queue?connection=embedded": "/api/console/queue?connection=embedded",
+    };
+    const stream = await watch([...Object.keys(topics), "counts?connection=embedded"]);
+    for (const [topic, path] of Object.entries(topics)) {
+      await until(`the snapshot of ${topic}`, () => stream.of("snapshot", topic).length > 0);
+      expect(stream.of("snapshot", topic)[0]?.value).toEqual(await (await harness.request(path, { as: "viewer" })).json());
+    }
+    const counts = await until("the counts", () => stream.of("snapshot", "counts?connection=embedded")[0]);
+    const { jobs } = (await (await harness.request("/api/console/counts?connection=embedded", { as: "viewer" })).json()) as {
+      jobs: number;
+    };
+    expect(counts.value).toEqual({ jobs, running: 0, pending: 0 });
+  });
+
+  it("rejects a request without topics or with too many", async () => {
+    const topics = Array.from({ length: MAX_TOPICS + 1 }, (_, index) => `jobs?offset=${index}`);
+    for (const path of [liveQuery([]), liveQuery(topics)]) expect((await harness.request(path, { as: "viewer" })).status).toBe(400);
+  });
+
+  it("fails only the topics that the member may not watch", async () => {
+    const secret = "jobs?connection=00000000-0000-4000-8000-000000000000";
+    const raw = `${JOBS}&raw=true`;
+    const stream = await watch([JOBS, "runners", "nothing", secret, raw], { as: "viewer" });
+    await until("all answers", () => stream.of("failure").length + stream.of("snapshot").length === 5);
+    expect(Object.fromEntries(stream.of("failure").map(({ topic, failure }) => [topic, failure.code]))).toEqual({
+      runners: "ROLE_TOO_LOW",
+      nothing: "NOT_FOUND",
+      [secret]: "NOT_FOUND",
+      [raw]: "INVALID_QUERY",
+    });
+  });
+
+  it("limits a token to its operations", async () => {
+    const { headers } = await makeToken(harness, "operator", { operations: ["events", "listJobs"] });
+    const stream = await watch([JOBS, "queue?connection=embedded"], { headers });
+    await until("both answers", () => stream.of("failure").length === 1 && stream.of("snapshot", JOBS).length === 1);
+    const without = await makeToken(harness, "operator", { operations: ["listJobs"] });
+    expect((await harness.request(liveQuery([JOBS]), { headers: without.headers })).status).toBe(403);
+  });
+
+  it("limits the open streams of a member", async () => {
+    for (let count = 0; count < 20; count += 1) await watch([JOBS], { as: "admin" });
+    expect((await harness.request(liveQuery([JOBS]), { as: "admin" })).status).toBe(429);
+    expect((await harness.request(liveQuery([JOBS], { format: "json" }), { as: "admin" })).status).toBe(200);
+    await open.pop()?.close();
+    await watch([JOBS], { as: "admin" });
+  });
+
+  it("counts no stream whose client left before the answer began", async () => {
+    const leaving = new AbortController();
+    const responses = Array.from({ length: 20 }, () => harness.request(liveQuery(["tasks"]), { as: "admin", signal: leaving.signal }));
+    expect((await Promise.all(responses)).map(({ status }) => status)).toEqual(responses.map(() => 200));
+    expect((await harness.request(liveQuery(["tasks"]), { as: "admin" })).status).toBe(429);
+    leaving.abort();
+    await watch(["tasks"], { as: "admin" });
+    expect((await harness.request(liveQuery(["tasks"]), { as: "admin", signal: AbortSignal.abort() })).status).toBe(200);
+  });
+
+  it("responds with JSON, then with the changes since", async () => {
+    const ask = async (id?: string): Promise<LiveAnswer> =>
+      (await harness.request(liveQuery([JOBS], { format: "json" }), { as: "viewer", headers: id ? { "last-event-id": id } : {} })).json();
+    const first = await ask();
+    expect(first.events.map(({ event }) => event)).toEqual(["snapshot"]);
+    expect((await ask(first.id)).events).toEqual([]);
+    const id = await submit(0x405060);
+    const states: unknown[] = [];
+    let last = first.id;
+    await until("the end in the answers", async () => {
+      const liveAnswer = await ask(last);
+      last = liveAnswer.id;
+      states.push(...liveAnswer.events.map((liveEvent) => stateIn(id)({ ...liveEvent, id: undefined })));
+      return states.includes("completed");
+    });
+  });
+});
+
+describe("an interrupted stream", () => {
+  it("resumes after the last event without a gap or duplicate", async () => {
+    const { jobs, connection } = await startService();
+    jobs.push(aJob("a"), aJob("b"));
+    const topic = `jobs?connection=${connection}`;
+    const first = await watch([topic]);
+    const other = await watch([topic]);
+    await first.next("a snapshot", ({ event }) => event === "snapshot");
+    await first.close();
+    Object.assign(jobs[0] ?? {}, { status: "in_progress" });
+    await other.next("the change", ({ event }) => event === "job.updated");
+    const again = await watch([topic], { as: "viewer", headers: { "last-event-id": first.state.lastId } });
+    await again.next("the change", ({ event }) => event === "job.updated");
+    Object.assign(jobs[1] ?? {}, { status: "in_progress" });
+    await until("the next change", () => again.of("job.updated").length === 2);
+    expect(again.received.map(({ event }) => event)).toEqual(["hello", "job.updated", "job.updated"]);
+    expect(again.of("job.updated").map(({ job }) => job.id)).toEqual(["a", "b"]);
+  });
+
+  it("starts with a snapshot after an id of other rights", async () => {
+    const others = await watch(["session"], { as: "operator" });
+    await others.next("a snapshot", ({ event }) => event === "snapshot");
+    const mine = await watch(["session"], { as: "viewer" });
+    await mine.next("a snapshot", ({ event }) => event === "snapshot");
+    const query = liveQuery(["session"], { format: "json" });
+    const response = await harness.request(query, { as: "operator", headers: { "last-event-id": mine.state.lastId } });
+    expect(((await response.json()) as LiveAnswer).events.map(({ event }) => event)).toEqual(["snapshot"]);
+  });
+
+  it.each([
+    ["from another process", (id: string) => id.replace(/^[^.]*/, "0123456789ab")],
+    ["that is made up", () => "nonsense"],
+    ["from the future", (id: string) => id.replace(/\.\d+\./, ".999999.")],
+  ])("starts with a snapshot for an id %s", async (_what, idOf) => {
+    const first = await watch([JOBS]);
+    await first.next("a snapshot", ({ event }) => event === "snapshot");
+    const again = await watch([JOBS], { as: "viewer", headers: { "last-event-id": idOf(first.state.lastId) } });
+    await again.next("a snapshot", ({ event }) => event === "snapshot");
+  });
+
+  it("starts a topic named by `new` with a snapshot", async () => {
+    const first = await watch([JOBS]);
+    await first.next("a snapshot", ({ event }) => event === "snapshot");
+    const queue = "queue?connection=embedded";
+    const headers = { "last-event-id": first.state.lastId };
+    const again = await watch([JOBS], { as: "viewer", headers }, { new: queue });
+    await again.next("the queue", (item) => item.event === "snapshot" && item.data.topic === queue);
+    expect(again.of("snapshot", JOBS)).toEqual([]);
+  });
+});
+
+describe("rights", () => {
+  it("end the stream of a removed member, and no other", async () => {
+    const { store, now } = harness.console;
+    const fields = { name: "Going", email: "going@desk.test", role: "viewer" as const, passwordHash: "x", createdAt: now() };
+    const member = await store.members.create(fields);
+    if (!member) throw new Error("no member");
+    const cookie = await harness.mintCookie({ sub: member.id, version: member.sessionVersion });
+    const stream = await watch([JOBS], { cookie });
+    const other = await watch([JOBS]);
+    await stream.next("a snapshot", ({ event }) => event === "snapshot");
+    const removed = await harness.request(`/api/console/members/${member.id}`, { as: "owner", method: "DELETE" });
+    expect(removed.status).toBeLessThan(300);
+    await stream.ended;
+    expect(stream.received.at(-1)).toMatchObject({ event: "end", id: "", data: { failure: { code: "UNAUTHORIZED" } } });
+    const id = await submit(0x708090);
+    await other.next("the job", (item) => stateIn(id)(item) !== undefined);
+    expect(stream.received.some((item) => stateIn(id)(item) !== undefined)).toBe(false);
+  });
+
+  it("end the stream when the connection's key changes", async () => {
+    const { connection } = await startService();
+    const stream = await watch([`jobs?connection=${connection}`]);
+    await stream.next("a snapshot", ({ event }) => event === "snapshot");
+    const { store, ring, now } = harness.console;
+    await storeApiKey(store.keys, ring, { connectionId: connection, apiKey: "comfyui-another-key-0123456789", now: now() });
+    await stream.ended;
+    expect(stream.received.at(-1)).toMatchObject({ event: "end", data: { failure: { code: "CONFLICT" } } });
+  });
+
+  it("limit members who see only the jobs of another member's connection to these", async () => {
+    const { jobs, connection } = await startService({ memberId: harness.viewerOf("operator").memberId });
+    jobs.push(aJob("a", "in_progress"));
+    const granted = await harness.request(`/api/console/connections/${connection}/viewers/${harness.viewerOf("viewer").memberId}`, {
+      as: "admin",
+      method: "PUT",
+    });
+    expect(granted.status).toBe(204);
+    const topics = ["jobs", "assets", "files"].map((name) => `${name}?connection=${connection}`);
+    const stream = await watch(topics);
+    await until("all answers", () => stream.of("failure").length === 2 && stream.of("snapshot", topics[0]).length === 1);
+    expect(stream.of("failure").map(({ failure }) => failure.code)).toEqual(["JOBS_ONLY", "JOBS_ONLY"]);
+    const nobody = await watch(topics.slice(0, 1), { as: "owner" });
+    await nobody.next("the refusal", (item) => item.event === "failure" && item.data.failure.code === "NOT_FOUND");
+    await harness.console.store.jobViewers.take(connection, harness.viewerOf("viewer").memberId);
+    await stream.ended;
+  });
+
+  it("fail no other viewer's topic when one viewer loses the connection", async () => {
+    const { jobs, server, connection } = await startService({ memberId: harness.viewerOf("owner").memberId });
+    const topics = [`jobs?connection=${connection}`];
+    const { jobViewers } = harness.console.store;
+    const members = (["viewer", "operator"] as const).map((role) => harness.viewerOf(role).memberId);
+    const grant = { givenBy: harness.viewerOf("owner").memberId, now: harness.console.now() };
+    for (const id of members) await jobViewers.give(connection, id, grant);
+    const other = await watch(topics, { as: "operator" });
+    await other.next("a snapshot", ({ event }) => event === "snapshot");
+    const losing = await watch(topics, { as: "viewer" });
+    await losing.next("a snapshot", ({ event }) => event === "snapshot");
+    await jobViewers.take(connection, members[0] ?? "");
+    jobs.push(aJob("a"));
+    harness.console.live.changed({ baseUrl: server.url });
+    await other.next("the job", (item) => stateIn("a")(item) !== undefined);
+    expect(other.of("failure")).toEqual([]);
+    await losing.ended;
+  });
+
+  it("keep what one member may see from others", async () => {
+    const topic = "session";
+    const mine = await watch([topic], { as: "viewer" });
+    const others = await watch([topic], { as: "operator" });
+    const [one, other] = await Promise.all([mine, others].map(({ next }) => next("a snapshot", ({ event }) => event === "snapshot")));
+    expect([one, other].map((event) => event?.event === "snapshot" && (event.data.value as { memberId: string }).memberId)).toEqual([
+      harness.viewerOf("viewer").memberId,
+      harness.viewerOf("operator").memberId,
+    ]);
+  });
+});
+
+describe("one reader", () => {
+  it("serves all viewers with the same rights, and stops after the last one", async () => {
+    const { jobs, connection, reads } = await startService();
+    jobs.push(aJob("b", "in_progress"));
+    const topic = `jobs?connection=${connection}`;
+    const roles = ["viewer", "operator", "admin", "owner"] as const;
+    const subscribe = vi.spyOn(harness.console.live, "subscribe");
+    const streams: LiveStream[] = [];
+    for (let count = 0; count < 50; count += 1) streams.push(await watch([topic], { as: roles[count % roles.length] }));
+    await Promise.all(streams.map(({ next }) => next("a snapshot", ({ event }) => event === "snapshot")));
+    jobs.push(aJob("a", "completed"));
+    await Promise.all(streams.map(({ next }) => next("the job", (item) => stateIn("a")(item) === "completed")));
+    // A reader serves all viewers with its key.
+    expect(new Set(subscribe.mock.calls.map(([{ key }]) => key)).size).toBe(1);
+    // The job index reads the list too.
+    expect(reads()).toBeLessThan(20);
+    const before = harness.console.live.readers();
+    for (const stream of open.splice(0)) await stream.close();
+    await until("the reader stops", () => harness.console.live.readers() < before);
+  });
+
+  it("honours Retry-After once for all viewers", async () => {
+    let limitedUntilMs = 0;
+    const refused: string[] = [];
+    const { server, connection } = await startService({
+      answer({ url }) {
+        if (limitedUntilMs <= Date.now()) return {};
+        refused.push(url);
+        return { status: 429, headers: { "retry-after": "4" } };
+      },
+    });
+    const topic = `jobs?connection=${connection}&limit=7`;
+    const streams = [await watch([topic]), await watch([topic]), await watch([topic], { as: "owner" })];
+    await Promise.all(streams.map(({ next }) => next("a snapshot", ({ event }) => event === "snapshot")));
+    limitedUntilMs = Date.now() + 4000;
+    harness.console.live.changed({ baseUrl: server.url });
+    const failures = await Promise.all(streams.map(({ next }) => next("the failure", ({ event }) => event === "failure")));
+    expect(failures.map((failure) => failure.event === "failure" && failure.data.failure.retryAfterMs)).toEqual([4000, 4000, 4000]);
+    harness.console.live.changed({ baseUrl: server.url });
+    await Promise.all(streams.map(({ of }) => until("it goes on", () => of("snapshot").length === 2)));
+    expect(refused.filter((url) => url.includes("limit=7"))).toHaveLength(1);
+  });
+
+  it("keeps only the newest value when a client doesn't read", async () => {
+    const { jobs, connection } = await startService();
+    jobs.push(aJob("a"));
+    const topic = `jobs?connection=${connection}`;
+    const slow = await harness.request(liveQuery([topic]), { as: "viewer" });
+    const quick = await watch([topic]);
+    await quick.next("a snapshot", ({ event }) => event === "snapshot");
+    for (let count = 1; count <= 3; count += 1) {
+      Object.assign(jobs[0] ?? {}, { outputs_count: count });
+      await quick.next("the change", (item) => item.event === "job.updated" && item.data.job.outputs_count === count);
+    }
+    const reader = slow.body?.pipeThrough(new TextDecoderStream()).getReader();
+    const text = (await reader?.read())?.value ?? "";
+    await reader?.cancel();
+    expect(text.match(/^event: .*$/gm)).toEqual(["event: hello", "event: snapshot"]);
+    expect(text).toContain('"outputs_count":3');
+  });
+});

@@ -1,0 +1,169 @@
+// When a share opens nothing: a wrong, expired or revoked link, a missing password, or a maker who may not show it any more.
+import { afterAll, beforeEach, expect, test } from "vitest";
+import { listShares } from "@/lib/server/queries/shares";
+import { createShareWorld, DAY } from "./share-world";
+
+const { harness, shared, upload, share, ask, visit, statusOf, expectClosed, now, pass } = await createShareWorld();
+beforeEach(() => harness.renewCookies());
+afterAll(() => harness.dispose());
+
+test("refuses a wrong link and another share's id", async () => {
+  const { token, id } = await share();
+  for (const wrong of [
+    "x",
+    id,
+    token.slice(1),
+    `${token}A`,
+    token.toLowerCase() === token ? "A".repeat(43) : token.toLowerCase(),
+    "A".repeat(43),
+  ])
+    await expectClosed(wrong);
+  expect(JSON.stringify(await harness.console.store.shares.list())).not.toContain(token);
+});
+
+test("refuses an expired or revoked share to everybody", async () => {
+  const short = await share({ expiresInMs: 60 * 60_000 });
+  expect(await statusOf(short.token, "/1")).toBe(200);
+  pass(60 * 60_000 + 1);
+  await expectClosed(short.token);
+  await harness.renewCookies();
+  const { token, id } = await share();
+  expect((await harness.request(`/api/console/shares/${id}`, { as: "operator", method: "DELETE" })).status).toBe(204);
+  await expectClosed(token);
+  expect((await harness.request(`/api/console/shares/${id}`, { as: "operator", method: "DELETE" })).status).toBe(404);
+});
+
+test("ends when its author is suspended, lowered, disconnected or removed", async () => {
+  const { store } = harness.console;
+  const { memberId } = harness.viewerOf("operator");
+  const { token, id } = await share();
+  await store.members.change(memberId, { role: "viewer" });
+  await expectClosed(token);
+  await store.members.change(memberId, { role: "operator" });
+  expect(await statusOf(token, "/1")).toBe(200);
+  await store.members.change(memberId, { disabled: true });
+  await expectClosed(token);
+  await store.members.change(memberId, { disabled: false });
+  await harness.renewCookies();
+
+  const connection = (await store.connections.listFor(memberId))[0];
+  if (!connection) throw new Error("no connection");
+  await store.connections.change(connection.id, { baseUrl: "http://127.0.0.1:9" });
+  await expectClosed(token);
+  expect((await listShares(harness.contextOf("operator"))).find((share) => share.id === id)?.state).toBe("closed");
+  await store.connections.change(connection.id, { baseUrl: connection.baseUrl });
+  expect((await listShares(harness.contextOf("operator"))).find((share) => share.id === id)?.state).toBe("open");
+  expect(await statusOf(token, "/1")).toBe(200);
+
+  const member = await store.members.create({
+    name: "Gone",
+    email: "gone@desk.test",
+    role: "operator",
+    passwordHash: "x",
+    createdAt: now(),
+  });
+  if (!member) throw new Error("no member");
+  const item = { asset: shared.id, name: "g.png", kind: "image" as const, hash: shared.hash, isFixed: true };
+  const gone = "B".repeat(43);
+  const shareFields = { keepsMetadata: true, showsMaker: false, showsWorkflow: false, createdAt: now(), expiresAt: now() + DAY };
+  const about = { id: "gone", memberId: member.id, connectionId: connection.id, baseUrl: connection.baseUrl, title: "", ...shareFields };
+  await store.shares.create({ ...about, token: gone, jobId: undefined, passwordHash: undefined, items: [item] });
+  expect(await statusOf(gone, "/1")).toBe(200);
+  await store.members.remove(member.id);
+  await expectClosed(gone);
+
+  const theirs = await store.connections.create({
+    name: "Theirs",
+    baseUrl: connection.baseUrl,
+    memberId: harness.viewerOf("admin").memberId,
+    createdAt: now(),
+  });
+  const stolen = "C".repeat(43);
+  await store.shares.create({
+    ...about,
+    id: "stolen",
+    memberId,
+    connectionId: theirs.id,
+    token: stolen,
+    jobId: undefined,
+    passwordHash: undefined,
+    items: [item],
+  });
+  await expectClosed(stolen);
+});
+
+test("answers 410 for a deleted asset and keeps the others", async () => {
+  const doomed = await upload("doomed");
+  const { token } = await share({ assets: [doomed.id, shared.id] });
+  expect(await statusOf(token, "/1/256")).toBe(200);
+  expect((await harness.request(`/api/assets/${doomed.id}`, { as: "operator", method: "DELETE" })).status).toBe(204);
+  for (const rest of ["/1", "/1/256", "/1?download=1"]) expect([rest, await statusOf(token, rest)]).toEqual([rest, 404]);
+  expect(await statusOf(token, "/2")).toBe(200);
+});
+
+test("asks for a password, limits tries and opens one share per browser", async () => {
+  const { token } = await share({ password: "open sesame" });
+  const second = await share({ password: "open sesame" });
+  expect(await visit(token)).toEqual({ kind: "locked" });
+  expect(await statusOf(token, "/1")).toBe(401);
+  expect(await statusOf(token, "/1/256")).toBe(401);
+  const unlock = (password: string, headers = {}) => ask(token, "/unlock", { method: "POST", json: { password }, headers });
+  expect((await unlock("open")).status).toBe(401);
+  expect((await unlock("open sesame", { origin: "https://evil.example" })).status).toBe(403);
+  const response = await unlock("open sesame");
+  const [cookie = ""] = (response.headers.get("set-cookie") ?? "").split(";");
+  expect(response.headers.get("set-cookie")).toMatch(/; HttpOnly; SameSite=Lax$/);
+  expect([response.status, await statusOf(token, "/1", { cookie })]).toEqual([204, 200]);
+  expect(await visit(token, cookie)).toMatchObject({ kind: "open" });
+  expect(await statusOf(second.token, "/1", { cookie })).toBe(401);
+  const later = cookie.replace(/=\d+\./, `=${now() + 365 * DAY}.`);
+  expect(await statusOf(token, "/1", { cookie: later })).toBe(401);
+  pass(12 * 60 * 60_000 + 1);
+  expect(await statusOf(token, "/1", { cookie })).toBe(401);
+  expect(JSON.stringify(await harness.console.store.shares.list())).not.toContain("sesame");
+});
+
+test("limits the password tries of a share from all addresses together", async () => {
+  const { token } = await share({ password: "open sesame" });
+  const statuses: number[] = [];
+  for (let index = 0; index < 22; index++) {
+    const headers = { "x-lightdesk-address": `10.0.${index}.1` };
+    statuses.push(await statusOf(token, "/unlock", { method: "POST", json: { password: "wrong" }, headers }));
+  }
+  expect(statuses).toEqual([...Array<number>(20).fill(401), 429, 429]);
+  const right = { method: "POST", json: { password: "open sesame" }, headers: { "x-lightdesk-address": "10.9.9.9" } };
+  expect(await statusOf(token, "/unlock", right)).toBe(429);
+});
+
+test("lists and revokes own shares, all for admins, and logs without the token", async () => {
+  const { id, token } = await share({ title: "Mine" });
+  const theirs = await share({ title: "Theirs" }, "admin");
+  const listed = async (as: "operator" | "admin") =>
+    (await (await harness.request("/api/console/shares", { as })).json()).shares as { id: string; isOwn: boolean }[];
+  expect((await listed("operator")).some((item) => item.id === theirs.id)).toBe(false);
+  const all = await listed("admin");
+  expect([id, theirs.id].map((value) => all.find((other) => other.id === value)?.isOwn)).toEqual([false, true]);
+  expect((await harness.request(`/api/console/shares/${theirs.id}`, { as: "operator", method: "DELETE" })).status).toBe(404);
+  expect((await harness.request(`/api/console/shares/${id}`, { as: "admin", method: "DELETE" })).status).toBe(204);
+  const entries = await harness.console.store.audit.listNewest(20);
+  expect(entries.find(({ action, target }) => action === "createShare" && target === "Mine")).toMatchObject({
+    memberName: "operator",
+    status: 201,
+  });
+  expect(entries.find(({ action, target }) => action === "revokeShare" && target === "Mine")).toMatchObject({
+    memberName: "admin",
+    outcome: expect.stringContaining('{"of":"operator <operator@desk.test>"}'),
+  });
+  expect(JSON.stringify(entries)).not.toContain(token);
+  expect(harness.log()).not.toContain(token);
+});
+
+test("requires a recent sign-in to create a share", async () => {
+  pass(16 * 60_000);
+  const response = await harness.request("/api/console/shares", {
+    as: "operator",
+    method: "POST",
+    json: { assets: [shared.id], expiresInMs: DAY },
+  });
+  expect((await response.json()).code).toBe("SIGN_IN_AGAIN");
+});

@@ -1,0 +1,136 @@
+// What the service guarantees about bytes, in each backend: a client cannot distinguish the backends.
+import { randomBytes } from "node:crypto";
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { blake3 } from "@napi-rs/blake-hash";
+import sharp from "sharp";
+import { afterAll, describe, expect, it } from "vitest";
+import { blobPlaces } from "@/tests/support/blob-backends";
+import { startService } from "@/tests/support/service";
+import { until } from "@/tests/support/until";
+import { ended, record, string, submit } from "./support";
+
+const MIB = 1024 ** 2;
+
+describe.each(blobPlaces)("bytes in %s", async (_, open) => {
+  const blobTestPlace = await open();
+  const bench = await startService({ ...blobTestPlace.options, maxUploadBytes: 64 * MIB });
+  const client = bench.client();
+  afterAll(async () => {
+    await bench.dispose();
+    await blobTestPlace.close();
+    expect(bench.complaints).toEqual([]);
+  });
+
+  const upload = async (bytes: Uint8Array<ArrayBuffer>, name: string) => {
+    const response = await client.upload(bytes, name);
+    expect([response.status, response.text]).toEqual([201, expect.any(String)]);
+    const { id, asset_hash } = record(response.body);
+    return { id: string(id), hash: string(asset_hash).slice("blake3:".length) };
+  };
+  const read = async (path: string, headers?: Record<string, string>) => {
+    const response = await client.raw("GET", path, undefined, headers);
+    return { status: response.status, range: response.headers.get("content-range"), bytes: Buffer.from(await response.arrayBuffer()) };
+  };
+
+  it.each([
+    ["nothing", 0],
+    ["one byte", 1],
+    ["a part exactly", 8 * MIB],
+    ["several parts", 19 * MIB + 7],
+  ])("come back as they were sent: %s", async (name, length) => {
+    const bytes = randomBytes(length);
+    const { id, hash } = await upload(new Uint8Array(bytes), `${name}.bin`);
+    expect(hash).toBe(blake3(bytes).toString("hex"));
+    expect(await blobTestPlace.hashes(bench.folder)).toContain(hash);
+    for (const path of [`/api/view?filename=${hash}.bin`, `/api/assets/${id}/content`]) {
+      expect((await read(path)).bytes.equals(bytes), path).toBe(true);
+      const head = await client.raw("HEAD", path);
+      expect([head.status, head.headers.get("content-length"), head.headers.get("etag")]).toEqual([200, String(length), `"${hash}"`]);
+      if (length < 100) continue;
+      const [from, to] = [length - 3 * MIB - 5, length - 2 * MIB];
+      const part = await read(path, { range: `bytes=${from}-${to}` });
+      expect([part.status, part.range]).toEqual([206, `bytes ${from}-${to}/${length}`]);
+      expect(part.bytes.equals(bytes.subarray(from, to + 1))).toBe(true);
+      expect((await read(path, { range: "bytes=-9" })).bytes.equals(bytes.subarray(-9))).toBe(true);
+      expect((await read(path, { range: `bytes=${length}-` })).status).toBe(416);
+      expect((await read(path, { "if-none-match": `"${hash}"` })).status).toBe(304);
+    }
+  });
+
+  it("are stored once, however many send them at the same time", async () => {
+    const bytes = new Uint8Array(randomBytes(9 * MIB));
+    const answers = await Promise.all(Array.from({ length: 6 }, () => client.upload(bytes, "same.bin")));
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 200, 200, 200, 200, 201]);
+    expect(new Set(answers.map(({ body }) => record(body).id)).size).toBe(1);
+    expect(await readdir(join(bench.folder, "tmp"))).toEqual([]);
+  });
+
+  it("are read and written by a job, and cached for a repeat", async () => {
+    const pixels = { raw: { width: 40, height: 30, channels: 3 } } as const;
+    const picture = new Uint8Array(
+      await sharp(randomBytes(40 * 30 * 3), pixels)
+        .png()
+        .toBuffer(),
+    );
+    const name = string(record((await client.upload(picture, "in.png", {}, "image", "/api/upload/image")).body).name);
+    const graph = {
+      "1": { class_type: "LoadImage", inputs: { image: name } },
+      "2": { class_type: "ImageInvert", inputs: { image: ["1", 0] } },
+      "3": { class_type: "SaveImage", inputs: { images: ["2", 0], filename_prefix: "made" } },
+    };
+    const buffers: Buffer[] = [];
+    for (let run = 0; run < 2; run += 1) {
+      const job = await ended(client, await submit(client, graph));
+      expect(job).toMatchObject({ status: "completed" });
+      const [image] = Object.values(record(job.outputs)).flatMap((node) => (record(node).images ?? []) as { filename: string }[]);
+      buffers.push((await read(`/api/view?filename=${image?.filename}`)).bytes);
+      if (run === 1) expect(JSON.stringify(job)).toContain("execution_cached");
+    }
+    expect(buffers[0]?.equals(buffers[1] ?? Buffer.alloc(0))).toBe(true);
+    const [before, after] = await Promise.all([picture, buffers[0]].map((file) => sharp(file).removeAlpha().raw().toBuffer()));
+    // Nodes compute with fractions, so the last digit may differ by one.
+    expect(Math.max(...[...(after ?? [])].map((value, at) => Math.abs(255 - value - (before?.[at] ?? 0))))).toBeLessThanOrEqual(1);
+    expect((await read(`/api/view?filename=${name}&res=64`)).status).toBe(200);
+    expect((await read(`/api/view?filename=${name}&channel=rgb`)).status).toBe(200);
+  });
+
+  it("go with the last asset that names them, and stay until then", async () => {
+    const { id, hash } = await upload(new Uint8Array(randomBytes(2000)), "twice.bin");
+    const other = bench.client("bob");
+    await other.upload(new Uint8Array((await read(`/api/assets/${id}/content`)).bytes), "mine.bin");
+    expect((await client.call("DELETE", `/api/assets/${id}`)).status).toBe(204);
+    expect(await blobTestPlace.hashes(bench.folder)).toContain(hash);
+    const [left] = (record((await other.get("/api/assets?name_contains=mine")).body).assets ?? []) as { id: string }[];
+    expect((await other.call("DELETE", `/api/assets/${left?.id}`)).status).toBe(204);
+    expect(await blobTestPlace.hashes(bench.folder)).not.toContain(hash);
+  });
+
+  it("are reported when missing or truncated and restored by an upload", async () => {
+    for (const damage of [blobTestPlace.cutShort, blobTestPlace.remove]) {
+      const bytes = new Uint8Array(randomBytes(5000));
+      const { id, hash } = await upload(bytes, "damaged.bin");
+      await damage(bench.folder, hash);
+      const response = await client.get(`/api/assets/${id}/content`);
+      expect(response).toMatchObject({ body: { message: expect.stringMatching(/bytes of this file/) } });
+      expect(response.status).toBe(damage === blobTestPlace.remove ? 404 : 500);
+      expect(await client.upload(bytes, "damaged.bin")).toMatchObject({ status: 200, body: { id } });
+      expect((await read(`/api/assets/${id}/content`)).bytes.equals(Buffer.from(bytes))).toBe(true);
+    }
+    bench.complaints.length = 0; // a damaged file is logged
+  });
+
+  it("are removed at a start when unnamed, and others are kept", async () => {
+    const { hash } = await upload(new Uint8Array(randomBytes(3000)), "kept.bin");
+    const before = new Set(await blobTestPlace.hashes(bench.folder));
+    const orphans = Array.from({ length: 12 }, (_, index) => index.toString(16).padStart(64, "0"));
+    for (const orphan of orphans) await blobTestPlace.put(bench.folder, orphan, Buffer.from("nobody's"));
+    await bench.service.stop();
+    await bench.service.start();
+    const client = bench.client();
+    await until("the sweep is over", async () => !(await blobTestPlace.hashes(bench.folder)).some((value) => orphans.includes(value)));
+    expect(new Set(await blobTestPlace.hashes(bench.folder))).toEqual(before);
+    expect((await client.call("HEAD", `/api/assets/hash/blake3:${hash}`)).status).toBeLessThan(500);
+    expect((await bench.client("ada").raw("GET", `/api/view?filename=${hash}.bin`)).status).toBe(200);
+  });
+});

@@ -1,0 +1,223 @@
+// Requests by clients of the family beyond the interface's own operations.
+import { describe, expect, it } from "vitest";
+import { takeEverythingBack } from "@/tests/support/client-changes";
+import { controlsOf, type Graph, publicClients } from "@/tests/support/public-clients";
+import { createKey, httpClient, openServiceProcess } from "@/tests/support/service-process";
+import { until } from "@/tests/support/until";
+import { canvas, ended, type Json, list, png, record, sample, string, submit, waiting } from "./support";
+
+const { client, dataDir, service } = await openServiceProcess();
+
+const failing = {
+  "1": { class_type: "EmptyImage", inputs: { width: 8, height: 8, batch_size: 1, color: 5 } },
+  "2": { class_type: "Fail", inputs: { message: "no more paper", anything: ["1", 0] } },
+  "3": { class_type: "PreviewImage", inputs: { images: ["2", 0] } },
+};
+
+describe("the older history shape", () => {
+  it("is a map by id, oldest first, limited or from an offset", async () => {
+    const ids: string[] = [];
+    for (const color of [1, 2, 3]) ids.push(await submit(client, canvas(color), { client_id: "c", extra_data: { note: "n" } }));
+    for (const id of ids) await ended(client, id);
+    const all = record((await client.get("/api/history")).body);
+    expect(Object.keys(all)).toEqual(ids);
+    expect(all[ids[1] ?? ""]).toMatchObject({
+      prompt: [expect.any(Number), ids[1], canvas(2), { note: "n", client_id: "c" }, ["2"]],
+      outputs: { "2": { images: [{ type: "output" }] } },
+      status: { status_str: "success", completed: true },
+      meta: { "2": { node_id: "2" } },
+    });
+    const keys = async (query: string) => Object.keys(record((await client.get(`/api/history?${query}`)).body));
+    expect(await keys("max_items=2")).toEqual(ids.slice(1));
+    expect(await keys("max_items=1&offset=1")).toEqual(ids.slice(1, 2));
+    expect(await keys("offset=3")).toEqual([]);
+    expect((await client.get("/api/history?max_items=none")).status).toBe(400);
+    expect((await client.get(`/api/history/${ids[0]}`)).body).toEqual({ [ids[0] ?? ""]: all[ids[0] ?? ""] });
+  });
+
+  it("is empty for unknown, foreign and unfinished jobs", async () => {
+    const running = await submit(client, waiting(600));
+    const stranger = httpClient(service.url, await createKey(dataDir, "eve"));
+    for (const [who, id] of [
+      [client, running],
+      [client, crypto.randomUUID()],
+      [stranger, running],
+    ] as const)
+      // prettier-ignore
+      expect(await who.get(`/api/history/${id}`)).toMatchObject({ status: 200, body: {} });
+    expect((await client.post(`/api/job/${running}/cancel`)).body).toEqual({ cancelled: true });
+    expect((await client.post(`/api/job/${running}/cancel`)).body).toEqual({ cancelled: false });
+    expect((await stranger.post(`/api/job/${running}/cancel`)).status).toBe(404);
+  });
+});
+
+it("reports a failed job's error in both histories only", async () => {
+  const [failed, good] = [await submit(client, failing), await submit(client, canvas(77))];
+  await ended(client, failed);
+  await ended(client, good);
+  for (const path of ["/api/history", "/api/history_v2"]) {
+    expect(record(record((await client.get(`${path}/${failed}`)).body)[failed])).toMatchObject({ error_message: "no more paper" });
+    expect(record(record((await client.get(`${path}/${good}`)).body)[good])).not.toHaveProperty("error_message");
+  }
+  const json = list(record((await client.get("/api/history_v2")).body).history).find((entry) => entry.prompt_id === failed);
+  expect(json).toMatchObject({ error_message: "no more paper" });
+});
+
+it("includes hash and job_id beside asset_hash and prompt_id in assets", async () => {
+  const id = await submit(client, canvas(99));
+  await ended(client, id);
+  const assets = list(record((await client.get("/api/assets?include_tags=output&include_public=false&limit=1")).body).assets);
+  expect(assets[0]).toMatchObject({ prompt_id: id, job_id: id, hash: assets[0]?.asset_hash });
+  const json = record((await client.upload(png(3, 3), "a.png")).body);
+  expect(json).toMatchObject({ hash: json.asset_hash, job_id: null });
+});
+
+it("answers system_stats, one class of object_info and free", async () => {
+  expect((await client.get("/api/system_stats")).body).toMatchObject({
+    system: { os: process.platform, ram_total: expect.any(Number), argv: [] },
+    devices: [{ type: "cpu", vram_total: expect.any(Number) }],
+  });
+  const all = record((await client.get("/api/object_info")).body);
+  expect((await client.get("/api/object_info/SaveImage")).body).toEqual({ SaveImage: all.SaveImage });
+  for (const name of ["NoSuchClass", "__proto__", "constructor"]) expect((await client.get(`/api/object_info/${name}`)).text).toBe("{}");
+  for (const body of [undefined, { unload_models: true }])
+    expect(await client.post("/api/free", body)).toMatchObject({ status: 200, text: "" });
+});
+
+/** Free memory changes between two requests. */
+const withoutFree = (body: string) => body.replaceAll(/("\w*_free":)\d+/g, "$1");
+
+it("accepts every path without /api, with the same key check", async () => {
+  const anonymous = httpClient(service.url, "ld-nothing");
+  for (const path of ["/jobs", "/queue", "/prompt", "/history_v2", "/userdata?dir=%2F", "/system_stats", "/user"]) {
+    expect(withoutFree((await client.get(path)).text), path).toBe(withoutFree((await client.get(`/api${path}`)).text));
+    expect((await anonymous.get(path)).status, path).toBe(401);
+  }
+  expect(await anonymous.get("/health")).toMatchObject({ status: 200, body: { status: "ok" } });
+  expect((await client.get("/nothing")).status).toBe(404);
+  expect((await client.call("PUT", "/userdata/a%2Fb.json", "{}")).status).toBe(405);
+  expect((await client.post("/userdata/a%2Fb.json", "{}")).status).toBe(200);
+  expect((await client.get("/api/userdata/a%2Fb.json")).text).toBe("{}");
+});
+
+describe("command line client wire", async () => {
+  const { key, service } = await openServiceProcess();
+
+  /** Like the client, it follows no redirect except a download's. */
+  async function ask(method: string, path: string, body?: Json): Promise<{ status: number; body: unknown }> {
+    const headers = { Accept: "application/json", "Comfy-Usage-Source": "comfy-cli", "X-API-Key": key };
+    const response = await fetch(`${service.url}/api/${path}`, {
+      method,
+      redirect: "error",
+      headers: { ...headers, ...(body && { "Content-Type": "application/json" }) },
+      ...(body && { body: JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    return { status: response.status, body: text === "" ? null : JSON.parse(text) };
+  }
+
+  async function run(prompt: Json): Promise<string> {
+    const extra_data = { comfy_usage_source: "comfy-cli", api_key_comfy_org: key };
+    const response = await ask("POST", "prompt", { prompt, client_id: crypto.randomUUID(), extra_data });
+    expect(response).toMatchObject({ status: 200, body: { prompt_id: expect.any(String), node_errors: {} } });
+    return string(record(response.body).prompt_id);
+  }
+
+  /** 404 means that there is none yet. */
+  async function historyOf(id: string): Promise<Json | undefined> {
+    const { status, body } = await ask("GET", `history_v2/${id}`);
+    expect([200, 404]).toContain(status);
+    return status === 404 ? undefined : record(record(body)[id]);
+  }
+
+  it("runs, waits and downloads by status and /api/view with the key", async () => {
+    const id = await run(canvas(0x223344, 32));
+    const json = await until("its record is there", () => historyOf(id));
+    expect(json.status).toMatchObject({ completed: true, status_str: "success" });
+    const [output] = Object.values(record(json.outputs));
+    const [item] = list(record(output).images);
+    const query = new URLSearchParams({ filename: string(item?.filename), subfolder: string(item?.subfolder), type: string(item?.type) });
+    const file = await fetch(`${service.url}/api/view?${query.toString()}`, { headers: { "X-API-Key": key } });
+    expect([file.status, new Uint8Array(await file.arrayBuffer())[1]]).toEqual([200, 0x50]);
+    // The client's key is in the body of the submission, and nowhere afterwards.
+    expect(JSON.stringify([await historyOf(id), (await ask("GET", `jobs/${id}`)).body])).not.toContain(key);
+  });
+
+  it("lists jobs, reads status, cancels repeatedly and answers 404 for unknown ids", async () => {
+    const id = await run(waiting(600));
+    const rows = list(record((await ask("GET", "jobs?limit=10")).body).jobs);
+    expect(rows.find((row) => row.id === id)).toMatchObject({ status: expect.stringMatching(/^(pending|in_progress)$/) });
+    expect(await ask("POST", `jobs/${id}/cancel`)).toMatchObject({ status: 200 });
+    expect(await ask("POST", `jobs/${id}/cancel`)).toMatchObject({ status: 200 });
+    expect((await ask("GET", `jobs/${id}`)).body).toMatchObject({ status: "cancelled" });
+    expect((await ask("POST", `jobs/${crypto.randomUUID()}/cancel`)).status).toBe(404);
+    expect((await ask("GET", `jobs/${crypto.randomUUID()}`)).status).toBe(404);
+  });
+
+  it("reports a failed job's cause as a record", async () => {
+    const failing = { ...canvas(3), "3": { class_type: "Fail", inputs: { message: "why", anything: ["1", 0] } } };
+    const id = await run({ ...failing, "4": { class_type: "PreviewImage", inputs: { images: ["3", 0] } } });
+    await until("its record is there", () => historyOf(id));
+    const error = record(record((await ask("GET", `jobs/${id}`)).body).execution_error);
+    expect(error).toMatchObject({ node_id: "3", node_type: "Fail", exception_message: "why", traceback: expect.any(Array) });
+  });
+
+  it("uploads, lists with hash and job_id and claims an asset by hash", async () => {
+    const form = new FormData();
+    form.append("overwrite", "false");
+    form.append("image", new Blob([png(7, 7)], { type: "image/png" }), "cat.png");
+    const response = await fetch(`${service.url}/api/upload/image`, { method: "POST", headers: { "X-API-Key": key }, body: form });
+    expect(await response.json()).toMatchObject({
+      name: expect.stringMatching(/^[0-9a-f]{64}\.png$/),
+      subfolder: "",
+      type: expect.any(String),
+    });
+    const json = record((await ask("GET", "assets?limit=20&name_contains=cat")).body);
+    expect(json).toMatchObject({
+      has_more: false,
+      total: 1,
+      assets: [{ hash: expect.stringMatching(/^blake3:[0-9a-f]{64}$/), job_id: null }],
+    });
+    const hash = string(list(json.assets)[0]?.hash);
+    expect(await ask("POST", "assets/from-hash", { hash, tags: ["input"] })).toMatchObject({ status: 200, body: { hash } });
+  });
+
+  it("reads object_info and system_stats and frees memory", async () => {
+    expect(record((await ask("GET", "object_info")).body)).toHaveProperty("SaveImage.input");
+    expect((await ask("GET", "system_stats")).body).toMatchObject({
+      devices: [{ vram_total: expect.any(Number), torch_vram_free: expect.any(Number) }],
+    });
+    expect(await ask("POST", "free", { unload_models: true, free_memory: false })).toEqual({ status: 200, body: null });
+  });
+});
+
+describe("public clients wire", async () => {
+  const { dataDir, service } = await openServiceProcess({ LIGHTDESK_CONCURRENCY: "1" });
+
+  const pngMark = [0x89, 0x50, 0x4e, 0x47];
+
+  describe.each(Object.keys(publicClients))("the public client %s", (name) => {
+    it.each(["", "/api"])("runs a sample to its end, fetches its picture, uploads and reads, below %j", async (below) => {
+      const key = await createKey(dataDir, `user of ${name}${below}`);
+      const graph = sample("01-invert") as Graph;
+      const outputNode = Object.keys(graph).find((id) => graph[id]?.class_type === "SaveImage") ?? "";
+      const drive = publicClients[name];
+      const place = { base: `${service.url}${below}`, headers: { "X-API-Key": key } };
+      const done = await drive?.(place, { graph, outputNode, upload: png(5, 5) });
+      const client = httpClient(service.url, key);
+      const { jobs } = record((await client.get("/api/jobs")).body) as { jobs: { id: string; status: string }[] };
+      expect(jobs.map(({ status }) => status)).toEqual(["completed"]);
+      expect([...(done?.picture.subarray(0, 4) ?? [])]).toEqual(pngMark);
+      expect(done).toMatchObject({ queue: { running: 0, pending: 0 }, history: [jobs[0]?.id], system: { os: expect.any(String) } });
+      expect(done?.classes).toContain("SaveImage");
+      // The uploaded file can be loaded by the name in the answer.
+      if (done?.uploaded !== "") expect((await client.get(`/api/view?filename=${done?.uploaded}&type=input`)).status).toBe(200);
+    });
+
+    it.each(["", "/api"])("takes back what it submitted and what it made, below %j", async (below) => {
+      const key = await createKey(dataDir, `changer of ${name}${below}`);
+      const place = { base: `${service.url}${below}`, headers: { "X-API-Key": key } };
+      await controlsOf[name]?.(place, (controls) => takeEverythingBack(httpClient(service.url, key), controls));
+    });
+  });
+});

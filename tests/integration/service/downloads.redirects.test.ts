@@ -1,0 +1,222 @@
+// Sources that answer like the large sites of models, each on an origin of its own that the configuration names: a page of models that
+// redirects to a storage with a signed address, and the headers that these sites send.
+import { createHash } from "node:crypto";
+import { readdir } from "node:fs/promises";
+import { type ServerResponse } from "node:http";
+import { join } from "node:path";
+import { afterAll, beforeEach, describe, expect, it } from "vitest";
+import { SqliteConnection } from "@/lib/shared/database/sqlite";
+import { patternOf } from "@/tests/support/file-source";
+import { type Seen } from "@/tests/support/little-server";
+import { startLittleServer } from "@/tests/support/servers";
+import { startService } from "@/tests/support/service";
+import { contentOf, download, hashOf } from "./downloads-support";
+import { record } from "./support";
+
+const SECRET = "hf_AbCdEf0123456789";
+const bytes = patternOf(300_000, 9);
+const sha256 = createHash("sha256").update(bytes).digest("hex");
+let onSite: (request: Seen, response: ServerResponse) => void;
+let onStorage: (request: Seen, response: ServerResponse) => void;
+const site = await startLittleServer((request, response) => onSite(request, response));
+const storage = await startLittleServer((request, response) => onStorage(request, response));
+const bench = await startService({ downloadHosts: [site.url, storage.url], requestTimeoutMs: 5000 });
+const client = bench.client();
+afterAll(async () => {
+  expect(JSON.stringify(bench.complaints)).not.toContain(SECRET);
+  await bench.dispose();
+  await site.close();
+  await storage.close();
+});
+beforeEach(() => {
+  site.seen.length = 0;
+  storage.seen.length = 0;
+});
+
+const signed = (path: string) => `${storage.url}${path}?X-Amz-Signature=${SECRET}&Expires=1900000000&Key-Pair-Id=K2`;
+const toStorage =
+  (path: string, headers: Record<string, string> = {}) =>
+  (_request: Seen, response: ServerResponse) =>
+    void response.writeHead(302, { location: signed(path), ...headers }).end("Found. Redirecting");
+
+/** Serves ranges as a storage does; `cutFirstAt` cuts the connection after that many bytes of the first answer. */
+function storageOf(
+  of: () => { bytes: Buffer; etag: string },
+  { headers = {}, cutFirstAt }: { headers?: Record<string, string>; cutFirstAt?: number } = {},
+) {
+  let answered = 0;
+  return ({ headers: requestHeaders }: Seen, response: ServerResponse) => {
+    const now = of();
+    const isSame = requestHeaders["if-range"] === undefined || requestHeaders["if-range"] === now.etag;
+    const start = isSame ? Number(/^bytes=(\d+)-/.exec(requestHeaders.range ?? "")?.[1] ?? 0) : 0;
+    const body = now.bytes.subarray(start);
+    response.writeHead(start > 0 ? 206 : 200, {
+      etag: now.etag,
+      "content-length": String(body.length),
+      ...(start > 0 && { "content-range": `bytes ${start}-${now.bytes.length - 1}/${now.bytes.length}` }),
+      ...headers,
+    });
+    answered += 1;
+    if (answered > 1 || cutFirstAt === undefined) return void response.end(body);
+    response.write(body.subarray(0, cutFirstAt), () => response.socket?.end(() => response.destroy()));
+  };
+}
+
+describe("a model site that redirects to storage", () => {
+  it("is followed to the signed address, checked by hash and not exposed", async () => {
+    onSite = toStorage("/repos/ab/cd", { "x-linked-etag": `"${sha256}"`, "x-linked-size": String(bytes.length) });
+    onStorage = storageOf(() => ({ bytes, etag: '"one"' }), {
+      headers: {
+        "content-disposition": `inline; filename*=UTF-8''mod%C3%A8le%20v1.safetensors; filename="mod_le v1.safetensors";`,
+        "content-type": "binary/octet-stream",
+      },
+    });
+    const task = await download(client, `${site.url}/org/model/resolve/main/model.safetensors?download=true`);
+    expect(task).toMatchObject({ status: "completed", result: { filename: "modèle v1.safetensors", hash: hashOf(bytes) } });
+    expect(JSON.stringify(task)).not.toContain(SECRET);
+  });
+
+  it("resumes at a new signed address and restarts when the file changed", async () => {
+    let visits = 0;
+    onSite = (request, response) => toStorage(`/bucket/${(visits += 1)}`)(request, response);
+    const first = patternOf(300_000, 21);
+    onStorage = storageOf(() => ({ bytes: first, etag: '"v1"' }), { cutFirstAt: 100_000 });
+    const json = await download(client, `${site.url}/api/download/models/1`);
+    expect((await contentOf(client, json)).equals(first)).toBe(true);
+    expect(storage.seen.map(({ url, headers }) => [url.split("?")[0], headers.range])).toEqual([
+      ["/bucket/1", undefined],
+      ["/bucket/2", "bytes=100000-"],
+    ]);
+
+    const second = patternOf(310_000, 22);
+    const states = [
+      { bytes: first, etag: '"v1"' },
+      { bytes: second, etag: '"v2"' },
+    ];
+    let requestCount = 0;
+    onStorage = storageOf(() => states[Math.min((requestCount += 1), 2) - 1] ?? { bytes: second, etag: '"v2"' }, { cutFirstAt: 100_000 });
+    const changed = await download(client, `${site.url}/api/download/models/2`);
+    expect(record(changed.result).hash).toBe(hashOf(second));
+  });
+
+  it("may send without a length", async () => {
+    onSite = toStorage("/chunked");
+    onStorage = (_request, response) => {
+      response.writeHead(200, { "content-type": "application/octet-stream" });
+      response.write(bytes.subarray(0, 1000));
+      response.end(bytes.subarray(1000));
+    };
+    expect(record((await download(client, `${site.url}/chunked.bin`)).result).hash).toBe(hashOf(bytes));
+  });
+
+  it.each([
+    ["seconds", () => "1"],
+    ["a date", () => new Date(Date.now() + 2000).toUTCString()],
+  ])("is asked again after the delay it named in %s", async (_name, when) => {
+    const times: number[] = [];
+    let reported = 0;
+    onSite = (_request, response) => {
+      times.push(Date.now());
+      if (times.length > 1) return void response.end(bytes);
+      const after = when();
+      reported = /^\d+$/.test(after) ? Date.now() + 1000 : Date.parse(after);
+      response.writeHead(429, { "retry-after": after }).end("slow down");
+    };
+    const task = await download(client, `${site.url}/busy-${_name.length}.bin`);
+    expect(task.status).toBe("completed");
+    expect(times).toHaveLength(2);
+    // A timer may fire early by a fraction of its own millisecond.
+    expect(times[1]).toBeGreaterThanOrEqual(reported - 2);
+  });
+
+  it("fails instead of waiting longer than minutes and says when to retry", async () => {
+    onSite = (_request, response) => void response.writeHead(429, { "retry-after": "7200" }).end();
+    const task = await download(client, `${site.url}/very-busy.bin`);
+    expect(task).toMatchObject({ status: "failed", error_message: "The source answered 429. Try again in 7200 s." });
+    expect(site.seen).toHaveLength(1);
+  });
+});
+
+describe("a page instead of a file", () => {
+  const page = (_request: Seen, response: ServerResponse) =>
+    void response.writeHead(200, { "content-type": "text/html; charset=utf-8" }).end("<!DOCTYPE html><title>Sign in</title>");
+
+  it.each(["/org/model/blob/main/model.safetensors", "/api/download/models/7"])(
+    "fails the task for %s, and keeps nothing",
+    async (path) => {
+      onSite = (request, response) =>
+        request.url.startsWith("/login") ? page(request, response) : void response.writeHead(307, { location: "/login?returnUrl=x" }).end();
+      const task = await download(client, site.url + path);
+      expect(task).toMatchObject({
+        status: "failed",
+        error_message: expect.stringContaining("web page"),
+        result: { code: "UNPROCESSABLE" },
+      });
+      expect(await readdir(join(bench.folder, "downloads"))).toEqual([]);
+      const described = await client.get(`/api/assets/remote-metadata?url=${encodeURIComponent(site.url + path)}`);
+      expect(described.body).toMatchObject({
+        validation: { is_valid: false, errors: [{ code: "UNPROCESSABLE", field: "url", message: expect.stringContaining("web page") }] },
+      });
+    },
+  );
+
+  it("is accepted when the name or disposition says it is the file", async () => {
+    onSite = page;
+    expect(await download(client, `${site.url}/report.html`)).toMatchObject({ status: "completed", result: { filename: "report.html" } });
+    onSite = (_request, response) =>
+      void response
+        .writeHead(200, { "content-type": "text/html", "content-disposition": "attachment; filename=notes" })
+        .end("<html>notes</html>");
+    expect(await download(client, `${site.url}/notes`)).toMatchObject({ status: "completed", result: { filename: "notes" } });
+  });
+});
+
+describe("a token in an address", () => {
+  it.each(["token", "api_key", "access_token", "X-Amz-Signature", "Signature"])(
+    "is sent to the source as %s and never shown or kept",
+    async (name) => {
+      onSite = (_request, response) => void response.end(`${name} of ${bytes.length}`);
+      const task = await download(client, `${site.url}/api/download/${name}?type=Model&${name}=${SECRET}&size=full`);
+      expect(site.seen[0]?.url).toContain(`${name}=${SECRET}`);
+      expect(task).toMatchObject({
+        status: "completed",
+        payload: { source_url: `${site.url}/api/download/${name}?type=Model&${name}=***&size=full` },
+      });
+      expect(JSON.stringify(task)).not.toContain(SECRET);
+      const again = await client.post("/api/assets/download", {
+        source_url: `${site.url}/api/download/${name}?type=Model&${name}=${SECRET}&size=full`,
+      });
+      expect(again.status).toBe(200);
+      expect(storedRows(join(bench.folder, "service.sqlite"))).not.toContain(SECRET);
+    },
+  );
+
+  it("is not in the words of a task that failed", async () => {
+    onSite = (_request, response) => void response.writeHead(302, { location: `https://example.com/?token=${SECRET}` }).end();
+    const task = await download(client, `${site.url}/elsewhere?token=${SECRET}`);
+    expect(task.status).toBe("failed");
+    expect(JSON.stringify(task)).not.toContain(SECRET);
+  });
+});
+
+describe("names from a source", () => {
+  it.each([
+    ["attachment; filename*=iso-8859-1'en'%A3%20rates.bin", "£ rates.bin"],
+    [`attachment; filename="${Buffer.from("größe.bin").toString("latin1")}"`, "größe.bin"],
+    [`attachment; filename="gr\xf6\xdfe.bin"`, "größe.bin"],
+    [`attachment; FILENAME = "a;b=c.bin"`, "a;b=c.bin"],
+  ])("are read from %s", async (disposition, name) => {
+    onSite = (request, response) => void response.writeHead(200, { "content-disposition": disposition }).end(request.url);
+    expect(record((await download(client, `${site.url}/named/${encodeURIComponent(disposition)}`)).result).filename).toBe(name);
+  });
+});
+
+/** Every row of the tables that downloads write. */
+function storedRows(file: string): string {
+  const database = new SqliteConnection(file, { readOnly: true });
+  try {
+    return JSON.stringify(["tasks", "fetched_sources", "assets"].map((table) => database.prepare(`SELECT * FROM ${table}`).all()));
+  } finally {
+    database.close();
+  }
+}

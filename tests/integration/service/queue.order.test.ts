@@ -1,0 +1,268 @@
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { createJobEvents, createNoPeerEvents } from "@/lib/service/events/job-events";
+import { type EndCommit, type JobQueue, type QueueContext } from "@/lib/service/jobs/queue/job-queue";
+import { createMemoryQueue } from "@/lib/service/jobs/queue/memory-queue";
+import { type Running } from "@/lib/service/jobs/run/claim";
+import { submitPrompt } from "@/lib/service/jobs/submit";
+import { move } from "@/lib/service/jobs/transitions";
+import { createPool, storeNeeds } from "@/lib/service/runners/pool";
+import { type Database, query, type Transaction } from "@/lib/service/store/database";
+import { createOnlyProcess } from "@/lib/service/store/processes";
+import { createKeys } from "@/lib/service/users/keys";
+import { SqliteConnection } from "@/lib/shared/database/sqlite";
+import { seedJobs } from "@/tests/bench/service/seed-jobs";
+import { auditCounters } from "@/tests/faults/kill/audit-counters";
+import { type Client, type ServiceBench, startService } from "@/tests/support/service";
+import { makeServicePlace, type ServicePlace } from "@/tests/support/service-store";
+import { until } from "@/tests/support/until";
+import { canvas, detail, ended, list, record, running, string, submit, waiting } from "./support";
+
+describe("turns of users", () => {
+  let bench: ServiceBench | undefined;
+
+  const began = async (client: Client, id: string) => Number((await ended(client, id)).execution_start_time);
+
+  it("rotates between users and keeps each user's order on one slot", async () => {
+    bench = await startService({ concurrency: 1 });
+    const [ada, bob, cy] = [bench.client("ada"), bench.client("bob"), bench.client("cy")];
+    // Ada's first job holds the slot while all others queue up behind it.
+    const first = await submit(ada, waiting(1));
+    await running(ada, first);
+    const sent: { name: string; client: Client; id: string }[] = [];
+    const send = async (name: string, client: Client) => void sent.push({ name, client, id: await submit(client, waiting(0.01)) });
+    for (let round = 1; round <= 4; round += 1) await send(`ada${round}`, ada);
+    for (let round = 1; round <= 3; round += 1) await send(`bob${round}`, bob);
+    for (let round = 1; round <= 2; round += 1) await send(`cy${round}`, cy);
+
+    const starts = await Promise.all(sent.map(async ({ name, client, id }) => ({ name, at: await began(client, id) })));
+    const order = starts.sort((a, b) => a.at - b.at).map(({ name }) => name);
+    expect(order).toEqual(["bob1", "cy1", "ada1", "bob2", "cy2", "ada2", "bob3", "ada3", "ada4"]);
+  });
+
+  it("limits parallel jobs to the setting for all senders", async () => {
+    bench = await startService({ concurrency: 2 });
+    const clients = [bench.client("ada"), bench.client("bob"), bench.client("cy")];
+    const sent = await Promise.all(
+      clients.flatMap((client) => [1, 2, 3].map(async (color) => ({ client, id: await submit(client, waiting(0.1, color)) }))),
+    );
+    const spans = await Promise.all(
+      sent.map(async ({ client, id }) => {
+        const job = await ended(client, id);
+        expect(job.status).toBe("completed");
+        return { from: Number(job.execution_start_time), to: Number(job.execution_end_time) };
+      }),
+    );
+    for (const { from } of spans) expect(spans.filter((span) => span.from <= from && from < span.to).length).toBeLessThanOrEqual(2);
+  });
+
+  it("never exceeds the configured number of running jobs", async () => {
+    bench = await startService({ concurrency: 1 });
+    const client = bench.client();
+    const sent = await Promise.all(Array.from({ length: 40 }, (_, color) => submit(client, canvas(color + 1))));
+    const seen: number[] = [];
+    await until(
+      "all have ended",
+      async () => {
+        seen.push(list(record((await client.get("/api/jobs?status=in_progress")).body).jobs).length);
+        return Number(record(record((await client.get("/api/prompt")).body).exec_info).queue_remaining) === 0;
+      },
+      { everyMs: 0 },
+    );
+    expect(Math.max(...seen)).toBe(1);
+    // In the order of submission, and none began before the previous one had ended.
+    const spans = await Promise.all(sent.map((id) => ended(client, id)));
+    const inOrder = spans.toSorted((a, b) => Number(a.execution_start_time) - Number(b.execution_start_time));
+    for (const [index, job] of inOrder.entries()) {
+      expect(job.status).toBe("completed");
+      const before = inOrder[index - 1];
+      if (before) expect(Number(job.execution_start_time)).toBeGreaterThanOrEqual(Number(before.execution_end_time));
+    }
+  });
+
+  it("counts and isolates each user's jobs", async () => {
+    bench = await startService({ concurrency: 1 });
+    const [ada, bob] = [bench.client("ada"), bench.client("bob")];
+    const blocking = await submit(ada, waiting(30));
+    await running(ada, blocking);
+    const numbers = [];
+    for (const client of [ada, bob, ada, bob]) numbers.push(record((await client.post("/api/prompt", { prompt: waiting(0) })).body).number);
+    expect(numbers).toEqual([2, 1, 3, 2]);
+    expect((await bob.get("/api/prompt")).body).toEqual({ exec_info: { queue_remaining: 2 } });
+    const bobs = record((await bob.get("/api/queue")).body);
+    expect([list(bobs.queue_running).length, list(bobs.queue_pending).map((item) => item[0])]).toEqual([0, [1, 2]]);
+
+    expect((await bob.post("/api/queue", { delete: [blocking] })).body).toEqual({ deleted: [], cleared: false });
+    await bob.post("/api/interrupt");
+    expect((await bob.post("/api/interrupt", { prompt_id: blocking })).status).toBe(404);
+    expect((await bob.post(`/api/jobs/${blocking}/cancel`)).status).toBe(404);
+    expect((await bob.post("/api/jobs/cancel", { job_ids: [blocking] })).status).toBe(404);
+    await bob.post("/api/history", { delete: [blocking], clear: true });
+    expect((await detail(ada, blocking)).status).toBe("in_progress");
+    expect(record((await bob.post("/api/queue", { clear: true })).body).deleted).toHaveLength(2);
+    expect(record((await ada.post("/api/queue", { clear: true })).body).deleted).toHaveLength(2);
+    expect((await detail(ada, blocking)).status).toBe("in_progress");
+    await ada.post("/api/interrupt");
+  });
+});
+
+describe("queue slots", () => {
+  const USER = 1;
+  const now = Date.now;
+  const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
+  const processes = createOnlyProcess();
+  const events = createJobEvents(() => Promise.resolve(0), createNoPeerEvents(), log);
+  const remoteLimits = { leaseMs: 60_000, unresponsiveMs: 60_000, pollMs: 50, maxFileBytes: 1e6 };
+
+  let place: ServicePlace;
+  let database: Database;
+  let isStopped = false;
+  beforeEach(async () => {
+    isStopped = false;
+    place = await makeServicePlace();
+    database = await place.open(now);
+    await createKeys(database, now).createKey("ada");
+  });
+  afterEach(async () => {
+    isStopped = true;
+    await database.close();
+  });
+
+  async function startQueue(concurrency: number, run: QueueContext["run"]): Promise<JobQueue> {
+    const pool = await createPool({ database, processes, concurrency });
+    const parts = { database, pool, log, concurrency, now, processes, events, remoteLimits };
+    const queue = createMemoryQueue({
+      parts,
+      running: new Map(),
+      isAccepting: () => !isStopped,
+      untilReachable: (work) => work(),
+      run,
+      inBackground: (work) => void work.catch(() => undefined),
+    });
+    await queue.start();
+    return queue;
+  }
+
+  async function submitJobs(count: number): Promise<string[]> {
+    const pool = await createPool({ database, processes, concurrency: 1 });
+    const engine = { enqueue: () => Promise.resolve(), submitted: () => undefined };
+    const ids: string[] = [];
+    for (let index = 0; index < count; index++) {
+      const outcome = await submitPrompt({ database, pool, engine, now }, USER, { prompt: canvas() });
+      if (!outcome.ok) throw new Error(outcome.error.message);
+      ids.push(outcome.id);
+    }
+    return ids;
+  }
+
+  const endJob = ({ seq }: Running, { commit }: EndCommit) =>
+    commit(async (tx: Transaction) => void (await move(tx, { seq, from: "in_progress", to: "completed", at: now() })));
+
+  it("starts a job at a free slot while another stores outputs", async () => {
+    const [first, second, third] = await submitJobs(3);
+    const ran: string[] = [];
+    let endSecond = (): void => undefined;
+    const secondEnds = new Promise<void>((resolve) => (endSecond = resolve));
+    await startQueue(2, async (job, end) => {
+      ran.push(job.id);
+      if (job.id === first) {
+        end.prepare();
+        endSecond();
+        await new Promise(() => undefined); // its outputs are stored for ever
+      }
+      if (job.id === second) await secondEnds;
+      await endJob(job, end);
+    });
+    await until("the third job begins", () => ran.length === 3);
+    expect(ran).toEqual([first, second, third]);
+  });
+
+  it("runs the next job after one whose end could not be stored", async () => {
+    const [first, second] = await submitJobs(2);
+    const ran: string[] = [];
+    await startQueue(1, async (job, end) => {
+      ran.push(job.id);
+      end.prepare();
+      if (job.id === first) throw new Error("the end could not be stored");
+      await endJob(job, end);
+    });
+    await until("the second job begins", () => ran.length === 2);
+    expect(ran).toEqual([first, second]);
+  });
+
+  it("starts a job in a slot held by a job that no process runs", async () => {
+    const [left, next] = await submitJobs(2);
+    const values = { id: "there", label: "There", address: "http://127.0.0.1:9", tags: "[]", slots: 1, devices: "[]", created_at: 1 };
+    await database.commit(async (tx) => {
+      await tx.run(query.updateTable("runners").set({ mode: "paused" }).where("id", "=", "built-in"));
+      await tx.run(query.insertInto("runners").values({ ...values, mode: "ready", checked_at: 1 }));
+      await tx.run(query.updateTable("jobs").set({ needs: await storeNeeds(tx, []) }));
+      const taken = { slot: "There/1", runner: "there", attempts: 1, fence: 1 };
+      await tx.run(
+        query
+          .updateTable("jobs")
+          .set(taken)
+          .where("id", "=", left ?? ""),
+      );
+    });
+    const ran: string[] = [];
+    await startQueue(1, (job) => Promise.resolve(void ran.push(job.id)));
+    await until("the waiting job begins", () => ran.length > 0);
+    expect(ran).toEqual([next]);
+  });
+});
+
+const JOBS = 6000;
+
+describe("clearing a long queue", () => {
+  let bench: ServiceBench;
+  let client: Client;
+  let file: string;
+
+  beforeEach(async () => {
+    const empty = await startService();
+    empty.client("bench");
+    await empty.service.stop();
+    file = join(empty.folder, "service.sqlite");
+    seedJobs(file, "bench", JOBS, { waiting: 0.8 });
+    const database = new SqliteConnection(file);
+    database.prepare("UPDATE job_inputs SET prompt = ?").run(JSON.stringify(waiting(3600)));
+    database.close();
+    bench = await startService({ dataDir: empty.folder, concurrency: 1 });
+    client = bench.client("bench");
+  });
+  afterEach(() => client.post("/api/interrupt"));
+
+  const idsOf = async (query: string) => {
+    const { jobs, pagination } = record((await client.get(`/api/jobs?limit=1000&${query}`)).body);
+    return { ids: list(jobs).map((job) => string(job.id)), total: Number(record(pagination).total) };
+  };
+
+  it("returns all waiting jobs in order while lists stay responsive", async () => {
+    const before = await idsOf("status=pending&sort_order=asc");
+    const cancelled = (await idsOf("status=cancelled")).total;
+    expect(before.total).toBeGreaterThan(4000);
+    let isAnswered = false;
+    const clearing = client.post("/api/queue", { clear: true }).finally(() => (isAnswered = true));
+    const totals: number[] = [];
+    let later: string | undefined;
+    while (!isAnswered) {
+      await new Promise((resolve) => setImmediate(resolve));
+      totals.push((await idsOf("status=pending")).total);
+      // Submitted once part of the queue is gone: this job does not belong to the cleared queue.
+      if (later === undefined && totals.some((total) => total < before.total)) later = await submit(client, canvas(5));
+    }
+    const { deleted } = record((await clearing).body);
+    expect(deleted).toHaveLength(before.total);
+    expect(Array.isArray(deleted) && deleted.slice(0, 1000)).toEqual(before.ids);
+    expect(totals.some((total) => total > 0 && total < before.total)).toBe(true);
+    const remaining = await idsOf("status=pending");
+    expect(remaining).toEqual({ ids: [later], total: 1 });
+    expect((await idsOf("status=cancelled")).total).toBe(cancelled + before.total);
+    expect(await detail(client, before.ids[0] ?? "")).toMatchObject({ status: "cancelled", outputs: {} });
+    expect((await client.get("/api/queue")).text).toContain(`"queue_pending":[[1,"${later}",`);
+    const database = new SqliteConnection(file, { readOnly: true });
+    auditCounters(database);
+    database.close();
+  });
+});

@@ -1,0 +1,262 @@
+// The edge of HTTP: whose body is read, and which host a request is for. Byte by byte, on a real connection.
+import { once } from "node:events";
+import { type IncomingMessage, request } from "node:http";
+import { afterAll, describe, expect, it } from "vitest";
+import { openRaw, readRaw, sendRaw } from "@/tests/support/raw-http";
+import { startService } from "@/tests/support/service";
+import { openServiceProcess } from "@/tests/support/service-process";
+import { until } from "@/tests/support/until";
+import { canvas, submit } from "./support";
+
+const { key, service } = await openServiceProcess({ LIGHTDESK_MAX_UPLOAD_BYTES: "1000000" });
+
+const form = "Content-Type: multipart/form-data; boundary=b\r\n";
+
+describe("Expect: 100-continue", () => {
+  const head = (path: string, headers: string) => `POST ${path} HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\n${headers}\r\n`;
+
+  it.each([
+    ["without a key", "/api/assets", () => `${form}Content-Length: 500\r\n`, 401],
+    ["to a path that does not exist", "/api/nothing", () => `X-API-Key: ${key}\r\nContent-Length: 500\r\n`, 404],
+    ["with a method that the path lacks", "/api/user", () => `X-API-Key: ${key}\r\nContent-Length: 500\r\n`, 405],
+    ["of more than is taken", "/api/assets", () => `X-API-Key: ${key}\r\n${form}Content-Length: 900000000\r\n`, 413],
+    ["of a larger file of user data", "/api/userdata/a.bin", () => `X-API-Key: ${key}\r\nContent-Length: 900000000\r\n`, 413],
+    ["of another kind of body", "/api/assets", () => `X-API-Key: ${key}\r\nContent-Type: text/plain\r\nContent-Length: 5\r\n`, 415],
+  ])("refuses %s without asking for the body", async (_name, path, headers, status) => {
+    const response = readRaw(await sendRaw(service.url, head(path, headers())));
+    expect(response.status).toBe(status);
+    expect(response.head).toMatch(/connection: close/i);
+  });
+
+  it.each([
+    [
+      "an upload",
+      "/api/assets",
+      form,
+      `--b\r\nContent-Disposition: form-data; name="file"; filename="a.txt"\r\n\r\nwaited\r\n--b--\r\n`,
+      201,
+    ],
+    ["user data", "/api/userdata/waited.txt?overwrite=true", "", "waited", 200],
+    ["JSON", "/api/queue", "Content-Type: application/json\r\n", `{"delete":[]}`, 200],
+  ])("asks a client with permission to send %s, and accepts the body", async (_name, path, headers, body, status) => {
+    const { socket, received } = openRaw(service.url);
+    socket.write(head(path, `X-API-Key: ${key}\r\n${headers}Content-Length: ${body.length}\r\nConnection: close\r\n`));
+    await until("it is asked", () => received() === "HTTP/1.1 100 Continue\r\n\r\n");
+    socket.write(body);
+    await once(socket, "close");
+    expect(readRaw(received().replace("HTTP/1.1 100 Continue\r\n\r\n", "")).status).toBe(status);
+  });
+
+  it("accepts a body sent without being asked", async () => {
+    const body = `{"delete":[]}`;
+    const headers = `X-API-Key: ${key}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\nConnection: close\r\n`;
+    expect(await sendRaw(service.url, head("/api/queue", headers) + body)).toMatch(/HTTP\/1\.1 200 OK/);
+  });
+});
+
+it("delivers a refusal to a client that is still sending", async () => {
+  const upload = request(`${service.url}/api/assets`, {
+    method: "POST",
+    agent: false,
+    headers: { connection: "close", "content-type": "text/plain" },
+  });
+  const answered = new Promise<IncomingMessage>((resolve) => upload.once("response", resolve)).then(async (response) => [
+    response.statusCode,
+    (await response.toArray()).join(""),
+  ]);
+  const sent = once(upload, "close");
+  upload.end(Buffer.alloc(30_000_000));
+  // An error on either side rejects.
+  expect((await Promise.all([answered, sent]))[0]).toEqual([401, expect.stringContaining("UNAUTHORIZED")]);
+});
+
+describe("the host of a request", () => {
+  const refused = (text: string) => ({ status: readRaw(text).status, body: JSON.parse(readRaw(text).body) as unknown });
+
+  it.each([
+    ["missing", "GET /api/health HTTP/1.1\r\n\r\n", "is missing"],
+    ["given twice", "GET /api/health HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", "more than once"],
+    ["given twice to HTTP/1.0", "GET /api/health HTTP/1.0\r\nHost: a\r\nhost: a\r\n\r\n", "more than once"],
+    ["empty", "GET /api/health HTTP/1.1\r\nHost:\r\n\r\n", "names no host"],
+    ["a path", "GET /api/health HTTP/1.1\r\nHost: a/b\r\n\r\n", "names no host"],
+    ["a person", "GET /api/health HTTP/1.1\r\nHost: a@b\r\n\r\n", "names no host"],
+    ["a list", "GET /api/health HTTP/1.1\r\nHost: a, b\r\n\r\n", "names no host"],
+    ["with a port that is none", "GET /api/health HTTP/1.1\r\nHost: a:99999\r\n\r\n", "names no host"],
+  ])("refuses a host that is %s and closes the connection", async (_name, bytes, words) => {
+    const text = await sendRaw(service.url, bytes);
+    expect(refused(text)).toEqual({
+      status: 400,
+      body: { code: "BAD_REQUEST", message: expect.stringContaining(words), request_id: expect.any(String) },
+    });
+  });
+
+  it("may be omitted by HTTP/1.0, which means the requested address", async () => {
+    expect(await sendRaw(service.url, "GET /api/health HTTP/1.0\r\n\r\n")).toMatch(/^HTTP\/1\.1 200 OK[^]*"ok"/);
+    const text = await sendRaw(service.url, `GET /api/assets?name_contains=photo HTTP/1.0\r\nX-API-Key: ${key}\r\n\r\n`);
+    expect(readRaw(text).body).toContain(`"preview_url":"${service.url}/api/view`);
+  });
+
+  it.each(["localhost", "LocalHost:80", "127.0.0.1:1", "127.8.8.8", "[::1]:65535", "a.localhost"])("may be %s", async (host) => {
+    expect(await sendRaw(service.url, `GET /api/health HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`)).toMatch(/^HTTP\/1\.1 200/);
+  });
+
+  it("refuses a backslash in the address whatever the host", async () => {
+    const text = await sendRaw(service.url, "GET /api\\user HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    expect(refused(text)).toMatchObject({ status: 400, body: { code: "BAD_REQUEST" } });
+  });
+});
+
+describe("refusals wire", async () => {
+  const { key, service } = await openServiceProcess({ LIGHTDESK_REQUEST_TIMEOUT_SECONDS: "1" });
+
+  it("refuses a compressed body by header and accepts identity", async () => {
+    const send = (encoding: string) =>
+      fetch(`${service.url}/api/userdata/packed.txt`, {
+        method: "POST",
+        headers: { "x-api-key": key, "content-encoding": encoding },
+        body: "x",
+      });
+    const refused = await send("gzip");
+    expect(refused.status).toBe(415);
+    expect(await refused.text()).toContain("Content-Encoding");
+    expect((await send("identity")).status).toBe(200);
+  });
+
+  async function raw(bytes: string): Promise<{ status: number; body: unknown }> {
+    const { status, body } = readRaw(await sendRaw(service.url, bytes));
+    return { status, body: JSON.parse(body) };
+  }
+
+  it.each<[string, string, number, string]>([
+    ["bytes that are no HTTP", "hello\r\n\r\n", 400, "BAD_REQUEST"],
+    ["an unknown method", "FOO /api/user HTTP/1.1\r\nHost: localhost\r\n\r\n", 400, "BAD_REQUEST"],
+    ["a query of raw UTF-8", "GET /api/assets?name_contains=\u00e4 HTTP/1.1\r\nHost: localhost\r\n\r\n", 400, "BAD_REQUEST"],
+    [
+      "headers that are too large",
+      `GET /api/user HTTP/1.1\r\nHost: localhost\r\nX: ${"x".repeat(20_000)}\r\n\r\n`,
+      431,
+      "HEADERS_TOO_LARGE",
+    ],
+    ["an expectation that nobody knows", "GET /api/user HTTP/1.1\r\nHost: localhost\r\nExpect: 200-ok\r\n\r\n", 417, "EXPECTATION_FAILED"],
+    ["a tunnel", "CONNECT a:80 HTTP/1.1\r\nHost: localhost\r\n\r\n", 405, "METHOD_NOT_ALLOWED"],
+    ["headers that never end", "GET /api/user HTTP/1.1\r\nHost: localhost\r\n", 408, "REQUEST_TIMEOUT"],
+  ])("%s is refused in words, and the connection ends", async (_name, bytes, status, code) => {
+    const response = await raw(bytes);
+    expect(response).toMatchObject({ status, body: { code, message: expect.stringMatching(/.{10,}/) } });
+  });
+
+  it("explains an address that must be encoded", async () => {
+    const { body } = await raw("GET /api/assets?name_contains=\u00e4 HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    expect(JSON.stringify(body)).toContain("percent-encoded");
+  });
+});
+
+describe("a refusal names what is wrong", async () => {
+  const bench = await startService();
+  const client = bench.client();
+  afterAll(async () => {
+    await bench.dispose();
+    expect(bench.complaints).toEqual([]);
+  });
+
+  it.each([
+    ["/api/jobs?limit=0", "limit", />=1/],
+    ["/api/jobs?limit=1001", "limit", /<=1000/],
+    ["/api/jobs?limit=abc", "limit", /whole number/],
+    ["/api/jobs?limit=", "limit", /whole number/],
+    ["/api/jobs?offset=-1", "offset", />=0/],
+    ["/api/jobs?offset=1.5", "offset", /whole number/],
+    ["/api/jobs?status=completed,done", "status", /"completed"/],
+    ["/api/jobs?sort_by=created_at", "sort_by", /"create_time"/],
+    ["/api/jobs?sort_order=up", "sort_order", /"asc"/],
+    ["/api/jobs?output_type=3d", "output_type", /"image"/],
+    ["/api/assets?limit=501", "limit", /<=500/],
+    ["/api/assets?include_public=maybe", "include_public", /true or false/],
+    ["/api/assets?sort=none", "sort", /"name"/],
+    ["/api/assets?metadata_filter=[]", "metadata_filter", /JSON text of an object/],
+    ["/api/history_v2?max_items=0", "max_items", />=1/],
+    ["/api/tags?order=x", "order", /"count_desc"/],
+    ["/api/view", "filename", /expected string/],
+    ["/api/jobs?limit=1&limit=2", "limit", /more than once/],
+  ])("GET %s", async (path, field, message) => {
+    const { status, body } = await client.get(path);
+    expect({ status, body }).toMatchObject({
+      status: 400,
+      body: { code: "INVALID_QUERY", details: [{ field, message: expect.stringMatching(message) }] },
+    });
+  });
+
+  it("refuses too many or duplicate filter tags", async () => {
+    for (const query of [`include_tags=${Array.from({ length: 101 }, (_, n) => n).join(",")}`, "exclude_tags=a&exclude_tags=b"])
+      for (const path of ["/api/assets", "/api/assets/tags/refine"])
+        expect(await client.get(`${path}?${query}`), query).toMatchObject({ status: 400, body: { code: "INVALID_TAG_FILTER" } });
+  });
+
+  it.each([
+    ["/api/jobs/cancel", { job_ids: ["x".repeat(201)] }, "job_ids.0"],
+    ["/api/interrupt", { prompt_id: "x".repeat(201) }, "prompt_id"],
+    ["/api/queue", { delete: ["x".repeat(201)] }, "delete.0"],
+  ])("refuses an overlong id in POST %s", async (path, body, field) => {
+    expect(await client.post(path, body)).toMatchObject({ status: 400, body: { code: "INVALID_BODY", details: [{ field }] } });
+  });
+
+  it("refuses unknown filters of a list and ignores those without effect", async () => {
+    const { status, body } = await client.get("/api/assets?include_tag=x");
+    expect({ status, body }).toMatchObject({
+      status: 400,
+      body: { details: [{ field: "include_tag", message: expect.stringMatching(/did you mean include_tags/) }] },
+    });
+    expect((await client.get("/api/jobs?_=1&_=2&clientId=a")).status).toBe(200);
+  });
+
+  it("ignores unknown fields except in queue and history changes", async () => {
+    expect((await client.post("/api/interrupt", { other: 1 })).status).toBe(200);
+    for (const path of ["/api/queue", "/api/history"])
+      expect(await client.post(path, { other: 1 })).toMatchObject({
+        status: 400,
+        body: { code: "INVALID_BODY", details: [{ field: "other" }] },
+      });
+  });
+
+  it("answers 405 with the allowed methods and 404 for unknown paths", async () => {
+    const allowed = async (method: string, path: string) => {
+      const response = await client.call(method, path);
+      return [response.status, response.headers.get("allow")?.split(", ").sort().join()];
+    };
+    expect(await allowed("DELETE", "/api/userdata")).toEqual([405, "GET,HEAD"]);
+    expect(await allowed("POST", "/api/userdata")).toEqual([405, "GET,HEAD"]);
+    expect(await allowed("PATCH", "/api/userdata/a%2Fb.json")).toEqual([405, "DELETE,GET,HEAD,POST"]);
+    expect(await allowed("POST", "/api/health")).toEqual([405, "GET,HEAD"]);
+    expect(await allowed("DELETE", "/api/openapi.json")).toEqual([405, "GET,HEAD"]);
+    expect(await allowed("GET", "/api/assets/hash/blake3:0")).toEqual([405, "HEAD"]);
+    expect(await allowed("POST", "/api/tasks")).toEqual([404, undefined]);
+    expect(await allowed("GET", "/api/jobs/")).toEqual([404, undefined]);
+  });
+
+  it("accepts a foreign asset's id and reveals nothing", async () => {
+    const id = "6f0d4f7e-13b2-4a1f-9d5c-0c4f1f8a7a02";
+    expect((await bench.client("grace").upload("hers", "hers.txt", { id })).status).toBe(201);
+    const refused = await client.upload("mine", "mine.txt", { id });
+    expect(refused).toMatchObject({ status: 409, body: { code: "ASSET_ID_UNAVAILABLE", details: { field: "id" } } });
+    expect(refused.text).not.toMatch(/hers|grace|blake3/);
+    expect((await client.get(`/api/assets/${id}`)).status).toBe(404);
+  });
+
+  it("closes a connection only when its body was not read", async () => {
+    const length = { "content-length": "7", "content-type": "application/json" };
+    const unknown = await bench.anonymous().call("POST", "/api/prompt", '{"a":1}', length);
+    expect([unknown.status, unknown.headers.get("connection")]).toEqual([401, "close"]);
+    const read = await client.call("POST", "/api/prompt", '{"a":1}', length);
+    expect([read.status, read.headers.get("connection")]).toEqual([400, null]);
+  });
+
+  it("answers 404, never 403, for another user's job in every view", async () => {
+    const id = await submit(client, canvas());
+    const other = bench.client("eve");
+    for (const path of [`/api/jobs/${id}`, `/api/job/${id}/status`, `/api/jobs/${id}/assets`, `/api/history_v2/${id}`]) {
+      expect(await other.get(path)).toMatchObject({ status: 404, body: { code: "NOT_FOUND" } });
+    }
+    expect(await other.post(`/api/jobs/${id}/cancel`)).toMatchObject({ status: 404 });
+    expect((await other.get("/api/jobs/not-a-uuid")).status).toBe(404);
+  });
+});

@@ -1,0 +1,263 @@
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { keepDots } from "@/lib/http/request-line";
+import { startService } from "@/tests/support/service";
+
+describe("user data files", async () => {
+  const bench = await startService();
+  const client = bench.client();
+
+  it("writes, lists, reads, moves and deletes a file", async () => {
+    expect((await client.call("POST", "/api/userdata/workflows%2Fa.json?full_info=true", '{"a":1}')).body).toEqual({
+      path: "workflows/a.json",
+      size: 7,
+      modified: expect.stringMatching(/Z$/),
+    });
+    expect(await client.call("POST", "/api/userdata/workflows/deep/b.json", "{}")).toMatchObject({
+      status: 200,
+      body: "workflows/deep/b.json",
+    });
+    expect((await client.get("/api/userdata?dir=workflows%2F")).body).toEqual([{ path: "a.json", size: 7, modified: expect.any(Number) }]);
+    expect((await client.get("/api/userdata?dir=workflows%2F&recurse=true")).body).toMatchObject([
+      { path: "a.json" },
+      { path: "deep/b.json" },
+    ]);
+    const read = await client.get("/api/userdata/workflows%2Fa.json");
+    expect([read.text, read.headers.get("content-type")]).toEqual(['{"a":1}', "application/octet-stream"]);
+    expect(await client.call("POST", "/api/userdata/workflows%2Fa.json/move/workflows%2Fc.json")).toMatchObject({
+      status: 200,
+      body: "workflows/c.json",
+    });
+    expect((await client.call("DELETE", "/api/userdata/workflows%2Fc.json")).status).toBe(204);
+    expect((await client.get("/api/userdata/workflows%2Fc.json")).status).toBe(404);
+  });
+
+  it("keeps an existing file when overwrite is false and says so", async () => {
+    await client.call("POST", "/api/userdata/keep.txt", "first");
+    const refused = await client.call("POST", "/api/userdata/keep.txt?overwrite=false", "second");
+    expect([refused.status, refused.headers.get("content-type")]).toEqual([409, "text/plain; charset=utf-8"]);
+    expect((await client.get("/api/userdata/keep.txt")).text).toBe("first");
+    await client.call("POST", "/api/userdata/keep.txt", "second");
+    expect((await client.get("/api/userdata/keep.txt")).text).toBe("second");
+    await client.call("POST", "/api/userdata/other.txt", "other");
+    expect((await client.call("POST", "/api/userdata/other.txt/move/keep.txt?overwrite=false")).status).toBe(409);
+    expect([(await client.get("/api/userdata/keep.txt")).text, (await client.get("/api/userdata/other.txt")).text]).toEqual([
+      "second",
+      "other",
+    ]);
+    const moved = await client.call("POST", "/api/userdata/other.txt/move/keep.txt?full_info=true");
+    expect(moved).toMatchObject({ status: 200, body: { path: "keep.txt", size: 5, modified: expect.stringMatching(/Z$/) } });
+    expect([(await client.get("/api/userdata/keep.txt")).text, (await client.get("/api/userdata/other.txt")).status]).toEqual([
+      "other",
+      404,
+    ]);
+    expect((await client.call("POST", "/api/userdata/keep.txt/move/keep.txt?overwrite=false")).status).toBe(200);
+    expect((await client.call("POST", "/api/userdata/nobody.txt/move/keep.txt")).status).toBe(404);
+    expect(await readdir(join(bench.folder, "tmp"))).toEqual([]);
+  });
+
+  it("keeps the same bytes once, and lets them go with the last file that has them", async () => {
+    const blobs = async () => (await readdir(join(bench.folder, "blobs"), { recursive: true })).filter((name) => name.length > 60);
+    const before = await blobs();
+    for (const name of ["one", "two"]) await client.call("POST", `/api/userdata/twin%2F${name}.txt`, "the same bytes");
+    await bench.client("eve").call("POST", "/api/userdata/own.txt", "the same bytes");
+    expect(await blobs()).toHaveLength(before.length + 1);
+    await client.call("POST", "/api/userdata/twin%2Fone.txt/move/twin%2Ftwo.txt");
+    expect((await client.get("/api/userdata/twin%2Ftwo.txt")).text).toBe("the same bytes");
+    await client.call("POST", "/api/userdata/twin%2Ftwo.txt", "others");
+    expect((await bench.client("eve").get("/api/userdata/own.txt")).text).toBe("the same bytes");
+    await bench.client("eve").call("DELETE", "/api/userdata/own.txt");
+    await client.call("DELETE", "/api/userdata/twin%2Ftwo.txt");
+    expect(await blobs()).toEqual(before);
+  });
+
+  it("never shows half a file: a reader has the old one whole or the new one whole", async () => {
+    const texts = ["a", "b", "c"].map((letter) => letter.repeat(300_000));
+    await client.call("POST", "/api/userdata/busy.txt", texts[0]);
+    let isWriting = true;
+    const writing = Promise.all(
+      texts.map(async (text) => {
+        for (let round = 0; round < 8; round += 1) await client.call("POST", "/api/userdata/busy.txt", text);
+      }),
+    ).finally(() => (isWriting = false));
+    let reads = 0;
+    for (; isWriting || reads === 0; reads += 1) {
+      const { text, status, headers } = await client.get("/api/userdata/busy.txt");
+      expect([status, texts.includes(text), headers.get("content-length")]).toEqual([200, true, "300000"]);
+      expect((await client.get("/api/userdata?dir=%2F")).body).toContainEqual({
+        path: "busy.txt",
+        size: 300_000,
+        modified: expect.any(Number),
+      });
+    }
+    await writing;
+    expect(await readdir(join(bench.folder, "tmp"))).toEqual([]);
+  });
+
+  it("lets one of many writers have a new file where none may overwrite", async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, at) =>
+        client.call("POST", "/api/userdata/race%2Fnew.txt?overwrite=false&full_info=false", `writer ${at}`),
+      ),
+    );
+    const winner = answers.findIndex(({ status }) => status === 200);
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array(19).fill(409)]);
+    expect((await client.get("/api/userdata/race%2Fnew.txt")).text).toBe(`writer ${winner}`);
+  });
+
+  it("keeps nothing of an upload that broke off, and the old file as it was", async () => {
+    await client.call("POST", "/api/userdata/whole.txt", "whole");
+    const response = await client.call("POST", "/api/userdata/whole.txt", "ha", { "content-length": "9" });
+    expect([response.status, response.headers.get("content-type")]).toEqual([400, "text/plain; charset=utf-8"]);
+    expect((await client.get("/api/userdata/whole.txt")).text).toBe("whole");
+    expect(await readdir(join(bench.folder, "tmp"))).toEqual([]);
+  });
+
+  it("keeps a name as long as a disk holds, in bytes", async () => {
+    const name = "ü".repeat(127);
+    expect((await client.call("POST", `/api/userdata/${encodeURIComponent(`${name}x`)}`, "long")).status).toBe(200);
+    expect((await client.get(`/api/userdata/${encodeURIComponent(`${name}x`)}`)).text).toBe("long");
+    expect((await client.call("POST", `/api/userdata/${encodeURIComponent(`${name}xx`)}`, "x")).status).toBe(400);
+  });
+
+  it("distinguishes folders from files", async () => {
+    await client.call("POST", "/api/userdata/shelf%2Fbook.txt", "x");
+    // 409 asks whether to replace a file; a folder cannot be replaced.
+    expect((await client.call("POST", "/api/userdata/shelf", "x")).status).toBe(400);
+    expect((await client.call("POST", "/api/userdata/shelf?overwrite=false", "x")).status).toBe(400);
+    expect((await client.call("POST", "/api/userdata/shelf%2Fbook.txt%2Fpage.txt", "x")).status).toBe(400);
+    expect((await client.call("DELETE", "/api/userdata/shelf")).status).toBe(404);
+    expect((await client.get("/api/userdata/shelf")).status).toBe(404);
+    expect((await client.get("/api/userdata?dir=shelf%2Fbook.txt%2F")).status).toBe(404);
+    for (const query of ["overwrite=perhaps", "full_info=2"])
+      expect(await client.call("POST", `/api/userdata/q.txt?${query}`, "x")).toMatchObject({
+        status: 400,
+        text: expect.stringContaining(query.split("=")[0] ?? ""),
+      });
+  });
+
+  it("wants the directory and its slash, and keeps users apart", async () => {
+    expect((await client.get("/api/userdata")).status).toBe(400);
+    expect(await client.get("/api/userdata?dir=workflows")).toMatchObject({ status: 400, text: expect.stringContaining("dir") });
+    for (const dir of ["../", "a/../../", "/etc/", "..%2f/", "C:/", "a\\b/", "NUL/"])
+      expect([dir, (await client.get(`/api/userdata?dir=${encodeURIComponent(dir)}`)).status]).toEqual([dir, 403]);
+    expect((await client.get("/api/userdata?dir=%2F&split=true&full_info=false")).body).toContainEqual({
+      path: "keep.txt",
+      size: 5,
+      modified: expect.any(Number),
+    });
+    expect((await client.get("/api/userdata?dir=%2F&recurse=perhaps")).status).toBe(400);
+    expect((await client.get("/api/userdata?dir=nowhere%2F")).status).toBe(404);
+    expect((await bench.client("eve").get("/api/userdata/own.txt")).status).toBe(404);
+  });
+});
+
+describe("paths of user data", async () => {
+  const bench = await startService();
+  const client = bench.client();
+  await client.call("POST", "/api/userdata/own.txt", "own");
+
+  it.each([
+    "..%2f..%2fservice.sqlite",
+    "%252e%252e%252fx",
+    "%25252e%25252e%25252fx",
+    "a%2f%2e%2e%2f%2e%2e%2fx",
+    "/etc/passwd",
+    "%252fetc%252fpasswd",
+    "..%255cx",
+    "%c0%ae%c0%ae%2fx",
+    "x%2500.txt",
+    "c%3ax",
+    "a%2fD%3a%2fx",
+    "%5C%5Chost%5Cshare",
+    "NUL",
+    "aux.json",
+    "a%2fCOM1",
+    "com%C2%B9.txt",
+    "lpt9.tar.gz",
+    "con%20.txt",
+    "CONIN%24",
+    "name.",
+    "name%20",
+    "a%2f..%20%2fx",
+    "a%2f...%2fx",
+  ])("refuses %s with 403 for every way of touching it", async (path) => {
+    const before = await readdir(bench.folder);
+    for (const [method, at] of [
+      ["POST", path],
+      ["GET", path],
+      ["HEAD", path],
+      ["DELETE", path],
+      ["POST", `own.txt/move/${path}`],
+      ["POST", `${path}/move/x.txt`],
+    ] as const) {
+      const response = await client.call(method, `/api/userdata/${at}`, method === "POST" ? "x" : undefined);
+      expect([method, at, response.status, response.headers.get("content-type")]).toEqual([method, at, 403, "text/plain; charset=utf-8"]);
+    }
+    expect(await readdir(bench.folder)).toEqual(before);
+    expect((await client.get("/api/userdata?dir=%2F&recurse=true")).body).toMatchObject([{ path: "own.txt" }]);
+  });
+
+  it.each(["../../x", "%2e%2e/x", "a/../../x", ".%2E/x", "..\\x", "a/.%2e/%2E./x"])(
+    "refuses %s as it was sent, before a parser resolves it",
+    async (path) => {
+      const response = await client.call("GET", keepDots(`/api/userdata/${path}?a=../b`));
+      expect([response.status, response.text]).toEqual([
+        403,
+        expect.stringMatching(/^This path is not allowed\. (It contains|"\.\.?" is)/),
+      ]);
+    },
+  );
+
+  it.each([
+    ["%2Fetc", "It starts with a slash."],
+    ["a%5Cb", "It contains a backslash."],
+    ["a%00b", "It contains a NUL character."],
+    ["a%2F..%2Fb", '".." is not a name.'],
+    ["a%2Fname%20", '"name " ends with a dot or a space.'],
+    ["D%3Ax", '"D:x" starts with a drive letter.'],
+    ["con.json", '"con.json" is a device name on some systems.'],
+    [`${"y".repeat(80)}.`, `"${"y".repeat(60)}…" ends with a dot or a space.`],
+  ])("names the reason that %s is refused", async (path, reason) => {
+    const response = await client.call("POST", `/api/userdata/${path}`, "x");
+    expect([response.status, response.text]).toEqual([403, `This path is not allowed. ${reason}`]);
+  });
+
+  it("leaves every other address as it is", () => {
+    for (const url of ["/api/userdata/a%2Fb..json?x=..", "/api/userdata?dir=..%2F", "/api/view?filename=../x", "/api/../x"])
+      expect(keepDots(url)).toBe(url);
+  });
+
+  it.each([
+    ["a%zz", "encoded"],
+    ["a%2f%2fb", "empty"],
+    [`${"x".repeat(256)}`, "too long"],
+    [`${"x/".repeat(600)}y`, "too long"],
+    ["a%0ab", "control"],
+  ])("refuses %s with 400, saying why", async (path, word) => {
+    const response = await client.call("POST", `/api/userdata/${path}`, "x");
+    expect([response.status, response.text.toLowerCase()]).toEqual([400, expect.stringContaining(word)]);
+  });
+
+  it("takes names that only look odd", async () => {
+    for (const name of ["100%25.txt", "a..b.txt", ".hidden", "console.txt", "x%2520y", "日本語.json", "a%2526b"]) {
+      expect([name, (await client.call("POST", `/api/userdata/odd%2F${name}`, name)).status]).toEqual([name, 200]);
+      expect((await client.get(`/api/userdata/odd%2F${name}`)).text).toBe(name);
+    }
+  });
+
+  it("keeps one file for equal Unicode spellings and two by letter case", async () => {
+    const [composed, parted] = ["twin/é.txt".normalize("NFC"), "twin/é.txt".normalize("NFD")].map(encodeURIComponent);
+    await client.call("POST", `/api/userdata/${composed}`, "first");
+    expect((await client.call("POST", `/api/userdata/${parted}?overwrite=false`, "second")).status).toBe(409);
+    expect((await client.get(`/api/userdata/${parted}`)).text).toBe("first");
+    await client.call("POST", "/api/userdata/twin%2FA.txt", "large");
+    await client.call("POST", "/api/userdata/twin%2Fa.txt", "small");
+    expect((await client.get("/api/userdata?dir=twin%2F")).body).toMatchObject([
+      { path: "A.txt" },
+      { path: "a.txt" },
+      { path: "é.txt".normalize("NFC") },
+    ]);
+  });
+});

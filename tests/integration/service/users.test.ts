@@ -1,0 +1,229 @@
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { fillPath } from "@/lib/contract/operation";
+import { allOperations } from "@/lib/contract/operations";
+import { openServiceStore } from "@/lib/service/index";
+import { type Client, type ServiceBench, startService } from "@/tests/support/service";
+import { temporaryFolder } from "@/tests/support/temporary-folder";
+import { canvas, ended, list, record, string, submit } from "./support";
+
+describe("users and keys", async () => {
+  const bench = await startService();
+
+  it("answers a missing, an unknown and a revoked key alike, on every operation", async () => {
+    const { key, prefix } = await bench.service.keys.createKey("mallory");
+    expect(await bench.anonymous(key).get("/api/user")).toMatchObject({ status: 200, body: { status: "active" } });
+    expect(await bench.service.keys.revokeKey(prefix)).toBe(true);
+    const params = { job_id: "x", id: "x", task_id: "x", file: "x", dest: "y", class: "x", folder: "x", hash: `blake3:${"0".repeat(64)}` };
+    for (const { method, path } of allOperations) {
+      const answers = await Promise.all(
+        [undefined, "ld-unknown", key].map((value) => bench.anonymous(value).call(method, fillPath(path, params))),
+      );
+      expect([path, ...answers.map((response) => response.status)]).toEqual([path, 401, 401, 401]);
+      expect(new Set(answers.map((response) => response.text)).size).toBe(1);
+      if (method !== "HEAD" && !path.startsWith("/api/userdata"))
+        expect(answers[0]?.body).toMatchObject({ code: "UNAUTHORIZED", message: expect.any(String) });
+    }
+  });
+
+  it("takes a key as Authorization: Bearer too, and refuses two different keys", async () => {
+    const { key } = await bench.service.keys.createKey("bea");
+    const ask = async (headers: Record<string, string>) =>
+      (await bench.service.fetch(new Request("http://service.test/api/user", { headers }))).status;
+    expect(await ask({ authorization: `Bearer ${key}` })).toBe(200);
+    expect(await ask({ authorization: `bearer  ${key}`, "x-api-key": key })).toBe(200);
+    expect(await ask({ authorization: `Bearer ${key}`, "x-api-key": "ld-another" })).toBe(400);
+    for (const authorization of [`Basic ${key}`, "Bearer", "Bearer x", key]) expect(await ask({ authorization })).toBe(401);
+  });
+
+  it("has no models", async () => {
+    const { key } = await bench.service.keys.createKey("mo");
+    for (const path of ["/api/models", "/api/models/checkpoints", "/api/models/a%20b"])
+      expect(await bench.anonymous(key).get(path)).toMatchObject({ status: 200, body: [] });
+  });
+
+  it("shows a key once, stores a hash of it, and lists it by its prefix", async () => {
+    const { key, prefix } = await bench.service.keys.createKey("carol");
+    expect(key).toMatch(/^ld-[0-9A-Za-z]{40}$/);
+    expect(key.startsWith(prefix)).toBe(true);
+    expect(await bench.service.keys.listKeys()).toContainEqual({
+      prefix,
+      userName: "carol",
+      userStatus: "active",
+      createdAtMs: expect.any(Number),
+    });
+    const stored = await bench.storedKeys();
+    expect(stored).toContain(prefix);
+    expect(stored).not.toContain(key);
+    expect(await bench.service.keys.revokeKey("ld-")).toBe(false);
+  });
+
+  it("lets the command line make and revoke keys while the service runs", async () => {
+    const beside = await openServiceStore(bench.folder, { concurrency: 1, databaseUrl: bench.settings.databaseUrl });
+    const { key, prefix } = await beside.keys.createKey("dave");
+    expect((await bench.anonymous(key).get("/api/user")).status).toBe(200);
+    await beside.keys.setUserStatus("dave", "waitlisted");
+    expect((await bench.anonymous(key).get("/api/user")).body).toMatchObject({ status: "waitlisted" });
+    await beside.keys.revokeKey(prefix);
+    expect((await bench.anonymous(key).get("/api/user")).status).toBe(401);
+    await beside.close();
+  });
+
+  it("answers health without a key, and unknown paths and methods with the envelope", async () => {
+    expect(await bench.anonymous().get("/api/health")).toMatchObject({ status: 200, body: { status: "ok" } });
+    const client = bench.client();
+    expect(await client.get("/api/nowhere")).toMatchObject({ status: 404, body: { code: "NOT_FOUND" } });
+    expect(await client.get("/api/system_stats")).toMatchObject({ status: 200, body: { devices: expect.any(Array) } });
+    expect(await client.call("PATCH", "/api/jobs")).toMatchObject({ status: 405, body: { code: "METHOD_NOT_ALLOWED" } });
+    expect(await client.get("/api/features")).toMatchObject({ status: 200, body: { max_upload_size: 1e9 } });
+    expect(Object.keys(record((await client.get("/api/object_info")).body))).toContain("LoadImage");
+  });
+
+  it("writes absolute URLs from its public address where one is set", async () => {
+    const folder = temporaryFolder();
+    const public_ = await startService({ dataDir: folder, publicUrl: "https://service.example.com/base" });
+    const response = await public_.client().get("/api/assets?limit=1");
+    expect(response.text).toContain('"https://service.example.com/base/api/view?');
+  });
+});
+
+const QUOTA = 100_000;
+const refusal = { status: 413, body: { code: "STORAGE_QUOTA_EXCEEDED", details: { quota_bytes: QUOTA } } };
+const bytes = (size: number, seed = "a") => seed.repeat(size);
+
+describe("a user's storage", () => {
+  let bench: ServiceBench;
+  let client: Client;
+  beforeEach(async () => {
+    bench = await startService({ userQuotaBytes: QUOTA });
+    client = bench.client();
+  });
+  afterEach(async () => {
+    await bench.dispose();
+    expect(bench.complaints).toEqual([]);
+  });
+
+  const used = async (who = client) => record(record((await who.get("/api/user")).body).storage).used_bytes;
+  const blobs = async () =>
+    (await readdir(join(bench.folder, "blobs"), { recursive: true, withFileTypes: true })).filter((dirent) => dirent.isFile()).length;
+
+  it("counts each content of the user once", async () => {
+    await client.upload(bytes(60_000), "one.txt");
+    await client.upload(bytes(60_000), "same.txt");
+    await bench.client("grace").upload(bytes(60_000), "hers.txt");
+    expect(await used()).toBe(60_000);
+    expect(await used(bench.client("grace"))).toBe(60_000);
+  });
+
+  it("refuses an upload beyond the quota with usage and remedy", async () => {
+    await client.upload(bytes(60_000), "one.txt");
+    const before = await blobs();
+    const refused = await client.upload(bytes(40_001, "b"), "two.txt");
+    expect(refused).toMatchObject(refusal);
+    expect(refused.body).toMatchObject({ message: expect.stringMatching(/100000.*60000.*[Dd]elete/), details: { used_bytes: 60_000 } });
+    expect(refused.headers.get("connection")).toBe("close");
+    expect([await blobs(), await readdir(join(bench.folder, "tmp")), await used()]).toEqual([before, [], 60_000]);
+    expect((await client.upload(bytes(40_000, "b"), "two.txt")).status).toBe(201);
+  });
+
+  it("refuses before it reads what can never fit", async () => {
+    const size = 64 * 1024 * 1024;
+    const unread = new ReadableStream({ pull: () => new Promise<void>(() => undefined) });
+    const headers = { "content-type": "multipart/form-data; boundary=b", "content-length": String(size) };
+    const { key } = await bench.service.keys.createKey("ada");
+    const init = { method: "POST", headers: { ...headers, "x-api-key": key }, body: unread, duplex: "half" } as RequestInit;
+    expect((await bench.service.fetch(new Request("http://service.test/api/assets", init))).status).toBe(413);
+  });
+
+  it("accepts known content at the limit and frees room on deletion", async () => {
+    const { id } = record((await client.upload(bytes(QUOTA), "all.txt")).body);
+    expect(await client.upload(bytes(QUOTA), "again.txt", { tags: "new" })).toMatchObject({ status: 200, body: { id, tags: ["new"] } });
+    expect(await client.upload("b", "b.txt")).toMatchObject(refusal);
+    expect((await client.call("DELETE", `/api/assets/${string(id)}`)).status).toBe(204);
+    expect([await used(), (await client.upload("b", "b.txt")).status]).toEqual([0, 201]);
+  });
+
+  it("has no room for public content by its hash, nor for a download, when it is full", async () => {
+    await client.upload(bytes(QUOTA), "all.txt");
+    const [shipped] = list(record((await client.get("/api/assets?include_tags=input")).body).assets);
+    expect(await client.post("/api/assets/from-hash", { hash: shipped?.asset_hash, tags: ["mine"] })).toMatchObject(refusal);
+    expect(await client.post("/api/assets/download", { source_url: "https://huggingface.co/a/b.txt" })).toMatchObject(refusal);
+  });
+
+  it("fails a job whose outputs do not fit, saying so, and leaves nothing of them", async () => {
+    await client.upload(bytes(QUOTA), "all.txt");
+    const before = await blobs();
+    const job = await ended(client, await submit(client, canvas(7)));
+    expect(job).toMatchObject({
+      status: "failed",
+      execution_error: { exception_type: "StorageQuotaExceeded", exception_message: expect.stringContaining(String(QUOTA)) },
+    });
+    expect([await blobs(), await used()]).toEqual([before, QUOTA]);
+    expect((await client.get("/api/assets?include_public=false")).body).toMatchObject({ total: 1 });
+  });
+
+  it("keeps the outputs that fit and fails a job over quota", async () => {
+    await client.upload(bytes(90_000), "most.txt");
+    const before = await blobs();
+    const save = (from: string, prefix: string) => ({ class_type: "SaveImage", inputs: { images: [from, 0], filename_prefix: prefix } });
+    const plain = (color: number) => ({ class_type: "EmptyImage", inputs: { width: 8, height: 8, batch_size: 1, color } });
+    const id = await submit(client, {
+      "1": plain(1),
+      "2": save("1", "first"),
+      "3": { class_type: "LoadImage", inputs: { image: "photo.png" } },
+      "4": save("3", "large"),
+      "5": plain(2),
+      "6": save("5", "last"),
+    });
+    const job = await ended(client, id);
+    expect(job).toMatchObject({
+      status: "failed",
+      outputs_count: 2,
+      preview_output: { nodeId: "2" },
+      execution_error: { exception_type: "StorageQuotaExceeded", exception_message: expect.stringContaining(String(QUOTA)) },
+      execution_meta: { "4": { node_id: "4" } },
+    });
+    expect(Object.keys(record(job.outputs))).toEqual(["2", "6"]);
+    const outputs = list(record((await client.get("/api/assets?include_tags=output&include_public=false")).body).assets);
+    expect(outputs.map(({ prompt_id }) => prompt_id)).toEqual([id, id]);
+    expect([await blobs(), await used()]).toEqual([before + 2, 90_000 + outputs.reduce((sum, { size }) => sum + Number(size), 0)]);
+  });
+
+  it("bounds user data by the same figure", async () => {
+    const write = (name: string, size: number) =>
+      client.call("POST", `/api/userdata/${name}`, bytes(size), { "content-length": String(size) });
+    expect((await write("workflows%2Fa.json", 60_000)).status).toBe(200);
+    const refused = await write("b.json", 60_000);
+    expect([refused.status, refused.text]).toEqual([413, expect.stringContaining("100000")]);
+    expect((await write("b.json", 40_000)).status).toBe(200);
+  });
+
+  it("counts replaced user data once, with or without a length", async () => {
+    const write = (size: number, query = "", hasLength = true) =>
+      client.call("POST", `/api/userdata/a.json${query}`, bytes(size), hasLength ? { "content-length": String(size) } : {});
+    expect((await write(80_000)).status).toBe(200);
+    expect((await write(80_000)).status).toBe(200);
+    expect((await write(QUOTA, "", false)).status).toBe(200);
+    expect([(await write(QUOTA + 1)).status, (await write(QUOTA + 1, "", false)).status]).toEqual([413, 413]);
+    expect((await write(10, "?overwrite=false")).status).toBe(409);
+    expect((await client.get("/api/userdata?dir=/")).body).toMatchObject([{ path: "a.json", size: QUOTA }]);
+  });
+});
+
+it("omits storage from the user without a quota", async () => {
+  const bench = await startService();
+  expect((await bench.client().get("/api/user")).body).not.toHaveProperty("storage");
+});
+
+it("keeps no unnamed bytes for an upload under a used id", async () => {
+  const bench = await startService();
+  const client = bench.client();
+  const id = "6f0d4f7e-13b2-4a1f-9d5c-0c4f1f8a7a01";
+  const count = async () =>
+    (await readdir(join(bench.folder, "blobs"), { recursive: true, withFileTypes: true })).filter((dirent) => dirent.isFile()).length;
+  expect((await client.upload("first", "a.txt", { id })).status).toBe(201);
+  const before = await count();
+  expect(await client.upload("second", "b.txt", { id })).toMatchObject({ status: 200, body: { id, size: 5 } });
+  expect(await count()).toBe(before);
+});

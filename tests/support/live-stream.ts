@@ -1,0 +1,62 @@
+// Reads GET /api/console/events of a harness, as a browser does.
+import { isLiveEvent, type LiveEvent, type LiveEvents } from "@/lib/contract/live";
+import { type Asking, type Harness } from "./harness";
+import { until } from "./until";
+
+export type Received = LiveEvent & { id: string | undefined };
+export type LiveStream = Awaited<ReturnType<typeof openLive>>;
+
+export function liveQuery(topics: readonly string[], more: Record<string, string> = {}): string {
+  const query = new URLSearchParams(more);
+  for (const topic of topics) query.append("topic", topic);
+  return `/api/console/events?${query.toString()}`;
+}
+
+export async function openLive(harness: Pick<Harness, "request">, path: string, asking: Asking = { as: "viewer" }) {
+  const leaving = new AbortController();
+  const response = await harness.request(path, { ...asking, signal: leaving.signal });
+  if (!response.ok || !response.body) throw new Error(`${response.status} ${await response.text()}`);
+  const received: Received[] = [];
+  const state = { isOver: false, lastId: "" };
+  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+
+  async function read(): Promise<void> {
+    let text = "";
+    for (let next = await reader.read(); !next.done; next = await reader.read()) {
+      const parts = (text + next.value).split("\n\n");
+      text = parts.pop() ?? "";
+      received.push(...parts.map(parsed));
+    }
+  }
+  const parsed = (part: string): Received => {
+    const of = (name: string) => new RegExp(`^${name}: (.*)$`, "m").exec(part)?.[1];
+    const item = { event: of("event") ?? "", data: JSON.parse(of("data") ?? "null") as unknown };
+    const id = of("id");
+    state.lastId = id ?? state.lastId;
+    if (!isLiveEvent(item)) throw new Error(`not an event: ${part}`);
+    return { ...item, id };
+  };
+  const ended = read()
+    .catch(() => undefined)
+    .then(() => void (state.isOver = true));
+
+  return {
+    answer: response,
+    received,
+    state,
+    ended,
+    of: <E extends keyof LiveEvents>(event: E, topic?: string): LiveEvents[E][] =>
+      received.flatMap((item) =>
+        item.event === event && (topic === undefined || topicOf(item) === topic) ? [item.data as LiveEvents[E]] : [],
+      ),
+    next: (what: string, matches: (item: Received) => boolean) => until(what, () => received.find(matches)),
+    async close(): Promise<void> {
+      await reader.cancel();
+      leaving.abort();
+    },
+  };
+}
+
+function topicOf({ data }: LiveEvent): unknown {
+  return "topic" in data ? data.topic : undefined;
+}

@@ -1,0 +1,17 @@
+// Live updates for rendered screens: reads each watched path every LIVE_MS through the test's own fetch, and passes on the answers. The
+// stream itself is tested in tests/unit/live.
+import { callApi } from "@/lib/browser/api";
+import { type LiveMessage } from "@/lib/browser/live/live-client";
+import { liveCode } from "@/lib/browser/live/use-live";
+
+export const LIVE_MS = 1_500;
+
+function watchLive<Answer>(path: `/${string}`, receive: (message: LiveMessage<Answer>) => void): () => void {
+  const timer = setInterval(async () => {
+    const result = await callApi<Answer>(path);
+    receive(result.ok ? { answer: result.value } : { failure: result.failure });
+  }, LIVE_MS);
+  return () => clearInterval(timer);
+}
+
+liveCode.load = async () => ({ watchLive, restartLive: () => undefined });

@@ -1,0 +1,21 @@
+// Stand-ins for servers of others. Each closes after the test or the file that started it.
+import { closeAfterwards } from "./close-afterwards";
+import * as fileSource from "./file-source";
+import * as littleServer from "./little-server";
+import * as localServer from "./local-server";
+import * as runnerServer from "./runner-server";
+import * as strictS3 from "./strict-s3";
+
+function closing<Options extends unknown[], Server extends { close(): Promise<unknown> }>(start: (...options: Options) => Promise<Server>) {
+  return async (...options: Options): Promise<Server> => {
+    const server = await start(...options);
+    closeAfterwards(async () => void (await server.close()));
+    return server;
+  };
+}
+
+export const startFileSource = closing(fileSource.startFileSource);
+export const startLittleServer = closing(littleServer.startLittleServer);
+export const startLocalServer = closing(localServer.startLocalServer);
+export const startRunnerServer = closing(runnerServer.startRunnerServer);
+export const startStrictS3 = closing(strictS3.startStrictS3);

@@ -1,0 +1,239 @@
+// The lint rule that finds addresses which leave the base path or contain it twice.
+import { AsyncLocalStorage } from "node:async_hooks";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { IncomingMessage } from "node:http";
+import { Socket } from "node:net";
+import { dirname, join } from "node:path";
+import { parseEnv } from "node:util";
+import { Linter } from "eslint";
+import { afterEach, describe, expect, it, test } from "vitest";
+import config from "@/eslint.config.mjs";
+import { errorStatus } from "@/lib/contract/failure";
+import { createEmbedPaths, isApi } from "@/lib/http/request-line";
+import { allSettings, readEnv, unknownSettings } from "@/lib/server/env";
+import { EMBED_PATH_HEADER, embedAddressOf, embedPath, inEmbedPath, setEmbedPaths } from "@/lib/shared/console-paths";
+import { isForbiddenAddress } from "@/lib/shared/guarded-connector";
+import { temporaryFolder } from "@/tests/support/temporary-folder";
+
+const [rule] = config.flatMap((part) => {
+  const match = "rules" in part ? part.rules?.["no-restricted-syntax"] : undefined;
+  return Array.isArray(match) ? [match] : [];
+});
+const linter = new Linter();
+const found = (code: string) =>
+  linter
+    .verify(code, [
+      {
+        languageOptions: { parserOptions: { ecmaFeatures: { jsx: true } } },
+        rules: { "no-restricted-syntax": ["error", ...(rule ?? []).slice(1)] },
+      },
+    ])
+    .map(({ message }) => message);
+
+test.each([
+  'fetch("/api/jobs")',
+  "fetch(`/samples/${name}.json`)",
+  'fetch(withQuery("/api/jobs", {}))',
+  'window.location.assign("/sign-in")',
+  'window.location.href = "/sign-in"',
+  'window.history.replaceState(null, "", "/jobs")',
+  'window.open("/jobs")',
+  'request.open("POST", `/api/${path}`)',
+  'new EventSource("/api/events")',
+  'new Worker("/worker.js")',
+  'new URL("/api/view", location.origin)',
+  "link.href = `/api/archive/${id}`",
+  '<a href="/api/view" />',
+  "<a href={`/jobs/${id}`} />",
+  '<a href={isOpen ? "/jobs" : undefined} />',
+  '<img src={withQuery("/api/view", {})} />',
+  '<Picture src="/samples/one.webp" />',
+])("reports an address without the base path: %s", (code) => {
+  expect(found(code)).toEqual([expect.stringContaining("Browsers need the base path here")]);
+});
+
+test.each(['callApi(apiPath("/api/jobs"))', 'router.push(apiPath("/jobs"))', '<Link href={apiPath("/jobs")} />'])("twice: %s", (code) => {
+  expect(found(code)).toEqual([expect.stringContaining("without apiPath")]);
+});
+
+test.each([
+  'fetch(apiPath("/api/jobs"))',
+  'callApi("/api/jobs")',
+  'router.replace("/settings")',
+  '<Link href="/jobs" />',
+  '<a href="#content" />',
+  '<a href={apiPath("/api/view")} />',
+  'new URL("./worker.ts", import.meta.url)',
+  'text.replace("/", "-")',
+])("accepts a correct address: %s", (code) => {
+  expect(found(code)).toEqual([]);
+});
+
+test.each([
+  "169.254.169.254",
+  "::ffff:169.254.169.254",
+  "::ffff:a9fe:a9fe",
+  "[fe80::1]",
+  "fe80::1%eth0",
+  "fd00:ec2::254",
+  "0.0.0.0",
+  "::",
+  "::ffff:0.0.0.0",
+  "100.100.100.200",
+  "168.63.129.16",
+  "192.0.0.192",
+  "[::ffff:6464:64c8]",
+  "[64:ff9b::a9fe:a9fe]",
+  "64:ff9b::6464:64c8",
+])("refuses a service at %s", (address) => {
+  expect(isForbiddenAddress(address)).toBe(true);
+});
+
+test.each(["127.0.0.1", "::1", "10.0.0.1", "192.168.1.1", "fd00::1", "100.100.100.201", "8.8.8.8", "desk.example.com", ""])(
+  "accepts a service at %s",
+  (address) => {
+    expect(isForbiddenAddress(address)).toBe(false);
+  },
+);
+
+describe("embed path", () => {
+  const here = "/embed/0123456789abcdef01/abcdefgh1234";
+
+  afterEach(() => setEmbedPaths({ getStore: () => undefined }));
+
+  describe("the session in an address", () => {
+    it("is that of a session, with what follows it", () => {
+      expect(embedAddressOf(`${here}/jobs?status=failed`)).toEqual({
+        path: here,
+        host: "0123456789abcdef01",
+        slot: "abcdefgh1234",
+        rest: "/jobs?status=failed",
+      });
+      expect(embedAddressOf(here)?.rest).toBe("");
+      expect(embedAddressOf(`/desk${here}/api/jobs`)?.path).toBe(here);
+    });
+
+    it.each([
+      "/jobs",
+      "/embed/doctor",
+      "/embed/0123456789abcdef01/short",
+      "/embed/0123456789abcdef01/UPPERCASE123",
+      "/jobs?at=/embed/a1b2c3/abcdefgh",
+    ])("is none for %s", (address) => expect(embedAddressOf(address)).toBeUndefined());
+  });
+
+  describe("a request", () => {
+    const answered = (url: string) => {
+      const request = new IncomingMessage(new Socket());
+      request.url = url;
+      request.headers[EMBED_PATH_HEADER] = here;
+      const at = createEmbedPaths().answerAt(request, () => embedPath());
+      return [at, request.url, request.headers[EMBED_PATH_HEADER]];
+    };
+
+    it("below a session is answered there, under the route's own address", () => {
+      expect([answered(`${here}/api/jobs?limit=1`), isApi(`${here}/api/jobs`)]).toEqual([[here, "/api/jobs?limit=1", here], true]);
+    });
+
+    it.each(["/api/userdata/embed/styles/portrait1/x.json", `/api/userdata${here}/jobs`, `/embed/short${here}/jobs`])(
+      "has none when only a later part matches: %s",
+      (url) => {
+        expect(answered(url)).toEqual(["", url, undefined]);
+        expect(isApi(url)).toBe(url.startsWith("/api/"));
+      },
+    );
+  });
+
+  it("prefixes an address once with the path of the request being answered", async () => {
+    const paths = new AsyncLocalStorage<string>();
+    setEmbedPaths(paths);
+    const answer = async (path: string) => paths.run(path, async () => [await Promise.resolve(embedPath()), inEmbedPath("/jobs")]);
+    expect(await Promise.all([answer(here), answer("/embed/ffffff/zzzzzzzz")])).toEqual([
+      [here, `${here}/jobs`],
+      ["/embed/ffffff/zzzzzzzz", "/embed/ffffff/zzzzzzzz/jobs"],
+    ]);
+    paths.run(here, () => {
+      expect(["https://elsewhere.example", "//elsewhere.example", "#content", `${here}/jobs`].map(inEmbedPath)).toEqual([
+        "https://elsewhere.example",
+        "//elsewhere.example",
+        "#content",
+        `${here}/jobs`,
+      ]);
+    });
+    expect(inEmbedPath("/jobs")).toBe("/jobs");
+  });
+});
+
+const page = (name: string) => readFileSync(`docs/admin/${name}.md`, "utf8");
+
+describe("docs/admin/configuration.md", () => {
+  const rows = [...page("configuration").matchAll(/^\| `(LIGHTDESK_\w+|DATABASE_URL|PORT|HOST)`.*\| (?:`([^`]+)`)?[^|]*\|$/gm)];
+  const settings = rows.map(([, name = "", byDefault]) => ({ name, byDefault }));
+
+  it("has one row for each setting", () => {
+    expect(settings.map(({ name }) => name).sort()).toEqual(allSettings(["id"]).sort());
+  });
+
+  const required = { LIGHTDESK_OIDC: "id", LIGHTDESK_OIDC_ID_ISSUER: "https://a.example", LIGHTDESK_OIDC_ID_CLIENT_ID: "a" };
+  const provider = { ...required, LIGHTDESK_OIDC_ID_CLIENT_SECRET: "a" };
+  const literal = settings.flatMap(({ name, byDefault }) => (byDefault === undefined ? [] : [[name, byDefault] as const]));
+
+  it.each(literal)("states the default of %s", (name, byDefault) => {
+    const source = name.startsWith("LIGHTDESK_OIDC_") ? provider : {};
+    expect(JSON.stringify(readEnv({ ...source, [name]: byDefault }))).toBe(JSON.stringify(readEnv(source)));
+  });
+});
+
+const pages = readdirSync("docs/admin").map((name) => name.replace(".md", ""));
+/** Code blocks that contain nothing but settings. */
+const examples = pages.flatMap((name) =>
+  [...page(name).matchAll(/```sh\n((?: *[A-Z_0-9]+=\S+(?: +#.*)?\n)+) *```/g)].map(([, text = ""]) => [name, text]),
+);
+
+it.each(examples)("accepts the settings of an example in docs/admin/%s.md", (_, text) => {
+  const secret = join(temporaryFolder(), "secret");
+  writeFileSync(secret, "a secret of a provider");
+  const filled = text.replaceAll(/\/run\/secrets\/\S+/g, secret).replaceAll(/NEW_KEY|OLD_KEY/g, Buffer.alloc(32).toString("base64"));
+  const source = parseEnv(filled);
+  expect(readEnv(source)).toBeDefined();
+  expect(unknownSettings(source)).toEqual([]);
+});
+
+it("docs/admin/monitoring.md lists every metric", () => {
+  const source = readFileSync("lib/shared/metrics.ts", "utf8");
+  const metrics = [...source.matchAll(/^ {2}(lightdesk_\w+):/gm)].map(([, name]) => name);
+  const listed = new Set([...page("monitoring").matchAll(/`(lightdesk_\w+)`/g)].map(([, name]) => name));
+  expect([...listed].sort()).toEqual([...metrics].sort());
+});
+
+it("docs/admin/troubleshooting.md lists every error code with its status", () => {
+  const rows = [...page("troubleshooting").matchAll(/^\| `([A-Z_]+)` +\| (\d+) /gm)].map(([, code, status]) => [code, Number(status)]);
+  expect(Object.fromEntries(rows)).toEqual(errorStatus);
+});
+
+/** As GitHub derives them from headings. */
+function anchorsOf(file: string): string[] {
+  const headings = readFileSync(file, "utf8")
+    .replaceAll(/^ *```[\s\S]*?^ *```/gm, "")
+    .matchAll(/^#+ (.+)$/gm);
+  return [...headings].map(([, text = ""]) =>
+    text
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N} _-]/gu, "")
+      .replaceAll(" ", "-"),
+  );
+}
+
+it("resolves every relative link of the docs", () => {
+  const inDocs = readdirSync("docs", { recursive: true, encoding: "utf8" }).map((name) => `docs/${name}`);
+  const files = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", ...inDocs.filter((name) => name.endsWith(".md"))];
+  const broken = files.flatMap((file) =>
+    [...readFileSync(file, "utf8").matchAll(/\]\(((?!\w+:)[^)\s]+)\)/g)].flatMap(([, link = ""]) => {
+      const [path = "", anchor] = link.split("#");
+      const target = path === "" ? file : join(dirname(file), path);
+      const exists = existsSync(target) && (anchor === undefined || anchorsOf(target).includes(anchor));
+      return exists ? [] : [`${file}: ${link}`];
+    }),
+  );
+  expect(broken).toEqual([]);
+});

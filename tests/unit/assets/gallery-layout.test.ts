@@ -1,0 +1,209 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { galleryLayout, MAX_TILES, rowsAround, rowsAtOnce, tileSizes } from "@/components/assets/gallery/gallery-layout";
+import { follow, MAX_PX, pagePx, toFull, toScroll } from "@/components/assets/gallery/gallery-scroll";
+import { createMotion, REST_MS } from "@/components/assets/gallery/motion";
+import { tilesUnder } from "@/components/assets/gallery/rubber-band";
+import { evenly } from "@/tests/support/evenly";
+import { until } from "@/tests/support/until";
+
+const screens = fc.record({
+  widthPx: fc.integer({ min: 280, max: 8_000 }),
+  screenPx: fc.integer({ min: 400, max: 4_400 }),
+  size: fc.constantFrom(...tileSizes),
+});
+
+describe("the layout of a gallery", () => {
+  it("draws at most 150 tiles on any screen, and everything in view, at any place", () => {
+    fc.assert(
+      fc.property(screens, fc.integer({ min: 0, max: 1_000_000 }), evenly(-0.1, 1.1), fc.boolean(), (screen, count, share, isBare) => {
+        const { columns, rowPx } = galleryLayout(screen);
+        const rows = Math.ceil(count / columns);
+        const atPx = share * rows * rowPx;
+        const { from, to } = rowsAround({ atPx, screenPx: screen.screenPx, rowPx, columns, rows, isBare });
+        expect((to - from) * columns).toBeLessThanOrEqual(Math.max(MAX_TILES, columns * (Math.ceil(screen.screenPx / rowPx) + 3)));
+        expect(to).toBeGreaterThanOrEqual(from);
+        if (columns > 1) expect((to - from) * columns).toBeLessThanOrEqual(150);
+        const first = Math.floor(Math.max(0, atPx) / rowPx);
+        const last = Math.min(rows - 1, Math.floor((atPx + screen.screenPx - 1) / rowPx));
+        if (first <= last && last >= 0 && first < rows) {
+          expect(from).toBeLessThanOrEqual(first);
+          expect(to).toBeGreaterThan(last);
+        }
+      }),
+    );
+  });
+
+  it("draws only rows in view on request, else rows around them", () => {
+    const at = { atPx: 155_000, screenPx: 900, rowPx: 155, columns: 7, rows: 142_858 };
+    expect(rowsAround({ ...at, isBare: true })).toEqual({ from: 1000, to: 1006 });
+    expect(rowsAround(at)).toEqual({ from: 997, to: 1009 });
+  });
+
+  it("draws the view and one row beside it within the bound", () => {
+    for (const size of tileSizes) {
+      for (let widthPx = 280; widthPx < 8_000; widthPx += 97) {
+        for (let screenPx = 400; screenPx < 4_400; screenPx += 211) {
+          const { columns, rowPx } = galleryLayout({ widthPx, screenPx, size });
+          const { from, to } = rowsAround({ atPx: 100.6 * rowPx, screenPx, rowPx, columns, rows: 1_000 });
+          expect(from).toBeLessThan(100);
+          if (columns > 1) expect((to - from) * columns).toBeLessThanOrEqual(150);
+        }
+      }
+    }
+  });
+
+  it("draws the view and the rows already drawn in one frame", () => {
+    const [inView, targetRows] = [
+      { from: 100, to: 110 },
+      { from: 90, to: 120 },
+    ];
+    expect(rowsAtOnce(inView, targetRows, undefined)).toEqual(inView);
+    expect(rowsAtOnce(inView, targetRows, { from: 0, to: 20 })).toEqual(inView);
+    expect(rowsAtOnce(inView, targetRows, { from: 300, to: 320 })).toEqual(inView);
+    expect(rowsAtOnce(inView, targetRows, { from: 80, to: 105 })).toEqual({ from: 90, to: 110 });
+    expect(rowsAtOnce(inView, targetRows, { from: 105, to: 130 })).toEqual({ from: 100, to: 120 });
+  });
+
+  it("has two columns on a phone and seven on a laptop", () => {
+    expect(galleryLayout({ widthPx: 358, screenPx: 844, size: "medium" }).columns).toBe(2);
+    expect(galleryLayout({ widthPx: 1192, screenPx: 900, size: "medium" })).toEqual({ columns: 7, rowPx: 155, picturePx: 120 });
+    expect(galleryLayout({ widthPx: 358, screenPx: 844, size: "large" }).columns).toBe(1);
+  });
+});
+
+describe("a list longer than any page", () => {
+  const lists = fc.integer({ min: 1_000, max: 400_000_000 });
+
+  it("stays below the browser's height limit and maps offsets back", () => {
+    fc.assert(
+      fc.property(lists, evenly(0, 1), (fullPx, share) => {
+        expect(pagePx(fullPx)).toBeLessThanOrEqual(8_000_000);
+        const atPx = share * fullPx;
+        expect(toScroll(atPx, fullPx)).toBeLessThanOrEqual(MAX_PX);
+        expect(Math.abs(toFull(toScroll(atPx, fullPx), fullPx) - atPx)).toBeLessThan(1);
+      }),
+    );
+  });
+
+  it("ends where the page ends, and begins where it begins", () => {
+    expect(toFull(0, 30_000_000)).toBe(0);
+    expect(toFull(MAX_PX, 30_000_000)).toBe(30_000_000);
+    expect(toFull(-103, 30_000_000)).toBe(-103);
+  });
+
+  it("moves a pixel a pixel under a wheel or a finger, and in proportion under a leap", () => {
+    const extent = { fullPx: 80_000_000, screenPx: 800 };
+    const middle = { scrollPx: 4_000_000, atPx: toFull(4_000_000, extent.fullPx) };
+    expect(follow(middle, 4_000_120, extent)).toEqual({ scrollPx: 4_000_120, atPx: middle.atPx + 120 });
+    expect(follow(middle, 4_100_000, extent).atPx).toBe(toFull(4_100_000, extent.fullPx));
+  });
+});
+
+describe("waiting for the gallery to rest", () => {
+  it("is called once it does, and not while it flies past", async () => {
+    let ms = 0;
+    const motion = createMotion({ now: () => ms, nextFrame: (act) => act() });
+    const called: string[] = [];
+    for (let px = 0; px < 50_000; px += 5_000) motion.moved((ms += 16) && px);
+    expect(motion.isFlying()).toBe(true);
+    motion.onRest(() => called.push("stays"));
+    const leave = motion.onRest(() => called.push("left"));
+    leave();
+    expect(called).toEqual([]);
+    ms += REST_MS * 2;
+    await until("the call", () => called.length > 0);
+    expect(called).toEqual(["stays"]);
+    expect(motion.isFlying()).toBe(false);
+    motion.stop();
+  });
+
+  it("are also called during slow scrolling", async () => {
+    let ms = 0;
+    const motion = createMotion({ now: () => ms, nextFrame: (act) => act() });
+    let isCalled = false;
+    motion.onRest(() => (isCalled = true));
+    for (let px = 0; px < 40; px += 4) motion.moved((ms += 16) && px);
+    await until("the call", () => isCalled);
+    expect(motion.isFlying()).toBe(false);
+    motion.stop();
+  });
+});
+
+describe("the rest time", () => {
+  it("is timed per tile", async () => {
+    let ms = 0;
+    const motion = createMotion({ now: () => ms, nextFrame: (act) => act() });
+    const called: string[] = [];
+    motion.onRest(() => called.push("first"));
+    ms += REST_MS - 10;
+    motion.onRest(() => called.push("later"));
+    ms += 10;
+    await until("the first call", () => called.length > 0);
+    expect(called).toEqual(["first"]);
+    ms += REST_MS;
+    await until("the second call", () => called.length === 2);
+    motion.stop();
+  });
+
+  it("restarts while scrolling fast, also for waiting tiles", async () => {
+    let ms = 0;
+    const frames: (() => void)[] = [];
+    const motion = createMotion({ now: () => ms, nextFrame: (act) => frames.push(act) });
+    let calls = 0;
+    motion.onRest(() => (calls += 1));
+    for (let px = 0; px <= 100; px += 20) motion.moved((ms += 16) && px);
+    expect(motion.isFlying()).toBe(true);
+    ms += REST_MS * 2;
+    // The timer of the rest fires after the timer of `until`.
+    await until("the timer of a rest", () => frames.length > 0);
+    expect(calls).toBe(0);
+    frames.shift()?.();
+    frames.shift()?.();
+    expect(calls).toBe(1);
+    motion.stop();
+  });
+});
+
+describe("a slow frame", () => {
+  it("does not count as a rest: rows scrolled past request nothing", async () => {
+    let ms = 0;
+    const frames: (() => void)[] = [];
+    const frame = () => frames.shift()?.();
+    const motion = createMotion({ now: () => ms, nextFrame: (act) => frames.push(act) });
+    let calls = 0;
+    motion.moved((ms += 16) && 5_000);
+    motion.onRest(() => (calls += 1));
+    ms += REST_MS * 2;
+    await until("the timer of a rest", () => frames.length > 0);
+    frame();
+    motion.moved((ms += 16) && 90_000);
+    frame();
+    expect(motion.isFlying()).toBe(true);
+    expect(calls).toBe(0);
+    ms += REST_MS * 2;
+    await until("the timer of a rest", () => frames.length > 0);
+    frame();
+    frame();
+    expect(calls).toBe(1);
+    motion.stop();
+  });
+});
+
+describe("a rubber band", () => {
+  const grid = { columns: 3, rowPx: 100, picturePx: 65, widthPx: 320, count: 8 };
+
+  it("selects the tiles it touches in list order in any direction", () => {
+    const [a, b] = [
+      { x: 150, y: 20 },
+      { x: 300, y: 120 },
+    ];
+    expect(tilesUnder(a, b, grid)).toEqual([1, 2, 4, 5]);
+    expect(tilesUnder(b, a, grid)).toEqual([1, 2, 4, 5]);
+  });
+
+  it("takes nothing in the gaps and nothing beyond the end", () => {
+    expect(tilesUnder({ x: 102, y: 5 }, { x: 108, y: 90 }, grid)).toEqual([]);
+    expect(tilesUnder({ x: 0, y: 210 }, { x: 320, y: 900 }, grid)).toEqual([6, 7]);
+  });
+});

@@ -1,0 +1,193 @@
+// @vitest-environment jsdom
+import { act, cleanup, screen } from "@testing-library/react";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { ConnectionProvider } from "@/components/frame/connection/connection-context";
+import { noticeChoice, OwnJobs } from "@/components/frame/own-jobs";
+import { Toasts } from "@/components/ui/toasts";
+import { announceAnswer } from "@/lib/browser/api";
+import { liveCode } from "@/lib/browser/live/use-live";
+import { type JobListItem } from "@/lib/contract/schemas/job";
+import { AtPage } from "@/tests/support/at-page";
+import { LIVE_MS } from "@/tests/support/mock-live";
+import { renderInApp } from "./render";
+
+type Row = Pick<JobListItem, "id" | "status" | "progress" | "expected_run">;
+let running: Row[];
+let runs: string[];
+let queueTotal: number | undefined;
+let ended: Record<string, string>;
+let notices: { title: string; body?: string; tag?: string; notice: { onclick?: () => void; close: () => void } }[];
+let visibility: DocumentVisibilityState;
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  [running, runs, ended, notices, visibility, queueTotal] = [[], [], {}, [], "visible", undefined];
+  sessionStorage.clear();
+  localStorage.clear();
+  document.title = "Jobs";
+  // jsdom has none.
+  window.focus = () => undefined;
+  vi.spyOn(document, "visibilityState", "get").mockImplementation(() => visibility);
+  vi.stubGlobal("fetch", async (path: string) => {
+    if (path.startsWith("/api/console/queue"))
+      return Response.json({ running, pending: [], source: "queue", canStop: true, total: queueTotal });
+    const [, runId] = /^\/api\/apps\/poster\/runs(?:\/([^?]+))?/.exec(path) ?? [];
+    const stateOf = (value: string) => ended[value] ?? "in_progress";
+    if (runId !== undefined) return Response.json({ run: { id: runId, state: stateOf(runId) } });
+    if (path.startsWith("/api/apps/poster/runs"))
+      return Response.json({ runs: runs.map((run) => ({ id: run, state: stateOf(run), progress: 0.25 })) });
+    const id = /^\/api\/jobs\/([^?]+)/.exec(path)?.[1] ?? "";
+    return ended[id] ? Response.json({ id, status: ended[id] }) : Response.json({ code: "NOT_FOUND", message: "" }, { status: 404 });
+  });
+  vi.stubGlobal("Notification", createNotification("granted"));
+});
+afterEach(() => {
+  cleanup();
+  vi.useRealTimers();
+  vi.unstubAllGlobals();
+});
+
+function createNotification(permission: NotificationPermission) {
+  return class {
+    static permission = permission;
+    static requestPermission = async () => (this.permission = "granted");
+    onclick?: () => void;
+    close = () => undefined;
+    constructor(title: string, options: { body?: string; tag?: string }) {
+      notices.push({ title, ...options, notice: this });
+    }
+  };
+}
+
+const pass = (ms: number) => act(() => vi.advanceTimersByTimeAsync(ms));
+const push = vi.fn();
+
+async function show() {
+  await act(async () =>
+    renderInApp(
+      <AtPage router={{ push }}>
+        <ConnectionProvider currentId="c1" connections={[{ id: "c1", name: "One", embedded: true }]}>
+          <OwnJobs />
+          <Toasts />
+        </ConnectionProvider>
+      </AtPage>,
+    ),
+  );
+}
+async function submit(...ids: string[]) {
+  await act(async () => {
+    for (const id of ids) announceAnswer({ path: "/api/prompt", method: "POST", status: 200, value: { prompt_id: id } });
+  });
+  running = [...running, ...ids.map((id) => ({ id, status: "in_progress" }))];
+  await pass(2 * LIVE_MS);
+}
+async function end(states: Record<string, string>) {
+  running = running.filter(({ id }) => !(id in states));
+  ended = { ...ended, ...states };
+  await pass(2 * LIVE_MS);
+}
+async function become(state: DocumentVisibilityState) {
+  visibility = state;
+  await act(async () => void document.dispatchEvent(new Event("visibilitychange")));
+}
+
+it("shows progress and ends of own jobs in the title of a hidden tab", async () => {
+  await show();
+  await submit("a", "b", "c");
+  await become("hidden");
+  running = running.map((row) => ({ ...row, progress: { value: 0.42 } }));
+  await pass(LIVE_MS);
+  expect(document.title).toBe("42% · Jobs");
+  // The expected duration counts more than nodes.
+  const expected_run = { low_ms: 900_000, median_ms: 1_000_000, high_ms: 1_100_000, late_ms: 1_200_000 };
+  running = running.map((row) => ({ ...row, progress: { ...row.progress, start_time: Date.now() - 500_000 }, expected_run }));
+  await pass(LIVE_MS);
+  expect(document.title).toBe("50% · Jobs");
+  await end({ a: "completed", b: "failed", c: "completed" });
+  expect(document.title).toBe("✕ 1 failed · ✓ 2 finished · Jobs");
+  await become("visible");
+  expect(document.title).toBe("Jobs");
+});
+
+it("reports all ends of an unchanged, truncated queue after a failed read", async () => {
+  vi.spyOn(liveCode, "load").mockResolvedValue({ watchLive: () => () => undefined, restartLive: () => undefined });
+  queueTotal = 5;
+  await show();
+  await act(async () => {
+    for (const id of ["a", "b"]) announceAnswer({ path: "/api/prompt", method: "POST", status: 200, value: { prompt_id: id } });
+  });
+  await become("hidden");
+  ended = { a: "in_progress", b: "in_progress" };
+  await pass(10_000);
+  expect(document.title).toBe("Jobs");
+  ended = { a: "completed", b: "completed" };
+  await pass(5_000);
+  expect(document.title).toBe("✓ 2 finished · Jobs");
+});
+
+it("leaves jobs of others, and cancelled ones, out of the title", async () => {
+  await show();
+  await submit("a");
+  await become("hidden");
+  running = [...running, { id: "of another", status: "in_progress" }];
+  await pass(LIVE_MS);
+  await end({ a: "cancelled", "of another": "completed" });
+  expect(document.title).toBe("Jobs");
+});
+
+it("notifies once for jobs that were submitted together, and opens the list", async () => {
+  noticeChoice.set("all");
+  await show();
+  await submit("a", "b");
+  await become("hidden");
+  await end({ a: "completed" });
+  expect(notices).toEqual([]);
+  await end({ b: "failed" });
+  expect(notices.map(({ body }) => body)).toEqual(["✕ 1 failed · ✓ 1 finished"]);
+  notices[0]?.notice.onclick?.();
+  expect(push.mock.lastCall?.[0]).toBe("/jobs?connection=c1");
+});
+
+it.each([
+  ["off", "failed", 0],
+  ["failed", "completed", 0],
+  ["failed", "failed", 1],
+] as const)("sends notifications by choice %s for a job that is %s: %i", async (choice, state, count) => {
+  noticeChoice.set(choice);
+  await show();
+  await submit("a");
+  await become("hidden");
+  await end({ a: state });
+  expect(notices).toHaveLength(count);
+});
+
+it("follows the runs of an app, and opens the app", async () => {
+  noticeChoice.set("all");
+  await show();
+  runs = ["r1", "r2", "r3"];
+  for (const id of runs)
+    await act(async () =>
+      announceAnswer({ path: "/api/apps/poster/runs", method: "POST", status: 201, value: { run: { id, state: "sending" } } }),
+    );
+  await become("hidden");
+  await pass(2 * LIVE_MS);
+  expect(document.title).toBe("25% · Jobs");
+  await end({ r1: "completed", r2: "failed", r3: "refused" });
+  expect(document.title).toBe("✕ 1 failed · ✓ 1 finished · Jobs");
+  expect(notices.map(({ body }) => body)).toEqual(["✕ 1 failed · ✓ 1 finished"]);
+  notices[0]?.notice.onclick?.();
+  expect(push.mock.lastCall?.[0]).toBe("/apps/poster");
+});
+
+it("offers notifications once, when a job has run for more than ten seconds", async () => {
+  vi.stubGlobal("Notification", createNotification("default"));
+  await show();
+  await submit("a");
+  expect(screen.queryByText("Get notified when your jobs end?")).toBeNull();
+  await pass(10_000 + 2 * LIVE_MS);
+  await act(() => vi.dynamicImportSettled());
+  expect(screen.getByText("Get notified when your jobs end?")).toBeDefined();
+  await act(async () => screen.getByRole("button", { name: "Notify me" }).click());
+  expect(noticeChoice.get()).toBe("all");
+  expect(Notification.permission).toBe("granted");
+});

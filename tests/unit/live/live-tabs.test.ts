@@ -1,0 +1,292 @@
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { announceAnswer } from "@/lib/browser/api";
+import { createLiveTab, type LiveMessage, type LiveTab } from "@/lib/browser/live/live-client";
+import { MAX_TOPICS } from "@/lib/contract/live";
+import { until } from "@/tests/support/until";
+import { line, openStream, snapshot, startEventServer } from "./event-server";
+
+let server: Awaited<ReturnType<typeof startEventServer>>;
+const tabs: { tab: LiveTab; leave: () => void }[] = [];
+
+beforeEach(async () => {
+  server = await startEventServer((response, { newTopics }) =>
+    openStream(response, ...newTopics.map((topic) => snapshot(topic, { jobs: [] }))),
+  );
+});
+afterEach(async () => {
+  for (const { leave } of tabs.splice(0)) leave();
+  await server.stop();
+  vi.unstubAllGlobals();
+  vi.useRealTimers();
+});
+
+/** The locks of one browser; `leave` releases those of a tab, as closing it does. */
+function createLocks() {
+  type Request = { tab: object; hold: () => Promise<void> | void; lose: (error: Error) => void };
+  const owners = new Map<string, Request>();
+  const queues = new Map<string, Request[]>();
+  const grant = (name: string) => {
+    const queue = queues.get(name) ?? [];
+    const next = owners.has(name) ? undefined : queue.shift();
+    if (!next) return;
+    owners.set(name, next);
+    if (next.hold() !== undefined) return;
+    owners.delete(name);
+    grant(name);
+  };
+  return (tab: object) => ({
+    request(name: string, { steal = false }: { steal?: boolean }, hold: Request["hold"]) {
+      return new Promise((_, lose) => {
+        const queue = queues.get(name) ?? [];
+        queues.set(name, steal ? [{ tab, hold, lose }, ...queue] : [...queue, { tab, hold, lose }]);
+        if (steal) owners.get(name)?.lose(new Error("another tab took the lock"));
+        if (steal) owners.delete(name);
+        grant(name);
+      });
+    },
+    leave() {
+      for (const queue of queues.values()) queue.splice(0, queue.length, ...queue.filter((request) => request.tab !== tab));
+      for (const [name, owner] of [...owners]) {
+        if (owner.tab !== tab) continue;
+        owners.delete(name);
+        grant(name);
+      }
+    },
+  });
+}
+
+function open(locksOf: ReturnType<typeof createLocks>, times?: Parameters<typeof createLiveTab>[0]["times"]) {
+  const locks = locksOf({});
+  const channel = new BroadcastChannel("live test");
+  const tab = createLiveTab({
+    locks,
+    channel,
+    name: "live",
+    request: server.request,
+    times,
+  });
+  void tab.start();
+  const leave = () => {
+    tab.close();
+    locks.leave();
+    channel.close();
+  };
+  /** As its browser does to a tab in the background. */
+  const freeze = () => Object.assign(channel, { postMessage: () => undefined, onmessage: null });
+  const opened = { tab, leave, freeze };
+  tabs.push(opened);
+  return opened;
+}
+
+const seen = (messages: LiveMessage<unknown>[]) => messages.flatMap((message) => ("answer" in message ? [message.answer] : []));
+const jobs = "/api/jobs?limit=1&connection=a";
+const topic = "jobs?limit=1&connection=a";
+
+it("shares one stream between 30 tabs, also after the leader closes", async () => {
+  const locksOf = createLocks();
+  const received = Array.from({ length: 30 }, () => new Array<LiveMessage<unknown>>());
+  for (const messages of received) open(locksOf).tab.watch(jobs, (message) => messages.push(message));
+  await until("each tab has the list", () => received.every((messages) => seen(messages).length > 0));
+  expect(server.state.open.size).toBe(1);
+  const before = server.state.streamRequests.length;
+  tabs.shift()?.leave();
+  await until("another tab leads", () => server.state.streamRequests.length > before && server.state.open.size === 1);
+  for (const response of server.state.open) response.write(snapshot(topic, { jobs: [{ id: "new" }] }, "a.9"));
+  await until("the other tabs go on", () =>
+    received.slice(1).every((messages) => JSON.stringify(seen(messages).at(-1)) === '{"jobs":[{"id":"new"}]}'),
+  );
+});
+
+it("takes over from a leader that its browser froze", async () => {
+  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "Date"] });
+  const locksOf = createLocks();
+  const first = open(locksOf);
+  const messages: LiveMessage<unknown>[] = [];
+  open(locksOf).tab.watch(jobs, (message) => messages.push(message));
+  await until("the list", () => seen(messages).length > 0);
+  const before = server.state.streamRequests.length;
+  first.freeze();
+  await vi.advanceTimersByTimeAsync(40_000);
+  await until("the other tab leads alone", () => server.state.streamRequests.length > before && server.state.open.size === 1);
+  for (const response of server.state.open) response.write(snapshot(topic, { jobs: [{ id: "new" }] }, "a.9"));
+  await until("it goes on", () => JSON.stringify(seen(messages).at(-1)) === '{"jobs":[{"id":"new"}]}');
+});
+
+it("updates all topics when they exceed the limit of one stream", async () => {
+  let version = 1;
+  const failure = { code: "SERVICE_UNAVAILABLE", message: "", status: 503 };
+  server.state.reply = (response, { topics, newTopics, isOneAnswer }) => {
+    if (!isOneAnswer) return openStream(response, ...newTopics.map((newTopic) => snapshot(newTopic, { version })));
+    if (version === 3) return response.writeHead(503, { "content-type": "application/json" }).end(JSON.stringify(failure));
+    const events = [...topics, ...newTopics].map((of) => ({ event: "snapshot", data: { topic: of, atMs: 1, value: { version } } }));
+    return response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify({ id: "a.1", events }));
+  };
+  const { tab } = open(createLocks(), { busyMs: 10 });
+  const received = Array.from({ length: 70 }, (_, index) => {
+    const messages: LiveMessage<unknown>[] = [];
+    tab.watch(`/api/jobs?limit=${index}`, (message) => messages.push(message));
+    return messages;
+  });
+  await until("each has its value", () => received.every((messages) => seen(messages).length > 0));
+  version = 2;
+  const isNew = (messages: LiveMessage<unknown>[]) => JSON.stringify(seen(messages).at(-1)) === '{"version":2}';
+  await until("those beyond the limit have the new one", () => received.filter(isNew).length >= 70 - MAX_TOPICS);
+  expect(received.filter(isNew)).toHaveLength(70 - MAX_TOPICS);
+  version = 3;
+  await until("the failure arrived", () => received.filter((messages) => "failure" in (messages.at(-1) ?? {})).length >= 70 - MAX_TOPICS);
+  expect(received.filter((messages) => messages.every((message) => "answer" in message))).toHaveLength(MAX_TOPICS);
+  const sizes = server.state.streamRequests.map(({ topics, newTopics }) => topics.length + newTopics.length);
+  expect(Math.max(...sizes)).toBe(MAX_TOPICS);
+  expect(server.state.streamRequests.filter(({ isOneAnswer }) => !isOneAnswer)).toHaveLength(1);
+});
+
+it("shares neither channel nor lock with another base path or an earlier version", async () => {
+  const [channels, locks] = [new Array<string>(), new Array<string>()];
+  const page = { visibilityState: "visible", location: { pathname: "/jobs" }, addEventListener: () => undefined };
+  vi.stubGlobal("window", page);
+  vi.stubGlobal("document", page);
+  vi.stubGlobal("navigator", { locks: { request: async (lock: string) => void locks.push(lock) } });
+  vi.stubGlobal(
+    "BroadcastChannel",
+    class {
+      postMessage = () => undefined;
+      constructor(channel: string) {
+        channels.push(channel);
+      }
+    },
+  );
+  for (const basePath of ["", "/desk"]) {
+    vi.stubEnv("NEXT_PUBLIC_LIGHTDESK_BASE_PATH", basePath);
+    vi.resetModules();
+    const { watchLive } = await import("@/lib/browser/live/live-client");
+    watchLive(jobs, () => undefined);
+  }
+  vi.unstubAllEnvs();
+  expect(new Set([...channels, "lightdesk live /", "lightdesk live /desk/"]).size).toBe(4);
+  expect(locks.map((lock) => channels.findIndex((channel) => lock.startsWith(`${channel} `)))).toEqual([0, 1]);
+});
+
+it("changes only the row of an event", async () => {
+  const messages: LiveMessage<unknown>[] = [];
+  const { tab } = open(createLocks());
+  tab.watch(`${jobs}#own`, (message) => messages.push(message));
+  await until("the stream is open", () => seen(messages).length > 0);
+  const [response] = server.state.open;
+  const rows = [
+    { id: "one", status: "pending" },
+    { id: "two", status: "in_progress" },
+  ];
+  response?.write(snapshot(topic, { jobs: rows, pagination: { total: 2 } }));
+  response?.write(line("job.updated", { topic, atMs: 2, job: { id: "one", status: "in_progress" } }));
+  response?.write(line("job.progress", { topic, atMs: 3, id: "two", progress: { value: 0.5 } }));
+  response?.write(line("job.updated", { topic: "queue", atMs: 2, job: { id: "one", status: "of another topic" } }));
+  response?.write(line("failure", { topic, atMs: 4, failure: { code: "UPSTREAM_UNREACHABLE", message: "", status: 502 } }));
+  await until("the events arrived", () => messages.length === 5);
+  expect(seen(messages).at(-1)).toEqual({
+    jobs: [
+      { id: "one", status: "in_progress" },
+      { id: "two", status: "in_progress", progress: { value: 0.5 } },
+    ],
+    pagination: { total: 2 },
+  });
+  expect(messages.at(-1)).toEqual({ failure: { code: "UPSTREAM_UNREACHABLE", message: "", status: 502 } });
+});
+
+it("drops the topics of a closed tab and of values no longer shown", async () => {
+  const locksOf = createLocks();
+  const messages: LiveMessage<unknown>[] = [];
+  open(locksOf).tab.watch(jobs, (message) => messages.push(message));
+  const other = open(locksOf);
+  const stop = other.tab.watch("/api/console/queue?connection=a", (message) => messages.push(message));
+  other.tab.watch("/api/console/runners", (message) => messages.push(message));
+  const topicsNow = () =>
+    [...(server.state.streamRequests.at(-1)?.topics ?? []), ...(server.state.streamRequests.at(-1)?.newTopics ?? [])].sort();
+  await until("all are asked for", () => topicsNow().length === 3);
+  stop();
+  await until("the queue is left out", () => topicsNow().join() === `${topic},runners`);
+  other.leave();
+  await until("only the list is left", () => topicsNow().join() === topic);
+});
+
+/** Shows two jobs, and returns how to write events and what the screen has. */
+async function showTwoJobs() {
+  const messages: LiveMessage<unknown>[] = [];
+  const { tab } = open(createLocks());
+  tab.watch(jobs, (message) => messages.push(message));
+  await until("the stream is open", () => seen(messages).length > 0);
+  const write = async (...events: string[]) => {
+    const before = messages.length;
+    for (const response of server.state.open) response.write(events.join(""));
+    await until("the events arrived", () => messages.length === before + events.length);
+  };
+  await write(snapshot(topic, { jobs: [{ id: "one", name: "old" }, { id: "two" }] }));
+  return { messages, write };
+}
+const progress = (value: number) => line("job.progress", { topic, atMs: 2, id: "one", progress: { value } });
+
+it("applies progress to a screen's own newer read", async () => {
+  const { messages, write } = await showTwoJobs();
+  await write(progress(0.1));
+  const read = {
+    path: `${jobs}#own`,
+    method: "GET",
+    status: 200,
+    startedMs: Date.now() + 1,
+    value: { jobs: [{ id: "one", name: "new" }] },
+  };
+  announceAnswer(read);
+  expect(seen(messages).at(-1)).toEqual(read.value);
+  await write(progress(0.2));
+  expect(seen(messages).at(-1)).toEqual({ jobs: [{ id: "one", name: "new", progress: { value: 0.2 } }] });
+});
+
+it("keeps a change that arrives during a read, without removed rows", async () => {
+  const { messages, write } = await showTwoJobs();
+  const startedMs = Date.now() + 1;
+  await until("time passes", () => Date.now() >= startedMs);
+  await write(progress(0.3));
+  announceAnswer({ path: jobs, method: "GET", status: 200, startedMs, value: { jobs: [{ id: "one", name: "new" }] } });
+  expect(seen(messages).at(-1)).toEqual({ jobs: [{ id: "one", name: "new", progress: { value: 0.3 } }] });
+});
+
+it.each([
+  ["an earlier state", line("job.updated", { topic, atMs: 2, job: { id: "one", status: "in_progress" } })],
+  ["progress", progress(0.3)],
+])("keeps an ended job that a screen has read when %s arrives meanwhile", async (_what, event) => {
+  const { messages, write } = await showTwoJobs();
+  const startedMs = Date.now() + 1;
+  await until("time passes", () => Date.now() >= startedMs);
+  await write(event);
+  const value = { jobs: [{ id: "one", status: "completed" }] };
+  announceAnswer({ path: jobs, method: "GET", status: 200, startedMs, value });
+  expect(seen(messages).at(-1)).toEqual(value);
+  await write(progress(0.4));
+  expect(seen(messages).at(-1)).toEqual(value);
+});
+
+it("reads again when a snapshot arrives during a screen's own read", async () => {
+  const newest = { jobs: [{ id: "newest" }] };
+  const { messages, write } = await showTwoJobs();
+  const fetchNewest = vi.fn<typeof fetch>().mockImplementation(async () => Response.json(newest));
+  vi.stubGlobal("fetch", fetchNewest);
+  const startedMs = Date.now() + 1;
+  await until("time passes", () => Date.now() >= startedMs);
+  await write(snapshot(topic, { jobs: [{ id: "of the snapshot" }] }));
+  const shownBefore = seen(messages).length;
+  const snapshotMs = Date.now();
+  await until("time passes", () => Date.now() > snapshotMs);
+  announceAnswer({ path: jobs, method: "GET", status: 200, startedMs, value: { jobs: [{ id: "read" }] } });
+  await until("the newest is shown", () => seen(messages).length > shownBefore);
+  expect(seen(messages).slice(shownBefore)).toEqual([newest]);
+  expect(fetchNewest.mock.calls.map(([path]) => path)).toEqual([jobs]);
+});
+
+it("shows a screen's own read after a failure of the stream", async () => {
+  server.state.reply = (response) => response.writeHead(502).end();
+  const messages: LiveMessage<unknown>[] = [];
+  const { tab } = open(createLocks());
+  tab.watch(jobs, (message) => messages.push(message));
+  await until("the failure arrived", () => messages.length > 0);
+  announceAnswer({ path: jobs, method: "GET", status: 200, value: { jobs: [] } });
+  expect(messages.at(-1)).toEqual({ answer: { jobs: [] } });
+});

@@ -1,0 +1,39 @@
+import { act, render, screen } from "@testing-library/react";
+import { SWRConfig } from "swr";
+import { expect, it, vi } from "vitest";
+import { type LiveMessage } from "@/lib/browser/live/live-client";
+import { liveCode, useLive } from "@/lib/browser/live/use-live";
+
+const asIs = (value: { name: string }) => value;
+
+function Named() {
+  const { value, failure } = useLive("/api/jobs", { read: asIs });
+  return <p>{failure?.code ?? value?.name ?? "is read"}</p>;
+}
+
+it("shows the first answer when the live updates fail before it arrives", async () => {
+  let answer: (response: Response) => void = () => undefined;
+  vi.stubGlobal("fetch", () => new Promise<Response>((resolve) => (answer = resolve)));
+  const receivers: ((message: LiveMessage<never>) => void)[] = [];
+  vi.spyOn(liveCode, "load").mockResolvedValue({
+    watchLive: (_, receive) => {
+      receivers.push(receive);
+      return () => undefined;
+    },
+    restartLive: () => undefined,
+  });
+  await act(async () =>
+    render(
+      <SWRConfig value={{ provider: () => new Map() }}>
+        <Named />
+      </SWRConfig>,
+    ),
+  );
+  const fail = (code: string) => act(async () => receivers.forEach((receive) => receive({ failure: { code, message: "", status: 429 } })));
+  await fail("RATE_LIMITED");
+  expect(screen.getByText("is read")).toBeDefined();
+  await act(async () => answer(Response.json({ name: "first" })));
+  expect(await screen.findByText("first")).toBeDefined();
+  await fail("RATE_LIMITED");
+  expect(screen.getByText("RATE_LIMITED")).toBeDefined();
+});

@@ -1,0 +1,163 @@
+import { describe, expect, it, test, vi } from "vitest";
+import { withInput } from "@/components/run/form/form-model";
+import { createRunApi } from "@/components/run/run-actions";
+import { faultsOf, mergedErrors } from "@/components/run/workflow/faults";
+import { openFile, openWorkflow } from "@/components/run/workflow/open-workflow";
+import { workflowIdOf } from "@/components/run/workflow/opened-workflow";
+import { bytesOfBlob } from "@/lib/browser/files/byte-source";
+import { type Graph } from "@/lib/contract/schemas/graph";
+import { failed } from "@/lib/shared/result";
+import { catalogue, sampleGraph, sampleText } from "../files";
+
+const noCatalogue = { readCatalogue: async () => failed({ code: "UPSTREAM_TIMEOUT", message: "", status: 504 }) };
+
+const open = (file: File) => openFile(bytesOfBlob(file), noCatalogue, file);
+
+describe("opening a workflow", () => {
+  it("names it by its file and keeps the order in which it runs", () => {
+    const workflowResult = openWorkflow(sampleText("02-poster-from-photo"), "02-poster-from-photo.json");
+    expect(workflowResult).toMatchObject({ ok: true, value: { name: "02-poster-from-photo", order: ["1", "2", "3", "4", "5", "6"] } });
+  });
+
+  it("keeps a submitted workflow's id, drawing and name", () => {
+    const id = "7d9f3c1e-5b7a-4c8d-9e0f-1a2b3c4d5e6f";
+    const extra_data = { extra_pnginfo: { workflow: { id, name: "hero", nodes: [] } } };
+    const text = JSON.stringify({ prompt: JSON.parse(sampleText("01-invert")), extra_data });
+    expect(openWorkflow(text)).toMatchObject({ ok: true, value: { name: "hero", workflowId: id, extraData: extra_data } });
+    expect(openWorkflow(text, "mine.json")).toMatchObject({ ok: true, value: { name: "mine", workflowId: id } });
+  });
+});
+
+describe("reasons for files that cannot be opened", () => {
+  it("rejects a picture and an oversized file before reading", async () => {
+    const picture = await open(new File([new Uint8Array(8)], "photo.bmp", { type: "image/bmp" }));
+    expect(picture).toMatchObject({ ok: false, failure: { fileName: "photo.bmp", reason: { code: "picture" } } });
+    const huge = new File(["x"], "film.mov");
+    Object.defineProperty(huge, "size", { value: 3e9 });
+    expect(await open(huge)).toMatchObject({
+      ok: false,
+      failure: { reason: { code: "too_large", limit: "characters", found: 3e9 } },
+    });
+  });
+
+  it("rejects a file the browser cannot read", async () => {
+    const folder = new File([], "folder");
+    Object.defineProperty(folder, "text", { value: () => Promise.reject(new DOMException("no", "NotReadableError")) });
+    expect(await open(folder)).toMatchObject({ ok: false, failure: { reason: { code: "unreadable_file" } } });
+  });
+});
+
+const typesOf = (graph: Graph | undefined, info = catalogue()) =>
+  Object.entries(faultsOf(graph ?? {}, info)?.errors ?? {}).map(([id, { errors }]) => [id, ...errors.map(({ type }) => type)]);
+
+describe("problems of a workflow's shape", () => {
+  it("reports two separate loops", () => {
+    const step = (from: string) => ({ class_type: "ImageInvert", inputs: { image: [from, 0] } });
+    const graph = { a: step("b"), b: step("a"), c: step("d"), d: step("c") };
+    expect(
+      typesOf(graph)
+        .map(([id]) => id)
+        .toSorted(),
+    ).toEqual(["a", "b", "c", "d"]);
+  });
+
+  it("reports a thousand loops quickly", () => {
+    const graph = Object.fromEntries(
+      Array.from({ length: 1000 }, (_, place) => [String(place), { class_type: "ImageInvert", inputs: { image: [String(place), 0] } }]),
+    );
+    expect(Object.keys(faultsOf(graph, undefined)?.errors ?? {})).toHaveLength(20);
+  });
+});
+
+it("shows the service's message once beside a node's problems", () => {
+  const error = (type: string) => ({ type, message: "", details: "", extra_info: { input_name: "image" } });
+  const entry = (...types: string[]) => ({ class_type: "X", dependent_outputs: [], errors: types.map(error) });
+  const merged = mergedErrors({ "1": entry("dangling_link") }, { "1": entry("dangling_link", "other"), "2": entry("other") });
+  expect(Object.entries(merged).map(([id, { errors }]) => [id, ...errors.map(({ type }) => type)])).toEqual([
+    ["1", "dangling_link", "other"],
+    ["2", "other"],
+  ]);
+});
+
+const digits = "ab".repeat(32);
+const content = `${digits}.png`;
+
+/** A console whose service answers with this `disposition` and lists these assets. */
+function desk({ disposition, status = 206, assets = [] }: { disposition?: string; status?: number; assets?: object[] }) {
+  const requests: string[] = [];
+  vi.stubGlobal("fetch", async (path: string) => {
+    requests.push(path);
+    if (!path.startsWith("/api/view")) return Response.json({ assets, total: assets.length });
+    return new Response("x", { status, headers: disposition === undefined ? {} : { "content-disposition": disposition } });
+  });
+  return { requests, storedName: createRunApi({ id: "c1" }).storedName };
+}
+
+test.each([
+  [`inline; filename="h__ro.png"; filename*=UTF-8''h%C3%A9%20ro.png`, "hé ro.png"],
+  [`inline; filename="hero.png"`, "hero.png"],
+  [`inline; filename=hero.png`, "hero.png"],
+  [`inline; filename*=UTF-8''%E0%A4%A; filename="hero.png"`, "hero.png"],
+])("uses the download name (%s) as the picture's name", async (disposition, name) => {
+  const { requests, storedName } = desk({ disposition });
+  expect(await storedName(content)).toBe(name);
+  expect(requests).toEqual([`/api/view?filename=${content}&type=input&connection=c1`]);
+});
+
+test("names a content-addressed file by its newest asset", async () => {
+  const assets = [
+    { id: "1", name: "other.png", asset_hash: `blake3:${"cd".repeat(32)}` },
+    { id: "2", name: "hero.png", asset_hash: `blake3:${digits}` },
+  ];
+  for (const disposition of [undefined, `inline; filename="${content}"`])
+    expect(await desk({ disposition, assets }).storedName(content)).toBe("hero.png");
+  expect(await desk({ assets: assets.slice(0, 1) }).storedName(content)).toBeUndefined();
+});
+
+test("has no name for a missing picture and lists nothing", async () => {
+  const { requests, storedName } = desk({ status: 404 });
+  expect(await storedName(content)).toBeUndefined();
+  expect(requests).toHaveLength(1);
+});
+
+const names = [
+  "01-invert",
+  "02-poster-from-photo",
+  "03-composite-with-mask",
+  "04-four-variants",
+  "05-slow",
+  "06-fails-half-way",
+  "08-production-sdxl",
+];
+
+describe("the id of a workflow", () => {
+  const graph = sampleGraph("02-poster-from-photo");
+
+  it("is a UUID that every reader of UUIDs takes", () => {
+    expect(workflowIdOf(graph)).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+  });
+
+  it("is stable when texts, numbers and pictures change", () => {
+    expect(workflowIdOf(withInput(withInput(graph, "1", "image", "mine.png"), "5", "blend_factor", 0.5))).toBe(workflowIdOf(graph));
+  });
+
+  it("is stable under another node order", () => {
+    expect(workflowIdOf(Object.fromEntries(Object.entries(graph).toReversed()))).toBe(workflowIdOf(graph));
+  });
+
+  it("changes with a link, a class or a node", () => {
+    const id = workflowIdOf(graph);
+    expect(workflowIdOf(withInput(graph, "6", "images", ["3", 0]))).not.toBe(id);
+    expect(workflowIdOf(withInput(graph, "6", "images", ["5", 1]))).not.toBe(id);
+    expect(workflowIdOf({ ...graph, "7": { class_type: "PreviewImage", inputs: { images: ["5", 0] } } })).not.toBe(id);
+    expect(workflowIdOf({ ...graph, "3": { class_type: "ImageBlur", inputs: graph["3"]?.inputs ?? {} } })).not.toBe(id);
+  });
+
+  it("differs between all samples, and between many graphs of one shape", () => {
+    expect(new Set(names.map((name) => workflowIdOf(sampleGraph(name)))).size).toBe(names.length);
+    const many = Array.from({ length: 5000 }, (_, index) => workflowIdOf({ [String(index)]: { class_type: "A", inputs: {} } }));
+    expect(new Set(many).size).toBe(5000);
+    // Each of the four words alone distinguishes them: every lane of the mix is in use.
+    for (const at of [0, 9, 19, 28]) expect(new Set(many.map((id) => id.slice(at, at + 8))).size).toBeGreaterThan(4900);
+  });
+});

@@ -1,0 +1,92 @@
+// Runs per day are counted in the reader's time zone, and days that were not read are not shown as empty.
+import { describe, expect, it, test } from "vitest";
+import { readThings, writeThings } from "@/lib/contract/audit/audit-items";
+import { type JobState } from "@/lib/contract/jobs/job-list";
+import { groupAudit, type Logged } from "@/lib/server/queries/audit-rows";
+import { countByDay } from "@/lib/server/queries/usage";
+
+const nowMs = Date.parse("2026-11-22T01:00:00Z");
+const job = (time: string, state: JobState = "completed") => ({ ms: Date.parse(time), state, count: 1 });
+
+describe("runs by day", () => {
+  it("has fourteen days to today, each with how its jobs ended", () => {
+    const jobs = [
+      job("2026-11-22T00:30:00Z"),
+      job("2026-11-22T00:20:00Z", "failed"),
+      job("2026-11-22T00:10:00Z", "in_progress"),
+      job("2026-11-20T12:00:00Z", "cancelled"),
+      job("2026-10-01T12:00:00Z"),
+    ];
+    const { days, jobs: counted, sinceMs } = countByDay(jobs, { zone: "UTC", nowMs });
+    expect(days.map(({ day }) => day)).toEqual(Array.from({ length: 14 }, (_, index) => `2026-11-${String(index + 9).padStart(2, "0")}`));
+    expect(days.at(-1)).toEqual({ day: "2026-11-22", completed: 1, failed: 1, cancelled: 0, other: 1 });
+    expect(days.at(-3)).toEqual({ day: "2026-11-20", completed: 0, failed: 0, cancelled: 1, other: 0 });
+    expect([counted, sinceMs]).toEqual([4, undefined]);
+  });
+
+  it("puts a job on the day that it was in the reader's zone", () => {
+    const { days } = countByDay([job("2026-11-21T20:00:00Z")], { zone: "Asia/Shanghai", nowMs });
+    expect(days.at(-1)).toMatchObject({ day: "2026-11-22", completed: 1 });
+  });
+
+  it("counts each day once where clocks are put back", () => {
+    const { days } = countByDay([], { zone: "America/New_York", nowMs: Date.parse("2026-11-05T12:00:00Z") });
+    expect(new Set(days.map(({ day }) => day)).size).toBe(14);
+  });
+
+  it("marks exactly the days not fully indexed", () => {
+    const jobs = [job("2026-11-22T00:30:00Z"), job("2026-11-16T12:00:00Z")];
+    const gap = { afterMs: Date.parse("2026-11-16T12:00:00Z"), beforeMs: Date.parse("2026-11-19T09:00:00Z") };
+    const { days } = countByDay(jobs, { zone: "UTC", nowMs, gap });
+    expect(days.filter(({ isUnread }) => isUnread).map(({ day }) => day)).toEqual(["2026-11-16", "2026-11-17", "2026-11-18", "2026-11-19"]);
+    expect(countByDay(jobs, { zone: "UTC", nowMs }).days.some(({ isUnread }) => isUnread)).toBe(false);
+  });
+
+  it("leaves out days beyond the job index and says where it starts", () => {
+    const oldest = Date.parse("2026-11-21T09:00:00Z");
+    const { days, sinceMs } = countByDay([job("2026-11-22T00:30:00Z")], { zone: "UTC", nowMs, sinceMs: oldest });
+    expect(days.map(({ day }) => day)).toEqual(["2026-11-21", "2026-11-22"]);
+    expect(sinceMs).toBe(oldest);
+    expect(countByDay([], { zone: "UTC", nowMs, sinceMs: 1 })).not.toHaveProperty("sinceMs");
+  });
+});
+
+const entry = (id: number, extra: Partial<Logged> = {}): Logged => ({
+  id,
+  at: 1_000 * id,
+  requestId: `r${id}`,
+  member: { id: "ana", name: "Ana" },
+  action: "deleteAsset",
+  connection: { id: "c1" },
+  target: `a${id}`,
+  status: 200,
+  ...extra,
+});
+
+test("starts a new row for another member, act, connection, end or pause", () => {
+  const apart = [
+    entry(9),
+    entry(8, { member: { id: "bo", name: "Bo" } }),
+    entry(7),
+    entry(6, { status: 403, code: "ROLE_TOO_LOW" }),
+    entry(5, { connection: { id: "c2" } }),
+    entry(4, { action: "editAsset" }),
+    entry(3, { action: "editAsset" }),
+    entry(2),
+    entry(1, { at: -60_000 }),
+  ];
+  expect(groupAudit(apart.map((each) => [each])).map(({ id }) => id)).toEqual(apart.map(({ id }) => id));
+});
+
+test("keeps names from imitating other entries", () => {
+  const sly = 'a"],["b","c"]]\nitems=3:[["x"]] deleted=9';
+  expect(readThings(writeThings([{ id: "j1", name: sly }], "code=ok"))).toEqual({
+    things: [{ id: "j1", name: sly }],
+    outcome: "code=ok",
+  });
+  for (const text of ["id=1 name=items=[]", "items=[", "items=no"]) expect(readThings(text)).toEqual({ things: [], outcome: text });
+  expect(readThings("items=2:no code=ok")).toEqual({ things: [], outcome: "code=ok" });
+  const many = Array.from({ length: 300 }, (_, at) => ({ id: `j${at}` }));
+  expect(readThings(writeThings(many, undefined))).toEqual({ things: many.slice(0, 100), more: 200 });
+  expect(groupAudit([[entry(1, { outcome: writeThings(many, undefined, { count: 33_000 }) })]])[0]).toMatchObject({ moreParts: 32_900 });
+});

@@ -1,0 +1,179 @@
+import fc from "fast-check";
+import { afterAll, describe, expect, test } from "vitest";
+import { readEnv } from "@/lib/server/env";
+import { createAttemptLimit } from "@/lib/server/limits/attempt-limit";
+import { addressReader } from "@/lib/server/trusted-proxies";
+import { createGuardedSend } from "@/lib/server/upstream/send";
+import { startLittleServer } from "@/tests/support/servers";
+
+test("lets a burst pass, then one each refill, and says how long to wait", async () => {
+  let now = 1000;
+  const limit = createAttemptLimit({ now: () => now, burst: 3, refillMs: 100 });
+  expect([await limit.take("a"), await limit.take("a"), await limit.take("a")]).toEqual([0, 0, 0]);
+  expect(await limit.take("a")).toBe(100);
+  expect(await limit.take("b")).toBe(0);
+  now += 60;
+  expect(await limit.take("a")).toBe(40);
+  now += 40;
+  expect(await limit.take("a")).toBe(0);
+  expect(await limit.take("a")).toBe(100);
+});
+
+test("returns a permit up to the burst", async () => {
+  const limit = createAttemptLimit({ now: () => 0, burst: 2, refillMs: 100 });
+  expect([await limit.take("a"), await limit.take("a"), await limit.take("a")]).toEqual([0, 0, 100]);
+  await limit.giveBack("a");
+  expect([await limit.take("a"), await limit.take("a")]).toEqual([0, 100]);
+  for (let count = 0; count < 9; count += 1) await limit.giveBack("a");
+  expect([await limit.take("a"), await limit.take("a"), await limit.take("a")]).toEqual([0, 0, 100]);
+});
+
+test("sets no limit with a burst of 0", async () => {
+  const limit = createAttemptLimit({ now: () => 0, burst: 0, refillMs: 0 });
+  expect((await Promise.all(Array.from({ length: 100 }, () => limit.take("a")))).every((wait) => wait === 0)).toBe(true);
+});
+
+test("never exceeds burst and refill at any rate", async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.integer({ min: 0, max: 300 }), { maxLength: 200 }), async (steps) => {
+      let now = 0;
+      const limit = createAttemptLimit({ now: () => now, burst: 4, refillMs: 100 });
+      let passed = 0;
+      for (const step of steps) {
+        now += step;
+        if ((await limit.take("a")) === 0) passed += 1;
+      }
+      expect(passed).toBeLessThanOrEqual(4 + now / 100);
+    }),
+  );
+});
+
+const readerOf = (setting: string | undefined, warn = (_fields: object, _message: string) => {}) => {
+  const { proxies } = readEnv(setting === undefined ? {} : { LIGHTDESK_TRUST_PROXY: setting }, "/root");
+  const addressOf = addressReader(proxies, () => ({ warn }));
+  return (from: string, forwarded?: string) => addressOf({ headers: { "x-forwarded-for": forwarded }, socket: { remoteAddress: from } });
+};
+const of = (setting: string | undefined, from: string, forwarded?: string) => readerOf(setting)(from, forwarded);
+const client = "203.0.113.7";
+
+test.each<[string | undefined, string, string | undefined, string]>([
+  // Without a proxy the header is ignored.
+  [undefined, "10.0.0.5", client, "10.0.0.5"],
+  ["0", "127.0.0.1", client, "127.0.0.1"],
+  // A proxy on this machine or network: the address that it added counts, those that the client wrote before it do not.
+  ["1", "127.0.0.1", client, client],
+  ["1", "::ffff:10.0.0.5", `198.51.100.1, ${client}`, client],
+  ["1", "fd00::5", "2001:db8::7", "2001:db8::7"],
+  ["1", "100.64.0.9", client, client],
+  ["1", "127.0.0.1", undefined, "127.0.0.1"],
+  // A client from the internet that reaches the port without passing the proxy.
+  ["1", "198.51.100.99", client, "198.51.100.99"],
+  ["2", "10.0.0.5", `198.51.100.1, ${client}, 192.0.2.44`, client],
+  ["2", "10.0.0.5", client, client],
+  // Named proxies: going back from the connection for as long as the addresses are theirs.
+  ["10.0.0.5", "10.0.0.5", `198.51.100.1, ${client}`, client],
+  ["10.0.0.5", "10.0.0.6", client, "10.0.0.6"],
+  ["10.0.0.0/8,192.0.2.44", "10.0.0.5", `198.51.100.1, ${client}, 192.0.2.44, 10.9.9.9`, client],
+  ["198.51.100.0/24", "198.51.100.99", client, client],
+  ["10.0.0.0/8", "10.0.0.5", "10.0.0.6, 10.0.0.7", "10.0.0.6"],
+  // Text that is no address is ignored.
+  ["1", "127.0.0.1", "unknown", "127.0.0.1"],
+  ["1", "127.0.0.1", `a${"b".repeat(5000)}`, "127.0.0.1"],
+  ["10.0.0.0/8", "10.0.0.5", "nobody, 10.0.0.7", "10.0.0.7"],
+  // Some proxies add the port.
+  ["1", "127.0.0.1", `${client}:51234`, client],
+  ["1", "127.0.0.1", "[2001:db8::7]:51234", "2001:db8::7"],
+])("trusting %s, takes a request from %s forwarded for %s as %s", (setting, from, forwarded, address) => {
+  expect(of(setting, from, forwarded)).toBe(address);
+});
+
+test.each(["proxy.local", "10.0.0.0/33", "10", "-1", "10.0.0.1,"])("LIGHTDESK_TRUST_PROXY=%s stops a start", (setting) => {
+  expect(() => of(setting, "10.0.0.5")).toThrow(/^LIGHTDESK_TRUST_PROXY must be/);
+});
+
+test.each<[string, string]>([
+  ["1", "198.51.100.99"],
+  ["10.0.0.5", "10.0.0.6"],
+])("not trusting %s, ignores what %s forwards and logs the setting to use", (setting, from) => {
+  const logged: string[] = [];
+  const addressOf = readerOf(setting, (_fields, message) => void logged.push(message));
+  expect([addressOf(from), addressOf("10.0.0.5", client), logged]).toEqual([from, client, []]);
+  expect([addressOf(from, client), addressOf(from, client)]).toEqual([from, from]);
+  expect(logged).toEqual([expect.stringContaining(`LIGHTDESK_TRUST_PROXY=${from}`)]);
+});
+
+test("logs nothing about forwarding without a proxy", () => {
+  const logged: string[] = [];
+  readerOf("0", (_fields, message) => void logged.push(message))("198.51.100.99", client);
+  expect(logged).toEqual([]);
+});
+
+describe("send guarded", () => {
+  const send = createGuardedSend({ trustedHosts: [], connectTimeoutMs: 500 });
+  afterAll(() => send.close());
+
+  const codeOf = (address: string) =>
+    send(new Request(address)).then(
+      () => "opened",
+      (error: unknown) => (error instanceof Error && "code" in error ? error.code : String(error)),
+    );
+
+  test.each([
+    "https://127.0.0.1/",
+    "https://[::1]/",
+    "https://localhost/",
+    "https://10.0.0.1/",
+    "https://169.254.169.254/latest",
+    "https://[::ffff:127.0.0.1]/",
+    "https://[fe80::1]/",
+    "https://[fc00::1]/",
+    "https://[64:ff9b::7f00:1]/",
+    "https://[2002:7f00:1::]/",
+    "https://2130706433/",
+    "https://0177.0.0.1/",
+    "https://0x7f.1/",
+    "https://127.1:25/",
+    "http://8.8.8.8/",
+  ])("%s is refused before a connection is tried", async (address) => {
+    expect(await codeOf(address)).toBe("FORBIDDEN_ADDRESS");
+  });
+
+  test("opens a configured host, but not another port of it", async () => {
+    const [named, other] = [
+      await startLittleServer((_, response) => void response.end("ok")),
+      await startLittleServer((_, response) => void response.end("ok")),
+    ];
+    const trusting = createGuardedSend({ trustedHosts: [named.host] });
+    expect(await (await trusting(new Request(named.url))).text()).toBe("ok");
+    await expect(trusting(new Request(other.url))).rejects.toMatchObject({ code: "FORBIDDEN_ADDRESS" });
+    expect(other.seen).toEqual([]);
+    await Promise.all([trusting.close(), named.close(), other.close()]);
+  });
+
+  test("checks every resolved address and refuses if one is private", async () => {
+    const [inside, outside] = [await startLittleServer((_, response) => void response.end("inside")), "203.0.114.1"];
+    const port = new URL(inside.url).port;
+    const answers = [["127.0.0.1"], [outside, "127.0.0.1"], ["::1"], ["::ffff:10.0.0.1"], ["64:ff9b::7f00:1"], ["169.254.169.254"], []];
+    for (const addresses of answers) {
+      const requests: string[] = [];
+      const guarded = createGuardedSend({
+        trustedHosts: [],
+        resolve: (host, _, done) => {
+          requests.push(host);
+          done(
+            null,
+            addresses.map((address) => ({ address, family: address.includes(":") ? 6 : 4 })),
+          ); // in the form of the system's own answer
+        },
+      });
+      for (let time = 1; time <= 2; time += 1) {
+        const refused = guarded(new Request(`https://storage.example:${port}/signed.png`));
+        await expect(refused).rejects.toThrow(addresses.length > 0 ? "not a public https address" : "no address");
+        expect(requests).toHaveLength(time);
+      }
+      await guarded.close();
+    }
+    expect(inside.seen).toEqual([]);
+    await inside.close();
+  });
+});

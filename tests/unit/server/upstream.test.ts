@@ -1,0 +1,189 @@
+import { getEventListeners } from "node:events";
+import { beforeEach, describe, expect, test, vi } from "vitest";
+import { operations } from "@/lib/contract/operations";
+import { isSameOrigin } from "@/lib/server/bff/guard";
+import { toStored } from "@/lib/server/prompts/submit-once";
+import { createDeadline, createResponseTracker } from "@/lib/server/upstream/deadline";
+import { createLocalDialect } from "@/lib/server/upstream/local-dialect/local-dialect";
+import { type Send } from "@/lib/server/upstream/send";
+import { createUpstream } from "@/lib/server/upstream/upstream";
+
+test("adds one listener per caller, whatever the number of calls", () => {
+  const caller = new AbortController();
+  const deadlines = Array.from({ length: 50 }, () => createDeadline(60_000, caller.signal));
+  for (const deadline of deadlines) deadline.clear();
+  expect(getEventListeners(caller.signal, "abort")).toEqual([]);
+  const reason = new Error("gone");
+  caller.abort(reason);
+  const last = deadlines.at(-1);
+  expect([last?.signal.aborted, last?.signal.reason, last?.expired]).toEqual([true, reason, false]);
+});
+
+// What the console adds to a workflow for a local server.
+test("submits under the console's listening name unless one is set", async () => {
+  const names: unknown[] = [];
+  const server = async (request: Request) => {
+    const body: { client_id?: string } = await request.json();
+    names.push(body.client_id);
+    return Response.json({ prompt_id: "job-1", number: 1, node_errors: {} });
+  };
+  const upstream = createUpstream({ baseUrl: "http://studio.test", apiKey: undefined, send: createLocalDialect(server, Date.now, "me") });
+  const prompt = { "1": { class_type: "Note", inputs: { text: "x" } } };
+  for (const json of [{ prompt }, { prompt, client_id: "an-editor" }])
+    expect(await upstream.call(operations.submitPrompt, { json })).toMatchObject({ ok: true });
+  expect(names).toEqual(["me", "an-editor"]);
+});
+
+test("keeps a too long answer's job id, also beyond a double", () => {
+  const long = (id: string) => `{"prompt_id":${id},"node_errors":{"1":"${"x".repeat(70_000)}"}}`;
+  for (const id of ['"job-1"', "18446744073709551615"]) expect(toStored(long(id))).toBe(`{"prompt_id":${id}}`);
+});
+
+const from = (headers: Record<string, string>) => new Request("http://0.0.0.0:3000/api/queue", { method: "POST", headers });
+
+test("uses the Host header as the page's origin, not the request URL", () => {
+  expect(isSameOrigin(from({ host: "desk:3000", origin: "http://desk:3000" }), undefined)).toBe(true);
+  expect(isSameOrigin(from({ host: "desk:3000", origin: "http://0.0.0.0:3000" }), undefined)).toBe(false);
+  expect(isSameOrigin(from({ host: "desk:3000", origin: "http://desk" }), undefined)).toBe(false);
+});
+
+test("uses the public address, whatever Host the proxy sends", () => {
+  const publicUrl = "https://desk.example.com";
+  expect(isSameOrigin(from({ host: "10.0.0.5:3000", origin: publicUrl }), publicUrl)).toBe(true);
+  expect(isSameOrigin(from({ host: "desk.example.com", origin: "http://desk.example.com" }), publicUrl)).toBe(false);
+  expect(isSameOrigin(from({ host: "desk.example.com", origin: "https://desk.example.com.evil.example" }), publicUrl)).toBe(false);
+});
+
+test("checks Sec-Fetch-Site beside the origin", () => {
+  expect(isSameOrigin(from({ host: "desk", "sec-fetch-site": "same-origin" }), undefined)).toBe(true);
+  for (const site of ["cross-site", "same-site", "something new"]) {
+    expect(isSameOrigin(from({ host: "desk", origin: "http://desk", "sec-fetch-site": site }), undefined)).toBe(false);
+  }
+});
+
+describe("response tracker", () => {
+  const UNRESPONSIVE_MS = 5_000;
+  beforeEach(() => void vi.useFakeTimers());
+
+  function world() {
+    const responseTracker = createResponseTracker(() => Date.now());
+    const abandoned: string[] = [];
+    const begin = (name: string, service = "studio") =>
+      responseTracker.begin(service, UNRESPONSIVE_MS, (reason) => abandoned.push(reason === "answered" ? `${name} is to ask again` : name));
+    return { responseTracker, abandoned, begin };
+  }
+  const pass = (ms: number) => vi.advanceTimersByTime(ms);
+
+  test("fails all but the first after a time-out and probes with the next", () => {
+    const { abandoned, begin } = world();
+    const ends = ["patient", "second", "third"].map((name) => begin(name));
+    pass(UNRESPONSIVE_MS - 1);
+    expect(abandoned).toEqual([]);
+    pass(1);
+    expect(abandoned).toEqual(["second", "third"]);
+    ends[1]?.();
+    ends[2]?.();
+    begin("look");
+    begin("beside");
+    pass(500);
+    expect(abandoned).toEqual(["second", "third", "beside"]);
+    pass(UNRESPONSIVE_MS);
+    expect(abandoned).toEqual(["second", "third", "beside", "look"]);
+  });
+
+  test("ends the time-out for newly started requests too", () => {
+    const { responseTracker, abandoned, begin } = world();
+    begin("patient");
+    const end = begin("second");
+    pass(UNRESPONSIVE_MS);
+    end();
+    begin("new");
+    pass(400);
+    responseTracker.answered("studio");
+    expect(abandoned).toEqual(["second", "patient is to ask again"]);
+    pass(UNRESPONSIVE_MS - 1);
+    expect(abandoned).toEqual(["second", "patient is to ask again"]);
+  });
+
+  test("waits for a slow read while others are answered", () => {
+    const { responseTracker, abandoned, begin } = world();
+    begin("slow");
+    begin("slower");
+    for (let times = 0; times < 10; times += 1) {
+      pass(UNRESPONSIVE_MS - 1);
+      responseTracker.answered("studio");
+    }
+    expect(abandoned).toEqual([]);
+  });
+
+  test("tracks services apart and resets when nothing waits", () => {
+    const { responseTracker, abandoned, begin } = world();
+    const ends = [begin("patient"), begin("second")];
+    pass(UNRESPONSIVE_MS);
+    begin("elsewhere", "other");
+    responseTracker.answered("other");
+    for (const end of ends) end();
+    begin("later");
+    begin("later too");
+    begin("and this");
+    pass(UNRESPONSIVE_MS - 1);
+    expect(abandoned).toEqual(["second"]);
+  });
+
+  /** Reads of one service by this clock. */
+  function asking(send: Send) {
+    const responseTracker = { of: createResponseTracker(() => Date.now()), service: "studio" };
+    const upstream = createUpstream({ baseUrl: "http://studio.test", apiKey: undefined, send, responseTracker, limits: { attempts: 1 } });
+    return {
+      read: (operation: typeof operations.getObjectInfo | typeof operations.listQueue) => upstream.exchange(operation, { waits: "poll" }),
+      poll: () => upstream.call(operations.getUser, { waits: "poll" }),
+    };
+  }
+  const after = <T>(ms: number, value: T) => new Promise<T>((resolve) => setTimeout(() => resolve(value), ms));
+  /** Like the port: a request that is given up fails. */
+  const unlessGivenUp = <T>(request: Request, work: Promise<T>) =>
+    Promise.race([work, new Promise<never>((_, reject) => request.signal.addEventListener("abort", () => reject(new Error("given up"))))]);
+
+  test("answers a slow operation while polls are answered", async () => {
+    const { read, poll } = asking((request) =>
+      unlessGivenUp(
+        request,
+        request.url.endsWith("/object_info") ? after(12_000, Response.json({})) : Promise.resolve(Response.json({ status: "active" })),
+      ),
+    );
+    const slow = read(operations.getObjectInfo);
+    for (let times = 0; times < 5; times += 1) {
+      await vi.advanceTimersByTimeAsync(7_000);
+      expect(await poll()).toMatchObject({ ok: true });
+    }
+    expect(await slow).toMatchObject({ ok: true, value: { status: 200 } });
+  });
+
+  test("requests a local answer once while its bytes arrive", async () => {
+    const requests: string[] = [];
+    const slowBody = (signal: AbortSignal) =>
+      new ReadableStream<Uint8Array>({
+        async start(controller) {
+          signal.addEventListener("abort", () => controller.error(signal.reason));
+          await after(9_000, undefined);
+          if (signal.aborted) return;
+          controller.enqueue(new TextEncoder().encode(JSON.stringify({ queue_running: [], queue_pending: [] })));
+          controller.close();
+        },
+      });
+    const server: Send = (request) => {
+      const { pathname } = new URL(request.url);
+      requests.push(pathname);
+      const answer =
+        pathname === "/api/queue" ? after(1_000, new Response(slowBody(request.signal))) : Promise.resolve(Response.json({ system: {} }));
+      return unlessGivenUp(request, answer);
+    };
+    const { read, poll } = asking(createLocalDialect(server, Date.now, "me"));
+    const slow = read(operations.listQueue);
+    await vi.advanceTimersByTimeAsync(7_000);
+    expect(await poll()).toMatchObject({ ok: true });
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect(await slow).toMatchObject({ ok: true, value: { value: { queue_running: [], queue_pending: [] } } });
+    expect(requests.filter((path) => path === "/api/queue")).toHaveLength(1);
+  });
+});

@@ -1,0 +1,81 @@
+import { describe, expect, it } from "vitest";
+import { type WebhookFormat } from "@/lib/contract/webhook-events";
+import { type WebhookPayload } from "@/lib/contract/webhooks";
+import { toRequest } from "@/lib/server/webhooks/messages";
+
+const secret = `whsec_${Buffer.alloc(32, 1).toString("base64")}`;
+const connection = { id: "c", name: "Studio <!channel> & @everyone" };
+const url = "https://desk.example.com/jobs/1?connection=c";
+const failed = {
+  type: "job.failed",
+  timestamp: "2026-01-01T00:00:00.000Z",
+  data: {
+    connection,
+    job: {
+      id: "1",
+      state: "failed",
+      name: "*Poster*",
+      member: "Ada",
+      runMs: 61_000,
+      outputs: 1,
+      failure: { code: "E", message: "Out of memory" },
+    },
+    url,
+  },
+} satisfies WebhookPayload;
+
+function send(format: WebhookFormat, to: string, payload: WebhookPayload = failed) {
+  const request = toRequest({ id: "evt_1", payload, body: JSON.stringify(payload), format, url: to, secrets: [secret], now: 0 });
+  return { url: request.url, headers: request.headers, json: JSON.parse(request.body) };
+}
+
+describe("a message", () => {
+  it("is the payload itself as Standard Webhooks", () => {
+    const { url: to, headers, json } = send("standard", "https://example.com/hook?a=1");
+    expect([to, json]).toEqual(["https://example.com/hook?a=1", failed]);
+    expect(headers).toMatchObject({
+      "webhook-id": "evt_1",
+      "webhook-timestamp": "0",
+      "webhook-signature": expect.stringMatching(/^v1,.{44}$/),
+    });
+  });
+
+  it("escapes names for Slack, so that nobody is notified by one", () => {
+    const { json } = send("slack", "https://hooks.slack.com/services/x");
+    expect(json).toEqual({
+      text: `**Poster* failed*\nStudio &lt;!channel&gt; &amp; @everyone · Ada · 1 min · 1 output\nOut of memory\n<${url}|Open in Lightdesk>`,
+    });
+  });
+
+  it("escapes names for Discord, and mentions nobody", () => {
+    const { json } = send("discord", "https://discord.com/api/webhooks/1/x");
+    expect(json).toEqual({
+      content: `**\\*Poster\\* failed**\nStudio \\<!channel\\> & \\@everyone · Ada · 1 min · 1 output\nOut of memory\n<${url}>`,
+      allowed_mentions: { parse: [] },
+    });
+  });
+
+  it.each([
+    ["https://ntfy.sh/my-topic", "https://ntfy.sh/", "my-topic"],
+    ["https://example.com/ntfy/my%20topic?auth=x", "https://example.com/ntfy?auth=x", "my topic"],
+  ])("is JSON for the server of the ntfy topic %s", (address, server, topic) => {
+    const { url: to, json } = send("ntfy", address);
+    expect(to).toBe(server);
+    expect(json).toMatchObject({
+      topic,
+      title: "*Poster* failed",
+      message: expect.stringContaining("Out of memory"),
+      click: url,
+      priority: 4,
+    });
+  });
+
+  it("respects the limits of chats", () => {
+    const { job } = failed.data;
+    const long = {
+      ...failed,
+      data: { ...failed.data, job: { ...job, name: "n".repeat(3000), failure: { code: "E", message: "m".repeat(9000) } } },
+    };
+    expect(send("discord", "https://discord.com/x", long).json.content.length).toBeLessThan(2100);
+  });
+});

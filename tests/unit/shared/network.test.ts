@@ -1,0 +1,155 @@
+import { rmSync } from "node:fs";
+import { expect, it, onTestFinished, test, vi } from "vitest";
+import { requireVersion } from "@/lib/shared/database/postgres";
+import { publicConnector, type Resolve } from "@/lib/shared/guarded-connector";
+import { isInNetworks, isPublicAddress, networkOf, networks } from "@/lib/shared/ip-address";
+import { createReadiness, lookAtDisk } from "@/lib/shared/readiness";
+import { temporaryFolder } from "@/tests/support/temporary-folder";
+
+const refusal = () => new Error("refused");
+const resolve: Resolve = (_host, _options, done) => done(null, [{ address: "203.0.114.1", family: 4 }]);
+
+/** The socket connects to `remoteAddress`, whatever the lookup returned. */
+function connectTo(hostname: string, remoteAddress: string | undefined) {
+  let isDestroyed = false;
+  const socket = { remoteAddress, destroy: () => void (isDestroyed = true) };
+  const connect = publicConnector<{ hostname: string }, typeof socket>({ resolve, refusal }, () => (_target, done) => done(null, socket));
+  return new Promise<[unknown, boolean]>((tell) =>
+    connect({ hostname }, (error, match) => tell([error?.message ?? match === socket, isDestroyed])),
+  );
+}
+
+test("checks the address of a connected socket and closes a private one", async () => {
+  expect(await connectTo("storage.example", "203.0.114.1")).toEqual([true, false]);
+  for (const inside of ["127.0.0.1", "::1", "::ffff:10.0.0.1", "fe80::1%eth0", undefined])
+    expect([inside, await connectTo("storage.example", inside)]).toEqual([inside, ["refused", true]]);
+});
+
+test("refuses a private address before opening a socket, also in brackets", async () => {
+  for (const hostname of ["10.0.0.1", "[::1]", "::1"]) expect(await connectTo(hostname, "203.0.114.1")).toEqual(["refused", false]);
+});
+
+test.each(["8.8.8.8", "1.1.1.1", "172.15.0.1", "172.32.0.1", "100.63.0.1", "2606:4700::1111", "2a00:1450::1", "2A00:1450:0:0:0:0:0:1"])(
+  "%s is public",
+  (address) => {
+    expect(isPublicAddress(address)).toBe(true);
+  },
+);
+
+test.each([
+  "127.0.0.1",
+  "0.0.0.0",
+  "10.1.2.3",
+  "172.16.0.1",
+  "172.31.255.255",
+  "192.168.1.1",
+  "169.254.169.254",
+  "100.64.0.1",
+  "224.0.0.1",
+  "255.255.255.255",
+  "::1",
+  "::",
+  "fe80::1",
+  "fe80::1%eth0",
+  "fc00::1",
+  "fd12::1",
+  "ff02::1",
+  "::ffff:127.0.0.1",
+  "::ffff:7f00:1",
+  "::ffff:8.8.8.8",
+  "64:ff9b::7f00:1",
+  "64:ff9b::8.8.8.8",
+  "2001:0:7f00:1::",
+  "2002:7f00:1::",
+  "2001:db8::1",
+])("%s is not public", (address) => {
+  expect(isPublicAddress(address)).toBe(false);
+});
+
+test.each([
+  "localhost",
+  "",
+  "1.1.1",
+  "01.1.1.1",
+  "0x8.8.8.8",
+  "256.1.1.1",
+  "1.1.1.1.1",
+  ":",
+  ":::",
+  "2a00::1::1",
+  "2a00:1:2:3:4:5:6:7:8",
+  "2a00:1:2:3:4:5:6:7::",
+  "2a00:1450:00001::",
+  "1.2.3.4::",
+  "2a00::1.2.3.4:5",
+])("%s is no address, and so not public", (text) => {
+  expect(isPublicAddress(text)).toBe(false);
+});
+
+test("contains its first and last address, also mapped ones, and no other text", () => {
+  const some = networks("172.16.0.0/12", "2001:db8::/33");
+  for (const inside of ["172.16.0.0", "172.31.255.255", "::ffff:172.16.0.1", "::ffff:ac10:1", "2001:db8:7fff::1"])
+    expect([inside, isInNetworks(inside, some)]).toEqual([inside, true]);
+  for (const outside of ["172.15.255.255", "172.32.0.0", "::ffff:172.32.0.0", "2001:db8:8000::1", "2001:db8::1%eth0", "172.16.0", ""])
+    expect([outside, isInNetworks(outside, some)]).toEqual([outside, false]);
+  for (const wrong of ["10.0.0.0/33", "10.0.0/8", "2001:db8::/129", "10.0.0.0"]) expect(() => networks(wrong)).toThrow();
+});
+
+test.each([
+  ["2001:db8::1", "2001:DB8:0:0:1::", true],
+  ["1::", "1:0:0:0:ffff::1", true],
+  ["fe80::1%eth0", "fe80::2", true],
+  ["0:0:3:4::1", "::3:4:0:0:0:2", true],
+  ["2001:db8::1", "2001:db8:0:1::1", false],
+  ["10.0.0.1", "::ffff:10.0.0.1", true],
+  ["10.0.0.1", "10.0.0.2", false],
+])("limits count %s and %s as one: %s", (value, other, isOne) => {
+  expect(networkOf(value) === networkOf(other)).toBe(isOne);
+});
+
+test("reports a part that throws or hangs without its message", async () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const readiness = createReadiness({
+    fine: () => undefined,
+    broken: () => {
+      throw new Error("/data/secret.sqlite is malformed");
+    },
+    silent: () => new Promise(() => undefined),
+  });
+  const states = readiness();
+  await vi.advanceTimersByTimeAsync(3000);
+  expect(await states).toEqual([
+    { part: "fine", ready: true },
+    { part: "broken", ready: false, reason: "It failed. See the log." },
+    { part: "silent", ready: false, reason: "No answer within 2 s." },
+  ]);
+});
+
+test("checks parts once a second for any number of requests", async () => {
+  let at = 0;
+  let looks = 0;
+  const readiness = createReadiness({ part: () => void (looks += 1) }, () => at);
+  await Promise.all([readiness(), readiness()]);
+  at = 999;
+  await readiness();
+  expect(looks).toBe(1);
+  at = 1000;
+  await readiness();
+  expect(looks).toBe(2);
+});
+
+test("reports a missing data folder", () => {
+  const folder = temporaryFolder();
+  expect(lookAtDisk(folder)).toBeUndefined();
+  rmSync(folder, { recursive: true });
+  expect(lookAtDisk(folder)).toMatchObject({ ready: false, reason: "The data folder is gone or cannot be written." });
+});
+
+const server = (number: number, name: string) => requireVersion(() => Promise.resolve({ rows: [{ number, name }] }));
+
+it("refuses PostgreSQL before 15", async () => {
+  await expect(server(140_019, "14.19")).rejects.toThrow("DATABASE_URL must name PostgreSQL 15 or later (got 14.19).");
+  await expect(server(150_000, "15.0")).resolves.toBeUndefined();
+  await expect(server(170_006, "17.6 (Debian)")).resolves.toBeUndefined();
+});

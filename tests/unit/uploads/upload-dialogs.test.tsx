@@ -1,0 +1,228 @@
+import { act, cleanup, fireEvent, screen, waitFor } from "@testing-library/react";
+import { beforeEach, describe, expect, it, test, vi } from "vitest";
+import { DownloadList } from "@/components/transfers/downloads/download-list";
+import { UrlDialog } from "@/components/transfers/downloads/url-dialog";
+import { UploadTray } from "@/components/transfers/upload-tray";
+import { uploadPreferences } from "@/components/transfers/uploads/asset-fields-form";
+import { HashDialog, StartDialog } from "@/components/transfers/uploads/start-dialog";
+import { type UploadItem } from "@/components/transfers/uploads/upload-item";
+import { type DownloadTask } from "@/lib/contract/assets/file-refs";
+import { inApp, renderInApp } from "../components/render";
+
+describe("upload defaults", () => {
+  beforeEach(() => {
+    vi.stubGlobal("fetch", async () => Response.json({}));
+    // jsdom does not implement modal dialogs.
+  });
+
+  const box = () => screen.getByRole<HTMLInputElement>("checkbox", { name: /^Do not ask again/ });
+  const tags = () => screen.getByRole<HTMLInputElement>("combobox", { name: "Tags" });
+  function open() {
+    cleanup();
+    const onStart = vi.fn();
+    const dropped = { files: [{ path: "a.txt", file: new File(["x"], "a.txt") }], unreadable: 0, leftOut: 0, isCut: false };
+    renderInApp(<StartDialog dropped={dropped} onStart={onStart} onClose={() => undefined} />);
+    return onStart;
+  }
+  const add = () => fireEvent.click(screen.getByRole("button", { name: "Add" }));
+
+  test("apply typed tags to these files unless kept as default", () => {
+    const onStart = open();
+    fireEvent.change(tags(), { target: { value: "input, only today" } });
+    add();
+    expect(onStart.mock.calls[0]?.[0]).toMatchObject([{ assetFields: { tags: ["input", "only today"] } }]);
+    expect(uploadPreferences.get()).toEqual({ ask: true, tags: "input" });
+    open();
+    expect(tags().value).toBe("input");
+  });
+
+  test("proposes kept defaults until they are removed", () => {
+    open();
+    fireEvent.change(tags(), { target: { value: "set" } });
+    fireEvent.click(box());
+    add();
+    expect(uploadPreferences.get()).toEqual({ ask: false, tags: "set" });
+    // The dialog opens anyway, as for an empty selection, and the box shows the current setting.
+    open();
+    expect([tags().value, box().checked]).toEqual(["set", true]);
+    add();
+    expect(uploadPreferences.get()).toEqual({ ask: false, tags: "set" });
+    open();
+    fireEvent.click(box());
+    add();
+    expect(uploadPreferences.get()).toEqual({ ask: true, tags: "input" });
+  });
+
+  test("tags that an earlier version kept of one upload are forgotten", () => {
+    uploadPreferences.set({ ask: true, tags: "of last week" });
+    expect(uploadPreferences.get()).toEqual({ ask: true, tags: "input" });
+  });
+
+  test("applies a typed name to a single file only", () => {
+    const onStart = vi.fn();
+    const named = (...names: string[]) => ({
+      files: names.map((name) => ({ path: name, file: new File(["x"], name) })),
+      ...{ unreadable: 0, leftOut: 0, isCut: false },
+    });
+    const dialog = (dropped: ReturnType<typeof named>) =>
+      inApp(<StartDialog dropped={dropped} onStart={onStart} onClose={() => undefined} />);
+    const { rerender } = renderInApp(null);
+    rerender(dialog(named("a.txt")));
+    fireEvent.change(screen.getByRole("textbox", { name: "Name" }), { target: { value: "Mine" } });
+    rerender(dialog(named("a.txt", "b.txt")));
+    add();
+    expect(onStart.mock.calls[0]?.[0]).toMatchObject([{ assetFields: { name: "" } }, { assetFields: { name: "" } }]);
+  });
+});
+
+const working: DownloadTask = {
+  id: "t",
+  source: "https://example.com/film.bin",
+  state: "working",
+  word: "running",
+  createdAtMs: 0,
+  checkedAtMs: 0,
+  canCancel: true,
+  canRetry: false,
+};
+function renderDownload(task: Partial<DownloadTask>) {
+  const downloads = {
+    list: { tasks: [{ ...working, ...task }], underWay: 0 },
+    atMs: 0,
+    failure: undefined,
+    refresh: async () => undefined,
+  };
+  renderInApp(<DownloadList downloads={downloads} canAdd />);
+}
+
+test("shows progress only if the service reports it", () => {
+  renderDownload({ bytesDone: 1_000_000, bytesTotal: 3_000_000, share: 1 / 3 });
+  expect(screen.getByText("in progress · 1 MB of 3 MB")).toBeTruthy();
+  expect(screen.getByRole("progressbar", { name: "Progress of film.bin" })).toBeTruthy();
+  cleanup();
+  renderDownload({});
+  expect(screen.getByText("in progress; the service reports no details")).toBeTruthy();
+  expect(screen.queryByRole("progressbar")).toBeNull();
+});
+
+test("shows why a download failed", () => {
+  renderDownload({ state: "failed", reason: "The source has no such file.", canRetry: true });
+  expect(screen.getByText("failed: The source has no such file.")).toBeTruthy();
+  expect(screen.getByRole("button", { name: "Retry film.bin" })).toBeTruthy();
+});
+
+test("shows a refused cancel", async () => {
+  vi.stubGlobal("fetch", async () => Response.json({ code: "CONFLICT", message: "The task has ended already." }, { status: 409 }));
+  renderDownload({});
+  await act(async () => void fireEvent.click(screen.getByRole("button", { name: "Cancel film.bin" })));
+  expect(screen.getByText(/ended already/)).toBeTruthy();
+});
+
+describe("hash dialog", () => {
+  const hash = `blake3:${"ab".repeat(32)}`;
+
+  const made = { id: "a", name: "found.png", asset_hash: hash, tags: ["input"], created_at: new Date().toISOString() };
+  const cut = () => Response.json({ code: "UPSTREAM_UNREACHABLE", message: "cut" }, { status: 502 });
+  const answersAnother = () => Response.json({ asset: null, isUnclear: true });
+
+  /** `listed`: the newest assets after the answer. */
+  async function offer(listed: unknown, answer = cut) {
+    const sent: string[] = [];
+    vi.stubGlobal("fetch", async (path: string, init: RequestInit = {}) => {
+      sent.push(`${init.method ?? "GET"} ${path.split("?")[0]}`);
+      if (init.method === "POST") return answer();
+      return listed === undefined
+        ? Response.json({ code: "UPSTREAM_ERROR", message: "" }, { status: 502 })
+        : Response.json({ assets: listed });
+    });
+    renderInApp(<HashDialog connection="c" onClose={() => undefined} />);
+    fireEvent.change(screen.getByLabelText("Hash of the content"), { target: { value: hash } });
+    fireEvent.change(screen.getByLabelText(/^Tags/), { target: { value: "input" } });
+    await act(async () => void fireEvent.click(screen.getByRole("button", { name: "Add" })));
+    return sent;
+  }
+  const once = ["POST /api/console/known-content", "GET /api/assets"];
+
+  it("looks up an asset after a lost answer and shows it as created", async () => {
+    expect(await offer([made])).toEqual(once);
+    expect(screen.getByRole("link", { name: "Open found.png" })).toBeDefined();
+    expect(screen.queryByText(/The service cannot be reached/)).toBeNull();
+  });
+
+  it("shows it as not created, or unsure when unknown", async () => {
+    expect(await offer([{ id: "b", name: "other.png", asset_hash: `blake3:${"cd".repeat(32)}` }])).toEqual(once);
+    expect(screen.getByText("No asset was created.")).toBeDefined();
+    const older = { ...made, created_at: "2026-01-01T00:00:00Z" };
+    for (const listed of [[{ id: "b", name: "other.png" }], [older], [{ ...made, tags: ["output"] }], undefined]) {
+      cleanup();
+      expect(await offer(listed)).toEqual(once);
+      expect(screen.getByText(/^Lightdesk could not confirm that the asset was created/)).toBeDefined();
+    }
+  });
+
+  it("looks up an answer with another hash and never trusts it", async () => {
+    expect(await offer([made], answersAnother)).toEqual(once);
+    expect(screen.getByRole("link", { name: "Open found.png" })).toBeDefined();
+    cleanup();
+    expect(await offer([{ id: "b", name: "other.png" }], answersAnother)).toEqual(once);
+    expect(screen.getByText(/^Lightdesk could not confirm that the asset was created/)).toBeDefined();
+    expect(screen.queryByText(/has no content with this hash/)).toBeNull();
+  });
+});
+
+const noop = () => undefined;
+const errorResponse = (status: number, code: string, message: string) => Response.json({ code, message, request_id: "r" }, { status });
+
+test("offers a retry for an unresponsive source but not for a forbidden one", async () => {
+  const answers = [
+    () => errorResponse(422, "UNPROCESSABLE", "The source gave no answer."),
+    () => errorResponse(400, "UNSUPPORTED_SOURCE", "This service downloads only from huggingface.co."),
+    () => Response.json({ content_length: 3_000_000, filename: "film.bin" }),
+  ];
+  vi.stubGlobal("fetch", async () => answers.shift()?.());
+  const text = "https://slow.example/film.bin\nhttps://example.com/x";
+  renderInApp(<UrlDialog text={text} onText={noop} onStarted={noop} onClose={noop} />);
+  await screen.findByText(/huggingface\.co\.$/);
+  const checkAgainButtons = screen.getAllByRole("button", { name: /^Check again/ });
+  expect(checkAgainButtons.map((button) => button.getAttribute("aria-label"))).toEqual(["Check again: https://slow.example/film.bin"]);
+  expect(screen.getByRole<HTMLButtonElement>("button", { name: "Download" }).disabled).toBe(true);
+  for (const button of checkAgainButtons) fireEvent.click(button);
+  await screen.findByText("3 MB");
+  await waitFor(() => expect(screen.getByRole<HTMLButtonElement>("button", { name: "Download 1 file" }).disabled).toBe(false));
+});
+
+const stored = (key: number, more: Partial<UploadItem> = {}): UploadItem => ({
+  key,
+  id: `${key}`,
+  file: new File(["x"], `${key}.png`),
+  assetFields: { name: "", tags: [], metadata: {} },
+  mayBeThere: false,
+  status: { kind: "done", asset: { id: `${key}` }, sentBytes: 1, check: { kind: "verified" } },
+  ...more,
+});
+const nothing = () => undefined;
+const downloads = {
+  list: { tasks: [], underWay: 0 },
+  atMs: 0,
+  failure: undefined,
+  refresh: async () => undefined,
+  act: async () => undefined,
+  busy: new Set<string>(),
+  failures: new Map(),
+};
+function show(items: UploadItem[]) {
+  const handlers = { onView: nothing, onFold: nothing, onDetails: nothing, onDescribeAll: nothing, onClose: nothing };
+  const place = { canAdd: true, view: "uploads", isFolded: false } as const;
+  renderInApp(<UploadTray queue={{ items, isPaused: false }} downloads={downloads} {...place} {...handlers} />);
+}
+const rows = () => screen.getAllByRole("listitem").map((row) => row.textContent?.match(/\d\.png/)?.[0]);
+
+test("pictures that cannot be read are found by the name under which they are counted", () => {
+  show(Array.from({ length: 8 }, (_, at) => stored(at, at % 4 === 0 ? { isNoPicture: true } : {})));
+  expect(screen.getByRole("status").textContent).toContain("2 unreadable pictures");
+  fireEvent.click(screen.getByRole("button", { name: "Unreadable pictures 2" }));
+  expect(rows()).toEqual(["0.png", "4.png"]);
+  cleanup();
+  show(Array.from({ length: 8 }, (_, at) => stored(at)));
+  expect(screen.queryByRole("button", { name: /^Unreadable/ })).toBeNull();
+});
