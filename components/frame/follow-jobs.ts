@@ -1,6 +1,7 @@
 // Follows the jobs and app runs that this page submits, until they end.
 
 import { callApi, onAnswer } from "@/lib/browser/api";
+import { liveState } from "@/lib/browser/live/live-state";
 import { watchPath } from "@/lib/browser/live/use-live";
 import { withQuery } from "@/lib/browser/urls";
 import { type AppRun } from "@/lib/contract/apps/app";
@@ -71,9 +72,11 @@ export function followJobs({ jobs = [], currentConnection, onSubmitted, onEnded,
   }
   async function lookAtAll(): Promise<void> {
     const unended = new Set<string>();
+    // Without a stream, the lists of a hidden tab are not updated.
+    const isCurrent = document.visibilityState === "visible" || liveState.getState().isLive;
     for (const job of [...open.values()]) {
       const path = listPath(job);
-      const { ids, isCut } = lists.get(path)?.openJobs ?? unknownList;
+      const { ids, isCut } = (isCurrent && lists.get(path)?.openJobs) || unknownList;
       if (ids.has(job.id) || Date.now() - job.atMs < SETTLED_MS || (isCut && unended.has(path))) continue;
       const state = await readEnd(job);
       if (state === undefined) unended.add(path);

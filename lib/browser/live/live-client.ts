@@ -281,7 +281,7 @@ export function createLiveTab({ locks, channel, name, request, times }: Environm
 }
 
 /** For the titles of hidden tabs, and the end of the session. */
-const hiddenTopics: readonly (string | undefined)[] = ["counts", "queue", "session"];
+const hiddenTopics: readonly (string | undefined)[] = ["counts", "queue", "batches", "session"];
 const isForHidden = (topic: string) => hiddenTopics.includes(readTopic(topic)?.name);
 
 function changedId({ event, data }: RowChange): string | undefined {

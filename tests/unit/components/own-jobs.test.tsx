@@ -5,6 +5,7 @@ import { ConnectionProvider } from "@/components/frame/connection/connection-con
 import { noticeChoice, OwnJobs } from "@/components/frame/own-jobs";
 import { Toasts } from "@/components/ui/toasts";
 import { announceAnswer } from "@/lib/browser/api";
+import { liveState } from "@/lib/browser/live/live-state";
 import { liveCode } from "@/lib/browser/live/use-live";
 import { type JobListItem } from "@/lib/contract/schemas/job";
 import { AtPage } from "@/tests/support/at-page";
@@ -21,6 +22,7 @@ let visibility: DocumentVisibilityState;
 
 beforeEach(() => {
   vi.useFakeTimers();
+  liveState.setState({ isLive: true });
   [running, runs, ended, notices, visibility, queueTotal] = [[], [], {}, [], "visible", undefined];
   sessionStorage.clear();
   localStorage.clear();
@@ -43,6 +45,7 @@ beforeEach(() => {
 });
 afterEach(() => {
   cleanup();
+  liveState.setState({ isLive: false });
   vi.useRealTimers();
   vi.unstubAllGlobals();
 });

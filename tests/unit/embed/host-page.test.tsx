@@ -5,8 +5,9 @@ import { startRenewal, useHostJobs } from "@/components/embed/host-bridge";
 import { StartScreen } from "@/components/embed/start-screen";
 import { ConnectionProvider } from "@/components/frame/connection/connection-context";
 import { ReadOnlyNotice } from "@/components/frame/read-only-notice";
-import { announceAnswer } from "@/lib/browser/api";
+import { announceAnswer, callApi } from "@/lib/browser/api";
 import { type HostMessage, onHostMessage, tellHost } from "@/lib/browser/embed/host-page";
+import { type LiveMessage } from "@/lib/browser/live/live-client";
 import { liveCode } from "@/lib/browser/live/use-live";
 import { renderInApp } from "../components/render";
 
@@ -186,17 +187,29 @@ describe("host jobs", () => {
   it.each(["visible", "hidden"] as const)("reports the ends of many jobs of a %s page by one topic", async (visibility) => {
     vi.spyOn(document, "visibilityState", "get").mockReturnValue(visibility);
     const watched: string[] = [];
-    vi.spyOn(liveCode, "load").mockResolvedValue({
-      watchLive: (path) => {
-        watched.push(path);
-        return () => undefined;
-      },
-      restartLive: () => undefined,
-    });
-    vi.stubGlobal("fetch", async () => Response.json({ status: "completed" }));
+    let sendList = async (): Promise<void> => undefined;
+    function watchLive<Answer>(path: string, receive: (message: LiveMessage<Answer>) => void): () => void {
+      watched.push(path);
+      sendList = async () => {
+        const list = await callApi<Answer>(path);
+        if (list.ok) receive({ answer: list.value });
+      };
+      return () => undefined;
+    }
+    vi.spyOn(liveCode, "load").mockResolvedValue({ watchLive, restartLive: () => undefined });
+    // Without a stream, a hidden page receives no newer list.
+    const running =
+      visibility === "hidden" ? Array.from({ length: 50 }, (_, index) => ({ id: `job-${index}`, status: "in_progress" })) : [];
+    vi.stubGlobal("fetch", async (address: string) =>
+      Response.json(
+        address.startsWith("/api/console/queue") ? { running, pending: [], source: "queue", canStop: true } : { status: "completed" },
+      ),
+    );
     render(page("one"));
     for (let index = 0; index < 50; index += 1)
       announceAnswer({ path: "/api/prompt", method: "POST", status: 200, value: { prompt_id: `job-${index}` } });
+    await vi.advanceTimersByTimeAsync(0);
+    await sendList();
     await vi.advanceTimersByTimeAsync(4000);
     expect(around.postMessage.mock.calls.filter(([{ type }]) => type === "job-ended")).toHaveLength(50);
     expect(watched).toEqual(["/api/console/queue?connection=one"]);
