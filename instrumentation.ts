@@ -7,7 +7,7 @@ export async function register(): Promise<void> {
     const { visitorRules } = await import("@/lib/server/bff/visitor-rules");
     try {
       composition();
-      Object.assign(getProcessState(), { admitListener, maySeeReasons, visitorRules });
+      Object.assign(getProcessState(), { admitListener, maySeeReasons, visitorRules, directReads: new Map() });
     } catch (error) {
       // The launcher says it in one sentence; thrown here, Next would print it three times with stacks.
       getProcessState().startFailure = error;

@@ -131,7 +131,8 @@ async function main(): Promise<void> {
     else if (isForVisitors(url)) {
       if (await gate.answerVisitor(request, response)) return;
     } else if (!(await gate.admitCall(request, response))) return;
-    await render(request, response);
+    const read = request.method === "GET" ? getProcessState().directReads?.get(url.split("?", 1)[0] ?? "") : undefined;
+    await (read ?? render)(request, response);
   };
 
   process.stdout.write(`Lightdesk: ${consoleUrl(env)}\n`);

@@ -2,7 +2,7 @@
 // Has no other imports, so that the launcher can look without loading a database, a service or a framework a second time.
 
 import "server-only";
-import { type IncomingMessage } from "node:http";
+import { type IncomingMessage, type ServerResponse } from "node:http";
 import { sleep } from "@/lib/shared/async";
 import { type FeedAdmission, type VisitorRules } from "@/lib/shared/http-types";
 import { type Composition } from "./composition-type";
@@ -18,6 +18,8 @@ type ProcessState = {
   maySeeReasons?: (request: IncomingMessage) => Promise<boolean>;
   /** For clients without a session. */
   visitorRules?: VisitorRules;
+  /** By address: lists that the launcher answers without Next. */
+  directReads?: Map<string, (request: IncomingMessage, response: ServerResponse) => Promise<void>>;
 };
 
 export function getProcessState(): ProcessState {

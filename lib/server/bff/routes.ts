@@ -16,6 +16,7 @@ import { clientAddress, takeAttempt } from "../limits/attempt-limit";
 import { runOperation } from "../operations/run-operation";
 import { connectionIn, MAX_VISITOR_BODY_BYTES, readJson } from "../requests/read-request";
 import { jsonAnswer } from "../requests/responses";
+import { registerRead } from "./direct-reads";
 import { type Guard, guarded, type Handler, toActor, unguarded } from "./guard";
 
 type Run<A, B> = (context: A, body: B) => Promise<Result<Response, Failure>>;
@@ -119,9 +120,11 @@ type Options = { readParams?: (context: AuthedContext) => Result<Values, Failure
 
 export function bffRoute(operation: Operation, options: Options = {}): Handler {
   const guard = { action: operation.name, role: operation.role, connection: true };
-  return guarded(guard, (context) =>
+  const handle = guarded(guard, (context) =>
     runOperation(operation, context, options.readParams?.(context) ?? readPathParams(operation, context.params)),
   );
+  registerRead(operation, handle);
+  return handle;
 }
 
 export function optionalRoute(operation: Operation): Handler {

@@ -61,7 +61,8 @@ export function unreadableHeaders(count: number): Headers {
 }
 
 function inText(json: string, status: number, headers: Headers): Response {
-  return inJson(json, Buffer.byteLength(json), status, headers);
+  const body = new TextEncoder().encode(json);
+  return inJson(body, body.byteLength, status, headers);
 }
 
 /**
@@ -71,7 +72,16 @@ function inText(json: string, status: number, headers: Headers): Response {
 function inJson(body: BodyInit, length: number, status: number, headers: Headers): Response {
   headers.set("content-type", "application/json");
   headers.set("content-length", String(length));
-  return new Response(body, { status: status === 204 || status === 205 ? 200 : status, headers });
+  const response = new Response(body, { status: status === 204 || status === 205 ? 200 : status, headers });
+  if (body instanceof Uint8Array) knownBodies.set(response, body);
+  return response;
+}
+
+const knownBodies = new WeakMap<Response, Uint8Array>();
+
+/** The body of an answer that was written in one piece, without reading its stream. */
+export function knownBody(response: Response): Uint8Array | undefined {
+  return knownBodies.get(response);
 }
 
 export function emptyAnswer(status = 204): Response {

@@ -1,0 +1,93 @@
+// Lists that the launcher answers without Next have the answers of their routes.
+import { createServer, get, type IncomingMessage } from "node:http";
+import { type AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
+import { createGunzip } from "node:zlib";
+import { beforeAll, expect, it } from "vitest";
+import { RAW_PARAMETER } from "@/lib/contract/console";
+import { getProcessState } from "@/lib/server/running";
+import { closeAfterwards } from "@/tests/support/close-afterwards";
+import { createHarness, HOST } from "@/tests/support/harness";
+import { startLittleServer } from "@/tests/support/servers";
+
+const reads: NonNullable<ReturnType<typeof getProcessState>["directReads"]> = new Map();
+getProcessState().directReads = reads;
+const harness = await createHarness();
+closeAfterwards(async () => void delete getProcessState().directReads);
+
+let port: number;
+beforeAll(async () => {
+  const prompt = { "1": { class_type: "EmptyImage", inputs: { width: 8, height: 8, batch_size: 1, color: 0 } } };
+  const save = { "2": { class_type: "SaveImage", inputs: { images: ["1", 0], filename_prefix: "direct" } } };
+  for (let count = 0; count < 5; count += 1) {
+    const submitted = await harness.request("/api/prompt", { as: "operator", method: "POST", json: { prompt: { ...prompt, ...save } } });
+    expect(submitted.status).toBe(200);
+  }
+  // Loads the routes, as Next does with the first request.
+  for (const path of ["/api/jobs", "/api/queue", "/api/assets"]) await harness.request(path, { as: "viewer" });
+  const server = createServer((request, response) => void reads.get(request.url?.split("?")[0] ?? "")?.(request, response));
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port: number }: AddressInfo = Object(server.address());
+  port = number;
+  closeAfterwards(async () => {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  });
+});
+
+function read(path: string, headers: Record<string, string> = {}): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => get({ port, path, headers: { host: HOST, ...headers } }, resolve).on("error", reject));
+}
+const asViewer = () => ({ cookie: harness.cookieOf("viewer") });
+
+it.each(["/api/jobs?limit=2", "/api/jobs?limit=x", "/api/queue", "/api/assets", "/api/jobs"])("answers %s like its route", async (path) => {
+  const credentials: Record<string, string>[] = [asViewer(), { "x-api-key": "lde_wrong" }, {}];
+  for (const headers of credentials) {
+    const route = await harness.request(path, { cookie: "", headers });
+    const direct = await read(path, headers);
+    expect(direct.statusCode).toBe(route.status);
+    for (const [name, value] of route.headers)
+      if (!["x-request-id", "retry-after"].includes(name)) expect([name, direct.headers[name]]).toEqual([name, value]);
+    const withoutId = (json: string) => json.replace(/"request_id":"[^"]+"/, "");
+    expect(withoutId(await text(direct))).toBe(withoutId(await route.text()));
+  }
+});
+
+it("compresses long answers for clients that accept it", async () => {
+  const plain = await text(await read("/api/jobs", asViewer()));
+  const packed = await read("/api/jobs", { ...asViewer(), "accept-encoding": "br, gzip" });
+  expect(packed.headers).toMatchObject({ "content-encoding": "gzip", vary: "accept-encoding" });
+  expect(JSON.parse(await text(packed.pipe(createGunzip())))).toEqual(JSON.parse(plain));
+  const unpacked = await read("/api/jobs", { ...asViewer(), "accept-encoding": "gzip;q=0" });
+  expect(unpacked.headers["content-encoding"]).toBeUndefined();
+  unpacked.resume();
+});
+
+it("sends an answer in parts while a service sends it", async () => {
+  const body = JSON.stringify({ jobs: [], pagination: {}, filler: "x".repeat(100_000) });
+  const server = await startLittleServer(
+    (_request, response) => void response.writeHead(200, { "content-type": "application/json" }).end(body),
+  );
+  const connection = await harness.connect(server.url, "comfyui-0123456789abcdef0123456789abcdef");
+  const answer = await read(`/api/jobs?connection=${connection}&${RAW_PARAMETER}=1`, { cookie: harness.cookieOf("owner") });
+  expect(answer.headers["content-disposition"]).toContain("attachment");
+  expect(await text(answer)).toBe(body);
+});
+
+it("ends the call of a service when its client leaves", async () => {
+  let begun = (): void => undefined;
+  const isCalled = new Promise<void>((resolve) => (begun = resolve));
+  const isEnded = new Promise<void>((resolve) => {
+    void startLittleServer((_request, response) => {
+      begun();
+      response.once("close", resolve);
+    }).then(async (server) => {
+      const connection = await harness.connect(server.url, "comfyui-0123456789abcdef0123456789abcdef");
+      const request = get({ port, path: `/api/jobs?connection=${connection}`, headers: { host: HOST, cookie: harness.cookieOf("owner") } });
+      request.on("error", () => undefined);
+      await isCalled;
+      request.destroy();
+    });
+  });
+  await isEnded;
+});
