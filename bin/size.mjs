@@ -48,7 +48,7 @@ const calls = [...allSources]
   .map(([path, text]) => ({ path, count: text.match(/(?<!function )\bcomposition\(\)/g)?.length ?? 0 }))
   .filter(({ count }) => count > 0);
 const production = calls.filter(({ path }) => !path.startsWith("tests/"));
-const total = (found) => found.reduce((sum, { count }) => sum + count, 0);
+const total = (rows) => rows.reduce((sum, { count }) => sum + count, 0);
 
 // lib/server/bff and lib/server/queries are the top layer of lib/server. Other folders must not import them.
 const upwards = [...files]

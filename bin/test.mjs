@@ -121,10 +121,10 @@ async function runOne({ name, command: [file, ...args], env, givesWay, read }, b
   // Checks use the build without a base path.
   const settings = { ...process.env, LIGHTDESK_BASE_PATH: "", ...env, NEXT_TELEMETRY_DISABLED: "1", FORCE_COLOR: "0" };
   const { code, output } = await run(file, args, { env: settings, givesWay });
-  const { passed, failed, failures: own, unchecked: left } = read?.(code) ?? readByItself(code);
+  const { passed, failed, failures: own, unchecked: skippedChecks } = read?.(code) ?? readByItself(code);
   totals.passed += passed;
   totals.failed += failed;
-  unchecked.push(...left);
+  unchecked.push(...skippedChecks);
   if (failed > 0) failures.push(...(own.length > 0 ? own : [failureOf(name, output)]));
   if (failed > 0) process.stdout.write(`\n--- ${name} ---\n${output.trimEnd()}\n--- end of ${name} ---\n\n`);
   process.stdout.write(

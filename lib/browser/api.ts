@@ -17,9 +17,9 @@ export async function callApi<T>(path: `/${string}`, init: CallInit = {}): Promi
 
 async function callOnce<T>(path: `/${string}`, init: CallInit): Promise<Result<T, ApiFailure>> {
   const { json, headers, ...rest } = init;
-  const sent = new Headers(headers);
-  sent.set("accept", "application/json");
-  if (json !== undefined) sent.set("content-type", "application/json");
+  const requestHeaders = new Headers(headers);
+  requestHeaders.set("accept", "application/json");
+  if (json !== undefined) requestHeaders.set("content-type", "application/json");
   const startedMs = Date.now();
   try {
     // Begun with the first request, and not awaited before it: a page that is left still sends what it holds.
@@ -28,7 +28,7 @@ async function callOnce<T>(path: `/${string}`, init: CallInit): Promise<Result<T
     const response = await fetch(apiPath(path), {
       credentials: "same-origin",
       ...rest,
-      headers: sent,
+      headers: requestHeaders,
       ...(json !== undefined && { body: writeExactJson(json) }),
     });
     const [body, { readAnswer }] = await Promise.all([response.text(), reader]);

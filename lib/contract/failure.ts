@@ -61,16 +61,16 @@ type AnswerHead = { status: number; headers?: { get(name: string): string | null
 export function parseFailure(head: AnswerHead, body: string, nowMs = Date.now()): Failure {
   const retryAfterMs = parseRetryAfter(head.headers?.get("retry-after") ?? null, nowMs);
   const parsed = parseJson(body);
-  const match = isObject(parsed) ? fromObject(parsed) : { message: shortText(parsed === undefined ? body : parsed) };
+  const fields = isObject(parsed) ? fromObject(parsed) : { message: shortText(parsed === undefined ? body : parsed) };
   return {
-    code: match.code ?? codeOfStatus(head.status),
-    message: cutText(match.message ?? messageOfStatus(head.status), MAX_MESSAGE),
+    code: fields.code ?? codeOfStatus(head.status),
+    message: cutText(fields.message ?? messageOfStatus(head.status), MAX_MESSAGE),
     status: head.status,
-    ...(match.details !== undefined && { details: match.details }),
-    ...(match.nodeErrors && { nodeErrors: match.nodeErrors }),
-    ...(match.promptError && { promptError: match.promptError }),
+    ...(fields.details !== undefined && { details: fields.details }),
+    ...(fields.nodeErrors && { nodeErrors: fields.nodeErrors }),
+    ...(fields.promptError && { promptError: fields.promptError }),
     ...(retryAfterMs !== undefined && { retryAfterMs }),
-    ...(match.requestId !== undefined && { requestId: match.requestId }),
+    ...(fields.requestId !== undefined && { requestId: fields.requestId }),
   };
 }
 

@@ -56,10 +56,10 @@ export function readTopic(topic: string): { name: TopicName; id?: string; query:
 }
 
 export function topicPath(topic: string): `/${string}` | undefined {
-  const read = readTopic(topic);
-  if (!read) return undefined;
-  const path = topicPaths[read.name].replace("{id}", () => encodeURIComponent(read.id ?? ""));
-  return `/${path.slice(1)}${read.query && `?${read.query}`}`;
+  const parsedTopic = readTopic(topic);
+  if (!parsedTopic) return undefined;
+  const path = topicPaths[parsedTopic.name].replace("{id}", () => encodeURIComponent(parsedTopic.id ?? ""));
+  return `/${path.slice(1)}${parsedTopic.query && `?${parsedTopic.query}`}`;
 }
 
 const patterns = names.map((name) => [name, new RegExp(`^${topicPaths[name].replace("{id}", "([^/]+)")}$`)] as const);

@@ -62,7 +62,8 @@ export function operatorRoutes({
     const path = request.url?.split(/[?#]/)[0];
     const operatorPath = operatorPaths.find((operatorPath) => operatorPath === path);
     if (!operatorPath) return false;
-    const send = (match: Answer | Refused) => ("code" in match ? refuse(request, response, match) : write(request, response, match));
+    const send = (outcome: Answer | Refused) =>
+      "code" in outcome ? refuse(request, response, outcome) : write(request, response, outcome);
     if (request.method !== "GET" && request.method !== "HEAD") send(wrongMethod);
     else
       turn()

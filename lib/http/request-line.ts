@@ -50,12 +50,12 @@ export function createEmbedPaths(): { answerAt<T>(request: IncomingMessage, answ
   return {
     answerAt(request, answer) {
       delete request.headers[EMBED_PATH_HEADER];
-      const match = embedAddressAt(request.url ?? "");
-      if (!match) return answer();
-      request.headers[EMBED_PATH_HEADER] = match.path;
+      const embedAddress = embedAddressAt(request.url ?? "");
+      if (!embedAddress) return answer();
+      request.headers[EMBED_PATH_HEADER] = embedAddress.path;
       // Not left to Next's own proxy, which cuts off the body of an upload. For pages it rewrites the address (proxy.ts).
-      if (/^\/(api|samples)(?=[/?]|$)/.test(match.rest)) request.url = match.rest;
-      return paths.run(match.path, answer);
+      if (/^\/(api|samples)(?=[/?]|$)/.test(embedAddress.rest)) request.url = embedAddress.rest;
+      return paths.run(embedAddress.path, answer);
     },
   };
 }
@@ -71,8 +71,8 @@ export function routeAddress(address: string): string {
 
 /** The base path is removed already: later in an address, the same text may be the name of a file. */
 function embedAddressAt(address: string): ReturnType<typeof embedAddressOf> {
-  const match = embedAddressOf(address);
-  return match && address.startsWith(match.path) ? match : undefined;
+  const embedAddress = embedAddressOf(address);
+  return embedAddress && address.startsWith(embedAddress.path) ? embedAddress : undefined;
 }
 
 export type RequestRules = {

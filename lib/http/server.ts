@@ -52,8 +52,8 @@ function boundConnections(server: Server, bounds: ConnectionBounds) {
     socket.once("close", () => {
       open.delete(socket);
       waitingOn.delete(socket);
-      const left = (ofNetwork.get(network) ?? 1) - 1;
-      if (left > 0) ofNetwork.set(network, left);
+      const remaining = (ofNetwork.get(network) ?? 1) - 1;
+      if (remaining > 0) ofNetwork.set(network, remaining);
       else ofNetwork.delete(network);
     });
   });

@@ -139,7 +139,7 @@ export function createVisitorGate({ rules, render, limit, now = Date.now }: Opti
     const page = renderInTurn(async () => sharePage(await renderPage(render, url, headers)));
     pages.set(name, { at: now(), page });
     const forget = () => void (pages.get(name)?.page === page && pages.delete(name));
-    page.then((found) => found ?? forget(), forget);
+    page.then((loadedPage) => loadedPage ?? forget(), forget);
     return page;
   }
 

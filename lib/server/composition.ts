@@ -151,7 +151,7 @@ function compose({ env, now = Date.now, logDestination, upstreamLimits }: Compos
     });
     jobIndex.sweep();
     const { createService } = await import("@/lib/service/index");
-    const made = createService({
+    const embeddedService = createService({
       ...env.service,
       // A redirect would only lead back to this process, which would have to fetch the file itself.
       presignedSeconds: undefined,
@@ -161,8 +161,8 @@ function compose({ env, now = Date.now, logDestination, upstreamLimits }: Compos
       now,
       log,
     });
-    await made.start();
-    service = made;
+    await embeddedService.start();
+    service = embeddedService;
     if (!(await store.members.hasOwner())) {
       setUpToken = randomBytes(32).toString("base64url");
       // Several consoles that start on one database each print a link, so earlier links are kept for a while.

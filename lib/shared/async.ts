@@ -42,12 +42,12 @@ export function withTimeout<T, L>(work: Promise<T>, ms: number, onTimeout: () =>
 }
 
 /** One run at a time; calls during a run share one more run after it, even if the first fails. */
-export function coalesce(act: () => Promise<unknown>): () => Promise<void> {
+export function coalesce(work: () => Promise<unknown>): () => Promise<void> {
   let running: Promise<void> | undefined;
   let next: Promise<void> | undefined;
   async function run(): Promise<void> {
     try {
-      await act();
+      await work();
     } finally {
       running = undefined;
     }

@@ -63,24 +63,24 @@ export async function createMetrics(): Promise<Metrics> {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
-  const made = {
+  const created = {
     counters: new Map<string, InstanceType<typeof Counter>>(),
     histograms: new Map<string, InstanceType<typeof Histogram>>(),
   };
   const once = <T>(instruments: Map<string, T>, name: string, make: () => T): T => {
-    const match = instruments.get(name) ?? make();
-    instruments.set(name, match);
-    return match;
+    const instrument = instruments.get(name) ?? make();
+    instruments.set(name, instrument);
+    return instrument;
   };
 
   return {
     count(name, labels) {
       const { help, labels: labelNames } = counters[name];
-      once(made.counters, name, () => new Counter({ name, help, labelNames, registers })).inc(labels);
+      once(created.counters, name, () => new Counter({ name, help, labelNames, registers })).inc(labels);
     },
     observe(name, labels, seconds) {
       const { help, labels: labelNames, buckets } = histograms[name];
-      once(made.histograms, name, () => new Histogram({ name, help, labelNames, buckets: [...buckets], registers })).observe(
+      once(created.histograms, name, () => new Histogram({ name, help, labelNames, buckets: [...buckets], registers })).observe(
         labels,
         seconds,
       );

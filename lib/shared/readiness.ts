@@ -25,8 +25,8 @@ export function createReadiness(parts: Readonly<Record<string, Look>>, now: () =
 async function stateOf(part: string, look: Look): Promise<PartState> {
   const late = () => notReady(`No answer within ${PATIENCE_MS / 1000} s.`);
   try {
-    const match = await withTimeout(Promise.resolve().then(look), PATIENCE_MS, late);
-    return { part, ready: true, ...match };
+    const result = await withTimeout(Promise.resolve().then(look), PATIENCE_MS, late);
+    return { part, ready: true, ...result };
   } catch {
     return { part, ...notReady("It failed. See the log.") };
   }

@@ -54,11 +54,11 @@ export type BatchOutcome<Entry> = { entries: Entry[]; isOver?: boolean };
 export async function inBatches<Item extends { id: string }, Entry extends { id: string }>(
   items: readonly Item[],
   size: number,
-  act: (batch: readonly Item[]) => Promise<BatchOutcome<Entry>>,
+  runBatch: (batch: readonly Item[]) => Promise<BatchOutcome<Entry>>,
   work: Work,
 ): Promise<(Entry | { id: string; outcome: "notDone" })[]> {
   const batches = Array.from({ length: Math.ceil(items.length / size) }, (_, index) => items.slice(index * size, (index + 1) * size));
-  if (work.isLeaving) return (await Promise.all(batches.map(act))).flatMap(({ entries }) => entries);
+  if (work.isLeaving) return (await Promise.all(batches.map(runBatch))).flatMap(({ entries }) => entries);
   const entries: (Entry | { id: string; outcome: "notDone" })[] = [];
   let isOver = false;
   for (const batch of batches) {
@@ -66,7 +66,7 @@ export async function inBatches<Item extends { id: string }, Entry extends { id:
       entries.push(...batch.map(({ id }) => ({ id, outcome: "notDone" as const })));
       continue;
     }
-    const outcome = await act(batch);
+    const outcome = await runBatch(batch);
     entries.push(...outcome.entries);
     isOver = outcome.isOver ?? false;
     work.onDone(batch.length);
@@ -83,19 +83,22 @@ export async function walkPages<Answer, Item extends { id: string }>(
   { pathAt, read, maxItems }: List<Answer, Item>,
   work: Work,
 ): Promise<Result<Walked<Item>, ApiFailure>> {
-  const match = new Map<string, Item>();
+  const itemsById = new Map<string, Item>();
   let isOver = false;
-  for (let offset = 0; !isOver && match.size < maxItems && !work.signal.aborted;) {
+  for (let offset = 0; !isOver && itemsById.size < maxItems && !work.signal.aborted;) {
     const result = await callPatiently<Answer>(pathAt(offset), { cache: "no-store" }, work);
     if (!result.ok) return failed(result.failure);
     const { items, rows, total, hasMore } = read(result.value);
-    const before = match.size;
-    for (const item of items) match.set(item.id, item);
-    work.onDone(match.size - before);
+    const before = itemsById.size;
+    for (const item of items) itemsById.set(item.id, item);
+    work.onDone(itemsById.size - before);
     offset += rows;
-    isOver = match.size === before || (hasMore === undefined ? offset >= (total ?? Number.POSITIVE_INFINITY) : !hasMore);
+    isOver = itemsById.size === before || (hasMore === undefined ? offset >= (total ?? Number.POSITIVE_INFINITY) : !hasMore);
   }
-  return ok({ items: [...match.values()].slice(0, maxItems), isCut: match.size > maxItems || (!isOver && match.size === maxItems) });
+  return ok({
+    items: [...itemsById.values()].slice(0, maxItems),
+    isCut: itemsById.size > maxItems || (!isOver && itemsById.size === maxItems),
+  });
 }
 
 export type Cleared<T> = { kind: "answered"; answer: T } | { kind: "lost"; left: number };

@@ -52,30 +52,32 @@ export type Found = {
 };
 
 export function nothingFound(): Found {
-  const match: Found = {
-    isDone: () => match.prompt !== undefined && match.workflow !== undefined,
+  const collector: Found = {
+    isDone: () => collector.prompt !== undefined && collector.workflow !== undefined,
     wants: (name) => {
       const key = name.toLowerCase();
       return (
-        textKeys.has(key) && !(key === "prompt" && match.prompt !== undefined) && !(key === "workflow" && match.workflow !== undefined)
+        textKeys.has(key) &&
+        !(key === "prompt" && collector.prompt !== undefined) &&
+        !(key === "workflow" && collector.workflow !== undefined)
       );
     },
     add: (name, text) => {
       const key = name.toLowerCase();
-      if (key === "comment") addObject(match, parseJson(text));
-      else if (key === "prompt") match.prompt ??= text;
-      else if (key === "workflow") match.workflow ??= text;
+      if (key === "comment") addObject(collector, parseJson(text));
+      else if (key === "prompt") collector.prompt ??= text;
+      else if (key === "workflow") collector.workflow ??= text;
     },
   };
-  return match;
+  return collector;
 }
 
-export function addObject(match: Found, value: unknown): void {
+export function addObject(collector: Found, value: unknown): void {
   if (!isObject(value)) return;
   for (const name of ["prompt", "workflow"]) {
     const item = own(value, name);
-    if (typeof item === "string") match.add(name, item);
-    else if (isObject(item)) match.add(name, writeExactJson(item));
+    if (typeof item === "string") collector.add(name, item);
+    else if (isObject(item)) collector.add(name, writeExactJson(item));
   }
 }
 

@@ -10,7 +10,7 @@ import { heifTexts, jpegTexts, pngTexts, webpTexts } from "./pictures";
 export type Carried =
   { kind: "workflow"; text: string } | { kind: "none"; isPicture: boolean } | { kind: "damaged" | "too_much" } | { kind: "unknown" };
 
-type Kind = { isPicture?: true; starts: (head: string) => boolean; read: (bytes: Bytes, match: Found) => Promise<void> };
+type Kind = { isPicture?: true; starts: (head: string) => boolean; read: (bytes: Bytes, texts: Found) => Promise<void> };
 
 const kinds: readonly Kind[] = [
   { isPicture: true, starts: (head) => head.startsWith("\x89PNG\r\n\x1a\n"), read: pngTexts },
@@ -40,16 +40,16 @@ export async function carriedBy(source: ByteSource): Promise<Carried> {
   const head = byteLetters(await source.read(0, Math.min(HEAD, source.size)));
   const kind = kinds.find(({ starts }) => starts(head));
   if (!kind) return { kind: "unknown" };
-  const match = nothingFound();
+  const texts = nothingFound();
   let reason: Unreadable["why"] | undefined;
   try {
-    await kind.read(bytes, match);
+    await kind.read(bytes, texts);
   } catch (cause) {
     if (cause instanceof Unreadable) reason = cause.why;
     else if (cause instanceof RangeError) reason = "damaged";
     else throw cause;
   }
-  const text = workflowText(match);
+  const text = workflowText(texts);
   if (text !== undefined) return { kind: "workflow", text };
   return reason ? { kind: reason } : { kind: "none", isPicture: kind.isPicture === true };
 }
@@ -71,26 +71,26 @@ function isObjectText(text: string): boolean {
 }
 
 /** The first part is JSON; what is not part of the scene is in `asset.extras`. */
-async function glbTexts(bytes: Bytes, match: Found): Promise<void> {
+async function glbTexts(bytes: Bytes, texts: Found): Promise<void> {
   const head = viewOf(await bytes.at(12, 8));
   if (head.getUint32(4) !== 0x4a534f4e) throw new Unreadable("damaged");
   const scene = parseJson(new TextDecoder().decode(await bytes.at(20, head.getUint32(0, true))));
   if (!isObject(scene)) throw new Unreadable("damaged");
-  addObject(match, objectOf(scene.asset)?.extras);
+  addObject(texts, objectOf(scene.asset)?.extras);
 }
 
-async function safetensorsTexts(bytes: Bytes, match: Found): Promise<void> {
+async function safetensorsTexts(bytes: Bytes, texts: Found): Promise<void> {
   const header = parseJson(new TextDecoder().decode(await bytes.at(8, viewOf(await bytes.at(0, 8)).getUint32(0, true))));
   if (!isObject(header)) throw new Unreadable("damaged");
-  addObject(match, header.__metadata__);
+  addObject(texts, header.__metadata__);
 }
 
-async function svgTexts(bytes: Bytes, match: Found): Promise<void> {
+async function svgTexts(bytes: Bytes, texts: Found): Promise<void> {
   const text = new TextDecoder().decode(await bytes.at(0, bytes.size));
   const [start, end] = ["<![CDATA[", "]]>"];
   const from = text.indexOf(start, text.indexOf("<metadata"));
   const to = text.indexOf(end, from);
-  if (from >= 0 && to >= 0) addObject(match, parseJson(text.slice(from + start.length, to)));
+  if (from >= 0 && to >= 0) addObject(texts, parseJson(text.slice(from + start.length, to)));
 }
 
 /** Byte for byte: the decoders' Latin-1 has other letters from 128 to 159. */

@@ -3,8 +3,8 @@ import { type Bytes, type Found, latin1, part, textOf, unpacked, Unreadable, vie
 
 const MAX_KEYWORD = 80;
 
-export async function pngTexts(bytes: Bytes, match: Found): Promise<void> {
-  for (let at = 8; at + 12 <= bytes.size && !match.isDone();) {
+export async function pngTexts(bytes: Bytes, texts: Found): Promise<void> {
+  for (let at = 8; at + 12 <= bytes.size && !texts.isDone();) {
     const head = await bytes.at(at, 8);
     const length = viewOf(head).getUint32(0);
     const type = latin1(head.subarray(4));
@@ -12,7 +12,7 @@ export async function pngTexts(bytes: Bytes, match: Found): Promise<void> {
     if (/^(tEXt|iTXt|zTXt|comf)$/.test(type)) {
       const start = await bytes.at(at + 8, Math.min(length, MAX_KEYWORD));
       const keyword = latin1(start.subarray(0, Math.max(start.indexOf(0), 0)));
-      if (match.wants(keyword)) match.add(keyword, textOf(await pngText(type, await bytes.at(at + 8, length))));
+      if (texts.wants(keyword)) texts.add(keyword, textOf(await pngText(type, await bytes.at(at + 8, length))));
     }
     at += length + 12;
   }
@@ -27,19 +27,19 @@ async function pngText(type: string, content: Uint8Array<ArrayBuffer>): Promise<
   return content[end + 1] === 1 ? unpacked(text) : text;
 }
 
-export async function webpTexts(bytes: Bytes, match: Found): Promise<void> {
+export async function webpTexts(bytes: Bytes, texts: Found): Promise<void> {
   for (let at = 12; at + 8 <= bytes.size;) {
     const head = await bytes.at(at, 8);
     const length = viewOf(head).getUint32(4, true);
-    if (latin1(head.subarray(0, 4)) === "EXIF") return exifTexts(await bytes.at(at + 8, length), match);
+    if (latin1(head.subarray(0, 4)) === "EXIF") return exifTexts(await bytes.at(at + 8, length), texts);
     at += 8 + length + (length % 2);
   }
 }
 
 const EXIF_MARK = "Exif\0\0";
 
-export async function jpegTexts(bytes: Bytes, match: Found): Promise<void> {
-  for (let at = 2; at + 4 <= bytes.size && !match.isDone();) {
+export async function jpegTexts(bytes: Bytes, texts: Found): Promise<void> {
+  for (let at = 2; at + 4 <= bytes.size && !texts.isDone();) {
     const head = viewOf(await bytes.at(at, 4));
     const marker = head.getUint16(0);
     // What follows is the picture itself, or not a JPEG segment at all.
@@ -48,7 +48,7 @@ export async function jpegTexts(bytes: Bytes, match: Found): Promise<void> {
     if (length < 2) throw new Unreadable("damaged");
     if (marker === 0xffe1) {
       const content = await bytes.at(at + 4, length - 2);
-      if (latin1(content.subarray(0, 6)) === EXIF_MARK) exifTexts(content, match);
+      if (latin1(content.subarray(0, 6)) === EXIF_MARK) exifTexts(content, texts);
     }
     at += 2 + length;
   }
@@ -59,7 +59,7 @@ const ENTRY_BYTES = 12;
 const textTypes = new Set([1, 2, 7]);
 
 /** Finds "keyword:JSON" in texts of the main directory, whatever their tags: writers differ in the tag they use for a workflow. */
-function exifTexts(block: Uint8Array<ArrayBuffer>, match: Found): void {
+function exifTexts(block: Uint8Array<ArrayBuffer>, texts: Found): void {
   const tiff = latin1(block.subarray(0, 6)) === EXIF_MARK ? block.subarray(6) : block;
   if (tiff.length < 8) return;
   const view = viewOf(tiff);
@@ -72,14 +72,14 @@ function exifTexts(block: Uint8Array<ArrayBuffer>, match: Found): void {
     if (!textTypes.has(view.getUint16(entry + 2, isLittle)) || length <= 4) continue;
     // Many entries may name the same bytes: only the keyword of each is read.
     const [start = "", keyword = ""] = /^(\w+)\s*:/.exec(latin1(tiff.subarray(from, from + MAX_KEYWORD))) ?? [];
-    if (start === "" || !match.wants(keyword)) continue;
+    if (start === "" || !texts.wants(keyword)) continue;
     let end = from + length;
     while (end > from && end <= tiff.length && tiff[end - 1] === 0) end -= 1;
-    match.add(keyword, textOf(part(tiff, from + start.length, end)));
+    texts.add(keyword, textOf(part(tiff, from + start.length, end)));
   }
 }
 
-export async function heifTexts(bytes: Bytes, match: Found): Promise<void> {
+export async function heifTexts(bytes: Bytes, texts: Found): Promise<void> {
   for await (const { type, from, to, isCut } of boxesOf(bytes, 0, bytes.size)) {
     if (type !== "meta") continue;
     if (isCut) throw new Unreadable("damaged");
@@ -87,10 +87,10 @@ export async function heifTexts(bytes: Bytes, match: Found): Promise<void> {
     const boxes = [...boxesIn(meta, 4, meta.length)];
     const contentOf = (boxType: string) => boxes.flatMap((box) => (box.type === boxType ? [meta.subarray(box.from, box.to)] : []));
     const exif = new Set(contentOf("iinf").flatMap(exifItems));
-    for (const place of contentOf("iloc").flatMap(itemLocations)) {
-      if (!exif.has(place.id) || match.isDone()) continue;
-      const block = await bytes.at(place.from, place.length);
-      exifTexts(part(block, 4 + viewOf(block).getUint32(0), block.length), match);
+    for (const location of contentOf("iloc").flatMap(itemLocations)) {
+      if (!exif.has(location.id) || texts.isDone()) continue;
+      const block = await bytes.at(location.from, location.length);
+      exifTexts(part(block, 4 + viewOf(block).getUint32(0), block.length), texts);
     }
     return;
   }

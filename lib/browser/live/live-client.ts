@@ -95,23 +95,23 @@ export function createLiveTab({ locks, channel, name, request, times }: Environm
   }
 
   function applyEvent(item: Watched, { event, data }: StreamEvent): void {
-    const read = { event, data: parseExactJson(data) };
-    if (!isLiveEvent(read)) return;
-    if (read.event === "failure") {
-      const { failure } = read.data;
+    const liveEvent = { event, data: parseExactJson(data) };
+    if (!isLiveEvent(liveEvent)) return;
+    if (liveEvent.event === "failure") {
+      const { failure } = liveEvent.data;
       if (isFailure(failure)) deliver(item, { failure });
       return;
     }
     const ms = Date.now();
-    if (read.event === "snapshot") {
-      const { value, unreadable = 0 } = read.data;
+    if (liveEvent.event === "snapshot") {
+      const { value, unreadable = 0 } = liveEvent.data;
       const response = typeof value === "object" && value !== null ? noteSkipped(value, unreadable) : value;
       item.current = { answer: response, sinceMs: item.current?.sinceMs ?? ms, snapshotMs: ms, changes: new Map() };
-    } else if (item.current && (read.event === "job.updated" || read.event === "job.progress")) {
-      const key = `${read.event} ${changedId(read)}`;
+    } else if (item.current && (liveEvent.event === "job.updated" || liveEvent.event === "job.progress")) {
+      const key = `${liveEvent.event} ${changedId(liveEvent)}`;
       item.current.changes.delete(key);
-      item.current.changes.set(key, { change: read, ms });
-      item.current.answer = applyChange(item.current.answer, read);
+      item.current.changes.set(key, { change: liveEvent, ms });
+      item.current.answer = applyChange(item.current.answer, liveEvent);
     } else return;
     deliver(item, { answer: item.current.answer });
   }

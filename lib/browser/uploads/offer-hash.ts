@@ -35,8 +35,8 @@ export async function offerHash<T extends { asset_hash?: string }>(
   const failure = result.ok ? undefined : result.failure;
   const isRefused = failure && failure.status !== 0 && !mayHaveStarted(failure);
   if (!result.ok && (isRefused || signal?.aborted)) return result;
-  const match = await findOffered<T>(offer, { connection, begunMs });
-  return ok(match ? { kind: "made", asset: match } : { kind: match === null ? "notMade" : "unsure", failure });
+  const asset = await findOffered<T>(offer, { connection, begunMs });
+  return ok(asset ? { kind: "made", asset: asset } : { kind: asset === null ? "notMade" : "unsure", failure });
 }
 
 const NEWEST = 50;
@@ -57,10 +57,10 @@ async function findOffered<T extends { asset_hash?: string }>(
   const isFresh = ({ created_at: created, updated_at: updated }: Listed) =>
     Math.max(toMilliseconds(created) ?? 0, toMilliseconds(updated) ?? 0) > begunMs - CLOCKS_MS;
   const isOurs = (asset: Listed) => (name === undefined || asset.name === name) && tags.every((tag) => asset.tags?.includes(tag));
-  const match = same.find((asset) => isOurs(asset) && isFresh(asset));
+  const ownAsset = same.find((asset) => isOurs(asset) && isFresh(asset));
   // If the service uses another kind of hash, or none, a missing hash proves nothing.
   const isComparable = assets.every(({ asset_hash: theirs = "" }) => theirs.split(":")[0] === hash.split(":")[0]);
-  return match ?? (isComparable && same.length === 0 ? null : undefined);
+  return ownAsset ?? (isComparable && same.length === 0 ? null : undefined);
 }
 
 type Offer = { tags: readonly string[]; connection: string | undefined; signal: AbortSignal };

@@ -42,10 +42,10 @@ export function isEditorFile(value: unknown): value is JsonObject & { nodes: unk
 export function readEditorFile(file: JsonObject & { nodes: unknown[] }, info: ObjectInfo = {}): EditorFile {
   const extra = objectOf(file.extra);
   const net = readNet(file, info);
-  const read = definitionsIn(file).map((item) => ({ id: idText(item.id) ?? "", ...readNet(item, info), ...readPorts(item) }));
+  const definitions = definitionsIn(file).map((item) => ({ id: idText(item.id) ?? "", ...readNet(item, info), ...readPorts(item) }));
   return {
     ...net,
-    definitions: new Map(uniqueIds(file, net, read).map(({ id, ...definition }) => [id, definition])),
+    definitions: new Map(uniqueIds(file, net, definitions).map(({ id, ...definition }) => [id, definition])),
     groupNodes: objectOf(extra?.groupNodes) ?? {},
     linksByRule: listOf(extra?.ue_links).length > 0,
   };

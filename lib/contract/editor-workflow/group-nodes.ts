@@ -47,8 +47,10 @@ export function expandGroupNode(
     fed.set(`${to} ${name ?? slot}`, String(at));
   }
   const isFed = (node: EditorNode, name: string) => fed.has(`${node.id} ${name}`);
-  const made = new Set(bare.flatMap(({ id, inputs }) => inputs.flatMap(({ name, widget }) => (widget === name ? `${id} ${name}` : []))));
-  const isMadeInput = (node: EditorNode, name: string) => made.has(`${node.id} ${name}`);
+  const widgetInputs = new Set(
+    bare.flatMap(({ id, inputs }) => inputs.flatMap(({ name, widget }) => (widget === name ? `${id} ${name}` : []))),
+  );
+  const isMadeInput = (node: EditorNode, name: string) => widgetInputs.has(`${node.id} ${name}`);
   const inputs: Port[] = [];
   const begun = new Map<string, string>();
   const outerName = outerNames(group);
@@ -178,9 +180,9 @@ function outputsOf(nodes: readonly EditorNode[], info: ObjectInfo, group: JsonOb
   for (const node of nodes) {
     const types = own(info, node.type)?.output ?? node.outputs.map(({ type }) => type);
     for (const [slot, type] of types.entries()) {
-      const place = `${node.id} ${slot}`;
+      const slotKey = `${node.id} ${slot}`;
       const isShown = changedOf(group, node, "output", String(slot))?.visible;
-      if (typeof isShown === "boolean" ? !isShown : inside.has(place) && !outside.has(place)) continue;
+      if (typeof isShown === "boolean" ? !isShown : inside.has(slotKey) && !outside.has(slotKey)) continue;
       const id = `out ${ports.length}`;
       links.set(id, { origin: node.id, originSlot: slot, target: INSIDE_END, targetSlot: ports.length });
       ports.push({ name: id, type: String(type), links: [id] });

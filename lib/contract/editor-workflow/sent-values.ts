@@ -39,10 +39,10 @@ export type EditorReport = { problems: readonly EditorProblem[]; notices: readon
 /** A list is wrapped, since it would read as a link. Undefined if the file has no value and the class no default. */
 export function sentValue(value: unknown, raw: unknown): unknown {
   const spec = value === null ? readInputSpec("", raw) : undefined;
-  const sent = (spec?.kind === "choice" ? spec.options[0] : value) ?? defaultOf(raw);
+  const firstValue = (spec?.kind === "choice" ? spec.options[0] : value) ?? defaultOf(raw);
   // JSON that the editor writes has no minus zero.
-  if (!Array.isArray(sent)) return sent === 0 ? 0 : sent;
-  return typeOf(raw) === "CURVE" ? { __type__: "CURVE", __value__: sent } : { __value__: sent };
+  if (!Array.isArray(firstValue)) return firstValue === 0 ? 0 : firstValue;
+  return typeOf(raw) === "CURVE" ? { __type__: "CURVE", __value__: firstValue } : { __value__: firstValue };
 }
 
 /** The editor's own limits, for classes that have none. */
@@ -100,10 +100,10 @@ export function widgetFinder(file: EditorFile, info: ObjectInfo): WidgetOf {
       for (const node of net.nodes) {
         const definition = file.definitions.get(node.type);
         if (definition) add(definition, depth + 1);
-        const match = { net, primitives, node };
+        const entry = { net, primitives, node };
         const [name, title] = [nameForTexts(node), titleOf(node, info)];
-        if (!byName.has(name)) byName.set(name, match);
-        if (!byTitle.has(title)) byTitle.set(title, match);
+        if (!byName.has(name)) byName.set(name, entry);
+        if (!byTitle.has(title)) byTitle.set(title, entry);
       }
     }
     add(file, 0);

@@ -25,10 +25,10 @@ const slotsFound = once<Following, Map<string, readonly Slot[]>>(() => new Map()
 const widgetsFound = once<Following, Map<EditorNode, readonly Widget[]>>(() => new Map());
 
 export function slotsOf(location: NodeLocation, following: Following): readonly Slot[] {
-  const match = slotsFound(following);
+  const cache = slotsFound(following);
   const id = idIn(location.scope, location.node);
-  const slots = match.get(id) ?? findSlots(location, following);
-  match.set(id, slots);
+  const slots = cache.get(id) ?? findSlots(location, following);
+  cache.set(id, slots);
   return slots;
 }
 
@@ -65,9 +65,9 @@ function slotsOfClass(node: EditorNode, nodeInfo: NodeInfo, following: Following
 }
 
 export function widgetsIn(node: EditorNode, nodeInfo: NodeInfo, following: Following): readonly Widget[] {
-  const match = widgetsFound(following);
-  const widgets = match.get(node) ?? widgetsOf(node, nodeInfo);
-  match.set(node, widgets);
+  const cache = widgetsFound(following);
+  const widgets = cache.get(node) ?? widgetsOf(node, nodeInfo);
+  cache.set(node, widgets);
   return widgets;
 }
 

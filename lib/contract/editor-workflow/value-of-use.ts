@@ -16,14 +16,14 @@ const placesFound = once<Following, Map<string, ReadonlyMap<number, number>>>(()
 
 /** `inside`: the scope of the use's own nodes. The use's own value counts before that of the inner widget it shows. */
 export function valueOfUse(use: Use, inside: Scope, input: number, following: Following): Shown | undefined {
-  const match = valuesFound(following);
+  const cache = valuesFound(following);
   const key = `${idIn(use.scope, use.node)} ${input}`;
-  if (match.has(key)) return match.get(key);
+  if (cache.has(key)) return cache.get(key);
   // Until it is found there is none: a definition may lead back to itself.
-  match.set(key, undefined);
-  const shown = innerValue(use, inside, input, following);
-  const value = shown && { ...shown, ...ownValue(use, inside, { input, shown }, following) };
-  match.set(key, value);
+  cache.set(key, undefined);
+  const inner = innerValue(use, inside, input, following);
+  const value = inner && { ...inner, ...ownValue(use, inside, { input, shown: inner }, following) };
+  cache.set(key, value);
   return value;
 }
 
@@ -109,23 +109,23 @@ const quarantinedValues = once(({ properties: { proxyWidgetErrorQuarantine } }: 
 });
 
 function placesOfAll(use: Use, inside: Scope, following: Following): ReadonlyMap<number, number> {
-  const match = placesFound(following);
+  const cache = placesFound(following);
   const key = idIn(use.scope, use.node);
-  const places = match.get(key) ?? findPlacesOfAll(use, inside, following);
-  match.set(key, places);
+  const places = cache.get(key) ?? findPlacesOfAll(use, inside, following);
+  cache.set(key, places);
   return places;
 }
 
 /** If the list is longer than the inputs, each control_after_generate has a value too. */
 function findPlacesOfAll(use: Use, inside: Scope, following: Following): ReadonlyMap<number, number> {
-  const shown = use.definition.inputs.flatMap((_, input) => {
+  const widgetInputs = use.definition.inputs.flatMap((_, input) => {
     const inner = innerValue(use, inside, input, following);
     return inner ? [{ input, hasControl: inner.hasControl }] : [];
   });
-  const hasControls = listOf(use.node.values).length > shown.length;
+  const hasControls = listOf(use.node.values).length > widgetInputs.length;
   let position = 0;
   return new Map(
-    shown.map(({ input, hasControl }) => {
+    widgetInputs.map(({ input, hasControl }) => {
       const at = position;
       position += hasControls && hasControl ? 2 : 1;
       return [input, at];

@@ -48,8 +48,8 @@ export function widgetsOf(node: EditorNode, info: NodeInfo): Widget[] {
     const widgets = byPlace(inputs, list, 0, hasFilters);
     return { widgets, isWhole: at <= places.length };
   });
-  const read = filtered?.isWhole ? filtered : bare;
-  return (read?.widgets ?? []).map((widget) => corrected(node, widget));
+  const reading = filtered?.isWhole ? filtered : bare;
+  return (reading?.widgets ?? []).map((widget) => corrected(node, widget));
 }
 
 export function namedWidgets(info: NodeInfo, values: JsonObject): Widget[] {
@@ -73,8 +73,8 @@ export function listedAtEnd(info: NodeInfo): unknown[] {
 }
 
 export function homeOf({ raw, outside }: EditorNode, { key }: Pick<Widget, "key">): Home {
-  const place = typeof key === "number" ? outside?.places.get(key) : undefined;
-  return outside && place !== undefined ? { node: outside.raw, key: place } : { node: raw, key };
+  const outerKey = typeof key === "number" ? outside?.places.get(key) : undefined;
+  return outside && outerKey !== undefined ? { node: outside.raw, key: outerKey } : { node: raw, key };
 }
 
 /** In the editor's order: sockets, then widgets; the inputs of a choice come right after it. A growing list is one place. */
@@ -159,16 +159,16 @@ const MAX_PLACES = 100;
 const MAX_VISITED = 2_000;
 
 export function placesOfWidget(file: EditorFile, node: string, widget: string): WidgetLocation[] {
-  const match = new Map<string, WidgetLocation>();
+  const locations = new Map<string, WidgetLocation>();
   let visited = 0;
 
   function look({ net, path, depth }: { net: Net; path: string; depth: number }, id: string, name: string): void {
-    if (depth > MAX_NESTED || match.size >= MAX_PLACES || ++visited > MAX_VISITED) return;
+    if (depth > MAX_NESTED || locations.size >= MAX_PLACES || ++visited > MAX_VISITED) return;
     const editorNode = nodesById(net).get(id);
     if (!editorNode) return;
     const definition = file.definitions.get(editorNode.type);
     if (isPrimitive(editorNode)) return handed({ net, path, depth }, linksFrom(net, id, undefined));
-    if (!definition) return void match.set(`${path}${id}\n${name}`, { node: path + id, input: name });
+    if (!definition) return void locations.set(`${path}${id}\n${name}`, { node: path + id, input: name });
     const inside = { net: definition, path: `${path}${id}:`, depth: depth + 1 };
     const port = definition.inputs.findIndex((input) => input.name === name);
     if (port >= 0) return handed(inside, linksFrom(definition, INSIDE_START, port));
@@ -186,7 +186,7 @@ export function placesOfWidget(file: EditorFile, node: string, widget: string): 
   }
 
   for (const { net, path, id } of boxesOf(file, node)) look({ net, path, depth: path === "" ? 0 : 1 }, id, widget);
-  return [...match.values()];
+  return [...locations.values()];
 }
 
 export function nameOutside(file: EditorFile, node: string, widget: string, inner: string): string | undefined {

@@ -44,11 +44,11 @@ export function writable(file: JsonObject, info: ObjectInfo): Writable {
         }
       }
       const written = changes.size === 0 ? file : withNodes(file, changes);
-      let found: WidgetOf | undefined;
+      let cachedFinder: WidgetOf | undefined;
       return {
         file: written,
         unplaced: () => unplaced(graph, written === file ? was : convert(readEditorFile(written, info), info, false).graph),
-        widgetOf: (name, widget) => (found ??= widgetFinder(readEditorFile(written, info), info))(name, widget),
+        widgetOf: (name, widget) => (cachedFinder ??= widgetFinder(readEditorFile(written, info), info))(name, widget),
       };
     },
   };
@@ -103,10 +103,10 @@ function isBox(raw: unknown): boolean {
 
 function listOfValues(info: NodeInfo, inputs: Readonly<JsonObject>, inFile?: { node: JsonObject; values: readonly unknown[] }): unknown[] {
   const [node] = inFile ? readNode({ id: 0, ...inFile.node, widgets_values: inFile.values }, {}) : [];
-  const read = node ? widgetsOf(node, info) : [];
-  const before = new Map(read.map((widget) => [widget.name, widget]));
+  const nodeWidgets = node ? widgetsOf(node, info) : [];
+  const before = new Map(nodeWidgets.map((widget) => [widget.name, widget]));
   const listedBehind = (widget: Widget) => {
-    const next = read[read.indexOf(widget) + 1];
+    const next = nodeWidgets[nodeWidgets.indexOf(widget) + 1];
     return listOf(inFile?.values).slice(Number(widget.key) + 1, next && Number(next.key));
   };
   const inputValues = Object.fromEntries(
@@ -119,7 +119,7 @@ function listOfValues(info: NodeInfo, inputs: Readonly<JsonObject>, inFile?: { n
     const storedValues = was && !isBox(widget.raw) ? listedBehind(was) : [];
     return [...listedBefore(widget.raw), value, ...behind.map((defaultValue, index) => storedValues[index] ?? defaultValue)];
   });
-  const last = read.at(-1);
+  const last = nodeWidgets.at(-1);
   const end = last ? listedBehind(last).slice(listed(last).length - 1) : [];
   return [...widgets.flat(), ...(end.length > 0 ? end : listedAtEnd(info))];
 }
@@ -129,11 +129,11 @@ function bare(value: unknown): unknown {
 }
 
 function withoutQuarantined({ proxyWidgetErrorQuarantine: quarantined, ...properties }: JsonObject, names: readonly string[]): JsonObject {
-  const left = entriesOf(quarantined).filter((entry) => {
+  const remainingEntries = entriesOf(quarantined).filter((entry) => {
     const [id, name] = listOf(objectOf(entry)?.originalEntry);
     return id !== "-1" || !names.some((value) => value === name);
   });
-  return { ...properties, ...(left.length > 0 && { proxyWidgetErrorQuarantine: left }) };
+  return { ...properties, ...(remainingEntries.length > 0 && { proxyWidgetErrorQuarantine: remainingEntries }) };
 }
 
 function withNodes(file: EditorJson, changes: ReadonlyMap<JsonObject, Change>): EditorJson {
@@ -236,10 +236,10 @@ function withSavedInputs(
   graph: Graph,
   info: ObjectInfo,
 ): NewFile {
-  const { graph: read } = convert(readEditorFile(file, info), info, false);
+  const { graph: convertedGraph } = convert(readEditorFile(file, info), info, false);
   const ids = Object.keys(graph);
   const nodes = file.nodes.map((node, at) => {
-    const [inputs, readBack] = [own(graph, ids[at] ?? "")?.inputs ?? {}, own(read, ids[at] ?? "")?.inputs ?? {}];
+    const [inputs, readBack] = [own(graph, ids[at] ?? "")?.inputs ?? {}, own(convertedGraph, ids[at] ?? "")?.inputs ?? {}];
     const savedInputs = Object.entries(inputs).flatMap(([name, is]): [string, SavedInput][] =>
       isSameJson(bareOfFile(is), bareOfFile(own(readBack, name))) ? [] : [[name, { is, reads: own(readBack, name) }]],
     );

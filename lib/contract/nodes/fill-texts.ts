@@ -28,8 +28,8 @@ export function filledTexts(
   { at, draw }: Filling,
   widgetsOf: (graph: Graph) => WidgetOf = widgetsIn,
 ): FilledText[] {
-  let found: WidgetOf | undefined;
-  const widgetOf: WidgetOf = (name, widget) => (found ??= widgetsOf(graph))(name, widget);
+  let cachedFinder: WidgetOf | undefined;
+  const widgetOf: WidgetOf = (name, widget) => (cachedFinder ??= widgetsOf(graph))(name, widget);
   return Object.entries(graph).flatMap(([nodeId, node]) =>
     Object.entries(node.inputs).flatMap(([name, value]) => {
       if (typeof value !== "string") return [];

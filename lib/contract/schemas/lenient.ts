@@ -53,20 +53,20 @@ export function loosely<T extends z.ZodType>(schema: T) {
 
 /** A list in a response: unreadable entries are skipped and counted (`skippedIn`). */
 export function entries<T extends z.ZodType>(item: T) {
-  const read = z.array(z.unknown()).transform((all): z.output<T>[] => {
+  const lenientArray = z.array(z.unknown()).transform((all): z.output<T>[] => {
     const good = all.flatMap((one) => entryOf(item.safeParse(one)));
     return noteSkipped(good, all.length - good.length);
   });
-  return reads(read, z.array(exactOf(item)));
+  return reads(lenientArray, z.array(exactOf(item)));
 }
 
 export function entriesById<T extends z.ZodType>(item: T) {
-  const read = z.record(z.string(), z.unknown()).transform((all): Record<string, z.output<T>> => {
+  const lenientRecord = z.record(z.string(), z.unknown()).transform((all): Record<string, z.output<T>> => {
     const named = Object.entries(all);
     const good = named.flatMap(([id, one]) => entryOf(item.safeParse(one)).map((entry) => [id, entry] as const));
     return noteSkipped(Object.fromEntries(good), named.length - good.length);
   });
-  return reads(read, z.record(z.string(), exactOf(item)));
+  return reads(lenientRecord, z.record(z.string(), exactOf(item)));
 }
 
 function entryOf<T>(parsed: z.ZodSafeParseResult<T>): T[] {

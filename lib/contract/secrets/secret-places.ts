@@ -59,10 +59,10 @@ export function placesInJob(detail: unknown): SecretPlace[] {
 }
 
 const placeKind = oneOf(["input", "extra", "error", "output"]);
-const place = object({ kind: placeKind }, { node_id: anyText, node: anyText, input: anyText, path: list(anyText, DEEPEST) });
+const secretPlaceReader = object({ kind: placeKind }, { node_id: anyText, node: anyText, input: anyText, path: list(anyText, DEEPEST) });
 
-export function readPlaces(sent: unknown): SecretPlace[] {
-  return (list(place, MAX_PLACES)(sent) ?? []).flatMap(({ kind, node_id, node, input, path }): SecretPlace[] => {
+export function readPlaces(value: unknown): SecretPlace[] {
+  return (list(secretPlaceReader, MAX_PLACES)(value) ?? []).flatMap(({ kind, node_id, node, input, path }): SecretPlace[] => {
     if (kind === "input") return node_id !== undefined && input !== undefined ? [{ kind, node_id, node: node ?? "", input }] : [];
     if (kind === "extra") return path ? [{ kind, path }] : [];
     if (kind === "output") return node_id !== undefined ? [{ kind, node_id }] : [];

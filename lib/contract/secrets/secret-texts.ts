@@ -103,8 +103,8 @@ function emptied(value: unknown, depth = 0): unknown {
     const items = Object.values(value).map((item: unknown) => emptied(item, depth + 1));
     return withSpellingsOf(value, items);
   }
-  const left = Object.entries(value).flatMap(([name, item]) =>
+  const remainingEntries = Object.entries(value).flatMap(([name, item]) =>
     typeof item === "string" && item.includes(MASK) ? [] : [[name, emptied(item, depth + 1)] as const],
   );
-  return withSpellingsOf(value, Object.fromEntries(left));
+  return withSpellingsOf(value, Object.fromEntries(remainingEntries));
 }

@@ -48,8 +48,8 @@ const MAX_FIELD_LENGTH = 500;
 const MAX_LISTED_LENGTH = 2000;
 
 /** Bounded, for a list: without the traceback and the inputs at failure, which only the job's own page shows. */
-export function toListedError(sent: unknown): ExecutionError | undefined {
-  const error = toJobErrorView(sent);
+export function toListedError(value: unknown): ExecutionError | undefined {
+  const error = toJobErrorView(value);
   return (
     error && {
       node_id: error.nodeId?.slice(0, MAX_FIELD_LENGTH),

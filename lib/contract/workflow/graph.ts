@@ -75,18 +75,18 @@ export function reach(
   nextOf: (id: string) => readonly string[],
   budget = Number.POSITIVE_INFINITY,
 ): Set<string> {
-  const match = new Set(starts);
-  const open = [...match];
+  const reached = new Set(starts);
+  const open = [...reached];
   let steps = 0;
   for (let id = open.pop(); id !== undefined && steps < budget; id = open.pop()) {
     for (const next of nextOf(id)) {
       steps++;
-      if (match.has(next)) continue;
-      match.add(next);
+      if (reached.has(next)) continue;
+      reached.add(next);
       open.push(next);
     }
   }
-  return match;
+  return reached;
 }
 
 /** The ids that a node's links name, including ids not in the graph. */

@@ -90,8 +90,8 @@ function locate(value: unknown, location: JsonLocation): Located | undefined {
     const inner = locate(own(value, key), { ...location, path: [...location.path, key] });
     if (!inner) continue;
     const drawing = key === "workflow" ? undefined : locate(own(value, "workflow"), location)?.graph;
-    const beside = Array.isArray(drawing?.nodes) && !Array.isArray(inner.graph.nodes) && { extra_pnginfo: { workflow: drawing } };
-    return { ...inner, extraData: inner.extraData ?? value.extra_data ?? (beside || undefined) };
+    const editorExtraData = Array.isArray(drawing?.nodes) && !Array.isArray(inner.graph.nodes) && { extra_pnginfo: { workflow: drawing } };
+    return { ...inner, extraData: inner.extraData ?? value.extra_data ?? (editorExtraData || undefined) };
   }
   return undefined;
 }
@@ -153,8 +153,8 @@ function nameOfType(value: unknown): "list" | "text" | "number" | "boolean" | "n
   return typeof value === "number" || typeof value === "bigint" ? "number" : typeof value === "boolean" ? "boolean" : "object";
 }
 
-function tooLarge(limit: keyof typeof workflowLimits, match: number): WorkflowReading {
-  return refuse({ code: "too_large", limit, max: workflowLimits[limit], found: match });
+function tooLarge(limit: keyof typeof workflowLimits, actual: number): WorkflowReading {
+  return refuse({ code: "too_large", limit, max: workflowLimits[limit], found: actual });
 }
 
 function refuse(failure: WorkflowProblem): WorkflowReading {

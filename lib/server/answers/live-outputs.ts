@@ -76,9 +76,9 @@ export function createLiveOutputs(now: () => number) {
     return jobId;
   }
 
-  function close(name: string, place: Place): void {
+  function close(name: string, subscription: Place): void {
     places.delete(name);
-    place.feed?.stop();
+    subscription.feed?.stop();
   }
 
   async function look(): Promise<void> {
@@ -91,33 +91,34 @@ export function createLiveOutputs(now: () => number) {
 
   const ask = async ({ feed }: Place) => feed?.objection();
 
-  async function open(name: string, place: Place, listen: Listen): Promise<void> {
-    place.isListening = true;
+  async function open(name: string, subscription: Place, listen: Listen): Promise<void> {
+    subscription.isListening = true;
     const notifyWatchers = (jobId?: string) => watchers.get(name)?.forEach((watcher) => watcher(jobId));
     const end = (feedEnd?: FeedEnd) => {
-      place.isListening = false;
-      place.isConnected = false;
-      place.feed = undefined;
-      place.restsUntil = now() + (feedEnd?.code === feedEnds.notFound ? WITHOUT_MS : AGAIN_MS);
+      subscription.isListening = false;
+      subscription.isConnected = false;
+      subscription.feed = undefined;
+      subscription.restsUntil = now() + (feedEnd?.code === feedEnds.notFound ? WITHOUT_MS : AGAIN_MS);
       notifyWatchers();
     };
     const send = (message: string | Uint8Array) => {
-      const jobId = typeof message === "string" ? note(place.jobs, message, now()) : notePreview(name, place.lastJob, message);
-      if (typeof message === "string") place.lastJob = jobId ?? place.lastJob;
+      const jobId =
+        typeof message === "string" ? note(subscription.jobs, message, now()) : notePreview(name, subscription.lastJob, message);
+      if (typeof message === "string") subscription.lastJob = jobId ?? subscription.lastJob;
       if (jobId !== undefined) notifyWatchers(jobId);
     };
-    const feed = await listen({ send, end, received: () => (place.isConnected = true), changed: () => notifyWatchers() }).catch(
+    const feed = await listen({ send, end, received: () => (subscription.isConnected = true), changed: () => notifyWatchers() }).catch(
       () => undefined,
     );
     if (!feed) end();
-    else if (places.get(name) === place && place.isListening) place.feed = feed;
+    else if (places.get(name) === subscription && subscription.isListening) subscription.feed = feed;
     else feed.stop();
   }
 
   return {
     /** What is known by job; listening starts now. `name` identifies the service and the key. */
     at(name: string, listen: Listen): ReadonlyMap<string, LiveReport> {
-      const place = places.get(name) ?? {
+      const subscription = places.get(name) ?? {
         askedAt: 0,
         isListening: false,
         isConnected: false,
@@ -128,11 +129,11 @@ export function createLiveOutputs(now: () => number) {
       };
       // Keeps the most recently used last.
       places.delete(name);
-      places.set(name, place);
-      place.askedAt = now();
-      if (!place.isListening && now() >= place.restsUntil) void open(name, place, listen);
+      places.set(name, subscription);
+      subscription.askedAt = now();
+      if (!subscription.isListening && now() >= subscription.restsUntil) void open(name, subscription, listen);
       for (const [oldest, other] of [...places].slice(0, -limits.sockets)) close(oldest, other);
-      return place.jobs;
+      return subscription.jobs;
     },
 
     previewOf: (name: string, jobId: string) => previews.get(`${name}\n${jobId}`),

@@ -24,10 +24,10 @@ import { redactForBrowser, withOwnAddresses } from "./redact";
 /** A history page that is too large is read again with this fraction of its entries. */
 const HISTORY_PAGE_DIVISOR = 5;
 
-async function withSecretPlaces<T>(operation: Operation, from: From, value: T, sent: unknown): Promise<T>;
-async function withSecretPlaces({ subject }: Operation, from: From, value: unknown, sent: unknown): Promise<unknown> {
+async function withSecretPlaces<T>(operation: Operation, from: From, value: T, body: unknown): Promise<T>;
+async function withSecretPlaces({ subject }: Operation, from: From, value: unknown, body: unknown): Promise<unknown> {
   if ((subject !== "job" && subject !== "submission") || !isObject(value)) return value;
-  const secretPlaces = subject === "submission" ? placesInWorkflow(sent) : placesInJob(value);
+  const secretPlaces = subject === "submission" ? placesInWorkflow(body) : placesInJob(value);
   const isShown = secretPlaces.length > 0 && (subject === "submission" || (await isOwner(from, value.id)));
   // Adds the field only if there are places to report, and removes one that the service sent under this name.
   if (!isShown && !("held_secrets" in value)) return value;
@@ -105,14 +105,14 @@ async function callOnce<O extends Operation>(
 }
 
 /** Lists are named once for each answer of the service, until something changes. */
-async function namedOf<T>(operation: Operation, from: From, value: T, sent: unknown): Promise<T>;
-async function namedOf(operation: Operation, from: From, value: unknown, sent: unknown): Promise<unknown> {
+async function namedOf<T>(operation: Operation, from: From, value: T, body: unknown): Promise<T>;
+async function namedOf(operation: Operation, from: From, value: unknown, body: unknown): Promise<unknown> {
   const { jobAnswers } = from.composition;
   const isKept = (operation.subject === "jobs" || operation.subject === "history") && isObject(value);
   const namedAnswer = isKept ? jobAnswers.named(value, from.connection.baseUrl) : undefined;
   if (namedAnswer) return namedAnswer;
   const version = jobAnswers.versionOf(from.connection.baseUrl);
-  const named = withOwnAddresses(await withNames(operation, from, value, sent), from);
+  const named = withOwnAddresses(await withNames(operation, from, value, body), from);
   if (isKept && isObject(named)) jobAnswers.keepNamed(value, version, named);
   return named;
 }
@@ -122,20 +122,20 @@ async function enriched<T>(operation: Operation, from: From, value: T, body: unk
   const { memberId, credential } = from.viewer;
   const token = credential.kind === "token" ? credential.name : undefined;
   const { subject } = operation;
-  const sent = redactForBrowser(body, from);
-  runKeys.learn(operation, from.connection.id, value, sent);
+  const redactedBody = redactForBrowser(body, from);
+  runKeys.learn(operation, from.connection.id, value, redactedBody);
   const named = await namedOf(operation, from, value, body);
   // Each step of a large answer takes long: other requests run in between.
   await nextTurn();
-  const placed = await withSecretPlaces(operation, from, named, sent);
-  if (subject === "submission") noteTotal(from, textOf(objectOf(placed)?.prompt_id), objectOf(objectOf(sent)?.prompt));
+  const placed = await withSecretPlaces(operation, from, named, redactedBody);
+  if (subject === "submission") noteTotal(from, textOf(objectOf(placed)?.prompt_id), objectOf(objectOf(redactedBody)?.prompt));
   const passed = withLiveProgress(operation, from, placed);
   if (readsJobs(operation)) await noteShownFiles(from.composition, from.connection, passed);
   const atMs = now();
   if (subject === "removal") forget(from, body);
   else if (subject !== undefined && subject !== "assets" && subject !== "asset" && subject !== "nodes") {
     jobIndex.see(from.connection.id, () => {
-      const response = answeredOf(subject, passed, { sent, memberId, token, atMs });
+      const response = answeredOf(subject, passed, { sent: redactedBody, memberId, token, atMs });
       return response ? runKeys.addTo(from.connection.id, notesOf(response)) : [];
     });
   }
@@ -143,8 +143,8 @@ async function enriched<T>(operation: Operation, from: From, value: T, body: unk
 }
 
 /** A removed job may still be listed for a moment; it is then read again. */
-function forget({ composition: { jobIndex }, connection }: From, sent: unknown): void {
-  const body = manageBodySchema.safeParse(sent);
+function forget({ composition: { jobIndex }, connection }: From, submittedBody: unknown): void {
+  const body = manageBodySchema.safeParse(submittedBody);
   if (!body.success) return;
   if (body.data.clear) jobIndex.restart(connection.id);
   else jobIndex.removed(connection.id, body.data.delete ?? []);

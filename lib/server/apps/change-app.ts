@@ -82,8 +82,8 @@ export async function listPeople(context: Context, connectionId: string | undefi
   if (!connection.ok) return connection;
   const { memberId: ownersOnly } = connection.value;
   const members = (await context.composition.store.members.list()).filter(({ disabled }) => !disabled);
-  const there = members.filter(({ id }) => ownersOnly === undefined || id === ownersOnly);
-  return ok(there.map(({ id, name, role }) => ({ id, name, role })).sort((item, other) => item.name.localeCompare(other.name)));
+  const usableMembers = members.filter(({ id }) => ownersOnly === undefined || id === ownersOnly);
+  return ok(usableMembers.map(({ id, name, role }) => ({ id, name, role })).sort((item, other) => item.name.localeCompare(other.name)));
 }
 
 type NewApp = { definition: AppDefinition; access: AppAccess; limits: AppLimits };

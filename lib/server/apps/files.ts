@@ -229,9 +229,9 @@ async function passUpload(
   const address = new URL(context.request.url);
   address.search = `?${new URLSearchParams({ [CONNECTION_PARAMETER]: app.connectionId }).toString()}`;
   const headers = new Headers({ "content-type": form.type, "content-length": String(form.body.size) });
-  const sent = { method: "POST", headers, body: form.body.stream(), signal: context.request.signal, duplex: "half" } as const;
+  const init = { method: "POST", headers, body: form.body.stream(), signal: context.request.signal, duplex: "half" } as const;
   // The audit log records the run, or the upload under the app's own action, not this call.
-  const result = await runOperation(operation, { ...context, request: new Request(address, sent), annotateAudit: () => undefined }, ok({}));
+  const result = await runOperation(operation, { ...context, request: new Request(address, init), annotateAudit: () => undefined }, ok({}));
   return result.ok ? ok(await result.value.json()) : result;
 }
 

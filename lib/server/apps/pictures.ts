@@ -57,8 +57,8 @@ export async function listPictures({ composition: { store }, viewer }: Context, 
     ...appPictures,
     ...uploads.map(({ name, ownName }) => ({ value: name, name: ownName || toFileRef(name).filename, from: "given" as const })),
   ];
-  const shown = pictures.filter(({ value }) => kindOfName(toFileRef(value).filename) === "image");
-  return [...new Map(shown.map((picture) => [picture.value, picture])).values()];
+  const images = pictures.filter(({ value }) => kindOfName(toFileRef(value).filename) === "image");
+  return [...new Map(images.map((picture) => [picture.value, picture])).values()];
 }
 
 function valueOf({ file }: StoredResult): string | undefined {

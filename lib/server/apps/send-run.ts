@@ -110,13 +110,13 @@ export async function sendRun(order: RunOrder, run: Begun, checked: AppValues): 
 }
 
 async function sendFiles({ context, app, files }: RunOrder, checked: AppValues): Promise<Result<AppValues, Failure>> {
-  const sent: [string, string][] = [];
+  const remoteNames: [string, string][] = [];
   for (const file of files) {
     const name = await sendFile(context, app, file);
     if (!name.ok) return name;
-    sent.push([file.part, name.value]);
+    remoteNames.push([file.part, name.value]);
   }
-  return ok(withSpellingsOf(checked, { ...checked, ...Object.fromEntries(sent) }));
+  return ok(withSpellingsOf(checked, { ...checked, ...Object.fromEntries(remoteNames) }));
 }
 
 function fileNames({ inputs }: AppDefinition, values: AppValues): string[] {

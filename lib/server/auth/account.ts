@@ -101,24 +101,24 @@ async function checkPassword(
   return invalidField(field, "is not your current password");
 }
 
-export async function readSessionState(composition: Composition, sent: SentHeaders): Promise<SessionState> {
-  const viewer = await peekViewer(composition, sent);
+export async function readSessionState(composition: Composition, headers: SentHeaders): Promise<SessionState> {
+  const viewer = await peekViewer(composition, headers);
   if (viewer) return { state: "live", memberId: viewer.memberId, role: viewer.role, canChange: await canChange(composition) };
-  return { state: "ended", ...(await whyEnded(composition, sent)) };
+  return { state: "ended", ...(await whyEnded(composition, headers)) };
 }
 
-async function whyEnded(composition: Composition, sent: SentHeaders): Promise<EndedSession> {
+async function whyEnded(composition: Composition, headers: SentHeaders): Promise<EndedSession> {
   const { env, store } = composition;
-  if (isEmbeddedRequest(sent)) return whyEmbeddedEnded(composition, sent);
-  const vouched = env.proxySignIn ? sent.get(VOUCHED_HEADER) : null;
+  if (isEmbeddedRequest(headers)) return whyEmbeddedEnded(composition, headers);
+  const vouched = env.proxySignIn ? headers.get(VOUCHED_HEADER) : null;
   if (vouched !== null) {
     const email = vouched.trim().toLowerCase();
     const member = await store.members.getByEmail(email);
     if (member) return { cause: member.disabled ? "suspended" : "expired" };
     return { cause: (await store.identities.isRemoved(email)) ? "removed" : "signed-out" };
   }
-  const token = await sessionTokenIn(composition, sent);
-  if (!token) return { cause: readCookie(sent.get("cookie"), sessionCookieName(env)) === undefined ? "signed-out" : "expired" };
+  const token = await sessionTokenIn(composition, headers);
+  if (!token) return { cause: readCookie(headers.get("cookie"), sessionCookieName(env)) === undefined ? "signed-out" : "expired" };
   const member = token.sub === undefined ? undefined : await store.members.get(token.sub);
   const noted = typeof token.sid === "string" ? await store.sessions.endCause(token.sid) : undefined;
   return causeOf(member, noted);
@@ -134,9 +134,9 @@ function causeOf(member: Member | undefined, noted: string | undefined): EndedSe
   return { cause: word === "password" || word === "ended" ? word : word === undefined ? "expired" : "ended" };
 }
 
-async function whyEmbeddedEnded(composition: Composition, sent: SentHeaders): Promise<EndedSession> {
+async function whyEmbeddedEnded(composition: Composition, headers: SentHeaders): Promise<EndedSession> {
   const { store, now } = composition;
-  const session = await findStoredSession(composition, sent);
+  const session = await findStoredSession(composition, headers);
   // The session ends with its host page and with its member.
   if (!session) return { cause: "ended" };
   if (session.expiresAt <= now()) return { cause: "expired" };

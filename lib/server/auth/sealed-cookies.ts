@@ -6,7 +6,7 @@ import { z } from "zod";
 import { type Composition, type Parts } from "../composition-type";
 import { cookieAttributes, cookieName, readCookie } from "../cookies";
 import { type Member } from "../store/people/members";
-import { type Sent } from "./session";
+import { type RequestHeaders } from "./session";
 
 type Keys = Parts<"authSecret" | "env">;
 
@@ -19,8 +19,8 @@ function sealedCookie<T>(name: string, schema: z.ZodType<T>, seconds: number) {
       return write(keys, await encode({ token: { value }, secret: keys.authSecret, salt: name, maxAge: seconds }), seconds);
     },
     forget: (keys: Keys) => write(keys, "", 0),
-    async read({ authSecret, env }: Keys, sent: Sent): Promise<T | undefined> {
-      const token = readCookie(sent.get("cookie"), cookieName(name, env));
+    async read({ authSecret, env }: Keys, headers: RequestHeaders): Promise<T | undefined> {
+      const token = readCookie(headers.get("cookie"), cookieName(name, env));
       if (!token) return undefined;
       try {
         return schema.safeParse((await decode({ token, secret: authSecret, salt: name }))?.value).data;
@@ -39,8 +39,8 @@ export function deviceCookie(composition: Composition, { id, sessionVersion }: M
   return device.write(composition, { memberId: id, version: sessionVersion });
 }
 
-export async function isDeviceOf(composition: Composition, sent: Sent, email: string): Promise<boolean> {
-  const savedDevice = await device.read(composition, sent);
+export async function isDeviceOf(composition: Composition, headers: RequestHeaders, email: string): Promise<boolean> {
+  const savedDevice = await device.read(composition, headers);
   const member = savedDevice && (await composition.store.members.getByEmail(email));
   return member !== undefined && member.id === savedDevice?.memberId && member.sessionVersion === savedDevice.version;
 }

@@ -150,11 +150,15 @@ function refusalOf(error: string): OidcRefusal {
 function toSignIn(
   composition: Composition,
   provider: OidcProvider,
-  shown: OidcRefusal,
+  publicReason: OidcRefusal,
   returnTo: string | undefined,
   headers = new Headers(),
 ): Response {
-  const query = new URLSearchParams({ refused: shown, provider: provider.id, ...(returnTo !== undefined && { callbackUrl: returnTo }) });
+  const query = new URLSearchParams({
+    refused: publicReason,
+    provider: provider.id,
+    ...(returnTo !== undefined && { callbackUrl: returnTo }),
+  });
   headers.append("set-cookie", signInCookie.forget(composition));
   headers.set("location", consolePath(composition.env, `/sign-in?${query.toString()}`));
   return new Response(null, { status: 302, headers });
@@ -193,7 +197,7 @@ async function take(
   form: URLSearchParams | undefined,
 ): Promise<Result<Response, Failure>> {
   const { request, annotateAudit } = routeContext;
-  const { headers: sent } = request;
+  const { headers: requestHeaders } = request;
   const failures: unknown[] = [];
   let signedIn: Member | undefined;
   const events = {
@@ -210,8 +214,8 @@ async function take(
     const search = provider ? searchOf(request) : undefined;
     const authAnswer = await askNextAuth(
       routeContext.composition,
-      { step, provider: id, sent, form, search },
-      authOptions(routeContext.composition, events, sent, turn),
+      { step, provider: id, headers: requestHeaders, form, search },
+      authOptions(routeContext.composition, events, requestHeaders, turn),
     );
     if (failures.length > 0) throw failures[0];
     return authAnswer;

@@ -202,14 +202,14 @@ function refusedFor(path: string): string | undefined {
 export function downloadRoute(): Handler {
   const { downloadAsset } = operations;
   return guarded({ action: downloadAsset.name, role: downloadAsset.role, connection: true }, async (context) => {
-    const sent = await readWhole(context);
-    if (!sent.ok) return sent;
+    const rawBody = await readWhole(context);
+    if (!rawBody.ok) return rawBody;
     const { url, headers, signal } = context.request;
-    const request = new Request(url, { method: "POST", headers, signal, body: sent.value });
+    const request = new Request(url, { method: "POST", headers, signal, body: rawBody.value });
     const result = await runOperation(downloadAsset, { ...context, request }, ok({}));
     if (!result.ok || result.value.status !== 202) return result;
     try {
-      await keep(context, parseJson(new TextDecoder().decode(sent.value)), await result.value.clone().json());
+      await keep(context, parseJson(new TextDecoder().decode(rawBody.value)), await result.value.clone().json());
     } catch (err) {
       context.composition.log.error({ err, requestId: context.requestId }, "download task write failed");
     }
@@ -217,8 +217,8 @@ export function downloadRoute(): Handler {
   });
 }
 
-async function keep({ request, ...context }: AuthedContext, sent: unknown, response: unknown): Promise<void> {
-  const body = downloadBodySchema.parse(sent);
+async function keep({ request, ...context }: AuthedContext, submittedBody: unknown, response: unknown): Promise<void> {
+  const body = downloadBodySchema.parse(submittedBody);
   const { task_id: taskId, status } = taskStartedSchema.parse(response);
   const connection = await findConnection(context, connectionIn(request));
   if (!connection.ok) return;

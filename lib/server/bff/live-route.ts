@@ -70,9 +70,9 @@ async function openTopic(
   topic: string,
   handlers: Readonly<Record<TopicName, Handler>>,
 ): Promise<Result<Opened, Failure>> {
-  const match = readTopic(topic);
-  if (!match) return noTopic;
-  const { name, id: item = "", query } = match;
+  const parsedTopic = readTopic(topic);
+  if (!parsedTopic) return noTopic;
+  const { name, id: item = "", query } = parsedTopic;
   const { guard, read } = handlers[name];
   const refused = refusalOf(context.viewer, guard);
   if (refused) return failed(refused);

@@ -120,8 +120,8 @@ function tokenOf({ params }: Pick<RouteContext, "params">): string {
 async function findItem({ params, composition }: RouteContext, { share }: OpenedShare): Promise<Found | undefined> {
   if (typeof params.number !== "string" || !/^[1-9]\d{0,3}$/.test(params.number)) return undefined;
   const number = Number(params.number);
-  const match = await composition.store.shares.item(share.id, number);
-  return match && { number, ...match };
+  const item = await composition.store.shares.item(share.id, number);
+  return item && { number, ...item };
 }
 
 /** If counting fails, the file is still sent. */

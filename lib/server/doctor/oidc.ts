@@ -10,8 +10,8 @@ import { ask, attempt, type Finding, noted, passed, wrong } from "./findings";
 const MAX_SKEW_MS = 60_000;
 
 export async function checkOidc(env: Env, now: () => number): Promise<Finding[]> {
-  const found = await Promise.all(env.oidc.map((provider) => checkProvider(env, provider, now)));
-  return found.flat();
+  const findings = await Promise.all(env.oidc.map((provider) => checkProvider(env, provider, now)));
+  return findings.flat();
 }
 
 async function checkProvider(env: Env, provider: OidcProvider, now: () => number): Promise<Finding[]> {

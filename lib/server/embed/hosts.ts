@@ -35,9 +35,9 @@ export async function createEmbedHost(
   const refused = await judge(composition, giver, body);
   if (refused) return failed(refused);
   const id = newEmbedHostId();
-  const made = body.jwksUrl === null ? makeSecret(composition, id) : undefined;
-  const host = await store.embedHosts.create(id, body, { sealed: made?.sealed, old: undefined, keptBy: keeperOf(giver) }, now());
-  return ok({ host: await toView(composition, host), ...(made && { secret: made.secret }) });
+  const newSecret = body.jwksUrl === null ? makeSecret(composition, id) : undefined;
+  const host = await store.embedHosts.create(id, body, { sealed: newSecret?.sealed, old: undefined, keptBy: keeperOf(giver) }, now());
+  return ok({ host: await toView(composition, host), ...(newSecret && { secret: newSecret.secret }) });
 }
 
 export async function changeEmbedHost(
@@ -53,12 +53,12 @@ export async function changeEmbedHost(
   const refused = await judge(composition, giver, body);
   if (refused) return failed(refused);
   const isBySecret = body.jwksUrl === null;
-  const made = isBySecret && (renewSecret || !before.sealed) ? makeSecret(composition, id) : undefined;
-  const sealed = isBySecret ? (made?.sealed ?? before.sealed) : undefined;
+  const newSecret = isBySecret && (renewSecret || !before.sealed) ? makeSecret(composition, id) : undefined;
+  const sealed = isBySecret ? (newSecret?.sealed ?? before.sealed) : undefined;
   const oldSecret = renewSecret === "keep-old" && before.sealed ? { sealed: before.sealed, until: now() + OLD_SECRET_MS } : undefined;
   const old = isBySecret ? (renewSecret ? oldSecret : before.old) : undefined;
   const host = await store.embedHosts.change(id, body, { sealed, old, keptBy: keeperOf(giver) });
-  return host ? ok({ host: await toView(composition, host), ...(made && { secret: made.secret }) }) : failed(noSuchHost);
+  return host ? ok({ host: await toView(composition, host), ...(newSecret && { secret: newSecret.secret }) }) : failed(noSuchHost);
 }
 
 export async function removeEmbedHost({ store }: Parts<"store">, id: string): Promise<Result<string, Failure>> {
@@ -88,8 +88,8 @@ async function toView(composition: Composition, host: EmbedHost): Promise<EmbedH
   const { id, name, origins, connection, role, pages, guests, jwksUrl, createdAt, refused, old, keptBy } = host;
   const audience = audiencesOf(env, id)[0] ?? "";
   const oldSecretUntil = old && old.until > now() ? old.until : undefined;
-  const shown = { id, name, origins, connection, role, pages, guests, jwksUrl, createdAt, audience, oldSecretUntil };
-  return { ...shown, ...(keptBy && { keptBy: await keeperView(composition, keptBy) }), ...(refused && { refused }) };
+  const view = { id, name, origins, connection, role, pages, guests, jwksUrl, createdAt, audience, oldSecretUntil };
+  return { ...view, ...(keptBy && { keptBy: await keeperView(composition, keptBy) }), ...(refused && { refused }) };
 }
 
 async function keeperView({ store }: Parts<"store">, { id, name }: Keeper): Promise<EmbedHostView["keptBy"]> {

@@ -69,35 +69,35 @@ export function createSharedLimit({ attempts, now, of, burst, refillMs }: Option
   const bucketOf = (name: string): Bucket => ({ name: `${of} ${name}`, burst, refillMs });
 
   function find(name: string): Drawn {
-    const match = drawn.get(name) ?? { left: 0, waitUntilMs: 0 };
-    drawn.set(name, match);
-    return match;
+    const entry = drawn.get(name) ?? { left: 0, waitUntilMs: 0 };
+    drawn.set(name, entry);
+    return entry;
   }
 
-  async function draw(name: string, match: Drawn): Promise<void> {
+  async function draw(name: string, entry: Drawn): Promise<void> {
     const take = (count: number) => attempts.take(bucketOf(name), now(), count);
     if (portion > 1 && (await take(portion)) === 0) {
-      match.left += portion;
+      entry.left += portion;
       return;
     }
     // Less than a portion is left: take one at a time.
     const waitMs = await take(1);
-    if (waitMs === 0) match.left += 1;
-    else match.waitUntilMs = now() + waitMs;
+    if (waitMs === 0) entry.left += 1;
+    else entry.waitUntilMs = now() + waitMs;
   }
 
   return {
     async take(name) {
-      const match = find(name);
+      const entry = find(name);
       for (;;) {
-        if (match.left > 0) {
-          match.left -= 1;
+        if (entry.left > 0) {
+          entry.left -= 1;
           return 0;
         }
-        const waitMs = match.waitUntilMs - now();
+        const waitMs = entry.waitUntilMs - now();
         if (waitMs > 0) return Math.ceil(waitMs);
-        match.drawing ??= draw(name, match).finally(() => (match.drawing = undefined));
-        await match.drawing;
+        entry.drawing ??= draw(name, entry).finally(() => (entry.drawing = undefined));
+        await entry.drawing;
       }
     },
     async giveBack(name) {

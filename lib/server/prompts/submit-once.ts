@@ -147,23 +147,24 @@ async function once(context: AuthedContext, key: string, body: Uint8Array<ArrayB
 
 const unsent = failed(refusal("SERVICE_UNAVAILABLE", "The console failed before it asked the service. Nothing was sent."));
 
-type Sent = { body: Uint8Array<ArrayBuffer>; contentHash: string };
+type RawSubmission = { body: Uint8Array<ArrayBuffer>; contentHash: string };
 
-async function settle(context: AuthedContext, key: string, sent: Sent): Promise<SubmissionOutcome> {
+async function settle(context: AuthedContext, key: string, submission: RawSubmission): Promise<SubmissionOutcome> {
   const { store, now } = context.composition;
   const { memberId } = context.viewer;
   const end = await store.peers.beginWork(flightId(memberId, key));
   try {
     const attempt = { memberId, key, begunAt: now() };
     const times = { now: attempt.begunAt, forgetBefore: attempt.begunAt - SUBMISSION_KEPT_MS };
-    if (await store.submissions.begin(attempt, { contentHash: sent.contentHash, ...times })) return await send(context, attempt, sent);
+    if (await store.submissions.begin(attempt, { contentHash: submission.contentHash, ...times }))
+      return await send(context, attempt, submission);
   } finally {
     await end();
   }
   const storedOutcome = await findStoredOutcome(context, key);
   // The earlier attempt started nothing: send this one.
-  if (!storedOutcome) return settle(context, key, sent);
-  return storedOutcome.contentHash === sent.contentHash ? repeated(context, toOutcome(storedOutcome)) : failed(otherContent());
+  if (!storedOutcome) return settle(context, key, submission);
+  return storedOutcome.contentHash === submission.contentHash ? repeated(context, toOutcome(storedOutcome)) : failed(otherContent());
 }
 
 /** Waits while another console is still sending it. */
@@ -177,7 +178,7 @@ async function findStoredOutcome(
   return store.submissions.find({ memberId, key });
 }
 
-async function send(context: AuthedContext, attempt: Attempt, { body, contentHash }: Sent): Promise<SubmissionOutcome> {
+async function send(context: AuthedContext, attempt: Attempt, { body, contentHash }: RawSubmission): Promise<SubmissionOutcome> {
   const { url, headers } = context.request;
   // Without the browser's signal: what was sent cannot be taken back, and its answer is still wanted.
   const request = new Request(url, { method: "POST", headers, body });

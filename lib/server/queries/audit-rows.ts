@@ -144,11 +144,11 @@ export async function* writeAuditCsv(store: LogStore, names: Names, filter: Audi
   for (;;) {
     const { acts, isOver } = await store.audit.listActs({ ...search, before }, { acts: EXPORT_PAGE, entries: EXPORT_ENTRIES });
     before = acts.at(-1)?.[0]?.id;
-    const read = [...open, ...(await toItems(store, acts, names))];
-    const rows = groupAudit(read, Number.POSITIVE_INFINITY);
+    const items = [...open, ...(await toItems(store, acts, names))];
+    const rows = groupAudit(items, Number.POSITIVE_INFINITY);
     // The last row may continue in the next page, where it is completed.
-    const last = isOver || read.length > MAX_READ_ENTRIES ? undefined : rows.pop();
-    open = last ? read.filter(([newest]) => newest && newest.id < (rows.at(-1)?.id ?? Number.POSITIVE_INFINITY)) : [];
+    const last = isOver || items.length > MAX_READ_ENTRIES ? undefined : rows.pop();
+    open = last ? items.filter(([newest]) => newest && newest.id < (rows.at(-1)?.id ?? Number.POSITIVE_INFINITY)) : [];
     if (rows.length > 0) yield rows.map((row) => csvLine(cellsOf(row))).join("");
     if (isOver) return;
   }

@@ -27,16 +27,16 @@ export async function listAudit(context: Context, query: AuditQuery): Promise<Re
   const names = await readNames(store, await usableConnections(context));
   const upTo = query.upTo ?? (await audit.newestId());
   const search = { ...searchOf(context.composition, query), upTo };
-  const read: Logged[][] = [];
+  const pages: Logged[][] = [];
   let rows: AuditItem[] = [];
   let isOver = false;
   let isFull = true;
   // One row more than the page shows: the last act may continue in rows that were not read.
-  while (isFull && rows.length <= query.limit && read.flat().length < MAX_READ_ENTRIES) {
-    const limits = { acts: READ_PAGE, entries: MAX_READ_ENTRIES - read.flat().length };
-    const page = await audit.listActs({ ...search, before: read.at(-1)?.[0]?.id ?? query.before }, limits);
-    read.push(...(await toItems(store, page.acts, names)));
-    rows = groupAudit(read);
+  while (isFull && rows.length <= query.limit && pages.flat().length < MAX_READ_ENTRIES) {
+    const limits = { acts: READ_PAGE, entries: MAX_READ_ENTRIES - pages.flat().length };
+    const page = await audit.listActs({ ...search, before: pages.at(-1)?.[0]?.id ?? query.before }, limits);
+    pages.push(...(await toItems(store, page.acts, names)));
+    rows = groupAudit(pages);
     isOver = page.isOver;
     isFull = page.acts.length === READ_PAGE;
   }

@@ -122,10 +122,10 @@ async function findPositions(
   const cachedPositions = queuePlaces.get(key);
   if (waiting.length < 2) return undefined;
   const currentPositions = cachedPositions && waiting.every((job) => cachedPositions.has(job)) ? cachedPositions : undefined;
-  const match = currentPositions ?? (await readPositions(access, signal));
-  if (!match) return undefined;
+  const newPositions = currentPositions ?? (await readPositions(access, signal));
+  if (!newPositions) return undefined;
   // Drops jobs that have left the queue; their places are read again if they return.
-  const positions = new Map(waiting.map((job) => [job, match.get(job)]));
+  const positions = new Map(waiting.map((job) => [job, newPositions.get(job)]));
   queuePlaces.set(key, positions);
   return positions;
 }

@@ -103,8 +103,8 @@ export async function readJson<T>(sender: Sender, schema: z.ZodType<T>, maxBytes
 
 type Issue = { path: readonly PropertyKey[]; message: string };
 
-function invalid(code: "INVALID_QUERY" | "INVALID_BODY", found: readonly Issue[]): Failure {
-  const issues = found.slice(0, 20).map((issue) => ({ path: issue.path.map(String).join("."), message: issue.message }));
+function invalid(code: "INVALID_QUERY" | "INVALID_BODY", problems: readonly Issue[]): Failure {
+  const issues = problems.slice(0, 20).map((issue) => ({ path: issue.path.map(String).join("."), message: issue.message }));
   const first = issues[0];
   return refusal(code, first ? `${first.path || "body"}: ${first.message}` : "The request is not valid.", issues);
 }

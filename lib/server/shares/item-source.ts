@@ -105,7 +105,7 @@ export async function readOriginal<T>(
 ): Promise<T> {
   const buffered = new Map<number, Buffer>();
   let source: Source | undefined;
-  let read = 0;
+  let bytesRead = 0;
   let parts = 0;
 
   async function open(index: number): Promise<number | undefined> {
@@ -125,8 +125,8 @@ export async function readOriginal<T>(
   async function nextBlock(): Promise<Buffer | undefined> {
     const next = await source?.blocks.next();
     if (!source || !next || next.done) return undefined;
-    read += next.value.length;
-    if (read > MAX_READ_BYTES) throw new NotCleanable("too much of the file would have to be read");
+    bytesRead += next.value.length;
+    if (bytesRead > MAX_READ_BYTES) throw new NotCleanable("too much of the file would have to be read");
     if (buffered.size >= MAX_BUFFERED) buffered.delete(Math.min(...buffered.keys()));
     buffered.set(source.next, next.value);
     source.next += 1;

@@ -41,11 +41,11 @@ export async function makeShare(access: Access, body: Body, signal: AbortSignal)
     const details: NotCleanableDetails = { notCleanable: unclean.map(({ name }) => name) };
     return failed(refusal("UNPROCESSABLE", "Metadata cannot be removed from some of these files.", details));
   }
-  const left = result.value.filter((item) => !unclean.includes(item)).slice(0, MAX_SHARED);
-  if (left.length === 0) return failed(refusal("UNPROCESSABLE", "There is nothing to share."));
-  const read = await inTurn(left, (item) => described(access, item, signal));
-  if (read.includes("broke off")) return failed(brokeOff);
-  const items = read.filter((item) => typeof item === "object");
+  const shareableItems = result.value.filter((item) => !unclean.includes(item)).slice(0, MAX_SHARED);
+  if (shareableItems.length === 0) return failed(refusal("UNPROCESSABLE", "There is nothing to share."));
+  const descriptions = await inTurn(shareableItems, (item) => described(access, item, signal));
+  if (descriptions.includes("broke off")) return failed(brokeOff);
+  const items = descriptions.filter((item) => typeof item === "object");
   if (items.length === 0) return failed(refusal("UNPROCESSABLE", "The service did not hand out any of these files. Try again later."));
   const token = randomBytes(32).toString("base64url");
   const createdAt = now();

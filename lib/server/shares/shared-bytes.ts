@@ -17,18 +17,18 @@ import { noShare, type OpenedShare, tooMany } from "./open-share";
 
 /** The parts of the pieces between `from` and `to`, counted in the cleaned file. */
 export function piecesBetween(pieces: readonly Piece[], from: number, to: number): Piece[] {
-  const found: Piece[] = [];
+  const selection: Piece[] = [];
   let at = 0;
   for (const piece of pieces) {
     const length = lengthOf(piece);
     const [start, end] = [Math.max(0, from - at), Math.min(length, to - at)];
     at += length;
     if (start >= end) continue;
-    if ("to" in piece) found.push({ from: piece.from + start, to: piece.from + end });
-    else if ("zeros" in piece) found.push({ zeros: end - start });
-    else found.push({ bytes: Buffer.from(piece.bytes, "base64").subarray(start, end).toString("base64") });
+    if ("to" in piece) selection.push({ from: piece.from + start, to: piece.from + end });
+    else if ("zeros" in piece) selection.push({ zeros: end - start });
+    else selection.push({ bytes: Buffer.from(piece.bytes, "base64").subarray(start, end).toString("base64") });
   }
-  return found;
+  return selection;
 }
 
 /** The part of the original that the pieces need; undefined if they need none. */
@@ -63,7 +63,7 @@ async function* make(
   for (const piece of pieces) {
     if ("bytes" in piece) yield Buffer.from(piece.bytes, "base64");
     else if ("zeros" in piece) {
-      for (let left = piece.zeros; left > 0; left -= ZEROS) yield new Uint8Array(Math.min(left, ZEROS));
+      for (let remaining = piece.zeros; remaining > 0; remaining -= ZEROS) yield new Uint8Array(Math.min(remaining, ZEROS));
     } else {
       for (let from = piece.from; from < piece.to;) {
         const part = chunk.subarray(Math.max(0, from - begin), Math.max(0, piece.to - begin));

@@ -38,8 +38,9 @@ export async function requireFinished(database: Database): Promise<void> {
 }
 
 export async function requireVacant(to: Database): Promise<void> {
-  const there = await to.selectFrom("members").select("id").limit(1).executeTakeFirst();
-  if (there && !(await isUnfinishedCopy(to))) throw new Error("The target already contains a console. Name an empty database or folder.");
+  const existingMember = await to.selectFrom("members").select("id").limit(1).executeTakeFirst();
+  if (existingMember && !(await isUnfinishedCopy(to)))
+    throw new Error("The target already contains a console. Name an empty database or folder.");
 }
 
 /** The index is built again from the columns it was made of. */

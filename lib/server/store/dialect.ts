@@ -36,8 +36,8 @@ const sqliteDialect: StoreDialect = {
   },
 
   selectMatchingKeys(terms, from, to) {
-    const match = terms.map((pieces) => `(${pieces.map(quote).join(" OR ")})`).join(" AND ");
-    return sql`SELECT rowid AS key FROM ledger_words WHERE ledger_words MATCH ${match} AND rowid >= ${from} AND rowid < ${to}`;
+    const ftsExpression = terms.map((pieces) => `(${pieces.map(quote).join(" OR ")})`).join(" AND ");
+    return sql`SELECT rowid AS key FROM ledger_words WHERE ledger_words MATCH ${ftsExpression} AND rowid >= ${from} AND rowid < ${to}`;
   },
 };
 

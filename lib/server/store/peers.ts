@@ -38,9 +38,9 @@ function createWork() {
       return counts.get(name) === 1;
     },
     remove(name: string): boolean {
-      const left = (counts.get(name) ?? 1) - 1;
-      if (left > 0) counts.set(name, left);
-      return left <= 0 && counts.delete(name);
+      const remaining = (counts.get(name) ?? 1) - 1;
+      if (remaining > 0) counts.set(name, remaining);
+      return remaining <= 0 && counts.delete(name);
     },
   };
 }
@@ -106,8 +106,8 @@ export function createPostgresPeers(database: Database, url: string): Peers {
     }, DATA_EVERY_MS).unref();
   }
 
-  function inTurn<T>(act: () => Promise<T>): Promise<T> {
-    const done = turn.then(act);
+  function inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const done = turn.then(work);
     turn = done.catch(() => undefined);
     return done;
   }

@@ -59,11 +59,11 @@ export function createWebhookStore(database: Database) {
     for (const row of rows) {
       // An event that was detected twice is added once.
       const insert = trx.insertInto("webhookDeliveries").values(row);
-      const made = await insert
+      const newRow = await insert
         .onConflict((conflict) => conflict.columns(["webhookId", "eventId"]).doNothing())
         .returningAll()
         .executeTakeFirst();
-      if (made) added.push(made);
+      if (newRow) added.push(newRow);
     }
     for (const id of new Set(added.map(({ webhookId }) => webhookId))) await deleteBeyondLimit(trx, id);
     return added;

@@ -147,9 +147,9 @@ async function refreshOne({ composition, request }: AuthedContext, access: Acces
 const CANNOT = -1;
 
 export async function cancelDownload(context: AuthedContext): Promise<Result<DownloadTask, Failure>> {
-  const found = await find(context);
-  if (!found.ok) return found;
-  const { row, access } = found.value;
+  const task = await find(context);
+  if (!task.ok) return task;
+  const { row, access } = task.value;
   const { downloadTasks } = context.composition.store;
   const result = await access.upstream.exchange(operations.cancelTask, { params: { task_id: row.taskId } });
   if (!result.ok) {
@@ -161,9 +161,9 @@ export async function cancelDownload(context: AuthedContext): Promise<Result<Dow
 }
 
 export async function retryDownload(context: AuthedContext): Promise<Result<DownloadTask, Failure>> {
-  const found = await find(context);
-  if (!found.ok) return found;
-  const { row, access } = found.value;
+  const task = await find(context);
+  if (!task.ok) return task;
+  const { row, access } = task.value;
   if (!toDownloadTask(row).canRetry) return failed(refusal("CONFLICT", "The download has not failed."));
   const body = openRequest(context.composition.ring, row);
   if (!body) return failed(refusal("CONFLICT", "The address of this download can no longer be read. Enter it again."));

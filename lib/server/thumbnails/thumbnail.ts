@@ -136,9 +136,9 @@ async function shrink(access: Access, { wait, ...target }: Drawing, { answer, so
       { isForeign },
     );
     if (!result.ok) return result;
-    const made = result.value && (await toThumbnail(result.value, target));
-    if (made === undefined) return failed(notFound);
-    if (made !== "unreadable") return "tooLarge" in made ? failed(tooLargeToShow(made.tooLarge)) : ok(made);
+    const thumbnail = result.value && (await toThumbnail(result.value, target));
+    if (thumbnail === undefined) return failed(notFound);
+    if (thumbnail !== "unreadable") return "tooLarge" in thumbnail ? failed(tooLargeToShow(thumbnail.tooLarge)) : ok(thumbnail);
     // A page in place of a file is a sign of an outage, and says nothing about the file.
     if (/^\s*(?:text\/html|application\/json)\b/i.test(headers.get("content-type") ?? ""))
       return failed(unreadable(baseUrl, status, "it answers a page in the place of a file"));
@@ -152,11 +152,11 @@ async function shrink(access: Access, { wait, ...target }: Drawing, { answer, so
 /** `isKept`: the address names everything that the picture depends on. */
 export async function thumbnailAnswer(
   access: Access,
-  made: { thumbnails: DiskCache<Failure>; pictureBreaker: Breaker },
+  caches: { thumbnails: DiskCache<Failure>; pictureBreaker: Breaker },
   thumbnailRequest: Parameters<typeof getThumbnail>[2],
   isKept: boolean,
 ): Promise<Result<Response, Failure>> {
-  const thumbnail = await getThumbnail(access, made, thumbnailRequest);
+  const thumbnail = await getThumbnail(access, caches, thumbnailRequest);
   const keptFor = (seconds: number) => (isKept ? `private, max-age=${seconds}, immutable` : "private, no-cache");
   const tooLarge = thumbnail.ok ? undefined : headersIfTooLarge(thumbnail.failure);
   if (!thumbnail.ok && (tooLarge || thumbnail.failure === notAPicture || thumbnail.failure === noPreviewYet)) {

@@ -30,7 +30,7 @@ export async function createToken(context: Context, body: TokenBody): Promise<Re
   if (connections && !connections.includes(connection)) return failed(invalidField("connection", "is not one of the chosen connections"));
   const token = `ld_${randomBytes(32).toString("hex")}`;
   const createdAt = now();
-  const made = await store.tokens.create({
+  const newToken = await store.tokens.create({
     token,
     memberId: context.viewer.memberId,
     name: body.name,
@@ -42,9 +42,9 @@ export async function createToken(context: Context, body: TokenBody): Promise<Re
     expiresAt: body.days === null ? undefined : createdAt + body.days * DAY_MS,
   });
   // Names must differ, because the audit log identifies tokens by name.
-  if (made === "taken") return failed(invalidField("name", "is the name of another token of yours"));
-  if (made === "full") return failed(tooMany);
-  const [view] = await viewsOf(context, [made]);
+  if (newToken === "taken") return failed(invalidField("name", "is the name of another token of yours"));
+  if (newToken === "full") return failed(tooMany);
+  const [view] = await viewsOf(context, [newToken]);
   return view ? ok({ token, view }) : failed(noSuchToken);
 }
 

@@ -17,7 +17,7 @@ const NAMED_MS = 1000;
 type ParsedAnswer = { ok: true; value: unknown };
 export type ParsedAnswers = {
   find(name: string, bytes: Uint8Array): ParsedAnswer | undefined;
-  keep(name: string, bytes: Uint8Array, read: ParsedAnswer): void;
+  keep(name: string, bytes: Uint8Array, parsedAnswer: ParsedAnswer): void;
 };
 type Outcome = Result<unknown, Failure>;
 type Reading<T> = (signal: AbortSignal) => Promise<Result<T, Failure>>;
@@ -57,7 +57,7 @@ export function createAnswerCache(sharedMs = SHARED_MS) {
           const cached = parsed.get(`${reader} ${name}`);
           return cached && Buffer.compare(cached.bytes, bytes) === 0 ? cached.read : undefined;
         },
-        keep: (name, bytes, read) => parsed.set(`${reader} ${name}`, { bytes, read }),
+        keep: (name, bytes, parsedAnswer) => parsed.set(`${reader} ${name}`, { bytes, read: parsedAnswer }),
       };
     },
 

@@ -65,7 +65,7 @@ export function createResponseTracker(now: () => number = () => performance.now(
       const state = states.get(service) ?? { underWay: new Set<Read>(), lastReplyMs: -Infinity };
       states.set(service, state);
       const startMs = now();
-      const read: Read = { startMs, giveUp };
+      const readState: Read = { startMs, giveUp };
       const isShort = state.unresponsiveSinceMs !== undefined && state.underWay.size >= MAX_WHILE_UNRESPONSIVE;
       let timer: NodeJS.Timeout | undefined;
       const look = () => {
@@ -73,15 +73,15 @@ export function createResponseTracker(now: () => number = () => performance.now(
         const leftMs = fromMs + (isShort && state.lastReplyMs < startMs ? SHORT_MS : unresponsiveMs) - now();
         if (leftMs > 0) return void (timer = setTimeout(look, leftMs));
         state.unresponsiveSinceMs ??= fromMs;
-        state.patient ??= read;
-        if (state.patient !== read) giveUp({ quietMs: now() - state.unresponsiveSinceMs });
+        state.patient ??= readState;
+        if (state.patient !== readState) giveUp({ quietMs: now() - state.unresponsiveSinceMs });
       };
       look();
-      state.underWay.add(read);
+      state.underWay.add(readState);
       return () => {
         clearTimeout(timer);
-        state.underWay.delete(read);
-        if (state.patient === read) state.patient = undefined;
+        state.underWay.delete(readState);
+        if (state.patient === readState) state.patient = undefined;
         if (state.underWay.size === 0) states.delete(service);
       };
     },

@@ -102,14 +102,14 @@ function counted(schema: z.ZodType, value: unknown): { value: unknown; skipped: 
 
 function hasManyNames(value: unknown): boolean {
   const names = new Set<string>();
-  const left: unknown[] = [value];
-  while (left.length > 0) {
-    const next = left.pop();
-    if (Array.isArray(next)) for (const item of next) left.push(item);
+  const pendingValues: unknown[] = [value];
+  while (pendingValues.length > 0) {
+    const next = pendingValues.pop();
+    if (Array.isArray(next)) for (const item of next) pendingValues.push(item);
     else if (isObject(next)) {
       for (const name of Object.keys(next)) {
         names.add(name);
-        left.push(next[name]);
+        pendingValues.push(next[name]);
       }
       if (names.size > MAX_DISTINCT_NAMES) return true;
     }

@@ -293,8 +293,8 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     if (result.ok || result.failure.status !== 404 || lacksOperation(result.failure)) return result;
     const lookup = isAddressable(operation, input) ? lookupOf(operation, input) : undefined;
     if (!lookup) return result;
-    const found = await exchange(lookup.operation, lookup.input, readUnmasked);
-    if (!found.ok || !lookup.finds(found.value.value)) return result;
+    const lookupResult = await exchange(lookup.operation, lookup.input, readUnmasked);
+    if (!lookupResult.ok || !lookup.finds(lookupResult.value.value)) return result;
     if (lookup.only !== undefined && !options.isSecond?.(operation, lookup.only)) return result;
     // A read that fails for one item says nothing about other items.
     if (!isRead(operation)) options.learn?.(operation, 501);

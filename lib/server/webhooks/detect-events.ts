@@ -58,8 +58,8 @@ export async function checkConnection(input: CheckInput, access: Unattended): Pr
   const { composition, webhooks, before, signal } = input;
   const { connection, fingerprint = "" } = access;
   const { now } = composition;
-  const place = `${connection.baseUrl} ${fingerprint}`;
-  const jobsBefore = before?.place === place ? before.jobs : undefined;
+  const serviceKey = `${connection.baseUrl} ${fingerprint}`;
+  const jobsBefore = before?.place === serviceKey ? before.jobs : undefined;
   const listedAt = now();
   const jobs = await findEndedJobs(access, jobsBefore, signal);
   if (!jobs.ok) return checkFailure(input, connection, jobs.failure);
@@ -103,7 +103,7 @@ export async function checkConnection(input: CheckInput, access: Unattended): Pr
   }
   const runners = await checkRunners(input, connection, timestamp);
   const atMs = before && now() - before.atMs < MAX_WAIT_MS ? before.atMs : now();
-  const state = { atMs, place, jobs: jobs.value.state, batches: batches?.state, runners: runners.state };
+  const state = { atMs, place: serviceKey, jobs: jobs.value.state, batches: batches?.state, runners: runners.state };
   return { state, detected: [...detected, ...runners.detected], waitMs: open.length > 0 ? BUSY_EVERY_MS : IDLE_EVERY_MS };
 }
 

@@ -16,11 +16,11 @@ const MAX_ID = 200;
 type From = { composition: Composition; connection: { id: string }; apiKey: string | undefined };
 
 /** `value` is masked, and so is what is added. `sent` is the JSON body of the call, if it had one. */
-export async function withNames<T>(operation: Operation, from: From, value: T, sent?: unknown): Promise<T>;
-export async function withNames(operation: Operation, from: From, value: unknown, sent?: unknown): Promise<unknown> {
+export async function withNames<T>(operation: Operation, from: From, value: T, body?: unknown): Promise<T>;
+export async function withNames(operation: Operation, from: From, value: unknown, body?: unknown): Promise<unknown> {
   const { composition, connection } = from;
   if (operation.subject === "submission")
-    await learn(composition, connection.id, submittedId(sent), nameInExtraData(objectOf(sent)?.extra_data));
+    await learn(composition, connection.id, submittedId(body), nameInExtraData(objectOf(body)?.extra_data));
   if (operation.subject === "nodes") composition.classNames.learn(connection.id, indexOf(value));
   if (operation.subject === "job")
     await learn(composition, connection.id, objectOf(value)?.workflow_id, nameInExtraData(objectOf(objectOf(value)?.workflow)?.extra_data));
@@ -60,8 +60,8 @@ async function learn(
   }
 }
 
-function submittedId(sent: unknown): unknown {
-  return objectOf(objectOf(objectOf(objectOf(sent)?.extra_data)?.extra_pnginfo)?.workflow)?.id;
+function submittedId(body: unknown): unknown {
+  return objectOf(objectOf(objectOf(objectOf(body)?.extra_data)?.extra_pnginfo)?.workflow)?.id;
 }
 
 const MAX_EXCERPT = 120;

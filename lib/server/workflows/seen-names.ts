@@ -47,8 +47,8 @@ export function createClassNames() {
     },
     of(connectionId: string, classes: readonly string[]): Record<string, string> | undefined {
       const names = namesByConnection.get(connectionId);
-      const found = names ? classes.flatMap((className) => namedIn(names, className)) : [];
-      return found.length === 0 ? undefined : Object.fromEntries(found);
+      const entries = names ? classes.flatMap((className) => namedIn(names, className)) : [];
+      return entries.length === 0 ? undefined : Object.fromEntries(entries);
     },
   };
 }

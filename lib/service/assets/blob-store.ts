@@ -137,8 +137,8 @@ export function createOwnHolds(named: Named): Holds {
   }
 
   function release(hash: string): void {
-    const left = (holdCounts.get(hash) ?? 1) - 1;
-    if (left > 0) holdCounts.set(hash, left);
+    const remaining = (holdCounts.get(hash) ?? 1) - 1;
+    if (remaining > 0) holdCounts.set(hash, remaining);
     else holdCounts.delete(hash);
   }
 

@@ -46,14 +46,14 @@ export async function findFiles(
 
 async function findSeqs(reader: Reader, userId: number, names: readonly string[]): Promise<Map<string, number>> {
   const validNames = [...new Set(names)].filter((name) => Buffer.byteLength(name) <= MAX_NAME_BYTES);
-  const match = new Map<string, number>();
+  const seqByName = new Map<string, number>();
   for (let from = 0; from < validNames.length; from += BATCH_SIZE) {
     const some = validNames.slice(from, from + BATCH_SIZE).map((name) => sql`(${sql.join(partsOf(name))})`);
     const seq = sql`coalesce(${firstOf(userId, sql.ref("column2"))}, ${newestOf(userId, "column3")}, ${newestOf(userId, "column4")})`;
     const rows = sql<{ name: string; seq: number | null }>`select column1 as name, ${seq} as seq from (values ${sql.join(some)}) as wanted`;
-    for (const { name, seq: one } of await reader.rows(statement(rows))) if (one !== null) match.set(name, one);
+    for (const { name, seq: one } of await reader.rows(statement(rows))) if (one !== null) seqByName.set(name, one);
   }
-  return match;
+  return seqByName;
 }
 
 export function hashOfName(name: string): string | undefined {
@@ -68,8 +68,8 @@ function partsOf(name: string): (string | null)[] {
 
 /** Prefers own assets to public ones, then uploads to outputs, then the oldest. The query picks one: a content may have many assets. */
 export async function byHash(reader: Reader, userId: number, hash: string): Promise<number | undefined> {
-  const match = await reader.row(statement(sql<{ seq: number | null }>`select ${firstOf(userId, sql`${hash}`)} as seq`));
-  return match?.seq ?? undefined;
+  const row = await reader.row(statement(sql<{ seq: number | null }>`select ${firstOf(userId, sql`${hash}`)} as seq`));
+  return row?.seq ?? undefined;
 }
 
 function firstOf(userId: number, hash: RawBuilder<unknown>): RawBuilder<number | null> {

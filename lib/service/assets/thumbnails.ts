@@ -109,7 +109,7 @@ function createThumbnailCache(folders: { thumbnails: string; temp: string }, max
       if (bytes !== undefined) bytes += webp.byteLength;
       if (bytes === undefined || bytes > maxBytes) {
         evicting ??= evictOldest(folders.thumbnails, maxBytes)
-          .then((left) => void (bytes = left))
+          .then((remainingBytes) => void (bytes = remainingBytes))
           .catch(() => undefined) // tried again with the next one
           .finally(() => (evicting = undefined));
         await evicting;
@@ -270,8 +270,8 @@ function drawPlaceholder(kind: PreviewKind, edge: number): Promise<Buffer> {
   const cachedIcon = drawn.get(key);
   if (cachedIcon) return cachedIcon;
   const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="${edge}" height="${edge}" viewBox="0 0 64 64"><rect width="64" height="64" fill="${GROUND}"/>${signs[kind]}</svg>`;
-  const made = sharp(Buffer.from(svg)).webp({ quality: 85 }).toBuffer();
-  drawn.set(key, made);
-  made.catch(() => drawn.delete(key));
-  return made;
+  const placeholder = sharp(Buffer.from(svg)).webp({ quality: 85 }).toBuffer();
+  drawn.set(key, placeholder);
+  placeholder.catch(() => drawn.delete(key));
+  return placeholder;
 }

@@ -96,7 +96,7 @@ async function findPart(parts: RunParts, task: StoredTask): Promise<{ name: stri
 
 const isFile = (path: string) =>
   stat(path).then(
-    (match) => match.isFile(),
+    (info) => info.isFile(),
     () => false,
   );
 

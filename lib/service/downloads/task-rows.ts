@@ -14,14 +14,14 @@ const HIDDEN = "***";
 function hideSecrets(url: string): string {
   const start = url.indexOf("?");
   if (start < 0) return url;
-  const shown = url
+  const redactedPairs = url
     .slice(start + 1)
     .split("&")
     .map((pair) => {
       const name = pair.split("=")[0] ?? "";
       return pair.includes("=") && isSecret(name) ? `${name}=${HIDDEN}` : pair;
     });
-  return `${url.slice(0, start)}?${shown.join("&")}`;
+  return `${url.slice(0, start)}?${redactedPairs.join("&")}`;
 }
 
 /** The same for the same address, so that a later request for it is recognised; the address cannot be read from it. */
@@ -162,8 +162,8 @@ export async function countUnfinished(reader: Reader, userId: number): Promise<n
 /** The hash of this user's last download from this address. Other users' downloads are not used: they would reveal what others have. */
 export async function findEarlierHash(reader: Reader, userId: number, url: URL): Promise<string | undefined> {
   const own = query.selectFrom("fetched_sources").select("hash").where("user_id", "=", userId);
-  const match = await reader.row(own.where("source", "=", nameOfSource(url.href)));
-  return match && `blake3:${match.hash}`;
+  const row = await reader.row(own.where("source", "=", nameOfSource(url.href)));
+  return row && `blake3:${row.hash}`;
 }
 
 export async function rememberSource(tx: Transaction, { user_id, source_url }: StoredTask, hash: string): Promise<void> {

@@ -122,13 +122,13 @@ export function queueRoutes(parts: Parts): Route[] {
 
 export function promptRoutes(parts: Parts): Route[] {
   return [
-    route(operations.submitPrompt, async ({ body: read, user }) => {
+    route(operations.submitPrompt, async ({ body: readPromptBody, user }) => {
       if (user.status === "waitlisted")
         throw new ServiceError(
           "FORBIDDEN",
           "This account is on the waiting list: it may read everything of its own and submit nothing yet.",
         );
-      const body = await readBody(read, parts.settings);
+      const body = await readBody(readPromptBody, parts.settings);
       if (body instanceof Response) return body;
       const outcome = await submitPrompt(parts, user.id, body);
       if (!outcome.ok) return json({ error: outcome.error, node_errors: outcome.nodeErrors }, 400);

@@ -46,12 +46,12 @@ function exifTexts(texts: Record<string, string>): Record<string, string> {
       .map(([keyword, value], index): [string, string, string] => [OTHERS[index] ?? "", keyword, value]),
   ];
   const tags: [string, string][] = [];
-  let left = MAX_EXIF_BYTES;
+  let remainingBytes = MAX_EXIF_BYTES;
   for (const [tag, keyword, value] of wished) {
     const text = value === undefined ? undefined : `${keyword}:${toAsciiJson(value)}`;
-    if (text === undefined || text.length > left) continue;
+    if (text === undefined || text.length > remainingBytes) continue;
     tags.push([tag, text]);
-    left -= text.length;
+    remainingBytes -= text.length;
   }
   return Object.fromEntries(tags);
 }

@@ -40,13 +40,13 @@ export function mapSamples(raster: Raster, size: Size, make: MakeSamples, tick: 
 
 type FillRow = (row: { out: Float32Array; at: number; y: number; frame: Float32Array; index: number }) => void;
 
-export function mapRows(raster: Raster, made: Size & { channels: 1 | 3 }, fill: FillRow, tick: Tick): Raster {
-  const { width, height, channels } = made;
+export function mapRows(raster: Raster, target: Size & { channels: 1 | 3 }, fill: FillRow, tick: Tick): Raster {
+  const { width, height, channels } = target;
   const image = mapSamples(
     raster,
-    made,
+    target,
     (frame, part, index) => {
-      const out = emptySamples(made);
+      const out = emptySamples(target);
       for (let y = 0; y < height; y++) {
         fill({ out, at: y * width * channels, y, frame, index });
         part((y + 1) / height);

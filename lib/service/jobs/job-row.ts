@@ -18,12 +18,12 @@ export async function findJob(reader: Reader, userId: number, id: string): Promi
 }
 
 export async function findJobIds(reader: Reader, userId: number, ids: readonly string[]): Promise<Set<string>> {
-  const found = query
+  const existingIds = query
     .selectFrom("jobs")
     .select("id")
     .where("id", "in", reader.dialect.texts(ids))
     .where(sql<boolean>`${reader.dialect.rowByRow("user_id")} = ${userId}`);
-  return new Set((await reader.rows(found)).map(({ id }) => id));
+  return new Set((await reader.rows(existingIds)).map(({ id }) => id));
 }
 
 export async function readJobs(reader: Reader, seqs: readonly number[]): Promise<StoredJob[]> {

@@ -164,8 +164,8 @@ function checkLink(field: InputField, written: unknown[], graph: ParsedGraph, ch
 }
 
 function checkFile(field: InputField, written: unknown, files: Files, checked: CheckedNode): void {
-  const match = typeof written === "string" ? files.get(written) : undefined;
-  if (typeof written === "string" && match && (match.isImage || field.namesFile)) {
+  const file = typeof written === "string" ? files.get(written) : undefined;
+  if (typeof written === "string" && file && (file.isImage || field.namesFile)) {
     checked.fileNames.push(written);
     checked.literals.set(field.name, written);
     return;
@@ -173,11 +173,11 @@ function checkFile(field: InputField, written: unknown, files: Files, checked: C
   checked.errors.push({
     type: "custom_validation_failed",
     message: "Custom validation failed for node",
-    details: `${field.name} - Invalid image file: ${typeof written === "string" ? written.slice(0, MAX_RECEIVED_LENGTH) : quoted(written)}${foundInstead(match)}`,
+    details: `${field.name} - Invalid image file: ${typeof written === "string" ? written.slice(0, MAX_RECEIVED_LENGTH) : quoted(written)}${foundInstead(file)}`,
     extra_info: {
       input_name: field.name,
       received_value: shortened(written),
-      ...(match && { found_type: match.mediaType }),
+      ...(file && { found_type: file.mediaType }),
     },
   });
 }
@@ -190,8 +190,8 @@ function fits(received: string, expectedType: string): boolean {
 }
 
 /** A newer file of the same name may hide an older image; nothing else in the refusal would say so. */
-function foundInstead(match: { mediaType: string } | undefined): string {
-  return match ? ` (the file that this name means is ${match.mediaType}, not an image that can be loaded)` : "";
+function foundInstead(file: { mediaType: string } | undefined): string {
+  return file ? ` (the file that this name means is ${file.mediaType}, not an image that can be loaded)` : "";
 }
 
 /** ComfyUI doesn't apply lists and ranges to classes with their own checks, so the runner decides. */

@@ -135,11 +135,11 @@ export function checkTexts(values: Iterable<NodeValue>): void {
 }
 
 export function createShownTexts(): (texts: readonly string[]) => void {
-  let shown = 0;
+  let shownBytes = 0;
   return (texts) => {
-    const totalBytes = shown + sumOfTexts(texts);
+    const totalBytes = shownBytes + sumOfTexts(texts);
     if (totalBytes > MAX_SHOWN_BYTES) throw tooMuch(`The texts that this job shows are larger than ${mebi(MAX_SHOWN_BYTES)} together`);
-    shown = totalBytes;
+    shownBytes = totalBytes;
   };
 }
 

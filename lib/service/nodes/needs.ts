@@ -20,9 +20,9 @@ type Test = (text: string) => boolean;
 export const isPrivateName: Test = (text) => privateName.test(text.trim());
 
 export function fileTexts(node: GraphNode, definition: NodeDeclaration): string[] {
-  const match = new Set<string>();
-  mapFileTexts(node, definition, (text) => (match.add(text), text));
-  return [...match];
+  const texts = new Set<string>();
+  mapFileTexts(node, definition, (text) => (texts.add(text), text));
+  return [...texts];
 }
 
 export function mapFileTexts(node: GraphNode, definition: NodeDeclaration, rename: (text: string) => string): GraphNode["inputs"] {

@@ -28,13 +28,13 @@ export function planRun(graph: Graph, outputs: readonly string[]): Plan {
   const declared = Object.fromEntries([...nodes].map(([id, { node, inputs }]) => [id, { ...node, inputs }]));
   const reached = reach(outputs, directSources(declared));
   const order = topologicalOrder(declared).flatMap((id): PlannedNode[] => {
-    const match = reached.has(id) && nodes.get(id);
-    if (!match) return [];
-    if (!match.definition) throw new Error(`There is no node class ${match.node.class_type}.`);
-    const links = new Map(linksOf(match).map(({ input, ...link }) => [input, link]));
+    const plannedNode = reached.has(id) && nodes.get(id);
+    if (!plannedNode) return [];
+    if (!plannedNode.definition) throw new Error(`There is no node class ${plannedNode.node.class_type}.`);
+    const links = new Map(linksOf(plannedNode).map(({ input, ...link }) => [input, link]));
     const typeOf = ({ source, output }: Source) => nodes.get(source)?.definition?.outputs[output]?.type ?? "*";
     const sourceTypes = new Map([...links].map(([name, link]) => [name, typeOf(link)]));
-    return [{ ...match, definition: match.definition, links, sourceTypes }];
+    return [{ ...plannedNode, definition: plannedNode.definition, links, sourceTypes }];
   });
   if (order.length < reached.size) throw new Error("The graph has a dependency cycle or lacks a node.");
   return { order, readers: countReaders(order) };

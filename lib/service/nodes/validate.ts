@@ -29,7 +29,7 @@ function collectErrors({ graph, checked, cycles, outputs }: Found): {
   badOutputs: Set<string>;
 } {
   const errors = new Map<string, NodeError[]>();
-  const add = (id: string, found: readonly NodeError[]) => errors.set(id, [...(errors.get(id) ?? []), ...found]);
+  const add = (id: string, nodeErrors: readonly NodeError[]) => errors.set(id, [...(errors.get(id) ?? []), ...nodeErrors]);
   for (const [id, node] of checked) if (node.errors.length > 0) add(id, node.errors);
   const looped = new Set<string>();
   const notify = (cycle: readonly string[], id: string) => {
@@ -58,8 +58,8 @@ function collectErrors({ graph, checked, cycles, outputs }: Found): {
 
 function cycleError(graph: ParsedGraph, cycle: readonly string[], id: string, maxNodes: number): NodeError {
   const named = (each: string) => `${each} (${graph.get(each)?.definition.name ?? "?"})`;
-  const shown = cycle.length > maxNodes ? [...cycle.slice(0, maxNodes).map(named), "…"] : cycle.map(named);
-  const details = [...shown, named(cycle[0] ?? id)].join(" -> ");
+  const cyclePath = cycle.length > maxNodes ? [...cycle.slice(0, maxNodes).map(named), "…"] : cycle.map(named);
+  const details = [...cyclePath, named(cycle[0] ?? id)].join(" -> ");
   const cycle_nodes = cycle.slice(0, 5 * maxNodes);
   return { type: "dependency_cycle", message: "Dependency cycle detected", details, extra_info: { node_id: id, cycle_nodes } };
 }
@@ -115,17 +115,17 @@ export function fileNamesIn(prompt: Record<string, unknown>, library: NodeLibrar
 }
 
 function checkReached(graph: ParsedGraph, outputs: readonly string[], files: Files): Map<string, CheckedNode> {
-  const match = new Map<string, CheckedNode>();
+  const checkedNodes = new Map<string, CheckedNode>();
   reach(outputs, (id) => {
     const node = graph.get(id);
     if (!node) return [];
     const checked = checkInputs(node, graph, files);
-    match.set(id, checked);
+    checkedNodes.set(id, checked);
     return checked.sources;
   });
   return new Map(
     [...graph.keys()].flatMap((id) => {
-      const checked = match.get(id);
+      const checked = checkedNodes.get(id);
       return checked ? [[id, checked] as const] : [];
     }),
   );

@@ -125,8 +125,8 @@ export async function createPool({ database, processes, concurrency }: PoolParts
     /** Removes what no waiting or running job needs, from the table and from memory. */
     async forgetNeeds(): Promise<void> {
       await database.commitFreeing(removeNeeds);
-      const left = (await database.rows(query.selectFrom("job_needs").select("id").orderBy("id"))).map(({ id }) => id);
-      const [remainingIds, newest] = [new Set(left), left.at(-1) ?? 0];
+      const storedNeedIds = (await database.rows(query.selectFrom("job_needs").select("id").orderBy("id"))).map(({ id }) => id);
+      const [remainingIds, newest] = [new Set(storedNeedIds), storedNeedIds.at(-1) ?? 0];
       // Later ones were stored meanwhile.
       for (const id of needsById.keys()) if (id < newest && !remainingIds.has(id)) needsById.delete(id);
     },
@@ -164,8 +164,8 @@ export async function createPool({ database, processes, concurrency }: PoolParts
     async waits(reader: Reader, needs: Iterable<number | null>): Promise<ReadonlyMap<number | null, JobWaits>> {
       const ids = [...needs];
       await loadNeeds(ids, reader);
-      const found = ids.map((id) => [id, waitsFor(id)] as const);
-      return new Map(found.flatMap(([id, waits]) => (waits ? [[id, waits]] : [])));
+      const waitsById = ids.map((id) => [id, waitsFor(id)] as const);
+      return new Map(waitsById.flatMap(([id, waits]) => (waits ? [[id, waits]] : [])));
     },
 
     /** Which runner lacks what, if none has everything. */

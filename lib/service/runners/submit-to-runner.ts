@@ -117,10 +117,10 @@ function refused(job: RemoteJob, body: string): RunOutcome {
 function readRefusal({ graph, inputs }: RemoteJob, response: unknown): { error: NodeError | undefined; nodeErrors: NodeErrors } {
   const body = withUserNames(objectOf(response), inputs);
   const error = nodeErrorSchema.safeParse(body?.error);
-  let left = MAX_NODE_ERRORS;
+  let remainingErrors = MAX_NODE_ERRORS;
   const nodes = Object.entries(nodeErrorsSchema.catch({}).parse(body?.node_errors ?? {})).flatMap(([id, node]) => {
-    const errors = node.errors.slice(0, Math.max(0, left)).map(boundError);
-    left -= errors.length;
+    const errors = node.errors.slice(0, Math.max(0, remainingErrors)).map(boundError);
+    remainingErrors -= errors.length;
     if ((node.errors.length > 0 && errors.length === 0) || !Object.hasOwn(graph, id)) return [];
     const class_type = node.class_type?.slice(0, MAX_TEXT_LENGTH);
     return [[id, { class_type, dependent_outputs: node.dependent_outputs.slice(0, MAX_NODE_ERRORS), errors }] as const];

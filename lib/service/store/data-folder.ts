@@ -16,9 +16,9 @@ export async function syncFolder(folder: string): Promise<void> {
 /** Makes a folder and every missing one above it, each synced into its parent. For the start, before requests are accepted. */
 export function makeSyncedFolder(path: string): void {
   // Step by step instead of `recursive`: on some file systems Node's recursive mkdir never ends.
-  const match = statSync(path, { throwIfNoEntry: false });
-  if (match?.isDirectory()) return;
-  if (match) throw new Error(`${path} is no folder`);
+  const info = statSync(path, { throwIfNoEntry: false });
+  if (info?.isDirectory()) return;
+  if (info) throw new Error(`${path} is no folder`);
   const parent = dirname(path);
   if (parent !== path) makeSyncedFolder(parent);
   mkdirSync(path, { mode: 0o700 });

@@ -34,8 +34,8 @@ type LocationContent = { isUsed: boolean; hasUsers: boolean; isUnfinished: boole
 
 export async function lookAt(location: ServiceLocation): Promise<LocationContent> {
   if ("url" in location) {
-    const there = { url: location.url, statementMs: STATEMENT_MS, schema: SERVICE_SCHEMA };
-    return askPostgres(there, (ask) => read(ask, findUnfinishedCopy.postgres)).catch((error: unknown) => {
+    const target = { url: location.url, statementMs: STATEMENT_MS, schema: SERVICE_SCHEMA };
+    return askPostgres(target, (ask) => read(ask, findUnfinishedCopy.postgres)).catch((error: unknown) => {
       throw asStartFailure(error);
     });
   }
@@ -77,13 +77,13 @@ export async function requireRows(dataDir: string, databaseUrl: string | undefin
     if (mark !== undefined) throw new Error(movedAway(dataDir));
     return;
   }
-  const there = await lookAt({ url: databaseUrl });
+  const databaseContent = await lookAt({ url: databaseUrl });
   if (mark !== undefined) {
-    if (there.id !== mark && !(isStart && there.id === undefined)) throw new Error(foreign(dataDir));
+    if (databaseContent.id !== mark && !(isStart && databaseContent.id === undefined)) throw new Error(foreign(dataDir));
     return;
   }
   const here = await lookAt({ file });
-  if (here.isUsed && !there.hasUsers) throw new Error(leftBehind(file));
+  if (here.isUsed && !databaseContent.hasUsers) throw new Error(leftBehind(file));
   if (here.hasUsers)
     throw new Error(
       `Both ${file} and the database of DATABASE_URL have rows of a service, and they are of two: they cannot become one. To use those in the database, set LIGHTDESK_DATA_DIR to another folder; to use those of the file, start without DATABASE_URL, or give it an empty database.`,
@@ -107,9 +107,9 @@ export async function claimDataFolder(database: Database, dataDir: string, hasSh
   if (mark !== undefined && (storedId !== undefined || hasSharedBytes)) throw new Error(foreign(dataDir));
   if (hasSharedBytes) return await writeMark(dataDir, await idOf(database));
   if (storedId === undefined) {
-    const made = mark ?? randomUUID();
-    await writeMark(dataDir, made);
-    if ((await idOf(database, made)) === made) return;
+    const newId = mark ?? randomUUID();
+    await writeMark(dataDir, newId);
+    if ((await idOf(database, newId)) === newId) return;
     removeMark(dataDir);
   }
   throw new Error(
@@ -122,11 +122,11 @@ async function findId(database: Pick<Database, "row">): Promise<string | undefin
 }
 
 /** The same in all copies of a database. `made`: becomes the id if there is none. */
-export async function idOf(database: Database, made: string = randomUUID()): Promise<string> {
+export async function idOf(database: Database, newId: string = randomUUID()): Promise<string> {
   return database.commit(async (tx) => {
     const storedId = await findId(tx);
     if (storedId !== undefined) return storedId;
-    await tx.run(query.insertInto("store_ids").values({ id: made }));
-    return made;
+    await tx.run(query.insertInto("store_ids").values({ id: newId }));
+    return newId;
   });
 }

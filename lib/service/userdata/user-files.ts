@@ -99,9 +99,9 @@ export function createUserFiles(stores: Stores, maxBytes: number) {
   const { database, blobs, folders, now } = stores;
 
   async function find(reader: Reader, userId: number, path: string): Promise<StoredFile> {
-    const match = await reader.row(ownFiles(userId).where("path", "=", path));
-    if (!match) throw new ServiceError("NOT_FOUND", "There is no such file.");
-    return match;
+    const row = await reader.row(ownFiles(userId).where("path", "=", path));
+    if (!row) throw new ServiceError("NOT_FOUND", "There is no such file.");
+    return row;
   }
 
   async function keep(userId: number, path: string, staged: StagedFile, overwrite: boolean): Promise<UserFile> {
@@ -136,8 +136,8 @@ export function createUserFiles(stores: Stores, maxBytes: number) {
       const files = await database.rows(query.orderBy("path").limit(MAX_LISTED));
       if (files.length === 0 && folder.length > 0 && !(await database.row(below.limit(1))))
         throw new ServiceError("NOT_FOUND", "There is no such folder.");
-      const shown = files.map(({ path, size, modified }) => ({ path: path.slice(prefix.length), size, modified }));
-      return shown.sort((item, other) => (item.path < other.path ? -1 : 1));
+      const entries = files.map(({ path, size, modified }) => ({ path: path.slice(prefix.length), size, modified }));
+      return entries.sort((item, other) => (item.path < other.path ? -1 : 1));
     },
 
     async usedBytes(userId: number): Promise<number> {

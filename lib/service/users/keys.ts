@@ -41,14 +41,14 @@ export function createKeys(database: Database, now: () => number): ServiceKeys {
     },
 
     async listKeys() {
-      const found = await database.rows(
+      const rows = await database.rows(
         query
           .selectFrom("keys")
           .innerJoin("users", "users.id", "keys.user_id")
           .select(["keys.prefix", "users.name", "users.status", "keys.created_at", "keys.revoked_at"])
           .orderBy("keys.id"),
       );
-      return found.map((row): KeyListing => ({
+      return rows.map((row): KeyListing => ({
         prefix: row.prefix,
         userName: row.name,
         userStatus: toUserStatus(row.status),

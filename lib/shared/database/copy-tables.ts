@@ -36,7 +36,7 @@ export async function copyTables<DB>(copying: Copying<DB>): Promise<Copied> {
   for (const table of tables.toReversed()) await removeGone(table, copying);
   let rows = 0;
   for (const table of tables) {
-    const copied = await walk(table, copying, (piece, there) => put(copying, table, piece, there));
+    const copied = await walk(table, copying, (piece, targetRows) => put(copying, table, piece, targetRows));
     rows += copied;
     logProgress(`${table.name}: ${copied} ${copied === 1 ? "row" : "rows"}`);
   }
@@ -72,7 +72,7 @@ function isPostgres<DB>(database: Kysely<DB>): boolean {
   return database.getExecutor().adapter instanceof PostgresAdapter;
 }
 
-type Change = (piece: Row[], there: Row[]) => Promise<void>;
+type Change = (piece: Row[], targetRows: Row[]) => Promise<void>;
 type Both<DB> = Pick<Copying<DB>, "from" | "to">;
 
 /** Calls `change` for each piece that differs in the target. */
@@ -82,8 +82,8 @@ async function walk<DB>(table: Table, { from, to }: Both<DB>, change: Change): P
     const length = await lengthOfPiece(from, table, after);
     const piece = length === 0 ? [] : await read(from, table, sql`${beyond(table, after)} ${first(table, length)}`);
     const last = piece.at(-1);
-    const there = await read(to, table, sql`${between(table, after, last)} ${first(table, length + 1)}`);
-    if (!isDeepStrictEqual(there, piece)) await change(piece, there);
+    const targetRows = await read(to, table, sql`${between(table, after, last)} ${first(table, length + 1)}`);
+    if (!isDeepStrictEqual(targetRows, piece)) await change(piece, targetRows);
     rows += piece.length;
     if (last === undefined) return rows;
     after = last;
@@ -102,8 +102,8 @@ async function lengthOfPiece<DB>(database: Kysely<DB>, table: Table, after: Row 
   return tooMuch === -1 ? rows.length : Math.max(1, tooMuch);
 }
 
-async function put<DB>({ to, putBeside }: Copying<DB>, table: Table, piece: Row[], there: Row[]): Promise<void> {
-  const rowsByName = new Map(there.map((row) => [nameOf(table, row), row]));
+async function put<DB>({ to, putBeside }: Copying<DB>, table: Table, piece: Row[], targetRows: Row[]): Promise<void> {
+  const rowsByName = new Map(targetRows.map((row) => [nameOf(table, row), row]));
   const changed = piece.filter((row) => !isDeepStrictEqual(rowsByName.get(nameOf(table, row)), row));
   const others = table.columns.filter(({ name }) => !table.key.some((column) => column.name === name));
   const update = others.map(({ name }) => sql`${sql.ref(name)} = ${sql.ref(`excluded.${name}`)}`);
@@ -127,8 +127,8 @@ async function removeGone<DB>(table: Table, { from, to }: Both<DB>): Promise<voi
     const piece = await read(to, keys, sql`${beyond(table, after)} ${first(table, MAX_ROWS)}`);
     const last = piece.at(-1);
     if (last === undefined) return;
-    const left = await read(from, keys, anyOf(table, piece));
-    const sourceNames = new Set(left.map((row) => nameOf(table, row)));
+    const sourceRows = await read(from, keys, anyOf(table, piece));
+    const sourceNames = new Set(sourceRows.map((row) => nameOf(table, row)));
     const gone = piece.filter((row) => !sourceNames.has(nameOf(table, row)));
     if (gone.length > 0) await sql`DELETE FROM ${sql.table(table.name)} WHERE ${anyOf(table, gone)}`.execute(to);
     after = last;
@@ -199,19 +199,19 @@ async function describe<DB>(sqlite: Kysely<DB>, name: string): Promise<Table> {
 }
 
 function counted(tables: readonly Table[], { table, by, count }: Counter): Table {
-  const match = tables.find(({ name }) => name === table);
-  const pick = (names: readonly string[]) => (match?.columns ?? []).filter(({ name }) => names.includes(name));
+  const sourceTable = tables.find(({ name }) => name === table);
+  const pick = (names: readonly string[]) => (sourceTable?.columns ?? []).filter(({ name }) => names.includes(name));
   return { name: table, columns: pick([...by, count]), key: pick(by), hasKey: true, where: sql`${sql.ref(count)} <> 0` };
 }
 
 /** A new row must get a number that no row has had before, not even a deleted one. */
 async function numberOn<DB>({ name, key: [key] }: Table, { from, to }: Both<DB>): Promise<void> {
   if (key?.kind !== "whole") return;
-  const there = await lastNumber(to, name, key.name);
-  if (there === undefined) return;
+  const currentNumber = await lastNumber(to, name, key.name);
+  if (currentNumber === undefined) return;
   const { rows } = await sql<{ last: number | null }>`SELECT max(${sql.ref(key.name)}) AS last FROM ${sql.table(name)}`.execute(to);
   const number = Math.max((await lastNumber(from, name, key.name)) ?? 0, Number(rows[0]?.last ?? 0));
-  if (number === there) return;
+  if (number === currentNumber) return;
   if (isPostgres(to)) return void (await sql`SELECT setval(pg_get_serial_sequence(${name}, ${key.name}), ${number})`.execute(to));
   await sql`DELETE FROM sqlite_sequence WHERE name = ${name}`.execute(to);
   await sql`INSERT INTO sqlite_sequence (name, seq) VALUES (${name}, ${number})`.execute(to);

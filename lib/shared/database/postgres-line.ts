@@ -27,27 +27,27 @@ export function createPostgresLine({ url, channel, receive, setUp, missed }: Opt
   async function connect(): Promise<void> {
     const { default: pg } = await import("pg");
     const bounds = { connectionTimeoutMillis: CONNECT_MS, query_timeout: CONNECT_MS, keepAlive: true };
-    const made = new pg.Client({ connectionString: url, application_name: "lightdesk", ...bounds });
+    const newClient = new pg.Client({ connectionString: url, application_name: "lightdesk", ...bounds });
     // Without a listener, the event would end the process.
-    made.on("error", () => lose(made));
-    made.on("end", () => lose(made));
-    made.on("notification", ({ payload = "" }) => receive(payload));
+    newClient.on("error", () => lose(newClient));
+    newClient.on("end", () => lose(newClient));
+    newClient.on("notification", ({ payload = "" }) => receive(payload));
     try {
-      await made.connect();
-      await made.query(`${whenCutOff}; LISTEN ${channel}`);
-      client = made;
+      await newClient.connect();
+      await newClient.query(`${whenCutOff}; LISTEN ${channel}`);
+      client = newClient;
       await setUp?.();
     } catch (error) {
-      lose(made);
+      lose(newClient);
       throw error;
     }
-    if (isClosed) lose(made);
-    else if (client === made) timer = setTimeout(() => void look(made), LOOK_EVERY_MS).unref();
+    if (isClosed) lose(newClient);
+    else if (client === newClient) timer = setTimeout(() => void look(newClient), LOOK_EVERY_MS).unref();
   }
 
-  async function look(made: Client): Promise<void> {
+  async function look(newClient: Client): Promise<void> {
     await ask("SELECT 1").catch(() => undefined); // the line was given up
-    if (client === made) timer = setTimeout(() => void look(made), LOOK_EVERY_MS).unref();
+    if (client === newClient) timer = setTimeout(() => void look(newClient), LOOK_EVERY_MS).unref();
   }
 
   function lose(lost: Client): void {

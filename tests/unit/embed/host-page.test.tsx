@@ -188,7 +188,7 @@ describe("host jobs", () => {
     vi.spyOn(document, "visibilityState", "get").mockReturnValue(visibility);
     const watched: string[] = [];
     let sendList = async (): Promise<void> => undefined;
-    function watchLive<Answer>(path: string, receive: (message: LiveMessage<Answer>) => void): () => void {
+    function watchLive<Answer>(path: `/${string}`, receive: (message: LiveMessage<Answer>) => void): () => void {
       watched.push(path);
       sendList = async () => {
         const list = await callApi<Answer>(path);

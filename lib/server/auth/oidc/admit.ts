@@ -93,9 +93,9 @@ async function findMember(
   if (storedIdentity || (await store.identities.isRemoved(person.email))) return refuse("removed", "the member was removed");
   const role = person.role ?? provider.signUp;
   if (provider.signUp === undefined || role === undefined) return refuse("stranger", "not a member");
-  const made = await store.identities.makeMember({ name: nameOf(person), email: person.email, role, createdAt: now() }, identity);
+  const newMember = await store.identities.makeMember({ name: nameOf(person), email: person.email, role, createdAt: now() }, identity);
   const change = { role: { to: role }, provider: provider.label, ...(person.groups ? { groups: person.groups } : { signUp: true }) };
-  return made ? ok({ member: made, how: "made", change }) : refuse("lost", "the address or the subject was taken meanwhile");
+  return newMember ? ok({ member: newMember, how: "made", change }) : refuse("lost", "the address or the subject was taken meanwhile");
 }
 
 async function link(
@@ -174,6 +174,6 @@ function nameOf({ name, email }: Verified): string {
 const suspended = refuse("suspended", "the member is suspended");
 const inNoGroup = refuse("groups", "in none of the groups that may sign in");
 
-function refuse(shown: OidcRefusal, cause: string): Result<never, Refused> {
-  return failed({ shown, cause });
+function refuse(publicReason: OidcRefusal, cause: string): Result<never, Refused> {
+  return failed({ shown: publicReason, cause });
 }

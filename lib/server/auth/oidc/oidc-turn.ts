@@ -98,17 +98,17 @@ export async function beginProviderSession(
   composition: Composition,
   admitted: AdmittedTurn,
   { provider, id_token }: Account,
-  sent: Pick<Headers, "get">,
+  headers: Pick<Headers, "get">,
 ): Promise<string> {
   const { member, purpose, confirmedAt } = admitted;
-  const current = purpose === "confirm" || purpose === "link" ? await sessionIdIn(composition, sent) : undefined;
+  const current = purpose === "confirm" || purpose === "link" ? await sessionIdIn(composition, headers) : undefined;
   // A role that has just changed has already ended the session.
   if (current !== undefined && (await findSession(composition, current))?.member.id === member.id) {
     if (purpose === "confirm") await confirmSession(composition, current);
     return current;
   }
   const newSession = { memberId: member.id, version: member.sessionVersion, method: provider, confirmedAt };
-  const { id: sid } = await beginSession(composition, newSession, sent);
+  const { id: sid } = await beginSession(composition, newSession, headers);
   await keep(composition, sid, provider, id_token);
   return sid;
 }

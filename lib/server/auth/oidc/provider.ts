@@ -36,10 +36,10 @@ const discoveries = new Map<string, { at: number; found: Promise<Discovered> }>(
 export function discover(provider: OidcProvider, oldestMs: number): Promise<Discovered> {
   const cached = discoveries.get(provider.id);
   if (cached && performance.now() - cached.at < oldestMs) return cached.found;
-  const found = ask(provider);
-  discoveries.set(provider.id, { at: performance.now(), found });
-  found.catch(() => discoveries.delete(provider.id));
-  return found;
+  const discovery = ask(provider);
+  discoveries.set(provider.id, { at: performance.now(), found: discovery });
+  discovery.catch(() => discoveries.delete(provider.id));
+  return discovery;
 }
 
 async function ask({ issuer }: OidcProvider): Promise<Discovered> {

@@ -42,7 +42,7 @@ const boxes: Readonly<Record<string, ReadonlySet<string>>> = {
 };
 const withTimes = new Set(["mvhd", "tkhd", "mdhd"]);
 /** Any other track (words, places, sensors, times of day) may identify the maker of the video. */
-const shown = new Set(["vide", "soun"]);
+const keptHandlers = new Set(["vide", "soun"]);
 
 /** Returns the content length that the first fields require; undefined if they are invalid. */
 type LengthOf = (fields: {
@@ -144,7 +144,7 @@ async function walkBoxes(file: Reading, out: Pieces, { parent, from, to, track =
     } else if (type === "hdlr") {
       if (parent === "mdia") {
         handler = (await exactly(file, headEnd + 8, 4)).toString("latin1");
-        isShown = shown.has(handler);
+        isShown = keptHandlers.has(handler);
       }
       if (!isShown) break;
       // The track kind is followed by reserved bytes and a name.

@@ -16,25 +16,25 @@ export async function cleanWebp(file: Reading, out: Pieces): Promise<void> {
   const end = Math.min(file.size, 8 + (await exactly(file, 4, 4)).readUInt32LE());
   const chunks = await readChunks(file, 12, end);
   const extended = chunks.find(({ type }) => type === "VP8X");
-  const made: Made[] = [];
-  if (!extended) made.push(...pixelsOf(chunks).slice(-1));
+  const outputChunks: Made[] = [];
+  if (!extended) outputChunks.push(...pixelsOf(chunks).slice(-1));
   else {
     if (extended.length !== 10) throw new NotCleanable("a head of another length");
     const content = await exactly(file, extended.at, 10);
     const exif = await exifOf(file, chunks);
     const isAnimation = ((content[0] ?? 0) & ANIMATION) !== 0;
     const flags = ((content[0] ?? 0) & (ALPHA | ANIMATION)) | (exif ? EXIF : 0);
-    made.push({ type: "VP8X", content: [Buffer.from([flags, 0, 0, 0]), content.subarray(4)] });
-    made.push(...(isAnimation ? await framesOf(file, chunks) : pixelsOf(chunks)));
-    if (exif) made.push({ type: "EXIF", content: [exif] });
+    outputChunks.push({ type: "VP8X", content: [Buffer.from([flags, 0, 0, 0]), content.subarray(4)] });
+    outputChunks.push(...(isAnimation ? await framesOf(file, chunks) : pixelsOf(chunks)));
+    if (exif) outputChunks.push({ type: "EXIF", content: [exif] });
   }
   const head = Buffer.from("RIFF\0\0\0\0WEBP", "latin1");
   head.writeUInt32LE(
-    made.reduce((sum, chunk) => sum + sizeOf(chunk), 4),
+    outputChunks.reduce((sum, chunk) => sum + sizeOf(chunk), 4),
     4,
   );
   out.add(head);
-  for (const chunk of made) write(out, chunk);
+  for (const chunk of outputChunks) write(out, chunk);
 }
 
 async function readChunks(file: Reading, from: number, end: number): Promise<Chunk[]> {
@@ -60,14 +60,14 @@ function pixelsOf(chunks: readonly Chunk[]): Made[] {
 async function framesOf(file: Reading, chunks: readonly Chunk[]): Promise<Made[]> {
   const animation = chunks.find(({ type }) => type === "ANIM");
   if (animation?.length !== 6) throw new NotCleanable("an animation of another length");
-  const made: Made[] = [{ type: "ANIM", content: [await exactly(file, animation.at, 6)] }];
+  const outputChunks: Made[] = [{ type: "ANIM", content: [await exactly(file, animation.at, 6)] }];
   for (const { type, at, length } of chunks) {
     if (type !== "ANMF") continue;
     const frame: Made = { type, content: [await exactly(file, at, FRAME_BYTES)] };
     for (const part of pixelsOf(await readChunks(file, at + FRAME_BYTES, at + length))) frame.content.push(...bytesOf(part));
-    made.push(frame);
+    outputChunks.push(frame);
   }
-  return made;
+  return outputChunks;
 }
 
 async function exifOf(file: Reading, chunks: readonly Chunk[]): Promise<Buffer | undefined> {

@@ -79,8 +79,8 @@ export function createAppStore(database: Database) {
     await trx.deleteFrom("appMembers").where("appId", "=", id).execute();
     if (access.kind !== "members" || access.members.length === 0) return;
     // Members who were removed meanwhile are left out.
-    const there = await trx.selectFrom("members").select("id").where("id", "in", access.members).execute();
-    const rows = there.map((member) => ({ appId: id, memberId: member.id }));
+    const remainingMembers = await trx.selectFrom("members").select("id").where("id", "in", access.members).execute();
+    const rows = remainingMembers.map((member) => ({ appId: id, memberId: member.id }));
     if (rows.length > 0) await trx.insertInto("appMembers").values(rows).execute();
   }
 
@@ -139,9 +139,9 @@ export function createAppStore(database: Database) {
         .orderBy("apps.id")
         .limit(filter.limit + 1)
         .execute();
-      const shown = rows.slice(0, filter.limit).map(toCard);
-      const last = rows.length > filter.limit ? shown.at(-1) : undefined;
-      return { apps: shown, ...(last && { next: writeExactJson([last.title, last.id]) }) };
+      const appCards = rows.slice(0, filter.limit).map(toCard);
+      const last = rows.length > filter.limit ? appCards.at(-1) : undefined;
+      return { apps: appCards, ...(last && { next: writeExactJson([last.title, last.id]) }) };
     },
 
     async tags(asker: AppViewer, connectionId: string): Promise<string[]> {

@@ -93,8 +93,8 @@ export function createAuditStore(database: Database) {
       .orderBy("id", "desc")
       .execute();
     for (const row of all) {
-      const act = byAct.get(row.actId ?? "");
-      if (act && row.id !== act[0]?.id) act.push(toEntry(row));
+      const entry = byAct.get(row.actId ?? "");
+      if (entry && row.id !== entry[0]?.id) entry.push(toEntry(row));
     }
     return acts;
   };
@@ -106,10 +106,10 @@ export function createAuditStore(database: Database) {
     for (;;) {
       const actCount = Math.min(ACTS_AT_ONCE, limits.acts - acts.length);
       const some = await newestActs({ ...search, before: acts.at(-1)?.[0]?.id ?? search.before }, actCount);
-      for (const act of some) {
-        if (acts.length > 0 && entries + act.length > limits.entries) return { acts, isOver: false };
-        acts.push(act);
-        entries += act.length;
+      for (const entry of some) {
+        if (acts.length > 0 && entries + entry.length > limits.entries) return { acts, isOver: false };
+        acts.push(entry);
+        entries += entry.length;
       }
       if (some.length < actCount || acts.length >= limits.acts) return { acts, isOver: some.length < actCount };
     }

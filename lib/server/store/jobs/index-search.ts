@@ -91,8 +91,8 @@ export function createIndexSearch(database: Database) {
       const builder = sql<{ jobId: string; runKey: string }>`
         SELECT job_id, run_key FROM ledger_jobs
         WHERE number = ${number} AND run_key IS NOT NULL AND job_id IN (SELECT value FROM ${textRows(unknown)})`;
-      const found = unknown.length === 0 ? [] : (await builder.execute(database)).rows;
-      const storedKeys = new Map(found.map(({ jobId, runKey }) => [jobId, runKey]));
+      const matchingRows = unknown.length === 0 ? [] : (await builder.execute(database)).rows;
+      const storedKeys = new Map(matchingRows.map(({ jobId, runKey }) => [jobId, runKey]));
       const keysOf = ({ jobId, runKey = storedKeys.get(jobId), workflowId }: LaterRun) =>
         [runKey, workflowId && workflowKey(workflowId)].filter((key) => !!key);
       const distinct = [...new Set(jobs.flatMap(keysOf))].slice(0, MAX_RUN_KEYS);

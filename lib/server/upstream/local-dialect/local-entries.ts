@@ -27,8 +27,8 @@ export function toEndedJobs(history: JsonObject, max: number): LocalJob[] {
   return Object.entries(history)
     .slice(-max)
     .map(([id, entry]): LocalJob => {
-      const read = readEntry(entry);
-      return read ? toEndedJob(id, read) : { id };
+      const parsedEntry = readEntry(entry);
+      return parsedEntry ? toEndedJob(id, parsedEntry) : { id };
     })
     .reverse();
 }
@@ -67,8 +67,8 @@ export function toWorkflow([, , prompt, extra_data]: QueueItem) {
 
 /** A stored picture, video or sound first, then a temporary one, then any file or text. */
 function toPreview(outputs: readonly OutputView[]): object | undefined {
-  const shown = outputs.filter(({ kind }) => shownKinds.has(kind));
-  const best = shown.find(({ temporary }) => !temporary) ?? shown[0] ?? outputs.find(({ file, text }) => file ?? text);
+  const visibleOutputs = outputs.filter(({ kind }) => shownKinds.has(kind));
+  const best = visibleOutputs.find(({ temporary }) => !temporary) ?? visibleOutputs[0] ?? outputs.find(({ file, text }) => file ?? text);
   if (best === undefined) return undefined;
   const location = { nodeId: best.nodeId, mediaType: best.key };
   return best.file ? { ...best.file, ...location } : { content: best.text?.slice(0, 1024), ...location };

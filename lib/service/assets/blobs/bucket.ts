@@ -91,8 +91,8 @@ export async function openBucket({ bucket, prefix, region, endpoint, isPathStyle
 
     /** A signed address: anyone who has it can read the object for so many seconds. Made without a request to the store. */
     addressOf(key: string, { mediaType, disposition, caching }: ContentHeaders, seconds: number): Promise<string> {
-      const shown = { ResponseContentType: mediaType, ResponseContentDisposition: disposition, ResponseCacheControl: caching };
-      const signed = getSignedUrl(client, new sdk.GetObjectCommand({ ...named(key), ...shown }), { expiresIn: seconds });
+      const responseHeaders = { ResponseContentType: mediaType, ResponseContentDisposition: disposition, ResponseCacheControl: caching };
+      const signed = getSignedUrl(client, new sdk.GetObjectCommand({ ...named(key), ...responseHeaders }), { expiresIn: seconds });
       return ask("sign an address", signed);
     },
 

@@ -70,7 +70,7 @@ export function createFolderBackend(folder: string): SharedBackend {
     return synced;
   }
 
-  async function place(staged: Content): Promise<void> {
+  async function moveIntoStore(staged: Content): Promise<void> {
     const target = pathOf(staged.hash);
     const shard = dirname(target);
     await mkdir(shard, { recursive: true, mode: 0o700 });
@@ -120,7 +120,7 @@ export function createFolderBackend(folder: string): SharedBackend {
     async adopt(staged) {
       // Equal content one after the other: the later call finds what the earlier one made durable.
       for (let other = underWay.get(staged.hash); other; other = underWay.get(staged.hash)) await other.catch(() => undefined);
-      const work = place(staged).finally(() => underWay.delete(staged.hash));
+      const work = moveIntoStore(staged).finally(() => underWay.delete(staged.hash));
       underWay.set(staged.hash, work);
       await work;
     },
@@ -145,9 +145,9 @@ export function createFolderBackend(folder: string): SharedBackend {
 
     async tidy() {
       for (const name of await readdir(incoming).catch(() => [])) {
-        const match = await stat(join(incoming, name)).catch(() => undefined);
+        const info = await stat(join(incoming, name)).catch(() => undefined);
         // A younger file may be one that another process is copying at this moment.
-        if (match && match.mtimeMs < Date.now() - DAY_MS) await rm(join(incoming, name), { force: true });
+        if (info && info.mtimeMs < Date.now() - DAY_MS) await rm(join(incoming, name), { force: true });
       }
     },
 

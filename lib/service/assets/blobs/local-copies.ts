@@ -29,7 +29,7 @@ export function createLocalCopies({ folder, temp, maxBytes, fetch, log }: Option
   async function evict(): Promise<void> {
     if (bytes !== undefined && bytes <= maxBytes) return;
     evicting ??= evictOldest(folder, maxBytes, (path) => inUse.has(path))
-      .then((left) => void (bytes = left))
+      .then((remainingBytes) => void (bytes = remainingBytes))
       .catch((error: unknown) => log.warn({ err: error }, "blob cache eviction failed"))
       .finally(() => (evicting = undefined));
     await evicting;
@@ -95,8 +95,8 @@ export function createLocalCopies({ folder, temp, maxBytes, fetch, log }: Option
         return await use(pathOf);
       } finally {
         for (const path of paths) {
-          const left = (inUse.get(path) ?? 1) - 1;
-          if (left > 0) inUse.set(path, left);
+          const remaining = (inUse.get(path) ?? 1) - 1;
+          if (remaining > 0) inUse.set(path, remaining);
           else inUse.delete(path);
         }
         await evict();

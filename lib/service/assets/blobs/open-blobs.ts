@@ -163,15 +163,15 @@ async function tryFolder(path: string): Promise<BackendCheck> {
 }
 
 async function tryBucket(bucket: Bucket): Promise<BackendCheck> {
-  const found = await bucket.get(MARK);
-  const mark = (await found?.Body?.transformToString())?.trim();
+  const marker = await bucket.get(MARK);
+  const mark = (await marker?.Body?.transformToString())?.trim();
   const key = probeName();
   const bytes = Buffer.from(key);
   try {
     const isTaken = await putNew(bucket, key, bytes);
     if (!isTaken) await bucket.put(key, bytes, false);
-    const read = await (await bucket.get(key))?.Body?.transformToString();
-    if (read !== key) throw new Error("The object store does not give back what it took.");
+    const content = await (await bucket.get(key))?.Body?.transformToString();
+    if (content !== key) throw new Error("The object store does not give back what it took.");
     if (!(await isListed(bucket, key))) throw new Error("The object store does not list what it took.");
     return { isThere: true, mark, keepsFirst: isTaken && !(await putNew(bucket, key, bytes)) };
   } finally {

@@ -72,11 +72,11 @@ export function createPostgresSearch(reader: Reader): AssetSearch {
         tests.length === 0
           ? sql`select sum(n) from asset_counts where owner_id in (${sql.join(owners)})`
           : sql`select count(*) from ${assetsOf(owners, tests)}`;
-      const match = await reader.row(
+      const row = await reader.row(
         statement(sql<{ seqs: string | null; total: number | null }>`select (${seqs}) as seqs, (${total}) as total`),
       );
-      const listed: number[] = JSON.parse(match?.seqs ?? "[]"); // json_agg of an integer column
-      return { seqs: listed, total: match?.total ?? 0 };
+      const listed: number[] = JSON.parse(row?.seqs ?? "[]"); // json_agg of an integer column
+      return { seqs: listed, total: row?.total ?? 0 };
     },
 
     async countTags(userId, filter, includePublic) {

@@ -21,13 +21,13 @@ async function removeEnded(database: Database, { userId, endedUntil, atMost = In
   const canRemoveMore = () => removed < atMost && canContinue();
   await runWithPauses(canRemoveMore, async () => {
     const oldest = oldestEnded(userId, endedUntil, Math.min(BATCH_SIZE, atMost - removed));
-    const match = await database.commitFreeing(async (tx) => {
+    const deleted = await database.commitFreeing(async (tx) => {
       const seqs = (await tx.rows(oldest)).map((job) => job.seq);
       if (seqs.length > 0) await tx.run(query.deleteFrom("jobs").where("seq", "in", seqs));
       return seqs.length;
     });
-    removed += match;
-    return match > 0;
+    removed += deleted;
+    return deleted > 0;
   });
   return removed;
 }

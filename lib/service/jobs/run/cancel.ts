@@ -41,17 +41,17 @@ export function createCanceller({ parts, running, queue, background, reportEnd }
   async function cancelIn(tx: Transaction, jobs: ReturnType<typeof jobsOf>): Promise<Job[]> {
     const at = now();
     // Skips jobs that are claimed by this process but don't run in it: their run is starting, or belongs to another attempt.
-    const found = (await tx.rows(jobs)).filter((job) => job.state === "pending" || job.is_elsewhere || runOf(job));
-    const pending = found.filter(({ state }) => state === "pending");
+    const cancellable = (await tx.rows(jobs)).filter((job) => job.state === "pending" || job.is_elsewhere || runOf(job));
+    const pending = cancellable.filter(({ state }) => state === "pending");
     if (pending.length > 0) await cancelPending(tx, pending.map(({ seq }) => seq), at); // prettier-ignore
-    const handedOver = found.filter(isHandedOver);
+    const handedOver = cancellable.filter(isHandedOver);
     for (const job of handedOver) {
       const record = runOf(job)?.record ?? createRunRecord(job.id, {}, [], job.start_time ?? at);
       if (job.state === "in_progress") await cancelRunning(tx, job, record, at);
       await endAttempt(tx, job, "lost", at, "It was cancelled.");
     }
     if (handedOver.some((job) => !runOf(job))) await processes.notify(CANCELLED, null, tx);
-    return found;
+    return cancellable;
   }
 
   async function cancelSome(jobs: ReturnType<typeof jobsOf>): Promise<Job[]> {

@@ -122,7 +122,7 @@ export function createEngine(parts: EngineParts, createQueue: CreateQueue) {
   async function recover(): Promise<number[]> {
     return database.commitFreeing(async (tx) => {
       await queue.freeProcesses(tx, await processes.removeUnresponsive(tx));
-      const left = query
+      const orphanedJobs = query
         .selectFrom("jobs")
         .select(["seq", "id", "user_id as userId", "needs", "attempts"])
         .select(sql<unknown>`exists (select 1 from attempts where job_seq = seq and ended_at is null)`.as("isSent"))
@@ -130,15 +130,15 @@ export function createEngine(parts: EngineParts, createQueue: CreateQueue) {
         .where(isUnfinished)
         .where(processes.isHolderGone)
         .orderBy("seq");
-      const sent: number[] = [];
+      const submittedSeqs: number[] = [];
       let [returned, lost] = [0, 0];
-      for (const { isSent, ...job } of await tx.rows(left)) {
-        if (isSent) sent.push(job.seq);
+      for (const { isSent, ...job } of await tx.rows(orphanedJobs)) {
+        if (isSent) submittedSeqs.push(job.seq);
         else if (await requeueOrFail(tx, { now, queue }, job, { counts: true })) returned += 1;
         else lost += 1;
       }
       if (returned + lost > 0) log.warn({ returned, lost }, "jobs of a stopped process recovered");
-      return sent;
+      return submittedSeqs;
     });
   }
 
@@ -165,17 +165,17 @@ export function createEngine(parts: EngineParts, createQueue: CreateQueue) {
 
   return {
     async start(): Promise<void> {
-      const sent = await recover();
+      const submittedSeqs = await recover();
       if (isStopped) return;
       accepting = true;
-      resume(sent);
+      resume(submittedSeqs);
       await queue.start();
     },
 
     async takeOver(): Promise<void> {
-      const sent = await recover();
+      const submittedSeqs = await recover();
       if (!accepting) return;
-      resume(sent);
+      resume(submittedSeqs);
       await queue.repair();
     },
 

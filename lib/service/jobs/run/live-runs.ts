@@ -162,16 +162,16 @@ export function createLiveRuns({ isShared, ...parts }: Parts) {
 
   return {
     async progressOf(reader: Reader, jobIds: readonly string[]): Promise<ReadonlyMap<string, Progress>> {
-      const match = new Map<string, Progress>();
-      if (jobIds.length === 0) return match;
+      const progressById = new Map<string, Progress>();
+      if (jobIds.length === 0) return progressById;
       const here = new Map([...runs()].map(({ id, record }) => [id, record] as const));
       const elsewhere = jobIds.filter((id) => !here.has(id));
-      for (const [id, progress] of (await shared?.read(reader, elsewhere)) ?? []) match.set(id, progress);
+      for (const [id, progress] of (await shared?.read(reader, elsewhere)) ?? []) progressById.set(id, progress);
       for (const id of jobIds) {
         const record = here.get(id);
-        if (record) match.set(id, record.progress());
+        if (record) progressById.set(id, record.progress());
       }
-      return match;
+      return progressById;
     },
 
     fileHere(userId: number, hash: string): ProducedFile | undefined {
