@@ -1,11 +1,11 @@
 // `npm run audit -- verify` names the first row that was tampered with; `npm run audit -- list` prints the log as CSV.
 import { readNames, writeAuditCsv } from "@/lib/server/queries/audit-rows";
-import { fail, onStore } from "./command";
+import { fail, runOnStore } from "./command";
 
 const [verb, ...more] = process.argv.slice(2);
 if ((verb !== "verify" && verb !== "list") || more.length > 0) fail("Usage: npm run audit -- verify | list");
 else
-  onStore(async (store) => {
+  runOnStore(async (store) => {
     await store.migrate();
     if (verb === "list") {
       for await (const lines of writeAuditCsv(store, await readNames(store, await store.connections.listFor("")), {}))

@@ -46,7 +46,7 @@ const checks = [
     read: (code) => readVitest(code, "test-results/tests.json"),
   },
   { name: "build below a path", command: [node, "bin/start.mjs", "build"], env: { LIGHTDESK_BASE_PATH: "/desk" }, after: ["build"] },
-  // Makes PageProps<"/jobs"> known. A build writes next-env.d.ts too; the last writer decides the folder of the types.
+  // Generates types such as PageProps<"/jobs">. A build also writes next-env.d.ts, so the last writer decides the types' folder.
   { name: "types of routes", command: tool("next/dist/bin/next", "typegen"), after: ["build", "build below a path"] },
   {
     name: "browser",
@@ -83,9 +83,9 @@ try {
   mkdirSync("test-results");
   const chosen = checks.filter(({ name }) => requestedChecks.length === 0 || requestedChecks.some((word) => name.includes(word)));
   process.env.TMPDIR = makeTestFolder();
-  // Installed while other checks compute.
+  // Runs while CPU-bound checks are running.
   const browser = chosen.some(({ name }) => name === "browser") ? ensureBrowser() : Promise.resolve();
-  // The error is reported when the browser tests would begin.
+  // The error is reported before the browser tests.
   browser.catch(() => undefined);
   await runAll(chosen, browser);
 } catch (error) {

@@ -15,7 +15,7 @@ export async function ensureInstalled(root, withDevelopment) {
   if (isInstalled(root, withDevelopment)) return;
   const record = readPackages(join(root, "node_modules/.package-lock.json"));
   const includesDevelopment = withDevelopment || Object.values(record ?? {}).some(({ dev }) => dev);
-  if (!record || !agreesWithLock(root, record, includesDevelopment)) await install(root, includesDevelopment, record !== undefined);
+  if (!record || !matchesLockfile(root, record, includesDevelopment)) await install(root, includesDevelopment, record !== undefined);
   writeFileSync(stampOf(root), stampText(root, includesDevelopment));
 }
 
@@ -26,7 +26,7 @@ function stampText(root, withDevelopment) {
   return `${lock} ${process.platform} ${process.arch}${withDevelopment ? " with development packages" : ""}\n`;
 }
 
-function agreesWithLock(root, installed, withDevelopment) {
+function matchesLockfile(root, installed, withDevelopment) {
   return Object.entries(readPackages(join(root, "package-lock.json"))).every(
     ([path, { version, optional, dev }]) =>
       path === "" || optional || (dev && !withDevelopment) || (installed[path]?.version === version && existsSync(join(root, path))),

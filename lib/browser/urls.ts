@@ -1,7 +1,7 @@
-// Addresses that a browser asks for, built in one place.
+// Builds every URL that the browser requests.
 // Every value is encoded; `apiPath` puts the base path, with which the application was built, in front exactly once.
 // An embedded page requests URLs under its session path (lib/shared/console-paths.ts).
-// Never name another host. The browser speaks only to the console.
+// Never use another host: the browser connects only to the console.
 
 import { embedPath } from "@/lib/shared/console-paths";
 
@@ -25,7 +25,7 @@ export function isEmbedded(): boolean {
   return embedPath() !== "";
 }
 
-/** How a link to a file opens: in its own tab. An embedded page has no session in another tab, so the file is saved instead. */
+/** File links open in a new tab. Embedded pages have no session there, so they download the file instead. */
 export function inOtherTab(): { target: "_blank"; rel: string } | { download: true } {
   return isEmbedded() ? { download: true } : { target: "_blank", rel: "noreferrer" };
 }
@@ -68,7 +68,7 @@ type RequestedThumbnail = {
   version?: string;
   file?: FileName;
   edge: ThumbnailEdge;
-  /** It fills its box: a very long picture is cropped to stay sharp. */
+  /** The thumbnail fills its box: very long images are cropped to stay sharp. */
   fit?: "fill";
 };
 

@@ -157,11 +157,11 @@ async function openFile(address: string, path: string, options: RequestOptions =
 }
 
 /** The server exceeded a limit. A runner gets no more jobs until someone resumes it. */
-export function overLimits(message: string): ExchangeFailure {
+export function limitExceededFailure(message: string): ExchangeFailure {
   return { code: "over_limits", message, wasSent: true };
 }
 
-const answerTooLarge = (path: string, excess: string) => overLimits(`Its response to ${path.replace(/\?.*/, "")} has ${excess}.`);
+const answerTooLarge = (path: string, excess: string) => limitExceededFailure(`Its response to ${path.replace(/\?.*/, "")} has ${excess}.`);
 
 export function invalidAnswer(message: string): ExchangeFailure {
   return { code: "not_a_server", message, wasSent: true };
@@ -182,7 +182,7 @@ const notSentCodes =
 
 function toExchangeFailure(error: unknown, address: string): ExchangeFailure {
   const code = codeOf(error);
-  if (/HEADERS?_OVERFLOW$/.test(code)) return overLimits("Its response headers are too long.");
+  if (/HEADERS?_OVERFLOW$/.test(code)) return limitExceededFailure("Its response headers are too long.");
   return { ...problemOf(code, address), wasSent: !notSentCodes.test(code) };
 }
 

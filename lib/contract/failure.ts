@@ -41,12 +41,12 @@ export type Failure = {
 };
 
 /** Only the upstream client decides which refusals mean this. */
-export function lacksOperation({ code }: Pick<Failure, "code">): boolean {
+export function isMissingOperation({ code }: Pick<Failure, "code">): boolean {
   return code === "NOT_IMPLEMENTED";
 }
 
 export function isNotThere(failure: Pick<Failure, "code" | "status">): boolean {
-  return failure.status === 404 || lacksOperation(failure);
+  return failure.status === 404 || isMissingOperation(failure);
 }
 
 const MAX_MESSAGE = 500;
@@ -97,9 +97,9 @@ export function parseLateValidation(exceptionMessage: string): Failure | undefin
   return saysWhy ? parseFailure({ status: 400 }, text) : undefined;
 }
 
-type Found = Partial<Pick<Failure, "code" | "message" | "details" | "nodeErrors" | "promptError" | "requestId">>;
+type FailureFields = Partial<Pick<Failure, "code" | "message" | "details" | "nodeErrors" | "promptError" | "requestId">>;
 
-function fromObject(body: JsonObject): Found {
+function fromObject(body: JsonObject): FailureFields {
   const inner = isObject(body.error) ? body.error : body;
   const nodeErrors = readNodeErrors(body.node_errors);
   const firstNodeError = Object.values(nodeErrors ?? {}).flatMap((entry) => entry.errors)[0];
@@ -118,7 +118,7 @@ function fromObject(body: JsonObject): Found {
   };
 }
 
-/** A code is one word. Some gateways send the HTTP status as a number here, which the status says already. */
+/** A code is one word. Some gateways repeat the HTTP status here as a number. */
 function codeWord(value: unknown): string | undefined {
   const word = textOf(value)?.trim();
   return word && word.length <= 100 && !/\s/.test(word) ? word : undefined;

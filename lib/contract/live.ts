@@ -77,14 +77,14 @@ export function pathTopic(path: string): string | undefined {
 /** `preview`: the version of the newest preview picture; a higher one is another picture. */
 export type LiveProgress = NonNullable<JobListItem["progress"]> & { outputs?: Outputs; preview?: number };
 
-type OfTopic = { topic: string; atMs: number };
+type TopicMessage = { topic: string; atMs: number };
 export type LiveEvents = {
   hello: { heartbeatMs: number };
   /** `unreadable`: how many rows the value lacks, where the value itself does not say. */
-  snapshot: OfTopic & { value: unknown; unreadable?: number };
-  "job.updated": OfTopic & { job: JsonObject };
-  "job.progress": OfTopic & { id: string; progress: LiveProgress };
-  failure: OfTopic & { failure: Failure };
+  snapshot: TopicMessage & { value: unknown; unreadable?: number };
+  "job.updated": TopicMessage & { job: JsonObject };
+  "job.progress": TopicMessage & { id: string; progress: LiveProgress };
+  failure: TopicMessage & { failure: Failure };
   ping: Record<string, never>;
   end: { failure: Failure };
 };

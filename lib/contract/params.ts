@@ -16,8 +16,8 @@ export type ValueOf<P extends Param> = {
   words: Word<P>[];
   text: string;
 }[P["kind"]];
-type Settled<P extends Params> = { [N in keyof P as P[N] extends { default: string | number | boolean } ? N : never]: ValueOf<P[N]> };
-export type ValuesOf<P extends Params> = Settled<P> & { [N in Exclude<keyof P, keyof Settled<P>>]?: ValueOf<P[N]> };
+type ParamValues<P extends Params> = { [N in keyof P as P[N] extends { default: string | number | boolean } ? N : never]: ValueOf<P[N]> };
+export type ValuesOf<P extends Params> = ParamValues<P> & { [N in Exclude<keyof P, keyof ParamValues<P>>]?: ValueOf<P[N]> };
 
 const MAX_IGNORED = 100;
 

@@ -12,14 +12,14 @@ export type UpgradeHandler = (request: IncomingMessage, socket: Duplex, head: Bu
 export function handleUpgrades(
   server: Server,
   handlers: Readonly<Record<string, UpgradeHandler>>,
-  judge: (request: IncomingMessage) => Refused | undefined,
+  checkRequest: (request: IncomingMessage) => Refused | undefined,
 ): void {
   const byPath = new Map(Object.entries(handlers));
   server.on("upgrade", (request, socket, head) => {
     // Node removes its own listeners, and an error on a socket without a listener would end the process.
     socket.on("error", () => socket.destroy());
     if (request.headers.upgrade?.toLowerCase() !== "websocket") return void withoutUpgrade(server, request, socket, head);
-    const refused = judge(request);
+    const refused = checkRequest(request);
     if (refused) return endSocket(socket, refused);
     const handler = byPath.get(request.url?.split(/[?#]/)[0] ?? "");
     if (!handler) return endSocket(socket, { status: 404, code: "NOT_FOUND", message: "There is no WebSocket at this address." });
@@ -53,12 +53,12 @@ const MAX_SENT_MESSAGES = 1000;
 const PING_MS = 30_000;
 const CLOSE_MS = 1000;
 
-type Admit = (request: IncomingMessage) => FeedAdmission | Promise<FeedAdmission>;
+type AdmitListener = (request: IncomingMessage) => FeedAdmission | Promise<FeedAdmission>;
 type Repeat = (ms: number, run: () => void) => { stop(): void };
 type Options = { addressOf?: (request: IncomingMessage) => string; repeat?: Repeat; limits?: Partial<typeof DEFAULT_BOUNDS> };
 type Socket = { peer: WebSocket; owner: string; address: string; feed: Feed | undefined; answered: boolean; received: number };
 
-export function createEventSockets(admit: Admit, { addressOf = remoteAddress, repeat = repeatOnClock, limits }: Options = {}) {
+export function createEventSockets(admit: AdmitListener, { addressOf = remoteAddress, repeat = repeatOnClock, limits }: Options = {}) {
   const server = new WebSocketServer({ noServer: true, maxPayload: MAX_SENT_BYTES, perMessageDeflate: false, clientTracking: false });
   const sockets = new Set<Socket>();
   const bounds = { ...DEFAULT_BOUNDS, ...limits };
@@ -66,7 +66,7 @@ export function createEventSockets(admit: Admit, { addressOf = remoteAddress, re
   telemetry().metrics?.read("lightdesk_open_streams", () => sockets.size);
   const pings = repeat(PING_MS, () => sockets.forEach((socket) => void look(socket)));
 
-  const count = (which: (socket: Socket) => boolean) => [...sockets].filter(which).length;
+  const count = (matches: (socket: Socket) => boolean) => [...sockets].filter(matches).length;
   const isFull = (address: string) => sockets.size >= bounds.inAll || count((socket) => socket.address === address) >= bounds.perAddress;
 
   async function look(socket: Socket): Promise<void> {

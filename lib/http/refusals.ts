@@ -36,7 +36,7 @@ const page = plainPage({
 
 export const starting = { code: "STARTING", message: "Lightdesk is starting. Ask again in a moment." };
 
-export function stillStarting(request: IncomingMessage, response: ServerResponse): void {
+export function refuseWhileStarting(request: IncomingMessage, response: ServerResponse): void {
   const isPage = isForPeople(request);
   const body = isPage ? page : writeExactJson({ ...starting, request_id: randomUUID() });
   response

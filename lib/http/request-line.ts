@@ -33,7 +33,7 @@ const PREFIX = /^\/api\/userdata\//i;
 const dots = /^(\.|%2e){1,2}$/i;
 
 /** Encodes dots that mean folders, and backslashes, once more: no parser resolves them, and their reader refuses them. */
-export function keepDots(url: string): string {
+export function escapeDots(url: string): string {
   if (!PREFIX.test(url)) return url;
   const end = url.search(/[?#]/);
   const path = end < 0 ? url : url.slice(0, end);
@@ -88,9 +88,9 @@ export function hostsOf({ host, publicUrl }: { host: string; publicUrl?: string 
   return publicUrl === undefined ? [] : [new URL(publicUrl).hostname.toLowerCase()];
 }
 
-export function judgeRequest(request: IncomingMessage, { hosts, isPage }: RequestRules): Refused | undefined {
+export function checkRequest(request: IncomingMessage, { hosts, isPage }: RequestRules): Refused | undefined {
   const { method = "", url = "" } = request;
-  const hostProblem = judgeHost(request, hosts);
+  const hostProblem = checkHost(request, hosts);
   if (hostProblem) return hostProblem;
   if (url === "*" && method === "OPTIONS") return undefined;
   if (!url.startsWith("/")) return badRequest("The request line must hold a path, such as /api/health.");
@@ -101,12 +101,12 @@ export function judgeRequest(request: IncomingMessage, { hosts, isPage }: Reques
 }
 
 /** Refuses an address whose path cannot be decoded; Next would report a fault of its own. */
-export function judgeEncoding({ url = "" }: IncomingMessage): Refused | undefined {
+export function checkEncoding({ url = "" }: IncomingMessage): Refused | undefined {
   if (decodePercent(url.split(/[?#]/)[0] ?? "") !== undefined) return undefined;
   return badRequest("The address is not encoded as it should be: a part of it was cut off or changed.");
 }
 
-function judgeHost(request: IncomingMessage, hosts: readonly string[] | undefined): Refused | undefined {
+function checkHost(request: IncomingMessage, hosts: readonly string[] | undefined): Refused | undefined {
   const hostCount = request.rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === "host").length;
   // HTTP/1.0 may leave it out; it then means the address that the request was sent to.
   if (hostCount === 0 && request.httpVersion === "1.0") {

@@ -46,7 +46,7 @@ type RouteMethods = Readonly<Record<string, readonly string[]>>;
 
 const allMethods = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
 
-export function judgeMethods(routes: RouteMethods): (request: IncomingMessage) => Refused | undefined {
+export function createMethodCheck(routes: RouteMethods): (request: IncomingMessage) => Refused | undefined {
   const routeOf = findRoute(Object.keys(routes));
   return ({ method = "", url = "" }) => {
     const path = pathOf(url);

@@ -7,7 +7,7 @@ import { networkOf } from "@/lib/shared/ip-address";
 import { telemetry } from "@/lib/shared/telemetry";
 import { handleUpgrades, type UpgradeHandler } from "./event-sockets";
 import { ANSWER_HEADERS, refuse, refuseUnparsed } from "./refusals";
-import { judgeRequest, removeBasePath, type RequestRules } from "./request-line";
+import { checkRequest, removeBasePath, type RequestRules } from "./request-line";
 import { type NameRequest } from "./routes";
 
 type ConnectionBounds = {
@@ -207,7 +207,7 @@ export function createHttpServer(options: HttpOptions, handle: (request: Incomin
   refuseUnparsed(server, connections.isBusy);
   handleUpgrades(server, upgrades, (request) => {
     removeBasePath(request, basePath);
-    return judgeRequest(request, options);
+    return checkRequest(request, options);
   });
 
   const observe = createRequestObserver(options.nameOf);
@@ -217,10 +217,10 @@ export function createHttpServer(options: HttpOptions, handle: (request: Incomin
     // Overrides the keep-alive timeout that Node sets before `close`.
     if (isProxy?.(socket.remoteAddress ?? "")) response.once("close", () => socket.setTimeout(PROXY_IDLE_MS));
     removeBasePath(request, basePath);
-    observe(request, response, () => judged(request, response));
+    observe(request, response, () => handleAllowed(request, response));
   });
-  const judged: typeof handle = (request, response) => {
-    const refused = judgeRequest(request, options);
+  const handleAllowed: typeof handle = (request, response) => {
+    const refused = checkRequest(request, options);
     if (refused) return refuse(request, response, refused);
     if (request.method === "OPTIONS") {
       const { url = "" } = request;

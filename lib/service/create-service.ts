@@ -2,13 +2,13 @@
 
 import { existsSync } from "node:fs";
 import { withTimeout } from "@/lib/shared/async";
-import { holdReserve, releaseReserve } from "@/lib/shared/database/disk-reserve";
+import { ensureReserve, releaseReserve } from "@/lib/shared/database/disk-reserve";
 import { isFullDisk } from "@/lib/shared/error-codes";
 import { type Feed } from "@/lib/shared/http-types";
-import { createReadiness, lookAtDisk, notReady } from "@/lib/shared/readiness";
+import { checkDisk, createReadiness, notReady } from "@/lib/shared/readiness";
 import { telemetry } from "@/lib/shared/telemetry";
 import { createAccessTimes } from "./assets/access-times";
-import { forgetDead } from "./assets/blobs/leases";
+import { removeDeadLeases } from "./assets/blobs/leases";
 import { openBlobs, otherBlobStore } from "./assets/blobs/open-blobs";
 import { collectBlob } from "./assets/change-asset";
 import { shipPublicAssets } from "./assets/create-asset";
@@ -16,7 +16,7 @@ import { evictOldest, type Folders, makeFolders } from "./assets/folders";
 import { createThumbnails } from "./assets/thumbnails";
 import { createDownloads } from "./downloads/downloads";
 import { type PruneParts, pruneTasks } from "./downloads/task-rows";
-import { createJobEvents, type Tell } from "./events/job-events";
+import { createJobEvents, type NotifyListener } from "./events/job-events";
 import { registerMetrics } from "./figures";
 import { type Chore, emptyFolder, startHousekeeping, sweep } from "./housekeeping";
 import { json } from "./http/answers";
@@ -41,13 +41,13 @@ import { createKeys, findUserByKey } from "./users/keys";
 const CACHE_BYTES = 11 * 1024 ** 2;
 
 function serviceChores(parts: RetentionParts & PruneParts & { folders: Folders }): Chore[] {
-  const trim: Chore = { name: "cache", everyMs: 300_000, round: keepNodeCache(parts.folders.nodeCache) };
+  const trim: Chore = { name: "cache", everyMs: 300_000, round: createNodeCacheSweep(parts.folders.nodeCache) };
   const retention: Chore = { name: "retention", everyMs: 2000, isShared: true, round: (canContinue) => applyRetention(parts, canContinue) };
   const tasks: Chore = { name: "tasks", everyMs: 60_000, isShared: true, round: (canContinue) => pruneTasks(parts, canContinue) };
   return [trim, tasks, ...(hasRetention(parts.settings) ? [retention] : [])];
 }
 
-function keepNodeCache(folder: string): Chore["round"] {
+function createNodeCacheSweep(folder: string): Chore["round"] {
   let bytes: number | undefined;
   telemetry().metrics?.read("lightdesk_node_cache_bytes", () => bytes);
   return async () => void (bytes = await evictOldest(folder, CACHE_BYTES));
@@ -60,7 +60,7 @@ const JOB_GRACE_MS = 5000;
 const REQUEST_GRACE_MS = 10_000;
 const silent: ServiceLog = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
-export type Started = Awaited<ReturnType<typeof startService>>;
+export type StartedService = Awaited<ReturnType<typeof startService>>;
 
 export async function startService(options: ServiceOptions) {
   const { now = Date.now, log = silent } = options;
@@ -117,15 +117,15 @@ export async function startService(options: ServiceOptions) {
     const downloads = createDownloads(shared);
     await downloads.start();
 
-    if (!holdReserve(options.dataDir)) log.error({ dataDir: options.dataDir }, "service disk full: new data refused");
+    if (!ensureReserve(options.dataDir)) log.error({ dataDir: options.dataDir }, "service disk full: new data refused");
     const { publicUrl } = options;
     const route = createRouter({ ...shared, engine, liveRuns, thumbnails, accessTimes, assetSearch, downloads, publicUrl });
-    const leaving = new AbortController();
+    const aborter = new AbortController();
     const housekeeping = startHousekeeping(
       [
         ...serviceChores({ database, settings, folders, now }),
         { name: "sweep", everyMs: DAY_MS, round: (canContinue) => sweep({ database, processes, blobs, thumbnails }, canContinue) },
-        { name: "leases of bytes", everyMs: 60_000, isShared: true, round: () => forgetDead({ database, processes, now }) },
+        { name: "leases of bytes", everyMs: 60_000, isShared: true, round: () => removeDeadLeases({ database, processes, now }) },
         { name: "cleared histories", everyMs: 10_000, isShared: true, round: (canContinue) => finishClears(database, canContinue) },
         { name: "downloads", everyMs: 2000, round: downloads.reclaimTasks },
         { name: "parts of downloads", everyMs: 60_000, round: downloads.sweep },
@@ -136,7 +136,7 @@ export async function startService(options: ServiceOptions) {
           checkMs,
           changedElsewhere: engine.runnersChanged,
           changed: runnersChanged,
-          signal: leaving.signal,
+          signal: aborter.signal,
         }),
         { name: "queue", everyMs: 60_000, isShared: true, round: engine.repair },
         { name: "needs of jobs", everyMs: HOUR_MS, round: pool.forgetNeeds },
@@ -156,7 +156,7 @@ export async function startService(options: ServiceOptions) {
 
       readiness: createReadiness({
         database: async () => void (await database.row(query.selectFrom("users").select("id").limit(1))),
-        disk: () => lookAtDisk(options.dataDir),
+        disk: () => checkDisk(options.dataDir),
         workers: () => (existsSync(options.workerPath) ? undefined : notReady("The program that runs jobs is not built.")),
       }),
 
@@ -169,7 +169,7 @@ export async function startService(options: ServiceOptions) {
 
       userOf: async (key: string) => (await userBehind(key))?.name,
 
-      async listen(key: string, clientId: string | undefined, notify: Tell): Promise<Feed | undefined> {
+      async listen(key: string, clientId: string | undefined, notify: NotifyListener): Promise<Feed | undefined> {
         const user = await userBehind(key);
         if (!user) return undefined;
         const stop = await events.listen(user.id, clientId, notify).catch((error: unknown) => {
@@ -181,7 +181,7 @@ export async function startService(options: ServiceOptions) {
 
       async stop(): Promise<void> {
         isStopping = true;
-        leaving.abort();
+        aborter.abort();
         events.stop();
         thumbnails.stop();
         await withTimeout(Promise.allSettled(inFlight), REQUEST_GRACE_MS, () => undefined);

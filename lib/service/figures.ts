@@ -45,9 +45,9 @@ export function countResult(event: RunEvent): void {
   if (event.kind === "node") telemetry().metrics?.count("lightdesk_node_results_total", { result: event.cached ? "kept" : "made" });
 }
 
-type Ended = { how: string };
+type EndedJob = { how: string };
 
-export function observedRun<T extends Ended>({ jobId, attempt }: { jobId: string; attempt: number }, run: () => Promise<T>): Promise<T> {
+export function observedRun<T extends EndedJob>({ jobId, attempt }: { jobId: string; attempt: number }, run: () => Promise<T>): Promise<T> {
   const parent = sentBy.get(jobId) ?? null;
   sentBy.delete(jobId);
   return observe(

@@ -59,7 +59,7 @@ const unreachable: Failure = {
 const away: Failure = {
   code: "SERVICE_UNAVAILABLE",
   what: "The service's database does not answer now.",
-  // The lost answer may have been the one to the last step.
+  // The lost response may be that of the last step.
   outcome: "Whether this request was carried out is not known: look before you send it again.",
   remedy: "Try again in a while; whoever runs the service finds the cause in its log.",
 };

@@ -13,12 +13,12 @@ const BYTES_OF_PIXEL = 20;
 const MAX_PIXELS = 256 * MIB;
 const halfTheCores = Math.max(1, Math.floor(availableParallelism() / 2));
 
-const whole = (min: number, max: number, what: string) =>
+const whole = (min: number, max: number, unit: string) =>
   z
     .string()
-    .regex(/^\d{1,15}$/, what)
+    .regex(/^\d{1,15}$/, unit)
     .transform(Number)
-    .refine((value) => value >= min && value <= max, what);
+    .refine((value) => value >= min && value <= max, unit);
 
 const hosts = z
   .string()
@@ -122,11 +122,11 @@ function toSettings(values: z.output<typeof schema>, source: Source) {
     requestTimeoutMs: values.LIGHTDESK_REQUEST_TIMEOUT_SECONDS * 1000,
     /** Undefined: a quarter of what all addresses together may have. */
     connectionsPerAddress: values.LIGHTDESK_CONNECTIONS_PER_ADDRESS,
-    /** Without it a user may store as much as fits. */
+    /** Undefined: no quota. */
     userQuotaBytes: values.LIGHTDESK_USER_QUOTA_BYTES,
-    /** Without it, no job is removed because of its age. */
+    /** Undefined: jobs are not removed by age. */
     retentionDays: values.LIGHTDESK_RETENTION_DAYS,
-    /** Per user; without it, no job is removed because of their number. */
+    /** Per user. Undefined: jobs are not removed by number. */
     retentionJobs: values.LIGHTDESK_RETENTION_JOBS,
     retentionTaskDays: values.LIGHTDESK_RETENTION_TASK_DAYS,
     retentionTasks: values.LIGHTDESK_RETENTION_TASKS,
@@ -137,19 +137,19 @@ function toSettings(values: z.output<typeof schema>, source: Source) {
     runnerCheckMs: values.LIGHTDESK_RUNNER_CHECK_SECONDS * 1000,
     /** If a runner is out of reach for longer, its jobs go to others. */
     runnerLeaseMs: values.LIGHTDESK_RUNNER_LEASE_SECONDS * 1000,
-    /** A running job that says nothing for longer counts as hanging. */
+    /** A running job that reports nothing for longer counts as hanging. */
     runnerUnresponsiveMs: values.LIGHTDESK_RUNNER_SILENCE_SECONDS * 1000,
     /** Undefined: a folder in the data folder. */
     blobs: values.LIGHTDESK_BLOBS,
     bucketKeys: readBucketKeys(values),
     blobCacheBytes: values.LIGHTDESK_BLOB_CACHE_BYTES,
-    /** For so long a signed address of a file in a bucket is valid; without it no client is redirected there. */
+    /** How long signed bucket URLs are valid; undefined: clients are never redirected to the bucket. */
     presignedSeconds: values.LIGHTDESK_BLOBS_PRESIGNED_SECONDS,
     /** Absolute path; without it, video and audio have a placeholder as thumbnail. */
     ffmpeg: values.LIGHTDESK_FFMPEG === "none" ? undefined : (values.LIGHTDESK_FFMPEG ?? findOnPath("ffmpeg", source.PATH)),
-    /** With this token a client may read metrics, and why the program is not ready; without it there are none. */
+    /** The token for metrics and readiness reasons; undefined: both are off. */
     metricsToken: values.LIGHTDESK_METRICS_TOKEN ?? values.LIGHTDESK_METRICS_TOKEN_FILE,
-    /** If set, spans are sent; the packages that send them read where to, and how, from OTEL_… by themselves. */
+    /** If set, spans are exported. The OpenTelemetry packages read OTEL_… themselves. */
     traces: values.OTEL_EXPORTER_OTLP_ENDPOINT === undefined ? undefined : { serviceName: values.OTEL_SERVICE_NAME },
   };
 }
@@ -174,7 +174,7 @@ function readBucketKeys(values: z.output<typeof schema>): BucketKeys {
   });
 }
 
-/** Every setting at its default; nothing is looked up on this machine. */
+/** The default of every setting, without probing this machine. */
 export const defaultSettings: ServiceSettings = requireDefaults();
 
 function requireDefaults(): ServiceSettings {

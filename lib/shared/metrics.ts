@@ -5,7 +5,7 @@ import { type Gauge } from "prom-client";
 const FAST = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 const LONG = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3600];
 
-type Described = { help: string; labels: readonly string[]; buckets?: readonly number[] };
+type MetricDescription = { help: string; labels: readonly string[]; buckets?: readonly number[] };
 
 const counters = {
   lightdesk_http_requests_total: { help: "Requests answered, by route and status.", labels: ["method", "route", "status"] },
@@ -21,13 +21,13 @@ const counters = {
     help: "Attempts to sign in that were refused, by sign-in method and reason.",
     labels: ["way", "reason"],
   },
-} as const satisfies Record<string, Described>;
+} as const satisfies Record<string, MetricDescription>;
 
 const histograms = {
   lightdesk_http_request_duration_seconds: { help: "From a request's head to the end of its answer.", labels: ["route"], buckets: FAST },
   lightdesk_upstream_call_duration_seconds: { help: "Time of a call to a service.", labels: ["operation"], buckets: FAST },
   lightdesk_job_run_duration_seconds: { help: "Time of a job's run, its outputs stored.", labels: [], buckets: LONG },
-} as const satisfies Record<string, Described>;
+} as const satisfies Record<string, MetricDescription>;
 
 const gauges = {
   lightdesk_http_requests_in_progress: { help: "Requests that are being answered.", labels: [] },
@@ -42,7 +42,7 @@ const gauges = {
   lightdesk_node_cache_bytes: { help: "Room that the stored results of nodes take, when it was last looked at.", labels: [] },
   lightdesk_blob_copies_bytes: { help: "Size of the copies of what lies in the bucket, at most.", labels: [] },
   lightdesk_ready: { help: "1 where a part is ready, else 0.", labels: ["part"] },
-} as const satisfies Record<string, Described>;
+} as const satisfies Record<string, MetricDescription>;
 
 type Counters = typeof counters;
 type Histograms = typeof histograms;

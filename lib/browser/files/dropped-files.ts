@@ -1,11 +1,11 @@
 // Dropped or picked files. Call it before any await in a drop's handler, since the browser empties the drop when it returns.
 
 export type NamedFile = { path: string; file: File };
-export type Dropped = { files: NamedFile[]; unreadable: number; leftOut: number; isCut: boolean };
+export type DroppedFiles = { files: NamedFile[]; unreadable: number; leftOut: number; isCut: boolean };
 
 const MAX_FILES = 10_000;
 
-export function filesOfDrop(transfer: DataTransfer): Promise<Dropped> {
+export function filesOfDrop(transfer: DataTransfer): Promise<DroppedFiles> {
   const entries = [...transfer.items]
     .flatMap((item) => (item.kind === "file" ? [item.webkitGetAsEntry()] : []))
     .filter((entry) => entry !== null);
@@ -13,13 +13,13 @@ export function filesOfDrop(transfer: DataTransfer): Promise<Dropped> {
   return entries.length === 0 ? Promise.resolve(droppedOf(plain)) : walk(entries);
 }
 
-export function filesOfInput(files: readonly File[]): Dropped {
+export function filesOfInput(files: readonly File[]): DroppedFiles {
   const named = files.map((file) => ({ path: file.webkitRelativePath || file.name, file }));
   const userFiles = named.filter(({ path }) => !isOfSystem(path));
   return { ...droppedOf(userFiles.slice(0, MAX_FILES)), leftOut: named.length - userFiles.length, isCut: userFiles.length > MAX_FILES };
 }
 
-export function droppedOf(files: NamedFile[]): Dropped {
+export function droppedOf(files: NamedFile[]): DroppedFiles {
   return { files, unreadable: 0, leftOut: 0, isCut: false };
 }
 
@@ -28,7 +28,7 @@ function isOfSystem(path: string): boolean {
   return /\/(\.DS_Store|\._[^/]*|(eh)?thumbs\.db|desktop\.ini)$/i.test(path);
 }
 
-async function walk(entries: readonly FileSystemEntry[]): Promise<Dropped> {
+async function walk(entries: readonly FileSystemEntry[]): Promise<DroppedFiles> {
   const dropped = droppedOf([]);
   const waiting = [...entries];
   for (let entry = waiting.shift(); entry; entry = waiting.shift()) {
@@ -39,7 +39,7 @@ async function walk(entries: readonly FileSystemEntry[]): Promise<Dropped> {
       else if (isFile(entry)) dropped.files.push({ path, file: await fileOf(entry) });
       else if (isFolder(entry)) waiting.push(...(await childrenOf(entry)));
     } catch {
-      // Locked, or gone since it was dropped: counted as unreadable.
+      // The file is locked or was removed: count it as unreadable.
       dropped.unreadable += 1;
     }
   }

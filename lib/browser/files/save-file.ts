@@ -1,6 +1,6 @@
-// Saves bytes that this page holds. For files of the server use a link, since the browser's memory holds all of it.
+// Saves bytes from memory. Use a link for files of the server, so that they are streamed to disk.
 
-/** The browser reads the bytes when it saves, perhaps only after asking the person. */
+/** The browser may read the bytes late, after a save dialog. */
 const KEPT_MS = 60_000;
 
 /** Clicks a link in the page itself, so that an embedded page notices the download. */

@@ -15,12 +15,12 @@ type HashOffer = {
   user_metadata?: Readonly<Record<string, unknown>>;
 };
 
-type Offered<T> = { kind: "made"; asset: T } | { kind: "unknown" } | { kind: "notMade" | "unsure"; failure?: ApiFailure };
+type OfferResult<T> = { kind: "made"; asset: T } | { kind: "unknown" } | { kind: "notMade" | "unsure"; failure?: ApiFailure };
 
 export async function offerHash<T extends { asset_hash?: string }>(
   offer: HashOffer,
   { connection, signal, act }: { connection?: string; signal?: AbortSignal; act?: string },
-): Promise<Result<Offered<T>, ApiFailure>> {
+): Promise<Result<OfferResult<T>, ApiFailure>> {
   const path = withQuery("/api/console/known-content", { connection });
   const begunMs = Date.now();
   const result = await callApi<{ asset?: T | null; isUnclear?: boolean }>(path, {
@@ -42,7 +42,7 @@ export async function offerHash<T extends { asset_hash?: string }>(
 const NEWEST = 50;
 const CLOCKS_MS = 60_000;
 
-type Listed = { asset_hash?: string; name?: string; tags?: readonly string[]; created_at?: unknown; updated_at?: unknown };
+type ListedAsset = { asset_hash?: string; name?: string; tags?: readonly string[]; created_at?: unknown; updated_at?: unknown };
 
 /** The created asset; null if none was; undefined if the service cannot tell, or had the content before. */
 async function findOffered<T extends { asset_hash?: string }>(
@@ -50,13 +50,13 @@ async function findOffered<T extends { asset_hash?: string }>(
   { connection, begunMs }: { connection: string | undefined; begunMs: number },
 ): Promise<T | null | undefined> {
   const path = withQuery("/api/assets", { sort: "updated_at", order: "desc", limit: NEWEST, connection });
-  const result = await callApi<{ assets?: (T & Listed)[] }>(path, { cache: "no-store" });
+  const result = await callApi<{ assets?: (T & ListedAsset)[] }>(path, { cache: "no-store" });
   if (!result.ok || !result.value.assets) return undefined;
   const { assets } = result.value;
   const same = assets.filter((asset) => asset.asset_hash === hash);
-  const isFresh = ({ created_at: created, updated_at: updated }: Listed) =>
+  const isFresh = ({ created_at: created, updated_at: updated }: ListedAsset) =>
     Math.max(toMilliseconds(created) ?? 0, toMilliseconds(updated) ?? 0) > begunMs - CLOCKS_MS;
-  const isOurs = (asset: Listed) => (name === undefined || asset.name === name) && tags.every((tag) => asset.tags?.includes(tag));
+  const isOurs = (asset: ListedAsset) => (name === undefined || asset.name === name) && tags.every((tag) => asset.tags?.includes(tag));
   const ownAsset = same.find((asset) => isOurs(asset) && isFresh(asset));
   // If the service uses another kind of hash, or none, a missing hash proves nothing.
   const isComparable = assets.every(({ asset_hash: theirs = "" }) => theirs.split(":")[0] === hash.split(":")[0]);

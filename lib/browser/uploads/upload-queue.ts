@@ -3,7 +3,7 @@
 
 import { createStore } from "zustand/vanilla";
 
-/** Enough to use the network while one file is hashed, few enough that each makes progress. */
+/** Keeps the network busy while a file is hashed, but lets each upload progress. */
 const MAX_CONCURRENT = 3;
 
 export type UploadQueue<T> = { items: readonly T[]; isPaused: boolean };
@@ -31,7 +31,7 @@ export function createUploadQueue<T extends { key: number }>({ nextItem, initial
 
   const items = () => store.getState().items;
   const find = (key: number) => items().find((item) => item.key === key);
-  function change(key: number, fields: Partial<T>): void {
+  function update(key: number, fields: Partial<T>): void {
     const index = items().findIndex((item) => item.key === key);
     const before = items()[index];
     if (before) store.setState({ items: items().with(index, { ...before, ...fields }) });
@@ -49,16 +49,16 @@ export function createUploadQueue<T extends { key: number }>({ nextItem, initial
     const controller = new AbortController();
     running.set(key, controller);
     const isCurrent = () => running.get(key) === controller;
-    change(key, initialFields);
+    update(key, initialFields);
     const outcome = await uploadFile(item, {
       signal: controller.signal,
-      report: (fields) => isCurrent() && change(key, fields),
-      reportLasting: (fields) => (isCurrent() || !running.has(key)) && change(key, fields),
+      report: (fields) => isCurrent() && update(key, fields),
+      reportLasting: (fields) => (isCurrent() || !running.has(key)) && update(key, fields),
     });
     if (!isCurrent()) return;
     running.delete(key);
     const before = find(key);
-    change(key, outcome);
+    update(key, outcome);
     const after = find(key);
     if (before && after) onEnded?.(after, before, item);
     startPending();
@@ -73,7 +73,7 @@ export function createUploadQueue<T extends { key: number }>({ nextItem, initial
     subscribe: store.subscribe,
     find,
     keysOf: (matches: (item: T) => boolean) => new Set(items().flatMap((item) => (matches(item) ? [item.key] : []))),
-    change,
+    change: update,
     startPending,
     stop,
     setPaused: (isPaused: boolean) => store.setState({ isPaused }),

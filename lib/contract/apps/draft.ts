@@ -68,9 +68,9 @@ export function appModeOf(editor: Record<string, unknown>, catalogue?: ObjectInf
   return { pins, outputs };
 }
 
-type Taken = Pick<AppInput, "name" | "node" | "input" | "also">;
+type UsedInput = Pick<AppInput, "name" | "node" | "input" | "also">;
 
-function isTaken({ node, input }: AppPin, others: readonly Taken[]): boolean {
+function isTaken({ node, input }: AppPin, others: readonly UsedInput[]): boolean {
   return others.some((other) => [other, ...(other.also ?? [])].some((inputRef) => inputRef.node === node && inputRef.input === input));
 }
 
@@ -83,7 +83,7 @@ export function inputDraft(
   graph: Graph,
   { node: nodeId, input, shownAs = input }: AppPin,
   catalogue?: ObjectInfo,
-  others: readonly Taken[] = [],
+  others: readonly UsedInput[] = [],
 ): AppInput | undefined {
   const node = own(graph, nodeId);
   const value = own(node?.inputs, input);
@@ -125,9 +125,9 @@ function defaultOf(input: AppInput, value: unknown): AppValue | undefined {
   return checked.ok ? checked.value : undefined;
 }
 
-type Found = { input: string; classType: string; value: unknown };
+type FoundInput = { input: string; classType: string; value: unknown };
 
-function controlOf(spec: InputSpec | undefined, { input, classType, value }: Found): AppControl | undefined {
+function controlOf(spec: InputSpec | undefined, { input, classType, value }: FoundInput): AppControl | undefined {
   if (typeof value === "object" && value !== null) return undefined;
   switch (spec?.kind) {
     case "text":
@@ -161,7 +161,7 @@ function choiceControl(spec: Extract<InputSpec, { kind: "choice" }>, value: unkn
   return { kind: "choice", choices: options.map((option) => ({ value: option })) };
 }
 
-function guessedControl({ input, classType, value }: Found): AppControl | undefined {
+function guessedControl({ input, classType, value }: FoundInput): AppControl | undefined {
   const kind = guessKind(classType, input, value);
   switch (kind) {
     case "picture":

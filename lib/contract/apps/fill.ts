@@ -11,7 +11,7 @@ const MAX_TEXT = 100_000;
 export const RANDOM = "random";
 const LARGEST_SEED = 2 ** 32 - 1;
 
-type Face = { inputs: readonly AppInput[]; graph: Graph };
+type AppForm = { inputs: readonly AppInput[]; graph: Graph };
 export type AppProblem = {
   input: string;
   label: string;
@@ -32,9 +32,9 @@ export type AppProblem = {
     | "not_taken";
   limit?: number | bigint;
 };
-type Refused = { ok: false; problems: AppProblem[] };
-export type Filled = { ok: true; graph: Graph; values: AppValues } | Refused;
-type Checked = { ok: true; value: AppValue } | { ok: false; problem: AppProblem };
+type RejectedValues = { ok: false; problems: AppProblem[] };
+export type FilledApp = { ok: true; graph: Graph; values: AppValues } | RejectedValues;
+type CheckedValue = { ok: true; value: AppValue } | { ok: false; problem: AppProblem };
 
 export function isFileKind(kind: AppControl["kind"]): kind is "picture" | "video" | "audio" {
   return kind === "picture" || kind === "video" || kind === "audio";
@@ -42,10 +42,10 @@ export function isFileKind(kind: AppControl["kind"]): kind is "picture" | "video
 
 /** An input that is not given gets its default; without a default the graph's value stays. `random`: at least 0 and less than 1. */
 export function fillApp(
-  { inputs, graph }: Face,
+  { inputs, graph }: AppForm,
   inputValues: Readonly<Record<string, unknown>>,
   random: () => number = Math.random,
-): Filled {
+): FilledApp {
   const checked = checkInputs(inputs, inputValues, random);
   if (!checked.ok) return checked;
   const filled = new Map(Object.entries(graph));
@@ -67,7 +67,7 @@ export function checkInputs(
   inputs: readonly AppField[],
   inputValues: Readonly<Record<string, unknown>>,
   random: () => number = Math.random,
-): { ok: true; values: AppValues } | Refused {
+): { ok: true; values: AppValues } | RejectedValues {
   const names = new Set(inputs.map(({ name }) => name));
   const problems: AppProblem[] = Object.keys(inputValues).flatMap((name) =>
     names.has(name) ? [] : [{ input: name, label: name, code: "unknown_input" as const }],
@@ -83,7 +83,7 @@ export function checkInputs(
 }
 
 /** An emptied text is sent empty. An emptied required input is missing, even if it has a default. */
-function valueFor(input: AppField, raw: unknown, random: () => number): Checked | undefined {
+function valueFor(input: AppField, raw: unknown, random: () => number): CheckedValue | undefined {
   const { control, isRequired, default: defaultValue } = input;
   const isEmptied = raw === "" && (control.kind === "text" || isRequired);
   const isGiven = raw !== undefined && raw !== null && raw !== "";
@@ -104,9 +104,9 @@ export function withDefault(input: AppInput, graph: Graph): AppInput {
   return checked.ok ? { ...input, default: checked.value } : { ...input, isRequired: true };
 }
 
-export function checkValue(input: AppField, value: unknown, random: () => number = Math.random): Checked {
+export function checkValue(input: AppField, value: unknown, random: () => number = Math.random): CheckedValue {
   const { control } = input;
-  const bad = (code: AppProblem["code"], limit?: number | bigint): Checked => ({ ok: false, problem: problemOf(input, code, limit) });
+  const bad = (code: AppProblem["code"], limit?: number | bigint): CheckedValue => ({ ok: false, problem: problemOf(input, code, limit) });
   switch (control.kind) {
     case "number":
     case "seed": {

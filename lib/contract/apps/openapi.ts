@@ -6,9 +6,9 @@ import { IDEMPOTENCY_HEADER } from "../workflow/submission";
 import { type AppControl, type AppDefinition, type AppInput, appRunSchema } from "./app";
 import { isFileKind, RANDOM } from "./fill";
 
-type Described = Pick<AppDefinition, "title" | "text" | "inputs"> & { id: string; version: number };
+type DescribedApp = Pick<AppDefinition, "title" | "text" | "inputs"> & { id: string; version: number };
 
-export function appDocument(app: Described, baseUrl: string): JsonObject {
+export function appDocument(app: DescribedApp, baseUrl: string): JsonObject {
   const path = `/api/apps/${app.id}/runs`;
   const run = { $ref: "#/components/schemas/Run" };
   const oneRun = objectOf({ run });
@@ -78,7 +78,9 @@ export function appDocument(app: Described, baseUrl: string): JsonObject {
           responses: { "200": { description: "The bytes.", content: { "*/*": {} } }, ...refusals },
         },
       },
-      ...(app.inputs.some(({ control }) => isFileKind(control.kind)) && { [`/api/apps/${app.id}/files`]: { post: giving(app.inputs) } }),
+      ...(app.inputs.some(({ control }) => isFileKind(control.kind)) && {
+        [`/api/apps/${app.id}/files`]: { post: uploadOperation(app.inputs) },
+      }),
     },
     components: { securitySchemes: appSecuritySchemes, schemas: { Run: toWireSchema(appRunSchema), Refusal: refusalSchema } },
   };
@@ -93,7 +95,7 @@ function objectOf(properties: JsonObject, required = Object.keys(properties)): J
   return { type: "object", properties, required };
 }
 
-function giving(inputs: readonly AppInput[]): JsonObject {
+function uploadOperation(inputs: readonly AppInput[]): JsonObject {
   const names = inputs.filter(({ control }) => isFileKind(control.kind)).map(({ name }) => name);
   const input = { enum: names, description: "The input that it is measured for; left out, the first that takes files." };
   const properties = { file: { type: "string", contentMediaType: "application/octet-stream" }, input };

@@ -25,9 +25,9 @@ export function writeThings(
   return `${HEAD}${text.length}:${text}${outcome === undefined ? "" : ` ${outcome}`}`;
 }
 
-type Read = { things: AuditThing[]; more?: number; isAtLeast?: true; outcome?: string };
+type ParsedTarget = { things: AuditThing[]; more?: number; isAtLeast?: true; outcome?: string };
 
-export function readThings(written: string | undefined): Read {
+export function readThings(written: string | undefined): ParsedTarget {
   const [head, length] = /^items=(\d{1,6}):/.exec(written ?? "") ?? [];
   if (written === undefined || head === undefined) return { things: [], ...(written !== undefined && { outcome: written }) };
   const end = head.length + Number(length);
@@ -37,14 +37,14 @@ export function readThings(written: string | undefined): Read {
   const list: unknown[] = Array.isArray(parsed) ? parsed : [];
   const more = list.at(-1);
   return {
-    things: list.flatMap(thingIn),
+    things: list.flatMap(parseThing),
     ...(typeof more === "number" && { more }),
     ...(list.includes(OR_MORE) && { isAtLeast: true }),
     ...(outcome && { outcome }),
   };
 }
 
-function thingIn(each: unknown): AuditThing[] {
+function parseThing(each: unknown): AuditThing[] {
   const [id, name]: unknown[] = Array.isArray(each) ? each : [];
   return typeof id === "string" ? [{ id, ...(typeof name === "string" && { name }) }] : [];
 }

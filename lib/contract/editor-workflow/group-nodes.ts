@@ -52,13 +52,13 @@ export function expandGroupNode(
   );
   const isMadeInput = (node: EditorNode, name: string) => widgetInputs.has(`${node.id} ${name}`);
   const inputs: Port[] = [];
-  const begun = new Map<string, string>();
+  const startedInputs = new Map<string, string>();
   const outerName = outerNames(group);
   const externalInputs = new Set(use.inputs.flatMap(({ name, link }) => (link === undefined ? [] : name)));
   const onward = new Map([...links.values()].map((link) => [link.origin, link] as const).reverse());
   const places = bare.map((node) => ({
     node,
-    slots: isReroute(node) ? rerouteSlot(node, byId, onward.get(node.id)) : placesOf(node, info),
+    slots: isReroute(node) ? rerouteSlot(node, byId, onward.get(node.id)) : slotsOfNode(node, info),
   }));
   // Widgets that were made inputs inside come after all others.
   for (const isLast of [false, true]) {
@@ -71,7 +71,7 @@ export function expandGroupNode(
         const id = `in ${inputs.length}`;
         links.set(id, { origin: INSIDE_START, originSlot: inputs.length, target: node.id, targetSlot: 0 });
         inputs.push({ name: outer.name, type, links: [id] });
-        begun.set(`${node.id} ${name}`, id);
+        startedInputs.set(`${node.id} ${name}`, id);
       }
     }
   }
@@ -82,7 +82,7 @@ export function expandGroupNode(
     ...node,
     inputs: (places[at]?.slots ?? []).flatMap((slot): Slot[] => {
       const key = `${node.id} ${slot.name}`;
-      const link = fed.get(key) ?? begun.get(key);
+      const link = fed.get(key) ?? startedInputs.get(key);
       return link === undefined ? [] : [{ ...slot, link }];
     }),
   }));
@@ -90,7 +90,7 @@ export function expandGroupNode(
   return { use: { ...use, values: [] }, definition: { name: use.type, nodes, links, inputs, outputs, raw: group } };
 }
 
-function placesOf(node: EditorNode, info: ObjectInfo): Slot[] {
+function slotsOfNode(node: EditorNode, info: ObjectInfo): Slot[] {
   const nodeInfo = own(info, node.type);
   if (!nodeInfo) return [...node.inputs];
   const places = classPlaces(nodeInfo, widgetsOf(node, nodeInfo));

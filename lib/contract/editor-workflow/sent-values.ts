@@ -3,12 +3,12 @@ import { own } from "../json/own";
 import { number } from "../json/readers";
 import { fallbackOf } from "../nodes/dynamic-inputs";
 import { isFileName, type WidgetOf } from "../nodes/fill-texts";
-import { nearestOf, readInputSpec, settingsOf, typeOf } from "../nodes/input-spec";
+import { nearestOption, readInputSpec, settingsOf, typeOf } from "../nodes/input-spec";
 import { type ObjectInfo } from "../schemas/object-info";
 import { type EditorFile, type EditorNode, listOf, type Net, slotFinder } from "./file";
 import { type Widget, widgetsOf } from "./values";
 
-/** The editor's own name for the values of a missing class: the file has them only by their place. */
+/** The editor's name for values of a missing class, which the file stores only by index. */
 export const UNNAMED = "UNKNOWN";
 
 export type EditorProblem =
@@ -78,20 +78,20 @@ export function problemOf({ name: input, raw, value }: Widget, nodeId: string): 
   const { remote, remote_combo } = settingsOf(raw);
   if (remote !== undefined || remote_combo !== undefined) return [];
   if (spec.kind !== "choice" || value === null || Array.isArray(value) || spec.options.some((option) => option === value)) return [];
-  const nearest = nearestOf(value, spec.options);
+  const nearest = nearestOption(value, spec.options);
   return [{ code: "value_not_listed", nodeId, input, value, ...(nearest !== undefined && { nearest }) }];
 }
 
-type Found = { node: EditorNode; net: Net; primitives: ReadonlyMap<string, EditorNode>; values?: ReadonlyMap<string, unknown> };
+type NodeEntry = { node: EditorNode; net: Net; primitives: ReadonlyMap<string, EditorNode>; values?: ReadonlyMap<string, unknown> };
 const DEEPEST = 50;
 
 /** The node that the editor picks for a name in a text: by its own name or class, else by its title. Inner nodes come first. */
 export function widgetFinder(file: EditorFile, info: ObjectInfo): WidgetOf {
-  let index: { byName: Map<unknown, Found>; byTitle: Map<unknown, Found> } | undefined;
+  let index: { byName: Map<unknown, NodeEntry>; byTitle: Map<unknown, NodeEntry> } | undefined;
 
   function indexed() {
-    const byName = new Map<unknown, Found>();
-    const byTitle = new Map<unknown, Found>();
+    const byName = new Map<unknown, NodeEntry>();
+    const byTitle = new Map<unknown, NodeEntry>();
     const seen = new Set<Net>();
     function add(net: Net, depth: number): void {
       if (seen.has(net) || depth > DEEPEST) return;
@@ -118,7 +118,7 @@ export function widgetFinder(file: EditorFile, info: ObjectInfo): WidgetOf {
   };
 }
 
-function shownValues({ node, net, primitives }: Found, info: ObjectInfo): ReadonlyMap<string, unknown> {
+function shownValues({ node, net, primitives }: NodeEntry, info: ObjectInfo): ReadonlyMap<string, unknown> {
   const nodeInfo = own(info, node.type);
   if (!nodeInfo) return new Map([["value", firstValue(node)]]);
   const slotOf = slotFinder(node.inputs);

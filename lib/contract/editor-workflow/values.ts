@@ -8,14 +8,14 @@ import { isPrimitive } from "./node-kinds";
 
 /** The index in widgets_values, and the node in the file. `storedName`: the node also stores it by this name, which takes precedence. */
 type ValueKey = string | number;
-export type Home = { node: JsonObject; key: ValueKey; storedName?: string };
+export type ValueLocation = { node: JsonObject; key: ValueKey; storedName?: string };
 export type Widget = { name: string; raw: unknown; value: unknown; key: ValueKey };
 
 const widgetTypes = new Set([
   ...["INT", "FLOAT", "BOOLEAN", "STRING", "COMBO", "COLOR", "BOUNDING_BOX", "CURVE", "RANGE", "MARKDOWN", "TEXTAREA", "CHART"],
   ...["GALLERIA", "PAINTER", "IMAGECOMPARE", "COMFY_DYNAMICCOMBO_V3", "WEBCAM", "LOAD_3D", "AUDIO_UI", "AUDIO_RECORD"],
 ]);
-/** Saved in place of a list that had not arrived from the server yet. */
+/** Saved instead of a list that the server had not sent yet. */
 const unreadLists: readonly unknown[] = ["Loading...", "Loading…"];
 const REFRESH = "refresh";
 const viewButtons = ["upload3dmodel", "uploadExtraResources", "clear"];
@@ -61,8 +61,8 @@ export function listedBefore(raw: unknown): readonly string[] {
 }
 
 export function listed({ name, raw, value }: Omit<Widget, "key">): unknown[] {
-  const behind = valuesBehind(name, raw, true);
-  if (widgetTypeOf(raw) !== "BOUNDING_BOX") return [value, ...behind];
+  const extraValues = valuesBehind(name, raw, true);
+  if (widgetTypeOf(raw) !== "BOUNDING_BOX") return [value, ...extraValues];
   return [value, ...boxEdges.map((edge) => objectOf(value)?.[edge] ?? 0)];
 }
 
@@ -72,7 +72,7 @@ export function listedAtEnd(info: NodeInfo): unknown[] {
   return [...(isPicture ? ["image"] : []), ...(settings.some(({ audio_upload }) => audio_upload) ? [null, null] : [])];
 }
 
-export function homeOf({ raw, outside }: EditorNode, { key }: Pick<Widget, "key">): Home {
+export function valueLocationOf({ raw, outside }: EditorNode, { key }: Pick<Widget, "key">): ValueLocation {
   const outerKey = typeof key === "number" ? outside?.places.get(key) : undefined;
   return outside && outerKey !== undefined ? { node: outside.raw, key: outerKey } : { node: raw, key };
 }

@@ -7,22 +7,22 @@ import { settingsOf, typeOf } from "../nodes/input-spec";
 import { type Graph, type GraphNode } from "../schemas/graph";
 import { type NodeInfo, type ObjectInfo } from "../schemas/object-info";
 import { isLink } from "../workflow/graph";
-import { isSameJson, keeping, type SavedInput } from "./drawing";
+import { isSameJson, type SavedInput,toSavedProperties } from "./drawing";
 import { entriesOf, isEditorFile, listOf, readEditorFile, readNode } from "./file";
 import { convert } from "./index";
 import { defaultOf, type EditorReport, widgetFinder } from "./sent-values";
-import { type Home, listed, listedAtEnd, listedBefore, namedWidgets, type Widget, widgetsOf } from "./values";
+import { listed, listedAtEnd, listedBefore, namedWidgets, type ValueLocation, type Widget, widgetsOf } from "./values";
 
-type Unplaced = { nodeId: string; input?: string };
+type UnplacedValue = { nodeId: string; input?: string };
 /** `unplaced`: where the new file differs from the graph; computed when called. `widgetOf`: values of its nodes, by the editor's names. */
-export type WrittenFile = { file: JsonObject; unplaced: () => Unplaced[]; widgetOf: WidgetOf };
-export type Writable = { report: () => EditorReport; withValues: (graph: Graph) => WrittenFile };
+export type WrittenFile = { file: JsonObject; unplaced: () => UnplacedValue[]; widgetOf: WidgetOf };
+export type EditableFile = { report: () => EditorReport; withValues: (graph: Graph) => WrittenFile };
 type Values = readonly unknown[] | JsonObject;
 /** `staleNames`: names whose stored values must be removed from the node, because they would take precedence. */
 type Change = { values: Values; staleNames: readonly string[] };
 type EditorJson = JsonObject & { nodes: unknown[] };
 
-export function writable(file: JsonObject, info: ObjectInfo): Writable {
+export function writable(file: JsonObject, info: ObjectInfo): EditableFile {
   if (!isEditorFile(file))
     return { report: () => ({ problems: [], notices: [] }), withValues: () => ({ file, unplaced: () => [], widgetOf: () => undefined }) };
   let convertedFile: ReturnType<typeof convert> | undefined;
@@ -34,12 +34,12 @@ export function writable(file: JsonObject, info: ObjectInfo): Writable {
       const changes = new Map<JsonObject, Change>();
       for (const [nodeId, node] of Object.entries(graph)) {
         for (const { name, value, other } of differing(node, own(was, nodeId), info)) {
-          const home = homes.get(`${nodeId} ${name}`);
-          if (!home || value === undefined || isLink(value) || isLink(other)) continue;
-          const { values, staleNames } = changes.get(home.node) ?? { values: valuesOf(home), staleNames: [] };
-          changes.set(home.node, {
-            values: withValue(values, home, { name, value: bare(value) }, node, own(info, node.class_type)),
-            staleNames: home.storedName === undefined ? staleNames : [...staleNames, home.storedName],
+          const valueLocation = homes.get(`${nodeId} ${name}`);
+          if (!valueLocation || value === undefined || isLink(value) || isLink(other)) continue;
+          const { values, staleNames } = changes.get(valueLocation.node) ?? { values: valuesOf(valueLocation), staleNames: [] };
+          changes.set(valueLocation.node, {
+            values: withValue(values, valueLocation, { name, value: bare(value) }, node, own(info, node.class_type)),
+            staleNames: valueLocation.storedName === undefined ? staleNames : [...staleNames, valueLocation.storedName],
           });
         }
       }
@@ -53,8 +53,8 @@ export function writable(file: JsonObject, info: ObjectInfo): Writable {
     },
   };
 
-  function unplaced(graph: Graph, now: Graph): Unplaced[] {
-    return [...new Set([...Object.keys(graph), ...Object.keys(now)])].flatMap((nodeId): Unplaced[] => {
+  function unplaced(graph: Graph, now: Graph): UnplacedValue[] {
+    return [...new Set([...Object.keys(graph), ...Object.keys(now)])].flatMap((nodeId): UnplacedValue[] => {
       const [node, placed] = [own(graph, nodeId), own(now, nodeId)];
       if (node?.class_type !== placed?.class_type) return [{ nodeId }];
       return node ? differing(node, placed, info).map(({ name }) => ({ nodeId, input: name })) : [];
@@ -72,7 +72,7 @@ function differing({ class_type: type, inputs }: GraphNode, was: GraphNode | und
   });
 }
 
-function valuesOf({ node }: Home): Values {
+function valuesOf({ node }: ValueLocation): Values {
   return objectOf(node.widgets_values) ?? listOf(node.widgets_values);
 }
 
@@ -80,7 +80,7 @@ type InputValue = { name: string; value: unknown };
 
 function withValue(
   values: Values,
-  { node, key }: Home,
+  { node, key }: ValueLocation,
   value: InputValue,
   { class_type: type, inputs }: GraphNode,
   info?: NodeInfo,
@@ -244,7 +244,7 @@ function withSavedInputs(
       isSameJson(bareOfFile(is), bareOfFile(own(readBack, name))) ? [] : [[name, { is, reads: own(readBack, name) }]],
     );
     const isWhole = savedInputs.length === 0 && own(info, node.type) !== undefined;
-    return isWhole ? node : { ...node, properties: { ...node.properties, ...keeping(Object.fromEntries(savedInputs)) } };
+    return isWhole ? node : { ...node, properties: { ...node.properties, ...toSavedProperties(Object.fromEntries(savedInputs)) } };
   });
   const written = { ...file, nodes };
   const { graph: now } = convert(readEditorFile(written, info), info, false);

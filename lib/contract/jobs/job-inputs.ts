@@ -28,7 +28,7 @@ export function toInputs(workflow: JsonObject | undefined): JobInputs {
 
 export type SeenInput = { id: InputId; name: string; jobs: number; example: string };
 
-export function seenInputs(jobs: readonly JobInputs[]): SeenInput[] {
+export function commonInputs(jobs: readonly JobInputs[]): SeenInput[] {
   const seen = new Map<InputId, SeenInput>();
   for (const job of jobs) {
     for (const [node, values] of job) {

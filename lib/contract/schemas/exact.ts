@@ -15,13 +15,13 @@ export function reads<S extends z.ZodType>(lenient: S, exact: Schema): S {
   return own;
 }
 
-/** The embedded service leaves this field out if it has nothing to say. */
+/** The embedded service omits this field if there is nothing to report. */
 export function rare<S extends z.ZodType>(lenient: S): S {
   return reads(lenient, z.optional(exactOf(lenient)));
 }
 
 /** Not a field of the embedded service: other services send it, or the console adds it. */
-export function foreign<S extends z.ZodType>(lenient: S): S {
+export function exactForeign<S extends z.ZodType>(lenient: S): S {
   const own = lenient.clone();
   foreigns.add(own);
   return own;

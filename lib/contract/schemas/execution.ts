@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { isObject } from "../json/json";
-import { component, count, foreign, milliseconds, named, rare, reads } from "./exact";
+import { component, count, exactForeign, milliseconds, named, rare, reads } from "./exact";
 import { entries, freeForm, loosely, maybe, moment, nodeIdText } from "./lenient";
 
 export const executionErrorSchema = component("ExecutionError", {
@@ -53,7 +53,7 @@ export const progressSchema = component("Progress", {
   steps: rare(loosely(z.number())),
   start_time: reads(loosely(moment), milliseconds),
   /** The version of the newest preview picture, added by live updates (`LiveProgress`). */
-  preview: foreign(loosely(z.number())),
+  preview: exactForeign(loosely(z.number())),
 });
 
 export const nodeErrorSchema = z.looseObject({

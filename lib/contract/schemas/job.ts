@@ -6,7 +6,7 @@ import { jobParams, jobStates } from "../jobs/job-list";
 import { jobRunnerSchema, jobWaitsSchema } from "../runners/runners";
 import { type SecretPlace } from "../secrets/secret-places";
 import { assetFields } from "./asset";
-import { component, count, exactFields, exactOf, foreign, milliseconds, named, rare, reads } from "./exact";
+import { component, count, exactFields, exactForeign, exactOf, milliseconds, named, rare, reads } from "./exact";
 import {
   executionErrorSchema,
   executionMetaSchema,
@@ -37,11 +37,11 @@ export type SearchMatch = z.infer<typeof searchMatchSchema>;
 
 /** Added by the console, from the submission. */
 const submissionFields = {
-  workflow_name: foreign(loosely(z.string())),
-  job_label: foreign(loosely(z.string())),
-  submitted_by: foreign(loosely(z.string())),
-  submitted_token: foreign(loosely(z.string())),
-  prompt_excerpt: foreign(loosely(z.string())),
+  workflow_name: exactForeign(loosely(z.string())),
+  job_label: exactForeign(loosely(z.string())),
+  submitted_by: exactForeign(loosely(z.string())),
+  submitted_token: exactForeign(loosely(z.string())),
+  prompt_excerpt: exactForeign(loosely(z.string())),
 };
 
 const expectedRunSchema = z.object({ low_ms: z.number(), median_ms: z.number(), high_ms: z.number(), late_ms: z.number() });
@@ -66,10 +66,10 @@ export const jobListItemSchema = component("Job", {
   /** From the embedded service: the runner that the job was given to. */
   runner_id: rare(loosely(z.string())),
   /** Added by the console while the job waits or runs, from earlier runs of the same workflow on the same runner. */
-  expected_run: foreign(loosely(expectedRunSchema)),
+  expected_run: exactForeign(loosely(expectedRunSchema)),
   ...submissionFields,
-  search_match: foreign(loosely(searchMatchSchema)),
-  rerun_of: foreign(loosely(z.string())),
+  search_match: exactForeign(loosely(searchMatchSchema)),
+  rerun_of: exactForeign(loosely(z.string())),
 });
 export type JobListItem = z.infer<typeof jobListItemSchema>;
 
@@ -88,7 +88,7 @@ export const jobsAnswerSchema = component("JobList", {
   pagination: paginationSchema,
   unreadable: unreadableCount,
   /** The server has older jobs that cannot be listed. */
-  is_cut: foreign(loosely(z.boolean())),
+  is_cut: exactForeign(loosely(z.boolean())),
 });
 export type JobsAnswer = z.infer<typeof jobsAnswerSchema>;
 
@@ -97,10 +97,10 @@ export const jobDetailSchema = named(
   jobListItemSchema.extend({
     status: reads(z.string().catch("unknown"), z.enum(jobStates)),
     /** The catalogue's names for the classes of the workflow, as far as it has been read. */
-    class_names: foreign(loosely(z.record(z.string(), z.string()))),
-    reruns: foreign(loosely(z.array(z.string()))),
+    class_names: exactForeign(loosely(z.record(z.string(), z.string()))),
+    reruns: exactForeign(loosely(z.array(z.string()))),
     /** For the job's owner only: the places where a masked key was. */
-    held_secrets: foreign(loosely(z.array(z.custom<SecretPlace>()))),
+    held_secrets: exactForeign(loosely(z.array(z.custom<SecretPlace>()))),
     create_time: reads(loosely(moment), count),
     update_time: reads(loosely(moment), count),
     workflow: reads(loosely(freeForm), z.object({ prompt: freeForm, extra_data: freeForm }).optional()),
@@ -151,7 +151,7 @@ export type ManageBody = z.infer<typeof manageBodySchema>;
 export const queueAnswerSchema = component("QueueChange", {
   deleted: maybe(z.array(z.string())),
   /** For a local server, whose queue forgets jobs that left it: the named jobs without a trace. */
-  gone: foreign(maybe(z.array(z.string()))),
+  gone: exactForeign(maybe(z.array(z.string()))),
   cleared: z
     .boolean()
     .nullish()
@@ -204,7 +204,7 @@ export const historyAnswerSchema = component("History", {
   history: entries(historyEntrySchema),
   unreadable: unreadableCount,
   /** For a page that has fewer entries than requested, because they are large. */
-  next_offset: foreign(maybe(z.number())),
+  next_offset: exactForeign(maybe(z.number())),
 });
 export type HistoryAnswer = z.infer<typeof historyAnswerSchema>;
 

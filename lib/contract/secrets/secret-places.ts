@@ -16,7 +16,7 @@ const MAX_PLACES = 50;
 const DEEPEST = 100;
 const DRAWING = ["extra_pnginfo", "workflow"];
 
-export function placesInWorkflow(workflow: unknown): SecretPlace[] {
+export function secretsInWorkflow(workflow: unknown): SecretPlace[] {
   if (!isMasked(workflow)) return [];
   const secretPlaces: SecretPlace[] = [];
   for (const [nodeId, node] of Object.entries(looseGraph(workflow) ?? {})) {
@@ -25,10 +25,10 @@ export function placesInWorkflow(workflow: unknown): SecretPlace[] {
       if (!isLink(value) && isMasked(value)) secretPlaces.push({ kind: "input", node_id: nodeId, node: nodeName(node), input });
     }
   }
-  return [...secretPlaces, ...placesInExtra(objectOf(objectOf(workflow)?.extra_data) ?? {})].slice(0, MAX_PLACES);
+  return [...secretPlaces, ...secretsInExtraData(objectOf(objectOf(workflow)?.extra_data) ?? {})].slice(0, MAX_PLACES);
 }
 
-function placesInExtra(extraData: JsonObject): SecretPlace[] {
+function secretsInExtraData(extraData: JsonObject): SecretPlace[] {
   const secretPlaces: SecretPlace[] = [];
   const path: string[] = [];
   const walk = (value: unknown) => {
@@ -47,12 +47,12 @@ function placesInExtra(extraData: JsonObject): SecretPlace[] {
   return secretPlaces;
 }
 
-export function placesInJob(detail: unknown): SecretPlace[] {
+export function secretsInJob(detail: unknown): SecretPlace[] {
   const job = objectOf(detail);
   if (!job) return [];
   const outputs = isObject(job.outputs) ? Object.entries(job.outputs) : [];
   return [
-    ...placesInWorkflow(job.workflow),
+    ...secretsInWorkflow(job.workflow),
     ...(isMasked(job.execution_error) || isMasked(job.execution_status) ? [{ kind: "error" } as const] : []),
     ...outputs.flatMap(([nodeId, output]) => (isMasked(output) ? [{ kind: "output", node_id: nodeId } as const] : [])),
   ].slice(0, MAX_PLACES);

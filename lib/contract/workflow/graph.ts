@@ -160,9 +160,9 @@ export function looseGraph(workflow: unknown): Readonly<Record<string, LooseNode
   return wrapper(workflow)?.prompt ?? nodes(workflow);
 }
 
-type Named = { class_type?: string; _meta?: { title?: string | null } | null };
+type NamedNode = { class_type?: string; _meta?: { title?: string | null } | null };
 
 /** Its title, else the catalogue's name for its class if known, else the class; empty if it has neither. */
-export function nodeName(node: Named | undefined, catalogueName?: string | null): string {
+export function nodeName(node: NamedNode | undefined, catalogueName?: string | null): string {
   return node?._meta?.title?.trim() || catalogueName?.trim() || node?.class_type || "";
 }

@@ -10,7 +10,7 @@ import { nameInExtraData } from "./workflow-name";
 
 export const workflowLimits = { characters: 5_000_000, nodes: 5000, depth: 100 } as const;
 
-/** Facts only: sentences belong to the message catalogue. */
+/** Codes and facts only: messages are in the catalogue. */
 export type WorkflowProblem =
   | { code: "empty" }
   | { code: "no_nodes" }
@@ -68,14 +68,14 @@ function readParsed(parsed: unknown, text?: string): WorkflowReading {
 }
 
 type JsonLocation = { text: string | undefined; path: readonly string[] };
-type Located = JsonLocation & { graph: JsonObject; extraData?: unknown };
+type LocatedGraph = JsonLocation & { graph: JsonObject; extraData?: unknown };
 
 /** Keys that programs use for a workflow: a queued prompt, the editor's own result, a request to a hosted worker, a job's details. */
 const wrappers = ["prompt", "output", "workflow", "input", "data"] as const;
 const MAX_WRAPPER_DEPTH = 4;
 
 /** The graph or editor file in a value: the value itself, or inside objects, one-element lists and JSON texts. */
-function locate(value: unknown, location: JsonLocation): Located | undefined {
+function locate(value: unknown, location: JsonLocation): LocatedGraph | undefined {
   if (location.path.length > MAX_WRAPPER_DEPTH) return undefined;
   if (typeof value === "string") {
     const parsed = /^\s*\{/.test(value) ? parseLenientJson(value) : undefined;
@@ -129,14 +129,14 @@ function toGraph(candidate: JsonObject): Graph {
   return Object.fromEntries(nodes);
 }
 
-/** A redacted key would break the next run, and a real one belongs to a person: each person who submits brings their own. */
+/** Each submitter adds their own key: a redacted one would break the run, and a real one belongs to someone else. */
 function withoutPartnerKeys(extraData: unknown): JsonObject | undefined {
   if (!isObject(extraData)) return undefined;
   const { api_key_comfy_org: _apiKey, auth_token_comfy_org: _token, ...rest } = extraData;
   return withSpellingsOf(extraData, rest);
 }
 
-/** Counts levels of lists and objects; stops one beyond `maxDepth`, so a hostile file costs no more than an honest one. */
+/** Counts levels of lists and objects; stops one beyond `maxDepth`, so that a hostile file costs no more than a normal one. */
 function depthOf(value: unknown, maxDepth: number): number {
   let level: unknown[] = [value];
   for (let depth = 0; ; depth++) {

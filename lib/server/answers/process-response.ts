@@ -9,10 +9,10 @@ import { skippedIn } from "@/lib/contract/json/readers";
 import { type AnswerOf, type Operation } from "@/lib/contract/operation";
 import { hasRole, type Role } from "@/lib/contract/people/roles";
 import { manageBodySchema } from "@/lib/contract/schemas/job";
-import { placesInJob, placesInWorkflow } from "@/lib/contract/secrets/secret-places";
+import { secretsInJob, secretsInWorkflow } from "@/lib/contract/secrets/secret-places";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Composition, type Target } from "../composition-type";
-import { answeredOf, notesOf } from "../job-index/job-notes";
+import { notesOf,toJobResponse } from "../job-index/job-notes";
 import { type Connection } from "../store/connections";
 import { type CallInput } from "../upstream/outgoing";
 import { type Upstream } from "../upstream/upstream";
@@ -27,7 +27,7 @@ const HISTORY_PAGE_DIVISOR = 5;
 async function withSecretPlaces<T>(operation: Operation, from: From, value: T, body: unknown): Promise<T>;
 async function withSecretPlaces({ subject }: Operation, from: From, value: unknown, body: unknown): Promise<unknown> {
   if ((subject !== "job" && subject !== "submission") || !isObject(value)) return value;
-  const secretPlaces = subject === "submission" ? placesInWorkflow(body) : placesInJob(value);
+  const secretPlaces = subject === "submission" ? secretsInWorkflow(body) : secretsInJob(value);
   const isShown = secretPlaces.length > 0 && (subject === "submission" || (await isOwner(from, value.id)));
   // Adds the field only if there are places to report, and removes one that the service sent under this name.
   if (!isShown && !("held_secrets" in value)) return value;
@@ -84,7 +84,7 @@ export async function callForBrowser<O extends Operation>(
 ): Promise<Result<BrowserAnswer<O>, Failure>> {
   if (operation.reads !== "jobs") return callOnce(operation, from, input);
   const { connection, viewer, fingerprint = "" } = from;
-  // Details show their owner where secrets were, and programs get a long history as it is.
+  // Job details show the owner where secrets were. Programs get the full history.
   const person = operation.subject === "job" && [viewer.memberId, viewer.role];
   const rights = [connection.id, fingerprint, connection.seenOf !== undefined, viewer.credential.kind === "token", person];
   const { params, query, limits, waits } = input ?? {};
@@ -105,8 +105,8 @@ async function callOnce<O extends Operation>(
 }
 
 /** Lists are named once for each answer of the service, until something changes. */
-async function namedOf<T>(operation: Operation, from: From, value: T, body: unknown): Promise<T>;
-async function namedOf(operation: Operation, from: From, value: unknown, body: unknown): Promise<unknown> {
+async function addNames<T>(operation: Operation, from: From, value: T, body: unknown): Promise<T>;
+async function addNames(operation: Operation, from: From, value: unknown, body: unknown): Promise<unknown> {
   const { jobAnswers } = from.composition;
   const isKept = (operation.subject === "jobs" || operation.subject === "history") && isObject(value);
   const namedAnswer = isKept ? jobAnswers.named(value, from.connection.baseUrl) : undefined;
@@ -124,26 +124,26 @@ async function enriched<T>(operation: Operation, from: From, value: T, body: unk
   const { subject } = operation;
   const redactedBody = redactForBrowser(body, from);
   runKeys.learn(operation, from.connection.id, value, redactedBody);
-  const named = await namedOf(operation, from, value, body);
-  // Each step of a large answer takes long: other requests run in between.
+  const named = await addNames(operation, from, value, body);
+  // Yields, because each step takes long for a large response.
   await nextTurn();
   const placed = await withSecretPlaces(operation, from, named, redactedBody);
   if (subject === "submission") noteTotal(from, textOf(objectOf(placed)?.prompt_id), objectOf(objectOf(redactedBody)?.prompt));
   const passed = withLiveProgress(operation, from, placed);
   if (readsJobs(operation)) await noteShownFiles(from.composition, from.connection, passed);
   const atMs = now();
-  if (subject === "removal") forget(from, body);
+  if (subject === "removal") forgetCleared(from, body);
   else if (subject !== undefined && subject !== "assets" && subject !== "asset" && subject !== "nodes") {
     jobIndex.see(from.connection.id, () => {
-      const response = answeredOf(subject, passed, { sent: redactedBody, memberId, token, atMs });
+      const response = toJobResponse(subject, passed, { sent: redactedBody, memberId, token, atMs });
       return response ? runKeys.addTo(from.connection.id, notesOf(response)) : [];
     });
   }
   return passed;
 }
 
-/** A removed job may still be listed for a moment; it is then read again. */
-function forget({ composition: { jobIndex }, connection }: From, submittedBody: unknown): void {
+/** A removed job may still be listed briefly, and is then indexed again. */
+function forgetCleared({ composition: { jobIndex }, connection }: From, submittedBody: unknown): void {
   const body = manageBodySchema.safeParse(submittedBody);
   if (!body.success) return;
   if (body.data.clear) jobIndex.restart(connection.id);

@@ -14,8 +14,8 @@ import { type Context } from "../auth/viewer";
 import { type AuthedContext } from "../context";
 import { type StoredResult } from "../store/apps/app-runs";
 import { type StoredApp } from "../store/apps/apps";
-import { isForm, problemOfFile, sendFile, sendMask, takeForm, type TakenFile, type TakenForm } from "./files";
-import { seesWorkflows } from "./open-app";
+import { isForm, problemOfFile, receiveForm, sendFile, sendMask, type TakenFile, type TakenForm } from "./files";
+import { canSeeWorkflows } from "./open-app";
 
 const MAX_SHOWN = 60;
 
@@ -30,7 +30,7 @@ export async function filesNotTheirs(context: Context, app: StoredApp, values: R
 }
 
 export async function mayName({ composition: { store }, viewer }: Context, app: StoredApp, name: string): Promise<boolean> {
-  if (seesWorkflows(viewer) && viewer.scope.operations?.includes(operations.view.name) !== false) return true;
+  if (canSeeWorkflows(viewer) && viewer.scope.operations?.includes(operations.view.name) !== false) return true;
   if (examplesOf(app).includes(name)) return true;
   const { appKeeps, appRuns } = store;
   const { connectionId, definition } = app;
@@ -86,7 +86,7 @@ async function withFile<T>(
   use: (form: TakenForm, file: TakenFile) => Promise<Result<T, Failure>>,
 ): Promise<Result<T, Failure>> {
   if (!isForm(request)) return failed(refusal("UNSUPPORTED_MEDIA_TYPE", "The body must be multipart/form-data."));
-  const form = await takeForm(composition, request);
+  const form = await receiveForm(composition, request);
   if (!form.ok) return form;
   try {
     const [file] = form.value.files;

@@ -30,7 +30,7 @@ import { type Access } from "../connections/access";
 import { SUBMISSION_KEPT_MS } from "../prompts/submit-once";
 import { movingStates, type StoredResult, type StoredRun } from "../store/apps/app-runs";
 import { type StoredApp } from "../store/apps/apps";
-import { seesWorkflows } from "./open-app";
+import { canSeeWorkflows } from "./open-app";
 
 type Definition = Pick<StoredApp["definition"], "inputs">;
 
@@ -48,7 +48,7 @@ export function inAppWords(viewer: Viewer, definition: Definition, failure: Fail
   if (!refused) return failure;
   const { message, problems, node } = refused;
   if (problems) return refusal("UNPROCESSABLE", message, { problems });
-  return refusal("UNPROCESSABLE", message, { reason: "workflow", ...(node !== undefined && seesWorkflows(viewer) && { node }) });
+  return refusal("UNPROCESSABLE", message, { reason: "workflow", ...(node !== undefined && canSeeWorkflows(viewer) && { node }) });
 }
 
 /** With the node, which callers must show only to those who may see workflows. Undefined if the failure is not about the graph. */
@@ -83,7 +83,7 @@ function problemOfError(input: AppInput, { type, message, extra_info: facts }: N
   const limit = spec.kind !== "number" ? undefined : code === "too_small" ? spec.min : code === "too_large" ? spec.max : undefined;
   const isBound = code === "too_small" || code === "too_large";
   if (code && isBound === (limit !== undefined)) return problemOf(input, code, limit);
-  // The service's own sentence for this error is about the node.
+  // The service's message for this error is about the node.
   return type === "custom_validation_failed" || message === "" ? problemOf(input, "not_taken") : { ...named(input), message };
 }
 
@@ -107,15 +107,15 @@ export function sendingOf(runId: string): string {
   return `run ${runId}`;
 }
 
-type Refreshed = StoredRun & { progress?: JobProgressView };
+type RefreshedRun = StoredRun & { progress?: JobProgressView };
 
-/** `isTakenBack`: its job was just removed from the queue; not every service reports such jobs. */
+/** `isTakenBack`: its job was just removed from the queue. Some services don't report such jobs. */
 export async function refreshRun(
   access: Access,
   app: StoredApp,
   run: StoredRun,
   { isTakenBack = false } = {},
-): Promise<Result<Refreshed, Failure>> {
+): Promise<Result<RefreshedRun, Failure>> {
   const settledRun =
     run.jobId === undefined && (run.state === "sending" || run.state === "unsent") ? await settleSubmission(access.composition, run) : run;
   if (settledRun.jobId === undefined || !movingStates.some((state) => state === settledRun.state)) return ok(settledRun);
@@ -135,11 +135,11 @@ export async function refreshRun(
   const state = view.state === "unknown" ? settledRun.state : view.state;
   if (!view.terminal) {
     const { results, progress = view.progress } = await readLiveOutputs(access, app, settledRun, view.progress);
-    const moved =
+    const updatedRun =
       state === settledRun.state && !results
         ? settledRun
         : await change(access.composition, settledRun, { state, ...(results && { results }) });
-    return ok({ ...moved, ...(progress && { progress }) });
+    return ok({ ...updatedRun, ...(progress && { progress }) });
   }
   const definition = await definitionOf(access.composition, app, run);
   const error = view.error && errorOf(definition, view.error);
@@ -253,7 +253,7 @@ function resultsOf(outputs: AppDefinition["outputs"], jobOutputs: Parameters<typ
   }));
 }
 
-export function toRunView(viewer: Viewer, run: Refreshed): AppRun {
+export function toRunView(viewer: Viewer, run: RefreshedRun): AppRun {
   const { id, appId, version, state, createdAt, endedAt, inputs, error, jobId, progress } = run;
   return {
     id,
@@ -266,8 +266,8 @@ export function toRunView(viewer: Viewer, run: Refreshed): AppRun {
     ...(endedAt !== undefined && { endedAt }),
     ...(progress?.value !== undefined && { progress: progress.value }),
     ...(progress?.nodesTotal !== undefined && { step: stepOf(progress.nodesTotal, progress.nodesDone) }),
-    ...(error && { error: seesWorkflows(viewer) ? error : withoutNode(error) }),
-    ...(jobId !== undefined && seesWorkflows(viewer) && { jobId }),
+    ...(error && { error: canSeeWorkflows(viewer) ? error : withoutNode(error) }),
+    ...(jobId !== undefined && canSeeWorkflows(viewer) && { jobId }),
   };
 }
 

@@ -41,7 +41,7 @@ export async function readRun({ viewer }: AuthedContext, { access, app, run }: O
 
 type Page = { runs: AppRun[]; next?: string };
 
-/** Asks for runs that still move; if the service does not answer, their last known state is returned. */
+/** Refreshes active runs. If the service doesn't respond, their last known state is returned. */
 export async function listRuns(
   context: AuthedContext,
   app: StoredApp,
@@ -122,8 +122,8 @@ export async function readCover(context: AuthedContext, app: StoredApp): Promise
   return ok(Buffer.from(await picture.value.arrayBuffer()).toString("base64") || undefined);
 }
 
-/** Uploads the cover as an asset of the connection, like a member's upload; answers its id. */
-export async function keepCover(
+/** Uploads the cover as an asset of the connection and returns its id. */
+export async function storeCover(
   context: AuthedContext,
   connection: string | undefined,
   cover: string | undefined,

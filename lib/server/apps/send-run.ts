@@ -92,10 +92,10 @@ function classesOf(editor: JsonObject, graph: Graph): string[] {
   return [...new Set([...Object.values(graph).map(({ class_type }) => class_type), ...types])];
 }
 
-export type Begun = Pick<StoredRun, "id" | "createdAt">;
+export type StartedRun = Pick<StoredRun, "id" | "createdAt">;
 
 /** `checked`: with the hash of a file in place of its name. */
-export async function sendRun(order: RunOrder, run: Begun, checked: AppValues): Promise<Result<StoredRun, Failure>> {
+export async function sendRun(order: RunOrder, run: StartedRun, checked: AppValues): Promise<Result<StoredRun, Failure>> {
   const { context, access, app, files } = order;
   const { store, now } = order.access.composition;
   const named = await sendFiles(order, checked);
@@ -141,13 +141,13 @@ async function submit({ context, app }: RunOrder, runId: string, body: string): 
   });
   const host = request.headers.get("host");
   if (host !== null) headers.set("host", host);
-  // Logged as a submission, because the console finds out from the log who ran a job.
+  // Logged as a submission, because the log identifies who ran a job.
   context.annotateAudit({ action: "submitPrompt" });
   const result = await submitOnce({ ...context, request: new Request(address, { method: "POST", headers, body }) });
   return result.ok ? ok(await result.value.text()) : result;
 }
 
-async function storeAnswer(order: RunOrder, { id }: Begun, text: string): Promise<Result<StoredRun, Failure>> {
+async function storeAnswer(order: RunOrder, { id }: StartedRun, text: string): Promise<Result<StoredRun, Failure>> {
   const jobId = submittedJob(parseJson(text));
   await order.access.composition.store.appRuns.set(
     id,
@@ -158,7 +158,7 @@ async function storeAnswer(order: RunOrder, { id }: Begun, text: string): Promis
 
 const unreadable = { message: "The service's answer names no job.", code: "answer_unreadable" } as const;
 
-async function storeFailure(order: RunOrder, run: Begun, failure: Failure): Promise<Result<StoredRun, Failure>> {
+async function storeFailure(order: RunOrder, run: StartedRun, failure: Failure): Promise<Result<StoredRun, Failure>> {
   const { viewer } = order.context;
   const { definition } = order.app;
   const { appRuns, submissions } = order.access.composition.store;
@@ -179,10 +179,10 @@ async function readAgain({ context, app }: RunOrder, id: string): Promise<Result
   return run ? ok(run) : failed(refusal("INTERNAL", "The run was removed while it was sent."));
 }
 
-/** Nothing was started. Another request may have begun the run again, if this console was cut off meanwhile. */
+/** Nothing was started. Another request may have restarted the run meanwhile. */
 async function refuse(
   { store, now }: Parts<"store" | "now">,
-  { id, createdAt }: Begun,
+  { id, createdAt }: StartedRun,
   failure: Failure,
   error: AppRunError = { message: failure.message },
 ): Promise<Result<StoredRun, Failure>> {

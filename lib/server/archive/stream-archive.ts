@@ -18,9 +18,9 @@ import { readQuery } from "../requests/read-request";
 
 const PAGE = 500;
 
-type Chosen = Result<Asset, Failure & { asset?: string }>;
+type AssetResult = Result<Asset, Failure & { asset?: string }>;
 
-async function* chosenAssets(access: Access, choice: ArchiveChoice, signal: AbortSignal): AsyncGenerator<Chosen, void> {
+async function* chosenAssets(access: Access, choice: ArchiveChoice, signal: AbortSignal): AsyncGenerator<AssetResult, void> {
   if ("ids" in choice) {
     for (const id of new Set(choice.ids)) {
       const asset = await access.upstream.call(operations.getAsset, { params: { id }, signal });

@@ -12,7 +12,7 @@ import { findStoredSession, isEmbeddedRequest } from "../embed/sessions";
 import { rateLimited } from "../limits/attempt-limit";
 import { type Member } from "../store/people/members";
 import { taken, toMemberView } from "./members";
-import { hashPassword, judgePassword, verifyPassword } from "./passwords";
+import { hashPassword, validatePassword, verifyPassword } from "./passwords";
 import { confirmSession, isLive, sessionTokenIn } from "./session";
 import { mayUsePassword } from "./sign-in";
 import { canChange, type Context, peekViewer, type SentHeaders } from "./viewer";
@@ -31,7 +31,7 @@ export async function changeAccount(
     const refused = await checkPassword(context, currentPassword ?? "", { field: "currentPassword", address });
     if (refused) return failed(refused);
   }
-  const weak = password === undefined ? undefined : await judgePassword(context.composition, password, email ?? currentEmail);
+  const weak = password === undefined ? undefined : await validatePassword(context.composition, password, email ?? currentEmail);
   if (weak) return failed(weak);
   const passwordHash = password === undefined ? undefined : await hashPassword(password);
   if (passwordHash !== undefined) await store.sessions.recordEndReasons(memberId, "password", now());
@@ -51,9 +51,9 @@ const addressIsFixed = invalidField("email", fixed);
 export async function listSessions({ composition, viewer: { memberId, credential } }: Context): Promise<SessionView[]> {
   const { store, env } = composition;
   const sessions = (await store.sessions.list(memberId)).filter((session) => isLive(composition, session));
-  const here = ({ id }: { id: string }) => Number(id === credential.id);
+  const currentFirst = ({ id }: { id: string }) => Number(id === credential.id);
   return sessions
-    .sort((session, other) => here(other) - here(session))
+    .sort((session, other) => currentFirst(other) - currentFirst(session))
     .map(({ id, browser, address, method: by, createdAt, usedAt }) => {
       const method = env.oidc.find((provider) => provider.id === by)?.label ?? by;
       return { id, browser, address, method, createdAt, usedAt, current: id === credential.id };
@@ -104,12 +104,12 @@ async function checkPassword(
 export async function readSessionState(composition: Composition, headers: SentHeaders): Promise<SessionState> {
   const viewer = await peekViewer(composition, headers);
   if (viewer) return { state: "live", memberId: viewer.memberId, role: viewer.role, canChange: await canChange(composition) };
-  return { state: "ended", ...(await whyEnded(composition, headers)) };
+  return { state: "ended", ...(await endedSessionReason(composition, headers)) };
 }
 
-async function whyEnded(composition: Composition, headers: SentHeaders): Promise<EndedSession> {
+async function endedSessionReason(composition: Composition, headers: SentHeaders): Promise<EndedSession> {
   const { env, store } = composition;
-  if (isEmbeddedRequest(headers)) return whyEmbeddedEnded(composition, headers);
+  if (isEmbeddedRequest(headers)) return endedEmbedReason(composition, headers);
   const vouched = env.proxySignIn ? headers.get(VOUCHED_HEADER) : null;
   if (vouched !== null) {
     const email = vouched.trim().toLowerCase();
@@ -134,7 +134,7 @@ function causeOf(member: Member | undefined, noted: string | undefined): EndedSe
   return { cause: word === "password" || word === "ended" ? word : word === undefined ? "expired" : "ended" };
 }
 
-async function whyEmbeddedEnded(composition: Composition, headers: SentHeaders): Promise<EndedSession> {
+async function endedEmbedReason(composition: Composition, headers: SentHeaders): Promise<EndedSession> {
   const { store, now } = composition;
   const session = await findStoredSession(composition, headers);
   // The session ends with its host page and with its member.

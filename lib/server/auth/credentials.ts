@@ -23,7 +23,7 @@ export function readSentToken(headers: Pick<Headers, "get">): SentToken {
   return token === undefined ? undefined : { token };
 }
 
-/** Every log on the way would see a token in an address. */
+/** A token in a URL would end up in logs. */
 export function isTokenInAddress(url: string): boolean {
   const query = url.split("?").slice(1).join("?");
   return /(?<![A-Za-z0-9])ld(?:_|%5f)[0-9a-f]{64}(?![A-Za-z0-9])/i.test(query);

@@ -13,7 +13,7 @@ import { type OidcProvider } from "../sign-in-settings";
 import { type StoredIdentity } from "../store/people/identities";
 import { type Invitation } from "../store/people/invitations";
 import { type Member } from "../store/people/members";
-import { hashPassword, judgePassword } from "./passwords";
+import { hashPassword, validatePassword } from "./passwords";
 import { refusedAsReadOnly } from "./read-only";
 import { type Context } from "./viewer";
 
@@ -154,12 +154,12 @@ function stateOf(invitation: Invitation, inviter: Member | undefined, now: numbe
   return mayInvite ? "open" : "withdrawn";
 }
 
-type Joined = { member: Member; isNew: boolean; invitedBy?: string };
+type JoinResult = { member: Member; isNew: boolean; invitedBy?: string };
 
 export async function join(
   composition: Composition,
   acceptance: { token: string; name?: string; password: string },
-): Promise<Result<Joined, Failure>> {
+): Promise<Result<JoinResult, Failure>> {
   const { store, env, now } = composition;
   const invitation = await readInvitation(composition, acceptance.token);
   if (invitation.state !== "open") return failed(worthless(invitation.state));
@@ -167,7 +167,7 @@ export async function join(
   if (frozen) return failed(frozen);
   if (!invitation.resets && !env.passwordSignIn && !env.proxySignIn) return failed(passwordless);
   if (!invitation.resets && acceptance.name === undefined) return failed(nameless);
-  const passwordFailure = await judgePassword(composition, acceptance.password, invitation.email);
+  const passwordFailure = await validatePassword(composition, acceptance.password, invitation.email);
   if (passwordFailure) return failed(passwordFailure);
   const passwordHash = await hashPassword(acceptance.password);
   const invitedBy = invitation.resets ? undefined : await inviterOf(composition, acceptance.token);
@@ -178,16 +178,16 @@ export async function join(
   return joined ? ok({ member: joined, isNew: !invitation.resets, invitedBy }) : failed(worthless("used"));
 }
 
-type Worthless = Exclude<InvitationState, "open">;
-const whyWorthless: Readonly<Record<Worthless, string>> = {
+type ClosedInvitationState = Exclude<InvitationState, "open">;
+const invitationRefusal: Readonly<Record<ClosedInvitationState, string>> = {
   used: "This link has been used.",
   expired: "This link has expired.",
   withdrawn: "This link was withdrawn, or whoever sent it may not invite any more.",
   unknown: "There is no such invitation.",
 };
 
-function worthless(invitation: Worthless): Failure {
-  return refusal("UNAUTHORIZED", whyWorthless[invitation], { invitation });
+function worthless(invitation: ClosedInvitationState): Failure {
+  return refusal("UNAUTHORIZED", invitationRefusal[invitation], { invitation });
 }
 
 const passwordless = refusal(

@@ -67,7 +67,7 @@ export function authOptions(
       }),
     ],
     callbacks: {
-      // The route knows the reason of a refusal and sends its own answer instead of next-auth's.
+      // The route responds with the reason of a refusal instead of next-auth's response.
       signIn: async ({ account, profile }) => account?.type !== "oauth" || (await turn?.judge(toClaims(profile))) === true,
       async jwt({ token, user, account }) {
         if (!user) return { ...token, sid: sessionIdOf(token) };
@@ -84,7 +84,7 @@ export function authOptions(
       session: ({ session, token }) => ({ expires: session.expires, user: { name: token.name, email: token.email } }),
     },
     events: {
-      // The type says it is always set, but it is null without a valid session.
+      // Typed as always set, but null without a valid session.
       async signOut({ token }: { token?: JWT | null }) {
         if (!token) return;
         try {
@@ -97,7 +97,7 @@ export function authOptions(
       },
     },
     logger: {
-      // A visitor can send an invalid session cookie any number of times.
+      // Not logged: anyone can send invalid session cookies.
       error: (code) => (code === "JWT_SESSION_ERROR" ? undefined : log.error({ code }, "next-auth")),
       warn: (code) => log.warn({ code }, "next-auth"),
       debug: () => undefined,
@@ -120,7 +120,7 @@ type AuthQuestion = {
 const providerParams = ["code", "state", "iss", "error", "error_description", "session_state"];
 const formFields = ["csrfToken", "email", "password"];
 
-export async function askNextAuth(
+export async function callNextAuth(
   composition: Composition,
   { step, provider, headers, form, search }: AuthQuestion,
   options: NextAuthOptions,

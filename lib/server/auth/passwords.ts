@@ -22,7 +22,7 @@ const unpack = promisify(gunzip);
 const LEAST_OF_ITS_OWN = 8;
 
 /** What is wrong with a new password, if anything; the contract has already checked its length. */
-export async function judgePassword(composition: Composition, password: string, email: string): Promise<Failure | undefined> {
+export async function validatePassword(composition: Composition, password: string, email: string): Promise<Failure | undefined> {
   const plain = password.trim().toLowerCase();
   const [name = ""] = email.toLowerCase().split("@");
   const rest = plain.replaceAll(email.toLowerCase(), "").replaceAll(name.length >= 4 ? name : email.toLowerCase(), "");

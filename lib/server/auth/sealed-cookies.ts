@@ -25,7 +25,7 @@ function sealedCookie<T>(name: string, schema: z.ZodType<T>, seconds: number) {
       try {
         return schema.safeParse((await decode({ token, secret: authSecret, salt: name }))?.value).data;
       } catch {
-        return undefined; // Belongs to a visitor; not a fault.
+        return undefined; // An invalid cookie is not an error.
       }
     },
   };
@@ -45,7 +45,7 @@ export async function isDeviceOf(composition: Composition, headers: RequestHeade
   return member !== undefined && member.id === savedDevice?.memberId && member.sessionVersion === savedDevice.version;
 }
 
-/** `confirm`: proves that the member is still at the keyboard. `link`: a member adds this way to sign in. `join`: accepts an invitation. */
+/** `confirm`: proves that the member is still at the keyboard. `link`: a member links this provider. `join`: accepts an invitation. */
 const purposeSchema = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("signIn") }),
   z.object({ kind: z.literal("confirm"), memberId: z.string() }),
@@ -69,7 +69,7 @@ const ASKED_SECONDS = 15 * 60;
  * False if a response with this state was used before: its URL stays in histories and logs, and a provider may accept its code again.
  * Stored for longer than the cookie is valid, for all consoles that share a database.
  */
-export async function takeState({ store, now }: Parts<"store" | "now">, state: string): Promise<boolean> {
+export async function consumeState({ store, now }: Parts<"store" | "now">, state: string): Promise<boolean> {
   return (await store.attempts.take({ name: `oidc state ${state}`, burst: 1, refillMs: 2 * ASKED_SECONDS * 1000 }, now())) === 0;
 }
 

@@ -12,11 +12,11 @@ import { type Member } from "../store/people/members";
 import { isUseUnwritten, type Session } from "../store/people/sessions";
 
 export type RequestHeaders = Pick<Headers, "get">;
-export type Live = { session: Session; member: Member };
+export type LiveSession = { session: Session; member: Member };
 
 const MAX_BROWSER = 60;
 
-type Begun = { memberId: string; version: number; method: string; confirmedAt?: number; id?: string };
+type SessionOptions = { memberId: string; version: number; method: string; confirmedAt?: number; id?: string };
 
 /**
  * `method`: `password`, or the party that vouches for the member. `confirmedAt`: set if the identity was not proved just now.
@@ -24,7 +24,7 @@ type Begun = { memberId: string; version: number; method: string; confirmedAt?: 
  */
 export async function beginSession(
   composition: Composition,
-  { id = randomUUID(), ...who }: Begun,
+  { id = randomUUID(), ...who }: SessionOptions,
   headers: RequestHeaders,
 ): Promise<{ id: string; isNew: boolean }> {
   const { store, env, now } = composition;
@@ -36,7 +36,7 @@ export async function beginSession(
   return { id, isNew };
 }
 
-export async function findSession(composition: Composition, id: string): Promise<Live | undefined> {
+export async function findSession(composition: Composition, id: string): Promise<LiveSession | undefined> {
   const session = await composition.store.sessions.find(id);
   return session && !session.member.disabled && isLive(composition, session.session) ? session : undefined;
 }
@@ -45,7 +45,7 @@ export function isLive({ env, now }: Parts<"env" | "now">, { createdAt, usedAt }
   return now() - createdAt < env.session.longestMs && now() - usedAt < env.session.idleMs;
 }
 
-/** A full disk must not lock anyone out: the time of the last use then stays as it was. */
+/** A full disk must not lock anyone out, so the last use is then not updated. */
 export async function noteUse(
   { store, now, log }: Parts<"store" | "now" | "log">,
   session: Session,

@@ -21,7 +21,7 @@ import {
 } from "./credentials";
 import { signInByProxy } from "./proxy-sign-in";
 import { readReadOnly, refusedAsReadOnly } from "./read-only";
-import { findSession, type Live, noteUse, sessionIdIn } from "./session";
+import { findSession, type LiveSession, noteUse, sessionIdIn } from "./session";
 
 /** `method`: `password`, or the party that vouched for the member. `confirmedAt`: when the identity was last proved. */
 type SessionCredential = { kind: "session"; id: string; method: string; confirmedAt: number };
@@ -57,7 +57,7 @@ export async function peekViewer(composition: Composition, headers: SentHeaders)
 async function findViewer(
   composition: Composition,
   headers: SentHeaders,
-): Promise<{ viewer: Viewer | undefined; live?: Live } | undefined> {
+): Promise<{ viewer: Viewer | undefined; live?: LiveSession } | undefined> {
   await composition.ready;
   // Below an embedded session's address only that session counts; other credentials are ignored.
   if (isEmbeddedRequest(headers)) return { viewer: await viewerByEmbedding(composition, headers) };
@@ -69,7 +69,7 @@ async function findViewer(
 }
 
 /** The proxy's header takes precedence over a cookie, which may belong to the person who used this browser before. */
-async function liveBy(composition: Composition, headers: SentHeaders): Promise<Live | undefined> {
+async function liveBy(composition: Composition, headers: SentHeaders): Promise<LiveSession | undefined> {
   const { proxySignIn } = composition.env;
   const vouched = headers.get(VOUCHED_HEADER);
   if (proxySignIn && vouched !== null) return signInByProxy(composition, vouched, proxySignIn, headers);
@@ -77,7 +77,7 @@ async function liveBy(composition: Composition, headers: SentHeaders): Promise<L
   return id === undefined ? undefined : findSession(composition, id);
 }
 
-function viewerOf({ session, member }: Live): Viewer {
+function viewerOf({ session, member }: LiveSession): Viewer {
   const credential = { kind: "session", id: session.id, method: session.method, confirmedAt: session.confirmedAt } as const;
   return { memberId: member.id, name: member.name, email: member.email, role: member.role, credential, scope: {} };
 }
@@ -87,13 +87,13 @@ export async function canChange(composition: Composition): Promise<boolean> {
   return (await readReadOnly(composition)) === undefined;
 }
 
-/** The same as `lostRights`, for a step that changes something. */
-export async function lostRightsToChange(context: Context): Promise<Failure | undefined> {
-  return (await lostRights(context)) ?? refusedAsReadOnly(context.composition);
+/** The same as `checkViewer`, for a step that changes something. */
+export async function checkChangeRights(context: Context): Promise<Failure | undefined> {
+  return (await checkViewer(context)) ?? refusedAsReadOnly(context.composition);
 }
 
 /** Why a viewer may not continue: access has ended, or the role was lowered. Checked at each step of long work. */
-export async function lostRights({ composition, viewer: { memberId, role, credential } }: Context): Promise<Failure | undefined> {
+export async function checkViewer({ composition, viewer: { memberId, role, credential } }: Context): Promise<Failure | undefined> {
   if (credential.kind === "embed") return (await viewerByEmbeddingId(composition, credential.id)) ? undefined : sessionEnded;
   const member = await composition.store.members.get(memberId);
   if (member && !member.disabled && !hasRole(member.role, role)) return refusal("ROLE_TOO_LOW", "Your role has changed.");

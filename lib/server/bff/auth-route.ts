@@ -9,11 +9,11 @@ import { safeReturn } from "@/lib/shared/console-paths";
 import { networkOf } from "@/lib/shared/ip-address";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { telemetry } from "@/lib/shared/telemetry";
-import { askNextAuth, type AuthAnswer, authOptions, type AuthStep, RATE_LIMITED_PREFIX } from "../auth/next-auth";
-import { type Refused } from "../auth/oidc/admit";
+import { type AuthAnswer, authOptions, type AuthStep, callNextAuth, RATE_LIMITED_PREFIX } from "../auth/next-auth";
+import { type SignInRefusal } from "../auth/oidc/admit";
 import { causeOf, createOidcTurn, endSessionUrl, type OidcTurn } from "../auth/oidc/oidc-turn";
 import { discover, FRESH_MS, KEPT_MS } from "../auth/oidc/provider";
-import { deviceCookie, type Purpose, signInCookie, type SignInState, takeState } from "../auth/sealed-cookies";
+import { consumeState,deviceCookie, type Purpose, signInCookie, type SignInState } from "../auth/sealed-cookies";
 import { findSession, sessionIdIn } from "../auth/session";
 import { explainedRefusals } from "../auth/sign-in";
 import { readViewer } from "../auth/viewer";
@@ -70,7 +70,7 @@ async function finishOidc(provider: OidcProvider, routeContext: RouteContext, as
   const network = networkOf(clientAddress(request));
   const signInState = await signInCookie.read(routeContext.composition, request.headers);
   const search = searchOf(request);
-  const refuse = (refused: Refused, headers?: Headers) => {
+  const refuse = (refused: SignInRefusal, headers?: Headers) => {
     telemetry().metrics?.count("lightdesk_sign_in_refusals_total", { way: "oidc", reason: "refused" });
     log.warn({ provider: provider.id, cause: refused.cause, address: clientAddress(request) }, "provider sign-in refused");
     annotateAudit({
@@ -85,7 +85,7 @@ async function finishOidc(provider: OidcProvider, routeContext: RouteContext, as
   if ((await oidcLimit.take(network)) > 0) return ok(toSignIn(routeContext.composition, provider, "too-many", signInState?.returnTo));
   const isRequested = signInState?.provider === provider.id && signInState.state === search.get("state");
   if (!isRequested) return refuse({ shown: "lost", cause: "this browser started no sign-in, or a different one" });
-  if (!(await takeState(routeContext.composition, signInState.state)))
+  if (!(await consumeState(routeContext.composition, signInState.state)))
     return refuse({ shown: "lost", cause: "the provider's answer was used before" });
   const error = search.get("error");
   if (error !== null) return refuse({ shown: refusalOf(error), cause: `the provider answered ${error.slice(0, 100)}` });
@@ -113,7 +113,7 @@ async function finishOidc(provider: OidcProvider, routeContext: RouteContext, as
   return ok(new Response(null, { status: 302, headers }));
 }
 
-/** Signs out here, and if the session began at a provider, answers the provider's sign-out address. */
+/** Signs out here. Returns the provider's sign-out URL if the session began there. */
 async function signOutEverywhere(composition: Composition, request: Request, ask: AskNextAuth): Promise<Result<Response, Failure>> {
   const { env } = composition;
   const id = await sessionIdIn(composition, request.headers);
@@ -128,7 +128,7 @@ async function signOutEverywhere(composition: Composition, request: Request, ask
 // eslint-disable-next-line id-denylist -- a word of the audit log
 const actions = { linked: "linkProvider", joined: "acceptInvitation", made: "joinByProvider" } as const;
 
-const outcomeOf = ({ label }: OidcProvider, what: string) => `${label}: ${what}`;
+const outcomeOf = ({ label }: OidcProvider, outcome: string) => `${label}: ${outcome}`;
 
 async function readPurpose(composition: Composition, fields: URLSearchParams, request: Request): Promise<Result<Purpose, Failure>> {
   const kind = fields.get("purpose") ?? "signIn";
@@ -212,7 +212,7 @@ async function take(
   const id = provider?.id ?? (step === "callback" ? "credentials" : undefined);
   const ask: AskNextAuth = async (turn?: OidcTurn) => {
     const search = provider ? searchOf(request) : undefined;
-    const authAnswer = await askNextAuth(
+    const authAnswer = await callNextAuth(
       routeContext.composition,
       { step, provider: id, headers: requestHeaders, form, search },
       authOptions(routeContext.composition, events, requestHeaders, turn),

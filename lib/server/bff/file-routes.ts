@@ -37,7 +37,7 @@ const MAX_BYTES = 64 * 1024 ** 2;
 const MAX_SECONDS = 30;
 
 type File = { filename: string; subfolder: string; type: string };
-type Judged = { tooLarge: { width: number; height: number } } | "as it is" | "redrawn" | "redrawn if turned";
+type PictureCheck = { tooLarge: { width: number; height: number } } | "as it is" | "redrawn" | "redrawn if turned";
 
 async function fullPicture(access: Access, file: File, { headers, signal }: Request): Promise<Result<Response, Failure>> {
   const etag = headers.get("if-none-match");
@@ -48,15 +48,15 @@ async function fullPicture(access: Access, file: File, { headers, signal }: Requ
   });
   if (!result.ok || result.value.status !== 200 || !result.value.body) return result.ok ? ok(bytesAnswer(result.value)) : result;
   const { head, rest } = await splitHead(result.value.body, HEAD_BYTES);
-  const judged = await judge(Buffer.from(head));
-  if (typeof judged === "object") {
+  const check = await checkPicture(Buffer.from(head));
+  if (typeof check === "object") {
     await rest.cancel();
-    return { ok: false, failure: tooLargeToShow(judged.tooLarge) };
+    return { ok: false, failure: tooLargeToShow(check.tooLarge) };
   }
   const length = Number(result.value.headers.get("content-length") ?? 0);
-  if (judged === "as it is" || length > MAX_BYTES) return ok(bytesAnswer(new Response(rest, { headers: result.value.headers })));
+  if (check === "as it is" || length > MAX_BYTES) return ok(bytesAnswer(new Response(rest, { headers: result.value.headers })));
   const bytes = await readBytes(rest, MAX_BYTES, { signal });
-  const drawn = bytes && (await redrawn(bytes, judged));
+  const drawn = bytes && (await redrawn(bytes, check));
   if (!drawn) return { ok: false, failure: notFound };
   const type = drawn === bytes ? (result.value.headers.get("content-type") ?? "") : "image/webp";
   return ok(bytesAnswer(new Response(Buffer.from(drawn), { headers: { "content-type": type, "content-length": String(drawn.length) } })));
@@ -66,7 +66,7 @@ const HAS_EXIF = 0x08;
 const IS_ANIMATED = 0x02;
 
 /** Browsers apply a JPEG's orientation, but not all of them that of other formats. None shows TIFF. */
-async function judge(head: Buffer): Promise<Judged> {
+async function checkPicture(head: Buffer): Promise<PictureCheck> {
   try {
     const { format, orientation = 1, pages = 1 } = await decodableHeader(head);
     if (format === "tiff" || (format !== "jpeg" && pages === 1 && orientation > 1)) return "redrawn";
@@ -82,10 +82,10 @@ async function judge(head: Buffer): Promise<Judged> {
 }
 
 /** Returns the same bytes if nothing needs to change. Undefined if they are unreadable. */
-async function redrawn(bytes: Uint8Array, judged: "redrawn" | "redrawn if turned"): Promise<Uint8Array | undefined> {
+async function redrawn(bytes: Uint8Array, change: "redrawn" | "redrawn if turned"): Promise<Uint8Array | undefined> {
   try {
     return await withImage(bytes, async ({ orientation = 1 }) => {
-      if (orientation === 1 && judged === "redrawn if turned") return bytes;
+      if (orientation === 1 && change === "redrawn if turned") return bytes;
       return sharp(bytes, { limitInputPixels: MAX_DECODE_PIXELS })
         .timeout({ seconds: MAX_SECONDS })
         .autoOrient()
@@ -209,7 +209,7 @@ export function downloadRoute(): Handler {
     const result = await runOperation(downloadAsset, { ...context, request }, ok({}));
     if (!result.ok || result.value.status !== 202) return result;
     try {
-      await keep(context, parseJson(new TextDecoder().decode(rawBody.value)), await result.value.clone().json());
+      await storeDownload(context, parseJson(new TextDecoder().decode(rawBody.value)), await result.value.clone().json());
     } catch (err) {
       context.composition.log.error({ err, requestId: context.requestId }, "download task write failed");
     }
@@ -217,7 +217,7 @@ export function downloadRoute(): Handler {
   });
 }
 
-async function keep({ request, ...context }: AuthedContext, submittedBody: unknown, response: unknown): Promise<void> {
+async function storeDownload({ request, ...context }: AuthedContext, submittedBody: unknown, response: unknown): Promise<void> {
   const body = downloadBodySchema.parse(submittedBody);
   const { task_id: taskId, status } = taskStartedSchema.parse(response);
   const connection = await findConnection(context, connectionIn(request));

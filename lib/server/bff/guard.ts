@@ -172,11 +172,11 @@ async function attempt(
   }
 }
 
-type Written = { action: string; requestId: string; act: string | undefined };
+type AuditedRequest = { action: string; requestId: string; act: string | undefined };
 
 async function audit(
   { store, now, log }: Parts<"store" | "now" | "log">,
-  { action, requestId, act }: Written,
+  { action, requestId, act }: AuditedRequest,
   auditNote: AuditNote,
   result: Result<Response, Failure>,
 ): Promise<void> {

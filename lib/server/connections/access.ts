@@ -9,7 +9,7 @@ import { type Role, weaker } from "@/lib/contract/people/roles";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { jobsOnly, readsJobs, refusalOf } from "../answers/jobs-only";
 import { callForBrowser } from "../answers/process-response";
-import { type Context, lostRights, lostRightsToChange, type Viewer } from "../auth/viewer";
+import { checkChangeRights, checkViewer, type Context, type Viewer } from "../auth/viewer";
 import { type Composition, type Target } from "../composition-type";
 import { openApiKey } from "../keys/key-ring";
 import { type Connection } from "../store/connections";
@@ -85,16 +85,16 @@ export async function findVisible(context: Context, id: string | undefined): Pro
 }
 
 /** What an id leads to: with another address, key or right it is something else. */
-export type Reach = { connection: Connection; fingerprint: string | undefined };
+export type ConnectionTarget = { connection: Connection; fingerprint: string | undefined };
 
-export async function reachOf(context: Context, id: string | undefined, find = findConnection): Promise<Result<Reach, Failure>> {
+export async function reachOf(context: Context, id: string | undefined, find = findConnection): Promise<Result<ConnectionTarget, Failure>> {
   const result = await find(context, id);
   if (!result.ok) return result;
   return ok({ connection: result.value, fingerprint: (await context.composition.store.keys.getOf(result.value.id))?.fingerprint });
 }
 
-export function isSameReach(reach: Reach, other: Reach): boolean {
-  const nameOf = ({ connection: { id, baseUrl, seenOf }, fingerprint }: Reach) => [id, baseUrl, seenOf, fingerprint].join("\n");
+export function isSameReach(reach: ConnectionTarget, other: ConnectionTarget): boolean {
+  const nameOf = ({ connection: { id, baseUrl, seenOf }, fingerprint }: ConnectionTarget) => [id, baseUrl, seenOf, fingerprint].join("\n");
   return nameOf(reach) === nameOf(other);
 }
 
@@ -143,9 +143,9 @@ async function openAndRead(
   return access;
 }
 
-type Keyed = { apiKey: string | undefined; target: Target; fingerprint: string | undefined };
+type KeyedAccess = { apiKey: string | undefined; target: Target; fingerprint: string | undefined };
 
-async function withKey({ store, ring, log }: Composition, connection: Connection): Promise<Result<Keyed, Failure>> {
+async function withKey({ store, ring, log }: Composition, connection: Connection): Promise<Result<KeyedAccess, Failure>> {
   const key = await store.keys.getOf(connection.id);
   const apiKey = key && openApiKey(ring, key);
   if (key && apiKey === undefined) log.error({ connectionId: connection.id, ringKeyId: key.ringKeyId }, "stored key decryption failed");
@@ -160,13 +160,13 @@ async function withKey({ store, ring, log }: Composition, connection: Connection
   return ok({ apiKey, target, fingerprint: key?.fingerprint });
 }
 
-export type Unattended = Keyed &
+export type BackgroundAccess = KeyedAccess &
   Pick<Access, "composition" | "connection" | "upstream"> & {
     viewer: { memberId: string; role: Role; credential: { kind: string } };
   };
 
 /** For the console's own reads of a team connection, on behalf of no member. */
-export async function openUnattended(composition: Composition, id: string): Promise<Result<Unattended, Failure>> {
+export async function openUnattended(composition: Composition, id: string): Promise<Result<BackgroundAccess, Failure>> {
   const connection = await composition.store.connections.getFor("", id);
   if (!connection) return failed(noConnection);
   const keyed = await withKey(composition, connection);
@@ -186,7 +186,7 @@ async function open(context: Context, id: string | undefined, find: typeof findV
   // Includes the fingerprint: another key may see other things under the same id.
   const reader = [connection.id, connection.baseUrl, fingerprint ?? ""].join(" ");
   const lost = async (isChange = false) =>
-    (await (isChange ? lostRightsToChange : lostRights)(context)) ?? (await lostSight(context, connection));
+    (await (isChange ? checkChangeRights : checkViewer)(context)) ?? (await checkJobsView(context, connection));
   return ok({
     composition: context.composition,
     // A member who may only see the jobs gets nothing reserved for those who may run them.
@@ -215,7 +215,7 @@ function refusalOfAbsent({ capabilities }: Composition, { id }: Connection, oper
 }
 
 /** The right to see the jobs can be taken back at any moment. */
-async function lostSight(
+async function checkJobsView(
   { composition: { store }, viewer: { memberId } }: Context,
   { id, seenOf }: Connection,
 ): Promise<Failure | undefined> {

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { serviceDatabaseSchema, serviceHistory, servicePostgresHistory } from "@/lib/service/index";
 import { findUnfinishedCopy, UNFINISHED_COPY } from "@/lib/shared/database/copy-tables";
 import { type History, schemaState, tooOld } from "@/lib/shared/database/migrate";
-import { type Ask, askPostgres, asStartFailure, isNoTable, requireVersion } from "@/lib/shared/database/postgres";
+import { asStartFailure, isNoTable, queryPostgres, type QueryRows, requireVersion } from "@/lib/shared/database/postgres";
 import { openToRead, requireIntegrity } from "@/lib/shared/database/sqlite-copy";
 import { type Env } from "../env";
 import { postgresHistory, sqliteHistory } from "../store/migrations";
@@ -21,8 +21,8 @@ const restore = "Stop the console and restore the data folder from a backup (npm
 const unreachable = "Start PostgreSQL, or correct DATABASE_URL.";
 
 /** `time`: the server's clock in ms; undefined if it was not reached. `longWaitSeconds`: a longer wait for a lock is reported. */
-export async function lookAtServer(url: string, longWaitSeconds = LONG_WAIT_SECONDS): Promise<{ findings: Finding[]; time?: number }> {
-  return askPostgres({ url, statementMs: STATEMENT_MS }, async (ask) => {
+export async function inspectServer(url: string, longWaitSeconds = LONG_WAIT_SECONDS): Promise<{ findings: Finding[]; time?: number }> {
+  return queryPostgres({ url, statementMs: STATEMENT_MS }, async (ask) => {
     const server = await attempt("database server", () => checkServer(ask), unreachable);
     if (server.state === "failed") return { findings: [server] };
     const [clock] = await ask<{ time: number }>("SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS time");
@@ -32,7 +32,7 @@ export async function lookAtServer(url: string, longWaitSeconds = LONG_WAIT_SECO
 
 type CheckedDatabase = { check: string; path: string; schema?: string; history: Record<Dialect, History>; newest: string };
 /** `newest`: when the newest row was written, in ms. `id`: of the service's database, which the location of its files names too. */
-type Look = { finding: Finding; newest?: number; id?: string };
+type DatabaseCheck = { finding: Finding; newest?: number; id?: string };
 
 const consoleDatabase: CheckedDatabase = {
   check: "console database",
@@ -50,17 +50,17 @@ const serviceDatabase: CheckedDatabase = {
 
 type Location = Pick<Env, "dataDir" | "databaseUrl">;
 
-export const lookAtConsole = (location: Location) => lookAtDatabase(location, consoleDatabase);
-export const lookAtService = (location: Location) => lookAtDatabase(location, serviceDatabase);
+export const lookAtConsole = (location: Location) => inspectDatabase(location, consoleDatabase);
+export const lookAtService = (location: Location) => inspectDatabase(location, serviceDatabase);
 
-async function lookAtDatabase(location: Location, database: CheckedDatabase): Promise<Look> {
+async function inspectDatabase(location: Location, database: CheckedDatabase): Promise<DatabaseCheck> {
   const { check } = database;
-  const look: Omit<Look, "finding"> = {};
-  const read: Read = async (ask, subject, dialect) => {
-    const finding = await judgeSchema(ask, subject, database, dialect);
+  const facts: Omit<DatabaseCheck, "finding"> = {};
+  const read: ReadDatabase = async (ask, subject, dialect) => {
+    const finding = await checkSchema(ask, subject, database, dialect);
     if (finding.state === "failed") return finding;
-    look.newest = (await orNone(ask<{ at: number | null }>(database.newest)))[0]?.at ?? undefined;
-    if (database === serviceDatabase) look.id = (await ask<{ id: string }>("SELECT id FROM store_ids").catch(() => []))[0]?.id;
+    facts.newest = (await rowsOrNone(ask<{ at: number | null }>(database.newest)))[0]?.at ?? undefined;
+    if (database === serviceDatabase) facts.id = (await ask<{ id: string }>("SELECT id FROM store_ids").catch(() => []))[0]?.id;
     return finding;
   };
   const { dataDir, databaseUrl: url } = location;
@@ -69,16 +69,18 @@ async function lookAtDatabase(location: Location, database: CheckedDatabase): Pr
     : attempt(
         check,
         () =>
-          askPostgres({ url, statementMs: STATEMENT_MS, schema: database.schema }, (ask) => read(ask, "The PostgreSQL schema", "postgres")),
+          queryPostgres({ url, statementMs: STATEMENT_MS, schema: database.schema }, (ask) =>
+            read(ask, "The PostgreSQL schema", "postgres"),
+          ),
         unreachable,
       ));
-  return { finding, ...look };
+  return { finding, ...facts };
 }
 
 type Dialect = "sqlite" | "postgres";
-type Read = (ask: Ask, subject: string, dialect: Dialect) => Promise<Finding>;
+type ReadDatabase = (ask: QueryRows, subject: string, dialect: Dialect) => Promise<Finding>;
 
-async function readFile(file: string, check: string, read: Read): Promise<Finding> {
+async function readFile(file: string, check: string, read: ReadDatabase): Promise<Finding> {
   if (!existsSync(file)) return noted(check, `${file} does not exist yet. The first start creates it.`);
   const database = openToRead(file);
   try {
@@ -90,7 +92,7 @@ async function readFile(file: string, check: string, read: Read): Promise<Findin
   }
 }
 
-async function checkServer(ask: Ask): Promise<Finding> {
+async function checkServer(ask: QueryRows): Promise<Finding> {
   const check = "database server";
   try {
     await requireVersion(async (text) => ({ rows: await ask(text) }));
@@ -112,9 +114,9 @@ async function checkServer(ask: Ask): Promise<Finding> {
   );
 }
 
-async function judgeSchema(ask: Ask, subject: string, { check, history }: CheckedDatabase, dialect: Dialect): Promise<Finding> {
+async function checkSchema(ask: QueryRows, subject: string, { check, history }: CheckedDatabase, dialect: Dialect): Promise<Finding> {
   if ((await ask(findUnfinishedCopy[dialect])).length > 0) return wrong(check, UNFINISHED_COPY, "Run it again.");
-  const rows = await orNone(ask<{ name: string }>(`SELECT name FROM ${history[dialect].table} ORDER BY name`));
+  const rows = await rowsOrNone(ask<{ name: string }>(`SELECT name FROM ${history[dialect].table} ORDER BY name`));
   if (rows.length === 0) return noted(check, `${subject} has no tables yet. The first start creates them.`);
   const state = schemaState(
     rows.map(({ name }) => name),
@@ -130,7 +132,7 @@ async function judgeSchema(ask: Ask, subject: string, { check, history }: Checke
 }
 
 /** Names the process id of the session that others wait for. */
-async function checkLocks(ask: Ask, seconds: number): Promise<Finding> {
+async function checkLocks(ask: QueryRows, seconds: number): Promise<Finding> {
   const check = "database locks";
   const waiting = await ask<{ holders: string; seconds: number }>(`
     SELECT array_to_string(pg_blocking_pids(pid), ', ') AS holders, extract(epoch FROM clock_timestamp() - query_start)::integer AS seconds
@@ -146,7 +148,7 @@ async function checkLocks(ask: Ask, seconds: number): Promise<Finding> {
 }
 
 /** No rows if there is no such table. */
-async function orNone<Row>(rows: Promise<Row[]>): Promise<Row[]> {
+async function rowsOrNone<Row>(rows: Promise<Row[]>): Promise<Row[]> {
   return rows.catch((error: unknown) => {
     if (isNoTable(error)) return [];
     throw error;

@@ -1,7 +1,7 @@
 // Checks each sign-in provider: discovery document, issuer, clock and redirect URI. Never sends the client secret.
 
 import "server-only";
-import { discover, type Discovered, FRESH_MS } from "../auth/oidc/provider";
+import { discover, type DiscoveryDocument, FRESH_MS } from "../auth/oidc/provider";
 import { consoleUrl, type Env } from "../env";
 import { type OidcProvider, oidcSetting } from "../sign-in-settings";
 import { ask, attempt, type Finding, noted, passed, wrong } from "./findings";
@@ -26,7 +26,7 @@ async function checkProvider(env: Env, provider: OidcProvider, now: () => number
     return [
       wrong(check, `${url} answers with status ${response.status}.`, `Set ${issuer} to the issuer from the provider's documentation.`),
     ];
-  let discovered: Discovered;
+  let discovered: DiscoveryDocument;
   try {
     discovered = await discover(provider, FRESH_MS);
   } catch (error) {
@@ -35,12 +35,12 @@ async function checkProvider(env: Env, provider: OidcProvider, now: () => number
   }
   return [
     passed(check, `${discovered.issuer} publishes its configuration and matches ${issuer}.`),
-    judgeClock(check, response.date === null ? undefined : Date.parse(response.date) - (sentAt + took / 2)),
+    checkClock(check, response.date === null ? undefined : Date.parse(response.date) - (sentAt + took / 2)),
     await attempt(check, () => checkRedirect(env, provider, discovered)),
   ];
 }
 
-function judgeClock(check: string, offMs: number | undefined): Finding {
+function checkClock(check: string, offMs: number | undefined): Finding {
   if (offMs === undefined || Number.isNaN(offMs)) return noted(check, "The response has no Date header, so clocks were not compared.");
   const seconds = Math.round(Math.abs(offMs) / 1000);
   if (Math.abs(offMs) <= MAX_SKEW_MS) return passed(check, "Clocks agree.");
@@ -49,7 +49,7 @@ function judgeClock(check: string, offMs: number | undefined): Finding {
 }
 
 /** A provider redirects only to a registered URI. `prompt=none` shows no prompt to anyone. */
-async function checkRedirect(env: Env, { id, clientId, scopes }: OidcProvider, { authorizationUrl }: Discovered): Promise<Finding> {
+async function checkRedirect(env: Env, { id, clientId, scopes }: OidcProvider, { authorizationUrl }: DiscoveryDocument): Promise<Finding> {
   const check = `sign-in ${id}`;
   const redirect = `${consoleUrl(env)}/api/auth/callback/${id}`;
   const register = `Register ${redirect} as the redirect URI of ${clientId} at the provider.`;

@@ -10,7 +10,7 @@ import { requireStores } from "../backup/backup";
 import { type Env } from "../env";
 import { countSealed, openKeyRing } from "../keys/key-ring";
 import { openStore } from "../store/store";
-import { lookAtConsole, lookAtServer, lookAtService } from "./databases";
+import { inspectServer, lookAtConsole, lookAtService } from "./databases";
 import { attempt, type Finding, noted, passed, sizeOf, wrong } from "./findings";
 
 const CHECK = "files";
@@ -52,7 +52,7 @@ export async function checkStorage(env: Env, now: number): Promise<Finding[]> {
     await attempt("disk", () => checkRoom(dataDir)),
     await attempt("file system", () => checkDevices(join(dataDir, "service"))),
   ];
-  const server = databaseUrl === undefined ? undefined : await lookAtServer(databaseUrl);
+  const server = databaseUrl === undefined ? undefined : await inspectServer(databaseUrl);
   const ofConsole = await lookAtConsole(env);
   const ofService = await lookAtService(env);
   const looks = [ofConsole, ofService];
@@ -88,7 +88,7 @@ function checkRoom(dataDir: string): Finding {
   return room < LITTLE_ROOM ? noted("disk", `Low disk space: ${free}.`, "Free space soon.") : passed("disk", `${free}.`);
 }
 
-/** The thrown error says what to do. */
+/** The thrown error contains the remedy. */
 async function checkLocation(env: Env): Promise<Finding> {
   await requireStores(env);
   return passed("database location", env.databaseUrl === undefined ? "In the data folder." : "In PostgreSQL.");

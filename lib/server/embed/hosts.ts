@@ -20,7 +20,7 @@ import { type EmbedHost, type Keeper, newEmbedHostId } from "../store/embed-host
 import { recordOfHost } from "./host-keys";
 import { audiencesOf } from "./sessions";
 
-type Giver = { memberId: string; name: string; role: Role };
+type EmbedKeyOwner = { memberId: string; name: string; role: Role };
 
 export async function listEmbedHosts(composition: Composition): Promise<EmbedHostView[]> {
   return Promise.all((await composition.store.embedHosts.list()).map((host) => toView(composition, host)));
@@ -28,21 +28,21 @@ export async function listEmbedHosts(composition: Composition): Promise<EmbedHos
 
 export async function createEmbedHost(
   composition: Composition,
-  giver: Giver,
+  owner: EmbedKeyOwner,
   body: EmbedHostBody,
 ): Promise<Result<EmbedHostSaved, Failure>> {
   const { store, now } = composition;
-  const refused = await judge(composition, giver, body);
+  const refused = await checkHostBody(composition, owner, body);
   if (refused) return failed(refused);
   const id = newEmbedHostId();
   const newSecret = body.jwksUrl === null ? makeSecret(composition, id) : undefined;
-  const host = await store.embedHosts.create(id, body, { sealed: newSecret?.sealed, old: undefined, keptBy: keeperOf(giver) }, now());
+  const host = await store.embedHosts.create(id, body, { sealed: newSecret?.sealed, old: undefined, keptBy: keeperOf(owner) }, now());
   return ok({ host: await toView(composition, host), ...(newSecret && { secret: newSecret.secret }) });
 }
 
 export async function changeEmbedHost(
   composition: Composition,
-  giver: Giver,
+  owner: EmbedKeyOwner,
   id: string,
   { renewSecret, ...change }: z.output<typeof embedHostChangeSchema>,
 ): Promise<Result<EmbedHostSaved, Failure>> {
@@ -50,14 +50,14 @@ export async function changeEmbedHost(
   const before = await store.embedHosts.get(id);
   if (!before) return failed(noSuchHost);
   const body = { ...before, ...change };
-  const refused = await judge(composition, giver, body);
+  const refused = await checkHostBody(composition, owner, body);
   if (refused) return failed(refused);
   const isBySecret = body.jwksUrl === null;
   const newSecret = isBySecret && (renewSecret || !before.sealed) ? makeSecret(composition, id) : undefined;
   const sealed = isBySecret ? (newSecret?.sealed ?? before.sealed) : undefined;
   const oldSecret = renewSecret === "keep-old" && before.sealed ? { sealed: before.sealed, until: now() + OLD_SECRET_MS } : undefined;
   const old = isBySecret ? (renewSecret ? oldSecret : before.old) : undefined;
-  const host = await store.embedHosts.change(id, body, { sealed, old, keptBy: keeperOf(giver) });
+  const host = await store.embedHosts.change(id, body, { sealed, old, keptBy: keeperOf(owner) });
   return host ? ok({ host: await toView(composition, host), ...(newSecret && { secret: newSecret.secret }) }) : failed(noSuchHost);
 }
 
@@ -68,11 +68,15 @@ export async function removeEmbedHost({ store }: Parts<"store">, id: string): Pr
   return ok(host.name);
 }
 
-function keeperOf({ memberId: id, name }: Giver): Keeper {
+function keeperOf({ memberId: id, name }: EmbedKeyOwner): Keeper {
   return { id, name };
 }
 
-async function judge({ store }: Parts<"store">, { role }: Pick<Giver, "role">, body: EmbedHostBody): Promise<Failure | undefined> {
+async function checkHostBody(
+  { store }: Parts<"store">,
+  { role }: Pick<EmbedKeyOwner, "role">,
+  body: EmbedHostBody,
+): Promise<Failure | undefined> {
   if (!hasRole(role, body.role)) return refusal("ROLE_TOO_LOW", "Your role does not allow this.");
   if (body.connection !== null && !(await store.connections.getFor("", body.connection))) return noTeamConnection;
   return undefined;

@@ -66,18 +66,22 @@ function collect(value: unknown, texts: Set<string>, depth: number): void {
   }
 }
 
-type Answered =
+type JobResponse =
   | { subject: "jobs"; value: JobsAnswer }
   | { subject: "history"; value: HistoryAnswer }
   | { subject: "job"; value: JobDetail }
   | { subject: "jobStatus"; value: JobStatus }
   | { subject: "submission"; jobId: string; sent: unknown; memberId: string; token?: string; atMs: number };
 
-type About = { sent?: unknown; memberId?: string; token?: string; atMs?: number };
+type RequestFacts = { sent?: unknown; memberId?: string; token?: string; atMs?: number };
 
 const MAX_TEXT = 500;
 
-export function answeredOf(subject: Subject, value: unknown, { sent, memberId, token, atMs }: About = {}): Answered | undefined {
+export function toJobResponse(
+  subject: Subject,
+  value: unknown,
+  { sent, memberId, token, atMs }: RequestFacts = {},
+): JobResponse | undefined {
   if (subject === "jobs" && isJobs(value)) return { subject, value };
   if (subject === "history" && isHistory(value)) return { subject, value };
   if (subject === "job" && isJob(value)) return { subject, value };
@@ -93,7 +97,7 @@ const isHistory = (value: unknown): value is HistoryAnswer => isObject(value) &&
 const isJob = (value: unknown): value is JobDetail => isObject(value) && typeof value.status === "string";
 const isStatus = (value: unknown): value is JobStatus => isObject(value) && typeof value.status === "string";
 
-export function notesOf(response: Answered): JobNote[] {
+export function notesOf(response: JobResponse): JobNote[] {
   switch (response.subject) {
     case "jobs":
       return response.value.jobs.map((job) => ({ ...noteOf(job), isExact: true }));
@@ -119,7 +123,7 @@ export function notesOf(response: Answered): JobNote[] {
   }
 }
 
-function submitted({ jobId, sent, memberId, token, atMs }: Extract<Answered, { subject: "submission" }>): JobNote {
+function submitted({ jobId, sent, memberId, token, atMs }: Extract<JobResponse, { subject: "submission" }>): JobNote {
   const body = objectOf(sent);
   const pngInfo = objectOf(objectOf(body?.extra_data)?.extra_pnginfo);
   const workflowId = textOf(objectOf(pngInfo?.workflow)?.id)?.slice(0, MAX_TEXT);

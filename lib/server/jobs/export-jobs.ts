@@ -172,7 +172,7 @@ export async function exportJobs(
         count += result.value.length;
       }
       if (isLast || selectedIds?.size === 0)
-        return yield form.end({ count, total, inputs: inputs.length, failure: missing(selectedIds) ?? leftOut(unreadable) });
+        return yield form.end({ count, total, inputs: inputs.length, failure: missing(selectedIds) ?? omittedJobs(unreadable) });
       if (count >= MAX_JOBS) return yield form.end({ count, total, inputs: inputs.length, failure: tooMany() });
     }
   }
@@ -180,7 +180,7 @@ export async function exportJobs(
     try {
       yield* written();
     } catch (err) {
-      // The answer has begun: the end of the file is the only place left for the failure.
+      // The response has started, so the failure can only be reported at the end of the file.
       log.error({ err, connectionId: access.connection.id }, "job export failed");
       yield form.end({ count, total, inputs: inputs.length, failure: refusal("INTERNAL", "Something went wrong in the console.") });
     }
@@ -234,7 +234,7 @@ function missing(selectedIds: ReadonlySet<string> | undefined): Failure | undefi
     : undefined;
 }
 
-function leftOut(count: number): Failure | undefined {
+function omittedJobs(count: number): Failure | undefined {
   return count > 0 ? refusal("UNPROCESSABLE", `${count} jobs of the list could not be read and are not in this file.`) : undefined;
 }
 

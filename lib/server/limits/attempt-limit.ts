@@ -59,22 +59,22 @@ export function createAttemptLimit({ now, burst, refillMs }: { now: () => number
 /** A bucket is drawn in this many portions. */
 const PORTIONS = 20;
 
-type Drawn = { left: number; waitUntilMs: number; drawing?: Promise<void> };
+type Allowance = { left: number; waitUntilMs: number; drawing?: Promise<void> };
 type Options = { attempts: AttemptStore; now: () => number; of: string; burst: number; refillMs: number };
 
 /** `of`: the name of the limit, because all limits are in one table. */
 export function createSharedLimit({ attempts, now, of, burst, refillMs }: Options): AttemptLimit {
-  const drawn = createLru<string, Drawn>({ max: MAX_NAMES });
+  const drawn = createLru<string, Allowance>({ max: MAX_NAMES });
   const portion = Math.max(1, Math.floor(burst / PORTIONS));
   const bucketOf = (name: string): Bucket => ({ name: `${of} ${name}`, burst, refillMs });
 
-  function find(name: string): Drawn {
+  function find(name: string): Allowance {
     const entry = drawn.get(name) ?? { left: 0, waitUntilMs: 0 };
     drawn.set(name, entry);
     return entry;
   }
 
-  async function draw(name: string, entry: Drawn): Promise<void> {
+  async function draw(name: string, entry: Allowance): Promise<void> {
     const take = (count: number) => attempts.take(bucketOf(name), now(), count);
     if (portion > 1 && (await take(portion)) === 0) {
       entry.left += portion;

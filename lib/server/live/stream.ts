@@ -140,9 +140,9 @@ export function createEventStream(options: StreamOptions): ReadableStream<Uint8A
     removeStream?.();
   }
 
-  function finish(how: { failure?: Failure }): void {
+  function finish(end: { failure?: Failure }): void {
     if (ending) return;
-    ending = how;
+    ending = end;
     leave();
     wake();
     // Closes the stream of a client that doesn't read.

@@ -52,25 +52,25 @@ export function toStored(text: string): string {
 const AGAIN_MS = 1000;
 
 type Console = Parts<"store" | "log" | "submissionsInFlight">;
-type Ended = { contentHash: string; outcome: SubmissionOutcome };
+type EndedSubmission = { contentHash: string; outcome: SubmissionOutcome };
 
 function flightId(memberId: string, key: string): string {
   return `${memberId} ${key}`;
 }
 
-async function keepOutcome(composition: Console, attempt: Attempt, ended: Ended): Promise<void> {
+async function storeOutcome(composition: Console, attempt: Attempt, ended: EndedSubmission): Promise<void> {
   try {
     await store(composition, attempt, ended.outcome);
   } catch (err) {
     composition.log.error({ err }, "submission outcome write failed");
     // Without the flight of this attempt the console is being stopped.
     if (mayPass(err) && composition.submissionsInFlight.has(flightId(attempt.memberId, attempt.key)))
-      void keepLater(composition, attempt, ended);
+      void retryStoreOutcome(composition, attempt, ended);
   }
 }
 
 /** Until it is stored the submission counts as under way, so that other consoles wait for it. */
-async function keepLater(composition: Console, attempt: Attempt, { contentHash, outcome }: Ended): Promise<void> {
+async function retryStoreOutcome(composition: Console, attempt: Attempt, { contentHash, outcome }: EndedSubmission): Promise<void> {
   const flights = composition.submissionsInFlight;
   const id = flightId(attempt.memberId, attempt.key);
   const flight = { contentHash, outcome: Promise.resolve(outcome) };
@@ -190,7 +190,7 @@ async function send(context: AuthedContext, attempt: Attempt, { body, contentHas
   const result = await runOperation(operations.submitPrompt, { ...context, request, annotateAudit }, ok({})).catch(
     async (error: unknown) => {
       // The database failed before the service was chosen: nothing was sent.
-      if (usedId === undefined) await keepOutcome(context.composition, attempt, { contentHash, outcome: unsent });
+      if (usedId === undefined) await storeOutcome(context.composition, attempt, { contentHash, outcome: unsent });
       throw error;
     },
   );
@@ -201,12 +201,12 @@ async function send(context: AuthedContext, attempt: Attempt, { body, contentHas
     batch: readBatch(headers.get(BATCH_HEADER)),
   };
   if (outcome.ok && usedId !== undefined && Object.values(facts).some((fact) => fact !== undefined))
-    await keepLabel(context, usedId, { answer: outcome.value, facts });
-  await keepOutcome(context.composition, attempt, { contentHash, outcome });
+    await storeLabel(context, usedId, { answer: outcome.value, facts });
+  await storeOutcome(context.composition, attempt, { contentHash, outcome });
   return outcome;
 }
 
-async function keepLabel(
+async function storeLabel(
   { composition: { store, log, now } }: AuthedContext,
   usedId: string,
   received: { answer: string; facts: JobLabel & { batch?: BatchRef } },

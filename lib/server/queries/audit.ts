@@ -15,7 +15,7 @@ import { failed, ok, type Result } from "@/lib/shared/result";
 import { adminOnly, type Context } from "../auth/viewer";
 import { type Parts } from "../composition-type";
 import { usableConnections } from "../connections/access";
-import { groupAudit, type Logged, MAX_READ_ENTRIES, readNames, toItems, writeAuditCsv } from "./audit-rows";
+import { groupAudit, type LoggedAct, MAX_READ_ENTRIES, readNames, toItems, writeAuditCsv } from "./audit-rows";
 
 const HOUR_MS = 60 * 60_000;
 const READ_PAGE = 100;
@@ -27,7 +27,7 @@ export async function listAudit(context: Context, query: AuditQuery): Promise<Re
   const names = await readNames(store, await usableConnections(context));
   const upTo = query.upTo ?? (await audit.newestId());
   const search = { ...searchOf(context.composition, query), upTo };
-  const pages: Logged[][] = [];
+  const pages: LoggedAct[][] = [];
   let rows: AuditItem[] = [];
   let isOver = false;
   let isFull = true;

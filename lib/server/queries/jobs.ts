@@ -48,7 +48,7 @@ export async function countJobs(
 }
 
 /** Whether jobs were submitted to or removed from the connection through this console. If so, it is not new, even without jobs. */
-export async function wasUsed(context: Context, connection?: string): Promise<boolean> {
+export async function hasRunJobs(context: Context, connection?: string): Promise<boolean> {
   const visibleResult = await findVisible(context, connection);
   return visibleResult.ok && context.composition.store.audit.wasDone(["submitPrompt", "manageHistory"], visibleResult.value.id);
 }

@@ -1,4 +1,4 @@
-// Opens a share by its token. Maker, role, connection and expiry are checked at each request; visitors never learn why one is closed.
+// Opens a share by its token. Maker, role, connection and expiry are checked at each request; visitors never see why a share is closed.
 
 import "server-only";
 import { createHmac, timingSafeEqual } from "node:crypto";
@@ -12,9 +12,9 @@ import { cookieAttributes, cookieName, readCookie } from "../cookies";
 import { type Share } from "../store/shares";
 
 export const LEAST_ROLE = "operator";
-/** The same answer for every stranger whose link opens nothing. */
+/** The same response for every link that doesn't open a share. */
 export const noShare = refusal("NOT_FOUND", "This link does not work.");
-/** For a stranger who may try again in a moment. */
+/** For a visitor who may retry soon. */
 export const tooMany = {
   ...refusal("SERVICE_UNAVAILABLE", "Too many requests for this at once. Try again in a moment."),
   retryAfterMs: 5000,

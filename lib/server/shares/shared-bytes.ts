@@ -12,7 +12,7 @@ import { bytesAnswer } from "../requests/responses";
 import { type ShareItem } from "../store/shares";
 import { CLEANING, cleanPieces } from "./clean/clean";
 import { lengthOf, NotCleanable, type Piece } from "./clean/pieces";
-import { beginOf, openOriginal, readOriginal, Unreadable } from "./item-source";
+import { openOriginal, rangeStartOf, readOriginal, UnreadableItem } from "./item-source";
 import { noShare, type OpenedShare, tooMany } from "./open-share";
 
 /** The parts of the pieces between `from` and `to`, counted in the cleaned file. */
@@ -139,7 +139,7 @@ async function cleaned(openedShare: OpenedShare, target: ShareTarget, { range, s
   const headers = { range: `bytes=${span?.from ?? 0}-${(span?.to ?? 1) - 1}` };
   const original = await openOriginal(openedShare.access, target.item, { signal, headers });
   if (!original.ok) return original;
-  const begin = beginOf(original.value);
+  const begin = rangeStartOf(original.value);
   // In another range than the requested one, nothing would be where the pieces expect it.
   if (begin === undefined || (begin !== 0 && begin !== span?.from)) {
     await original.value.body?.cancel();
@@ -176,7 +176,7 @@ async function look({ share, access }: OpenedShare, { number, item }: ShareTarge
   try {
     pieces = await readOriginal(access, item, signal, cleanPieces);
   } catch (error) {
-    if (error instanceof Unreadable) return failed(noShare);
+    if (error instanceof UnreadableItem) return failed(noShare);
     if (!(error instanceof NotCleanable)) throw error;
   }
   await shares.keepPieces(share.id, number, writeExactJson({ version: CLEANING, pieces: pieces ?? [] }));

@@ -2,7 +2,7 @@
 
 import "server-only";
 import { type Kysely, sql } from "kysely";
-import { type Copied, copyTables, isUnfinishedCopy, type Row, UNFINISHED_COPY } from "@/lib/shared/database/copy-tables";
+import { type CopyResult, copyTables, isUnfinishedCopy, type Row, UNFINISHED_COPY } from "@/lib/shared/database/copy-tables";
 import { requireCurrent } from "@/lib/shared/database/migrate";
 import { isNoTable } from "@/lib/shared/database/postgres";
 import { type Database, openDatabase, openPostgres } from "./database";
@@ -11,10 +11,10 @@ import { indexed, readItem } from "./jobs/index-entry";
 import { postgresHistory } from "./migrations";
 import { type Tables } from "./tables";
 
-type Copying = { from: Database; to: Database; logProgress(progress: string): void; alongside?(): Promise<void> };
+type StoreCopy = { from: Database; to: Database; logProgress(progress: string): void; alongside?(): Promise<void> };
 
 /** Both have the current schema; rows only in the target are deleted. Sign-in limits start again; SQLite's index cannot be read out. */
-export async function copyStore({ from, to, logProgress, alongside }: Copying): Promise<Copied> {
+export async function copyStore({ from, to, logProgress, alongside }: StoreCopy): Promise<CopyResult> {
   return copyTables({
     from: from.withoutPlugins(),
     to: to.withoutPlugins(),

@@ -74,7 +74,7 @@ export function createDownloadTaskStore(database: Database) {
       return Number(row?.count ?? 0);
     },
 
-    /** True for the one caller that is to ask the service now. */
+    /** True for the one caller that should query the service now. */
     async claim(id: string, now: number, everyMs: number): Promise<boolean> {
       return hasEffect(
         database

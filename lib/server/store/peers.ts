@@ -106,7 +106,7 @@ export function createPostgresPeers(database: Database, url: string): Peers {
     }, DATA_EVERY_MS).unref();
   }
 
-  function inTurn<T>(work: () => Promise<T>): Promise<T> {
+  function runInSequence<T>(work: () => Promise<T>): Promise<T> {
     const done = turn.then(work);
     turn = done.catch(() => undefined);
     return done;
@@ -115,13 +115,13 @@ export function createPostgresPeers(database: Database, url: string): Peers {
   /** If the connection is lost, the next one takes the locks. */
   const runOnLine = (text: string, name: string) => line.ask(text, [name]).catch(() => undefined);
   const lock = (name: string) =>
-    inTurn(async () => {
+    runInSequence(async () => {
       if (!work.has(name) || locked.has(name)) return;
       locked.add(name);
       await runOnLine(`SELECT pg_advisory_lock_shared(${LOCK_KEY})`, name);
     });
   const unlock = (name: string) =>
-    inTurn(async () => {
+    runInSequence(async () => {
       if (!work.has(name) && locked.delete(name)) await runOnLine(`SELECT pg_advisory_unlock_shared(${LOCK_KEY})`, name);
     });
 

@@ -1,8 +1,8 @@
-// Stops asking a connection's service for pictures after several timeouts in a row; later one request probes it.
+// Circuit breaker: stops requesting images from a service after several timeouts in a row, then probes with one request.
 
 import "server-only";
 
-/** `left`: the client has gone, which says nothing about the service. */
+/** `left`: the client disconnected, so the outcome is unknown. */
 type Outcome = "answered" | "silent" | "left";
 export type Breaker = ReturnType<typeof createBreaker>;
 

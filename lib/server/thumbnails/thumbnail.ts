@@ -1,4 +1,4 @@
-// Opens, resizes and caches thumbnails. Timeouts and cut-off responses say nothing about the file.
+// Opens, resizes and caches thumbnails. Timeouts and truncated responses are never cached as a verdict on the file.
 
 import "server-only";
 import { createHash } from "node:crypto";
@@ -92,14 +92,14 @@ async function drawSubjectOrFile(access: Access, drawing: Drawing): Promise<Resu
   const ofFile = await draw(access, file, await openSubject(access, file));
   // Final only if both sources have no picture.
   const isFinal = result.failure === notAPicture || result.failure === noPreviewYet;
-  return ofFile.ok || (isFinal && !saysNo(ofFile.failure)) ? ofFile : result;
+  return ofFile.ok || (isFinal && !isDefiniteFailure(ofFile.failure)) ? ofFile : result;
 }
 
 /** No answer, or one that is only about this moment. */
 const isPassing: ReadonlySet<number> = new Set([0, 401, 429, 502, 503, 504]);
 
 /** The file exists but cannot be drawn, or does not exist: not an outage. */
-function saysNo(failure: Failure): boolean {
+function isDefiniteFailure(failure: Failure): boolean {
   if (failure === notFound) return false;
   return (failure.status >= 400 && failure.status < 500 && !isPassing.has(failure.status)) || failure.status === 501;
 }
@@ -139,7 +139,7 @@ async function shrink(access: Access, { wait, ...target }: Drawing, { answer, so
     const thumbnail = result.value && (await toThumbnail(result.value, target));
     if (thumbnail === undefined) return failed(notFound);
     if (thumbnail !== "unreadable") return "tooLarge" in thumbnail ? failed(tooLargeToShow(thumbnail.tooLarge)) : ok(thumbnail);
-    // A page in place of a file is a sign of an outage, and says nothing about the file.
+    // An HTML page instead of a file indicates an outage, not a bad file.
     if (/^\s*(?:text\/html|application\/json)\b/i.test(headers.get("content-type") ?? ""))
       return failed(unreadable(baseUrl, status, "it answers a page in the place of a file"));
     // If only the end of the connection marked the end, the body may be incomplete.

@@ -44,8 +44,8 @@ export type GiveUp = (reason: { quietMs: number } | "answered") => void;
 const MAX_WHILE_UNRESPONSIVE = 2;
 const SHORT_MS = 500;
 
-type Read = { startMs: number; giveUp: GiveUp };
-type State = { underWay: Set<Read>; lastReplyMs: number; unresponsiveSinceMs?: number; patient?: Read };
+type PendingRead = { startMs: number; giveUp: GiveUp };
+type State = { underWay: Set<PendingRead>; lastReplyMs: number; unresponsiveSinceMs?: number; patient?: PendingRead };
 
 export function createResponseTracker(now: () => number = () => performance.now()): ResponseTracker {
   const states = new Map<string, State>();
@@ -62,10 +62,10 @@ export function createResponseTracker(now: () => number = () => performance.now(
         for (const { startMs, giveUp } of [...state.underWay]) if (startMs < state.lastReplyMs - SHORT_MS) giveUp("answered");
     },
     begin(service, unresponsiveMs, giveUp) {
-      const state = states.get(service) ?? { underWay: new Set<Read>(), lastReplyMs: -Infinity };
+      const state = states.get(service) ?? { underWay: new Set<PendingRead>(), lastReplyMs: -Infinity };
       states.set(service, state);
       const startMs = now();
-      const readState: Read = { startMs, giveUp };
+      const readState: PendingRead = { startMs, giveUp };
       const isShort = state.unresponsiveSinceMs !== undefined && state.underWay.size >= MAX_WHILE_UNRESPONSIVE;
       let timer: NodeJS.Timeout | undefined;
       const look = () => {

@@ -38,7 +38,7 @@ export async function openAddress(options: OpenOptions, url: URL, input: CallInp
   return follow(options, { url, input, open: (signal) => hop(options, url, withKey, signal), learn: () => undefined });
 }
 
-type Journey = {
+type RedirectState = {
   operation?: Operation;
   url: URL;
   input: CallInput;
@@ -46,14 +46,14 @@ type Journey = {
   learn(status: number): void;
 };
 
-async function follow(options: OpenOptions, journey: Journey): Promise<Result<Response, Failure>> {
+async function follow(options: OpenOptions, journey: RedirectState): Promise<Result<Response, Failure>> {
   const { input } = journey;
   const deadline = createDeadline(options.limitMs, input.signal);
   try {
     let { url } = journey;
     let response = await journey.open(deadline.signal);
     journey.learn(response.status);
-    // A refusal of another address says nothing about the operation.
+    // A refusal by another host proves nothing about the operation.
     const operation = response.status >= 400 ? journey.operation : undefined;
     for (let hops = 0; response.status >= 300 && response.status < 400 && response.status !== 304; hops += 1) {
       await response.body?.cancel();

@@ -37,7 +37,7 @@ export class TooLargeAnswer extends Error {
 }
 
 /** `isMasked`: it is passed on to a browser, so fields and texts that look like secrets are masked. */
-export type ToRead = {
+export type ReadOptions = {
   operation: Operation;
   status: number;
   apiKey: string | undefined;
@@ -50,8 +50,8 @@ export type ToRead = {
 /** `skipped`: how many list entries were skipped. `why`: the end of a sentence. */
 export type ReadBody = { ok: true; value: unknown; skipped: number } | { ok: false; why: string };
 
-export async function readBody(bytes: Uint8Array, how: ToRead): Promise<ReadBody> {
-  const { operation, status, apiKey, mostRows, isMasked, isCatalogue = false } = how;
+export async function readBody(bytes: Uint8Array, options: ReadOptions): Promise<ReadBody> {
+  const { operation, status, apiKey, mostRows, isMasked, isCatalogue = false } = options;
   const expected = answerFor(operation, status);
   if (expected?.kind !== "json") return { ok: true, value: undefined, skipped: 0 };
   const raw = new TextDecoder().decode(bytes);

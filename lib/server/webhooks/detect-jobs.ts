@@ -9,7 +9,7 @@ import { type JobListItem, type JobsAnswer } from "@/lib/contract/schemas/job";
 import { toMilliseconds } from "@/lib/contract/times";
 import { ok, type Result } from "@/lib/shared/result";
 import { callForBrowser } from "../answers/process-response";
-import { type Unattended } from "../connections/access";
+import { type BackgroundAccess } from "../connections/access";
 
 const PAGE = 100;
 const MAX_PAGES = 20;
@@ -35,7 +35,7 @@ const isOpen = ({ status }: JobListItem) => !isTerminalWord(status);
 
 /** Without an earlier state no job counts as ended. */
 export async function findEndedJobs(
-  access: Unattended,
+  access: BackgroundAccess,
   before: JobsState | undefined,
   signal: AbortSignal,
 ): Promise<Result<EndedJobs, Failure>> {
@@ -74,7 +74,7 @@ export async function findEndedJobs(
 
 /** Reads back to the jobs of the last check. `isCut`: it stopped at a page of these, which may not be all. */
 async function readNewest(
-  access: Unattended,
+  access: BackgroundAccess,
   before: JobsState | undefined,
   signal: AbortSignal,
 ): Promise<Result<{ jobs: JobListItem[]; isCut: boolean }, Failure>> {
@@ -100,7 +100,7 @@ async function readNewest(
  * `listed`: the number of open jobs in the newest page. `isLimited`: there may be more open jobs than are tracked.
  */
 async function readActive(
-  access: Unattended,
+  access: BackgroundAccess,
   before: { missing: readonly string[]; listed: number; isLimited: boolean } | undefined,
   signal: AbortSignal,
 ): Promise<Result<{ listed: string[]; gone: string[] }, Failure>> {
@@ -127,7 +127,7 @@ async function readActive(
 
 /** Adds the jobs that have left the lists to `rows`. Returns those that are still to be read. */
 async function readGone(
-  access: Unattended,
+  access: BackgroundAccess,
   gone: readonly string[],
   rows: Map<string, JobListItem>,
   signal: AbortSignal,
@@ -149,7 +149,11 @@ async function readGone(
   return ok(unlisted.slice(MAX_READ));
 }
 
-async function listJobs(access: Unattended, query: Record<string, unknown>, signal: AbortSignal): Promise<Result<JobsAnswer, Failure>> {
+async function listJobs(
+  access: BackgroundAccess,
+  query: Record<string, unknown>,
+  signal: AbortSignal,
+): Promise<Result<JobsAnswer, Failure>> {
   const result = await callForBrowser(operations.listJobs, access, { query, signal, waits: "poll" });
   return result.ok ? ok(result.value.value) : result;
 }

@@ -15,7 +15,7 @@ const MAX_ID = 200;
 
 type From = { composition: Composition; connection: { id: string }; apiKey: string | undefined };
 
-/** `value` is masked, and so is what is added. `sent` is the JSON body of the call, if it had one. */
+/** `value` is masked, and so is what is added. `body` is the JSON body of the call, if it had one. */
 export async function withNames<T>(operation: Operation, from: From, value: T, body?: unknown): Promise<T>;
 export async function withNames(operation: Operation, from: From, value: unknown, body?: unknown): Promise<unknown> {
   const { composition, connection } = from;

@@ -12,7 +12,7 @@ export type SeenNames = ReturnType<typeof createSeenNames>;
 export function createSeenNames() {
   const seen = createLru<string, string>({ max: MAX_COUNT });
   return {
-    /** Learns from an answer that contains jobs or assets, or is one of them. */
+    /** Stores names from a response that is or contains jobs or assets. */
     learn(connectionId: string, response: unknown): void {
       const { jobs, history, assets } = objectOf(response) ?? {};
       for (const item of [response, ...[jobs, history, assets].flatMap((list) => (Array.isArray(list) ? list : []))]) {

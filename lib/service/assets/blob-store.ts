@@ -65,28 +65,28 @@ export type BlobBackend = {
   remove(hash: string): Promise<void>;
   list(): AsyncIterable<string>;
   tidy(): Promise<void>;
-  sweepCache?(named: Named): Promise<number>;
+  sweepCache?(named: FindReferenced): Promise<number>;
 };
 
 /** Hashes that are being named at this moment and must not be removed. */
-export type Holds = {
+export type BlobHolds = {
   hold<T>(hashes: readonly string[], work: () => Promise<T>): Promise<T>;
   removeUnused(hash: string, remove: () => Promise<void>): Promise<boolean>;
 };
 
 export type BlobStore = Omit<BlobBackend, "remove" | "list" | "tidy" | "sweepCache"> &
-  Pick<Holds, "hold"> & {
+  Pick<BlobHolds, "hold"> & {
     drop(hash: string): Promise<void>;
     /** Removes every blob that no row references, while `canContinue` returns true. Returns how many were removed. */
     sweep(canContinue: () => boolean): Promise<number>;
     sweepCache(): Promise<number>;
   };
 
-export type Named = (hashes: readonly string[]) => Promise<ReadonlySet<string>>;
+export type FindReferenced = (hashes: readonly string[]) => Promise<ReadonlySet<string>>;
 
 const SWEPT_AT_ONCE = 500;
 
-export function createBlobStore(backend: BlobBackend, { hold, removeUnused }: Holds, named: Named): BlobStore {
+export function createBlobStore(backend: BlobBackend, { hold, removeUnused }: BlobHolds, named: FindReferenced): BlobStore {
   const { folder, adopt, has, open, withFiles } = backend;
   const remove = (hash: string) => removeUnused(hash, () => backend.remove(hash));
 
@@ -126,7 +126,7 @@ export function createBlobStore(backend: BlobBackend, { hold, removeUnused }: Ho
   };
 }
 
-export function createOwnHolds(named: Named): Holds {
+export function createOwnHolds(named: FindReferenced): BlobHolds {
   const holdCounts = new Map<string, number>();
   const removing = new Map<string, Promise<unknown>>();
 

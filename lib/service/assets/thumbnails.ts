@@ -13,7 +13,7 @@ import { readCached, writeCached } from "@/lib/shared/files";
 import { createLru } from "@/lib/shared/lru";
 import { telemetry } from "@/lib/shared/telemetry";
 import { fileNameOf } from "./asset-view";
-import { type Named } from "./blob-store";
+import { type FindReferenced } from "./blob-store";
 import { evictOldest, sweepCacheFolder } from "./folders";
 import { MAX_PIXELS, type PreviewKind, previewKindOf } from "./media-type";
 
@@ -104,7 +104,7 @@ function createThumbnailCache(folders: { thumbnails: string; temp: string }, max
     read: (hash: string, name: string): Promise<Buffer | undefined> => readCached(fileOf(hash, name)),
 
     async keep(hash: string, name: string, webp: Uint8Array): Promise<void> {
-      // Where the disk does not take it, the thumbnail is sent all the same.
+      // If it can't be cached, the thumbnail is sent all the same.
       if (!(await writeCached(fileOf(hash, name), join(folders.temp, randomUUID()), webp))) return;
       if (bytes !== undefined) bytes += webp.byteLength;
       if (bytes === undefined || bytes > maxBytes) {
@@ -118,7 +118,7 @@ function createThumbnailCache(folders: { thumbnails: string; temp: string }, max
 
     forget,
 
-    sweep: (named: Named) => sweepCacheFolder(folders.thumbnails, named, forget),
+    sweep: (named: FindReferenced) => sweepCacheFolder(folders.thumbnails, named, forget),
   };
 }
 
@@ -150,7 +150,7 @@ const TRY_AGAIN_AFTER_MS = 10 * 60_000;
 type Content = { hash: string; media_type: string; name: string };
 /** `isOwn`: made from the content, so it stays valid. An icon may be replaced by a frame one day. `isKept`: the cache had it. */
 type Thumbnail = { webp: Buffer; isOwn: boolean; isKept: boolean };
-export type InFile = <T>(use: (path: string) => Promise<T>) => Promise<T>;
+export type WithFile = <T>(use: (path: string) => Promise<T>) => Promise<T>;
 export type Thumbnails = ReturnType<typeof createThumbnails>;
 
 export function createThumbnails(
@@ -163,7 +163,7 @@ export function createThumbnails(
   const making = new Map<string, Promise<Thumbnail>>();
   const failedAt = createLru<string, number>({ max: 10_000 });
 
-  async function make(content: Content, inFile: InFile, edge: number): Promise<Thumbnail> {
+  async function make(content: Content, inFile: WithFile, edge: number): Promise<Thumbnail> {
     const { hash } = content;
     const cachedWebp = await cache.read(hash, String(edge));
     if (cachedWebp) return { webp: cachedWebp, isOwn: true, isKept: true };
@@ -190,7 +190,7 @@ export function createThumbnails(
     return undefined;
   }
 
-  function once(content: Content, inFile: InFile, edge: number): Promise<Thumbnail> {
+  function once(content: Content, inFile: WithFile, edge: number): Promise<Thumbnail> {
     const key = `${content.hash}-${edge}`;
     const work = making.get(key) ?? make(content, inFile, edge).finally(() => making.delete(key));
     making.set(key, work);
@@ -198,19 +198,19 @@ export function createThumbnails(
   }
 
   return {
-    async get(content: Content, inFile: InFile, edge: number): Promise<Thumbnail> {
+    async get(content: Content, inFile: WithFile, edge: number): Promise<Thumbnail> {
       const thumbnail = await once(content, inFile, edge);
       if (thumbnail.isOwn) telemetry().metrics?.count("lightdesk_service_thumbnails_total", { result: thumbnail.isKept ? "kept" : "made" });
       return thumbnail;
     },
 
-    channel: (inFile: InFile, channel: "rgb" | "alpha"): Promise<Buffer> =>
+    channel: (inFile: WithFile, channel: "rgb" | "alpha"): Promise<Buffer> =>
       inFile(async (source) => {
         await requireBytes(source);
         return inTurn(() => extractChannel(source, channel));
       }),
 
-    encode: (inFile: InFile, format: "webp" | "jpeg", quality: number): Promise<Buffer> =>
+    encode: (inFile: WithFile, format: "webp" | "jpeg", quality: number): Promise<Buffer> =>
       inFile(async (source) => {
         await requireBytes(source);
         return inTurn(() => decoding(source, "No preview can be made of this file.", () => encoded(source, format, quality)));

@@ -45,7 +45,7 @@ function decode(text: string): string {
 export type StoredTask = Selectable<TaskRow>;
 export type NewDownload = { url: URL; tags: readonly string[]; metadata: Record<string, unknown>; previewId?: string };
 
-/** Worded like the index of unfinished tasks. */
+/** Must match the condition of the index of unfinished tasks. */
 const isUnfinished = sql<boolean>`status in ('created', 'running')`;
 export type RunningTask = Pick<StoredTask, "id" | "holder">;
 
@@ -85,11 +85,11 @@ export async function endTask(
   at: number,
 ): Promise<StoredTask | undefined> {
   const end = query.updateTable("tasks").set({ ...ending, completed_at: at, update_time: at, source_url: "" });
-  const which =
+  const update =
     task.holder === undefined
       ? end.where("id", "=", task.id).where(isUnfinished)
       : end.where(isStillRunning({ ...task, holder: task.holder }));
-  return tx.row(which.returningAll());
+  return tx.row(update.returningAll());
 }
 
 /** Makes the task wait again, before its user's other tasks. */
@@ -209,9 +209,9 @@ export async function pruneTasks({ database, settings, now }: PruneParts, canCon
     const ended = query.selectFrom("tasks").select("tasks.id").where("user_id", "=", id).where("completed_at", "is not", null);
     const old = ended.where("completed_at", "<", before).limit(BATCH_SIZE);
     const many = ended.orderBy("completed_at", "desc").orderBy("id", "desc").limit(BATCH_SIZE).offset(settings.retentionTasks);
-    for (const which of [old, many]) {
+    for (const condition of [old, many]) {
       for (let went = BATCH_SIZE; went === BATCH_SIZE && canContinue(); removed += went)
-        went = await database.commit((tx) => tx.run(query.deleteFrom("tasks").where("id", "in", which)));
+        went = await database.commit((tx) => tx.run(query.deleteFrom("tasks").where("id", "in", condition)));
     }
   }
   await database.commit((tx) => tx.run(forgotten));

@@ -37,7 +37,7 @@ export function createTasks(parts: TaskParts) {
 
   function pump(): void {
     isDue = true;
-    claiming ??= takeAll()
+    claiming ??= claimAll()
       .catch((error: unknown) => log.warn({ err: error }, "download claim failed"))
       .finally(() => {
         claiming = undefined;
@@ -45,7 +45,7 @@ export function createTasks(parts: TaskParts) {
       });
   }
 
-  async function takeAll(): Promise<void> {
+  async function claimAll(): Promise<void> {
     while (isDue && isOpen) {
       isDue = false;
       while (isOpen && running.size < parts.atOnce && (await nextTask(database))) {

@@ -143,7 +143,7 @@ export function promptRoutes(parts: Parts): Route[] {
   ];
 }
 
-/** This operation has its own form of refusal for any fault of the body. */
+/** This operation has its own error format for invalid bodies. */
 async function readBody(read: () => Promise<PromptBody>, settings: ServiceSettings): Promise<PromptBody | Response> {
   try {
     const body = await read();

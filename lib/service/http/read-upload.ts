@@ -5,11 +5,11 @@ import { z } from "zod";
 import { type Operation } from "@/lib/contract/operation";
 import { toPlainLine } from "@/lib/contract/plain-line";
 import { wireFormOf } from "@/lib/contract/schemas/lenient";
-import { quotaExceeded, roomFor, usedBytes } from "../assets/quota";
+import { quotaExceeded, remainingQuota, usedBytes } from "../assets/quota";
 import { type StagedFile, stageStream } from "../assets/staged-file";
 import { asRefusal, asStorageFailure, ServiceError } from "../service-error";
 import { type ServiceSettings } from "../settings";
-import { invalid, parseJson, toIssues, whileMoving } from "./read-json";
+import { invalid, parseJson, toIssues, withIdleTimeout } from "./read-json";
 import { type Parts, type RequestParts } from "./route";
 
 type Upload = { staged: StagedFile; fileName: string; declaredType: string; fields: Fields };
@@ -55,7 +55,7 @@ async function readUpload(
   try {
     const finished = once(parser, "finish");
     finished.catch(() => undefined); // the pipeline reports it as well
-    await pipeline(counted.pass(whileMoving(bytes, options.timeoutMs)), parser);
+    await pipeline(counted.pass(withIdleTimeout(bytes, options.timeoutMs)), parser);
     await finished;
     if (!counted.isWhole()) throw truncated();
     if (refusal) throw refusal;
@@ -122,7 +122,7 @@ export async function receiveUpload<O extends UploadOperation>(
   { operation, request, bytes, user }: UploadCall<O>,
   maxBytes: number,
 ): Promise<Omit<Upload, "fields"> & { fields: z.output<O["body"]["fields"]> }> {
-  const room = await roomFor(database, user.id);
+  const room = await remainingQuota(database, user.id);
   const beyondQuota = async () => quotaExceeded(await usedBytes(database, user.id), settings.userQuotaBytes ?? 0);
   const least = Number(request.headers.get("content-length") ?? 0) - MAX_FORM_OVERHEAD_BYTES;
   if (least > maxBytes) throw tooLarge(maxBytes);

@@ -54,7 +54,7 @@ export function createRouter(parts: Parts): (request: Request, bytes?: AsyncIter
   return async (request, bytes) => {
     const response = await app.fetch(request, { bytes });
     if (response.status === 405) response.headers.set("allow", methodsOf(routes, new URL(request.url).pathname).join(", "));
-    // The rest of the body would be read as the next request, so the connection ends, and the answer says so.
+    // The rest of the body would be read as the next request, so the connection is closed, with `connection: close` in the response.
     if (response.status >= 400 && mayHaveUnreadBody(request, response.status)) response.headers.set("connection", "close");
     return response;
   };

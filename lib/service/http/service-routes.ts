@@ -10,7 +10,7 @@ import { asRefusal, ServiceError } from "../service-error";
 import { createUserFiles, parseFilePath, parseFolder, type UserFile } from "../userdata/user-files";
 import { PUBLIC_OWNER } from "../users/keys";
 import { empty, json, jsonText } from "./answers";
-import { invalid, whileMoving } from "./read-json";
+import { invalid, withIdleTimeout } from "./read-json";
 import { type Parts, type Route, route } from "./route";
 import { sendBytes } from "./send-bytes";
 
@@ -172,7 +172,7 @@ async function* bytesOf(request: Request, timeoutMs: number, check: (size: numbe
   const declared = request.headers.get("content-length");
   let seen = 0;
   try {
-    for await (const chunk of request.body ? whileMoving(request.body, timeoutMs) : []) {
+    for await (const chunk of request.body ? withIdleTimeout(request.body, timeoutMs) : []) {
       seen += chunk.byteLength;
       check(seen);
       yield chunk;

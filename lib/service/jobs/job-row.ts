@@ -59,7 +59,7 @@ export function damaged(cause?: unknown): ServiceError {
 }
 
 /** For a list: what cannot be read is left empty, so that one damaged row does not break the others. */
-export function orEmpty<T>(read: () => T, empty: T): T {
+export function readOrDefault<T>(read: () => T, empty: T): T {
   try {
     return read();
   } catch (error) {
@@ -79,25 +79,25 @@ const withoutDrawing = (dialect: StoreDialect) =>
 
 type Texts<Column extends string> = Readonly<Record<Column, string | null>>;
 type InputTexts = Texts<"prompt" | "extra_data" | "outputs_to_execute">;
-type OfJobs<T> = ReadonlyMap<number, T>;
+type ByJob<T> = ReadonlyMap<number, T>;
 
-export async function inputTexts(reader: Reader, seqs: readonly number[]): Promise<OfJobs<InputTexts>> {
+export async function inputTexts(reader: Reader, seqs: readonly number[]): Promise<ByJob<InputTexts>> {
   const columns = (["prompt", "extra_data", "outputs_to_execute"] as const).map((column) => sound(reader.dialect, column).as(column));
   return byJob(await reader.rows(ofJobs(reader, "job_inputs", seqs).select(columns)));
 }
 
-export async function queuedTexts(reader: Reader, seqs: readonly number[]): Promise<OfJobs<Texts<"prompt" | "outputs_to_execute">>> {
+export async function queuedTexts(reader: Reader, seqs: readonly number[]): Promise<ByJob<Texts<"prompt" | "outputs_to_execute">>> {
   const columns = (["prompt", "outputs_to_execute"] as const).map((column) => sound(reader.dialect, column).as(column));
   return byJob(await reader.rows(ofJobs(reader, "job_inputs", seqs).select(columns)));
 }
 
-export async function extraDataTexts(reader: Reader, seqs: readonly number[]): Promise<OfJobs<Texts<"extra_data">>> {
+export async function extraDataTexts(reader: Reader, seqs: readonly number[]): Promise<ByJob<Texts<"extra_data">>> {
   const rows = await reader.rows(ofJobs(reader, "job_inputs", seqs).select(withoutDrawing(reader.dialect).as("extra_data")));
   const isLong = (text: string | null) => text !== null && text.length > MAX_LISTED_LENGTH;
   return byJob(rows.map((row) => (isLong(row.extra_data) ? { ...row, extra_data: "{}" } : row)));
 }
 
-export async function resultTexts(reader: Reader, seqs: readonly number[]): Promise<OfJobs<Texts<"outputs" | "messages" | "meta">>> {
+export async function resultTexts(reader: Reader, seqs: readonly number[]): Promise<ByJob<Texts<"outputs" | "messages" | "meta">>> {
   const columns = (["outputs", "messages", "meta"] as const).map((column) => sound(reader.dialect, column).as(column));
   return byJob(await reader.rows(ofJobs(reader, "job_results", seqs).select(columns)));
 }
@@ -110,7 +110,7 @@ function byJob<Row extends { job_seq: number }>(rows: readonly Row[]): Map<numbe
   return new Map(rows.map((row) => [row.job_seq, row]));
 }
 
-export function whole<Column extends string>(texts: Texts<Column>): Readonly<Record<Column, string>> {
+export function requireTexts<Column extends string>(texts: Texts<Column>): Readonly<Record<Column, string>> {
   if (!isWhole(texts)) throw damaged();
   return texts;
 }

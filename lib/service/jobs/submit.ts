@@ -74,14 +74,14 @@ function field(value: unknown, name: string): unknown {
   return isObject(value) ? own(value, name) : undefined;
 }
 
-type Accepted = { ok: true; id: string; seq: number; number: number; needs: number; nodeErrors: NodeErrors };
-type Refused = Extract<Validation, { ok: false }>;
+type AcceptedJob = { ok: true; id: string; seq: number; number: number; needs: number; nodeErrors: NodeErrors };
+type RejectedJob = Extract<Validation, { ok: false }>;
 
 export async function submitPrompt(
   stores: { database: Database; pool: Pool; engine: Pick<Engine, "enqueue" | "submitted">; now: () => number },
   userId: number,
   body: PromptBody,
-): Promise<Accepted | Refused> {
+): Promise<AcceptedJob | RejectedJob> {
   const { database, pool } = stores;
   const library = pool.libraries.all();
   const inputFiles = await findFiles(database, userId, fileNamesIn(body.prompt, library));
@@ -93,7 +93,7 @@ export async function submitPrompt(
 
   // Random from the first character on: users distinguish jobs by the beginning of their ids.
   const id = randomUUID();
-  // ComfyUI keeps the client's id here; it says which listeners get the job's messages (GET /ws).
+  // ComfyUI stores the client id here; it selects the listeners for the job's messages (GET /ws).
   const clientData = body.extra_data ?? {};
   const extraData = withSpellingsOf(clientData, { ...clientData, ...(body.client_id && { client_id: body.client_id }) });
   const images = validation.images.flatMap((name) => {

@@ -42,14 +42,14 @@ function invalid(message: string, details: string, extra: Record<string, unknown
   return { type: "invalid_prompt", message, details, extra_info: extra };
 }
 
-type Unclassed = { class_type?: unknown; _meta?: unknown };
+type UnparsedNode = { class_type?: unknown; _meta?: unknown };
 
-function isWithoutClass(value: unknown): value is Unclassed {
+function isWithoutClass(value: unknown): value is UnparsedNode {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
   return !("class_type" in value) || typeof value.class_type !== "string";
 }
 
-function withoutClass(id: string, value: Unclassed): PromptError {
+function withoutClass(id: string, value: UnparsedNode): PromptError {
   const title = graphNodeSchema.safeParse({ ...value, class_type: "" }).data?._meta?.title ?? null;
   return {
     type: "missing_node_type",
@@ -59,9 +59,9 @@ function withoutClass(id: string, value: Unclassed): PromptError {
   };
 }
 
-type Missing = { node_id: string; class_type: string };
+type UnknownNode = { node_id: string; class_type: string };
 
-function missingClass(first: Missing, all: readonly Missing[], value: unknown): PromptError {
+function missingClass(first: UnknownNode, all: readonly UnknownNode[], value: unknown): PromptError {
   const title = graphNodeSchema.safeParse(value).data?._meta?.title;
   return {
     type: "missing_node_type",
@@ -173,7 +173,7 @@ function checkFile(field: InputField, written: unknown, files: Files, checked: C
   checked.errors.push({
     type: "custom_validation_failed",
     message: "Custom validation failed for node",
-    details: `${field.name} - Invalid image file: ${typeof written === "string" ? written.slice(0, MAX_RECEIVED_LENGTH) : quoted(written)}${foundInstead(file)}`,
+    details: `${field.name} - Invalid image file: ${typeof written === "string" ? written.slice(0, MAX_RECEIVED_LENGTH) : quoted(written)}${describeFile(file)}`,
     extra_info: {
       input_name: field.name,
       received_value: shortened(written),
@@ -190,7 +190,7 @@ function fits(received: string, expectedType: string): boolean {
 }
 
 /** A newer file of the same name may hide an older image; nothing else in the refusal would say so. */
-function foundInstead(file: { mediaType: string } | undefined): string {
+function describeFile(file: { mediaType: string } | undefined): string {
   return file ? ` (the file that this name means is ${file.mediaType}, not an image that can be loaded)` : "";
 }
 

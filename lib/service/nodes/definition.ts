@@ -47,7 +47,7 @@ export type InputField = {
 
 export type OutputField = { type: string; name: string };
 
-type FileWish = {
+type FileRequest = {
   content: Buffer;
   extension: "png" | "webp";
   mimeType: string;
@@ -56,7 +56,7 @@ type FileWish = {
   animated?: boolean;
 };
 
-type SavedFile = FileWish & { type: "output" | "temp" };
+type SavedFile = FileRequest & { type: "output" | "temp" };
 
 export type NodeContext = {
   claim(size: Size, frames: number): void;
@@ -155,8 +155,8 @@ function bytesOfText(value: NodeValue): number {
   return typeof value === "string" ? Buffer.byteLength(value) : 0;
 }
 
-function tooMuch(what: string): NodeFailure {
-  return new NodeFailure("OOMError", `${what}, the most that this service allows. Use shorter texts.`);
+function tooMuch(message: string): NodeFailure {
+  return new NodeFailure("OOMError", `${message}, the most that this service allows. Use shorter texts.`);
 }
 
 function mebi(bytes: number): string {

@@ -214,12 +214,12 @@ function gatherInputs({ node, definition, links, sourceTypes }: PlannedNode, nod
 }
 
 // The operations of a running node. File names contain no user input.
-type Saving = {
+type SaveContext = {
   saver: FileSaver;
   files: ProducedFile[];
 };
 
-function createContext(planned: PlannedNode, run: NodeRun, { saver, files }: Saving): NodeContext {
+function createContext(planned: PlannedNode, run: NodeRun, { saver, files }: SaveContext): NodeContext {
   const { request, cancellation, nodeValues } = run;
   return {
     claim: nodeValues.claim,

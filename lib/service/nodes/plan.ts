@@ -24,7 +24,7 @@ export type Plan = {
 
 /** `graph` must have been checked: its classes exist, and what the outputs reach has no cycle. */
 export function planRun(graph: Graph, outputs: readonly string[]): Plan {
-  const nodes = new Map(Object.entries(graph).map(([id, node], position) => [id, { id, node, position, ...declaredOf(node) }]));
+  const nodes = new Map(Object.entries(graph).map(([id, node], position) => [id, { id, node, position, ...withDeclaredInputs(node) }]));
   const declared = Object.fromEntries([...nodes].map(([id, { node, inputs }]) => [id, { ...node, inputs }]));
   const reached = reach(outputs, directSources(declared));
   const order = topologicalOrder(declared).flatMap((id): PlannedNode[] => {
@@ -40,7 +40,7 @@ export function planRun(graph: Graph, outputs: readonly string[]): Plan {
   return { order, readers: countReaders(order) };
 }
 
-function declaredOf(node: GraphNode) {
+function withDeclaredInputs(node: GraphNode) {
   const definition = classes.get(node.class_type);
   const inputs = Object.fromEntries((definition?.inputs ?? []).map(({ name }) => [name, own(node.inputs, name)]));
   return { definition, inputs };

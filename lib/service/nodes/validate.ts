@@ -10,7 +10,7 @@ import { fileTexts, neededBy, type Needs } from "./needs";
 /** At most this many nodes of a loop are reported: a graph of thousands has thousands of loops of thousands. */
 const MAX_NODES = 100;
 
-type Found = {
+type GraphCheck = {
   graph: ParsedGraph;
   checked: ReadonlyMap<string, CheckedNode>;
   cycles: readonly (readonly string[])[];
@@ -23,7 +23,7 @@ const MAX_LINES = 50;
 /** Nodes whose loop is described in full; beyond these, each loop is reported briefly at one of its nodes. */
 const MAX_CYCLE_NODES = 100;
 
-function collectErrors({ graph, checked, cycles, outputs }: Found): {
+function collectErrors({ graph, checked, cycles, outputs }: GraphCheck): {
   nodeErrors: NodeErrors;
   lines: string[];
   badOutputs: Set<string>;

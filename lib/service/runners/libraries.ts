@@ -47,9 +47,9 @@ export function createLibraries(database: Database) {
       const catalogue = new Map(
         Object.entries(objectOf(parseExactJson(row?.text ?? "{}")) ?? {}).filter((entry): entry is [string, Info] => isObject(entry[1])),
       );
-      const one = { hash: row?.hash ?? hash, catalogue, library: toLibrary(catalogue) };
-      byHash.set(one.hash, one);
-      latest.set(runner_id, one);
+      const libraryEntry = { hash: row?.hash ?? hash, catalogue, library: toLibrary(catalogue) };
+      byHash.set(libraryEntry.hash, libraryEntry);
+      latest.set(runner_id, libraryEntry);
     }
     cacheByHash = latest;
     merged = merge([...new Set(latest.values())].map(({ catalogue }) => catalogue));

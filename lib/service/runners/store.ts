@@ -100,7 +100,7 @@ export function createRunners({ database, now, builtIn, changed = async () => un
         if (await isTaken(tx, address)) return false;
         const values = { id, label, address, tags: writeExactJson(tags), slots, mode: "ready" as const, devices: "[]", created_at: now() };
         await tx.run(query.insertInto("runners").values(values));
-        if (about.ok) await storeAbout(tx, id, about.value, now());
+        if (about.ok) await storeCheckedRunner(tx, id, about.value, now());
         else await storeProblem(tx, id, about.failure, now());
         return true;
       });
@@ -128,11 +128,11 @@ export function createRunners({ database, now, builtIn, changed = async () => un
           ...(tags !== undefined && { tags: writeExactJson(tags) }),
           ...(slots !== undefined && { slots }),
           ...(state !== undefined && { mode: state, mode_reason: null, failed_users: "[]" }),
-          // It is checked again, and gets no job before the check succeeds.
+          // Checked again before it gets jobs.
           ...((isMoved || state !== undefined) && isOverLimits(row) && { ...resetChecks, mode: state ?? "ready" }),
         };
         if (Object.keys(changes).length > 0) await tx.run(query.updateTable("runners").set(changes).where("id", "=", id));
-        if (about?.ok) await storeAbout(tx, id, about.value, now());
+        if (about?.ok) await storeCheckedRunner(tx, id, about.value, now());
         await settleDraining(tx);
         return true;
       });
@@ -157,7 +157,7 @@ export function stateOf({ mode, problem, checked_at, address }: RunnerRow): Runn
   return checked_at === null ? "checking" : problem === null ? "ready" : "unreachable";
 }
 
-export async function storeAbout(
+export async function storeCheckedRunner(
   tx: Transaction,
   id: string,
   { facts, catalogue }: Pick<CheckedRunner, "facts" | "catalogue">,
@@ -220,13 +220,13 @@ const countRunning = (reader: Reader, row: RunnerKey) => countThere(reader, row,
 
 const countHandedOver = (reader: Reader, row: RunnerKey) => countThere(reader, row, isHandedOver);
 
-async function countThere(reader: Reader, { id, address }: RunnerKey, which: RawBuilder<boolean>): Promise<number> {
+async function countThere(reader: Reader, { id, address }: RunnerKey, condition: RawBuilder<boolean>): Promise<number> {
   const isThere = address === null ? sql<boolean>`runner is null` : sql<boolean>`runner = ${id}`;
   const running = query
     .selectFrom("jobs")
     .select(({ fn }) => fn.countAll<number>().as("n"))
     .where(sql<boolean>`state in ('pending', 'in_progress')`)
-    .where(which)
+    .where(condition)
     .where(isThere);
   return (await reader.row(running))?.n ?? 0;
 }

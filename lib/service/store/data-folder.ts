@@ -57,19 +57,19 @@ export function lockDataFolder(dataDir: string): DataLock {
   const lockFile = join(dataDir, "lock.sqlite");
   let connection: SqliteConnection;
   try {
-    connection = takeLock(lockFile);
+    connection = acquireLock(lockFile);
   } catch (error) {
     if (codeOf(error) === "SQLITE_BUSY")
       throw new Error(`The data folder ${dataDir} is in use by process ${readPid(pidFile)}. Stop it, or set another LIGHTDESK_DATA_DIR.`);
     if (codeOf(error) !== "SQLITE_NOTADB") throw error;
-    // The lock is taken before the file is read: so it is free, and the file has nothing to lose.
+    // The lock is taken before the file is read, so the file is stale.
     rmSync(lockFile);
-    connection = takeLock(lockFile);
+    connection = acquireLock(lockFile);
   }
   try {
     writeFileSync(pidFile, String(process.pid));
   } catch (error) {
-    // Without the pid file, only a second service's refusal says less.
+    // Without the pid file, a second service can't name this process in its error.
     if (!isFullDisk(error)) {
       connection.close();
       throw error;
@@ -83,7 +83,7 @@ export function lockDataFolder(dataDir: string): DataLock {
   };
 }
 
-function takeLock(file: string): SqliteConnection {
+function acquireLock(file: string): SqliteConnection {
   const connection = new SqliteConnection(file, { timeoutMs: 0 });
   try {
     // Nothing is ever stored in it: a journal on the disk would only need room when the disk is full.

@@ -1,15 +1,15 @@
 // Commits all writes of one event loop turn together. A failing piece is undone alone. On a full disk, freeing work uses the reserve.
 
-import { holdReserve, releaseReserve } from "@/lib/shared/database/disk-reserve";
+import { ensureReserve, releaseReserve } from "@/lib/shared/database/disk-reserve";
 import { isFullDisk } from "@/lib/shared/error-codes";
 import { type Transaction } from "./database";
 
 type Work<T> = (tx: Transaction) => Promise<T>;
-type Waiting = { freesRoom: boolean; work: Work<unknown>; settle: (outcome: Outcome) => void };
+type PendingWork = { freesRoom: boolean; work: Work<unknown>; settle: (outcome: Outcome) => void };
 type Outcome = { ok: true; value: unknown } | { ok: false; value: unknown };
 
 export function createGroupCommit(transaction: <T>(work: Work<T>) => Promise<T>, isOpen: () => boolean, folder?: string) {
-  let waiting: Waiting[] = [];
+  let waiting: PendingWork[] = [];
   let underWay: Promise<void> | undefined;
 
   async function flush(): Promise<void> {
@@ -28,7 +28,7 @@ export function createGroupCommit(transaction: <T>(work: Work<T>) => Promise<T>,
     });
   }
 
-  async function commitAll(batch: readonly Waiting[]): Promise<Outcome[]> {
+  async function commitAll(batch: readonly PendingWork[]): Promise<Outcome[]> {
     const together = await attempt(() => transaction((tx) => oneByOne(tx, batch)));
     if (together.ok) return together.value;
     // The shared commit itself failed (a full disk, a lost file): nothing of the batch is stored.
@@ -40,14 +40,14 @@ export function createGroupCommit(transaction: <T>(work: Work<T>) => Promise<T>,
       try {
         return await transaction((tx) => oneByOne(tx, freeing));
       } finally {
-        holdReserve(folder);
+        ensureReserve(folder);
       }
     });
     const outcomes = result.ok ? [...result.value] : [];
     return batch.map(({ freesRoom }) => (freesRoom && outcomes.shift()) || failure);
   }
 
-  async function oneByOne(tx: Transaction, batch: readonly Waiting[]): Promise<Outcome[]> {
+  async function oneByOne(tx: Transaction, batch: readonly PendingWork[]): Promise<Outcome[]> {
     const outcomes: Outcome[] = [];
     for (const { work } of batch) {
       // A single piece needs no savepoint: what it has written is undone with the transaction.

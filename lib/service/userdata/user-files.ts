@@ -31,7 +31,7 @@ export function parseFolder(dir: string): string[] {
   return dir === "/" || dir === "./" ? [] : requireHonest(dir.slice(0, -1));
 }
 
-/** A path that decodes, once more or repeatedly, into a way out was meant as one. */
+/** Rejects paths that contain an encoded traversal at any level. */
 function requireHonest(path: string): string[] {
   if (overlong.test(path)) throw notAllowed(BADLY_ENCODED);
   let inner = path;
@@ -90,7 +90,7 @@ function notAllowed(reason: string): ServiceError {
 
 export type UserFile = { path: string; size: number; modified: number };
 type StoredFile = UserFile & { hash: string };
-/** Bounds the answer; more than a user keeps by hand. */
+/** Bounds the response. */
 const MAX_LISTED = 100_000;
 
 type Stores = { database: Database; blobs: BlobStore; thumbnails: Thumbnails; folders: { temp: string }; now: () => number };
@@ -104,7 +104,7 @@ export function createUserFiles(stores: Stores, maxBytes: number) {
     return row;
   }
 
-  async function keep(userId: number, path: string, staged: StagedFile, overwrite: boolean): Promise<UserFile> {
+  async function storeFile(userId: number, path: string, staged: StagedFile, overwrite: boolean): Promise<UserFile> {
     const { hash, size } = staged;
     let replaced: string | undefined;
     try {
@@ -164,7 +164,7 @@ export function createUserFiles(stores: Stores, maxBytes: number) {
     async write(userId: number, segments: readonly string[], body: AsyncIterable<Uint8Array>, overwrite: boolean): Promise<UserFile> {
       const staged = await stageStream(body, { folder: folders.temp, maxBytes });
       try {
-        return await keep(userId, segments.join("/"), staged, overwrite);
+        return await storeFile(userId, segments.join("/"), staged, overwrite);
       } finally {
         await staged.dispose();
       }

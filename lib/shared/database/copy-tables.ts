@@ -13,12 +13,12 @@ const MARK = "unfinished_copy";
 export type Row = Record<string, unknown>;
 type Column = { name: string; kind: "whole" | "text" | "other" };
 type Table = { name: string; columns: Column[]; key: Column[]; hasKey: boolean; where: RawBuilder<unknown> };
-export type Copied = { tables: number; rows: number };
+export type CopyResult = { tables: number; rows: number };
 
 /** A count that triggers keep of rows in other tables: it is compared, not copied. */
 export type Counter = { table: string; by: readonly string[]; count: string };
 
-export type Copying<DB> = {
+export type TableCopy<DB> = {
   from: Kysely<DB>;
   to: Kysely<DB>;
   logProgress(progress: string): void;
@@ -28,7 +28,7 @@ export type Copying<DB> = {
   beforeEnd?(): Promise<void>;
 };
 
-export async function copyTables<DB>(copying: Copying<DB>): Promise<Copied> {
+export async function copyTables<DB>(copying: TableCopy<DB>): Promise<CopyResult> {
   const { to, logProgress, counters = [] } = copying;
   await sql`CREATE TABLE IF NOT EXISTS ${sql.table(MARK)} (begun bigint)`.execute(to);
   const all = await tablesInOrder(copying);
@@ -64,7 +64,7 @@ export async function isUnfinishedCopy<DB>(database: Kysely<DB>): Promise<boolea
 export const UNFINISHED_COPY =
   "This store is being filled by `npm run copy-store` or `npm run restore`, which has not ended: run it again until it has.";
 
-export function leftBehind(file: string): string {
+export function leftBehindMessage(file: string): string {
   return `${file} has the rows, and the database of DATABASE_URL has none of them. Stop whatever uses them and move them there: npm run copy-store -- --to postgres://… (the address in DATABASE_URL). Or start without DATABASE_URL.`;
 }
 
@@ -73,10 +73,10 @@ function isPostgres<DB>(database: Kysely<DB>): boolean {
 }
 
 type Change = (piece: Row[], targetRows: Row[]) => Promise<void>;
-type Both<DB> = Pick<Copying<DB>, "from" | "to">;
+type DatabasePair<DB> = Pick<TableCopy<DB>, "from" | "to">;
 
 /** Calls `change` for each piece that differs in the target. */
-async function walk<DB>(table: Table, { from, to }: Both<DB>, change: Change): Promise<number> {
+async function walk<DB>(table: Table, { from, to }: DatabasePair<DB>, change: Change): Promise<number> {
   let rows = 0;
   for (let after: Row | undefined; ;) {
     const length = await lengthOfPiece(from, table, after);
@@ -102,7 +102,7 @@ async function lengthOfPiece<DB>(database: Kysely<DB>, table: Table, after: Row 
   return tooMuch === -1 ? rows.length : Math.max(1, tooMuch);
 }
 
-async function put<DB>({ to, putBeside }: Copying<DB>, table: Table, piece: Row[], targetRows: Row[]): Promise<void> {
+async function put<DB>({ to, putBeside }: TableCopy<DB>, table: Table, piece: Row[], targetRows: Row[]): Promise<void> {
   const rowsByName = new Map(targetRows.map((row) => [nameOf(table, row), row]));
   const changed = piece.filter((row) => !isDeepStrictEqual(rowsByName.get(nameOf(table, row)), row));
   const others = table.columns.filter(({ name }) => !table.key.some((column) => column.name === name));
@@ -121,7 +121,7 @@ async function put<DB>({ to, putBeside }: Copying<DB>, table: Table, piece: Row[
   });
 }
 
-async function removeGone<DB>(table: Table, { from, to }: Both<DB>): Promise<void> {
+async function removeGone<DB>(table: Table, { from, to }: DatabasePair<DB>): Promise<void> {
   const keys = { ...table, columns: table.key };
   for (let after: Row | undefined; ;) {
     const piece = await read(to, keys, sql`${beyond(table, after)} ${first(table, MAX_ROWS)}`);
@@ -161,7 +161,7 @@ const anyOf = (table: Table, rows: readonly Row[]) =>
   )})`;
 
 /** Tables come after those they refer to. Tables without references either way come last: triggers of others may write to them. */
-async function tablesInOrder<DB>({ from, to, isExcluded: isLeftOut }: Copying<DB>): Promise<Table[]> {
+async function tablesInOrder<DB>({ from, to, isExcluded: isLeftOut }: TableCopy<DB>): Promise<Table[]> {
   const sqlite = [from, to].find((database) => !isPostgres(database));
   if (!sqlite) throw new Error("one of the two databases must be SQLite, which tells of the tables of both");
   const { rows } = await sql<{ name: string }>`
@@ -205,7 +205,7 @@ function counted(tables: readonly Table[], { table, by, count }: Counter): Table
 }
 
 /** A new row must get a number that no row has had before, not even a deleted one. */
-async function numberOn<DB>({ name, key: [key] }: Table, { from, to }: Both<DB>): Promise<void> {
+async function numberOn<DB>({ name, key: [key] }: Table, { from, to }: DatabasePair<DB>): Promise<void> {
   if (key?.kind !== "whole") return;
   const currentNumber = await lastNumber(to, name, key.name);
   if (currentNumber === undefined) return;

@@ -8,7 +8,7 @@ const MAX_DISK_SHARE = 1 / 16;
 const PIECE_BYTES = 256 * 1024;
 const MIN_FREE_BYTES = 1024 ** 2;
 
-export function holdReserve(folder: string): boolean {
+export function ensureReserve(folder: string): boolean {
   const { bsize, blocks } = statfsSync(folder);
   const bytes = Math.min(MAX_BYTES, Math.floor(bsize * blocks * MAX_DISK_SHARE));
   // Random, so that a compressing disk holds it in full.
@@ -42,6 +42,6 @@ export function retryWithReserve<T>(folder: string, work: () => T): T {
   try {
     return work();
   } finally {
-    holdReserve(folder);
+    ensureReserve(folder);
   }
 }

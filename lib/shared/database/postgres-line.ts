@@ -2,7 +2,7 @@
 
 import { type Client } from "pg";
 import { createLimiter } from "../async";
-import { StoreAway } from "../error-codes";
+import { StoreUnavailable } from "../error-codes";
 
 const CONNECT_MS = 5_000;
 const AGAIN_MS = 1_000;
@@ -68,12 +68,12 @@ export function createPostgresLine({ url, channel, receive, setUp, missed }: Opt
   /** Runs one query after the other. Fails at once while the line is lost; if no answer arrives, the line is closed. */
   function ask<Row extends object>(text: string, values: readonly unknown[] = []): Promise<Row[]> {
     const currentClient = client;
-    if (!currentClient) return Promise.reject(new StoreAway("the line to the database is lost"));
+    if (!currentClient) return Promise.reject(new StoreUnavailable("the line to the database is lost"));
     return inTurn(() => currentClient.query<Row>(text, [...values])).then(
       ({ rows }) => rows,
       (error: unknown) => {
         lose(currentClient);
-        throw new StoreAway("the line to the database is lost", { cause: error });
+        throw new StoreUnavailable("the line to the database is lost", { cause: error });
       },
     );
   }

@@ -3,12 +3,12 @@
 
 import "server-only";
 import { orientationIn } from "@/lib/shared/picture-size";
-import { exactly, NotCleanable, orientationOnly, type Pieces, type Reading } from "./pieces";
+import { exactly, type MediaReader,NotCleanable, orientationOnly, type Pieces } from "./pieces";
 
 const EXIF = "Exif\0\0";
 const NAME_BYTES = 14;
 
-export async function cleanJpeg(file: Reading, out: Pieces): Promise<void> {
+export async function cleanJpeg(file: MediaReader, out: Pieces): Promise<void> {
   const written = new Set<string>();
   const once = (name: string, content: () => Buffer) => {
     if (!written.has(name)) out.add(content());
@@ -42,7 +42,7 @@ export async function cleanJpeg(file: Reading, out: Pieces): Promise<void> {
 type Segment = { marker: number; at: number; end: number };
 
 /** To the end of the picture. The bytes between a scan and the next marker belong to the scan. */
-async function* segments(file: Reading): AsyncGenerator<Segment> {
+async function* segments(file: MediaReader): AsyncGenerator<Segment> {
   for (let at = 2; ;) {
     const [mark = 0, marker = 0] = await exactly(file, at, 2);
     if (mark !== 0xff) throw new NotCleanable("a marker is missing");
@@ -100,7 +100,7 @@ function segment(marker: number, content: Buffer | string): Buffer {
 }
 
 /** The next marker that does not belong to the scan itself. */
-async function endOfScan(file: Reading, from: number): Promise<number> {
+async function endOfScan(file: MediaReader, from: number): Promise<number> {
   const STRETCH = 64 * 1024;
   for (let at = from; ;) {
     const bytes = await file.read(at, STRETCH);

@@ -2,7 +2,7 @@
 
 import "server-only";
 import { orientationIn } from "@/lib/shared/picture-size";
-import { exactly, MAX_EXIF_BYTES, NotCleanable, orientationOnly, type Pieces, type Reading } from "./pieces";
+import { exactly, MAX_EXIF_BYTES, type MediaReader,NotCleanable, orientationOnly, type Pieces } from "./pieces";
 
 const ALPHA = 0x10;
 const EXIF = 0x08;
@@ -10,13 +10,13 @@ const ANIMATION = 0x02;
 const FRAME_BYTES = 16;
 
 type Chunk = { type: string; at: number; length: number };
-type Made = { type: string; content: (Buffer | { from: number; to: number })[] };
+type OutputChunk = { type: string; content: (Buffer | { from: number; to: number })[] };
 
-export async function cleanWebp(file: Reading, out: Pieces): Promise<void> {
+export async function cleanWebp(file: MediaReader, out: Pieces): Promise<void> {
   const end = Math.min(file.size, 8 + (await exactly(file, 4, 4)).readUInt32LE());
   const chunks = await readChunks(file, 12, end);
   const extended = chunks.find(({ type }) => type === "VP8X");
-  const outputChunks: Made[] = [];
+  const outputChunks: OutputChunk[] = [];
   if (!extended) outputChunks.push(...pixelsOf(chunks).slice(-1));
   else {
     if (extended.length !== 10) throw new NotCleanable("a head of another length");
@@ -37,7 +37,7 @@ export async function cleanWebp(file: Reading, out: Pieces): Promise<void> {
   for (const chunk of outputChunks) write(out, chunk);
 }
 
-async function readChunks(file: Reading, from: number, end: number): Promise<Chunk[]> {
+async function readChunks(file: MediaReader, from: number, end: number): Promise<Chunk[]> {
   const chunks: Chunk[] = [];
   for (let at = from; at + 8 <= end;) {
     const head = await exactly(file, at, 8);
@@ -50,27 +50,27 @@ async function readChunks(file: Reading, from: number, end: number): Promise<Chu
 }
 
 /** The picture, with the transparency before it. */
-function pixelsOf(chunks: readonly Chunk[]): Made[] {
+function pixelsOf(chunks: readonly Chunk[]): OutputChunk[] {
   const picture = chunks.find(({ type }) => type === "VP8 " || type === "VP8L");
   if (!picture) throw new NotCleanable("no picture");
   const alpha = picture.type === "VP8 " ? chunks.find(({ type, at }) => type === "ALPH" && at < picture.at) : undefined;
   return [...(alpha ? [alpha] : []), picture].map(({ type, at, length }) => ({ type, content: [{ from: at, to: at + length }] }));
 }
 
-async function framesOf(file: Reading, chunks: readonly Chunk[]): Promise<Made[]> {
+async function framesOf(file: MediaReader, chunks: readonly Chunk[]): Promise<OutputChunk[]> {
   const animation = chunks.find(({ type }) => type === "ANIM");
   if (animation?.length !== 6) throw new NotCleanable("an animation of another length");
-  const outputChunks: Made[] = [{ type: "ANIM", content: [await exactly(file, animation.at, 6)] }];
+  const outputChunks: OutputChunk[] = [{ type: "ANIM", content: [await exactly(file, animation.at, 6)] }];
   for (const { type, at, length } of chunks) {
     if (type !== "ANMF") continue;
-    const frame: Made = { type, content: [await exactly(file, at, FRAME_BYTES)] };
+    const frame: OutputChunk = { type, content: [await exactly(file, at, FRAME_BYTES)] };
     for (const part of pixelsOf(await readChunks(file, at + FRAME_BYTES, at + length))) frame.content.push(...bytesOf(part));
     outputChunks.push(frame);
   }
   return outputChunks;
 }
 
-async function exifOf(file: Reading, chunks: readonly Chunk[]): Promise<Buffer | undefined> {
+async function exifOf(file: MediaReader, chunks: readonly Chunk[]): Promise<Buffer | undefined> {
   const chunk = chunks.find(({ type }) => type === "EXIF");
   if (!chunk) return undefined;
   const exif = await exactly(file, chunk.at, Math.min(chunk.length, MAX_EXIF_BYTES));
@@ -78,24 +78,24 @@ async function exifOf(file: Reading, chunks: readonly Chunk[]): Promise<Buffer |
   return orientation === 1 ? undefined : orientationOnly(orientation);
 }
 
-function lengthOf({ content }: Made): number {
+function lengthOf({ content }: OutputChunk): number {
   return content.reduce((sum, part) => sum + (Buffer.isBuffer(part) ? part.length : part.to - part.from), 0);
 }
 
 /** With its header, and a padding byte if its length is odd. */
-function sizeOf(chunk: Made): number {
+function sizeOf(chunk: OutputChunk): number {
   const length = lengthOf(chunk);
   return 8 + length + (length % 2);
 }
 
-function bytesOf(chunk: Made): Made["content"] {
+function bytesOf(chunk: OutputChunk): OutputChunk["content"] {
   const length = lengthOf(chunk);
   const head = Buffer.from(`${chunk.type}\0\0\0\0`, "latin1");
   head.writeUInt32LE(length, 4);
   return [head, ...chunk.content, Buffer.alloc(length % 2)];
 }
 
-function write(out: Pieces, chunk: Made): void {
+function write(out: Pieces, chunk: OutputChunk): void {
   for (const part of bytesOf(chunk)) {
     if (!Buffer.isBuffer(part)) out.keep(part.from, part.to);
     else if (part.length > 0) out.add(part);

@@ -109,7 +109,7 @@ export function createAppStore(database: Database) {
             id,
             connectionId: app.connectionId,
             makerId: app.memberId,
-            ...faceOf(definition),
+            ...cardFields(definition),
             access: access.kind,
             roles: rolesOf(access),
             limits: writeExactJson(limits),
@@ -163,7 +163,7 @@ export function createAppStore(database: Database) {
       };
     },
 
-    /** Answers the current version number; undefined if the app is no longer at `fromVersion`. */
+    /** Returns the current version number; undefined if the app is no longer at `fromVersion`. */
     async change(id: string, change: Change): Promise<number | undefined> {
       const { fromVersion, definition, access, limits, now } = change;
       const number = fromVersion + (definition ? 1 : 0);
@@ -173,7 +173,7 @@ export function createAppStore(database: Database) {
           .set({
             version: number,
             updatedAt: now,
-            ...(definition && faceOf(definition)),
+            ...(definition && cardFields(definition)),
             ...(access && { access: access.kind, roles: rolesOf(access) }),
             ...(limits && { limits: writeExactJson(limits) }),
           })
@@ -265,7 +265,7 @@ function rolesOf(access: AppAccess): string {
   return writeExactJson(access.kind === "members" ? access.roles : []);
 }
 
-function faceOf(definition: AppDefinition) {
+function cardFields(definition: AppDefinition) {
   const { title, text, tags, cover } = definition;
   const words = [title, text, ...tags].join("\n").toLowerCase();
   return { title, text, tags: writeExactJson(tags), cover: cover ?? null, words, definition: writeExactJson(definition) };

@@ -117,7 +117,7 @@ export function createAuditStore(database: Database) {
 
   const write = async (rows: readonly NewRow[]): Promise<void> =>
     database.transaction().execute(async (transaction) => {
-      // Written first: it blocks all other writers of the log, in every process. If the transaction fails, the numbers are free again.
+      // Written first, because it locks the log against other writers in all processes.
       const end = await transaction
         .updateTable("auditEnd")
         .set((where) => ({ id: where("id", "+", rows.length) }))
@@ -133,7 +133,7 @@ export function createAuditStore(database: Database) {
       await transaction.updateTable("auditEnd").set({ hash }).execute();
     });
 
-  /** What could not be written, and why: a row that the database refuses takes no other of its commit with it. */
+  /** Returns the rows that could not be written, with their errors. One failed row doesn't fail the others. */
   const writeAll = async (rows: readonly NewRow[]): Promise<ReadonlyMap<NewRow, unknown>> => {
     const failed = new Map<NewRow, unknown>();
     try {
@@ -149,7 +149,7 @@ export function createAuditStore(database: Database) {
   };
 
   let batch: { rows: NewRow[]; written: Promise<ReadonlyMap<NewRow, unknown>> } | undefined;
-  /** Fulfilled when every commit begun has ended, however it ended. */
+  /** Resolves when all pending commits have ended, successfully or not. */
   let last: Promise<unknown> = Promise.resolve();
   /** Batches entries of one turn of the event loop, or of a pending commit, into one commit, as each waits for the disk. */
   const writeWithOthers = async (row: NewRow): Promise<void> => {
@@ -222,7 +222,7 @@ export function createAuditStore(database: Database) {
     },
     listNewest: (limit: number) => list({}, limit),
 
-    /** The member who did it first to each target, by current or last name; targets not touched through the console are absent. */
+    /** The member who first performed the action on each target, by current or last name. Other targets are absent. */
     async whoDid(action: string, targets: readonly string[], connectionId: string): Promise<Map<string, Actor>> {
       const rows = await database
         .selectFrom("audit")
@@ -277,7 +277,7 @@ function matching(table: "audit" | "newer", { memberId, action, connectionId, fr
   return sql<boolean>`${sql.join(conditions, sql` AND `)}`;
 }
 
-/** One line: a service's or a person's text could otherwise imitate another row, or another name. */
+/** One line, so that untrusted text can't imitate another row or name. */
 function plain(text: string | undefined): string | undefined {
   return text === undefined ? undefined : toPlainLine(text);
 }

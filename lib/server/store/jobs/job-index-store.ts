@@ -23,18 +23,18 @@ import {
 } from "./index-entry";
 import { noteUsage } from "./job-usage";
 
-type Note = { jobId: string; inputs?: string };
+type StoredNote = { jobId: string; inputs?: string };
 
 const MAX_CHARACTERS = 500;
 const BELIEVED_MS = 5 * 60_000;
 
 function createWrittenNotes(now: () => number = Date.now) {
   const written = createLru<string, { content: string; atMs: number }>({ max: 10_000 });
-  const nameOf = (number: number, { jobId }: Note) => `${number} ${jobId}`;
+  const nameOf = (number: number, { jobId }: StoredNote) => `${number} ${jobId}`;
 
   return {
     /** Notes that contain something not written recently. */
-    news<T extends Note>(number: number, notes: readonly T[]): T[] {
+    news<T extends StoredNote>(number: number, notes: readonly T[]): T[] {
       return notes.filter((note) => {
         const existing = written.get(nameOf(number, note));
         return !existing || now() - existing.atMs > BELIEVED_MS || existing.content !== contentOf(note);
@@ -42,7 +42,7 @@ function createWrittenNotes(now: () => number = Date.now) {
     },
 
     /** What was written is not compared again. */
-    keep(number: number, note: Note): void {
+    keep(number: number, note: StoredNote): void {
       const name = nameOf(number, note);
       // Inputs are sent only once.
       if (note.inputs !== undefined) written.delete(name);
@@ -55,7 +55,7 @@ function createWrittenNotes(now: () => number = Date.now) {
 }
 
 /** Hashed where it is long, as a job's error may be. */
-function contentOf(note: Note): string {
+function contentOf(note: StoredNote): string {
   const text = writeExactJson(note);
   return text.length <= MAX_CHARACTERS ? text : createHash("sha256").update(text).digest("base64");
 }
@@ -154,7 +154,7 @@ export function createJobIndexStore(database: Database) {
     },
 
     /** Deletes jobs between two moments that the service's list does not contain. Returns whether there may be more of them. */
-    async forgetAbsent(connectionId: string, { afterMs, beforeMs, present }: Absent): Promise<boolean> {
+    async forgetAbsent(connectionId: string, { afterMs, beforeMs, present }: ListedRange): Promise<boolean> {
       const number = await findConnectionNumber(database, connectionId);
       if (number === undefined) return false;
       const removed = await runLocked(number, async (trx) => {
@@ -244,7 +244,7 @@ export function createJobIndexStore(database: Database) {
   };
 }
 
-export type Absent = { afterMs: number; beforeMs: number; present: readonly string[] };
+export type ListedRange = { afterMs: number; beforeMs: number; present: readonly string[] };
 
 async function put(
   trx: Kysely<Tables>,

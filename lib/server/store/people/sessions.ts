@@ -29,7 +29,7 @@ export function createSessionStore(database: Database) {
       .select("sessions.createdAt as beganAt")
       .where("sessions.id", "=", ""),
   );
-  /** Sessions whose end is being written, or could not be written. */
+  /** Sessions whose end is not stored yet, or could not be stored. */
   const ending = new Set<string>();
 
   return {
@@ -53,7 +53,7 @@ export function createSessionStore(database: Database) {
           .deleteFrom("endedSessions")
           .where("at", "<=", createdAt - limits.longestMs)
           .execute();
-        // Its end could not be written to the disk.
+        // The session's end could not be stored.
         if (ending.has(id)) await transaction.deleteFrom("sessions").where("id", "=", id).execute();
         await transaction.updateTable("members").set({ seenAt: createdAt }).where("id", "=", memberId).execute();
         const inserted = await transaction

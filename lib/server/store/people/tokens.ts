@@ -97,7 +97,7 @@ export function createTokenStore(database: Database) {
   };
 }
 
-/** A row that cannot be read gives fewer rights than were given, never more. */
+/** An unreadable row grants fewer rights, never more. */
 function toToken({ tokenHash: _, connections, operations, ...token }: Row<"tokens">): Token {
   return {
     ...token,

@@ -19,7 +19,7 @@ export function toQueuedJob(item: QueueItem | null, status: "pending" | "in_prog
   if (!item) return { status };
   const [priority, id, graph, extra] = item;
   const nodes_total = status === "in_progress" ? Object.keys(objectOf(graph) ?? {}).length : undefined;
-  return { id, status, priority, outputs_count: 0, nodes_total, ...factsOf(extra) };
+  return { id, status, priority, outputs_count: 0, nodes_total, ...jobFieldsOf(extra) };
 }
 
 /** The newest jobs of a history, newest first. */
@@ -42,7 +42,7 @@ function toEndedJob(id: string, { prompt, outputs, status }: Partial<HistoryEntr
     status: word !== "error" ? "completed" : isInterrupted ? "cancelled" : "failed",
     priority,
     create_time: startedAt,
-    ...factsOf(extra),
+    ...jobFieldsOf(extra),
     execution_start_time: startedAt,
     execution_end_time: endedAt,
     execution_error: toListedError(error),
@@ -74,7 +74,7 @@ function toPreview(outputs: readonly OutputView[]): object | undefined {
   return best.file ? { ...best.file, ...location } : { content: best.text?.slice(0, 1024), ...location };
 }
 
-function factsOf(extra: unknown): { create_time?: number; workflow_id?: string } {
+function jobFieldsOf(extra: unknown): { create_time?: number; workflow_id?: string } {
   const { create_time, extra_pnginfo } = extraSchema.parse(extra);
   const workflow_id = textOf(extra_pnginfo?.workflow?.id);
   const at = toMilliseconds(create_time);

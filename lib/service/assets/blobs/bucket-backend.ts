@@ -25,12 +25,12 @@ const keyOf = (hash: string) => `${LAYOUT}${hash.slice(0, 2)}/${hash.slice(2)}`;
 
 /** All of a blob, or the bytes from `start` to `end`; refuses a missing blob, and one that is not of `size`. */
 export async function readBlob(bucket: Bucket, hash: string, part?: { start: number; end: number; size: number }): Promise<Readable> {
-  const leaving = new AbortController();
+  const aborter = new AbortController();
   const first = part?.start ?? 0;
   const ask = async (from: number) => {
     const isWhole = part === undefined && from === 0;
     const object = await bucket
-      .get(keyOf(hash), isWhole ? undefined : `bytes=${from}-${part?.end ?? ""}`, leaving.signal)
+      .get(keyOf(hash), isWhole ? undefined : `bytes=${from}-${part?.end ?? ""}`, aborter.signal)
       .catch((error) => {
         // The range is beyond the blob's end: the blob is shorter than what was stored.
         if (isBucketError(error) && error.status === 416) throw damagedBytes();
@@ -57,14 +57,14 @@ export async function readBlob(bucket: Bucket, hash: string, part?: { start: num
           yield chunk;
         }
       } catch (error) {
-        if (leaving.signal.aborted || tries >= MAX_TRIES) throw toBucketError("hand over all of an object", error);
+        if (aborter.signal.aborted || tries >= MAX_TRIES) throw toBucketError("hand over all of an object", error);
       }
       if (at < end) response = await ask(at);
     }
   }
 
   const stream = Readable.from(pieces(await ask(first)), { objectMode: false, highWaterMark: 256 * 1024 });
-  stream.once("close", () => leaving.abort());
+  stream.once("close", () => aborter.abort());
   return stream;
 }
 

@@ -21,8 +21,8 @@ export class BucketError extends Error {
   /** The request was answered or never sent: it can have no effect any more. */
   readonly isSettled: boolean;
 
-  constructor(what: string, reason: string, status: number | undefined) {
-    super(`The object store did not ${what}: ${reason}${status === undefined ? "" : ` (${status})`}.`);
+  constructor(action: string, reason: string, status: number | undefined) {
+    super(`The object store did not ${action}: ${reason}${status === undefined ? "" : ` (${status})`}.`);
     this.reason = reason;
     this.status = status;
     this.isSettled = status !== undefined || /^(ECONNREFUSED|ENOTFOUND|CredentialsProviderError)$/.test(reason);
@@ -57,21 +57,21 @@ export async function openBucket({ bucket, prefix, region, endpoint, isPathStyle
   const named = (key: string) => ({ Bucket: bucket, Key: prefix + key });
 
   /** `what`: completes "did not" in the log. */
-  async function ask<T>(what: string, asking: Promise<T>): Promise<T> {
+  async function ask<T>(action: string, request: Promise<T>): Promise<T> {
     try {
-      return await asking;
+      return await request;
     } catch (error) {
-      throw toBucketError(what, error);
+      throw toBucketError(action, error);
     }
   }
 
-  async function find<T>(what: string, asking: Promise<T>): Promise<T | undefined> {
+  async function find<T>(action: string, request: Promise<T>): Promise<T | undefined> {
     try {
-      return await ask(what, asking);
+      return await ask(action, request);
     } catch (error) {
       if (!isBucketError(error) || error.status !== 404) throw error;
       if (error.reason === "NoSuchKey") return undefined;
-      // An answer without a body does not say what is missing. If the bucket itself is gone, no file counts as absent.
+      // A response without a body doesn't tell a missing object from a missing bucket. If the bucket itself is gone, no file counts as absent.
       if (error.reason === "NotFound") {
         await ask("show its bucket", client.send(new sdk.HeadBucketCommand({ Bucket: bucket })));
         return undefined;
@@ -154,12 +154,12 @@ export async function openBucket({ bucket, prefix, region, endpoint, isPathStyle
 }
 
 /** The SDK's own error is dropped, since it may hold what was signed. */
-export function toBucketError(what: string, error: unknown): BucketError {
+export function toBucketError(action: string, error: unknown): BucketError {
   if (isBucketError(error)) return error;
-  if (!(error instanceof Error)) return new BucketError(what, "it failed", undefined);
+  if (!(error instanceof Error)) return new BucketError(action, "it failed", undefined);
   const status = "$metadata" in error ? readStatus(error.$metadata) : undefined;
   const code = "code" in error && typeof error.code === "string" ? error.code : undefined;
-  return new BucketError(what, code ?? error.name, status);
+  return new BucketError(action, code ?? error.name, status);
 }
 
 function readStatus(metadata: unknown): number | undefined {

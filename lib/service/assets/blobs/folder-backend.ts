@@ -33,9 +33,9 @@ async function isEmpty(backend: BlobBackend): Promise<boolean> {
   return first.done === true;
 }
 
-const foreign = (what: string) => `LIGHTDESK_BLOBS must be this service's own place: it ${what}, which would be swept away.`;
+const foreign = (reason: string) => `LIGHTDESK_BLOBS must be this service's own place: it ${reason}, which would be swept away.`;
 
-/** Everything that changes the place waits for `claimed` first. */
+/** All writes to the folder wait for `claimed` first. */
 export function guarded(backend: BlobBackend, claimed: () => Promise<void>): BlobBackend {
   return {
     ...backend,
@@ -74,9 +74,9 @@ export function createFolderBackend(folder: string): SharedBackend {
     const target = pathOf(staged.hash);
     const shard = dirname(target);
     await mkdir(shard, { recursive: true, mode: 0o700 });
-    // The disk writes both folders at the same time.
+    // Syncs both folders in parallel.
     const shardSynced = syncShard(shard);
-    if (await giveName(staged, target)) return shardSynced;
+    if (await linkToTarget(staged, target)) return shardSynced;
     const [{ mtimeMs }] = await Promise.all([stat(target), shardSynced, syncFolder(shard)]);
     seen.set(staged.hash, mtimeMs);
   }
@@ -89,14 +89,14 @@ export function createFolderBackend(folder: string): SharedBackend {
       await copyFile(staged.path, copy, constants.COPYFILE_EXCL);
       const handle = await open(copy, "r+");
       await handle.sync().finally(() => handle.close());
-      return await giveName({ ...staged, path: copy }, target);
+      return await linkToTarget({ ...staged, path: copy }, target);
     } finally {
       await rm(copy, { force: true });
     }
   }
 
   /** Returns whether the name was known to be there already, synced and with these bytes. */
-  async function giveName(staged: Content, target: string, isAgain = false): Promise<boolean> {
+  async function linkToTarget(staged: Content, target: string, isAgain = false): Promise<boolean> {
     try {
       await link(staged.path, target);
     } catch (error) {
@@ -108,7 +108,7 @@ export function createFolderBackend(folder: string): SharedBackend {
       if (size === staged.size && seen.get(staged.hash) === mtimeMs) return true;
       if (size !== staged.size || (await stageFile(target)).hash !== staged.hash) {
         await rm(target, { force: true });
-        return giveName(staged, target, true);
+        return linkToTarget(staged, target, true);
       }
     }
     return false;
@@ -146,7 +146,7 @@ export function createFolderBackend(folder: string): SharedBackend {
     async tidy() {
       for (const name of await readdir(incoming).catch(() => [])) {
         const info = await stat(join(incoming, name)).catch(() => undefined);
-        // A younger file may be one that another process is copying at this moment.
+        // Another process may still be copying a recent file.
         if (info && info.mtimeMs < Date.now() - DAY_MS) await rm(join(incoming, name), { force: true });
       }
     },

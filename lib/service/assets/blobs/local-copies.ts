@@ -6,7 +6,7 @@ import { type Readable } from "node:stream";
 import { type ServiceLog } from "@/lib/service/options";
 import { asRefusal } from "@/lib/service/service-error";
 import { telemetry } from "@/lib/shared/telemetry";
-import { type BlobBackend, blobPath, type Content, type Named } from "../blob-store";
+import { type BlobBackend, blobPath, type Content, type FindReferenced } from "../blob-store";
 import { evictOldest, sweepCacheFolder } from "../folders";
 import { stageStream } from "../staged-file";
 
@@ -85,7 +85,7 @@ export function createLocalCopies({ folder, temp, maxBytes, fetch, log }: Option
 
     forget,
 
-    sweepCache: (named: Named) => sweepCacheFolder(folder, named, async (hash) => !inUse.has(pathOf(hash)) && forget(hash)),
+    sweepCache: (named: FindReferenced) => sweepCacheFolder(folder, named, async (hash) => !inUse.has(pathOf(hash)) && forget(hash)),
 
     async withFiles(hashes, use) {
       const paths = hashes.map(pathOf);

@@ -14,13 +14,13 @@ import { type Processes } from "@/lib/service/store/processes";
 import { idOf } from "@/lib/service/store/store-location";
 import { PUBLIC_OWNER } from "@/lib/service/users/keys";
 import { writeWhole } from "@/lib/shared/files";
-import { type BlobStore, createBlobStore, createOwnHolds, type Named } from "../blob-store";
+import { type BlobStore, createBlobStore, createOwnHolds, type FindReferenced } from "../blob-store";
 import { withBlobRow } from "../change-asset";
 import { type Folders } from "../folders";
 import { type Bucket, isBucketError, openBucket } from "./bucket";
 import { createBucketBackend, MARK, readBlob } from "./bucket-backend";
 import { claimBackend, createFolderBackend, ForeignBackend, guarded, type SharedBackend } from "./folder-backend";
-import { createLeases, forgetDead } from "./leases";
+import { createLeases, removeDeadLeases } from "./leases";
 import { createLocalCopies } from "./local-copies";
 
 const noteIn = (dataDir: string) => join(dataDir, "bytes-elsewhere");
@@ -29,17 +29,17 @@ function readNote(dataDir: string): string | undefined {
   return existsSync(noteIn(dataDir)) ? readFileSync(noteIn(dataDir), "utf8").trim() : undefined;
 }
 
-export async function noteElsewhere(dataDir: string, blobs: BlobSetting): Promise<void> {
+export async function markMovedBlobs(dataDir: string, blobs: BlobSetting): Promise<void> {
   const location = blobs.kind === "folder" ? blobs.path : `s3://${blobs.bucket}/${blobs.prefix}`;
   if (readNote(dataDir) !== location) await writeWhole(noteIn(dataDir), `${location}\n`);
 }
 
-/** A backup does not say in which bucket its files are; the first start with LIGHTDESK_BLOBS notes it. */
-export async function noteInBucket(dataDir: string): Promise<void> {
+/** A backup doesn't record its bucket; the first start with LIGHTDESK_BLOBS does. */
+export async function markBucketBlobs(dataDir: string): Promise<void> {
   await writeWhole(noteIn(dataDir), "the bucket of the service that was backed up\n");
 }
 
-export function noteHere(dataDir: string): void {
+export function markLocalBlobs(dataDir: string): void {
   rmSync(noteIn(dataDir), { force: true });
 }
 
@@ -63,7 +63,7 @@ type Settings = Pick<ServiceSettings, "blobs" | "bucketKeys" | "blobCacheBytes">
 type Parts = { settings: Settings; folders: Folders; database: Database; processes: Processes; now: () => number; log: ServiceLog };
 
 export async function openBlobs({ settings, folders, database, processes, now, log }: Parts): Promise<BlobStore> {
-  const named: Named = (hashes) => withBlobRow(database, hashes);
+  const named: FindReferenced = (hashes) => withBlobRow(database, hashes);
   const { blobs } = settings;
   if (!blobs) {
     requireBytesHere(folders.root);
@@ -71,21 +71,21 @@ export async function openBlobs({ settings, folders, database, processes, now, l
   }
   const backend = await openSharedBackend(blobs, { settings, folders, now, log });
   const id = await idOf(database);
-  const claimed = untilItSucceeds(async () => {
+  const claimed = onceSuccessful(async () => {
     await requireFilesCopied(backend, database);
     await claimBackend(backend, id);
-    // The place is healthy all the same; the next start tries again.
-    await noteElsewhere(folders.root, blobs).catch((error: unknown) => log.error({ err: error }, "blob location note write failed"));
+    // The store works all the same; the next start tries again.
+    await markMovedBlobs(folders.root, blobs).catch((error: unknown) => log.error({ err: error }, "blob location note write failed"));
   });
   await claimed().catch((error: unknown) => {
     if (!isOutage(error)) throw unusable(error);
     log.error({ err: error }, "blob store unavailable");
   });
-  await forgetDead({ database, processes, now });
+  await removeDeadLeases({ database, processes, now });
   return createBlobStore(guarded(backend, claimed), createLeases({ database, processes, named: withBlobRow, now, log }), named);
 }
 
-/** A place without a mark has no files of this database: they are still in the earlier place, and would be missing. */
+/** A store without a marker has no files of this database, so its files would be missing. */
 async function requireFilesCopied(backend: SharedBackend, database: Database): Promise<void> {
   if ((await backend.readMark()) !== undefined) return;
   const ofUsers = query.selectFrom("assets").select("seq").where("owner_id", "<>", PUBLIC_OWNER).limit(1);
@@ -127,7 +127,7 @@ function unusable(error: unknown): Error {
   return new Error(`LIGHTDESK_BLOBS must be a location this service can read and write. ${reason}`);
 }
 
-function untilItSucceeds(work: () => Promise<void>): () => Promise<void> {
+function onceSuccessful(work: () => Promise<void>): () => Promise<void> {
   let underWay: Promise<void> | undefined;
   return () => {
     underWay ??= work().catch((error: unknown) => {
@@ -141,7 +141,7 @@ function untilItSucceeds(work: () => Promise<void>): () => Promise<void> {
 /** `mark`: the id of the store's database. `keepsFirst`: conditional writes don't overwrite. */
 export type BackendCheck = { isThere: boolean; mark?: string; keepsFirst?: boolean };
 
-/** Throws a sentence that says what does not work. */
+/** Throws an error that names the failed step. */
 export async function tryBlobBackend(setting: BlobSetting, { bucketKeys }: Pick<ServiceSettings, "bucketKeys">): Promise<BackendCheck> {
   if (setting.kind === "folder") return tryFolder(setting.path);
   return tryBucket(await openBucket(setting, bucketKeys));

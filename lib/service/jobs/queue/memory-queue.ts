@@ -6,9 +6,9 @@ import { createSlots, type JobQueue, type QueueContext, waitingJobs } from "./jo
 
 /** `gone`: jobs that were removed. They are skipped, and filtered out when they are half of the line. */
 type Line = { seqs: number[]; head: number; gone: Set<number> };
-type CanDo = (kind: string) => boolean;
+type CanRun = (kind: string) => boolean;
 
-const anyKind: CanDo = () => true;
+const anyKind: CanRun = () => true;
 
 export function createFairQueue() {
   const waiting = new Map<number, Map<string, Line>>();
@@ -38,7 +38,7 @@ export function createFairQueue() {
     return undefined;
   }
 
-  function firstOf(userId: number, canDo: CanDo): WaitingJob | undefined {
+  function firstOf(userId: number, canDo: CanRun): WaitingJob | undefined {
     let first: WaitingJob | undefined;
     for (const [kind, line] of waiting.get(userId) ?? []) {
       if (!canDo(kind)) continue;
@@ -50,7 +50,7 @@ export function createFairQueue() {
   }
 
   /** If several users were served equally long ago, the earliest to join wins. */
-  function peek(canDo: CanDo = anyKind): WaitingJob | undefined {
+  function peek(canDo: CanRun = anyKind): WaitingJob | undefined {
     let next: WaitingJob | undefined;
     let longestAgo = Infinity;
     for (const userId of [...waiting.keys()]) {
@@ -75,7 +75,7 @@ export function createFairQueue() {
       line.head = 0;
     },
 
-    take(canDo?: CanDo): WaitingJob | undefined {
+    take(canDo?: CanRun): WaitingJob | undefined {
       const next = peek(canDo);
       if (!next) return undefined;
       const line = lineOf(next.userId, next.kind);

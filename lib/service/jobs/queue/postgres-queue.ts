@@ -7,7 +7,7 @@ import { readKind } from "@/lib/service/runners/pool";
 import { type Processes } from "@/lib/service/store/processes";
 import { toStoreError } from "@/lib/shared/database/postgres";
 import { type CreateQueue, createSlots, type JobQueue, type QueueContext, waitingJobs } from "./job-queue";
-import { enqueueAll, freeWorkers, removeEntries, removeStale, seqsWithoutEntry, tookTurn } from "./queue-entries";
+import { enqueueAll, freeWorkers, removeEntries, removeStale, seqsWithoutEntry, storeTurn } from "./queue-entries";
 import { createQueueWorker, migrateQueue, openQueuePool } from "./queue-worker";
 
 /** Kinds are collected from entries. Above this number, the set is cleared. */
@@ -20,7 +20,7 @@ function createPostgresQueue(context: QueueContext, { pgPool, processes }: { pgP
   const { database, pool, log } = context.parts;
   const kinds = new Set<string>();
   const slots = createSlots(context, {
-    onClaim: (tx, { turn }) => tookTurn(tx, turn),
+    onClaim: (tx, { turn }) => storeTurn(tx, turn),
     putBack: (entry) => untilReachable(() => database.commitFreeing((tx) => enqueueAll(tx, [entry], entry.turn))),
     onSlotFree: () => worker.nudge(),
   });
@@ -49,10 +49,10 @@ function createPostgresQueue(context: QueueContext, { pgPool, processes }: { pgP
   async function repair(): Promise<void> {
     await database.commitFreeing(removeStale);
     let last: number | undefined = 0;
-    while (last !== undefined && isAccepting()) last = await repairAfter(last);
+    while (last !== undefined && isAccepting()) last = await enqueueMissing(last);
   }
 
-  function repairAfter(last: number): Promise<number | undefined> {
+  function enqueueMissing(last: number): Promise<number | undefined> {
     return database.commitFreeing(async (tx) => {
       const missing = await seqsWithoutEntry(tx, last);
       if (missing.length > 0) await enqueueAll(tx, await waitingJobs(tx, missing));

@@ -75,8 +75,8 @@ export function createCanceller({ parts, running, queue, background, reportEnd }
     const done: string[] = [];
     for (let start = 0; start < (unique?.length ?? 1); start += MAX_JOBS_PER_COMMIT) {
       const some = unique?.slice(start, start + MAX_JOBS_PER_COMMIT);
-      const which = { userId, states, isElsewhere: isRunByOtherProcess };
-      const cancelled = await cancelSome(some ? jobsAmong(database.dialect, which, some) : jobsOf(which));
+      const filter = { userId, states, isElsewhere: isRunByOtherProcess };
+      const cancelled = await cancelSome(some ? jobsAmong(database.dialect, filter, some) : jobsOf(filter));
       await removeWaiting(userId, cancelled);
       done.push(...cancelled.map(({ id }) => id));
     }

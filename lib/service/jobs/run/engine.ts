@@ -18,7 +18,7 @@ import { type Background, createBackground, createRetries, type EngineParts, typ
 import { requeueOrFail } from "./finish";
 import { executeJob, failRun, requeueLostRun } from "./run-job";
 
-type Workplace = Retries & {
+type EngineOptions = Retries & {
   parts: EngineParts;
   running: Map<string, Running>;
   queue: JobQueue;
@@ -27,7 +27,7 @@ type Workplace = Retries & {
   spareFolders: string[];
 };
 
-async function runClaimed(workplace: Workplace, job: Running, end: EndCommit): Promise<void> {
+async function runClaimed(workplace: EngineOptions, job: Running, end: EndCommit): Promise<void> {
   const { parts, running, queue, background, untilStored, untilReachable } = workplace;
   const { log } = parts;
   const spareFolder = workplace.spareFolders.pop();
@@ -52,7 +52,7 @@ async function runClaimed(workplace: Workplace, job: Running, end: EndCommit): P
     // The runner may have been set aside because of how the job ended.
     if (job.remote) background.add(refreshPool(parts));
     await reportEnd(parts, job);
-    background.add(tidyUp(workplace, job, outputDir, isCompleted));
+    background.add(removeTempFolders(workplace, job, outputDir, isCompleted));
   }
 }
 
@@ -85,7 +85,12 @@ async function isEmptied(job: Running, outputDir: string): Promise<boolean> {
   }
 }
 
-async function tidyUp({ parts, spareFolders }: Workplace, job: Running, outputDir: string, isCompleted: boolean): Promise<void> {
+async function removeTempFolders(
+  { parts, spareFolders }: EngineOptions,
+  job: Running,
+  outputDir: string,
+  isCompleted: boolean,
+): Promise<void> {
   const { collect, log } = parts;
   if (isCompleted && (await isEmptied(job, outputDir))) spareFolders.push(outputDir);
   // The worker of a cancelled job may still be writing. The next start removes what is left.
@@ -157,7 +162,7 @@ export function createEngine(parts: EngineParts, createQueue: CreateQueue) {
     if (job?.remote) await queue.resume(job, job.remote.runner);
   }
 
-  async function giveBackAll(runs: readonly Running[]): Promise<void> {
+  async function returnAll(runs: readonly Running[]): Promise<void> {
     await database.commitFreeing(async (tx) => {
       for (const run of runs) await requeueOrFail(tx, { now, queue }, run, { counts: false });
     });
@@ -201,7 +206,7 @@ export function createEngine(parts: EngineParts, createQueue: CreateQueue) {
       await background.doneWithin(graceMs);
       const localRuns = [...running.values()].filter((run) => !run.remote);
       if (localRuns.length > 0)
-        await giveBackAll(localRuns).catch((error: unknown) => log.error({ err: error }, "running job release failed"));
+        await returnAll(localRuns).catch((error: unknown) => log.error({ err: error }, "running job release failed"));
       for (const run of localRuns) run.cancel();
       await parts.runner.stop();
       await background.done();

@@ -36,8 +36,8 @@ export async function cancelRunning(tx: Transaction, job: Job, record: RunRecord
 }
 
 export async function cancelPending(tx: Transaction, seqs: readonly number[], at: number): Promise<void> {
-  const moved = await moveAll(tx, { seqs, from: "pending", to: "cancelled", at });
-  if (moved !== seqs.length) throw new Error("a job to be cancelled did not wait");
+  const movedSeqs = await moveAll(tx, { seqs, from: "pending", to: "cancelled", at });
+  if (movedSeqs !== seqs.length) throw new Error("a job to be cancelled did not wait");
   await tx.run(query.deleteFrom("job_images").where("job_seq", "in", tx.dialect.numbers(seqs)));
 }
 

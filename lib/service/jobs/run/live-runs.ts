@@ -18,9 +18,9 @@ const MAX_UPLOADS = 4;
 
 /** An output of a running job. `isStored`: it is in the blob store. */
 type SharedFile = { hash: string; size: number; mediaType: string; name: string; isStored: boolean };
-type Live = Pick<Running, "id" | "userId" | "fence" | "over" | "record">;
+type RunningJob = Pick<Running, "id" | "userId" | "fence" | "over" | "record">;
 type Parts = {
-  runs: () => Iterable<Live>;
+  runs: () => Iterable<RunningJob>;
   database: Database;
   blobs: BlobStore;
   /** Whether other processes may run on the database, and whether they share the blob store. */
@@ -33,21 +33,21 @@ type Parts = {
 function shareRuns({ runs, database, blobs, hasSharedFiles, log }: Omit<Parts, "isShared">) {
   let writing: Promise<void> | undefined;
   let written = new Map<string, string>();
-  const announcedOf = new WeakMap<Live, Set<string>>();
+  const announcedOf = new WeakMap<RunningJob, Set<string>>();
   const limit = createLimiter(MAX_UPLOADS);
 
   /** Readers wait for a file that is announced, until it is in the blob store. */
-  async function announceFiles(run: Live): Promise<void> {
+  async function publishFiles(run: RunningJob): Promise<void> {
     const announced = announcedOf.get(run) ?? new Set();
     announcedOf.set(run, announced);
     const fresh = [...new Map(run.record.files.map((file) => [file.hash, file])).values()].filter(({ hash }) => !announced.has(hash));
     if (fresh.length === 0) return;
-    await database.rows(announceStatement(run, fresh));
+    await database.rows(publishStatement(run, fresh));
     for (const file of fresh) {
       announced.add(file.hash);
       let isOver = false;
       void run.over.then(() => (isOver = true));
-      limit(() => (isOver ? Promise.resolve() : lend(run, file))).catch((error: unknown) => {
+      limit(() => (isOver ? Promise.resolve() : storeUntilOver(run, file))).catch((error: unknown) => {
         // The end of the run has stored or removed its files.
         if (isOver) return;
         log.warn({ err: error, job: run.id }, "live output broadcast failed");
@@ -57,7 +57,7 @@ function shareRuns({ runs, database, blobs, hasSharedFiles, log }: Omit<Parts, "
   }
 
   /** Puts the file in the blob store, where it stays until the run is over. Resolves as soon as it is there. */
-  function lend({ id, fence, over }: Live, { hash, path, byteLength: size }: ProducedFile): Promise<void> {
+  function storeUntilOver({ id, fence, over }: RunningJob, { hash, path, byteLength: size }: ProducedFile): Promise<void> {
     return new Promise((resolve, reject) => {
       const lending = blobs.hold([hash], async () => {
         await blobs.adopt({ path, hash, size });
@@ -74,7 +74,7 @@ function shareRuns({ runs, database, blobs, hasSharedFiles, log }: Omit<Parts, "
     const latest = new Map<string, string>();
     const changed: { jobId: string; fence: number; text: string }[] = [];
     for (const run of runs()) {
-      if (hasSharedFiles) await announceFiles(run);
+      if (hasSharedFiles) await publishFiles(run);
       const text = writeExactJson(run.record.progress());
       latest.set(run.id, text);
       if (written.get(run.id) !== text) changed.push({ jobId: run.id, fence: run.fence, text });
@@ -129,7 +129,7 @@ function shareRuns({ runs, database, blobs, hasSharedFiles, log }: Omit<Parts, "
   };
 }
 
-function announceStatement({ id, fence }: Live, files: readonly ProducedFile[]) {
+function publishStatement({ id, fence }: RunningJob, files: readonly ProducedFile[]) {
   return plainStatement(
     `INSERT INTO run_files (job_id, fence, hash, size, media_type, name, is_stored)
      SELECT ?::text, ?::bigint, *, false FROM unnest(?::text[], ?::bigint[], ?::text[], ?::text[])

@@ -3,7 +3,7 @@ import { spellingOf, writeExactJson } from "@/lib/contract/json/exact-json";
 import { objectOf } from "@/lib/contract/json/json";
 import { countResult, observedRun } from "@/lib/service/figures";
 import { errorAround, REFUSED, type RunEvent, type RunOutcome } from "@/lib/service/nodes/run";
-import { endAttempt, forgetAttempt, isHandedOver, noteEnd, wasCacheCleared } from "@/lib/service/runners/attempts";
+import { endAttempt, forgetAttempt, isHandedOver, recordEnd, wasCacheCleared } from "@/lib/service/runners/attempts";
 import { kindOf } from "@/lib/service/runners/pool";
 import { runRemotely } from "@/lib/service/runners/remote-run";
 import { readRunner, storeProblem } from "@/lib/service/runners/store";
@@ -151,7 +151,7 @@ export async function requeueLostRun(
     if (!(await ensureStarted(tx, job, at))) return undefined;
     if (job.remote && counts) {
       await endAttempt(tx, job, "lost", at, reason);
-      await noteEnd(tx, { runner: job.remote.runner.id, userId: job.userId, isGood: false, ms: at - job.record.startMs });
+      await recordEnd(tx, { runner: job.remote.runner.id, userId: job.userId, isGood: false, ms: at - job.record.startMs });
     } else if (job.remote) await forgetAttempt(tx, job);
     return requeueOrFail(tx, { now, queue }, job, { counts, reason: job.remote && reason });
   });
@@ -183,9 +183,9 @@ async function isOwn(tx: Transaction, { seq, fence }: Pick<Running, "seq" | "fen
 /** Files that are stored in parallel: the disk syncs many folders in hardly more time than one. */
 const MAX_CONCURRENT = 16;
 
-type Ended = Extract<RunOutcome, { kind: "success" | "error" }>;
+type EndedOutcome = Extract<RunOutcome, { kind: "success" | "error" }>;
 
-async function close(parts: EngineParts, { job, untilReachable }: JobContext, outcome: Ended, { commit }: EndCommit): Promise<void> {
+async function close(parts: EngineParts, { job, untilReachable }: JobContext, outcome: EndedOutcome, { commit }: EndCommit): Promise<void> {
   const { blobs } = parts;
   const { record } = job;
   const staged = record.files.map(toStaged);
@@ -208,7 +208,7 @@ async function end(
   { now }: EngineParts,
   job: Running,
   record: RunRecord,
-  outcome: Ended,
+  outcome: EndedOutcome,
   staged: readonly StagedOutput[],
 ): Promise<void> {
   const at = now();
@@ -220,7 +220,7 @@ async function end(
   const error = refusal && errorAround("StorageQuotaExceeded", refusal.message);
   await finishRun(tx, job, record, error ? { kind: "error", error } : outcome, storedOutputs, at);
   if (job.remote) await endAttempt(tx, job, "over", at);
-  await noteEnd(tx, {
+  await recordEnd(tx, {
     runner: job.remote?.runner.id ?? null,
     userId: job.userId,
     isGood: outcome.kind === "success",

@@ -69,14 +69,14 @@ export function createPostgresProcesses(database: Database, url: string, log: Se
     on?.onAbandoned();
   }
 
-  async function keepRenewing(): Promise<void> {
+  async function renewLoop(): Promise<void> {
     const isRenewed = await renew().then(
       () => true,
       () => false,
     );
     if (wasRenewed && !isRenewed) log.warn({}, "service lease renewal failed");
     wasRenewed = isRenewed;
-    if (!isClosed) timer = setTimeout(() => void keepRenewing(), RENEW_EVERY_MS).unref();
+    if (!isClosed) timer = setTimeout(() => void renewLoop(), RENEW_EVERY_MS).unref();
   }
 
   return {
@@ -108,7 +108,7 @@ export function createPostgresProcesses(database: Database, url: string, log: Se
     async start(facts) {
       own = facts;
       await line.start();
-      timer = setTimeout(() => void keepRenewing(), RENEW_EVERY_MS).unref();
+      timer = setTimeout(() => void renewLoop(), RENEW_EVERY_MS).unref();
       const others = `SELECT id FROM processes WHERE NOT (${silent("now()")}) AND id <> ? AND has_shared_files <> ?`;
       return (await database.row(plainStatement(others, [id, own.hasSharedFiles]))) === undefined;
     },

@@ -1,4 +1,4 @@
-// Bounded reading of a file: no claimed length makes a reader read, hold or unpack more than the bounds.
+// Bounded reads of a file. Declared lengths can't exceed the limits.
 
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { isObject } from "@/lib/contract/json/json";
@@ -11,10 +11,10 @@ const MAX_READ = 96_000_000;
 const MAX_STEPS = 400_000;
 const WINDOW = 16_384;
 
-/** `damaged`: the file claims parts that it does not have. `too_much`: it has more than is searched. */
-export class Unreadable extends Error {
-  constructor(readonly why: "damaged" | "too_much") {
-    super(why);
+/** `damaged`: declared parts are missing. `too_much`: a limit was reached. */
+export class UnreadableFile extends Error {
+  constructor(readonly reason: "damaged" | "too_much") {
+    super(reason);
   }
 }
 
@@ -25,16 +25,16 @@ export function boundedBytes({ size, read }: ByteSource): Bytes {
   return {
     size,
     async at(from, length) {
-      if (from + length > size) throw new Unreadable("damaged");
+      if (from + length > size) throw new UnreadableFile("damaged");
       steps -= 1;
       if (from < start || from + length > start + window.length) {
         const to = Math.min(size, from + Math.max(length, WINDOW));
         left -= to - from;
-        if (length > MAX_BYTES || left < 0) throw new Unreadable("too_much");
+        if (length > MAX_BYTES || left < 0) throw new UnreadableFile("too_much");
         [window, start] = [await read(from, to), from];
-        if (window.length < length) throw new Unreadable("damaged");
+        if (window.length < length) throw new UnreadableFile("damaged");
       }
-      if (steps < 0) throw new Unreadable("too_much");
+      if (steps < 0) throw new UnreadableFile("too_much");
       return window.subarray(from - start, from - start + length);
     },
   };
@@ -42,8 +42,8 @@ export function boundedBytes({ size, read }: ByteSource): Bytes {
 
 const textKeys = new Set(["prompt", "workflow", "comment"]);
 
-/** The first text of each name counts. A comment counts if it is an object with both names, as a well-known pack writes into videos. */
-export type Found = {
+/** Keeps the first text per key. Also reads a JSON comment with both keys, as VideoHelperSuite writes. */
+export type TextCollector = {
   prompt?: string;
   workflow?: string;
   isDone: () => boolean;
@@ -51,8 +51,8 @@ export type Found = {
   add: (name: string, text: string) => void;
 };
 
-export function nothingFound(): Found {
-  const collector: Found = {
+export function createTextCollector(): TextCollector {
+  const collector: TextCollector = {
     isDone: () => collector.prompt !== undefined && collector.workflow !== undefined,
     wants: (name) => {
       const key = name.toLowerCase();
@@ -72,7 +72,7 @@ export function nothingFound(): Found {
   return collector;
 }
 
-export function addObject(collector: Found, value: unknown): void {
+export function addObject(collector: TextCollector, value: unknown): void {
   if (!isObject(value)) return;
   for (const name of ["prompt", "workflow"]) {
     const item = own(value, name);
@@ -81,7 +81,7 @@ export function addObject(collector: Found, value: unknown): void {
   }
 }
 
-/** Few writers keep to the character set that their format names: valid UTF-8 is read as UTF-8. */
+/** Many writers ignore their format's character set, so valid UTF-8 is read as UTF-8. */
 export function textOf(bytes: Uint8Array): string {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
@@ -99,7 +99,7 @@ export function viewOf(bytes: Uint8Array): DataView {
 }
 
 export function part(bytes: Uint8Array<ArrayBuffer>, from: number, to: number): Uint8Array<ArrayBuffer> {
-  if (to > bytes.length || from > to) throw new Unreadable("damaged");
+  if (to > bytes.length || from > to) throw new UnreadableFile("damaged");
   return bytes.subarray(from, to);
 }
 
@@ -118,14 +118,14 @@ export async function unpacked(packed: Uint8Array<ArrayBuffer>): Promise<Uint8Ar
   const writer = writable.getWriter();
   for (const written of [writer.write(packed), writer.close()]) written.catch(() => undefined);
   const reader = readable.getReader();
-  const next = () => reader.read().catch(() => Promise.reject(new Unreadable("damaged")));
+  const next = () => reader.read().catch(() => Promise.reject(new UnreadableFile("damaged")));
   const parts: Uint8Array[] = [];
   let size = 0;
   for (let item = await next(); !item.done; item = await next()) {
     size += item.value.length;
     if (size > MAX_BYTES) {
       await reader.cancel();
-      throw new Unreadable("too_much");
+      throw new UnreadableFile("too_much");
     }
     parts.push(item.value);
   }
