@@ -13,6 +13,6 @@ else
       return;
     }
     const state = await store.audit.verify();
-    if ("brokenAt" in state) return fail(`The audit log is not as it was written: row ${state.brokenAt} was changed, taken out or put in.`);
+    if ("brokenAt" in state) return fail(`The audit log was tampered with: row ${state.brokenAt} was changed, removed or inserted.`);
     process.stdout.write(`${state.rows} rows, each as it was written. The last hash: ${state.last || "none"}\n`);
   });

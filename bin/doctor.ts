@@ -15,7 +15,7 @@ async function look(): Promise<Finding[]> {
   if ("state" in env) return [env, ...unknown];
   const about = { version: versionIn(env.root), build: buildFolder(env) };
   return [
-    passed("settings", `They are understood; the data folder is ${env.dataDir}.`),
+    passed("settings", `All settings are valid; the data folder is ${env.dataDir}.`),
     ...unknown,
     ...(await checkProgram(env, about)),
     ...(await checkStorage(env, Date.now())),

@@ -11,7 +11,7 @@ const budget = { page: "/jobs", kB: 206, overFrameKB: 35 };
 
 /** @returns {{ page: string, kB: number, overFrameKB: number }[]} by page */
 export function measureFirstLoad() {
-  if (!existsSync(statsFile)) throw new Error(`There is no ${statsFile}: run "npm run build" first.`);
+  if (!existsSync(statsFile)) throw new Error(`${statsFile} is missing: run "npm run build" first.`);
   const sizes = new Map();
   const gzipped = (file) => {
     if (!sizes.has(file)) sizes.set(file, gzipSync(readFileSync(file), { level: 9 }).length);

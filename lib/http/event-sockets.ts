@@ -138,7 +138,7 @@ export function createEventSockets(admit: AdmitListener, { addressOf = remoteAdd
 }
 
 const broken: Refused = { status: 500, code: "INTERNAL", message: "The connection could not be opened." };
-const away: Refused = { status: 503, code: "SERVICE_UNAVAILABLE", message: "The database does not answer. Try again in a moment." };
+const away: Refused = { status: 503, code: "SERVICE_UNAVAILABLE", message: "The database is unavailable. Try again in a moment." };
 
 function end(peer: WebSocket, { code, reason }: FeedEnd): void {
   peer.close(code, reason);

@@ -19,10 +19,10 @@ const notFound: Refused = { status: 404, code: "NOT_FOUND", message: "There is n
 const wrongMethod: Refused = {
   status: 405,
   code: "METHOD_NOT_ALLOWED",
-  message: "This address takes GET and HEAD only.",
+  message: "Only GET and HEAD are allowed here.",
   headers: { allow: "GET, HEAD" },
 };
-const broken: Refused = { status: 500, code: "INTERNAL", message: "Something went wrong; the log says what." };
+const broken: Refused = { status: 500, code: "INTERNAL", message: "Internal error. See the log." };
 const noToken: Refused = {
   status: 401,
   code: "UNAUTHORIZED",

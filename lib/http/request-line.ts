@@ -93,17 +93,17 @@ export function checkRequest(request: IncomingMessage, { hosts, isPage }: Reques
   const hostProblem = checkHost(request, hosts);
   if (hostProblem) return hostProblem;
   if (url === "*" && method === "OPTIONS") return undefined;
-  if (!url.startsWith("/")) return badRequest("The request line must hold a path, such as /api/health.");
-  if (method === "TRACE") return notAllowed("TRACE is not offered: requests are not sent back.");
+  if (!url.startsWith("/")) return badRequest("The request line must contain a path, such as /api/health.");
+  if (method === "TRACE") return notAllowed("TRACE is not supported.");
   if (isPage(url.split(/[?#]/)[0] ?? "") && method !== "GET" && method !== "HEAD" && method !== "OPTIONS")
-    return { ...notAllowed("A page takes GET and HEAD only."), headers: { allow: "GET, HEAD" } };
+    return { ...notAllowed("Pages allow only GET and HEAD."), headers: { allow: "GET, HEAD" } };
   return undefined;
 }
 
 /** Refuses an address whose path cannot be decoded; Next would report a fault of its own. */
 export function checkEncoding({ url = "" }: IncomingMessage): Refused | undefined {
   if (decodePercent(url.split(/[?#]/)[0] ?? "") !== undefined) return undefined;
-  return badRequest("The address is not encoded as it should be: a part of it was cut off or changed.");
+  return badRequest("The URL is not percent-encoded correctly: it may have been cut off or changed.");
 }
 
 function checkHost(request: IncomingMessage, hosts: readonly string[] | undefined): Refused | undefined {
@@ -118,7 +118,7 @@ function checkHost(request: IncomingMessage, hosts: readonly string[] | undefine
   if (!hostText.test(host) || !URL.canParse(`http://${host}`)) return badRequest("Host: the header names no host.");
   const { hostname } = new URL(`http://${host}`);
   if (hosts === undefined || isThisMachine(hostname) || hosts.includes(hostname)) return undefined;
-  const message = "Host: it listens on this machine alone and does not go by this name. If people open it there, set LIGHTDESK_PUBLIC_URL.";
+  const message = "Host: unknown host name. To open the console under this name, set LIGHTDESK_PUBLIC_URL.";
   return { status: 421, code: "MISDIRECTED_REQUEST", message };
 }
 

@@ -271,7 +271,7 @@ export function stopOnSignals(stop: () => Promise<void>, mostMs: number): void {
   const run = () => {
     if (isStopping) return;
     isStopping = true;
-    setTimeout(() => end(`The stop did not come to its end in ${mostMs / 1000} s.`), mostMs).unref();
+    setTimeout(() => end(`The shutdown took longer than ${mostMs / 1000} s.`), mostMs).unref();
     stop().then(
       () => process.exit(0),
       (error: unknown) => end(error instanceof Error ? error.message : String(error)),

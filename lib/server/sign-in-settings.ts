@@ -85,7 +85,7 @@ export function readSignInSettings(
   if (ids.some((id, index) => ids.indexOf(id) !== index || takenIds.includes(id)))
     return fail(`LIGHTDESK_OIDC must name each provider once, and none of them ${takenIds.join(" or ")}.`);
   const oidc = ids.map((id) => readProvider(id, readSetting, fail));
-  const passwordSignIn = readSetting("LIGHTDESK_PASSWORD_SIGN_IN", flag, "1, or 0 to switch sign-in by password off") ?? true;
+  const passwordSignIn = readSetting("LIGHTDESK_PASSWORD_SIGN_IN", flag, "1, or 0 to disable password sign-in") ?? true;
   if (!passwordSignIn && oidc.length === 0 && !hasProxySignIn)
     return fail(
       "LIGHTDESK_PASSWORD_SIGN_IN must be 1 while neither LIGHTDESK_OIDC nor LIGHTDESK_AUTH_HEADER is set: no one could sign in.",
@@ -114,27 +114,27 @@ function readProvider(id: string, readSetting: ReadSetting, fail: Fail): OidcPro
     return fail(`${nameOf("ROLE_CLAIM")} and ${nameOf("ROLES")} must be set together.`);
   if (signUp !== "no" && domains === undefined && byGroup === undefined)
     return fail(
-      `${nameOf("DOMAINS")} or ${nameOf("ROLES")} must be set with ${nameOf("SIGN_UP")}: otherwise everybody whom the provider knows would become a member. Set ${nameOf("DOMAINS")}=* where that is meant.`,
+      `${nameOf("DOMAINS")} or ${nameOf("ROLES")} must be set with ${nameOf("SIGN_UP")}: otherwise everyone with an account at the provider would become a member. Set ${nameOf("DOMAINS")}=* to allow that.`,
     );
   const scopes =
     readKey("SCOPES", z.string().regex(/^[\x21\x23-\x5b\x5d-\x7e ]+$/), "scopes separated by spaces") ?? "openid email profile";
   return {
     id,
     label: readKey("LABEL", z.string().max(40), "a short name for people") ?? `${id.charAt(0).toUpperCase()}${id.slice(1)}`,
-    issuer: required("ISSUER", readKey("ISSUER", issuerSchema, "the provider's https address, as it names itself")),
-    clientId: required("CLIENT_ID", readKey("CLIENT_ID", text, "the id that the provider gave this console")),
+    issuer: required("ISSUER", readKey("ISSUER", issuerSchema, "the provider's issuer URL (https)")),
+    clientId: required("CLIENT_ID", readKey("CLIENT_ID", text, "the client id from the provider")),
     clientSecret: readSecret(
-      readKey("CLIENT_SECRET", text, "the secret that the provider gave this console"),
-      readKey("CLIENT_SECRET_FILE", text, "a file that holds the secret"),
+      readKey("CLIENT_SECRET", text, "the client secret from the provider"),
+      readKey("CLIENT_SECRET_FILE", text, "a file that contains the secret"),
       (reason) => fail(`${nameOf("CLIENT_SECRET")} or ${nameOf("CLIENT_SECRET_FILE")} ${reason}.`),
     ),
     scopes: scopes.split(/ +/).includes("openid") ? scopes : `openid ${scopes}`,
     domains: domains === undefined || domains.includes(EVERYBODY) ? [] : domains,
     signUp: signUp === "no" ? undefined : signUp,
     roles: byGroup && claim !== undefined ? { claim, byGroup } : undefined,
-    verifiedClaim: readKey("VERIFIED_CLAIM", text, "the name of the claim that says that an address is verified") ?? "email_verified",
-    isUndated: readKey("UNDATED", flag, "1 where it never sends auth_time and is taken at its word all the same, else 0") ?? false,
-    linksByAddress: readKey("LINK", flag, "1 where a verified address may lead to the member who has it, else 0") ?? false,
+    verifiedClaim: readKey("VERIFIED_CLAIM", text, "the name of the claim that marks an address as verified") ?? "email_verified",
+    isUndated: readKey("UNDATED", flag, "1 if the provider never sends auth_time, otherwise 0") ?? false,
+    linksByAddress: readKey("LINK", flag, "1 to link sign-ins to members by verified address, otherwise 0") ?? false,
   };
 }
 
@@ -153,7 +153,7 @@ function readGroups(setting: string | undefined, fail: (key: "ROLES") => never):
 }
 
 function readSecret(setting: string | undefined, file: string | undefined, fail: (reason: string) => never): string {
-  if ((setting === undefined) === (file === undefined)) return fail("must be set, one of the two");
+  if ((setting === undefined) === (file === undefined)) return fail("must be set, but not both");
   if (file === undefined) return setting ?? "";
   try {
     const secret = readFileSync(file, "utf8").trim();
@@ -182,20 +182,16 @@ const nameSchema = z
   .refine((name) => !takenNames.test(name));
 
 export function readProxySignIn(readSetting: ReadSetting, fail: Fail): ProxySignIn | undefined {
-  const header = readSetting("LIGHTDESK_AUTH_HEADER", nameSchema, "the name of a header of its own, such as x-forwarded-email");
+  const header = readSetting("LIGHTDESK_AUTH_HEADER", nameSchema, "the name of an otherwise unused header, such as x-forwarded-email");
   const from = readSetting("LIGHTDESK_AUTH_HEADER_FROM", networkList, "addresses or networks, such as 127.0.0.1,10.0.0.0/8");
   const signUp = readSetting("LIGHTDESK_AUTH_HEADER_SIGN_UP", signUpSchema, signUpExpected) ?? "no";
   const domains = readSetting("LIGHTDESK_AUTH_HEADER_DOMAINS", domainsSchema, domainsExpected);
-  const signOutUrl = readSetting(
-    "LIGHTDESK_AUTH_HEADER_SIGN_OUT",
-    z.url({ protocol: /^https?$/ }),
-    "the address where the proxy ends its session",
-  );
+  const signOutUrl = readSetting("LIGHTDESK_AUTH_HEADER_SIGN_OUT", z.url({ protocol: /^https?$/ }), "the proxy's sign-out URL");
   if (header === undefined && from === undefined) return undefined;
   if (header === undefined || from === undefined) return fail("LIGHTDESK_AUTH_HEADER and LIGHTDESK_AUTH_HEADER_FROM must be set together.");
   if (signUp !== "no" && domains === undefined)
     return fail(
-      "LIGHTDESK_AUTH_HEADER_DOMAINS must be set with LIGHTDESK_AUTH_HEADER_SIGN_UP: the domains whose people become members, or * for everybody.",
+      "LIGHTDESK_AUTH_HEADER_DOMAINS must be set with LIGHTDESK_AUTH_HEADER_SIGN_UP: the domains whose people become members, or * for all.",
     );
   const allowedDomains = domains === undefined || domains === "*" ? [] : domains.split(",");
   return { header, from, signUp: signUp === "no" ? undefined : signUp, domains: allowedDomains, signOutUrl };
@@ -209,7 +205,7 @@ export function applyProxyHeader({ headers, socket }: IncomingMessage, rule: Pro
   const headerValue = rule && headers[rule.header];
   if (!rule || headerValue === undefined) return undefined;
   if (!isInNetworks(socket.remoteAddress ?? "", rule.from)) {
-    const message = `The header ${rule.header} is taken from the reverse proxy only. Whoever runs Lightdesk says in LIGHTDESK_AUTH_HEADER_FROM where that is.`;
+    const message = `The header ${rule.header} is only accepted from the reverse proxy. The operator sets its address in LIGHTDESK_AUTH_HEADER_FROM.`;
     return { status: 403, code: "FORBIDDEN", message };
   }
   headers[VOUCHED_HEADER] = String(headerValue);

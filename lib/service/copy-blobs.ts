@@ -76,9 +76,10 @@ async function copyBack(
     const copied = await work();
     if (copied.missing.length + copied.damaged.length > 0)
       return { ...copied, todo: "Bring these files back from a backup, or delete them in the console; then run this again." };
-    if (typeof lock === "string") return { ...copied, todo: `${lock} Files may still be stored at the old place: then run this again.` };
+    if (typeof lock === "string")
+      return { ...copied, todo: `${lock} Files may still be added to the old store. Stop that service, then run this again.` };
     if (hadOthers || (await hasOtherProcesses()))
-      return { ...copied, todo: "Another service on this database may still store files at the old place. Stop it, then run this again." };
+      return { ...copied, todo: "Another service on this database may still store files in the old store. Stop it, then run this again." };
     markLocalBlobs(dataDir);
     return copied;
   } finally {

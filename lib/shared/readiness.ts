@@ -41,10 +41,10 @@ export function checkDisk(folder: string): Finding {
   try {
     accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch {
-    return notReady("The data folder is gone or cannot be written.");
+    return notReady("The data folder is missing or not writable.");
   }
   return freeBytes(folder) < LEAST_FREE_BYTES
-    ? { ready: true, reason: "The disk is full: nothing new is kept until there is room." }
+    ? { ready: true, reason: "The disk is full: nothing new is stored until space is freed." }
     : undefined;
 }
 

@@ -160,12 +160,12 @@ const text = { type: "string" };
 const refusalSchema = objectOf({ code: text, message: text, details: {}, request_id: text }, ["code", "message"]);
 const refused = (description: string) => jsonAnswer(description, { $ref: "#/components/schemas/Refusal" });
 const refusals = {
-  "400": refused("What was sent cannot be read."),
+  "400": refused("The request is invalid."),
   "401": refused("No valid token."),
   "403": refused("Not allowed."),
   "404": refused("There is no such app or run, or it is not for this member."),
   "409": refused("The key was used for another run."),
   "413": refused("A file is too large."),
   "422": refused("An input is missing or wrong; details lists them."),
-  "429": refused("A limit of the app; Retry-After says when again, where that is known."),
+  "429": refused("A limit of the app was reached. Retry-After is sent if known."),
 };

@@ -36,7 +36,8 @@ export function passMessages(from: Source, target: FeedTarget): FeedTarget {
     send(message) {
       const size = message.length;
       waiting += size;
-      if (waiting > MAX_WAITING_BYTES) return target.end({ code: feedEnds.tryLater, reason: "The service sends more than can be read." });
+      if (waiting > MAX_WAITING_BYTES)
+        return target.end({ code: feedEnds.tryLater, reason: "The service sends more messages than the client reads." });
       last = last.then(async () => {
         const clean = await cleaned(message).catch(() => undefined);
         waiting -= size;

@@ -58,7 +58,7 @@ export function refusedGraph(definition: Definition, { nodeErrors, promptError, 
   const failedNode = Object.keys(nodeErrors ?? {})[0] ?? textOf(objectOf(promptError?.extra_info)?.node_id);
   const node = failedNode === undefined ? {} : { node: failedNode };
   if (problems.length > 0) return { message: problems.slice(0, 5).map(sentenceOf).join(". "), code: "inputs", problems, ...node };
-  const message = "The service refused this app's workflow. Whoever made the app can open it in Run and see why.";
+  const message = "The service refused this app's workflow. The app's author can open it in Run to see the reason.";
   return { message, code: "workflow", ...node };
 }
 
@@ -213,7 +213,7 @@ async function settleSubmission(composition: Composition, run: StoredRun): Promi
   if (submission)
     return change(composition, run, {
       state: "unknown",
-      error: { message: "The console ended while it waited for the service's answer.", code: "answer_lost" },
+      error: { message: "The console stopped while it waited for the service's response.", code: "answer_lost" },
     });
   if (now() - run.createdAt >= SUBMISSION_KEPT_MS)
     return change(composition, run, {

@@ -182,7 +182,7 @@ type ClosedInvitationState = Exclude<InvitationState, "open">;
 const invitationRefusal: Readonly<Record<ClosedInvitationState, string>> = {
   used: "This link has been used.",
   expired: "This link has expired.",
-  withdrawn: "This link was withdrawn, or whoever sent it may not invite any more.",
+  withdrawn: "This link was withdrawn, or its sender can no longer invite people.",
   unknown: "There is no such invitation.",
 };
 

@@ -128,7 +128,7 @@ export async function admit(composition: Composition, headers: SentHeaders): Pro
   telemetry().metrics?.count("lightdesk_sign_in_refusals_total", { way: "token", reason: waitMs > 0 ? "limited" : "wrong" });
   if (waitMs > 0) return failed(rateLimited(waitMs, "Too many wrong tokens. Try again later."));
   log.warn({ address }, "token refused");
-  return failed(refusal("UNAUTHORIZED", "This token is not valid here. Make a new one in the console, under Settings, Tokens."));
+  return failed(refusal("UNAUTHORIZED", "This token is not valid. Create a new one in the console, under Settings, Tokens."));
 }
 
 /** The name that requests are counted under: a program that sends too many does not lock its member out of the browser. */

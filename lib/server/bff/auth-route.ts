@@ -13,7 +13,7 @@ import { type AuthAnswer, authOptions, type AuthStep, callNextAuth, RATE_LIMITED
 import { type SignInRefusal } from "../auth/oidc/admit";
 import { causeOf, createOidcTurn, endSessionUrl, type OidcTurn } from "../auth/oidc/oidc-turn";
 import { discover, FRESH_MS, KEPT_MS } from "../auth/oidc/provider";
-import { consumeState,deviceCookie, type Purpose, signInCookie, type SignInState } from "../auth/sealed-cookies";
+import { consumeState, deviceCookie, type Purpose, signInCookie, type SignInState } from "../auth/sealed-cookies";
 import { findSession, sessionIdIn } from "../auth/session";
 import { explainedRefusals } from "../auth/sign-in";
 import { readViewer } from "../auth/viewer";
@@ -51,7 +51,7 @@ async function beginOidc(
   }
   const { url, headers } = await ask(turn);
   const state = url === undefined ? null : new URL(url, "http://localhost").searchParams.get("state");
-  if (url === undefined || state === null) return failed(refusal("BAD_REQUEST", "The sign-in was not begun here."));
+  if (url === undefined || state === null) return failed(refusal("BAD_REQUEST", "This sign-in was not started in this browser."));
   const signInState: SignInState = {
     provider: provider.id,
     state,
@@ -120,7 +120,8 @@ async function signOutEverywhere(composition: Composition, request: Request, ask
   const signIn = `${consoleUrl(env)}/sign-in`;
   const atProvider = id === undefined ? undefined : await endSessionUrl(composition, id, signIn);
   const { url, headers } = await ask();
-  if (url?.includes("csrf=true")) return failed(refusal("BAD_REQUEST", "The sign-out was not begun here. Reload the page and try again."));
+  if (url?.includes("csrf=true"))
+    return failed(refusal("BAD_REQUEST", "This sign-out was not started in this browser. Reload the page and try again."));
   const isEnded = id !== undefined && !(await findSession(composition, id));
   return ok(jsonAnswer(atProvider !== undefined && isEnded ? { url: atProvider, provider: true } : { url: signIn }, 200, headers));
 }
@@ -138,7 +139,7 @@ async function readPurpose(composition: Composition, fields: URLSearchParams, re
   const viewer = await readViewer(composition, request.headers);
   if (viewer?.credential.kind !== "session") return failed(refusal("UNAUTHORIZED", "Sign in first."));
   if (kind === "link" && isLongAgo(viewer.credential, composition.now()))
-    return failed(refusal("SIGN_IN_AGAIN", "Confirm that it is you, then try again."));
+    return failed(refusal("SIGN_IN_AGAIN", "Confirm your identity, then try again."));
   return ok({ kind, memberId: viewer.memberId });
 }
 
@@ -240,7 +241,7 @@ function reasonOf(url: string): Failure {
 }
 
 /** The CSRF token is missing or belongs to another browser. */
-const notBegunHere = refusal("BAD_REQUEST", "The sign-in was not begun here. Reload the page and try again.");
+const notBegunHere = refusal("BAD_REQUEST", "This sign-in was not started in this browser. Reload the page and try again.");
 
 /** A form, or a JSON object of strings. If a field is repeated, the first one wins. */
 async function readForm(routeContext: RouteContext): Promise<Result<URLSearchParams, Failure>> {

@@ -184,7 +184,7 @@ function rawSegments(url: string): string[] {
 
 function decodePath(segments: readonly string[]): Result<string, Failure> {
   const path = decodePercent(segments.join("/"));
-  if (path === undefined) return failed(refusal("BAD_REQUEST", "The path is not encoded as it should be."));
+  if (path === undefined) return failed(refusal("BAD_REQUEST", "The path is not percent-encoded correctly."));
   const reason = refusedFor(path);
   if (reason !== undefined) return failed(refusal("FORBIDDEN", `This path is not allowed. ${reason}`));
   return ok(path);

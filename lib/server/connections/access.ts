@@ -25,7 +25,7 @@ export const connectionChanged = refusal("CONFLICT", "The connection was switche
 
 const noDefaultConnection = refusal(
   "NO_CONNECTION",
-  "The connection of this token is gone. Name another with the parameter connection, or make a new token.",
+  "The connection of this token was removed. Name another with the parameter connection, or create a new token.",
 );
 
 export type Access = Context & {

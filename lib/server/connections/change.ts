@@ -19,7 +19,7 @@ import { cutText } from "@/lib/contract/plain-line";
 import { maskSecrets } from "@/lib/contract/secrets/mask-secrets";
 import { isForbiddenAddress } from "@/lib/shared/guarded-connector";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { checkChangeRights,type Context } from "../auth/viewer";
+import { checkChangeRights, type Context } from "../auth/viewer";
 import { type Composition, type Parts } from "../composition-type";
 import { openApiKey, storeApiKey } from "../keys/key-ring";
 import { type Connection } from "../store/connections";
@@ -27,7 +27,7 @@ import { findConnection, noConnection } from "./access";
 import { toConnectionView } from "./views";
 
 const MAX_QUOTE_LENGTH = 120;
-const localServer: ConnectionCheck = { outcome: "active", message: "A local server answers; it needs no key.", dialect: "local" };
+const localServer: ConnectionCheck = { outcome: "active", message: "This is a local server, which needs no key.", dialect: "local" };
 const firstAsset = { limit: 1, offset: 0, include_public: false };
 
 export async function checkConnection(composition: Composition, connection: Connection, signal?: AbortSignal): Promise<ConnectionCheck> {
@@ -87,10 +87,10 @@ async function rememberCheck({ capabilities, store }: Parts<"capabilities" | "st
 type Outcome = Omit<ConnectionCheck, "dialect">;
 
 function toCheck(status: string): Outcome {
-  if (status === "waitlisted") return { outcome: "waitlisted", message: "The key is good; the account is still on the waiting list." };
+  if (status === "waitlisted") return { outcome: "waitlisted", message: "The key is valid; the account is still on the waiting list." };
   return {
     outcome: "active",
-    message: status === "active" ? "The key is good." : `The key is good; the service calls the account "${status}".`,
+    message: status === "active" ? "The key is valid." : `The key is valid; the account's status is "${status}".`,
   };
 }
 

@@ -35,7 +35,7 @@ const MAX_ANSWER_LENGTH = 64 * 1024;
 function toOutcome({ answer, failure }: StoredSubmission): SubmissionOutcome {
   if (answer !== undefined) return ok(answer);
   if (failure) return failed({ ...failure, status: 0 });
-  return failed(refusal("INTERNAL", "The console ended while it waited for the service's answer."));
+  return failed(refusal("INTERNAL", "The console stopped while it waited for the service's response."));
 }
 
 function reportOf(outcome: SubmissionOutcome): SubmissionReport {
@@ -145,7 +145,7 @@ async function once(context: AuthedContext, key: string, body: Uint8Array<ArrayB
   }
 }
 
-const unsent = failed(refusal("SERVICE_UNAVAILABLE", "The console failed before it asked the service. Nothing was sent."));
+const unsent = failed(refusal("SERVICE_UNAVAILABLE", "The console failed before it sent the request. Nothing was sent."));
 
 type RawSubmission = { body: Uint8Array<ArrayBuffer>; contentHash: string };
 

@@ -88,14 +88,14 @@ export function isUnresponsive({ code, status }: Failure): boolean {
 }
 
 export function unreadable(baseUrl: string, status: number, reason: string): Failure {
-  return { code: "UPSTREAM_UNREADABLE", message: `What answers at ${hostOf(baseUrl)} does not speak the interface: ${reason}.`, status };
+  return { code: "UPSTREAM_UNREADABLE", message: `The server at ${hostOf(baseUrl)} does not implement the API: ${reason}.`, status };
 }
 
 /** `download`: the console's path of the same answer as a file, without its base path. */
 export function tooLarge(baseUrl: string, download: string | undefined): Failure {
   return {
     code: "UPSTREAM_TOO_LARGE",
-    message: `The answer of ${hostOf(baseUrl)} is too large to be read here.`,
+    message: `The response of ${hostOf(baseUrl)} is too large to show.`,
     status: 200,
     ...(download !== undefined && { details: { download } }),
   };
@@ -113,7 +113,7 @@ export function absent({ capability, name }: Operation, failure?: Failure): Fail
 }
 
 export function notAddressable(): Failure {
-  return { code: "NOT_FOUND", message: "This id has characters that no address may have.", status: 404 };
+  return { code: "NOT_FOUND", message: "This id contains characters that are not allowed in a URL.", status: 404 };
 }
 
 /** Codes about the console itself: a service that sends one of them means something else. */

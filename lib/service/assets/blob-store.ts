@@ -20,7 +20,7 @@ export type StoredBytes = {
 export type ContentHeaders = { mediaType: string; disposition: string; caching: string };
 
 const READ_CHUNK_BYTES = 256 * 1024;
-const REMEDY = "Upload the file again, or let whoever runs the service restore it from a backup.";
+const REMEDY = "Upload the file again, or ask the operator to restore it from a backup.";
 
 export async function openFile(path: string): Promise<StoredBytes> {
   const handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW).catch((error: unknown) => {

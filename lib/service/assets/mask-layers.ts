@@ -57,7 +57,7 @@ export function tooHeavy(): ServiceError {
 
 function notAnImage(error?: unknown): ServiceError {
   const reason = error instanceof Error && { reason: error.message };
-  return new ServiceError("INVALID_IMAGE", "The file is no image that this service can read.", { field: "image", ...reason });
+  return new ServiceError("INVALID_IMAGE", "The file is not an image that this service can read.", { field: "image", ...reason });
 }
 
 type Stores = { database: Database; blobs: BlobStore; folders: { temp: string }; now: () => number };

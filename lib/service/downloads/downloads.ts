@@ -46,7 +46,7 @@ async function describeSource(open: OpenSource, url: URL): Promise<SourceDescrip
     const refusal = asRefusal(error);
     if (refusal?.code === "UNSUPPORTED_SOURCE") throw error;
     if (refusal) throw new ServiceError("UNPROCESSABLE", refusal.message);
-    if (signal.aborted) throw new ServiceError("UNPROCESSABLE", "The source gave no answer.");
+    if (signal.aborted) throw new ServiceError("UNPROCESSABLE", "The source did not respond.");
     throw error;
   }
 }

@@ -146,7 +146,7 @@ type FetchState = {
 };
 
 export const noFile =
-  "The source answers with a web page instead of a file. It may require signing in, or this is the address of a page about the file.";
+  "The source returned a web page instead of a file. It may require a sign-in, or the URL may be that of a page about the file.";
 
 const PAUSES_MS = [250, 1000, 3000];
 /** The longest pause that a source may ask for; if it requests a longer one, the download fails with that reason. */
@@ -189,7 +189,7 @@ async function readOnce(fetching: FetchState, state: State): Promise<boolean> {
   try {
     const encoding = readEncoding(source.headers);
     if (encoding !== undefined)
-      throw new ServiceError("UNPROCESSABLE", `The source sends the file encoded (${encoding}) though it was asked for it as it is.`);
+      throw new ServiceError("UNPROCESSABLE", `The source sent the file with the encoding ${encoding}, which was not requested.`);
     if (source.status === 200 && isPage(source.headers, url)) throw new ServiceError("UNPROCESSABLE", noFile);
     if (source.status === 416 && isResuming && readUnsatisfiedLength(source.headers) === size) return true;
     if (isResuming && source.status === 206 && isSameFile(source, state.remoteFile, size))
@@ -204,7 +204,7 @@ async function readOnce(fetching: FetchState, state: State): Promise<boolean> {
   }
   const whole = (state.remoteFile.total ??= partial.size());
   if (partial.size() < whole) throw unreachable("The source ended before the file was complete.");
-  if (partial.size() > whole) throw new ServiceError("UNPROCESSABLE", "The source sent more than it had declared.");
+  if (partial.size() > whole) throw new ServiceError("UNPROCESSABLE", "The source sent more bytes than it declared.");
   return true;
 }
 
@@ -213,7 +213,7 @@ async function restart({ partial }: FetchState, state: State, isPartRequested: b
   await partial.reset();
   state.remoteFile = {};
   state.mayResume = false;
-  throw unreachable("The source answered with another part of the file than it was asked for.");
+  throw unreachable("The source returned a different range than requested.");
 }
 
 async function startOrResume(fetching: FetchState, state: State, { headers, promisedSha256 }: OpenedSource): Promise<boolean> {
@@ -233,7 +233,7 @@ async function startOrResume(fetching: FetchState, state: State, { headers, prom
 async function pour({ partial, signal, idleMs, maxBytes, tooLarge }: FetchState, source: OpenedSource): Promise<void> {
   let counted = partial.size();
   const watch = setInterval(() => {
-    if (partial.size() - counted < MIN_BYTES) source.body.destroy(unreachable("The source sends next to nothing."));
+    if (partial.size() - counted < MIN_BYTES) source.body.destroy(unreachable("The source sends too slowly."));
     counted = partial.size();
   }, idleMs);
   try {

@@ -145,7 +145,7 @@ export function createOpenSource(policy: SourcePolicy, agents: SourceAgents): Op
       });
     } catch (error) {
       if (signal.aborted || codeOf(error) === "UNSUPPORTED_SOURCE") throw error;
-      throw unreachable("The source gave no answer.");
+      throw unreachable("The source did not respond.");
     }
   }
 
@@ -178,7 +178,7 @@ export function discard(body: Readable): void {
 function nextUrl(policy: SourcePolicy, start: URL, from: URL, location: unknown): URL {
   const url = typeof location === "string" && URL.canParse(location, from) ? new URL(location, from) : undefined;
   if (url && policy.mayLeadTo(start, url)) return url;
-  throw new ServiceError("UNSUPPORTED_SOURCE", "The source redirects to where this service does not download from.");
+  throw new ServiceError("UNSUPPORTED_SOURCE", "The source redirects to a host that this service may not download from.");
 }
 
 function refusalOf(status: number, headers: Headers): ServiceError {

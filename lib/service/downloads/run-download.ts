@@ -152,7 +152,7 @@ async function newAssetOf({ database }: RunParts, task: StoredTask) {
 
 function requirePromise(staged: StagedFile, { promisedSha256 }: RemoteFile): void {
   if (promisedSha256 !== undefined && staged.sha256 !== promisedSha256)
-    throw new ServiceError("UNPROCESSABLE", "The source sent other bytes than it had promised: their SHA-256 differs.");
+    throw new ServiceError("UNPROCESSABLE", "The file's SHA-256 differs from the one that the source announced.");
 }
 
 function toRemoteFile(task: StoredTask): RemoteFile {

@@ -93,7 +93,7 @@ function startClock(timeoutMs: number) {
 
 function timedOut(timeoutMs: number): ServiceError {
   const seconds = timeoutMs / 1000;
-  return new ServiceError("REQUEST_TIMEOUT", `The body did not arrive: nothing came, or it was not complete, for ${seconds} s.`);
+  return new ServiceError("REQUEST_TIMEOUT", `The body stalled or was incomplete for ${seconds} s.`);
 }
 
 type Limits = Pick<ServiceSettings, "maxJsonBytes" | "maxJsonDepth" | "requestTimeoutMs">;

@@ -9,7 +9,7 @@ import { type StoreDialect } from "../store/dialect";
 import { type JobRow } from "../store/schema";
 
 const DAMAGED =
-  "What the service stored of this job is damaged and cannot be read. Whoever runs the service can restore it from a backup; removing the job from the history removes it from every list.";
+  "The stored job is damaged and cannot be read. The operator can restore it from a backup; removing it from the history removes it from every list.";
 
 export type StoredJob = Selectable<JobRow>;
 

@@ -69,7 +69,7 @@ export async function createPool({ database, processes, concurrency }: PoolParts
   const modelsOfNeeds = (id: number | null) => modelsOf((id === null ? undefined : needsById.get(id)) ?? []);
 
   function missingFor(needs: number | null, runnerId: string): readonly string[] {
-    if (needs === null) return runnerId === BUILT_IN_RUNNER ? [] : ["what the service knew when the job was sent"];
+    if (needs === null) return runnerId === BUILT_IN_RUNNER ? [] : ["what the service recorded when the job was sent"];
     const parts = needsById.get(needs);
     if (!parts) return ["what the service has not read of the job yet"];
     const key = `${needs} ${runnerId}`;
@@ -236,7 +236,7 @@ export function readKind(kind: string) {
 
 function inWords(state: Exclude<JobWaits["state"], "queued">, labels: readonly string[]): string {
   const names = labels.slice(0, 5).join(", ");
-  if (state === "none") return "No runner has what this job needs any more. Whoever runs the service can add one.";
+  if (state === "none") return "No runner has what this job needs any more. The operator can add one.";
   if (state === "checking") return `Waits for ${names}, which has not answered yet.`;
   if (state === "unreachable") return `Waits for ${names}, which cannot be reached now.`;
   if (state === "set_aside") return `Waits for ${names}, which was set aside.`;

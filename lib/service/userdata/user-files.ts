@@ -17,7 +17,7 @@ const device = /^(con|prn|aux|nul|clock\$|conin\$|conout\$|com[\d¹²³]|lpt[\d�
 /** Overlong encodings of a dot or a slash, which no encoder writes. */
 const overlong = /%(c0%(ae|af)|c1%(9c|1c)|e0%80%(ae|af)|f0%80%80%(ae|af))/i;
 
-const BADLY_ENCODED = "It encodes a dot or a slash in a form that no program writes.";
+const BADLY_ENCODED = "It contains an overlong encoding of a dot or a slash.";
 
 /** `raw`: still percent-encoded, exactly as in the URL. Returns the segments of a file. */
 export function parseFilePath(raw: string): string[] {
@@ -66,8 +66,8 @@ function short(name: string): string {
 
 function requireInside(path: string): string[] {
   const segments = refuseWayOut(path);
-  if (segments.some((segment) => segment === "")) throw new ServiceError("BAD_REQUEST", "The path holds an empty name.");
-  if (toPlainLine(path) !== path) throw new ServiceError("BAD_REQUEST", "The path holds a character that controls text.");
+  if (segments.some((segment) => segment === "")) throw new ServiceError("BAD_REQUEST", "The path contains an empty name.");
+  if (toPlainLine(path) !== path) throw new ServiceError("BAD_REQUEST", "The path contains a control character.");
   if (path.length > MAX_PATH_LENGTH || segments.some((segment) => Buffer.byteLength(segment) > MAX_NAME_LENGTH))
     throw new ServiceError(
       "BAD_REQUEST",

@@ -171,8 +171,8 @@ async function tryBucket(bucket: Bucket): Promise<BackendCheck> {
     const isTaken = await putNew(bucket, key, bytes);
     if (!isTaken) await bucket.put(key, bytes, false);
     const content = await (await bucket.get(key))?.Body?.transformToString();
-    if (content !== key) throw new Error("The object store does not give back what it took.");
-    if (!(await isListed(bucket, key))) throw new Error("The object store does not list what it took.");
+    if (content !== key) throw new Error("The object store returned other bytes than it stored.");
+    if (!(await isListed(bucket, key))) throw new Error("The object store doesn't list a stored object.");
     return { isThere: true, mark, keepsFirst: isTaken && !(await putNew(bucket, key, bytes)) };
   } finally {
     // If the store accepts nothing, there is nothing to remove either, and its first error is the one to report.

@@ -10,7 +10,7 @@ import { type WorkerSlot } from "@/lib/service/runners/pool";
 import { type RunnerRow } from "@/lib/service/runners/store";
 import { query, type Reader, type Transaction } from "@/lib/service/store/database";
 import { type JobInputRow, type JobRow } from "@/lib/service/store/schema";
-import { readGraph, readRecord, readStrings, requireTexts,resultTexts } from "../job-row";
+import { readGraph, readRecord, readStrings, requireTexts, resultTexts } from "../job-row";
 import { begin, isTerminal, move } from "../transitions";
 import { outputOfNode } from "./adopt-outputs";
 import { type EngineParts } from "./engine-parts";
@@ -245,13 +245,7 @@ async function readClaimed(
   } catch (error) {
     log.error({ err: error, job: job.id }, "stored job invalid");
     if (!facts.isBegun) await begin(tx, { seq, fence: facts.fence }, now());
-    await failJob(
-      tx,
-      { ...job, fence: facts.fence },
-      "DamagedJob",
-      "What the service stored of this job is damaged, so it cannot run. Submit it again.",
-      now(),
-    );
+    await failJob(tx, { ...job, fence: facts.fence }, "DamagedJob", "The stored job is damaged, so it cannot run. Submit it again.", now());
     if (facts.remote) await endAttempt(tx, { seq, fence: facts.fence }, "lost", now());
     return undefined;
   }

@@ -43,7 +43,7 @@ async function runClaimed(workplace: EngineOptions, job: Running, end: EndCommit
   } catch (error) {
     log.error({ err: error, job: job.id, attempt: job.attempts }, "job end failed");
     // The job is not at fault for an outage.
-    if (isStoreAway(error)) await requeueLostRun(parts, jobContext, { reason: "The service's database did not answer.", counts: true });
+    if (isStoreAway(error)) await requeueLostRun(parts, jobContext, { reason: "The service's database was unavailable.", counts: true });
     else await failRun(parts, jobContext, error);
   } finally {
     // The job may have been put back, and taken again.

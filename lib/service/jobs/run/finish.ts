@@ -56,7 +56,7 @@ export async function failJob(tx: Transaction, job: Job, type: string, message: 
 export async function failAround(tx: Transaction, job: Job, cause: unknown, at: number): Promise<void> {
   const { type, message } = asStorageException(cause) ?? {
     type: "ServiceError",
-    message: "The outputs could not be stored. Whoever runs the service finds the cause in its log.",
+    message: "The outputs could not be stored. The operator finds the cause in the service's log.",
   };
   await failJob(tx, job, type, message, at);
 }

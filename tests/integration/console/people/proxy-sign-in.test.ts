@@ -43,7 +43,7 @@ describe("the header", () => {
       { "x-real-ip": "10.0.0.1" },
     ];
     for (const more of claims)
-      expect(await ask("127.0.0.2", { ...named, ...more })).toMatchObject({ status: 403, message: /taken from the reverse proxy only/ });
+      expect(await ask("127.0.0.2", { ...named, ...more })).toMatchObject({ status: 403, message: /only accepted from the reverse proxy/ });
     expect(await ask("127.0.0.2", {})).toEqual({ vouched: null });
   });
 
