@@ -6,17 +6,17 @@ type SecretLabel = readonly [one: string, many: string];
 
 runOnStore(async ({ sealed, settings }, { dataDir, encryptionKeys }) => {
   const ring = openKeyRing(dataDir, encryptionKeys);
-  const all = [
+  const secretLists = [
     [sealed.apiKeys, ["key", "keys"]],
     [sealed.downloads, ["address of a download", "addresses of downloads"]],
     [sealed.embedHosts, ["key of a host page", "keys of host pages"]],
     [sealed.webhooks, ["webhook", "webhooks"]],
   ] as const;
-  for (const [list] of all) {
+  for (const [list] of secretLists) {
     const reused = await findReusedId(list, ring);
     if (reused !== undefined) return fail(`The id ${reused} belonged to an earlier key. Give the new key another id. Nothing was changed.`);
   }
-  for (const [list, things] of all) report(things, await rotateRows(list, ring), ring.writing.id);
+  for (const [list, things] of secretLists) report(things, await rotateRows(list, ring), ring.writing.id);
   const secret = sealedSecret(settings);
   if ((await secret()).length > 0) report(["shared secret", "shared secrets"], await rotateRows(secret, ring), ring.writing.id);
 });

@@ -81,13 +81,13 @@ try {
   await ensureBundles({ withDevelopment: true });
   rmSync("test-results", { recursive: true, force: true });
   mkdirSync("test-results");
-  const chosen = checks.filter(({ name }) => requestedChecks.length === 0 || requestedChecks.some((word) => name.includes(word)));
+  const selectedChecks = checks.filter(({ name }) => requestedChecks.length === 0 || requestedChecks.some((word) => name.includes(word)));
   process.env.TMPDIR = makeTestFolder();
   // Runs while CPU-bound checks are running.
-  const browser = chosen.some(({ name }) => name === "browser") ? ensureBrowser() : Promise.resolve();
+  const browser = selectedChecks.some(({ name }) => name === "browser") ? ensureBrowser() : Promise.resolve();
   // The error is reported before the browser tests.
   browser.catch(() => undefined);
-  await runAll(chosen, browser);
+  await runAll(selectedChecks, browser);
 } catch (error) {
   process.stdout.write(`${error.stack ?? error}\n`);
   totals.failed += 1;
@@ -97,8 +97,8 @@ process.stdout.write(
 );
 process.exitCode ||= totals.failed === 0 ? 0 : 1;
 
-async function runAll(chosen, browser) {
-  const waiting = [...chosen];
+async function runAll(selectedChecks, browser) {
+  const waiting = [...selectedChecks];
   const running = new Map();
   const width = Math.min(2, availableParallelism());
   const open = (name) => waiting.some((check) => check.name === name) || running.has(name);

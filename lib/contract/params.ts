@@ -41,8 +41,10 @@ function read(param: Param, text: string): unknown {
     return value !== undefined && value >= param.min && value <= (param.max ?? Number.MAX_SAFE_INTEGER) ? value : undefined;
   }
   if (param.kind === "words") {
-    const named = partsOf(text.toLowerCase());
-    return named.every((word) => param.values.includes(word)) ? param.values.filter((value) => named.includes(value)) : undefined;
+    const requestedParts = partsOf(text.toLowerCase());
+    return requestedParts.every((word) => param.values.includes(word))
+      ? param.values.filter((value) => requestedParts.includes(value))
+      : undefined;
   }
   const value = param.isTrimmed ? text.trim() : text;
   if (value === "" || value.length > param.maxLength) return undefined;

@@ -60,13 +60,13 @@ type ConsoleFacts = { authSecret: string | undefined; addressOf: (request: Incom
 export function respondWithSeen(request: IncomingMessage, response: ServerResponse, { authSecret, addressOf, nowMs }: ConsoleFacts): void {
   const { headers, socket } = request;
   if (authSecret === undefined || !isProven(String(headers[PROOF_HEADER] ?? ""), authSecret, nowMs)) return;
-  const seen: SeenInstallation = {
+  const facts: SeenInstallation = {
     from: (socket.remoteAddress ?? "unknown").replace(/^::ffff:(?=\d+\.)/, ""),
     client: addressOf(request),
     host: headers.host ?? "",
     forwardedFor: headers["x-forwarded-for"] === undefined ? null : String(headers["x-forwarded-for"]),
   };
-  response.setHeader(SEEN_HEADER, encodeURIComponent(writeExactJson(seen)));
+  response.setHeader(SEEN_HEADER, encodeURIComponent(writeExactJson(facts)));
 }
 
 function isProven(proof: string, authSecret: string, nowMs: number): boolean {

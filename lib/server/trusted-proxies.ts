@@ -67,10 +67,10 @@ function untrusted(from: string): string {
 
 function addressOf({ headers, socket }: ProxiedRequest, proxies: Proxies | undefined): string {
   let address = socket.remoteAddress ?? "unknown";
-  const written = String(headers["x-forwarded-for"] ?? "").split(",");
-  for (let passed = 0; written.length > 0 && passed < (proxies?.maxHops ?? Infinity); passed += 1) {
+  const forwardedFor = String(headers["x-forwarded-for"] ?? "").split(",");
+  for (let passed = 0; forwardedFor.length > 0 && passed < (proxies?.maxHops ?? Infinity); passed += 1) {
     const isTaken = isProxy(address, proxies) || (proxies?.maxHops !== undefined && passed > 0);
-    const before = isTaken ? withoutPort(written.pop()?.trim() ?? "") : "";
+    const before = isTaken ? withoutPort(forwardedFor.pop()?.trim() ?? "") : "";
     if (isIP(before) === 0) break;
     address = before;
   }

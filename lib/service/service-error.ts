@@ -100,7 +100,7 @@ export function asStartFailure(error: unknown, dataDir: string): unknown {
   if (failure === away) return new Error(`${failure.what} ${failure.remedy}`, { cause: error });
   const sentence =
     failure === unwritable
-      ? `LIGHTDESK_DATA_DIR must be a folder that can be written to (${dataDir}: ${error.message}).`
+      ? `LIGHTDESK_DATA_DIR must be a writable folder (${dataDir}: ${error.message}).`
       : `The data folder ${dataDir} cannot be used. ${failure.what} ${failure.remedy} (${error.message})`;
   return new Error(sentence, { cause: error });
 }

@@ -64,7 +64,7 @@ export async function copyHashed(from: string, to: string, expected?: string): P
   const target = await open(part, "w", 0o600);
   try {
     const content = await pass(from, async (chunk) => {
-      for (let written = 0; written < chunk.byteLength;) written += (await target.write(chunk, written)).bytesWritten;
+      for (let offset = 0; offset < chunk.byteLength;) offset += (await target.write(chunk, offset)).bytesWritten;
     });
     if (expected !== undefined && content.hash !== expected) throw new ChangedContent(`${from} does not hold what it should`);
     await target.sync();

@@ -152,7 +152,7 @@ describe("on a read-only disk", () => {
     disk.makeReadOnly();
     const refused = startProcess("dist/service.mjs", { PORT: "0", LIGHTDESK_DATA_DIR: disk.path, ...disk.env });
     expect(await refused.ended).toBe(1);
-    expect(refused.output()).toContain("LIGHTDESK_DATA_DIR must be a folder that can be written to");
+    expect(refused.output()).toContain("LIGHTDESK_DATA_DIR must be a writable folder");
     expect(refused.output()).not.toContain("    at ");
   });
 });

@@ -116,7 +116,7 @@ export function joined(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
 export async function unpacked(packed: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer>> {
   const { readable, writable } = new DecompressionStream("deflate");
   const writer = writable.getWriter();
-  for (const written of [writer.write(packed), writer.close()]) written.catch(() => undefined);
+  for (const pendingWrite of [writer.write(packed), writer.close()]) pendingWrite.catch(() => undefined);
   const reader = readable.getReader();
   const next = () => reader.read().catch(() => Promise.reject(new UnreadableFile("damaged")));
   const parts: Uint8Array[] = [];

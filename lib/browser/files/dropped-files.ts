@@ -14,9 +14,13 @@ export function filesOfDrop(transfer: DataTransfer): Promise<DroppedFiles> {
 }
 
 export function filesOfInput(files: readonly File[]): DroppedFiles {
-  const named = files.map((file) => ({ path: file.webkitRelativePath || file.name, file }));
-  const userFiles = named.filter(({ path }) => !isOfSystem(path));
-  return { ...droppedOf(userFiles.slice(0, MAX_FILES)), leftOut: named.length - userFiles.length, isCut: userFiles.length > MAX_FILES };
+  const namedFiles = files.map((file) => ({ path: file.webkitRelativePath || file.name, file }));
+  const userFiles = namedFiles.filter(({ path }) => !isOfSystem(path));
+  return {
+    ...droppedOf(userFiles.slice(0, MAX_FILES)),
+    leftOut: namedFiles.length - userFiles.length,
+    isCut: userFiles.length > MAX_FILES,
+  };
 }
 
 export function droppedOf(files: NamedFile[]): DroppedFiles {
@@ -63,9 +67,9 @@ async function childrenOf(folder: FileSystemDirectoryEntry): Promise<FileSystemE
   const reader = folder.createReader();
   const children: FileSystemEntry[] = [];
   while (children.length <= MAX_FILES) {
-    const some = await new Promise<FileSystemEntry[]>((resolve, reject) => reader.readEntries(resolve, reject));
-    if (some.length === 0) break;
-    children.push(...some);
+    const entries = await new Promise<FileSystemEntry[]>((resolve, reject) => reader.readEntries(resolve, reject));
+    if (entries.length === 0) break;
+    children.push(...entries);
   }
   return children;
 }

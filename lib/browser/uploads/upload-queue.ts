@@ -21,7 +21,7 @@ type Options<T> = {
   /** Uploads one item and returns its outcome. */
   uploadFile: (item: T, upload: RunningUpload<T>) => Promise<Partial<T>>;
   /** `before`: the item just before its outcome; `started`: the item as it was sent. */
-  onEnded?: (item: T, before: T, started: T) => void;
+  onEnded?: (item: T, current: T, started: T) => void;
 };
 
 export function createUploadQueue<T extends { key: number }>({ nextItem, initialFields, uploadFile, onEnded }: Options<T>) {
@@ -33,8 +33,8 @@ export function createUploadQueue<T extends { key: number }>({ nextItem, initial
   const find = (key: number) => items().find((item) => item.key === key);
   function update(key: number, fields: Partial<T>): void {
     const index = items().findIndex((item) => item.key === key);
-    const before = items()[index];
-    if (before) store.setState({ items: items().with(index, { ...before, ...fields }) });
+    const current = items()[index];
+    if (current) store.setState({ items: items().with(index, { ...current, ...fields }) });
   }
 
   function startPending(): void {
@@ -57,10 +57,10 @@ export function createUploadQueue<T extends { key: number }>({ nextItem, initial
     });
     if (!isCurrent()) return;
     running.delete(key);
-    const before = find(key);
+    const current = find(key);
     update(key, outcome);
     const after = find(key);
-    if (before && after) onEnded?.(after, before, item);
+    if (current && after) onEnded?.(after, current, item);
     startPending();
   }
   function stop(key: number): void {

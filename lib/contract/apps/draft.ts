@@ -185,8 +185,8 @@ function labelOf(input: string, title: string | undefined): string {
     .replace(/[_.\s]+/g, " ")
     .trim();
   const generic = /^(text|value|string|image|seed|noise seed|number|int|float|video|audio)$/i.test(words);
-  const named = toPlainLine(title ?? "").trim();
-  const label = (generic && named ? named : words) || "Value";
+  const customTitle = toPlainLine(title ?? "").trim();
+  const label = (generic && customTitle ? customTitle : words) || "Value";
   return (label.charAt(0).toUpperCase() + label.slice(1)).slice(0, 80).trim();
 }
 
@@ -198,9 +198,9 @@ function freeName(input: string, others: readonly Pick<AppInput, "name">[]): str
     .slice(0, 34)
     .replace(/_+$/, "");
   const base = word || "value";
-  const taken = new Set(others.map(({ name }) => name));
+  const usedNames = new Set(others.map(({ name }) => name));
   for (let number = 1; ; number += 1) {
     const name = number === 1 ? base : `${base}_${number}`;
-    if (!taken.has(name)) return name;
+    if (!usedNames.has(name)) return name;
   }
 }

@@ -54,10 +54,10 @@ export function fillApp(
     for (const { node: id, input } of value === undefined ? [] : [first, ...also]) {
       const node = filled.get(id);
       if (!node) continue;
-      const written = withSpellingsOf(node.inputs, { ...node.inputs, [input]: value });
+      const newInputs = withSpellingsOf(node.inputs, { ...node.inputs, [input]: value });
       const spelling = spellingOf(checked.values, name);
-      if (spelling !== undefined) setSpelling(written, input, spelling);
-      filled.set(id, { ...node, inputs: written });
+      if (spelling !== undefined) setSpelling(newInputs, input, spelling);
+      filled.set(id, { ...node, inputs: newInputs });
     }
   }
   return { ok: true, graph: Object.fromEntries(filled), values: checked.values };
@@ -106,27 +106,31 @@ export function withDefault(input: AppInput, graph: Graph): AppInput {
 
 export function checkValue(input: AppField, value: unknown, random: () => number = Math.random): CheckedValue {
   const { control } = input;
-  const bad = (code: AppProblem["code"], limit?: number | bigint): CheckedValue => ({ ok: false, problem: problemOf(input, code, limit) });
+  const rejected = (code: AppProblem["code"], limit?: number | bigint): CheckedValue => ({
+    ok: false,
+    problem: problemOf(input, code, limit),
+  });
   switch (control.kind) {
     case "number":
     case "seed": {
       if (control.kind === "seed" && value === RANDOM) return { ok: true, value: drawn(control, random) };
-      if (typeof value !== "bigint" && (typeof value !== "number" || !Number.isFinite(value))) return bad("wrong_type");
-      if ((control.kind === "seed" || control.isWhole) && typeof value === "number" && !Number.isInteger(value)) return bad("not_whole");
-      if (control.min !== undefined && value < control.min) return bad("too_small", control.min);
-      if (control.max !== undefined && value > control.max) return bad("too_large", control.max);
+      if (typeof value !== "bigint" && (typeof value !== "number" || !Number.isFinite(value))) return rejected("wrong_type");
+      if ((control.kind === "seed" || control.isWhole) && typeof value === "number" && !Number.isInteger(value))
+        return rejected("not_whole");
+      if (control.min !== undefined && value < control.min) return rejected("too_small", control.min);
+      if (control.max !== undefined && value > control.max) return rejected("too_large", control.max);
       return { ok: true, value };
     }
     case "switch":
-      return typeof value === "boolean" ? { ok: true, value } : bad("wrong_type");
+      return typeof value === "boolean" ? { ok: true, value } : rejected("wrong_type");
     case "choice": {
       const choice = control.choices.find((choice) => choice.value === value);
-      return choice ? { ok: true, value: choice.value } : bad("not_a_choice");
+      return choice ? { ok: true, value: choice.value } : rejected("not_a_choice");
     }
     default: {
-      if (typeof value !== "string") return bad("wrong_type");
+      if (typeof value !== "string") return rejected("wrong_type");
       const maxLength = control.kind === "text" ? MAX_TEXT : 1000;
-      return value.length <= maxLength ? { ok: true, value } : bad("too_long", maxLength);
+      return value.length <= maxLength ? { ok: true, value } : rejected("too_long", maxLength);
     }
   }
 }

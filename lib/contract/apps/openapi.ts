@@ -118,11 +118,11 @@ function appInputsSchema(inputs: readonly AppInput[]): JsonObject {
 }
 
 function multipartSchema(inputs: readonly AppInput[]): JsonObject {
-  const whole = appInputsSchema(inputs);
+  const inputsSchema = appInputsSchema(inputs);
   const files = inputs.filter(({ control }) => isFileKind(control.kind));
   const parts = files.map(({ name, label }) => [name, { type: "string", contentMediaType: "application/octet-stream", title: label }]);
-  const { properties } = whole;
-  return { ...whole, properties: { ...(typeof properties === "object" ? properties : {}), ...Object.fromEntries(parts) } };
+  const { properties } = inputsSchema;
+  return { ...inputsSchema, properties: { ...(typeof properties === "object" ? properties : {}), ...Object.fromEntries(parts) } };
 }
 
 function inputSchema({ label, help, control, default: defaultValue, example }: AppInput): JsonObject {

@@ -27,13 +27,13 @@ export function writeThings(
 
 type ParsedTarget = { things: AuditThing[]; more?: number; isAtLeast?: true; outcome?: string };
 
-export function readThings(written: string | undefined): ParsedTarget {
-  const [head, length] = /^items=(\d{1,6}):/.exec(written ?? "") ?? [];
-  if (written === undefined || head === undefined) return { things: [], ...(written !== undefined && { outcome: written }) };
+export function readThings(text: string | undefined): ParsedTarget {
+  const [head, length] = /^items=(\d{1,6}):/.exec(text ?? "") ?? [];
+  if (text === undefined || head === undefined) return { things: [], ...(text !== undefined && { outcome: text }) };
   const end = head.length + Number(length);
-  const outcome = written.slice(end + 1);
+  const outcome = text.slice(end + 1);
   // If it is from another version, or cut, the entry still names the act and its actor.
-  const parsed = parseJson(written.slice(head.length, end));
+  const parsed = parseJson(text.slice(head.length, end));
   const list: unknown[] = Array.isArray(parsed) ? parsed : [];
   const more = list.at(-1);
   return {

@@ -134,13 +134,13 @@ type Order = "first" | "last" | "inside";
 /** The use lists the values of all inner nodes; widgets made inputs come last. Notes, and inputs linked inside, keep their own. */
 function withValuesOf(use: EditorNode, nodes: readonly EditorNode[], info: ObjectInfo, orderOf: (node: EditorNode, name: string) => Order) {
   const widgetValues = listOf(use.values);
-  const all = nodes.map((node) => {
+  const expandedNodes = nodes.map((node) => {
     const values = [...listOf(node.values)];
     return { node, values, places: new Map<number, number>(), orders: ordersOf({ ...node, values }, info, orderOf) };
   });
   let next = 0;
   for (const order of ["first", "last"]) {
-    for (const { values, places, orders } of all) {
+    for (const { values, places, orders } of expandedNodes) {
       for (const [at, one] of orders.entries()) {
         if (one !== order) continue;
         if (next < widgetValues.length) {
@@ -151,7 +151,7 @@ function withValuesOf(use: EditorNode, nodes: readonly EditorNode[], info: Objec
       }
     }
   }
-  return all.map(({ node, values, places }): EditorNode =>
+  return expandedNodes.map(({ node, values, places }): EditorNode =>
     places.size === 0 ? node : { ...node, values, outside: { raw: use.raw, places } },
   );
 }

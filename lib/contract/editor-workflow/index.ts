@@ -195,8 +195,8 @@ function sizeOf({ nodes, links, inputs, outputs }: Definition): number {
 }
 
 function asSent(values: EditorNode["values"]): JsonObject {
-  const named = isObject(values) ? values : values.length > 0 ? { [UNNAMED]: values } : {};
-  return Object.fromEntries(Object.entries(named).map(([name, value]) => [name, sentValue(value, undefined) ?? value]));
+  const namedValues = isObject(values) ? values : values.length > 0 ? { [UNNAMED]: values } : {};
+  return Object.fromEntries(Object.entries(namedValues).map(([name, value]) => [name, sentValue(value, undefined) ?? value]));
 }
 
 function duplicateIds(scope: Scope): EditorProblem[] {

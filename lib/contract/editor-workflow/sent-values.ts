@@ -92,10 +92,10 @@ export function widgetFinder(file: EditorFile, info: ObjectInfo): WidgetOf {
   function indexed() {
     const byName = new Map<unknown, NodeEntry>();
     const byTitle = new Map<unknown, NodeEntry>();
-    const seen = new Set<Net>();
+    const visited = new Set<Net>();
     function add(net: Net, depth: number): void {
-      if (seen.has(net) || depth > DEEPEST) return;
-      seen.add(net);
+      if (visited.has(net) || depth > DEEPEST) return;
+      visited.add(net);
       const primitives = new Map(net.nodes.flatMap((node) => (node.type === "PrimitiveNode" ? [[node.id, node] as const] : [])));
       for (const node of net.nodes) {
         const definition = file.definitions.get(node.type);

@@ -7,7 +7,7 @@ import { settingsOf, typeOf } from "../nodes/input-spec";
 import { type Graph, type GraphNode } from "../schemas/graph";
 import { type NodeInfo, type ObjectInfo } from "../schemas/object-info";
 import { isLink } from "../workflow/graph";
-import { isSameJson, type SavedInput,toSavedProperties } from "./drawing";
+import { isSameJson, type SavedInput, toSavedProperties } from "./drawing";
 import { entriesOf, isEditorFile, listOf, readEditorFile, readNode } from "./file";
 import { convert } from "./index";
 import { defaultOf, type EditorReport, widgetFinder } from "./sent-values";
@@ -43,12 +43,12 @@ export function writable(file: JsonObject, info: ObjectInfo): EditableFile {
           });
         }
       }
-      const written = changes.size === 0 ? file : withNodes(file, changes);
+      const newFile = changes.size === 0 ? file : withNodes(file, changes);
       let cachedFinder: WidgetOf | undefined;
       return {
-        file: written,
-        unplaced: () => unplaced(graph, written === file ? was : convert(readEditorFile(written, info), info, false).graph),
-        widgetOf: (name, widget) => (cachedFinder ??= widgetFinder(readEditorFile(written, info), info))(name, widget),
+        file: newFile,
+        unplaced: () => unplaced(graph, newFile === file ? was : convert(readEditorFile(newFile, info), info, false).graph),
+        widgetOf: (name, widget) => (cachedFinder ??= widgetFinder(readEditorFile(newFile, info), info))(name, widget),
       };
     },
   };
@@ -93,8 +93,8 @@ function withValue(
     return listOfValues(nodeInfo, inputs, { node, values });
   const before = Array.from({ length: at }, (_, index) => (index < values.length ? values[index] : null));
   const raw = all.find(({ name }) => name === value.name)?.raw;
-  const written = isBox(raw) ? listed({ ...value, raw }) : [value.value];
-  return withSpellingsOf(values, [...before, ...written, ...values.slice(at + written.length)]);
+  const newValues = isBox(raw) ? listed({ ...value, raw }) : [value.value];
+  return withSpellingsOf(values, [...before, ...newValues, ...values.slice(at + newValues.length)]);
 }
 
 function isBox(raw: unknown): boolean {
@@ -246,9 +246,9 @@ function withSavedInputs(
     const isWhole = savedInputs.length === 0 && own(info, node.type) !== undefined;
     return isWhole ? node : { ...node, properties: { ...node.properties, ...toSavedProperties(Object.fromEntries(savedInputs)) } };
   });
-  const written = { ...file, nodes };
-  const { graph: now } = convert(readEditorFile(written, info), info, false);
-  return { file: written, lost: ids.filter((id) => own(now, id)?.class_type !== own(graph, id)?.class_type) };
+  const newFile = { ...file, nodes };
+  const { graph: now } = convert(readEditorFile(newFile, info), info, false);
+  return { file: newFile, lost: ids.filter((id) => own(now, id)?.class_type !== own(graph, id)?.class_type) };
 }
 
 function bareOfFile(value: unknown): unknown {

@@ -105,9 +105,9 @@ export function withChoices(text: string, seed: string): string {
   let options = [""];
   const add = (more: string) => void (options[options.length - 1] += more);
   const end = () => {
-    const chosen = options[Math.floor(random() * options.length)] ?? "";
+    const choice = options[Math.floor(random() * options.length)] ?? "";
     options = outerOptions.pop() ?? [""];
-    add(chosen);
+    add(choice);
   };
   for (let at = 0; at < bare.length; at++) {
     const sign = bare.charAt(at);

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { defineOperations, json } from "../operation";
 import { tasksAnswerSchema, taskSchema, tasksQuerySchema } from "../schemas/asset";
-import { component, count, exactForeign, named, rare, reads } from "../schemas/exact";
+import { component, count, exactForeign, namedSchema, rare, reads } from "../schemas/exact";
 import { anyNumber, loosely } from "../schemas/lenient";
 import { objectInfoSchema } from "../schemas/object-info";
 
@@ -13,7 +13,7 @@ export const userSchema = component("User", {
   storage: rare(loosely(z.looseObject({ used_bytes: anyNumber, quota_bytes: anyNumber }))),
 });
 
-const modelNamesSchema = named("ModelNames", z.array(z.string()));
+const modelNamesSchema = namedSchema("ModelNames", z.array(z.string()));
 
 export const featuresSchema = component("Features", {
   supports_preview_metadata: loosely(z.boolean()),

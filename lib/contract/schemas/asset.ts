@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { writeExactJson } from "../json/exact-json";
-import { component, count, exactFields, exactForeign, named, rare, reads } from "./exact";
+import { component, count, exactFields, exactForeign, namedSchema, rare, reads } from "./exact";
 import {
   anyCount,
   anyNumber,
@@ -72,8 +72,11 @@ const readAsset = assetFields.transform(({ hash, job_id, ...asset }) => ({
   asset_hash: asset.asset_hash ?? hash,
   prompt_id: asset.prompt_id ?? job_id,
 }));
-export const assetSchema = named("Asset", readAsset);
-export const createdAssetSchema = named("CreatedAsset", reads(readAsset, exactFields(assetFields).extend({ created_new: z.boolean() })));
+export const assetSchema = namedSchema("Asset", readAsset);
+export const createdAssetSchema = namedSchema(
+  "CreatedAsset",
+  reads(readAsset, exactFields(assetFields).extend({ created_new: z.boolean() })),
+);
 export type Asset = z.infer<typeof assetSchema>;
 
 export const assetsQuerySchema = z.object({
@@ -134,7 +137,7 @@ export const assetEditBodySchema = z
     message: "names at least one of name, tags, mime_type, preview_id, user_metadata",
   });
 
-export const assetEditAnswerSchema = named(
+export const assetEditAnswerSchema = namedSchema(
   "EditedAsset",
   reads(
     z.looseObject({ id: z.string(), updated_at: loosely(moment) }),

@@ -27,14 +27,14 @@ export function exactForeign<S extends z.ZodType>(lenient: S): S {
   return own;
 }
 
-export function named<S extends z.ZodType>(name: string, schema: S): S {
+export function namedSchema<S extends z.ZodType>(name: string, schema: S): S {
   components.set(name, schema);
   names.set(schema, name);
   return schema;
 }
 
 export function component<S extends z.ZodRawShape>(name: string, shape: S) {
-  return named(name, z.looseObject(shape));
+  return namedSchema(name, z.looseObject(shape));
 }
 
 export const nameOf = (schema: Schema): string | undefined => names.get(schema);

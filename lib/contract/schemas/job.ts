@@ -6,7 +6,7 @@ import { jobParams, jobStates } from "../jobs/job-list";
 import { jobRunnerSchema, jobWaitsSchema } from "../runners/runners";
 import { type SecretPlace } from "../secrets/secret-places";
 import { assetFields } from "./asset";
-import { component, count, exactFields, exactForeign, exactOf, milliseconds, named, rare, reads } from "./exact";
+import { component, count, exactFields, exactForeign, exactOf, milliseconds, namedSchema, rare, reads } from "./exact";
 import {
   executionErrorSchema,
   executionMetaSchema,
@@ -92,7 +92,7 @@ export const jobsAnswerSchema = component("JobList", {
 });
 export type JobsAnswer = z.infer<typeof jobsAnswerSchema>;
 
-export const jobDetailSchema = named(
+export const jobDetailSchema = namedSchema(
   "JobDetail",
   jobListItemSchema.extend({
     status: reads(z.string().catch("unknown"), z.enum(jobStates)),
@@ -132,8 +132,8 @@ export const jobAssetsAnswerSchema = component("JobAssets", {
 });
 
 const cancelAnswer = z.looseObject({ cancelled: z.union([z.boolean(), z.array(z.string())]) });
-export const cancelAnswerSchema = named("CancelledJob", reads(cancelAnswer, z.object({ cancelled: z.boolean() })));
-export const cancelsAnswerSchema = named("CancelledJobs", reads(cancelAnswer, z.object({ cancelled: z.array(z.guid()) })));
+export const cancelAnswerSchema = namedSchema("CancelledJob", reads(cancelAnswer, z.object({ cancelled: z.boolean() })));
+export const cancelsAnswerSchema = namedSchema("CancelledJobs", reads(cancelAnswer, z.object({ cancelled: z.array(z.guid()) })));
 
 /** The maximum that any setting may allow; a service's own bound is below it. */
 const MAX_IDS_PER_CALL = 100_000;
@@ -162,7 +162,7 @@ export type QueueAnswer = z.infer<typeof queueAnswerSchema>;
 export const historyManageAnswerSchema = component("HistoryChange", { code: maybe(z.string()), message: maybe(z.string()) });
 
 /** [position, job id, graph, output node ids | extra_data, { create_time } | output node ids]: cloud | local server. */
-const queueItemSchema = named(
+const queueItemSchema = namedSchema(
   "QueueItem",
   reads(
     z.tuple([anyNumber, z.string()]).rest(z.unknown()),
@@ -217,10 +217,13 @@ const submitted = z.object({
   extra_data: freeForm,
   outputs_to_execute: z.array(z.string()),
 });
-export const historyDetailSchema = named("HistoryDetail", reads(byJob, z.record(z.string(), z.object({ prompt: submitted, ...ended }))));
+export const historyDetailSchema = namedSchema(
+  "HistoryDetail",
+  reads(byJob, z.record(z.string(), z.object({ prompt: submitted, ...ended }))),
+);
 /** prompt: [number, job id, graph, extra_data, ids of the output nodes] */
 const older = z.tuple([z.int(), z.guid(), freeForm, freeForm, z.array(z.string())]);
-export const olderHistorySchema = named("OlderHistory", reads(byJob, z.record(z.string(), z.object({ prompt: older, ...ended }))));
+export const olderHistorySchema = namedSchema("OlderHistory", reads(byJob, z.record(z.string(), z.object({ prompt: older, ...ended }))));
 
 export const promptBodySchema = z
   .looseObject({
@@ -248,6 +251,6 @@ export const promptAnswerSchema = component("PromptAccepted", {
     exactOf(nodeErrorsSchema),
   ),
 });
-export const promptRefusalSchema = named("PromptRefusal", z.object({ error: nodeErrorSchema, node_errors: nodeErrorsSchema }));
+export const promptRefusalSchema = namedSchema("PromptRefusal", z.object({ error: nodeErrorSchema, node_errors: nodeErrorsSchema }));
 
 export const queueDepthSchema = component("QueueDepth", { exec_info: z.looseObject({ queue_remaining: reads(z.number(), count) }) });

@@ -54,17 +54,17 @@ export function loosely<T extends z.ZodType>(schema: T) {
 /** A list in a response: unreadable entries are skipped and counted (`skippedIn`). */
 export function entries<T extends z.ZodType>(item: T) {
   const lenientArray = z.array(z.unknown()).transform((all): z.output<T>[] => {
-    const good = all.flatMap((entry) => entryOf(item.safeParse(entry)));
-    return noteSkipped(good, all.length - good.length);
+    const readable = all.flatMap((entry) => entryOf(item.safeParse(entry)));
+    return noteSkipped(readable, all.length - readable.length);
   });
   return reads(lenientArray, z.array(exactOf(item)));
 }
 
 export function entriesById<T extends z.ZodType>(item: T) {
   const lenientRecord = z.record(z.string(), z.unknown()).transform((all): Record<string, z.output<T>> => {
-    const named = Object.entries(all);
-    const good = named.flatMap(([id, one]) => entryOf(item.safeParse(one)).map((entry) => [id, entry] as const));
-    return noteSkipped(Object.fromEntries(good), named.length - good.length);
+    const entries = Object.entries(all);
+    const readable = entries.flatMap(([id, one]) => entryOf(item.safeParse(one)).map((entry) => [id, entry] as const));
+    return noteSkipped(Object.fromEntries(readable), entries.length - readable.length);
   });
   return reads(lenientRecord, z.record(z.string(), exactOf(item)));
 }

@@ -89,8 +89,9 @@ function locate(value: unknown, location: JsonLocation): LocatedGraph | undefine
   for (const key of wrappers) {
     const inner = locate(own(value, key), { ...location, path: [...location.path, key] });
     if (!inner) continue;
-    const drawing = key === "workflow" ? undefined : locate(own(value, "workflow"), location)?.graph;
-    const editorExtraData = Array.isArray(drawing?.nodes) && !Array.isArray(inner.graph.nodes) && { extra_pnginfo: { workflow: drawing } };
+    const editorFile = key === "workflow" ? undefined : locate(own(value, "workflow"), location)?.graph;
+    const editorExtraData = Array.isArray(editorFile?.nodes) &&
+      !Array.isArray(inner.graph.nodes) && { extra_pnginfo: { workflow: editorFile } };
     return { ...inner, extraData: inner.extraData ?? value.extra_data ?? (editorExtraData || undefined) };
   }
   return undefined;
@@ -107,10 +108,10 @@ function problemOf(candidate: JsonObject): WorkflowProblem | undefined {
   if (entries.length > workflowLimits.nodes) {
     return { code: "too_large", limit: "nodes", max: workflowLimits.nodes, found: entries.length };
   }
-  const classless = entries.find(([, node]) => !hasClass(node));
-  if (classless) return { code: "node_without_class", nodeId: classless[0] };
-  const inputless = entries.find(([, node]) => isObject(node) && node.inputs !== undefined && !isObject(node.inputs));
-  return inputless && { code: "node_with_bad_inputs", nodeId: inputless[0] };
+  const nodeWithoutClass = entries.find(([, node]) => !hasClass(node));
+  if (nodeWithoutClass) return { code: "node_without_class", nodeId: nodeWithoutClass[0] };
+  const nodeWithBadInputs = entries.find(([, node]) => isObject(node) && node.inputs !== undefined && !isObject(node.inputs));
+  return nodeWithBadInputs && { code: "node_with_bad_inputs", nodeId: nodeWithBadInputs[0] };
 }
 
 function hasClass(node: unknown): node is JsonObject & { class_type: string } {
@@ -121,9 +122,9 @@ function toGraph(candidate: JsonObject): Graph {
   const nodes = Object.entries(candidate).flatMap(([id, node]) => {
     if (!hasClass(node)) return [];
     const { _meta, ...rest } = node;
-    const facts = objectOf(_meta);
-    const title = typeof facts?.title === "string" ? facts.title : undefined;
-    const meta = facts && withSpellingsOf(facts, { ...facts, title });
+    const metadata = objectOf(_meta);
+    const title = typeof metadata?.title === "string" ? metadata.title : undefined;
+    const meta = metadata && withSpellingsOf(metadata, { ...metadata, title });
     return [[id, { ...rest, class_type: node.class_type, inputs: objectOf(node.inputs) ?? {}, ...(meta && { _meta: meta }) }] as const];
   });
   return Object.fromEntries(nodes);

@@ -12,7 +12,7 @@ import { manageBodySchema } from "@/lib/contract/schemas/job";
 import { secretsInJob, secretsInWorkflow } from "@/lib/contract/secrets/secret-places";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Composition, type Target } from "../composition-type";
-import { notesOf,toJobResponse } from "../job-index/job-notes";
+import { notesOf, toJobResponse } from "../job-index/job-notes";
 import { type Connection } from "../store/connections";
 import { type CallInput } from "../upstream/outgoing";
 import { type Upstream } from "../upstream/upstream";
@@ -112,9 +112,9 @@ async function addNames(operation: Operation, from: From, value: unknown, body: 
   const namedAnswer = isKept ? jobAnswers.named(value, from.connection.baseUrl) : undefined;
   if (namedAnswer) return namedAnswer;
   const version = jobAnswers.versionOf(from.connection.baseUrl);
-  const named = withOwnAddresses(await withNames(operation, from, value, body), from);
-  if (isKept && isObject(named)) jobAnswers.keepNamed(value, version, named);
-  return named;
+  const namedValue = withOwnAddresses(await withNames(operation, from, value, body), from);
+  if (isKept && isObject(namedValue)) jobAnswers.keepNamed(value, version, namedValue);
+  return namedValue;
 }
 
 async function enriched<T>(operation: Operation, from: From, value: T, body: unknown): Promise<T> {
@@ -124,10 +124,10 @@ async function enriched<T>(operation: Operation, from: From, value: T, body: unk
   const { subject } = operation;
   const redactedBody = redactForBrowser(body, from);
   runKeys.learn(operation, from.connection.id, value, redactedBody);
-  const named = await addNames(operation, from, value, body);
+  const namedValue = await addNames(operation, from, value, body);
   // Yields, because each step takes long for a large response.
   await nextTurn();
-  const placed = await withSecretPlaces(operation, from, named, redactedBody);
+  const placed = await withSecretPlaces(operation, from, namedValue, redactedBody);
   if (subject === "submission") noteTotal(from, textOf(objectOf(placed)?.prompt_id), objectOf(objectOf(redactedBody)?.prompt));
   const passed = withLiveProgress(operation, from, placed);
   if (readsJobs(operation)) await noteShownFiles(from.composition, from.connection, passed);

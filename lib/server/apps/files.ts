@@ -72,7 +72,7 @@ async function makeFolder({ formsFolder }: Parts<"formsFolder">): Promise<{ fold
 
 async function readForm(composition: Composition, request: Request, folder: string): Promise<Result<Omit<TakenForm, "dispose">, Failure>> {
   const parser = openParser(request);
-  if (!parser || !request.body) return failed(refusal("INVALID_BODY", "The multipart body names no boundary."));
+  if (!parser || !request.body) return failed(refusal("INVALID_BODY", "The multipart body has no boundary."));
   const fields = new Map<string, string>();
   const files: Promise<TakenFile>[] = [];
   const streams: Readable[] = [];
@@ -93,13 +93,13 @@ async function readForm(composition: Composition, request: Request, folder: stri
       bytes += chunk.byteLength;
       hash.update(chunk);
     });
-    const written = pipeline(stream, createWriteStream(path)).then(async () => {
+    const writing = pipeline(stream, createWriteStream(path)).then(async () => {
       const pixels = await pixelsOf(path);
       return { part, fileName, path, hash: hash.digest("hex"), bytes, pixels };
     });
     // If a file cannot be written, stop reading: otherwise the form would stall.
-    written.catch((error: unknown) => parser.destroy(error instanceof Error ? error : undefined));
-    files.push(written);
+    writing.catch((error: unknown) => parser.destroy(error instanceof Error ? error : undefined));
+    files.push(writing);
     streams.push(stream);
   });
   for (const limit of ["fieldsLimit", "filesLimit", "partsLimit"] as const)
@@ -112,9 +112,9 @@ async function readForm(composition: Composition, request: Request, folder: stri
     await Promise.allSettled(files);
     throw error;
   }
-  const taken = await Promise.all(files);
+  const receivedFiles = await Promise.all(files);
   // Browsers send an empty nameless part for a file field that was left empty.
-  return refused ? failed(refused) : ok({ fields, files: taken.filter(({ fileName, bytes }) => fileName !== "" || bytes > 0) });
+  return refused ? failed(refused) : ok({ fields, files: receivedFiles.filter(({ fileName, bytes }) => fileName !== "" || bytes > 0) });
 }
 
 async function* chunksOf({ env }: Parts<"env">, body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {

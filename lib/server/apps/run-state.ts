@@ -84,10 +84,10 @@ function problemOfError(input: AppInput, { type, message, extra_info: facts }: N
   const isBound = code === "too_small" || code === "too_large";
   if (code && isBound === (limit !== undefined)) return problemOf(input, code, limit);
   // The service's message for this error is about the node.
-  return type === "custom_validation_failed" || message === "" ? problemOf(input, "not_taken") : { ...named(input), message };
+  return type === "custom_validation_failed" || message === "" ? problemOf(input, "not_taken") : { ...inputNames(input), message };
 }
 
-function named({ name, label }: AppInput): { input: string; label: string } {
+function inputNames({ name, label }: AppInput): { input: string; label: string } {
   return { input: name, label };
 }
 

@@ -61,10 +61,13 @@ export function withoutSecrets({ definition: { inputs } }: StoredApp, values: Ap
 export async function checkRun({ context, access, app, values, files }: RunOrder): Promise<Result<AppValues, Failure>> {
   const filled = fillApp(app.definition, values);
   if (!filled.ok) return failed(unprocessable(filled.problems));
-  const named = withoutFiles(filled.values, files);
-  const problems = [...files.flatMap((file) => problemOfPart(app, file) ?? []), ...(await filesNotTheirs(context, app, named))];
+  const valuesWithoutFiles = withoutFiles(filled.values, files);
+  const problems = [
+    ...files.flatMap((file) => problemOfPart(app, file) ?? []),
+    ...(await filesNotTheirs(context, app, valuesWithoutFiles)),
+  ];
   // Last, since a picture may be fetched to be measured: only one that the member may name.
-  if (problems.length === 0) problems.push(...(await problemsOfNamed(access, context.viewer, app, named)));
+  if (problems.length === 0) problems.push(...(await problemsOfNamed(access, context.viewer, app, valuesWithoutFiles)));
   return problems.length === 0 ? ok(filled.values) : failed(unprocessable(problems));
 }
 
@@ -98,9 +101,9 @@ export type StartedRun = Pick<StoredRun, "id" | "createdAt">;
 export async function sendRun(order: RunOrder, run: StartedRun, checked: AppValues): Promise<Result<StoredRun, Failure>> {
   const { context, access, app, files } = order;
   const { store, now } = order.access.composition;
-  const named = await sendFiles(order, checked);
-  if (!named.ok) return refuse(order.access.composition, run, named.failure);
-  const values = named.value;
+  const valuesWithNames = await sendFiles(order, checked);
+  if (!valuesWithNames.ok) return refuse(order.access.composition, run, valuesWithNames.failure);
+  const values = valuesWithNames.value;
   if (files.length > 0) await store.appRuns.set(run.id, { inputs: withoutSecrets(app, values) });
   await store.appKeeps.giveAgain(context.viewer.memberId, fileNames(app.definition, values), now());
   const filled = fillApp(app.definition, values);

@@ -97,12 +97,12 @@ const MISSING = "NOT INCLUDED.txt";
 type Entry = { name: string; lastModified: Date; input: ReadableStream<Uint8Array> | string };
 
 export function streamArchive(access: Access, { choice, now, signal }: { choice: ArchiveChoice; now: number; signal: AbortSignal }) {
-  const gone = new AbortController();
-  const zip = makeZip(entries(access, { choice, now, signal: AbortSignal.any([signal, gone.signal]) })).getReader();
+  const disconnected = new AbortController();
+  const zip = makeZip(entries(access, { choice, now, signal: AbortSignal.any([signal, disconnected.signal]) })).getReader();
   return toByteStream(
     () => zip.read(),
     () => {
-      gone.abort();
+      disconnected.abort();
       return zip.cancel();
     },
   );

@@ -11,7 +11,7 @@ import { readCookie, sessionCookieName, VOUCHED_HEADER } from "../cookies";
 import { findStoredSession, isEmbeddedRequest } from "../embed/sessions";
 import { rateLimited } from "../limits/attempt-limit";
 import { type Member } from "../store/people/members";
-import { taken, toMemberView } from "./members";
+import { addressTaken, toMemberView } from "./members";
 import { hashPassword, validatePassword, verifyPassword } from "./passwords";
 import { confirmSession, isLive, sessionTokenIn } from "./session";
 import { mayUsePassword } from "./sign-in";
@@ -36,7 +36,7 @@ export async function changeAccount(
   const passwordHash = password === undefined ? undefined : await hashPassword(password);
   if (passwordHash !== undefined) await store.sessions.recordEndReasons(memberId, "password", now());
   const changed = await store.members.changeAccount(memberId, { name, email, passwordHash });
-  return changed ? ok(toMemberView(changed)) : failed(taken);
+  return changed ? ok(toMemberView(changed)) : failed(addressTaken);
 }
 
 /** Whether sign-ins find members by address. Taking a colleague's address would then catch the colleague's sign-ins. */
@@ -120,15 +120,15 @@ async function endedSessionReason(composition: Composition, headers: SentHeaders
   const token = await sessionTokenIn(composition, headers);
   if (!token) return { cause: readCookie(headers.get("cookie"), sessionCookieName(env)) === undefined ? "signed-out" : "expired" };
   const member = token.sub === undefined ? undefined : await store.members.get(token.sub);
-  const noted = typeof token.sid === "string" ? await store.sessions.endCause(token.sid) : undefined;
-  return causeOf(member, noted);
+  const endCause = typeof token.sid === "string" ? await store.sessions.endCause(token.sid) : undefined;
+  return causeOf(member, endCause);
 }
 
 /** The member's current state takes precedence: a suspended member cannot sign in again, however the session ended. */
-function causeOf(member: Member | undefined, noted: string | undefined): EndedSession {
+function causeOf(member: Member | undefined, endCause: string | undefined): EndedSession {
   if (!member) return { cause: "removed" };
   if (member.disabled) return { cause: "suspended" };
-  const [word, from] = noted?.split(" ") ?? [];
+  const [word, from] = endCause?.split(" ") ?? [];
   const before = roles.find((role) => role === from);
   if (word === "role" && before) return { cause: "role", from: before, to: member.role };
   return { cause: word === "password" || word === "ended" ? word : word === undefined ? "expired" : "ended" };

@@ -107,7 +107,7 @@ export async function invite(
   openedAt: string | null,
 ): Promise<Result<{ url: string; expiresAt: number }, Failure>> {
   if (!hasRole(viewer.role, invitation.role)) return failed(tooStrong(viewer.role, invitation.role));
-  if (await store.members.getByEmail(invitation.email)) return failed(taken);
+  if (await store.members.getByEmail(invitation.email)) return failed(addressTaken);
   const token = randomBytes(32).toString("base64url");
   const createdAt = now();
   const expiresAt = createdAt + INVITATION_MS;
@@ -174,7 +174,7 @@ export async function join(
   const reset = invitation.resets ? await store.members.getByEmail(invitation.email) : undefined;
   if (reset) await store.sessions.recordEndReasons(reset.id, "password", now());
   const joined = await store.invitations.accept(acceptance.token, { name: acceptance.name ?? "", passwordHash }, now());
-  if (joined === "taken") return failed(taken);
+  if (joined === "taken") return failed(addressTaken);
   return joined ? ok({ member: joined, isNew: !invitation.resets, invitedBy }) : failed(worthless("used"));
 }
 
@@ -195,5 +195,5 @@ const passwordless = refusal(
   "Signing in with a password is switched off here. Accept the invitation with a sign-in provider.",
 );
 const nameless = invalidField("name", "required");
-export const taken = refusal("CONFLICT", "This email address already belongs to a member.");
+export const addressTaken = refusal("CONFLICT", "This email address already belongs to a member.");
 const noneOpen = refusal("NOT_FOUND", "There is no such invitation, or it can no longer be used.");

@@ -101,12 +101,12 @@ const edge = z.coerce.number().pipe(z.literal(edges)).default(256);
 /** Identifies the picture's state as the page knows it (content hash, preview): under one version it never changes. */
 const version = z.string().min(1).max(300).optional();
 const fit = z.enum(thumbnailFits).optional();
-const whole = z.literal("true").optional();
+const trueText = z.literal("true").optional();
 const assetQuery = z.object({ edge, fit, whole: z.undefined().optional(), version, asset: z.string().min(1).max(200) });
 const fileQuery = z.object({
   edge,
   fit,
-  whole,
+  whole: trueText,
   filename: z.string().min(1).max(1000),
   subfolder: z.string().max(500).default(""),
   type: z.string().max(50).default("output"),
@@ -115,8 +115,8 @@ const fileQuery = z.object({
 export function thumbnailRoute(): Handler {
   return guarded({ action: "thumbnail", role: "viewer", connection: true }, async ({ request, ...context }) => {
     const search = searchOf(request);
-    const named = connectionIn(request);
-    const access = await openForJobs(context, named);
+    const connectionId = connectionIn(request);
+    const access = await openForJobs(context, connectionId);
     if (!access.ok) return access;
     const query = search.has("asset") ? readQuery(search, assetQuery) : readQuery(search, fileQuery);
     if (!query.ok) return query;
@@ -130,7 +130,7 @@ export function thumbnailRoute(): Handler {
     // A content-addressed file never changes, nor does an asset of one version; anything else may get another picture.
     const isFixed = "filename" in thumbnailQuery ? /^[0-9a-f]{64}\b/.test(thumbnailQuery.filename) : version !== undefined;
     const thumbnailRequest = { subject, edge: size, fit: requestedFit, version, isFixed, asker: request };
-    return thumbnailAnswer(access.value, context.composition, thumbnailRequest, named !== undefined && isFixed);
+    return thumbnailAnswer(access.value, context.composition, thumbnailRequest, connectionId !== undefined && isFixed);
   });
 }
 

@@ -53,8 +53,8 @@ export function isInScope({ scope }: Viewer, connectionId: string): boolean {
 
 /** Also other members' own connections whose jobs the viewer may see. */
 export async function visibleConnections(context: Context): Promise<Connection[]> {
-  const seen = await context.composition.store.jobViewers.listFor(context.viewer.memberId);
-  return [...(await usableConnections(context)), ...seen.filter(({ id }) => isInScope(context.viewer, id))];
+  const visibleIds = await context.composition.store.jobViewers.listFor(context.viewer.memberId);
+  return [...(await usableConnections(context)), ...visibleIds.filter(({ id }) => isInScope(context.viewer, id))];
 }
 
 /** To work with. A connection whose jobs are only seen is refused with that reason. */

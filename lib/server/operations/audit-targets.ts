@@ -75,14 +75,14 @@ async function toBeCleared(status: readonly KnownJobState[], access: Access, sig
 }
 
 const MAX_LENGTH = 500;
-const written = ["id", "prompt_id", "task_id", "name", "path", "code", "cleared", "created_new"] as const;
+const loggedFields = ["id", "prompt_id", "task_id", "name", "path", "code", "cleared", "created_new"] as const;
 const counted = ["deleted", "added", "removed", "cancelled", "stopped", "stopping"] as const;
 
 export function outcomeOf(value: unknown): string | undefined {
   if (typeof value !== "object" || value === null) return undefined;
   const fields = new Map<string, unknown>(Object.entries(value));
   const parts: string[] = [];
-  for (const name of written) {
+  for (const name of loggedFields) {
     const field = fields.get(name);
     if (typeof field === "string" || typeof field === "boolean") parts.push(`${name}=${field}`);
   }

@@ -77,9 +77,9 @@ const MAX_NAME_LENGTH = 80;
 async function defaultTitle({ store }: Parts<"store">, memberId: string, items: readonly ShareItem[], nowMs: number): Promise<string> {
   const name = toPlainLine(items.find((item) => item.name !== "")?.name ?? "").slice(0, MAX_NAME_LENGTH);
   const title = `${new Date(nowMs).toISOString().slice(0, 10)} ${name}`.trim();
-  const taken = new Set((await store.shares.list(memberId)).map((share) => share.title));
+  const usedTitles = new Set((await store.shares.list(memberId)).map((share) => share.title));
   let number = 1;
-  while (taken.has(number === 1 ? title : `${title} (${number})`)) number += 1;
+  while (usedTitles.has(number === 1 ? title : `${title} (${number})`)) number += 1;
   return number === 1 ? title : `${title} (${number})`;
 }
 

@@ -85,8 +85,8 @@ export function createDownloadTaskStore(database: Database) {
       );
     },
 
-    async change(id: string, news: DownloadNews): Promise<void> {
-      if (Object.keys(news).length > 0) await database.updateTable("downloadTasks").set(news).where("id", "=", id).execute();
+    async change(id: string, update: DownloadNews): Promise<void> {
+      if (Object.keys(update).length > 0) await database.updateTable("downloadTasks").set(update).where("id", "=", id).execute();
     },
 
     async remove(id: string): Promise<void> {

@@ -39,12 +39,12 @@ import { createWebhookStore } from "./webhooks";
 // Selections of assets to download as one archive. Kept for an hour.
 type StoredArchive = { connectionId: string; choice: ArchiveChoice };
 
-const KEPT_MS = 60 * 60_000;
+const ARCHIVE_KEPT_MS = 60 * 60_000;
 
 function createArchiveStore(database: Database) {
   return {
     async keep(memberId: string, { connectionId, choice }: StoredArchive, now: number): Promise<string> {
-      await deleteBefore(database, "archives", "createdAt", now - KEPT_MS);
+      await deleteBefore(database, "archives", "createdAt", now - ARCHIVE_KEPT_MS);
       const id = randomUUID();
       const row = { id, memberId, connectionId, choice: writeExactJson(choice), createdAt: now };
       await database.insertInto("archives").values(row).execute();

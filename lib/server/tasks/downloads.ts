@@ -135,11 +135,11 @@ async function refreshOne({ composition, request }: AuthedContext, access: Acces
     return undefined;
   }
   const task = redactForBrowser(result.value, access);
-  const news = toDownloadUpdate(task, now);
+  const update = toDownloadUpdate(task, now);
   const canCancel = row.canCancel || reportsBytes(task) || composition.capabilities.knows(access.connection.id, "tasks.list") ? 1 : 0;
   // A failed task that is checked again keeps the time of its first failure.
-  const endedAt = news.state === "failed" && row.endedAt !== undefined ? row.endedAt : news.endedAt;
-  await downloadTasks.change(row.id, { ...news, endedAt, canCancel: row.canCancel < 0 ? row.canCancel : canCancel });
+  const endedAt = update.state === "failed" && row.endedAt !== undefined ? row.endedAt : update.endedAt;
+  await downloadTasks.change(row.id, { ...update, endedAt, canCancel: row.canCancel < 0 ? row.canCancel : canCancel });
   return undefined;
 }
 

@@ -107,7 +107,7 @@ async function readActive(
   const listed = new Set<string>();
   if (before?.missing.length === 0) return ok({ listed: [], gone: [] });
   const missing = before?.missing ?? [];
-  let gone: string[] = [];
+  let endedIds: string[] = [];
   for (let offset = 0; offset < MAX_ACTIVE; offset += PAGE) {
     const query = { status: ["in_progress", "pending"], sort_by: "create_time", sort_order: "asc", offset, limit: PAGE };
     const jobsResult = await listJobs(access, query, signal);
@@ -117,29 +117,30 @@ async function readActive(
     const isLast = jobs.length < PAGE || pagination.has_more === false;
     const isWhole = isLast || offset + PAGE >= MAX_ACTIVE;
     const reached = isWhole ? missing.length : missing.findLastIndex((id) => listed.has(id));
-    gone = missing.filter((id, index) => index < reached && !listed.has(id));
+    endedIds = missing.filter((id, index) => index < reached && !listed.has(id));
     // The total counts jobs that are not tracked too.
-    const isRest = !before?.isLimited && reached >= 0 && before && (pagination.total ?? 0) >= missing.length - gone.length + before.listed;
+    const isRest =
+      !before?.isLimited && reached >= 0 && before && (pagination.total ?? 0) >= missing.length - endedIds.length + before.listed;
     if (isLast || isRest) break;
   }
-  return ok({ listed: [...listed], gone });
+  return ok({ listed: [...listed], gone: endedIds });
 }
 
 /** Adds the jobs that have left the lists to `rows`. Returns those that are still to be read. */
 async function readGone(
   access: BackgroundAccess,
-  gone: readonly string[],
+  endedIds: readonly string[],
   rows: Map<string, JobListItem>,
   signal: AbortSignal,
 ): Promise<Result<string[], Failure>> {
-  if (gone.length > 1) {
+  if (endedIds.length > 1) {
     // In a queue that runs in order, these ended last.
     const query = { status: ["completed", "failed", "cancelled"], sort_by: "create_time", sort_order: "desc", offset: 0, limit: PAGE };
     const jobsResult = await listJobs(access, query, signal);
     if (!jobsResult.ok) return jobsResult;
-    for (const job of jobsResult.value.jobs) if (gone.includes(job.id)) rows.set(job.id, job);
+    for (const job of jobsResult.value.jobs) if (endedIds.includes(job.id)) rows.set(job.id, job);
   }
-  const unlisted = gone.filter((id) => !rows.has(id));
+  const unlisted = endedIds.filter((id) => !rows.has(id));
   for (const id of unlisted.slice(0, MAX_READ)) {
     const job = await callForBrowser(operations.getJob, access, { params: { job_id: id }, signal, waits: "poll" });
     if (job.ok) rows.set(id, job.value.value);

@@ -22,8 +22,8 @@ const previewed = new Set(["image", "video", "audio"]);
 
 export function toAsset(asset: StoredAsset, baseUrl: string, previews: Previews = new Map(), createdNew?: boolean) {
   // If the chosen preview was deleted or is not visible to the user, the asset is shown without it.
-  const chosen = asset.preview_id === null || asset.preview_id === asset.id ? undefined : previews.get(asset.preview_id);
-  const previewAsset = chosen ?? asset;
+  const chosenPreview = asset.preview_id === null || asset.preview_id === asset.id ? undefined : previews.get(asset.preview_id);
+  const previewAsset = chosenPreview ?? asset;
   return {
     id: asset.id,
     name: asset.name,
@@ -37,7 +37,7 @@ export function toAsset(asset: StoredAsset, baseUrl: string, previews: Previews 
     ...(previewed.has(previewKindOf(previewAsset.media_type, fileNameOf(previewAsset))) && {
       preview_url: previewUrl(previewAsset, baseUrl),
     }),
-    preview_id: chosen?.id ?? (isImage(asset.media_type) || asset.preview_id === asset.id ? asset.id : null),
+    preview_id: chosenPreview?.id ?? (isImage(asset.media_type) || asset.preview_id === asset.id ? asset.id : null),
     prompt_id: asset.prompt_id,
     job_id: asset.prompt_id,
     created_at: toIso(asset.created_at),

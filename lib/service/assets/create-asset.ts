@@ -186,8 +186,8 @@ async function findExisting(tx: Transaction, hash: string, newAsset: NewAsset): 
   if (newAsset.id !== undefined) {
     const own = await findAsset(tx, newAsset.id, [newAsset.ownerId]);
     if (own) return own;
-    const taken = await tx.row(query.selectFrom("assets").select("seq").where("id", "=", newAsset.id));
-    if (taken) throw new ServiceError("ASSET_ID_UNAVAILABLE", "This id cannot be used for a new asset.", { field: "id" });
+    const existing = await tx.row(query.selectFrom("assets").select("seq").where("id", "=", newAsset.id));
+    if (existing) throw new ServiceError("ASSET_ID_UNAVAILABLE", "This id cannot be used for a new asset.", { field: "id" });
   }
   const seq = await byHash(tx, newAsset.ownerId, hash);
   const [found] = seq === undefined ? [] : await readAssets(tx, [seq]);

@@ -29,12 +29,12 @@ export async function findFiles(
   const files = new Map<number, { hash: string; media_type: string }>();
   const uniqueSeqs = [...new Set(seqs.values())];
   for (let from = 0; from < uniqueSeqs.length; from += BATCH_SIZE) {
-    const some = query
+    const matching = query
       .selectFrom("assets")
       .innerJoin("blobs", "blobs.hash", "assets.hash")
       .select(["assets.seq", "assets.hash", "media_type"])
       .where("assets.seq", "in", uniqueSeqs.slice(from, from + BATCH_SIZE));
-    for (const { seq, hash, media_type } of await reader.rows(some)) files.set(seq, { hash, media_type });
+    for (const { seq, hash, media_type } of await reader.rows(matching)) files.set(seq, { hash, media_type });
   }
   return new Map(
     [...seqs].flatMap(([name, seq]) => {
@@ -48,9 +48,12 @@ async function findSeqs(reader: Reader, userId: number, names: readonly string[]
   const validNames = [...new Set(names)].filter((name) => Buffer.byteLength(name) <= MAX_NAME_BYTES);
   const seqByName = new Map<string, number>();
   for (let from = 0; from < validNames.length; from += BATCH_SIZE) {
-    const some = validNames.slice(from, from + BATCH_SIZE).map((name) => sql`(${sql.join(partsOf(name))})`);
+    const batch = validNames.slice(from, from + BATCH_SIZE).map((name) => sql`(${sql.join(partsOf(name))})`);
     const seq = sql`coalesce(${firstOf(userId, sql.ref("column2"))}, ${newestOf(userId, "column3")}, ${newestOf(userId, "column4")})`;
-    const rows = sql<{ name: string; seq: number | null }>`select column1 as name, ${seq} as seq from (values ${sql.join(some)}) as wanted`;
+    const rows = sql<{
+      name: string;
+      seq: number | null;
+    }>`select column1 as name, ${seq} as seq from (values ${sql.join(batch)}) as wanted`;
     for (const { name, seq: one } of await reader.rows(statement(rows))) if (one !== null) seqByName.set(name, one);
   }
   return seqByName;

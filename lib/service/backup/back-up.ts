@@ -90,7 +90,7 @@ async function backUpFrom(backup: Backup, live: LiveDatabase): Promise<ServiceCo
       copy.close();
     }
   }
-  throw new Error(`Files were deleted faster than they could be copied, ${MAX_PASSES} times over. Try again at a quieter time.`);
+  throw new Error(`Files were deleted during the backup in each of ${MAX_PASSES} passes. Try again at a quieter time.`);
 }
 
 /** Copies what `database` names and the backup lacks. `deleted`: how many were gone and had no row any more either. */

@@ -8,7 +8,7 @@ import { type SqliteConnection } from "@/lib/shared/database/sqlite";
 import { migrationsOf, openToRead, requireIntegrity } from "@/lib/shared/database/sqlite-copy";
 import { ChangedContent, copyHashed, hashFile, isOfSize } from "@/lib/shared/files";
 import { blobPath } from "../assets/blob-store";
-import { markBucketBlobs,markLocalBlobs, markMovedBlobs } from "../assets/blobs/open-blobs";
+import { markBucketBlobs, markLocalBlobs, markMovedBlobs } from "../assets/blobs/open-blobs";
 import { sqliteHistory } from "../store/baseline";
 
 type Restore = { folder: string; contents: ServiceContents; logProgress(progress: string): void };
@@ -30,7 +30,7 @@ export async function checkServiceBackup({ folder, contents, logProgress }: Rest
   try {
     if (hashes) requireIntegrity(database, contents.database.file);
     if (migrationsOf(database, "migrations").join() !== contents.schema.join())
-      throw new Error("The backup's list of contents is not that of its database.");
+      throw new Error("The backup's manifest doesn't match its database.");
     for (const piece of contents.blobs.elsewhere ? [] : namedBlobs(database)) {
       await inParallel(piece, async ({ hash, size }) => {
         if (!lost.has(hash)) await requireContent(`the file ${hash}`, hash, size);

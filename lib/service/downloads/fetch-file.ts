@@ -91,9 +91,9 @@ export async function openPartialFile({ path, partialBytes, signal, onDurable }:
     async append(chunk: Uint8Array): Promise<void> {
       if (syncError !== undefined) throw syncError;
       const start = digest.size();
-      for (let written = 0; written < chunk.byteLength;) {
-        const result = await handle.write(chunk, written, chunk.byteLength - written, start + written).catch(asFullDisk);
-        written += result.bytesWritten;
+      for (let offset = 0; offset < chunk.byteLength;) {
+        const result = await handle.write(chunk, offset, chunk.byteLength - offset, start + offset).catch(asFullDisk);
+        offset += result.bytesWritten;
       }
       digest.update(chunk);
     },
@@ -202,9 +202,9 @@ async function readOnce(fetching: FetchState, state: State): Promise<boolean> {
   } finally {
     discard(source.body);
   }
-  const whole = (state.remoteFile.total ??= partial.size());
-  if (partial.size() < whole) throw unreachable("The source ended before the file was complete.");
-  if (partial.size() > whole) throw new ServiceError("UNPROCESSABLE", "The source sent more bytes than it declared.");
+  const totalBytes = (state.remoteFile.total ??= partial.size());
+  if (partial.size() < totalBytes) throw unreachable("The source ended before the file was complete.");
+  if (partial.size() > totalBytes) throw new ServiceError("UNPROCESSABLE", "The source sent more bytes than it declared.");
   return true;
 }
 

@@ -130,8 +130,8 @@ export async function nextTask(reader: Reader): Promise<StoredTask | undefined> 
 export async function claimTask(tx: Transaction, holder: string, at: number): Promise<StoredTask | undefined> {
   const task = await nextTask(tx);
   if (!task) return undefined;
-  const taken = { status: "running", holder, started_at: task.started_at ?? at, update_time: at };
-  await tx.run(query.updateTable("tasks").set(taken).where("id", "=", task.id));
+  const claimFields = { status: "running", holder, started_at: task.started_at ?? at, update_time: at };
+  await tx.run(query.updateTable("tasks").set(claimFields).where("id", "=", task.id));
   return { ...task, status: "running", holder };
 }
 

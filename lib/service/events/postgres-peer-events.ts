@@ -87,7 +87,7 @@ export function createPostgresPeerEvents(database: Database, processes: Processe
   let waiting: PendingMessage[] = [];
   let waitingBytes = 0;
   let sending = false;
-  const missed = new Set<number>();
+  const usersWithLostEvents = new Set<number>();
   let again: NodeJS.Timeout | undefined;
   let sweep: NodeJS.Timeout | undefined;
   let stop = (): void => undefined;
@@ -97,7 +97,7 @@ export function createPostgresPeerEvents(database: Database, processes: Processe
     const replaced = key === undefined ? -1 : waiting.findIndex((event) => event.key === key);
     if (replaced >= 0) waitingBytes -= waiting.splice(replaced, 1)[0]?.bytes ?? 0;
     const bytes = message === undefined ? 0 : Buffer.byteLength(message);
-    if (bytes > MAX_EVENT_BYTES) missed.add(to.userId);
+    if (bytes > MAX_EVENT_BYTES) usersWithLostEvents.add(to.userId);
     else {
       waiting.push({ to, message, key, bytes });
       waitingBytes += bytes;
@@ -114,7 +114,7 @@ export function createPostgresPeerEvents(database: Database, processes: Processe
   }
 
   function giveUp(batch: readonly PendingMessage[]): void {
-    for (const { to } of batch) missed.add(to.userId);
+    for (const { to } of batch) usersWithLostEvents.add(to.userId);
   }
 
   function send(): void {
@@ -130,14 +130,15 @@ export function createPostgresPeerEvents(database: Database, processes: Processe
       })
       .finally(() => {
         sending = false;
-        if (waiting.length > 0 || missed.size > 0) send();
+        if (waiting.length > 0 || usersWithLostEvents.size > 0) send();
       });
   }
 
   async function sendAll(): Promise<void> {
-    while (waiting.length > 0 || missed.size > 0) {
-      for (const userId of missed) waiting.push({ to: { userId, clientId: undefined }, message: undefined, key: undefined, bytes: 0 });
-      missed.clear();
+    while (waiting.length > 0 || usersWithLostEvents.size > 0) {
+      for (const userId of usersWithLostEvents)
+        waiting.push({ to: { userId, clientId: undefined }, message: undefined, key: undefined, bytes: 0 });
+      usersWithLostEvents.clear();
       const batch = takePending();
       await sendBatch(batch.map(toEvent)).catch((error: unknown) => {
         giveUp([...batch, ...takePending()]);
@@ -211,7 +212,7 @@ export function createPostgresPeerEvents(database: Database, processes: Processe
       clearTimeout(again);
       clearTimeout(sweep);
       waiting = [];
-      missed.clear();
+      usersWithLostEvents.clear();
       here = undefined;
     },
   };

@@ -124,10 +124,7 @@ export function promptRoutes(parts: Parts): Route[] {
   return [
     route(operations.submitPrompt, async ({ body: readPromptBody, user }) => {
       if (user.status === "waitlisted")
-        throw new ServiceError(
-          "FORBIDDEN",
-          "This account is on the waiting list: it may read everything of its own and submit nothing yet.",
-        );
+        throw new ServiceError("FORBIDDEN", "This account is on the waiting list: it can read its own data but can't submit jobs yet.");
       const body = await readBody(readPromptBody, parts.settings);
       if (body instanceof Response) return body;
       const outcome = await submitPrompt(parts, user.id, body);

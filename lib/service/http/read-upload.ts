@@ -77,8 +77,7 @@ async function readUpload(
 
 /** A part that is encoded as text (base64) would be stored as that text. */
 function problemOf(fileName: string, encoding: string): string | undefined {
-  if (!/^(7bit|8bit|binary|identity)$/i.test(encoding.trim()))
-    return "Content-Transfer-Encoding: only binary is taken; the file must be sent as it is.";
+  if (!/^(7bit|8bit|binary|identity)$/i.test(encoding.trim())) return "Content-Transfer-Encoding must be binary: send the file unencoded.";
   return fileName.length > MAX_NAME_LENGTH ? `the name of the file is longer than ${MAX_NAME_LENGTH} characters.` : undefined;
 }
 
@@ -86,18 +85,18 @@ function openParser(type: string) {
   try {
     return new Busboy({ headers: { "content-type": type }, limits: { fields: 500, fieldSize: 1024 * 1024, files: 20, headerPairs: 100 } });
   } catch {
-    throw new ServiceError("INVALID_BODY", "The multipart body names no boundary.");
+    throw new ServiceError("INVALID_BODY", "The multipart body has no boundary.");
   }
 }
 
 function countBytes(headers: Headers) {
   const declared = headers.get("content-length");
-  let seen = 0;
+  let bytesReceived = 0;
   return {
-    isWhole: () => declared === null || Number(declared) === seen,
+    isWhole: () => declared === null || Number(declared) === bytesReceived,
     async *pass(source: AsyncIterable<Uint8Array>) {
       for await (const chunk of source) {
-        seen += chunk.byteLength;
+        bytesReceived += chunk.byteLength;
         yield chunk;
       }
     },
@@ -105,7 +104,7 @@ function countBytes(headers: Headers) {
 }
 
 function truncated(): ServiceError {
-  return new ServiceError("TRUNCATED_UPLOAD", "The upload ended before it was complete. Nothing of it was kept.");
+  return new ServiceError("TRUNCATED_UPLOAD", "The upload ended before it was complete. Nothing was stored.");
 }
 
 function missing(part: string): ServiceError {

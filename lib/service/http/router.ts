@@ -89,7 +89,7 @@ async function requireUser(parts: Parts, request: Request): Promise<User> {
 function requirePlainBody(request: Request): void {
   const encoding = request.headers.get("content-encoding")?.trim();
   if (encoding && !/^identity$/i.test(encoding))
-    throw new ServiceError("UNSUPPORTED_MEDIA_TYPE", "Content-Encoding: only identity is taken; the body must be sent as it is.", {
+    throw new ServiceError("UNSUPPORTED_MEDIA_TYPE", "Content-Encoding must be identity: send the body uncompressed.", {
       field: "Content-Encoding",
     });
 }
@@ -113,7 +113,7 @@ function mayHaveUnreadBody(request: Request, status: number): boolean {
 }
 
 function wrongMethod(): ServiceError {
-  return new ServiceError("METHOD_NOT_ALLOWED", "This path does not take this method.");
+  return new ServiceError("METHOD_NOT_ALLOWED", "This method is not allowed for this path.");
 }
 
 function toPattern({ path, tail }: Operation): string {

@@ -90,13 +90,13 @@ function pick({ values, channels, size, pages }: DecodedFile, channelIndexes: re
   const length = width * height * channels;
   const frames = Array.from({ length: pages }, (_, page) => {
     const part: Tick = (done) => tick((page + done) / pages);
-    const whole = values.subarray(page * length, (page + 1) * length);
+    const pageValues = values.subarray(page * length, (page + 1) * length);
     if (channelIndexes.length === channels) {
       part(1);
-      return frameOfBytes(whole);
+      return frameOfBytes(pageValues);
     }
     const bytes = new Uint8Array(width * height * channelIndexes.length);
-    gather(whole, bytes, channels, { size, channelIndexes, tick: part });
+    gather(pageValues, bytes, channels, { size, channelIndexes, tick: part });
     return frameOfBytes(bytes);
   });
   return { width, height, channels: channelIndexes.length === 3 ? 3 : 1, frames };

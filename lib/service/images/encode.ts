@@ -39,7 +39,7 @@ const OTHERS = ["Make", "ImageDescription", "DocumentName"] as const;
 
 function exifTexts(texts: Record<string, string>): Record<string, string> {
   const { prompt, ...others } = texts;
-  const wished: [string, string, string | undefined][] = [
+  const candidates: [string, string, string | undefined][] = [
     ["Model", "prompt", prompt],
     ...Object.entries(others)
       .slice(0, OTHERS.length)
@@ -47,7 +47,7 @@ function exifTexts(texts: Record<string, string>): Record<string, string> {
   ];
   const tags: [string, string][] = [];
   let remainingBytes = MAX_EXIF_BYTES;
-  for (const [tag, keyword, value] of wished) {
+  for (const [tag, keyword, value] of candidates) {
     const text = value === undefined ? undefined : `${keyword}:${toAsciiJson(value)}`;
     if (text === undefined || text.length > remainingBytes) continue;
     tags.push([tag, text]);

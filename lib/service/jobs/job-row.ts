@@ -142,9 +142,9 @@ export async function* batchBySize<Job extends { seq: number }>(reader: Reader, 
 }
 
 export function objectText(fields: Record<string, unknown>, texts: Readonly<Record<string, string>>): string {
-  const written = writeExactJson(fields).slice(1, -1);
+  const fieldsText = writeExactJson(fields).slice(1, -1);
   const members = Object.entries(texts).map(([name, text]) => `${writeExactJson(name)}:${text}`);
-  return `{${[...(written === "" ? [] : [written]), ...members].join(",")}}`;
+  return `{${[...(fieldsText === "" ? [] : [fieldsText]), ...members].join(",")}}`;
 }
 
 export function listText(items: readonly string[]): string {

@@ -182,9 +182,9 @@ export async function* listQueue(reader: Reader, userId: number): AsyncIterable<
   const pending = await waiting("pending");
   async function* tuples(jobs: typeof running): AsyncIterable<string> {
     let position = 0;
-    for await (const some of batchBySize(reader, jobs)) {
-      const texts = await queuedTexts(reader, some.map((job) => job.seq)); // prettier-ignore
-      for (const { seq, id, create_time } of some) {
+    for await (const batch of batchBySize(reader, jobs)) {
+      const texts = await queuedTexts(reader, batch.map((job) => job.seq)); // prettier-ignore
+      for (const { seq, id, create_time } of batch) {
         const text = texts.get(seq);
         // A job that was removed meanwhile is left out; a damaged text is empty.
         if (!text) continue;

@@ -86,9 +86,9 @@ export function neededBy(graph: ParsedGraph, reached: ReadonlySet<string>, files
 }
 
 /** A value that is in no runner's list is not a need: the runner decides whether its class accepts the value. */
-function chosenFor(field: InputField, written: unknown): [string, ChosenValue][] {
-  if (!field.choices || field.isOpen || field.namesFile || written === undefined || Array.isArray(written)) return [];
-  const value = unwrapLiteral(written);
+function chosenFor(field: InputField, rawValue: unknown): [string, ChosenValue][] {
+  if (!field.choices || field.isOpen || field.namesFile || rawValue === undefined || Array.isArray(rawValue)) return [];
+  const value = unwrapLiteral(rawValue);
   const isChoice = typeof value === "string" || typeof value === "number" || typeof value === "boolean";
   return isChoice && field.choices.includes(value) ? [[field.name, value]] : [];
 }

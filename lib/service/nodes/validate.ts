@@ -41,7 +41,7 @@ function collectErrors({ graph, checked, cycles, outputs }: GraphCheck): {
   for (const cycle of cycles) for (const id of cycle) if (looped.size < MAX_CYCLE_NODES) notify(cycle, id);
 
   const dependentsOf = reverse(checked);
-  const bad = reach([...errors.keys()], dependentsOf);
+  const invalidNodes = reach([...errors.keys()], dependentsOf);
   const each = Math.floor(BUDGET / Math.max(1, errors.size));
   const entries = [...errors].map(([id, found]) => {
     const affected = reach([id], dependentsOf, each);
@@ -52,7 +52,7 @@ function collectErrors({ graph, checked, cycles, outputs }: GraphCheck): {
   return {
     nodeErrors: Object.fromEntries(entries),
     lines: lines.slice(0, MAX_LINES),
-    badOutputs: new Set(outputs.filter((id) => bad.has(id))),
+    badOutputs: new Set(outputs.filter((id) => invalidNodes.has(id))),
   };
 }
 
@@ -98,13 +98,13 @@ export function validatePrompt(
   const sourcesOf = (id: string) => checked.get(id)?.sources ?? [];
   const cycles = [...findCycles([...checked.keys()], sourcesOf, MAX_NODES)];
   const { nodeErrors, lines, badOutputs } = collectErrors({ graph, checked, cycles, outputs });
-  const good = outputs.filter((id) => !badOutputs.has(id));
-  if (good.length === 0) return { ok: false, error: allFailed(lines), nodeErrors };
+  const validOutputs = outputs.filter((id) => !badOutputs.has(id));
+  if (validOutputs.length === 0) return { ok: false, error: allFailed(lines), nodeErrors };
 
-  const reached = reach(good, sourcesOf);
+  const reached = reach(validOutputs, sourcesOf);
   const images = [...reached].flatMap((id) => checked.get(id)?.fileNames ?? []);
   const needs = neededBy(graph, reached, new Set(images));
-  return { ok: true, graph: toGraph(graph, checked), outputs: good, nodeErrors, images: [...new Set(images)], needs };
+  return { ok: true, graph: toGraph(graph, checked), outputs: validOutputs, nodeErrors, images: [...new Set(images)], needs };
 }
 
 /** Every file name in the inputs, also of nodes that are not checked: all names are looked up together, before anything is checked. */

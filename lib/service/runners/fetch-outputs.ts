@@ -192,8 +192,8 @@ export async function fetchOutput(
         isSlow ? { ...fault("comes too slowly."), code: "timeout" } : fault(`came with ${staged.size} of ${size ?? "unknown"} bytes.`),
       );
     }
-    const seen = staged.mediaType.startsWith("image/") ? await pictureSizeOf(Buffer.concat(head)) : undefined;
-    return ok({ ...staged, ...seen });
+    const pictureSize = staged.mediaType.startsWith("image/") ? await pictureSizeOf(Buffer.concat(head)) : undefined;
+    return ok({ ...staged, ...pictureSize });
   } catch (error) {
     if (asRefusal(error)?.code === "FILE_TOO_LARGE") return failed(tooLarge);
     const failure = fault(`could not be fetched: ${error instanceof Error ? error.message : "unknown"}`);

@@ -154,11 +154,11 @@ export async function createPool({ database, processes, concurrency }: PoolParts
     best: (kind: string, among: readonly RunnerRow[]) => among.filter(({ id }) => canDo(kind, id)).sort(better(kind))[0],
 
     occupy(runner: RunnerRow): WorkerSlot & { release(): void } {
-      const taken = usageOf(runner.id).slots;
+      const slots = usageOf(runner.id).slots;
       let index = 1;
-      while (taken.has(index)) index += 1;
-      taken.add(index);
-      return { runner, slot: runner.address === null ? `slot-${index}` : `${runner.label}/${index}`, release: () => taken.delete(index) };
+      while (slots.has(index)) index += 1;
+      slots.add(index);
+      return { runner, slot: runner.address === null ? `slot-${index}` : `${runner.label}/${index}`, release: () => slots.delete(index) };
     },
 
     async waits(reader: Reader, needs: Iterable<number | null>): Promise<ReadonlyMap<number | null, JobWaits>> {
@@ -237,9 +237,9 @@ export function readKind(kind: string) {
 function inWords(state: Exclude<JobWaits["state"], "queued">, labels: readonly string[]): string {
   const names = labels.slice(0, 5).join(", ");
   if (state === "none") return "No runner has what this job needs any more. The operator can add one.";
-  if (state === "checking") return `Waits for ${names}, which has not answered yet.`;
-  if (state === "unreachable") return `Waits for ${names}, which cannot be reached now.`;
+  if (state === "checking") return `Waits for ${names}, which has not responded yet.`;
+  if (state === "unreachable") return `Waits for ${names}, which is unreachable.`;
   if (state === "set_aside") return `Waits for ${names}, which was set aside.`;
-  if (state === "draining") return `Waits for ${names}, which ends what it runs and takes no new jobs.`;
+  if (state === "draining") return `Waits for ${names}, which is draining and takes no new jobs.`;
   return `Waits for ${names}, which is paused.`;
 }

@@ -107,7 +107,7 @@ function interrupterOf(job: RemoteJob, promptId: string): () => Promise<boolean>
 async function finish(job: RemoteJob, entry: unknown, outputs: WatchOptions["outputs"]): Promise<RunOutcome> {
   const { runner } = job;
   const ending = readEnding(entry);
-  if (!ending) return lostOutcome(`What ${runner.label} says of how the job ended cannot be read.`);
+  if (!ending) return lostOutcome(`${runner.label} reported the job's outcome in an unreadable form.`);
   // The runner waits for its next job meanwhile: this only reads, since a commit takes longer.
   if (!(await retryUntilDeadline(job, () => isCurrent(job.database, job.attempt)))) return stale;
   const problem = await outputs.rest(entry);
@@ -135,7 +135,7 @@ async function missingFile(job: RemoteJob): Promise<RunOutcome> {
 function toOutcome(ending: Ending, { runner, inputs, graph }: RemoteJob): RunOutcome {
   if (ending.kind === "success") return { kind: "success" };
   if (ending.kind === "interrupted")
-    return { kind: "error", error: errorAround("Interrupted", `The job was interrupted on ${runner.label}, and not from here.`) };
+    return { kind: "error", error: errorAround("Interrupted", `The job was interrupted on ${runner.label} by another client.`) };
   const { node_id, current_outputs, ...error } = withUserNames(ending.error, inputs);
   const isOwn = (id: unknown) => typeof id === "string" && Object.hasOwn(graph, id);
   return {

@@ -92,7 +92,7 @@ export function createRunners({ database, now, builtIn, changed = async () => un
       const parsed = newRunnerSchema.safeParse(newRunner);
       if (!parsed.success) return failed(invalid(parsed.error));
       const { address, label = new URL(address).host.slice(0, 60), tags, slots, keep } = parsed.data;
-      if (await isTaken(database, address)) return failed(taken(address));
+      if (await isTaken(database, address)) return failed(addressTaken(address));
       const about = await checkRunner(address, answerMs);
       if (!about.ok && !keep) return failed(about.failure);
       const id = randomUUID();
@@ -104,7 +104,7 @@ export function createRunners({ database, now, builtIn, changed = async () => un
         else await storeProblem(tx, id, about.failure, now());
         return true;
       });
-      return isAdded ? announceAndRead(id) : failed(taken(address));
+      return isAdded ? announceAndRead(id) : failed(addressTaken(address));
     },
 
     async change(id, change: RunnerChange) {
@@ -115,7 +115,7 @@ export function createRunners({ database, now, builtIn, changed = async () => un
       const { label, address, tags, slots, state } = parsed.data;
       if (row.address === null && (address !== undefined || slots !== undefined)) return failed(builtInIs);
       const isMoved = address !== undefined && address !== row.address;
-      if (isMoved && (await isTaken(database, address))) return failed(taken(address));
+      if (isMoved && (await isTaken(database, address))) return failed(addressTaken(address));
       const about = isMoved ? await checkRunner(address, answerMs) : undefined;
       if (about && !about.ok) return failed(about.failure);
       const isKept = await database.commit(async (tx) => {
@@ -136,18 +136,18 @@ export function createRunners({ database, now, builtIn, changed = async () => un
         await settleDraining(tx);
         return true;
       });
-      return isKept || address === undefined ? announceAndRead(id) : failed(taken(address));
+      return isKept || address === undefined ? announceAndRead(id) : failed(addressTaken(address));
     },
 
     async remove(id) {
       if (id === BUILT_IN_RUNNER) return failed(builtInIs);
       const removal = query.updateTable("runners").set({ removed_at: now() }).where("id", "=", id).where("removed_at", "is", null);
-      const gone = await database.commit(async (tx) => {
+      const removedRunner = await database.commit(async (tx) => {
         await tx.run(query.deleteFrom("runner_catalogues").where("runner_id", "=", id));
         return tx.run(removal);
       });
       await changed();
-      return gone > 0 ? ok(undefined) : failed(notFound);
+      return removedRunner > 0 ? ok(undefined) : failed(notFound);
     },
   };
 }
@@ -238,10 +238,9 @@ function readList<T>(text: string, item: z.ZodType<T>): T[] {
 const notFound: RunnerFailure = { code: "not_found", message: "There is no such runner." };
 const builtInIs: RunnerFailure = {
   code: "built_in",
-  message:
-    "The built-in runner is part of the service: it has no address, LIGHTDESK_CONCURRENCY says how many jobs it runs, and it can be paused but not removed.",
+  message: "The built-in runner has no address and can be paused but not removed. LIGHTDESK_CONCURRENCY sets how many jobs it runs.",
 };
-const taken = (address: string): RunnerFailure => ({ code: "taken", message: `Another runner has the address ${address}.` });
+const addressTaken = (address: string): RunnerFailure => ({ code: "taken", message: `Another runner has the address ${address}.` });
 
 function invalid(error: z.ZodError): RunnerFailure {
   const [issue] = error.issues;

@@ -35,7 +35,7 @@ export function makeDataFolder(path: string): void {
     makeSyncedFolder(path);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    throw new Error(`LIGHTDESK_DATA_DIR must be a folder that can be written to (${reason}).`);
+    throw new Error(`LIGHTDESK_DATA_DIR must be a writable folder (${reason}).`);
   }
 }
 
@@ -60,7 +60,9 @@ export function lockDataFolder(dataDir: string): DataLock {
     connection = acquireLock(lockFile);
   } catch (error) {
     if (codeOf(error) === "SQLITE_BUSY")
-      throw new Error(`The data folder ${dataDir} is in use by process ${readPid(pidFile)}. Stop it, or set another LIGHTDESK_DATA_DIR.`);
+      throw new Error(
+        `The data folder ${dataDir} is in use by process ${readPid(pidFile)}. Stop that process, or set another LIGHTDESK_DATA_DIR.`,
+      );
     if (codeOf(error) !== "SQLITE_NOTADB") throw error;
     // The lock is taken before the file is read, so the file is stale.
     rmSync(lockFile);

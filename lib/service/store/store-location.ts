@@ -4,7 +4,7 @@ import { randomUUID } from "node:crypto";
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { findUnfinishedCopy, leftBehindMessage } from "@/lib/shared/database/copy-tables";
-import { asStartFailure, isNoTable,queryPostgres, type QueryRows } from "@/lib/shared/database/postgres";
+import { asStartFailure, isNoTable, queryPostgres, type QueryRows } from "@/lib/shared/database/postgres";
 import { openToRead } from "@/lib/shared/database/sqlite-copy";
 import { writeWhole } from "@/lib/shared/files";
 import { SERVICE_SCHEMA } from "./baseline";
@@ -86,12 +86,12 @@ export async function requireRows(dataDir: string, databaseUrl: string | undefin
   if (here.isUsed && !databaseContent.hasUsers) throw new Error(leftBehindMessage(file));
   if (here.hasUsers)
     throw new Error(
-      `Both ${file} and the database of DATABASE_URL have rows of a service, and they are of two: they cannot become one. To use those in the database, set LIGHTDESK_DATA_DIR to another folder; to use those of the file, start without DATABASE_URL, or give it an empty database.`,
+      `${file} and the database of DATABASE_URL belong to two different services, which can't be merged. To use the database, set LIGHTDESK_DATA_DIR to another folder. To use the file, start without DATABASE_URL, or with an empty database.`,
     );
 }
 
 function movedStoreMessage(dataDir: string): string {
-  return `The rows of ${dataDir} are in PostgreSQL: set DATABASE_URL to that database, or bring them back: DATABASE_URL=postgres://… npm run copy-store -- --to sqlite:${dirname(dataDir)}. (The file ${markIn(dataDir)} says so. Remove it only where nothing was done there since they were copied.)`;
+  return `The rows of ${dataDir} were moved to PostgreSQL. Set DATABASE_URL to that database, or move them back: DATABASE_URL=postgres://… npm run copy-store -- --to sqlite:${dirname(dataDir)}. (${markIn(dataDir)} marks the move. Remove it only if that database was not used since.)`;
 }
 
 function foreignFilesMessage(dataDir: string): string {
@@ -113,7 +113,7 @@ export async function claimDataFolder(database: Database, dataDir: string, hasSh
     removeMark(dataDir);
   }
   throw new Error(
-    `The files of the database that DATABASE_URL names lie in another data folder than ${dataDir}. Set LIGHTDESK_DATA_DIR to that one; or, where several processes are to share the database, LIGHTDESK_BLOBS to one place for all of them (npm run copy-blobs brings the files there).`,
+    `The files of the database of DATABASE_URL are in another data folder than ${dataDir}. Set LIGHTDESK_DATA_DIR to that folder. To share the database between processes, copy the files to a shared store (npm run copy-blobs) and set LIGHTDESK_BLOBS.`,
   );
 }
 

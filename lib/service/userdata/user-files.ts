@@ -175,9 +175,9 @@ export function createUserFiles(stores: Stores, maxBytes: number) {
       const { moved, replaced } = await database.commitFreeing(async (tx) => {
         const file = await find(tx, userId, source);
         if (source === path) return { moved: file, replaced: undefined };
-        const gone = await makeRoom(tx, userId, path, overwrite);
+        const replacedHashes = await makeRoom(tx, userId, path, overwrite);
         await tx.run(query.updateTable("user_files").set({ path }).where("user_id", "=", userId).where("path", "=", source));
-        return { moved: file, replaced: gone };
+        return { moved: file, replaced: replacedHashes };
       });
       if (replaced !== undefined) await collectBlob(stores, replaced);
       return { path, size: moved.size, modified: moved.modified };

@@ -62,7 +62,7 @@ export async function isUnfinishedCopy<DB>(database: Kysely<DB>): Promise<boolea
 }
 
 export const UNFINISHED_COPY =
-  "This store is being filled by `npm run copy-store` or `npm run restore`, which has not ended: run it again until it has.";
+  "An unfinished `npm run copy-store` or `npm run restore` wrote to this store. Run that command again until it completes.";
 
 export function leftBehindMessage(file: string): string {
   return `${file} has the rows, and the database of DATABASE_URL has none of them. Stop whatever uses them and move them there: npm run copy-store -- --to postgres://… (the address in DATABASE_URL). Or start without DATABASE_URL.`;
@@ -129,8 +129,8 @@ async function removeGone<DB>(table: Table, { from, to }: DatabasePair<DB>): Pro
     if (last === undefined) return;
     const sourceRows = await read(from, keys, anyOf(table, piece));
     const sourceNames = new Set(sourceRows.map((row) => nameOf(table, row)));
-    const gone = piece.filter((row) => !sourceNames.has(nameOf(table, row)));
-    if (gone.length > 0) await sql`DELETE FROM ${sql.table(table.name)} WHERE ${anyOf(table, gone)}`.execute(to);
+    const removedRows = piece.filter((row) => !sourceNames.has(nameOf(table, row)));
+    if (removedRows.length > 0) await sql`DELETE FROM ${sql.table(table.name)} WHERE ${anyOf(table, removedRows)}`.execute(to);
     after = last;
   }
 }

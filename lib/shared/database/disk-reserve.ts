@@ -16,7 +16,7 @@ export function ensureReserve(folder: string): boolean {
   let descriptor: number | undefined;
   try {
     descriptor = openSync(join(folder, "reserve"), "w", 0o600);
-    for (let written = 0; written < bytes;) written += writeSync(descriptor, piece, 0, Math.min(PIECE_BYTES, bytes - written));
+    for (let offset = 0; offset < bytes;) offset += writeSync(descriptor, piece, 0, Math.min(PIECE_BYTES, bytes - offset));
     const remaining = statfsSync(folder);
     return remaining.bavail * remaining.bsize >= MIN_FREE_BYTES;
   } catch (error) {

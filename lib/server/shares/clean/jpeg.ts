@@ -3,16 +3,16 @@
 
 import "server-only";
 import { orientationIn } from "@/lib/shared/picture-size";
-import { exactly, type MediaReader,NotCleanable, orientationOnly, type Pieces } from "./pieces";
+import { exactly, type MediaReader, NotCleanable, orientationOnly, type Pieces } from "./pieces";
 
 const EXIF = "Exif\0\0";
 const NAME_BYTES = 14;
 
 export async function cleanJpeg(file: MediaReader, out: Pieces): Promise<void> {
-  const written = new Set<string>();
+  const writtenTables = new Set<string>();
   const once = (name: string, content: () => Buffer) => {
-    if (!written.has(name)) out.add(content());
-    written.add(name);
+    if (!writtenTables.has(name)) out.add(content());
+    writtenTables.add(name);
   };
   const defined = new Set<string>();
   out.keep(0, 2);

@@ -105,13 +105,13 @@ export function createAuditStore(database: Database) {
     let entries = 0;
     for (;;) {
       const actCount = Math.min(ACTS_AT_ONCE, limits.acts - acts.length);
-      const some = await newestActs({ ...search, before: acts.at(-1)?.[0]?.id ?? search.before }, actCount);
-      for (const entry of some) {
+      const olderActs = await newestActs({ ...search, before: acts.at(-1)?.[0]?.id ?? search.before }, actCount);
+      for (const entry of olderActs) {
         if (acts.length > 0 && entries + entry.length > limits.entries) return { acts, isOver: false };
         acts.push(entry);
         entries += entry.length;
       }
-      if (some.length < actCount || acts.length >= limits.acts) return { acts, isOver: some.length < actCount };
+      if (olderActs.length < actCount || acts.length >= limits.acts) return { acts, isOver: olderActs.length < actCount };
     }
   };
 
@@ -155,14 +155,14 @@ export function createAuditStore(database: Database) {
   const writeWithOthers = async (row: NewRow): Promise<void> => {
     if (!batch || batch.rows.length >= MAX_AT_ONCE) {
       const rows: NewRow[] = [];
-      const written = last
+      const writing = last
         .then(() => nextTurn())
         .then(() => {
           if (batch?.rows === rows) batch = undefined;
           return writeAll(rows);
         });
-      last = written;
-      batch = { rows, written };
+      last = writing;
+      batch = { rows, written: writing };
     }
     batch.rows.push(row);
     const failed = await batch.written;

@@ -122,8 +122,8 @@ export async function openBucket({ bucket, prefix, region, endpoint, isPathStyle
 
     async complete(key: string, upload: string, tags: readonly string[]): Promise<void> {
       const Parts = tags.map((ETag, index) => ({ ETag, PartNumber: index + 1 }));
-      const whole = { ...named(key), UploadId: upload, MultipartUpload: { Parts } };
-      await ask("put parts together", client.send(new sdk.CompleteMultipartUploadCommand(whole)));
+      const completion = { ...named(key), UploadId: upload, MultipartUpload: { Parts } };
+      await ask("put parts together", client.send(new sdk.CompleteMultipartUploadCommand(completion)));
     },
 
     async abort(key: string, upload: string): Promise<void> {

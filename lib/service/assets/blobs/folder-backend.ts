@@ -33,7 +33,7 @@ async function isEmpty(backend: BlobBackend): Promise<boolean> {
   return first.done === true;
 }
 
-const foreign = (reason: string) => `LIGHTDESK_BLOBS must be this service's own place: it ${reason}, which would be swept away.`;
+const foreign = (reason: string) => `LIGHTDESK_BLOBS must be a folder that only this service uses: it ${reason}, which would be deleted.`;
 
 /** All writes to the folder wait for `claimed` first. */
 export function guarded(backend: BlobBackend, claimed: () => Promise<void>): BlobBackend {
@@ -58,7 +58,7 @@ export function createFolderBackend(folder: string): SharedBackend {
   const mark = join(dirname(folder), "lightdesk-store");
 
   /** Modification times of files whose content was verified, so that uploads don't read them again. */
-  const seen = createLru<string, number>({ max: 100_000 });
+  const verifiedTimes = createLru<string, number>({ max: 100_000 });
   const shards = new Map<string, Promise<void>>();
   const underWay = new Map<string, Promise<void>>();
 
@@ -78,7 +78,7 @@ export function createFolderBackend(folder: string): SharedBackend {
     const shardSynced = syncShard(shard);
     if (await linkToTarget(staged, target)) return shardSynced;
     const [{ mtimeMs }] = await Promise.all([stat(target), shardSynced, syncFolder(shard)]);
-    seen.set(staged.hash, mtimeMs);
+    verifiedTimes.set(staged.hash, mtimeMs);
   }
 
   /** For a file on another disk, which cannot be linked: copied to a folder beside the blobs, then linked to its name. */
@@ -105,7 +105,7 @@ export function createFolderBackend(folder: string): SharedBackend {
       if (codeOf(error) !== "EEXIST") throw error;
       if (isAgain) return false; // another process has stored them again at the same time
       const { size, mtimeMs } = await stat(target);
-      if (size === staged.size && seen.get(staged.hash) === mtimeMs) return true;
+      if (size === staged.size && verifiedTimes.get(staged.hash) === mtimeMs) return true;
       if (size !== staged.size || (await stageFile(target)).hash !== staged.hash) {
         await rm(target, { force: true });
         return linkToTarget(staged, target, true);

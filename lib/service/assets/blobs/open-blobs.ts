@@ -47,15 +47,15 @@ export function requireBytesHere(dataDir: string): void {
   const location = readNote(dataDir);
   if (location !== undefined)
     throw new Error(
-      `The files of ${dataDir} lie in ${location}. Set LIGHTDESK_BLOBS as it was; or, with it, bring them back first: npm run copy-blobs -- --to data-folder.`,
+      `The files of ${dataDir} are in ${location}. Restore the earlier LIGHTDESK_BLOBS. To move the files to the data folder, run npm run copy-blobs -- --to data-folder with that setting.`,
     );
 }
 
 export function otherBlobStore(blobs: BlobSetting | undefined): Error {
   return new Error(
     blobs
-      ? "Another service runs on the database of DATABASE_URL and keeps its files in its own data folder, where this one would miss them. Stop it, bring its files to one place for all (npm run copy-blobs), and start both with the same LIGHTDESK_BLOBS."
-      : "Another service runs on the database of DATABASE_URL and keeps its files where its LIGHTDESK_BLOBS says. Start this one with the same LIGHTDESK_BLOBS.",
+      ? "Another service on the database of DATABASE_URL stores its files in its own data folder. Stop it, copy its files to a shared store (npm run copy-blobs), and start both with the same LIGHTDESK_BLOBS."
+      : "Another service on the database of DATABASE_URL uses LIGHTDESK_BLOBS. Start this one with the same LIGHTDESK_BLOBS.",
   );
 }
 
@@ -91,7 +91,7 @@ async function requireFilesCopied(backend: SharedBackend, database: Database): P
   const ofUsers = query.selectFrom("assets").select("seq").where("owner_id", "<>", PUBLIC_OWNER).limit(1);
   if (((await database.row(ofUsers)) ?? (await database.row(query.selectFrom("user_files").select("path").limit(1)))) === undefined) return;
   throw new ForeignBackend(
-    "LIGHTDESK_BLOBS must be where the files are, and none was brought to this place. With the setting as it was before, run npm run copy-blobs -- --to PLACE, then start with it.",
+    "LIGHTDESK_BLOBS names a store without this service's files. With the earlier setting, run npm run copy-blobs -- --to STORE, then start with the new one.",
   );
 }
 

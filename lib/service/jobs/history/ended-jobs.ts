@@ -36,11 +36,11 @@ export async function removeEndedByIds(database: Database, userId: number, ids: 
   const unique = [...new Set(ids)];
   let removed = 0;
   for (let start = 0; start < unique.length; start += BATCH_SIZE) {
-    const some = unique.slice(start, start + BATCH_SIZE);
+    const batch = unique.slice(start, start + BATCH_SIZE);
     // Row by row, which keeps the planner from walking the whole history instead of looking up a few ids.
     const isOwn = ({ rowByRow }: StoreDialect) =>
       sql<boolean>`${rowByRow("user_id")} = ${userId} and ${rowByRow("state")} in (${sql.join(terminalStates)})`;
-    removed += await database.commitFreeing((tx) => tx.run(query.deleteFrom("jobs").where("id", "in", some).where(isOwn(tx.dialect))));
+    removed += await database.commitFreeing((tx) => tx.run(query.deleteFrom("jobs").where("id", "in", batch).where(isOwn(tx.dialect))));
   }
   return removed;
 }

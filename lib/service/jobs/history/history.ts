@@ -47,11 +47,11 @@ export async function listOlderHistory(reader: Reader, userId: number, page: Pag
 }
 
 async function* listed(reader: Reader, jobs: readonly StoredJob[]): AsyncIterable<string> {
-  for await (const some of batchBySize(reader, jobs)) {
-    const seqs = some.map((job) => job.seq);
+  for await (const batch of batchBySize(reader, jobs)) {
+    const seqs = batch.map((job) => job.seq);
     const results = await resultTexts(reader, seqs);
     const inputs = await extraDataTexts(reader, seqs);
-    for (const job of some) {
+    for (const job of batch) {
       if (!inputs.has(job.seq)) continue; // removed while the list is read
       const result = readOrDefault(() => resultOf(job, results), undefined);
       const error = readOrDefault(() => errorOf(job), {});
@@ -65,9 +65,9 @@ async function* listed(reader: Reader, jobs: readonly StoredJob[]): AsyncIterabl
 }
 
 async function* olderEntries(reader: Reader, jobs: readonly StoredJob[]): AsyncIterable<string> {
-  for await (const some of batchBySize(reader, jobs)) {
-    const texts = await entryTexts(reader, some);
-    for (const job of some) {
+  for await (const batch of batchBySize(reader, jobs)) {
+    const texts = await entryTexts(reader, batch);
+    for (const job of batch) {
       const entry = readOrDefault(() => olderEntryOf(job, texts), undefined);
       if (entry !== undefined) yield `${writeExactJson(job.id)}:${entry}`;
     }

@@ -206,7 +206,7 @@ export async function waitingJobs(reader: Reader, seqs?: readonly number[]): Pro
     .where(isUnfinished)
     .where("state", "=", "pending")
     .where(isInOwnQueue);
-  const some = seqs ? pending.where("seq", "in", reader.dialect.numbers(seqs)) : pending;
-  const [jobs, tried] = [await reader.rows(some.orderBy("seq")), await triedRunners(reader)];
+  const selected = seqs ? pending.where("seq", "in", reader.dialect.numbers(seqs)) : pending;
+  const [jobs, tried] = [await reader.rows(selected.orderBy("seq")), await triedRunners(reader)];
   return jobs.map(({ seq, user_id, needs }) => ({ userId: user_id, seq, needs, kind: kindWith(needs, tried.get(seq)) }));
 }

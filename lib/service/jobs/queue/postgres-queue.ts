@@ -40,9 +40,9 @@ function createPostgresQueue(context: QueueContext, { pgPool, processes }: { pgP
     // If this fails, no slot matches and the entry is returned.
     await untilReachable(() => pool.loadNeeds([readKind(kind).needs])).catch(() => undefined);
     // Awaited: the next search must find an entry that was put back, not the one after it.
-    const taken = slots.take(parsed.data);
-    inBackground(taken);
-    await taken.catch(() => undefined); // logged there
+    const isTaken = slots.take(parsed.data);
+    inBackground(isTaken);
+    await isTaken.catch(() => undefined); // logged there
   }
 
   /** Adds missing entries for waiting jobs and removes stale ones. Works in batches, so that other commits can run in between. */

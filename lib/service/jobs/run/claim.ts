@@ -194,9 +194,9 @@ export async function claimJob(
   const attempts = job.attempts + 1;
   const fence = job.fence + 1;
   const isRemote = runner.address !== null;
-  const taken = { attempts, slot, fence, runner: isRemote ? runner.id : null, holder: processes.id };
-  if (isRemote) await tx.run(query.updateTable("jobs").set(taken).where("seq", "=", seq).where("state", "=", "pending"));
-  else await move(tx, { seq, from: "pending", to: "in_progress", at }, { ...taken, start_time: at });
+  const claimFields = { attempts, slot, fence, runner: isRemote ? runner.id : null, holder: processes.id };
+  if (isRemote) await tx.run(query.updateTable("jobs").set(claimFields).where("seq", "=", seq).where("state", "=", "pending"));
+  else await move(tx, { seq, from: "pending", to: "in_progress", at }, { ...claimFields, start_time: at });
   const attempt = { seq, number: attempts, fence, promptId: randomUUID(), clientId: randomUUID() };
   if (isRemote) {
     await beginAttempt(tx, attempt, runner.id, at);
@@ -216,16 +216,16 @@ type ClaimFacts = Pick<Claimed, "attempts" | "fence" | "slot" | "startMs" | "isB
 type JoinedRow = Selectable<JobRow> & Selectable<JobInputRow>;
 
 export async function resumeJob(tx: Transaction, parts: ClaimParts, seq: number): Promise<Running | undefined> {
-  const taken = await takeOver(tx, parts.processes, seq);
+  const claimedAttempt = await takeOver(tx, parts.processes, seq);
   const job = await tx.row(
     query.selectFrom("jobs").innerJoin("job_inputs", "job_inputs.job_seq", "seq").selectAll().where("seq", "=", seq),
   );
-  const runner = taken && (await tx.row(query.selectFrom("runners").selectAll().where("id", "=", taken.runner)));
-  if (!taken || !job || !runner) return undefined;
+  const runner = claimedAttempt && (await tx.row(query.selectFrom("runners").selectAll().where("id", "=", claimedAttempt.runner)));
+  if (!claimedAttempt || !job || !runner) return undefined;
   const startMs = job.start_time ?? parts.now();
   const isBegun = job.state === "in_progress";
-  const facts = { attempts: job.attempts, fence: taken.fence, slot: job.slot ?? runner.label, startMs, isBegun };
-  return readClaimed(tx, parts, job, { ...facts, remote: { runner, attempt: taken, isResumed: true } });
+  const facts = { attempts: job.attempts, fence: claimedAttempt.fence, slot: job.slot ?? runner.label, startMs, isBegun };
+  return readClaimed(tx, parts, job, { ...facts, remote: { runner, attempt: claimedAttempt, isResumed: true } });
 }
 
 async function readClaimed(

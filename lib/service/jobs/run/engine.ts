@@ -152,13 +152,13 @@ export function createEngine(parts: EngineParts, createQueue: CreateQueue) {
   }
 
   async function resumeOne(seq: number): Promise<void> {
-    let taken: Running | undefined;
+    let claimedJob: Running | undefined;
     const takeOver = async (tx: Transaction) => {
-      taken = await resumeJob(tx, parts, seq);
-      if (taken) running.set(taken.id, taken);
-      return taken;
+      claimedJob = await resumeJob(tx, parts, seq);
+      if (claimedJob) running.set(claimedJob.id, claimedJob);
+      return claimedJob;
     };
-    const job = await patience.untilStored(takeOver, () => taken && running.delete(taken.id));
+    const job = await patience.untilStored(takeOver, () => claimedJob && running.delete(claimedJob.id));
     if (job?.remote) await queue.resume(job, job.remote.runner);
   }
 

@@ -32,7 +32,7 @@ type Parts = {
 /** Writes the progress and outputs of the runs here for other processes. */
 function shareRuns({ runs, database, blobs, hasSharedFiles, log }: Omit<Parts, "isShared">) {
   let writing: Promise<void> | undefined;
-  let written = new Map<string, string>();
+  let lastProgress = new Map<string, string>();
   const announcedOf = new WeakMap<RunningJob, Set<string>>();
   const limit = createLimiter(MAX_UPLOADS);
 
@@ -77,10 +77,10 @@ function shareRuns({ runs, database, blobs, hasSharedFiles, log }: Omit<Parts, "
       if (hasSharedFiles) await publishFiles(run);
       const text = writeExactJson(run.record.progress());
       latest.set(run.id, text);
-      if (written.get(run.id) !== text) changed.push({ jobId: run.id, fence: run.fence, text });
+      if (lastProgress.get(run.id) !== text) changed.push({ jobId: run.id, fence: run.fence, text });
     }
     if (changed.length > 0) await database.rows(writeStatement(changed));
-    written = latest;
+    lastProgress = latest;
   }
 
   const timer = setInterval(() => {
