@@ -7,7 +7,7 @@ import { PHASE_PRODUCTION_SERVER } from "next/constants.js";
 import type nextLoadConfig from "next/dist/server/config";
 import { createEventSockets } from "@/lib/http/event-sockets";
 import { operatorPaths, operatorRoutes } from "@/lib/http/operator-routes";
-import { refuse, refuseWhileStarting,starting } from "@/lib/http/refusals";
+import { refuse, refuseWhileStarting, starting } from "@/lib/http/refusals";
 import { checkEncoding, createEmbedPaths, escapeDots, hostsOf, isApi, withBasePath } from "@/lib/http/request-line";
 import { createMethodCheck, type NameRequest, nameRequests, packedFiles, publicFiles } from "@/lib/http/routes";
 import { createHttpServer, stopOnSignals } from "@/lib/http/server";
@@ -112,7 +112,7 @@ async function main(): Promise<void> {
   const nameOfClient = (request: IncomingMessage) => networkOf(addressOf(request));
   const limit = {
     take: (request: IncomingMessage) => visitorLimit.take(nameOfClient(request)),
-    giveBack: (request: IncomingMessage) => visitorLimit.giveBack(nameOfClient(request)),
+    refund: (request: IncomingMessage) => visitorLimit.refund(nameOfClient(request)),
   };
   const gate = createVisitorGate({ rules: () => getProcessState().visitorRules, render, limit });
   const isFile = publicFiles(env.root, buildFolder(env));

@@ -34,7 +34,7 @@ const onNode = (version) => ({
 });
 
 /** @typedef {import("./checks/test-results.mjs").Results} Results */
-/** @type {{ name: string, command: string[], env?: Record<string, string>, after?: string[], waits?: boolean, givesWay?: boolean, read?: (code: number) => Results }[]} */
+/** @type {{ name: string, command: string[], env?: Record<string, string>, after?: string[], waits?: boolean, isLowPriority?: boolean, read?: (code: number) => Results }[]} */
 const checks = [
   { name: "build", command: [node, "bin/start.mjs", "build"] },
   { name: "first load", command: [node, "bin/checks/first-load.mjs", "--check"], after: ["build"] },
@@ -64,10 +64,10 @@ const checks = [
   onNode("22.23.3"),
   onNode("24.21.0"),
   { name: "commits", command: [node, "bin/checks/commit-subjects.mjs"] },
-  { name: "lint", command: tool("eslint/bin/eslint.js", ".", "--max-warnings", "0"), givesWay: true },
-  { name: "types", command: tool("typescript-native/bin/tsc", "--noEmit", "-p", "."), after: ["types of routes"], givesWay: true },
-  { name: "format", command: tool("prettier/bin/prettier.cjs", "--check", "."), givesWay: true },
-  { name: "dead code", command: tool("knip/bin/knip.js"), givesWay: true },
+  { name: "lint", command: tool("eslint/bin/eslint.js", ".", "--max-warnings", "0"), isLowPriority: true },
+  { name: "types", command: tool("typescript-native/bin/tsc", "--noEmit", "-p", "."), after: ["types of routes"], isLowPriority: true },
+  { name: "format", command: tool("prettier/bin/prettier.cjs", "--check", "."), isLowPriority: true },
+  { name: "dead code", command: tool("knip/bin/knip.js"), isLowPriority: true },
 ];
 
 const began = performance.now();
@@ -115,12 +115,12 @@ async function runAll(selectedChecks, browser) {
   }
 }
 
-async function runOne({ name, command: [file, ...args], env, givesWay, read }, browser) {
+async function runOne({ name, command: [file, ...args], env, isLowPriority, read }, browser) {
   if (name === "browser") await browser;
   const started = performance.now();
   // Checks use the build without a base path.
   const settings = { ...process.env, LIGHTDESK_BASE_PATH: "", ...env, NEXT_TELEMETRY_DISABLED: "1", FORCE_COLOR: "0" };
-  const { code, output } = await run(file, args, { env: settings, givesWay });
+  const { code, output } = await run(file, args, { env: settings, isLowPriority });
   const { passed, failed, failures: own, unchecked: skippedChecks } = read?.(code) ?? readByItself(code);
   totals.passed += passed;
   totals.failed += failed;

@@ -33,13 +33,13 @@ function matchesLockfile(root, installed, withDevelopment) {
   );
 }
 
-async function install(root, withDevelopment, isPartly) {
+async function install(root, withDevelopment, isPartial) {
   const started = performance.now();
   process.stderr.write(
-    isPartly ? "Installing the missing packages.\n" : "Installing packages. The first time takes about half a minute.\n",
+    isPartial ? "Installing the missing packages.\n" : "Installing packages. The first time takes about half a minute.\n",
   );
   // `npm ci` would delete packages that a running console still loads.
-  const command = isPartly ? ["install", "--no-save"] : ["ci"];
+  const command = isPartial ? ["install", "--no-save"] : ["ci"];
   const kinds = withDevelopment ? "--include=dev" : "--omit=dev";
   const npm = process.platform === "win32" ? "npm.cmd" : "npm";
   const { code, output } = await run(npm, [...command, kinds, "--no-audit", "--no-fund", "--loglevel=error"], { cwd: root });

@@ -8,12 +8,12 @@ import { followJobs } from "@/components/frame/follow-jobs";
 import { turnEmbedTheme } from "@/components/frame/look/theme";
 import { usePathname, useRouter } from "@/components/ui/link";
 import { showToast } from "@/components/ui/toast-store";
-import { callApi, onAnswer } from "@/lib/browser/api";
+import { callApi, onResponse } from "@/lib/browser/api";
 import { beginSession, type BeginSessionResult, endEmbedSession, isSessionInMemory, shareBearer } from "@/lib/browser/embed/embed-session";
 import { type EndReason, type HostMessage, onHostMessage, postToHost, type TicketMessage } from "@/lib/browser/embed/host-page";
 import { saveFile } from "@/lib/browser/files/save-file";
 import { restartLive } from "@/lib/browser/live/use-live";
-import { persisted,tabStorage } from "@/lib/browser/persisted";
+import { persisted, tabStorage } from "@/lib/browser/persisted";
 import { readFailure } from "@/lib/browser/read-answer";
 import { failureOfThrown, isFailure } from "@/lib/browser/read-failure";
 import { apiPath, withQuery } from "@/lib/browser/urls";
@@ -213,7 +213,7 @@ export function startRenewal(leftMs: number, { ask, begin, onRenewed, onEnded }:
     clearTimeout(timer);
     onEnded(reason);
   }
-  const stopListening = onAnswer(({ path, status }) => {
+  const stopListening = onResponse(({ path, status }) => {
     if (status !== 401 || isRequested || path === "/api/embed/tickets") return;
     // The host may still give another ticket: the member's role may have changed.
     endMs = Math.min(endMs, Date.now() + AGAIN_MS);

@@ -48,16 +48,16 @@ async function callOnce<T>(path: `/${string}`, init: CallInit): Promise<Result<T
 }
 
 /** Notifies listeners of a response: the embed host bridge, the session watcher and live updates. */
-export type Answer = { path: string; method: string; status: number; startedMs?: number; value?: unknown; failure?: ApiFailure };
-type Listener = (response: Answer) => void;
+export type ApiResponse = { path: string; method: string; status: number; startedMs?: number; value?: unknown; failure?: ApiFailure };
+type Listener = (response: ApiResponse) => void;
 
 const listeners = new Set<Listener>();
 
-export function notifyResponse(response: Answer): void {
+export function notifyResponse(response: ApiResponse): void {
   for (const listener of listeners) listener(response);
 }
 
-export function onAnswer(listener: Listener): () => void {
+export function onResponse(listener: Listener): () => void {
   listeners.add(listener);
   return () => void listeners.delete(listener);
 }

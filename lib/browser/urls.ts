@@ -1,5 +1,5 @@
 // Builds every URL that the browser requests.
-// Every value is encoded; `apiPath` puts the base path, with which the application was built, in front exactly once.
+// All values are encoded. `apiPath` adds the base path that was set at build time.
 // An embedded page requests URLs under its session path (lib/shared/console-paths.ts).
 // Never use another host: the browser connects only to the console.
 
@@ -26,7 +26,7 @@ export function isEmbedded(): boolean {
 }
 
 /** File links open in a new tab. Embedded pages have no session there, so they download the file instead. */
-export function inOtherTab(): { target: "_blank"; rel: string } | { download: true } {
+export function newTabProps(): { target: "_blank"; rel: string } | { download: true } {
   return isEmbedded() ? { download: true } : { target: "_blank", rel: "noreferrer" };
 }
 
@@ -46,7 +46,7 @@ export function jobHref(id: string, connection: string | undefined): `/${string}
   return withQuery(`/jobs/${encodeURIComponent(id)}`, { connection });
 }
 
-/** A job's or asset's name everywhere: enough of the id to distinguish them. */
+/** The short id that represents a job or an asset in the UI. */
 export function shortId(id: string): string {
   return id.slice(0, 8);
 }

@@ -64,12 +64,12 @@ export function createEventSockets(admit: AdmitListener, { addressOf = remoteAdd
   const bounds = { ...DEFAULT_BOUNDS, ...limits };
   let isClosing = false;
   telemetry().metrics?.read("lightdesk_open_streams", () => sockets.size);
-  const pings = repeat(PING_MS, () => sockets.forEach((socket) => void look(socket)));
+  const pings = repeat(PING_MS, () => sockets.forEach((socket) => void checkSocket(socket)));
 
   const count = (matches: (socket: Socket) => boolean) => [...sockets].filter(matches).length;
   const isFull = (address: string) => sockets.size >= bounds.inAll || count((socket) => socket.address === address) >= bounds.perAddress;
 
-  async function look(socket: Socket): Promise<void> {
+  async function checkSocket(socket: Socket): Promise<void> {
     const { peer, feed } = socket;
     if (!socket.answered) return peer.terminate();
     if (socket.received > MAX_SENT_MESSAGES) return end(peer, { code: feedEnds.notAllowed, reason: "Too many messages." });

@@ -262,7 +262,7 @@ function close(server: Server, graceMs: number, destroyAll: () => void): Promise
 }
 
 /** Works from the first moment: a Ctrl-C during the start ends it as cleanly as a later one. Ends with code 1 if `stop` fails or hangs. */
-export function stopOnSignals(stop: () => Promise<void>, mostMs: number): void {
+export function stopOnSignals(stop: () => Promise<void>, maxMs: number): void {
   let isStopping = false;
   const end = (message: string) => {
     process.stderr.write(`${message}\n`);
@@ -271,7 +271,7 @@ export function stopOnSignals(stop: () => Promise<void>, mostMs: number): void {
   const run = () => {
     if (isStopping) return;
     isStopping = true;
-    setTimeout(() => end(`The shutdown took longer than ${mostMs / 1000} s.`), mostMs).unref();
+    setTimeout(() => end(`The shutdown took longer than ${maxMs / 1000} s.`), maxMs).unref();
     stop().then(
       () => process.exit(0),
       (error: unknown) => end(error instanceof Error ? error.message : String(error)),

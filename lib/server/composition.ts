@@ -117,8 +117,8 @@ function compose({ env, now = Date.now, logDestination, upstreamLimits }: Compos
     sendForeign: withoutKeyInHeaders(sendForeign, apiKey),
     now,
     limits: upstreamLimits,
-    learn(operation, status) {
-      capabilities.learn(connectionId, operation, status);
+    record(operation, status) {
+      capabilities.record(connectionId, operation, status);
       if (!answersBytes(operation) && status < 500) pictureBreaker.wake(connectionId);
     },
     isSecond: (operation, item) => capabilities.isSecondRefused(connectionId, operation, item),

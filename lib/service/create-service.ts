@@ -1,4 +1,4 @@
-// Puts the parts together, starts them in order and stops them in reverse order.
+// Creates the service's parts, starts them in order and stops them in reverse order.
 
 import { existsSync } from "node:fs";
 import { withTimeout } from "@/lib/shared/async";
@@ -58,12 +58,12 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 const JOB_GRACE_MS = 5000;
 const REQUEST_GRACE_MS = 10_000;
-const silent: ServiceLog = { info: () => undefined, warn: () => undefined, error: () => undefined };
+const noLog: ServiceLog = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
 export type StartedService = Awaited<ReturnType<typeof startService>>;
 
 export async function startService(options: ServiceOptions) {
-  const { now = Date.now, log = silent } = options;
+  const { now = Date.now, log = noLog } = options;
   const settings = withDefaults(options);
   const { concurrency, maxJobPixels } = settings;
   if (!existsSync(options.workerPath)) log.error({ workerPath: options.workerPath }, "worker file missing");
@@ -101,12 +101,12 @@ export async function startService(options: ServiceOptions) {
     const begin = async () => {
       if (!isStopping) await engine.start();
     };
-    // On a full disk the service only serves stored data, and no job begins; everything continues as soon as there is room.
-    let beginning = Promise.resolve();
+    // On a full disk the service serves stored data but starts no jobs until space is freed.
+    let recovery = Promise.resolve();
     await begin().catch((error: unknown) => {
       if (!isFullDisk(error)) throw error;
       log.error({ err: error }, "job recovery deferred: disk full");
-      beginning = retry(begin, isFullDisk).catch((cause: unknown) => log.error({ err: cause }, "job recovery failed"));
+      recovery = retry(begin, isFullDisk).catch((cause: unknown) => log.error({ err: cause }, "job recovery failed"));
     });
     const liveRuns = createLiveRuns({
       ...shared,
@@ -144,7 +144,7 @@ export async function startService(options: ServiceOptions) {
       processes,
       log,
     );
-    const userBehind = async (key: string) => (isStopping ? undefined : findUserByKey(database, key));
+    const userOfKey = async (key: string) => (isStopping ? undefined : findUserByKey(database, key));
     const inFlight = new Set<Promise<Response>>();
 
     registerMetrics(database, options.dataDir);
@@ -167,16 +167,16 @@ export async function startService(options: ServiceOptions) {
         return answer.finally(() => inFlight.delete(answer));
       },
 
-      userOf: async (key: string) => (await userBehind(key))?.name,
+      userOf: async (key: string) => (await userOfKey(key))?.name,
 
       async listen(key: string, clientId: string | undefined, notify: NotifyListener): Promise<Feed | undefined> {
-        const user = await userBehind(key);
+        const user = await userOfKey(key);
         if (!user) return undefined;
         const stop = await events.listen(user.id, clientId, notify).catch((error: unknown) => {
           log.error({ err: error }, "queue status send failed");
           throw error;
         });
-        return { stop, objection: async () => ((await userBehind(key)) ? undefined : "The key is no longer valid.") };
+        return { stop, objection: async () => ((await userOfKey(key)) ? undefined : "The key is no longer valid.") };
       },
 
       async stop(): Promise<void> {
@@ -186,7 +186,7 @@ export async function startService(options: ServiceOptions) {
         thumbnails.stop();
         await withTimeout(Promise.allSettled(inFlight), REQUEST_GRACE_MS, () => undefined);
         await Promise.all([engine.stop(JOB_GRACE_MS), downloads.stop(), housekeeping.stop()]);
-        await Promise.all([liveRuns.stop(), beginning]);
+        await Promise.all([liveRuns.stop(), recovery]);
         await accessTimes.flush();
         await openedDatabase?.close();
         lock.release();

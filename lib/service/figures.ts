@@ -45,7 +45,7 @@ export function countResult(event: RunEvent): void {
   if (event.kind === "node") telemetry().metrics?.count("lightdesk_node_results_total", { result: event.cached ? "kept" : "made" });
 }
 
-type EndedJob = { how: string };
+type EndedJob = { outcome: string };
 
 export function observedRun<T extends EndedJob>({ jobId, attempt }: { jobId: string; attempt: number }, run: () => Promise<T>): Promise<T> {
   const parent = sentBy.get(jobId) ?? null;
@@ -55,7 +55,7 @@ export function observedRun<T extends EndedJob>({ jobId, attempt }: { jobId: str
       spanName: "run job",
       parent,
       attributes: { "job.id": jobId, "job.attempt": attempt },
-      outcomeOf: ({ how }) => how,
+      outcomeOf: ({ outcome: how }) => how,
       recordMetrics(metrics, outcome, seconds) {
         metrics.count("lightdesk_job_runs_total", { outcome });
         metrics.observe("lightdesk_job_run_duration_seconds", {}, seconds);

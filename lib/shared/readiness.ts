@@ -11,7 +11,7 @@ type ReadinessCheck = () => Finding | Promise<Finding>;
 
 const FRESH_MS = 1000;
 const PATIENCE_MS = 2000;
-const LEAST_FREE_BYTES = 1024 ** 2;
+const MIN_FREE_BYTES = 1024 ** 2;
 
 export function createReadiness(parts: Readonly<Record<string, ReadinessCheck>>, now: () => number = () => performance.now()): Readiness {
   let cachedStates: { states: Promise<PartState[]>; at: number } | undefined;
@@ -43,7 +43,7 @@ export function checkDisk(folder: string): Finding {
   } catch {
     return notReady("The data folder is missing or not writable.");
   }
-  return freeBytes(folder) < LEAST_FREE_BYTES
+  return freeBytes(folder) < MIN_FREE_BYTES
     ? { ready: true, reason: "The disk is full: nothing new is stored until space is freed." }
     : undefined;
 }

@@ -1,6 +1,6 @@
 import useSWR from "swr";
 import { create } from "zustand";
-import { callApi, onAnswer } from "@/lib/browser/api";
+import { callApi, onResponse } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { withQuery } from "@/lib/browser/urls";
 import { type Capabilities, type Capability, isCapability } from "@/lib/contract/capabilities";
@@ -12,7 +12,7 @@ const nothing: ReadonlySet<Capability> = new Set();
 const useLost = create<Lost>(() => ({}));
 
 /** An act that a service refused as absent is no longer offered in this tab. */
-onAnswer(({ path, method, failure }) => {
+onResponse(({ path, method, failure }) => {
   if (method === "GET") return;
   const details = failure && isMissingOperation(failure) && isObject(failure.details) ? failure.details : {};
   const capability = textOf(details.capability);

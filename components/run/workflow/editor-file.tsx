@@ -136,6 +136,6 @@ export async function editorText({ graph, workflowId }: OpenWorkflow, info: Obje
     import("@/lib/contract/editor-workflow/write-file"),
     import("@/components/graph/graph-layout"),
   ]);
-  const { file, lost } = toEditorFile(graph, info, { id: workflowId, places: layoutGraph(graph).nodes });
+  const { file, lostInputs: lost } = toEditorFile(graph, info, { id: workflowId, places: layoutGraph(graph).nodes });
   return { text: writeExactJson(file, 2), unplaced: lost.map((id) => `#${id}`) };
 }

@@ -77,16 +77,16 @@ export async function inBatches<Item extends { id: string }, Entry extends { id:
 type Page<Item> = { items: readonly Item[]; rows: number; total?: number; hasMore?: boolean };
 export type AllPages<Item> = { items: Item[]; isCut: boolean };
 
-type List<Answer, Item> = { pathAt: (offset: number) => `/${string}`; read: (answer: Answer) => Page<Item>; maxItems: number };
+type List<Data, Item> = { pathAt: (offset: number) => `/${string}`; read: (answer: Data) => Page<Item>; maxItems: number };
 
-export async function walkPages<Answer, Item extends { id: string }>(
-  { pathAt, read, maxItems }: List<Answer, Item>,
+export async function walkPages<Data, Item extends { id: string }>(
+  { pathAt, read, maxItems }: List<Data, Item>,
   work: Work,
 ): Promise<Result<AllPages<Item>, ApiFailure>> {
   const itemsById = new Map<string, Item>();
   let isOver = false;
   for (let offset = 0; !isOver && itemsById.size < maxItems && !work.signal.aborted;) {
-    const result = await callWithRetry<Answer>(pathAt(offset), { cache: "no-store" }, work);
+    const result = await callWithRetry<Data>(pathAt(offset), { cache: "no-store" }, work);
     if (!result.ok) return failed(result.failure);
     const { items, rows, total, hasMore } = read(result.value);
     const before = itemsById.size;

@@ -1,4 +1,4 @@
-import { type Bytes, joined, latin1, part, type TextCollector, textOf, UnreadableFile, viewOf } from "./bytes";
+import { type Bytes, concatBytes, latin1, part, type TextCollector, textOf, UnreadableFile, viewOf } from "./bytes";
 
 /** `isCut`: its declared end is beyond its parent's end. */
 type Box = { type: string; from: number; to: number; isCut: boolean };
@@ -179,7 +179,7 @@ export async function oggTexts(bytes: Bytes, texts: TextCollector): Promise<void
     }
   }
   if (ended < 2) throw new UnreadableFile("damaged");
-  const packet = joined(parts);
+  const packet = concatBytes(parts);
   const start = latin1(packet.subarray(0, 8));
   const from = start === "OpusTags" ? 8 : start.startsWith("\x03vorbis") ? 7 : ((packet[0] ?? 0) & 0x7f) === 4 ? 4 : undefined;
   if (from !== undefined) vorbisComments(packet.subarray(from), texts);

@@ -21,7 +21,7 @@ export class UnreadableFile extends Error {
 export type Bytes = { size: number; at: (from: number, length: number) => Promise<Uint8Array<ArrayBuffer>> };
 
 export function boundedBytes({ size, read }: ByteSource): Bytes {
-  let [window, start, left, steps] = [new Uint8Array(), 0, MAX_READ, MAX_STEPS];
+  let [window, start, remainingBytes, steps] = [new Uint8Array(), 0, MAX_READ, MAX_STEPS];
   return {
     size,
     async at(from, length) {
@@ -29,8 +29,8 @@ export function boundedBytes({ size, read }: ByteSource): Bytes {
       steps -= 1;
       if (from < start || from + length > start + window.length) {
         const to = Math.min(size, from + Math.max(length, WINDOW));
-        left -= to - from;
-        if (length > MAX_BYTES || left < 0) throw new UnreadableFile("too_much");
+        remainingBytes -= to - from;
+        if (length > MAX_BYTES || remainingBytes < 0) throw new UnreadableFile("too_much");
         [window, start] = [await read(from, to), from];
         if (window.length < length) throw new UnreadableFile("damaged");
       }
@@ -103,7 +103,7 @@ export function part(bytes: Uint8Array<ArrayBuffer>, from: number, to: number): 
   return bytes.subarray(from, to);
 }
 
-export function joined(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+export function concatBytes(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(parts.reduce((size, { length }) => size + length, 0));
   let at = 0;
   for (const part of parts) {
@@ -113,7 +113,7 @@ export function joined(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   return bytes;
 }
 
-export async function unpacked(packed: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer>> {
+export async function inflate(packed: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer>> {
   const { readable, writable } = new DecompressionStream("deflate");
   const writer = writable.getWriter();
   for (const pendingWrite of [writer.write(packed), writer.close()]) pendingWrite.catch(() => undefined);
@@ -129,5 +129,5 @@ export async function unpacked(packed: Uint8Array<ArrayBuffer>): Promise<Uint8Ar
     }
     parts.push(item.value);
   }
-  return joined(parts);
+  return concatBytes(parts);
 }

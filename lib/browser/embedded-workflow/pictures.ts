@@ -1,5 +1,5 @@
 import { boxesIn, boxesOf } from "./audio-video";
-import { type Bytes, latin1, part, type TextCollector, textOf, unpacked, UnreadableFile, viewOf } from "./bytes";
+import { type Bytes, inflate, latin1, part, type TextCollector, textOf, UnreadableFile, viewOf } from "./bytes";
 
 const MAX_KEYWORD = 80;
 
@@ -20,11 +20,11 @@ export async function pngTexts(bytes: Bytes, texts: TextCollector): Promise<void
 
 async function pngText(type: string, content: Uint8Array<ArrayBuffer>): Promise<Uint8Array> {
   const end = content.indexOf(0);
-  if (type === "zTXt") return unpacked(content.subarray(end + 2));
+  if (type === "zTXt") return inflate(content.subarray(end + 2));
   if (type !== "iTXt") return content.subarray(end + 1);
   // Compression flag, method, language, translated keyword, text.
   const text = content.subarray(content.indexOf(0, content.indexOf(0, end + 3) + 1) + 1);
-  return content[end + 1] === 1 ? unpacked(text) : text;
+  return content[end + 1] === 1 ? inflate(text) : text;
 }
 
 export async function webpTexts(bytes: Bytes, texts: TextCollector): Promise<void> {

@@ -7,7 +7,7 @@ import { isObject, type JsonObject, objectOf, textOf } from "@/lib/contract/json
 import { parseExactJson } from "@/lib/contract/json/parse-json";
 import { noteSkipped } from "@/lib/contract/json/readers";
 import { isLiveEvent, LIVE_PATH, type LiveEvent, MAX_TOPICS, pathTopic, readTopic, rowId, rowLists, topicPath } from "@/lib/contract/live";
-import { type Answer, callApi, notifyResponse, onAnswer } from "../api";
+import { type ApiResponse, callApi, notifyResponse, onResponse } from "../api";
 import { type ApiFailure, isFailure } from "../read-failure";
 import { apiPath } from "../urls";
 import { liveState } from "./live-state";
@@ -31,11 +31,11 @@ type TabMessage =
   | { to: "tabs"; kind: "state"; isLive: boolean }
   | { to: "tabs"; kind: "failure"; failure: ApiFailure; topics: readonly string[] };
 
-export type LiveMessage<Answer> = { answer: Answer } | { failure: ApiFailure };
+export type LiveMessage<Data> = { answer: Data } | { failure: ApiFailure };
 /** Declared as a method for its bivariance: each receiver gets only responses of its own path. */
 type Receiver = { receive(message: LiveMessage<unknown>): void };
 type RowChange = Extract<LiveEvent, { event: "job.updated" | "job.progress" }>;
-/** `sinceMs`, `snapshotMs`: when the first and the last snapshot came; `changes`: the newest ones of each row since the last. */
+/** `sinceMs`, `snapshotMs`: times of the first and the last snapshot; `changes`: the newest change of each row since the last. */
 type TopicValue = { answer: unknown; sinceMs: number; snapshotMs: number; changes: Map<string, { change: RowChange; ms: number }> };
 type WatchedTopic = { receivers: Set<Receiver>; isDelivered?: true; isReadAgain?: boolean; current?: TopicValue };
 
@@ -117,7 +117,7 @@ export function createLiveTab({ locks, channel, name, request, times }: Environm
   }
 
   /** A screen's own read is newer than earlier events, but SWR drops it if an event arrives meanwhile. */
-  function applyAnswer({ path, method, value, startedMs = Date.now() }: Answer): void {
+  function applyAnswer({ path, method, value, startedMs = Date.now() }: ApiResponse): void {
     const topic = method === "GET" && value !== undefined ? pathTopic(path) : undefined;
     const item = topic === undefined ? undefined : watched.get(topic);
     if (topic === undefined || !item?.isDelivered) return;
@@ -217,7 +217,7 @@ export function createLiveTab({ locks, channel, name, request, times }: Environm
   }
 
   async function start(): Promise<void> {
-    stopListening = onAnswer(applyAnswer);
+    stopListening = onResponse(applyAnswer);
     isReady = !isShared;
     if (!isShared) return startStreams();
     channel.onmessage = ({ data }: MessageEvent<TabMessage>) => {
@@ -242,7 +242,7 @@ export function createLiveTab({ locks, channel, name, request, times }: Environm
 
   return {
     start,
-    watch<Answer>(path: string, receive: (message: LiveMessage<Answer>) => void): () => void {
+    watch<Data>(path: string, receive: (message: LiveMessage<Data>) => void): () => void {
       const topic = pathTopic(path);
       if (topic === undefined) return () => undefined;
       const item: WatchedTopic = watched.get(topic) ?? { receivers: new Set() };
@@ -339,7 +339,7 @@ function liveTab(): LiveTab {
   return tab;
 }
 
-export function watchLive<Answer>(path: `/${string}`, receive: (message: LiveMessage<Answer>) => void): () => void {
+export function watchLive<Data>(path: `/${string}`, receive: (message: LiveMessage<Data>) => void): () => void {
   return liveTab().watch(path, receive);
 }
 

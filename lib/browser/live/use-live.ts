@@ -24,13 +24,13 @@ export type TimedValue<T> = { value: T; atMs: number };
 /** `failure`: the newest read failed; the last value is kept. */
 type ReadState<T> = { newest?: TimedValue<T>; failure?: ApiFailure };
 
-type LiveOptions<Answer, T> = {
+type LiveOptions<Data, T> = {
   /** The value that the server rendered, with the moment it was read. */
   initial?: TimedValue<T>;
   /** The failure that kept the server from rendering a value. */
   initialFailure?: ApiFailure;
   /** Converts the API's response to the screen's value. May load its code lazily. */
-  read: (response: Answer) => T | Promise<T>;
+  read: (data: Data) => T | Promise<T>;
   /** True if the value can no longer change. */
   isFinal?: (value: T) => boolean;
   /** If `path` changes back to one that was read before, its last value is shown and it is read again at once. */
@@ -72,14 +72,14 @@ function configurationOf<Data>(path: string | undefined): SWRConfiguration<Data,
  * `path`: the API's path with query and connection, also the cache's key; with `undefined` nothing is read. A fragment is never sent: it
  * distinguishes two uses of one path.
  */
-export function useLive<Answer, T>(
+export function useLive<Data, T>(
   path: `/${string}` | undefined,
-  { initial, initialFailure, read, isFinal, revalidateOnReturn = false }: LiveOptions<Answer, T>,
+  { initial, initialFailure, read, isFinal, revalidateOnReturn = false }: LiveOptions<Data, T>,
 ): LiveValue<T> {
   const [mountedMs] = useState(() => Date.now());
   const { data, error, isValidating, mutate } = useSWR<ReadState<T>, ApiFailure>(
     path,
-    async (key: `/${string}`) => ({ newest: await ask(key, read) }),
+    async (key: `/${string}`) => ({ newest: await fetchValue(key, read) }),
     {
       ...configurationOf(path),
       revalidateOnMount: initial === undefined,
@@ -90,7 +90,7 @@ export function useLive<Answer, T>(
   const newest = current && initial ? (current.atMs >= initial.atMs ? current : initial) : (current ?? initial);
   const { cache, mutate: mutateKey } = useSWRConfig();
   // The path may have changed by the time an answer is read.
-  const receive = useEffectEvent(async (key: `/${string}`, message: LiveMessage<Answer>) => {
+  const receive = useEffectEvent(async (key: `/${string}`, message: LiveMessage<Data>) => {
     const state = cache.get(key);
     // A mutation would drop the first value, which is being read and may succeed.
     if ("failure" in message && state?.isValidating && !state.data) return;
@@ -107,7 +107,7 @@ export function useLive<Answer, T>(
   const isWatched = !isOver && !(newest && isFinal?.(newest.value));
   useEffect(() => {
     if (path === undefined || !isWatched) return;
-    return watchPath<Answer>(path, (message) => void receive(path, message));
+    return watchPath<Data>(path, (message) => void receive(path, message));
   }, [path, isWatched]);
   return {
     value: newest?.value,
@@ -122,12 +122,8 @@ export function useLive<Answer, T>(
 }
 
 /** Reads a value once, without live updates. `keepPreviousData`: shows the last value while a new path is read. */
-export function useOnce<Answer, T>(
-  path: `/${string}` | undefined,
-  read: (response: Answer) => T | Promise<T>,
-  { keepPreviousData = false } = {},
-) {
-  const { data, error, mutate } = useSWR<TimedValue<T>, ApiFailure>(path, (key: `/${string}`) => ask(key, read), {
+export function useOnce<Data, T>(path: `/${string}` | undefined, read: (data: Data) => T | Promise<T>, { keepPreviousData = false } = {}) {
+  const { data, error, mutate } = useSWR<TimedValue<T>, ApiFailure>(path, (key: `/${string}`) => fetchValue(key, read), {
     ...configurationOf(path),
     keepPreviousData,
   });
@@ -137,23 +133,23 @@ export function useOnce<Answer, T>(
 /** A failure is in SWR's `error`. */
 const ignore = () => undefined;
 
-async function ask<Answer, T>(path: `/${string}`, read: LiveOptions<Answer, T>["read"]): Promise<TimedValue<T>> {
-  const result = await callApi<Answer>(path);
+async function fetchValue<Data, T>(path: `/${string}`, read: LiveOptions<Data, T>["read"]): Promise<TimedValue<T>> {
+  const result = await callApi<Data>(path);
   if (!result.ok) throw result.failure;
   return readAnswer(result.value, read);
 }
 
-async function readAnswer<Answer, T>(response: Answer, read: LiveOptions<Answer, T>["read"]): Promise<TimedValue<T>> {
+async function readAnswer<Data, T>(data: Data, read: LiveOptions<Data, T>["read"]): Promise<TimedValue<T>> {
   const atMs = Date.now();
   try {
-    return { value: await read(response), atMs };
+    return { value: await read(data), atMs };
   } catch (cause) {
     throw failureOfThrown(cause);
   }
 }
 
 /** Watches a value outside a component. Returns the stop function. */
-export function watchPath<Answer>(path: `/${string}`, receive: Parameters<typeof watchLive<Answer>>[1]): () => void {
+export function watchPath<Data>(path: `/${string}`, receive: Parameters<typeof watchLive<Data>>[1]): () => void {
   let stop: (() => void) | undefined;
   let isOver = false;
   liveCode.load().then(

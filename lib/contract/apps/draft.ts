@@ -19,7 +19,7 @@ type Beginning = { graph: Graph; editor?: Record<string, unknown>; title: string
 
 const MAX_INPUTS = 100;
 const MAX_CHOICES = 1000;
-const LARGEST_DEFAULT = 100_000;
+const MAX_DEFAULT_LENGTH = 100_000;
 
 /** Without `pins` and `outputs`, uses those of the editor's App mode, if its file has one. */
 export function appDraft({ graph, editor, title, ...chosen }: Beginning, catalogue?: ObjectInfo): AppDefinition {
@@ -120,7 +120,7 @@ export function outputDraft(graph: Graph, nodeId: string, catalogue?: ObjectInfo
 /** No default for a seed, which is drawn for each run, nor for a file, which each person gives for themselves. */
 function defaultOf(input: AppInput, value: unknown): AppValue | undefined {
   if (["seed", "picture", "video", "audio"].includes(input.control.kind)) return undefined;
-  if (typeof value === "string" && value.length > LARGEST_DEFAULT) return undefined;
+  if (typeof value === "string" && value.length > MAX_DEFAULT_LENGTH) return undefined;
   const checked = checkValue(input, value);
   return checked.ok ? checked.value : undefined;
 }

@@ -9,7 +9,7 @@ import { type AppControl, type AppField, type AppInput, type AppValue, type AppV
 
 const MAX_TEXT = 100_000;
 export const RANDOM = "random";
-const LARGEST_SEED = 2 ** 32 - 1;
+const MAX_SEED = 2 ** 32 - 1;
 
 type AppForm = { inputs: readonly AppInput[]; graph: Graph };
 export type AppProblem = {
@@ -113,7 +113,7 @@ export function checkValue(input: AppField, value: unknown, random: () => number
   switch (control.kind) {
     case "number":
     case "seed": {
-      if (control.kind === "seed" && value === RANDOM) return { ok: true, value: drawn(control, random) };
+      if (control.kind === "seed" && value === RANDOM) return { ok: true, value: drawNumber(control, random) };
       if (typeof value !== "bigint" && (typeof value !== "number" || !Number.isFinite(value))) return rejected("wrong_type");
       if ((control.kind === "seed" || control.isWhole) && typeof value === "number" && !Number.isInteger(value))
         return rejected("not_whole");
@@ -135,9 +135,9 @@ export function checkValue(input: AppField, value: unknown, random: () => number
   }
 }
 
-function drawn({ min = 0, max = LARGEST_SEED }: { min?: number | bigint; max?: number | bigint }, random: () => number): number {
+function drawNumber({ min = 0, max = MAX_SEED }: { min?: number | bigint; max?: number | bigint }, random: () => number): number {
   const low = Math.ceil(Number(min));
-  const high = Math.min(Number(max), low + LARGEST_SEED);
+  const high = Math.min(Number(max), low + MAX_SEED);
   return Math.max(low, low + Math.floor(random() * (high - low + 1)));
 }
 
@@ -173,13 +173,13 @@ const sentences: Readonly<Record<AppProblem["code"], string>> = {
   too_small: "must be at least LIMIT",
   too_large: "must be at most LIMIT",
   too_long: "may have at most LIMIT characters",
-  not_a_choice: "is none of its choices",
-  unknown_input: "is no input of this app",
-  not_yours: "is not a file that you have given to this app. Send it again",
+  not_a_choice: "must be one of its choices",
+  unknown_input: "is not an input of this app",
+  not_yours: "is not a file that you uploaded to this app. Upload it again",
   file_too_large: "may have at most LIMIT bytes",
   too_many_pixels: "may have at most LIMIT pixels",
   unreadable_file: "is not a picture that can be read",
-  not_taken: "is not taken by the service",
+  not_taken: "is not accepted by the service",
 };
 
 /** In English, for programs; screens have their own sentence for each code. */

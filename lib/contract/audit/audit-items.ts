@@ -18,10 +18,10 @@ export function writeThings(
   { count = things.length, isAtLeast = false }: ThingsCount = {},
 ): string | undefined {
   if (things.length === 0) return outcome;
-  const named = things.slice(0, MAX_THINGS).map(({ id, name }) => (name === undefined ? [id] : [id, name]));
-  const more = count - named.length;
-  // Made plain first, as the log does it: otherwise the stored text would not have the stated length.
-  const text = toPlainLine(writeExactJson([...named, ...(isAtLeast ? [OR_MORE] : []), ...(more > 0 ? [more] : [])]));
+  const listed = things.slice(0, MAX_THINGS).map(({ id, name }) => (name === undefined ? [id] : [id, name]));
+  const more = count - listed.length;
+  // Normalized like the log does, so that the stated length matches the stored text.
+  const text = toPlainLine(writeExactJson([...listed, ...(isAtLeast ? [OR_MORE] : []), ...(more > 0 ? [more] : [])]));
   return `${HEAD}${text.length}:${text}${outcome === undefined ? "" : ` ${outcome}`}`;
 }
 
@@ -44,8 +44,8 @@ export function readThings(text: string | undefined): ParsedTarget {
   };
 }
 
-function parseThing(each: unknown): AuditThing[] {
-  const [id, name]: unknown[] = Array.isArray(each) ? each : [];
+function parseThing(value: unknown): AuditThing[] {
+  const [id, name]: unknown[] = Array.isArray(value) ? value : [];
   return typeof id === "string" ? [{ id, ...(typeof name === "string" && { name }) }] : [];
 }
 
@@ -56,7 +56,7 @@ export function requestedIds({ params, json }: Request): string[] {
   return idsIn(request?.delete ?? request?.ids ?? request?.job_ids, params?.id);
 }
 
-export function idsAnswered(response: unknown): string[] {
+export function idsInResponse(response: unknown): string[] {
   const fields = objectOf(response);
   return idsIn(fields?.deleted, textOf(fields?.id));
 }

@@ -31,7 +31,7 @@ export function isSameJson(item: unknown, other: unknown): boolean {
   return item === other || writeExactJson(item) === writeExactJson(other);
 }
 
-const DEEPEST = 50;
+const MAX_COMPARED_NODES = 50;
 /** Many nodes of a graph may come from one box of a definition, and each is compared with all of its inputs. */
 const MAX_LOOKED = 200_000;
 
@@ -59,8 +59,8 @@ type Box = { net: Net; node: EditorNode; prefix: string };
 const IN_GROUP = "in a group node";
 
 function boxOf(file: EditorFile, id: string): Box | typeof IN_GROUP | undefined {
-  const path = nodesById(file).has(id) ? [id] : id.split(":", DEEPEST + 1);
-  if (path.length > DEEPEST) return undefined;
+  const path = nodesById(file).has(id) ? [id] : id.split(":", MAX_COMPARED_NODES + 1);
+  if (path.length > MAX_COMPARED_NODES) return undefined;
   let net: Net = file;
   for (const [at, part] of path.entries()) {
     const node = nodesById(net).get(part);

@@ -52,11 +52,11 @@ export function readEditorFile(file: JsonObject & { nodes: unknown[] }, info: Ob
 }
 
 export function once<Of extends object, Made>(make: (of: Of) => Made): (of: Of) => Made {
-  const cache = new WeakMap<Of, { made: Made }>();
+  const cache = new WeakMap<Of, { value: Made }>();
   return (of) => {
-    const entry = cache.get(of) ?? { made: make(of) };
+    const entry = cache.get(of) ?? { value: make(of) };
     cache.set(of, entry);
-    return entry.made;
+    return entry.value;
   };
 }
 

@@ -11,15 +11,15 @@ import { valueLocationOf } from "./values";
 export type Source =
   | { kind: "output"; id: string; slot: number }
   | Value
-  | { kind: "nothing"; why?: "broken" | "bypass" }
-  | { kind: "nothing"; why: "unset"; name: string };
+  | { kind: "nothing"; reason?: "broken" | "bypass" }
+  | { kind: "nothing"; reason: "unset"; name: string };
 
 const nothing: Source = { kind: "nothing" };
-const broken: Source = { kind: "nothing", why: "broken" };
-const passesNothing: Source = { kind: "nothing", why: "bypass" };
+const broken: Source = { kind: "nothing", reason: "broken" };
+const passesNothing: Source = { kind: "nothing", reason: "bypass" };
 const unnamed: Slot = { name: "", type: "*", hasWidget: false };
 
-const DEEPEST = 200;
+const MAX_DEPTH = 200;
 const MAX_TRIED = 1_000;
 
 /** `type`: of the input at the end, or of the last bypassed one. `isDirect`: only edges of subgraphs lie in between. */
@@ -32,7 +32,7 @@ export function follow({ scope }: NodeLocation, slot: Slot, following: LinkConte
 function fromInput(scope: Scope, slot: Slot, way: PathToSource, following: LinkContext): Source {
   if (slot.link === undefined) return nothing;
   const link = scope.net.links.get(slot.link);
-  if (!link || way.steps > DEEPEST) return broken;
+  if (!link || way.steps > MAX_DEPTH) return broken;
   const next = { ...way, steps: way.steps + 1 };
   const { use } = scope;
   if (use && link.origin === INSIDE_START) {
@@ -57,7 +57,7 @@ function fromOutput(location: NodeLocation, output: number, way: PathToSource, f
     const setter = setterFor(location, following);
     const input = setter?.node.inputs.find(({ link }) => link !== undefined);
     // A Set node passes its input on even if it is muted or bypassed itself.
-    return setter && input ? fromInput(setter.scope, input, onward, following) : { kind: "nothing", why: "unset", name: tunnel.name };
+    return setter && input ? fromInput(setter.scope, input, onward, following) : { kind: "nothing", reason: "unset", name: tunnel.name };
   }
   if (tunnel || isNeverSent(node)) return fromInput(scope, node.inputs[output] ?? unnamed, onward, following);
   const within = following.inside(location);

@@ -28,7 +28,7 @@ type ConvertedFile = ConvertedWorkflow & { homes: ReadonlyMap<string, ValueLocat
 /** `fill`: how texts are filled in, as the editor does when it sends; false leaves them as written. */
 type Options = { fill?: FillOptions | false };
 
-const DEEPEST = 50;
+const MAX_DEPTH = 50;
 /** Definitions use one another, so a short file may expand to an endless graph. */
 const MAX_EXPANDED = 200_000;
 const isDefinitionId = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
@@ -64,7 +64,7 @@ export function convert(file: EditorFile, info: ObjectInfo, fill: FillOptions | 
     const path = `${idIn(scope, node)}:`;
     const group = isGroupNode(node) ? expandGroupNode(node, file.groupNodes, info) : undefined;
     const definition: Definition | undefined = group?.definition ?? file.definitions.get(node.type);
-    if (!definition || path.split(":").length > DEEPEST) return undefined;
+    if (!definition || path.split(":").length > MAX_DEPTH) return undefined;
     expanded += sizeOf(definition);
     if (expanded > MAX_EXPANDED) return undefined;
     const use = group?.use ?? node;
@@ -134,9 +134,9 @@ export function convert(file: EditorFile, info: ObjectInfo, fill: FillOptions | 
       const { name } = slot;
       if (source.kind === "output") inputs.set(name, [source.id, source.slot]);
       else if (source.kind === "value" && (slot.hasWidget || source.isRaw)) put(name, source);
-      else if (source.kind === "nothing" && source.why) {
-        if (source.why === "unset") problems.push({ code: "not_set", nodeId, input: name, name: source.name });
-        else problems.push({ code: source.why === "broken" ? "broken_link" : "bypass_passes_nothing", nodeId, input: name });
+      else if (source.kind === "nothing" && source.reason) {
+        if (source.reason === "unset") problems.push({ code: "not_set", nodeId, input: name, name: source.name });
+        else problems.push({ code: source.reason === "broken" ? "broken_link" : "bypass_passes_nothing", nodeId, input: name });
       }
     }
     for (const [name, savedInput] of Object.entries(savedInputsOf(node))) {
@@ -188,10 +188,10 @@ export function convert(file: EditorFile, info: ObjectInfo, fill: FillOptions | 
 }
 
 function sizeOf({ nodes, links, inputs, outputs }: Definition): number {
-  const each = nodes.map(
+  const plainNodes = nodes.map(
     (node) => 1 + node.inputs.length + node.outputs.length + (isObject(node.values) ? Object.keys(node.values) : node.values).length,
   );
-  return each.reduce((sum, size) => sum + size, links.size + inputs.length + outputs.length);
+  return plainNodes.reduce((sum, size) => sum + size, links.size + inputs.length + outputs.length);
 }
 
 function asSent(values: EditorNode["values"]): JsonObject {

@@ -83,7 +83,7 @@ export function problemOf({ name: input, raw, value }: Widget, nodeId: string): 
 }
 
 type NodeEntry = { node: EditorNode; net: Net; primitives: ReadonlyMap<string, EditorNode>; values?: ReadonlyMap<string, unknown> };
-const DEEPEST = 50;
+const MAX_DEPTH = 50;
 
 /** The node that the editor picks for a name in a text: by its own name or class, else by its title. Inner nodes come first. */
 export function widgetFinder(file: EditorFile, info: ObjectInfo): WidgetOf {
@@ -94,7 +94,7 @@ export function widgetFinder(file: EditorFile, info: ObjectInfo): WidgetOf {
     const byTitle = new Map<unknown, NodeEntry>();
     const visited = new Set<Net>();
     function add(net: Net, depth: number): void {
-      if (visited.has(net) || depth > DEEPEST) return;
+      if (visited.has(net) || depth > MAX_DEPTH) return;
       visited.add(net);
       const primitives = new Map(net.nodes.flatMap((node) => (node.type === "PrimitiveNode" ? [[node.id, node] as const] : [])));
       for (const node of net.nodes) {

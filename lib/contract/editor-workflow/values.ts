@@ -19,7 +19,7 @@ const widgetTypes = new Set([
 const unreadLists: readonly unknown[] = ["Loading...", "Loading…"];
 const REFRESH = "refresh";
 const viewButtons = ["upload3dmodel", "uploadExtraResources", "clear"];
-const DEEPEST = 4;
+const MAX_DEPTH = 4;
 
 /** By type alone: also true for an input that forceInput makes a socket. */
 function isWidgetType(raw: unknown): boolean {
@@ -81,7 +81,7 @@ export function valueLocationOf({ raw, outside }: EditorNode, { key }: Pick<Widg
 export function classPlaces(info: NodeInfo, widgets: readonly Widget[]): (ClassInput & { hasWidget: boolean })[] {
   const choices = new Map(widgets.map(({ name, value }) => [name, value]));
   const withChoiceInputs = (input: ClassInput, depth: number): ReturnType<typeof classPlaces> => {
-    const ofChoice = isDynamicCombo(input.raw) && depth < DEEPEST ? inputsOfChoice(input, choices.get(input.name)) : [];
+    const ofChoice = isDynamicCombo(input.raw) && depth < MAX_DEPTH ? inputsOfChoice(input, choices.get(input.name)) : [];
     const place = { ...input, hasWidget: !isGrowing(input.raw) && hasWidget(input.raw) };
     return [place, ...ofChoice.flatMap((classInput) => withChoiceInputs(classInput, depth + 1))];
   };
@@ -101,7 +101,7 @@ function byPlace(inputs: readonly ClassInput[], list: List, depth: number, hasFi
     if (settingsOf(raw).remote !== undefined && list.isAt(REFRESH)) list.take();
     // Null becomes the first choice only after all values are read: the inputs of that choice have no values.
     const rest = value === null ? { isAt: () => false, take: () => ({ key, value: undefined }) } : list;
-    const ofChoice = isDynamicCombo(raw) && depth < DEEPEST ? byPlace(inputsOfChoice(input, value), rest, depth + 1, hasFilters) : [];
+    const ofChoice = isDynamicCombo(raw) && depth < MAX_DEPTH ? byPlace(inputsOfChoice(input, value), rest, depth + 1, hasFilters) : [];
     return [{ name, raw, value, key }, ...ofChoice];
   });
 }
@@ -111,7 +111,7 @@ function byName(inputs: readonly ClassInput[], values: JsonObject, depth: number
     const { name, raw } = input;
     if (isGrowing(raw) || !hasWidget(raw)) return [];
     const value = own(values, name);
-    const ofChoice = isDynamicCombo(raw) && depth < DEEPEST ? byName(inputsOfChoice(input, value), values, depth + 1) : [];
+    const ofChoice = isDynamicCombo(raw) && depth < MAX_DEPTH ? byName(inputsOfChoice(input, value), values, depth + 1) : [];
     return [{ name, raw, value, key: name }, ...ofChoice];
   });
 }
@@ -162,30 +162,30 @@ export function placesOfWidget(file: EditorFile, node: string, widget: string): 
   const locations = new Map<string, WidgetLocation>();
   let visited = 0;
 
-  function look({ net, path, depth }: { net: Net; path: string; depth: number }, id: string, name: string): void {
+  function findLocations({ net, path, depth }: { net: Net; path: string; depth: number }, id: string, name: string): void {
     if (depth > MAX_NESTED || locations.size >= MAX_PLACES || ++visited > MAX_VISITED) return;
     const editorNode = nodesById(net).get(id);
     if (!editorNode) return;
     const definition = file.definitions.get(editorNode.type);
-    if (isPrimitive(editorNode)) return handed({ net, path, depth }, linksFrom(net, id, undefined));
+    if (isPrimitive(editorNode)) return findInScope({ net, path, depth }, linksFrom(net, id, undefined));
     if (!definition) return void locations.set(`${path}${id}\n${name}`, { node: path + id, input: name });
     const inside = { net: definition, path: `${path}${id}:`, depth: depth + 1 };
     const port = definition.inputs.findIndex((input) => input.name === name);
-    if (port >= 0) return handed(inside, linksFrom(definition, INSIDE_START, port));
+    if (port >= 0) return findInScope(inside, linksFrom(definition, INSIDE_START, port));
     const inner = entriesOf(editorNode.properties.proxyWidgets)
       .map(listOf)
       .find(([innerId, innerName]) => innerName === name && innerId !== "-1")?.[0];
-    if (typeof inner === "string") look(inside, definition.renumbered?.get(inner) ?? inner, name);
+    if (typeof inner === "string") findLocations(inside, definition.renumbered?.get(inner) ?? inner, name);
   }
 
-  function handed(scope: Parameters<typeof look>[0], links: readonly string[]): void {
+  function findInScope(scope: Parameters<typeof findLocations>[0], links: readonly string[]): void {
     const linkIds = new Set(links);
     for (const { id, inputs } of scope.net.nodes)
       for (const { link, name, widget: ofWidget = name } of inputs)
-        if (link !== undefined && linkIds.has(link)) look({ ...scope, depth: scope.depth + 1 }, id, ofWidget);
+        if (link !== undefined && linkIds.has(link)) findLocations({ ...scope, depth: scope.depth + 1 }, id, ofWidget);
   }
 
-  for (const { net, path, id } of boxesOf(file, node)) look({ net, path, depth: path === "" ? 0 : 1 }, id, widget);
+  for (const { net, path, id } of boxesOf(file, node)) findLocations({ net, path, depth: path === "" ? 0 : 1 }, id, widget);
   return [...locations.values()];
 }
 

@@ -154,7 +154,7 @@ function withNodes(file: EditorJson, changes: ReadonlyMap<JsonObject, Change>): 
 
 /** `places`: where a drawing has the nodes. Only which node is beside and below which counts, since the editor's nodes are larger. */
 type Options = { id: string; places: ReadonlyMap<string, { x: number; y: number }> };
-type NewFile = { file: JsonObject; lost: string[] };
+type NewFile = { file: JsonObject; lostInputs: string[] };
 
 const WIDTH = 300;
 const GAP = 80;
@@ -248,7 +248,7 @@ function withSavedInputs(
   });
   const newFile = { ...file, nodes };
   const { graph: now } = convert(readEditorFile(newFile, info), info, false);
-  return { file: newFile, lost: ids.filter((id) => own(now, id)?.class_type !== own(graph, id)?.class_type) };
+  return { file: newFile, lostInputs: ids.filter((id) => own(now, id)?.class_type !== own(graph, id)?.class_type) };
 }
 
 function bareOfFile(value: unknown): unknown {

@@ -14,7 +14,7 @@ type Groups = ReadBy<typeof groups>;
 const template = object({}, { input: groups, prefix: anything, names: list(anyText), min: number, max: number });
 const option = object({ key: anyText }, { inputs: groups });
 
-const DEEPEST = 4;
+const MAX_DEPTH = 4;
 const MAX_GROWN = 100;
 
 /** Also lists inputs that have no value yet: required ones, and the next free place of a list that a form can fill. */
@@ -80,7 +80,7 @@ function inputsOfGroups({ required = {}, optional = {} }: Groups, prefix: string
 
 function inputsIn(classInputs: readonly ClassInput[], values: Values, depth: number): ClassInput[] {
   return classInputs.flatMap((input) => {
-    if (depth < DEEPEST && isDynamicCombo(input.raw))
+    if (depth < MAX_DEPTH && isDynamicCombo(input.raw))
       return [input, ...inputsIn(inputsOfChoice(input, own(values, input.name)), values, depth + 1)];
     return isGrowing(input.raw) ? growingInputs(input, values) : [input];
   });
@@ -105,7 +105,7 @@ export function fallbackOf(raw: unknown): unknown {
 }
 
 function optionsOf(raw: unknown): readonly ReadBy<typeof option>[] {
-  return settingsOf(raw).options?.flatMap((each) => option(each) ?? []) ?? [];
+  return settingsOf(raw).options?.flatMap((value) => option(value) ?? []) ?? [];
 }
 
 export function isDynamicCombo(raw: unknown): boolean {

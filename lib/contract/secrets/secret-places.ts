@@ -13,7 +13,7 @@ export type SecretPlace =
   | { kind: "output"; node_id: string };
 
 const MAX_PLACES = 50;
-const DEEPEST = 100;
+const MAX_DEPTH = 100;
 const DRAWING = ["extra_pnginfo", "workflow"];
 
 export function secretsInWorkflow(workflow: unknown): SecretPlace[] {
@@ -32,7 +32,7 @@ function secretsInExtraData(extraData: JsonObject): SecretPlace[] {
   const secretPlaces: SecretPlace[] = [];
   const path: string[] = [];
   const walk = (value: unknown) => {
-    if (secretPlaces.length >= MAX_PLACES || path.length > DEEPEST) return;
+    if (secretPlaces.length >= MAX_PLACES || path.length > MAX_DEPTH) return;
     const isWhole = typeof value === "string" || (path.length === DRAWING.length && DRAWING.every((name, at) => path[at] === name));
     if (isWhole && isMasked(value)) secretPlaces.push({ kind: "extra", path: [...path] });
     else if (!isWhole && typeof value === "object" && value !== null) {
@@ -59,7 +59,7 @@ export function secretsInJob(detail: unknown): SecretPlace[] {
 }
 
 const placeKind = oneOf(["input", "extra", "error", "output"]);
-const secretPlaceReader = object({ kind: placeKind }, { node_id: anyText, node: anyText, input: anyText, path: list(anyText, DEEPEST) });
+const secretPlaceReader = object({ kind: placeKind }, { node_id: anyText, node: anyText, input: anyText, path: list(anyText, MAX_DEPTH) });
 
 export function readPlaces(value: unknown): SecretPlace[] {
   return (list(secretPlaceReader, MAX_PLACES)(value) ?? []).flatMap(({ kind, node_id, node, input, path }): SecretPlace[] => {

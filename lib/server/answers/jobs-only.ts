@@ -45,18 +45,18 @@ export async function refusalOfFile(
   file: ShownFile | { asset: string },
 ): Promise<Failure | undefined> {
   if (seenOf === undefined) return undefined;
-  return "filename" in file && (await store.jobViewers.wasShown(id, file)) ? undefined : jobsOnly(seenOf);
+  return "filename" in file && (await store.jobViewers.hasShown(id, file)) ? undefined : jobsOnly(seenOf);
 }
 
 /** Call before sending a response about jobs: its files may be fetched afterwards. */
-export async function noteShownFiles(
+export async function recordShownFiles(
   { store, now }: Parts<"store" | "now">,
   { id, seenOf }: ConnectionState,
   response: unknown,
 ): Promise<void> {
   if (seenOf === undefined) return;
   const files = filesShownIn(response);
-  if (files.length > 0) await store.jobViewers.noteShown(id, files, now());
+  if (files.length > 0) await store.jobViewers.addShown(id, files, now());
 }
 
 function filesShownIn(value: unknown): ShownFile[] {

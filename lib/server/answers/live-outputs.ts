@@ -66,7 +66,7 @@ export function createLiveOutputs(now: () => number) {
   const watchers = new Map<string, Set<Watcher>>();
   const previews = createLru<string, Preview>({ max: MAX_PREVIEWS_BYTES, sizeOf: ({ bytes }) => bytes.byteLength });
   let version = 0;
-  const looking = setInterval(() => void look(), LOOK_MS).unref();
+  const looking = setInterval(() => void checkSockets(), LOOK_MS).unref();
 
   function notePreview(name: string, jobId: string | undefined, message: Uint8Array): string | undefined {
     const picture = readPreview(message);
@@ -81,7 +81,7 @@ export function createLiveOutputs(now: () => number) {
     subscription.feed?.stop();
   }
 
-  async function look(): Promise<void> {
+  async function checkSockets(): Promise<void> {
     for (const [name, place] of [...places]) {
       if (now() - place.askedAt > UNASKED_MS) close(name, place);
       // An outage does not mean that the key is invalid: it is checked again next time.

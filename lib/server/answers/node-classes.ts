@@ -18,7 +18,7 @@ type From = Source & { composition: Parts<"classNames" | "nodeInfos" | "now">; u
 export async function readCatalogue(from: From, input?: CallInput): Promise<Result<Catalogue, Failure>> {
   const result = await from.upstream.catalogue(input);
   if (!result.ok) return failed(redactForBrowser(result.failure, from));
-  from.composition.classNames.learn(from.connection.id, result.value.classes);
+  from.composition.classNames.record(from.connection.id, result.value.classes);
   return result;
 }
 

@@ -17,7 +17,7 @@ import { type Connection } from "../store/connections";
 import { type CallInput } from "../upstream/outgoing";
 import { type Upstream } from "../upstream/upstream";
 import { withNames } from "../workflows/names";
-import { noteShownFiles, readsJobs } from "./jobs-only";
+import { readsJobs,recordShownFiles } from "./jobs-only";
 import { noteTotal, withLiveProgress } from "./live-progress";
 import { redactForBrowser, withOwnAddresses } from "./redact";
 
@@ -37,7 +37,7 @@ async function withSecretPlaces({ subject }: Operation, from: From, value: unkno
 async function isOwner({ composition, connection, viewer }: From, id: unknown): Promise<boolean> {
   const target = textOf(id);
   if (target === undefined) return false;
-  const submitter = (await composition.store.audit.whoDid("submitPrompt", [target], connection.id)).get(target);
+  const submitter = (await composition.store.audit.findFirstActors("submitPrompt", [target], connection.id)).get(target);
   return submitter ? submitter.memberId === viewer.memberId : hasRole(viewer.role, "operator");
 }
 
@@ -123,14 +123,14 @@ async function enriched<T>(operation: Operation, from: From, value: T, body: unk
   const token = credential.kind === "token" ? credential.name : undefined;
   const { subject } = operation;
   const redactedBody = redactForBrowser(body, from);
-  runKeys.learn(operation, from.connection.id, value, redactedBody);
+  runKeys.record(operation, from.connection.id, value, redactedBody);
   const namedValue = await addNames(operation, from, value, body);
   // Yields, because each step takes long for a large response.
   await nextTurn();
   const placed = await withSecretPlaces(operation, from, namedValue, redactedBody);
   if (subject === "submission") noteTotal(from, textOf(objectOf(placed)?.prompt_id), objectOf(objectOf(redactedBody)?.prompt));
   const passed = withLiveProgress(operation, from, placed);
-  if (readsJobs(operation)) await noteShownFiles(from.composition, from.connection, passed);
+  if (readsJobs(operation)) await recordShownFiles(from.composition, from.connection, passed);
   const atMs = now();
   if (subject === "removal") forgetCleared(from, body);
   else if (subject !== undefined && subject !== "assets" && subject !== "asset" && subject !== "nodes") {

@@ -36,7 +36,7 @@ export async function mayName({ composition: { store }, viewer }: Context, app: 
   const { connectionId, definition } = app;
   const { memberId } = viewer;
   if (await appKeeps.file(connectionId, memberId, name)) return true;
-  for await (const result of appRuns.made(connectionId, memberId, writeExactJson(toFileRef(name).filename)))
+  for await (const result of appRuns.findResults(connectionId, memberId, writeExactJson(toFileRef(name).filename)))
     if (valueOf(result) === name) return true;
   const files = definition.inputs.filter(({ control }) => isFileKind(control.kind));
   const presets = await appKeeps.presets(app.id, memberId);
@@ -47,7 +47,7 @@ export async function listPictures({ composition: { store }, viewer }: Context, 
   const { appKeeps, appRuns } = store;
   const uploads = await appKeeps.files(app.connectionId, viewer.memberId, MAX_SHOWN);
   const appPictures: AppPicture[] = [];
-  for await (const result of appRuns.made(app.connectionId, viewer.memberId, '"kind":"image"')) {
+  for await (const result of appRuns.findResults(app.connectionId, viewer.memberId, '"kind":"image"')) {
     const value = result.kind === "image" ? valueOf(result) : undefined;
     if (value !== undefined) appPictures.push({ value, name: result.name, from: "made" });
     if (appPictures.length === MAX_SHOWN) break;

@@ -25,7 +25,7 @@ export async function changeAccount(
 ): Promise<Result<MemberView, Failure>> {
   const { store, now } = context.composition;
   const { memberId, email: currentEmail } = context.viewer;
-  if (email !== undefined && email.trim().toLowerCase() !== currentEmail && leadsByAddress(context.composition))
+  if (email !== undefined && email.trim().toLowerCase() !== currentEmail && signsInByAddress(context.composition))
     return failed(addressIsFixed);
   if (email !== undefined || password !== undefined) {
     const refused = await checkPassword(context, currentPassword ?? "", { field: "currentPassword", address });
@@ -40,7 +40,7 @@ export async function changeAccount(
 }
 
 /** Whether sign-ins find members by address. Taking a colleague's address would then catch the colleague's sign-ins. */
-export function leadsByAddress({ env }: Parts<"env">): boolean {
+export function signsInByAddress({ env }: Parts<"env">): boolean {
   const { proxySignIn, oidc } = env;
   return proxySignIn !== undefined || oidc.some(({ linksByAddress }) => linksByAddress);
 }

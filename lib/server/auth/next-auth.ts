@@ -68,7 +68,7 @@ export function authOptions(
     ],
     callbacks: {
       // The route responds with the reason of a refusal instead of next-auth's response.
-      signIn: async ({ account, profile }) => account?.type !== "oauth" || (await turn?.judge(toClaims(profile))) === true,
+      signIn: async ({ account, profile }) => account?.type !== "oauth" || (await turn?.verify(toClaims(profile))) === true,
       async jwt({ token, user, account }) {
         if (!user) return { ...token, sid: sessionIdOf(token) };
         const admitted = turn?.admitted();

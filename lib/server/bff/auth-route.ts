@@ -103,11 +103,11 @@ async function finishOidc(provider: OidcProvider, routeContext: RouteContext, as
   const { headers } = await ask(turn);
   const admitted = turn.admitted();
   if (!admitted) return refuse(turn.refused(), headers);
-  for (const _way of [1, 2]) await oidcLimit.giveBack(network);
-  const { member, how, change } = admitted;
+  for (const _way of [1, 2]) await oidcLimit.refund(network);
+  const { member, kind, change } = admitted;
   const defaultAction = signInState.purpose.kind === "confirm" ? "confirmSession" : "signIn";
-  const about = change ? aboutMember(member, change) : { outcome: outcomeOf(provider, how) };
-  annotateAudit({ action: how === "known" ? defaultAction : actions[how], by: toActor(member), isWritten: true, ...about });
+  const about = change ? aboutMember(member, change) : { outcome: outcomeOf(provider, kind) };
+  annotateAudit({ action: kind === "known" ? defaultAction : actions[kind], by: toActor(member), isWritten: true, ...about });
   headers.append("set-cookie", signInCookie.forget(routeContext.composition));
   headers.set("location", consolePath(routeContext.composition.env, signInState.returnTo));
   return ok(new Response(null, { status: 302, headers }));

@@ -56,10 +56,12 @@ async function fullPicture(access: Access, file: File, { headers, signal }: Requ
   const length = Number(result.value.headers.get("content-length") ?? 0);
   if (check === "as it is" || length > MAX_BYTES) return ok(bytesAnswer(new Response(rest, { headers: result.value.headers })));
   const bytes = await readBytes(rest, MAX_BYTES, { signal });
-  const drawn = bytes && (await redrawn(bytes, check));
-  if (!drawn) return { ok: false, failure: notFound };
-  const type = drawn === bytes ? (result.value.headers.get("content-type") ?? "") : "image/webp";
-  return ok(bytesAnswer(new Response(Buffer.from(drawn), { headers: { "content-type": type, "content-length": String(drawn.length) } })));
+  const newBytes = bytes && (await redrawn(bytes, check));
+  if (!newBytes) return { ok: false, failure: notFound };
+  const type = newBytes === bytes ? (result.value.headers.get("content-type") ?? "") : "image/webp";
+  return ok(
+    bytesAnswer(new Response(Buffer.from(newBytes), { headers: { "content-type": type, "content-length": String(newBytes.length) } })),
+  );
 }
 
 const HAS_EXIF = 0x08;

@@ -2,7 +2,7 @@
 
 import "server-only";
 import { type z } from "zod";
-import { type embedSessionSchema,type EmbedSessionStarted } from "@/lib/contract/embed/embedding";
+import { type embedSessionSchema, type EmbedSessionStarted } from "@/lib/contract/embed/embedding";
 import { type Failure, isMissingOperation, refusal } from "@/lib/contract/failure";
 import { type Operation } from "@/lib/contract/operation";
 import { type Role } from "@/lib/contract/people/roles";
@@ -62,7 +62,7 @@ export function tokenRoute<T>(action: string, schema: z.ZodType<T>, run: Run<Rou
     if (!body.ok) return body;
     const result = await run(routeContext, body.value);
     // Colleagues may share an IP address.
-    if (result.ok) await tokenLimit.giveBack(network);
+    if (result.ok) await tokenLimit.refund(network);
     return result;
   });
 }

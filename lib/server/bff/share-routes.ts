@@ -40,11 +40,11 @@ function ofShare(action: string, run: (context: RouteContext, openedShare: Opene
 
 export function shareFileRoute(): Handler {
   return ofShare("shareFile", async (context, openedShare) => {
-    const item = await findItem(context, openedShare);
-    if (!item || item.item.text !== undefined) return failed(noShare);
+    const found = await findItem(context, openedShare);
+    if (!found || found.item.text !== undefined) return failed(noShare);
     const isDownload = searchOf(context.request).has("download");
     const range = context.request.method === "GET" ? context.request.headers.get("range") : null;
-    const result = await sharedBytes(openedShare, item, { range, signal: context.request.signal, isDownload });
+    const result = await sharedBytes(openedShare, found, { range, signal: context.request.signal, isDownload });
     const isBegun = range === null || range.startsWith("bytes=0-");
     if (result.ok && isDownload && isBegun && context.request.method === "GET") await count(context, openedShare, "downloaded");
     return result;
@@ -53,14 +53,14 @@ export function shareFileRoute(): Handler {
 
 export function shareThumbnailRoute(): Handler {
   return ofShare("shareThumbnail", async (context, openedShare) => {
-    const item = await findItem(context, openedShare);
+    const found = await findItem(context, openedShare);
     const edge = edges.find((edge) => String(edge) === context.params.edge);
-    if (!item || !edge) return failed(noShare);
-    const { asset, file, hash, isFixed } = item.item;
+    if (!found || !edge) return failed(noShare);
+    const { asset, file, hash, isFixed } = found.item;
     const { signal } = context.request;
     const subject = asset === undefined ? file : { asset };
     // A thumbnail may outlive its file in the cache: a deleted file is not shown.
-    if (!subject || !(await itemExists(openedShare.access, item.item, signal))) return failed(noShare);
+    if (!subject || !(await itemExists(openedShare.access, found.item, signal))) return failed(noShare);
     const thumbnailResult = await getThumbnail(openedShare.access, context.composition, {
       subject,
       edge,

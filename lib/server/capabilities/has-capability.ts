@@ -47,7 +47,7 @@ type Presence = Result<boolean | undefined, Failure>;
 type ProbeOptions = { dir?: string; signal?: AbortSignal };
 
 export async function hasCapability(access: Access, capability: Capability, options: ProbeOptions = {}): Promise<Presence> {
-  const isOffered = access.composition.capabilities.knows(access.connection.id, capability);
+  const isOffered = access.composition.capabilities.get(access.connection.id, capability);
   if (isOffered !== undefined) return ok(isOffered);
   const row = capabilities[capability];
   if (row.with) return hasCapability(access, row.with, options);

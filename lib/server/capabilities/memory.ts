@@ -25,7 +25,7 @@ export function createCapabilityMemory(now: () => number) {
     for (const [capability, { present }] of capabilities ?? []) if (!present) capabilities?.delete(capability);
   }
   return {
-    learn(connectionId: string, operation: Operation, status: number): void {
+    record(connectionId: string, operation: Operation, status: number): void {
       const present = verdict(operation, status);
       if (coreListIn(operation)) {
         if (present === false) out.add(connectionId);
@@ -44,7 +44,7 @@ export function createCapabilityMemory(now: () => number) {
       note(connectionId, operation, item);
       return false;
     },
-    knows(connectionId: string, capability: Capability): boolean | undefined {
+    get(connectionId: string, capability: Capability): boolean | undefined {
       const entry = seen.get(connectionId)?.get(capability);
       return entry && now() - entry.at < REMEMBERED_MS ? entry.present : undefined;
     },

@@ -134,7 +134,7 @@ async function openAndRead(
   if (!access.ok) return access;
   const used = access.value.connection.id;
   const again = () => open(context, used, findVisible);
-  context.composition.jobIndex.reader.used(used, {
+  context.composition.jobIndex.reader.markUsed(used, {
     jobs: (input) => read(operations.listJobs, again(), input),
     ...(isEmbedded(access.value.connection.baseUrl) && {
       assets: (input: CallInput) => read(operations.listJobAssets, again(), input),
@@ -195,7 +195,7 @@ async function open(context: Context, id: string | undefined, find: typeof findV
     ...keyed.value,
     lostRights: () => lost(),
     upstream: upstreamFor(target, {
-      onAnswer: (operation, response) => seenAssets.learn(reader, operation, response),
+      onAnswer: (operation, response) => seenAssets.record(reader, operation, response),
       // Checked before each call: rights may be lost between two calls of one request.
       refusalOf: async (operation, input) =>
         (await lost(!isRead(operation))) ??
@@ -211,7 +211,7 @@ async function open(context: Context, id: string | undefined, find: typeof findV
 function refusalOfAbsent({ capabilities }: Composition, { id }: Connection, operation: Operation): Failure | undefined {
   const { capability } = operation;
   if (capability === undefined || capability === "tasks.cancel") return undefined;
-  return capabilities.knows(id, capability) === false ? absent(operation) : undefined;
+  return capabilities.get(id, capability) === false ? absent(operation) : undefined;
 }
 
 /** The right to see the jobs can be taken back at any moment. */

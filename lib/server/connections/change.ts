@@ -81,7 +81,7 @@ function lacksAssets(result: Result<unknown, Failure>): boolean {
 async function rememberCheck({ capabilities, store }: Parts<"capabilities" | "store">, id: string, check: ConnectionCheck): Promise<void> {
   capabilities.forget(id);
   await store.connections.setStatus(id, check.outcome);
-  await store.peers.tellChange(id);
+  await store.peers.notifyChange(id);
 }
 
 type Outcome = Omit<ConnectionCheck, "dialect">;

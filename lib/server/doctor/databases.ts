@@ -22,11 +22,11 @@ const unreachable = "Start PostgreSQL, or correct DATABASE_URL.";
 
 /** `time`: the server's clock in ms; undefined if it was not reached. `longWaitSeconds`: a longer wait for a lock is reported. */
 export async function inspectServer(url: string, longWaitSeconds = LONG_WAIT_SECONDS): Promise<{ findings: Finding[]; time?: number }> {
-  return queryPostgres({ url, statementMs: STATEMENT_MS }, async (ask) => {
-    const server = await attempt("database server", () => checkServer(ask), unreachable);
+  return queryPostgres({ url, statementMs: STATEMENT_MS }, async (queryRows) => {
+    const server = await attempt("database server", () => checkServer(queryRows), unreachable);
     if (server.state === "failed") return { findings: [server] };
-    const [clock] = await ask<{ time: number }>("SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS time");
-    return { findings: [server, await attempt("database locks", () => checkLocks(ask, longWaitSeconds))], time: clock?.time };
+    const [clock] = await queryRows<{ time: number }>("SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS time");
+    return { findings: [server, await attempt("database locks", () => checkLocks(queryRows, longWaitSeconds))], time: clock?.time };
   });
 }
 
@@ -56,11 +56,11 @@ export const lookAtService = (location: Location) => inspectDatabase(location, s
 async function inspectDatabase(location: Location, database: CheckedDatabase): Promise<DatabaseCheck> {
   const { check } = database;
   const facts: Omit<DatabaseCheck, "finding"> = {};
-  const read: ReadDatabase = async (ask, subject, dialect) => {
-    const finding = await checkSchema(ask, subject, database, dialect);
+  const read: ReadDatabase = async (queryRows, subject, dialect) => {
+    const finding = await checkSchema(queryRows, subject, database, dialect);
     if (finding.state === "failed") return finding;
-    facts.newest = (await rowsOrNone(ask<{ at: number | null }>(database.newest)))[0]?.at ?? undefined;
-    if (database === serviceDatabase) facts.id = (await ask<{ id: string }>("SELECT id FROM store_ids").catch(() => []))[0]?.id;
+    facts.newest = (await rowsOrNone(queryRows<{ at: number | null }>(database.newest)))[0]?.at ?? undefined;
+    if (database === serviceDatabase) facts.id = (await queryRows<{ id: string }>("SELECT id FROM store_ids").catch(() => []))[0]?.id;
     return finding;
   };
   const { dataDir, databaseUrl: url } = location;
@@ -69,8 +69,8 @@ async function inspectDatabase(location: Location, database: CheckedDatabase): P
     : attempt(
         check,
         () =>
-          queryPostgres({ url, statementMs: STATEMENT_MS, schema: database.schema }, (ask) =>
-            read(ask, "The PostgreSQL schema", "postgres"),
+          queryPostgres({ url, statementMs: STATEMENT_MS, schema: database.schema }, (queryRows) =>
+            read(queryRows, "The PostgreSQL schema", "postgres"),
           ),
         unreachable,
       ));
@@ -78,28 +78,28 @@ async function inspectDatabase(location: Location, database: CheckedDatabase): P
 }
 
 type Dialect = "sqlite" | "postgres";
-type ReadDatabase = (ask: QueryRows, subject: string, dialect: Dialect) => Promise<Finding>;
+type ReadDatabase = (queryRows: QueryRows, subject: string, dialect: Dialect) => Promise<Finding>;
 
 async function readFile(file: string, check: string, read: ReadDatabase): Promise<Finding> {
   if (!existsSync(file)) return noted(check, `${file} does not exist yet. The first start creates it.`);
   const database = openToRead(file);
   try {
     requireIntegrity(database, file);
-    const ask = <Row>(text: string) => Promise.resolve(database.prepare<[], Row>(text).all());
-    return await read(ask, `${file} (${sizeOf(statSync(file).size)})`, "sqlite");
+    const queryRows = <Row>(text: string) => Promise.resolve(database.prepare<[], Row>(text).all());
+    return await read(queryRows, `${file} (${sizeOf(statSync(file).size)})`, "sqlite");
   } finally {
     database.close();
   }
 }
 
-async function checkServer(ask: QueryRows): Promise<Finding> {
+async function checkServer(queryRows: QueryRows): Promise<Finding> {
   const check = "database server";
   try {
-    await requireVersion(async (text) => ({ rows: await ask(text) }));
+    await requireVersion(async (text) => ({ rows: await queryRows(text) }));
   } catch (error) {
     throw asStartFailure(error);
   }
-  const [found] = await ask<{ version: string; maxConnections: number; used: number }>(`
+  const [found] = await queryRows<{ version: string; maxConnections: number; used: number }>(`
     SELECT current_setting('server_version') AS version,
       current_setting('max_connections')::integer - current_setting('superuser_reserved_connections')::integer AS "maxConnections",
       (SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()) AS used`);
@@ -114,9 +114,9 @@ async function checkServer(ask: QueryRows): Promise<Finding> {
   );
 }
 
-async function checkSchema(ask: QueryRows, subject: string, { check, history }: CheckedDatabase, dialect: Dialect): Promise<Finding> {
-  if ((await ask(findUnfinishedCopy[dialect])).length > 0) return wrong(check, UNFINISHED_COPY, "Run it again.");
-  const rows = await rowsOrNone(ask<{ name: string }>(`SELECT name FROM ${history[dialect].table} ORDER BY name`));
+async function checkSchema(queryRows: QueryRows, subject: string, { check, history }: CheckedDatabase, dialect: Dialect): Promise<Finding> {
+  if ((await queryRows(findUnfinishedCopy[dialect])).length > 0) return wrong(check, UNFINISHED_COPY, "Run it again.");
+  const rows = await rowsOrNone(queryRows<{ name: string }>(`SELECT name FROM ${history[dialect].table} ORDER BY name`));
   if (rows.length === 0) return noted(check, `${subject} has no tables yet. The first start creates them.`);
   const state = schemaState(
     rows.map(({ name }) => name),
@@ -132,9 +132,9 @@ async function checkSchema(ask: QueryRows, subject: string, { check, history }: 
 }
 
 /** Names the process id of the session that others wait for. */
-async function checkLocks(ask: QueryRows, seconds: number): Promise<Finding> {
+async function checkLocks(queryRows: QueryRows, seconds: number): Promise<Finding> {
   const check = "database locks";
-  const waiting = await ask<{ holders: string; seconds: number }>(`
+  const waiting = await queryRows<{ holders: string; seconds: number }>(`
     SELECT array_to_string(pg_blocking_pids(pid), ', ') AS holders, extract(epoch FROM clock_timestamp() - query_start)::integer AS seconds
     FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'
       AND query_start < clock_timestamp() - interval '${seconds} seconds' ORDER BY query_start`);

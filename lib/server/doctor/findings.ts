@@ -1,7 +1,7 @@
 // The doctor's findings, and its requests to a running console.
 
 import "server-only";
-import { INSTALLATION_HEADER, readSeen, SEEN_HEADER,type SeenInstallation } from "../installation";
+import { INSTALLATION_HEADER, readSeen, SEEN_HEADER, type SeenInstallation } from "../installation";
 
 export type Finding = {
   check: string;
@@ -29,7 +29,7 @@ export function sizeOf(bytes: number): string {
 
 const PATIENCE_MS = 5000;
 
-export type Answer = {
+export type HealthResponse = {
   status: number;
   installation: string | null;
   date: string | null;
@@ -37,7 +37,7 @@ export type Answer = {
   seen: SeenInstallation | undefined;
 };
 
-export async function ask(url: string, headers: Record<string, string> = {}): Promise<Answer | undefined> {
+export async function request(url: string, headers: Record<string, string> = {}): Promise<HealthResponse | undefined> {
   try {
     const response = await fetch(url, { headers, redirect: "manual", signal: AbortSignal.timeout(PATIENCE_MS) });
     await response.body?.cancel();

@@ -13,7 +13,7 @@ import { openStore, type Store } from "../store/store";
 import { isProxy } from "../trusted-proxies";
 import { isEmbedded } from "../upstream/send";
 import { lookAtService } from "./databases";
-import { type Answer, ask, attempt, type Finding, noted, passed, wrong } from "./findings";
+import { attempt, type Finding, type HealthResponse, noted, passed, request, wrong } from "./findings";
 import { CLOCK_MS } from "./storage";
 
 /** `secret`: the one that signs sessions; `own`: the name that this console has by it. */
@@ -23,7 +23,7 @@ const asExamples = "as the examples in docs/examples do";
 
 async function checkFront(env: Env, { secret, own }: OwnKeys, now: () => number): Promise<Finding[]> {
   const { publicUrl } = env;
-  const askHealth = async (headers?: Record<string, string>) => (publicUrl ? ask(`${publicUrl}/api/health`, headers) : undefined);
+  const askHealth = async (headers?: Record<string, string>) => (publicUrl ? request(`${publicUrl}/api/health`, headers) : undefined);
   const response = await askHealth();
   const isOwn = own !== undefined && response?.installation === own;
   const seen = isOwn && secret !== undefined ? (await askHealth({ [PROOF_HEADER]: proveDoctor(secret, now()) }))?.seen : undefined;
@@ -88,7 +88,7 @@ function checkSettings({ proxies, publicUrl, host }: Env): Finding {
   return passed(check, "None; X-Forwarded-For is ignored.");
 }
 
-function checkPublic({ publicUrl }: Env, response: Answer | undefined, isOwn: boolean): Finding {
+function checkPublic({ publicUrl }: Env, response: HealthResponse | undefined, isOwn: boolean): Finding {
   const check = "public address";
   if (!publicUrl) return passed(check, "LIGHTDESK_PUBLIC_URL is not set; the console uses its own address.");
   if (!response)
@@ -143,7 +143,7 @@ async function checkPort(env: Env, own: string | undefined): Promise<Finding> {
       `Can't listen on ${host}:${port} (${problem}).`,
       "Set HOST and PORT to an address of this machine and a port this user may use.",
     );
-  const response = await ask(`${consoleUrl({ ...env, publicUrl: undefined })}/api/health`);
+  const response = await request(`${consoleUrl({ ...env, publicUrl: undefined })}/api/health`);
   if (response?.installation && response.installation === own) return passed("port", `This console is running on ${host}:${port}.`);
   const responder = response?.installation ? "a console with other data" : "another program";
   return wrong(
@@ -170,7 +170,7 @@ async function checkConnections({ dataDir, databaseUrl }: Env, now: () => number
       .map((url) =>
         attempt(`service ${url}`, async () => {
           const sentAtMs = now();
-          const response = await ask(url);
+          const response = await request(url);
           if (!response) return noted(`service ${url}`, "No response.", "Connections to it fail until it responds.");
           const off = response.date === null ? 0 : Math.abs(Date.parse(response.date) - (sentAtMs + now()) / 2);
           if (off > CLOCK_MS)

@@ -4,7 +4,7 @@ import "server-only";
 import { discover, type DiscoveryDocument, FRESH_MS } from "../auth/oidc/provider";
 import { consoleUrl, type Env } from "../env";
 import { type OidcProvider, oidcSetting } from "../sign-in-settings";
-import { ask, attempt, type Finding, noted, passed, wrong } from "./findings";
+import { attempt, type Finding, noted, passed, request, wrong } from "./findings";
 
 /** The maximum time by which an ID token may be issued in the future. */
 const MAX_SKEW_MS = 60_000;
@@ -19,7 +19,7 @@ async function checkProvider(env: Env, provider: OidcProvider, now: () => number
   const issuer = oidcSetting(provider.id, "ISSUER");
   const url = `${provider.issuer.replace(/\/$/, "")}/.well-known/openid-configuration`;
   const sentAt = now();
-  const response = await ask(url);
+  const response = await request(url);
   const took = now() - sentAt;
   if (!response) return [wrong(check, `${url} does not answer.`, `Check ${issuer}, DNS, the certificate and the firewall.`)];
   if (response.status !== 200)
@@ -60,7 +60,7 @@ async function checkRedirect(env: Env, { id, clientId, scopes }: OidcProvider, {
   // Any challenge works: no code is ever exchanged.
   const proof = { state: "doctor", nonce: "doctor", code_challenge: "a".repeat(43), code_challenge_method: "S256" };
   for (const [name, value] of Object.entries({ ...authParams, ...proof })) url.searchParams.set(name, value);
-  const response = await ask(url.href);
+  const response = await request(url.href);
   if (!response) return wrong(check, `${authorizationUrl} does not answer.`, "Check DNS, the certificate and the firewall.");
   if (response.location?.startsWith(redirect)) {
     const error = new URL(response.location).searchParams.get("error");

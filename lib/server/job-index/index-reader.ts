@@ -29,7 +29,7 @@ const USED_FOR_MS = 5 * 60_000;
 const LOOK_EVERY_MS = 15_000;
 const STEP_WAIT_MS = 250;
 const FRESH_WITHIN_MS = 1500;
-const NEWEST = 200;
+const MAX_PAGE_JOBS = 200;
 
 type Used = ListedJobs & {
   usedMs: number;
@@ -110,7 +110,7 @@ export function createIndexReader({ store, log, now, maxJobs, settled, lossesOf 
 
   async function readAgain(id: string, used: Used): Promise<Failure | undefined> {
     try {
-      const page = await list.readPage(id, used, 0, NEWEST);
+      const page = await list.readPage(id, used, 0, MAX_PAGE_JOBS);
       if (page.ok) await list.join(id, used, page.value);
       return page.ok ? undefined : page.failure;
     } catch (err) {
@@ -121,7 +121,7 @@ export function createIndexReader({ store, log, now, maxJobs, settled, lossesOf 
 
   return {
     /** A person works with a connection; `read` uses their rights. */
-    used(id: string, indexRead: IndexRead): void {
+    markUsed(id: string, indexRead: IndexRead): void {
       if (ending.signal.aborted) return;
       const used = connections.get(id) ?? { read: indexRead, usedMs: 0, headOffset: 0, headLosses: lossesOf(id), beginnings: 0 };
       connections.set(id, used);
@@ -147,7 +147,7 @@ export function createIndexReader({ store, log, now, maxJobs, settled, lossesOf 
       }
     },
 
-    async sawNewest(id: string, response: JobsAnswer): Promise<void> {
+    async noteNewest(id: string, response: JobsAnswer): Promise<void> {
       const used = connections.get(id);
       if (used) await list.join(id, used, pageOf(response, 0));
     },

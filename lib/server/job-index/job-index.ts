@@ -90,7 +90,7 @@ export function createJobIndex({ store, log, now, maxJobs }: Options): JobIndex 
       if (kind === "restarted") {
         await jobIndexStore.restart(connectionId);
         reader.restart(connectionId);
-        await store.peers.tellChange(connectionId);
+        await store.peers.notifyChange(connectionId);
       }
       // The next start continues it.
       while (!isLate && (await jobIndexStore.sweep())) await yieldToOthers();

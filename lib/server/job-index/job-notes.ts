@@ -16,7 +16,7 @@ import { type JobNote } from "../store/jobs/index-entry";
 const MAX_LENGTH = 4096;
 const MAX_INPUT_CHARACTERS = 2048;
 const MAX_TEXTS = 5000;
-const DEEPEST = 5;
+const MAX_DEPTH = 5;
 const MAX_POSITIVE_NODES = 50;
 const PROMPT_NAME = /text|prompt|string|value|wildcard/i;
 
@@ -47,7 +47,7 @@ function positiveTexts(graph: JsonObject): Set<string> {
     if (++visited > MAX_POSITIVE_NODES) break;
     for (const [name, value] of Object.entries(objectOf(objectOf(own(graph, id))?.inputs) ?? {})) {
       if (isLink(value)) for (const source of sourceOf(value)) ids.add(source);
-      else if (PROMPT_NAME.test(name)) collect(value, texts, DEEPEST);
+      else if (PROMPT_NAME.test(name)) collect(value, texts, MAX_DEPTH);
     }
   }
   return texts;
@@ -60,8 +60,8 @@ function collect(value: unknown, texts: Set<string>, depth: number): void {
     const text = value.trim();
     if (text !== "" && text !== MASK && !text.startsWith("data:")) texts.add(text);
   } else if (Array.isArray(value)) {
-    if (!isLink(value) && depth < DEEPEST) for (const item of value) collect(item, texts, depth + 1);
-  } else if (isObject(value) && depth < DEEPEST) {
+    if (!isLink(value) && depth < MAX_DEPTH) for (const item of value) collect(item, texts, depth + 1);
+  } else if (isObject(value) && depth < MAX_DEPTH) {
     for (const item of Object.values(value)) collect(item, texts, depth + 1);
   }
 }

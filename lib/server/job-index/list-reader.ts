@@ -8,7 +8,7 @@ import { type operations } from "@/lib/contract/operations";
 import { type JobsAnswer } from "@/lib/contract/schemas/job";
 import { toMilliseconds } from "@/lib/contract/times";
 import { ok, type Result } from "@/lib/shared/result";
-import { type IndexReach, type JobIndexStore,type ListedRange } from "../store/jobs/job-index-store";
+import { type IndexReach, type JobIndexStore, type ListedRange } from "../store/jobs/job-index-store";
 import { type JobUsageStore } from "../store/jobs/job-usage";
 import { type CallInput } from "../upstream/outgoing";
 
@@ -56,13 +56,13 @@ const MAX_PAGES = 4;
 const ofTheJob: readonly number[] = [400, 403, 404, 410, 422];
 
 export function createSizeReader(usage: JobUsageStore) {
-  const silent = new Set<string>();
+  const unresponsiveConnections = new Set<string>();
   /** Returns a failure that is not the job's own; undefined if nothing needs a request. */
   return async (connectionId: string, read: ReadAssets, signal: AbortSignal): Promise<Failure | "done" | undefined> => {
-    const jobs = silent.has(connectionId) ? [] : await usage.unsized(connectionId, JOBS_A_STEP);
+    const jobs = unresponsiveConnections.has(connectionId) ? [] : await usage.unsized(connectionId, JOBS_A_STEP);
     for (const { jobId, outputs } of jobs) {
       const { failure, ...size } = await sizeOf(jobId, read, signal);
-      if (failure && isMissingOperation(failure)) return void silent.add(connectionId);
+      if (failure && isMissingOperation(failure)) return void unresponsiveConnections.add(connectionId);
       if (failure && !ofTheJob.includes(failure.status)) return failure;
       // A text is an output but no file: with fewer files than outputs, the size counts as incomplete.
       await usage.setSize(connectionId, jobId, { bytes: size.bytes, isPart: size.isPart || size.files < outputs });

@@ -51,7 +51,7 @@ export function createRunKeys() {
     find,
     learnGraph,
     /** From a submission or a job's details. */
-    learn({ subject }: Operation, connectionId: string, value: unknown, body: unknown): void {
+    record({ subject }: Operation, connectionId: string, value: unknown, body: unknown): void {
       const response = objectOf(value);
       if (subject === "submission") learnGraph(connectionId, textOf(response?.prompt_id), objectOf(body)?.prompt);
       if (subject === "job") learnGraph(connectionId, textOf(response?.id), objectOf(response?.workflow)?.prompt);

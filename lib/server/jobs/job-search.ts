@@ -8,7 +8,7 @@ import { type JobsAnswer, type SearchMatch } from "@/lib/contract/schemas/job";
 import { errorLine, toJobView } from "@/lib/contract/views/job-view";
 import { ok, type Result } from "@/lib/shared/result";
 import { foldName } from "@/lib/shared/text";
-import { noteShownFiles } from "../answers/jobs-only";
+import { recordShownFiles } from "../answers/jobs-only";
 import { type Context } from "../auth/viewer";
 import { type Composition, type Parts } from "../composition-type";
 import { type Access, findVisible, openForJobs, visibleConnections } from "../connections/access";
@@ -84,7 +84,7 @@ export async function searchJobs(context: Context, query: JobSearchQuery, connec
   const { reader } = context.composition.jobIndex;
   const outage = await reader.refresh(id);
   const [jobs, reach] = await Promise.all([searchJobIndex(access.value, query), operationsOf(context.composition, id)]);
-  await noteShownFiles(context.composition, access.value.connection, jobs);
+  await recordShownFiles(context.composition, access.value.connection, jobs);
   return ok({ ...jobs, reach: { ...reach, ...(outage && { asOfMs: outage.sinceMs ?? 0 }) } });
 }
 

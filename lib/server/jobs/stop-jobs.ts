@@ -61,7 +61,7 @@ async function stop(
     const now = await stateAfterStop(upstream, id, signal);
     if (now !== "running") return ok(now);
   }
-  if (composition.capabilities.knows(connection.id, "interrupt") === false) return ok("impossible");
+  if (composition.capabilities.get(connection.id, "interrupt") === false) return ok("impossible");
   if (howMany > 1 && !hasFeature(connection, "interruptById")) return ok("not-alone");
   const result = await upstream.call(operations.interrupt, { json: { prompt_id: id }, signal });
   if (result.ok) return ok("stopping");

@@ -7,7 +7,7 @@ import { type AttemptStore, type Bucket } from "../store/settings";
 
 export type AttemptLimit = {
   take(name: string): Promise<number>;
-  giveBack(name: string): Promise<void>;
+  refund(name: string): Promise<void>;
 };
 
 export function rateLimited(retryAfterMs: number, message = "Too many attempts. Try again later."): Failure {
@@ -48,7 +48,7 @@ export function createAttemptLimit({ now, burst, refillMs }: { now: () => number
 
   return {
     take: (name) => Promise.resolve(take(name)),
-    giveBack(name) {
+    refund(name) {
       const full = fullAt.get(name);
       if (full !== undefined) fullAt.set(name, full - refillMs);
       return Promise.resolve();
@@ -64,13 +64,13 @@ type Options = { attempts: AttemptStore; now: () => number; of: string; burst: n
 
 /** `of`: the name of the limit, because all limits are in one table. */
 export function createSharedLimit({ attempts, now, of, burst, refillMs }: Options): AttemptLimit {
-  const drawn = createLru<string, Allowance>({ max: MAX_NAMES });
+  const allowances = createLru<string, Allowance>({ max: MAX_NAMES });
   const portion = Math.max(1, Math.floor(burst / PORTIONS));
   const bucketOf = (name: string): Bucket => ({ name: `${of} ${name}`, burst, refillMs });
 
   function find(name: string): Allowance {
-    const entry = drawn.get(name) ?? { left: 0, waitUntilMs: 0 };
-    drawn.set(name, entry);
+    const entry = allowances.get(name) ?? { left: 0, waitUntilMs: 0 };
+    allowances.set(name, entry);
     return entry;
   }
 
@@ -100,8 +100,8 @@ export function createSharedLimit({ attempts, now, of, burst, refillMs }: Option
         await entry.drawing;
       }
     },
-    async giveBack(name) {
-      await attempts.giveBack(bucketOf(name));
+    async refund(name) {
+      await attempts.refund(bucketOf(name));
       find(name).waitUntilMs = 0;
     },
   };

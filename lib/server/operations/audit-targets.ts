@@ -2,7 +2,7 @@
 
 import "server-only";
 import { fileOfAddress, maskedAddress } from "@/lib/contract/assets/file-refs";
-import { type AuditThing, idsAnswered, MAX_THINGS, requestedIds, type ThingsCount } from "@/lib/contract/audit/audit-items";
+import { type AuditThing, idsInResponse, MAX_THINGS, requestedIds, type ThingsCount } from "@/lib/contract/audit/audit-items";
 import { type KnownJobState } from "@/lib/contract/jobs/job-list";
 import { objectOf, textOf } from "@/lib/contract/json/json";
 import { type Operation } from "@/lib/contract/operation";
@@ -36,7 +36,7 @@ export async function auditTargetsFromRequest(operation: Operation, access: Acce
 
 /** The ids that the service says it cleared take precedence over those listed before; so do its ids for things that had none yet. */
 export function auditTargetsAfter(requested: AuditTargets, response: unknown, access: Access): AuditTargets {
-  const answered = idsAnswered(response);
+  const answered = idsInResponse(response);
   const isAnswered = answered.length > 0 && (requested.things.length === 0 || requested.count !== undefined);
   return isAnswered ? { things: thingsFromResponse(requested.things, answered, access), count: answered.length } : requested;
 }

@@ -94,9 +94,9 @@ function partsOf(entries: readonly AuditItem[], maxParts: number, row: Partial<P
   for (const entry of entries) {
     const { listed, unlisted, isAtLeast: isSo } = partsOfOne(entry);
     isAtLeast ??= isSo;
-    const room = maxParts - parts.length;
-    parts.push(...listed.slice(0, room));
-    moreParts += Math.max(0, listed.length - room) + unlisted;
+    const remainingParts = maxParts - parts.length;
+    parts.push(...listed.slice(0, remainingParts));
+    moreParts += Math.max(0, listed.length - remainingParts) + unlisted;
   }
   return { parts, ...(moreParts > 0 && { moreParts }), ...(isAtLeast && { isAtLeast }) };
 }

@@ -50,7 +50,7 @@ export async function countJobs(
 /** Whether jobs were submitted to or removed from the connection through this console. If so, it is not new, even without jobs. */
 export async function hasRunJobs(context: Context, connection?: string): Promise<boolean> {
   const visibleResult = await findVisible(context, connection);
-  return visibleResult.ok && context.composition.store.audit.wasDone(["submitPrompt", "manageHistory"], visibleResult.value.id);
+  return visibleResult.ok && context.composition.store.audit.hasEntry(["submitPrompt", "manageHistory"], visibleResult.value.id);
 }
 
 /** The details decide; the status adds what only it knows, and may be missing. */

@@ -10,7 +10,7 @@ import { networkOf } from "@/lib/shared/ip-address";
 import { type Context, type SentHeaders } from "../auth/viewer";
 import { type Composition, type Parts } from "../composition-type";
 import { ADDRESS_HEADER } from "../limits/attempt-limit";
-import { isUnlocked, LEAST_ROLE, openShare } from "../shares/open-share";
+import { isUnlocked, MIN_ROLE, openShare } from "../shares/open-share";
 import { type ListedShare, type ShareItem } from "../store/shares";
 
 type Visit = { kind: "open"; page: SharedPage; hasPassword: boolean } | { kind: "locked" } | { kind: "none" };
@@ -101,5 +101,5 @@ export async function listShares({ composition: { store, now }, viewer }: Contex
 function stateOf({ revokedAt, expiresAt, isSuspended, makerRole }: ListedShare, now: number, mayUse: boolean): ShareState {
   if (revokedAt !== undefined) return "revoked";
   if (expiresAt <= now) return "expired";
-  return isSuspended || !mayUse || !hasRole(makerRole, LEAST_ROLE) ? "closed" : "open";
+  return isSuspended || !mayUse || !hasRole(makerRole, MIN_ROLE) ? "closed" : "open";
 }

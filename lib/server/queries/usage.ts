@@ -164,18 +164,18 @@ export async function* usageCsv(context: Context, query: UsageQuery): AsyncGener
   }
 }
 
-const NEWEST = 200;
+const MAX_PAGE_JOBS = 200;
 const DAYS = 14;
 
 export async function listRunsByDay(context: Context, zone: string, connection?: string): Promise<Result<RunsByDay, Failure>> {
   const access = await openForJobs(context, connection);
   if (!access.ok) return access;
-  const query = { sort_by: "create_time", sort_order: "desc", offset: 0, limit: NEWEST };
+  const query = { sort_by: "create_time", sort_order: "desc", offset: 0, limit: MAX_PAGE_JOBS };
   const newest = await callForBrowser(operations.listJobs, access.value, { query });
   if (!newest.ok) return newest;
   const { store, jobIndex, now } = context.composition;
   const { id } = access.value.connection;
-  await jobIndex.reader.sawNewest(id, newest.value.value);
+  await jobIndex.reader.noteNewest(id, newest.value.value);
   // Taken before counting: jobs read meanwhile are counted only for some days.
   const gap = jobIndex.reader.gapOf(id);
   await jobIndex.settled();

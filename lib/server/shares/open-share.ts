@@ -11,7 +11,7 @@ import { type Access, openQuietly } from "../connections/access";
 import { cookieAttributes, cookieName, readCookie } from "../cookies";
 import { type Share } from "../store/shares";
 
-export const LEAST_ROLE = "operator";
+export const MIN_ROLE = "operator";
 /** The same response for every link that doesn't open a share. */
 export const noShare = refusal("NOT_FOUND", "This link does not work.");
 /** For a visitor who may retry soon. */
@@ -28,12 +28,12 @@ export async function openShare(composition: Composition, token: string): Promis
   if (!env.shares || !/^[A-Za-z0-9_-]{43}$/.test(token)) return undefined;
   const share = await store.shares.findByToken(token, now());
   const member = share && (await store.members.get(share.memberId));
-  if (!share || !member || !hasRole(member.role, LEAST_ROLE)) return undefined;
+  if (!share || !member || !hasRole(member.role, MIN_ROLE)) return undefined;
   const viewer: Viewer = {
     memberId: member.id,
     name: member.name,
     email: member.email,
-    role: LEAST_ROLE,
+    role: MIN_ROLE,
     credential: { kind: "share", id: share.id },
     scope: { connections: [share.connectionId], operations: [] },
   };

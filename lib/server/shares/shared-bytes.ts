@@ -161,13 +161,17 @@ async function piecesOf(openedShare: OpenedShare, target: ShareTarget, signal: A
   if (lookingOrWaiting >= LOOKING_AT_ONCE + MAX_WAITING) return failed(tooMany);
   lookingOrWaiting += 1;
   try {
-    return await looking(() => look(openedShare, target, signal));
+    return await looking(() => findPieces(openedShare, target, signal));
   } finally {
     lookingOrWaiting -= 1;
   }
 }
 
-async function look({ share, access }: OpenedShare, { number, item }: ShareTarget, signal: AbortSignal): Promise<Result<Piece[], Failure>> {
+async function findPieces(
+  { share, access }: OpenedShare,
+  { number, item }: ShareTarget,
+  signal: AbortSignal,
+): Promise<Result<Piece[], Failure>> {
   const { shares } = access.composition.store;
   // The request before this one in the queue may have made them.
   const storedPieces = readPieces((await shares.item(share.id, number))?.pieces);

@@ -20,7 +20,7 @@ export async function copyStore({ from, to, logProgress, alongside }: StoreCopy)
     to: to.withoutPlugins(),
     logProgress,
     isExcluded: (table) => table === "attempts" || /^(kysely_|ledger_words)/.test(table),
-    putBeside: async (trx, table, row) => {
+    afterInsert: async (trx, table, row) => {
       if (table === "ledger_jobs") await putWords(trx, row);
     },
     async beforeEnd() {

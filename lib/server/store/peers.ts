@@ -18,7 +18,7 @@ export type PeerListener = {
 
 export type Peers = {
   start(listener: PeerListener): Promise<void>;
-  tellChange(connectionId: string): Promise<void>;
+  notifyChange(connectionId: string): Promise<void>;
   /** Coalesced: the first notice of a burst is sent at once, the others together. */
   publishData(change: DataChange): void;
   /** Returns the function that ends the work; the caller must call it. */
@@ -49,7 +49,7 @@ export function createNoPeers(): Peers {
   const work = createWork();
   return {
     start: () => Promise.resolve(),
-    tellChange: () => Promise.resolve(),
+    notifyChange: () => Promise.resolve(),
     publishData: () => undefined,
     beginWork(name) {
       work.add(name);
@@ -130,7 +130,7 @@ export function createPostgresPeers(database: Database, url: string): Peers {
       listener = receiver;
       await line.start();
     },
-    async tellChange(connectionId) {
+    async notifyChange(connectionId) {
       await notify(connectionId);
     },
     publishData: ({ baseUrl = "", connectionId = "" }) => publish(`data ${baseUrl} ${connectionId}`),

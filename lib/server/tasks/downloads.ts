@@ -136,7 +136,7 @@ async function refreshOne({ composition, request }: AuthedContext, access: Acces
   }
   const task = redactForBrowser(result.value, access);
   const update = toDownloadUpdate(task, now);
-  const canCancel = row.canCancel || reportsBytes(task) || composition.capabilities.knows(access.connection.id, "tasks.list") ? 1 : 0;
+  const canCancel = row.canCancel || reportsBytes(task) || composition.capabilities.get(access.connection.id, "tasks.list") ? 1 : 0;
   // A failed task that is checked again keeps the time of its first failure.
   const endedAt = update.state === "failed" && row.endedAt !== undefined ? row.endedAt : update.endedAt;
   await downloadTasks.change(row.id, { ...update, endedAt, canCancel: row.canCancel < 0 ? row.canCancel : canCancel });

@@ -68,10 +68,10 @@ async function make(access: Access, breaker: Breaker, thumbnailRequest: Thumbnai
   const wait = createServiceWait(access, thumbnailRequest.signal);
   let outcome: Parameters<Breaker["record"]>[1] = "left";
   try {
-    const subjectOrFileResult = await drawSubjectOrFile(access, { ...thumbnailRequest, wait });
-    if (!subjectOrFileResult.ok && thumbnailRequest.signal.aborted) return failed(callerWentAway());
-    outcome = !subjectOrFileResult.ok && wait.wasLate() ? "silent" : "answered";
-    return subjectOrFileResult;
+    const thumbnailResult = await drawSubjectOrFile(access, { ...thumbnailRequest, wait });
+    if (!thumbnailResult.ok && thumbnailRequest.signal.aborted) return failed(callerWentAway());
+    outcome = !thumbnailResult.ok && wait.wasLate() ? "silent" : "answered";
+    return thumbnailResult;
   } finally {
     breaker.record(id, outcome);
   }

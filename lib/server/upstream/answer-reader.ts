@@ -9,7 +9,7 @@ import { parseExactJson } from "@/lib/contract/json/parse-json";
 import { createLimiter } from "@/lib/shared/async";
 import { codeOf } from "@/lib/shared/error-codes";
 import { type Log } from "../log";
-import { MAX_INLINE_BYTES, type ReadBody, readBody, type ReadOptions,TooLargeAnswer } from "./read-body";
+import { MAX_INLINE_BYTES, type ReadBody, readBody, type ReadOptions, TooLargeAnswer } from "./read-body";
 
 const MAX_WAITING_BYTES = 256 * 1024 ** 2;
 /** A catalogue of 64 MiB takes ten times as much memory while it is parsed. */
@@ -17,7 +17,7 @@ const HEAP_MB = 1024;
 const IDLE_MS = 60_000;
 
 export type AnswerTask = { bytes: Uint8Array; operationName: string; options: Omit<ReadOptions, "operation">; only?: readonly string[] };
-export type ReadJson = { ok: true; json: Uint8Array<ArrayBuffer>; skipped: number } | { ok: false; why: string; isTooLarge?: true };
+export type ReadJson = { ok: true; json: Uint8Array<ArrayBuffer>; skipped: number } | { ok: false; reason: string; isTooLarge?: true };
 
 export type AnswerReader = ReturnType<typeof createAnswerReader>;
 
@@ -79,7 +79,7 @@ export function createAnswerReader(workerPath: string, log: Log) {
       await end();
       if (signal.aborted) throw error;
       if (codeOf(error) === "ERR_WORKER_OUT_OF_MEMORY") throw new TooLargeAnswer();
-      return { ok: false, why: "its answer could not be read" };
+      return { ok: false, reason: "its answer could not be read" };
     } finally {
       settled.abort();
       worker?.unref();
@@ -90,7 +90,7 @@ export function createAnswerReader(workerPath: string, log: Log) {
   async function enqueue(task: AnswerTask, signal: AbortSignal): Promise<ReadJson> {
     // Read now: once transferred to the worker, the bytes have no length.
     const size = task.bytes.byteLength;
-    if (waitingBytes + size > MAX_WAITING_BYTES) return { ok: false, why: "too many large answers came at once" };
+    if (waitingBytes + size > MAX_WAITING_BYTES) return { ok: false, reason: "too many large answers came at once" };
     waitingBytes += size;
     try {
       return await inTurn(async () => {

@@ -16,7 +16,7 @@ async function read({ bytes, operationName, options: how, only }: AnswerTask): P
   try {
     return await readJson(bytes, { operation, ...how }, only);
   } catch (error) {
-    if (error instanceof TooLargeAnswer) return { ok: false, why: error.message, isTooLarge: true };
+    if (error instanceof TooLargeAnswer) return { ok: false, reason: error.message, isTooLarge: true };
     throw error;
   }
 }

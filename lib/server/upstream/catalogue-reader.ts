@@ -8,10 +8,10 @@ import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
 import { type DiskCache } from "@/lib/shared/disk-cache";
 import { failed, ok } from "@/lib/shared/result";
 import { type AnswerReader, type ClassIndex } from "./answer-reader";
-import { MAX_CATALOGUE_BYTES, type ReadOptions,TooLargeAnswer } from "./read-body";
+import { MAX_CATALOGUE_BYTES, type ReadOptions, TooLargeAnswer } from "./read-body";
 import { readBytes } from "./streams";
 
-export type ReadAnswer<T> = { ok: true; value: T } | { ok: false; why: string };
+export type ReadAnswer<T> = { ok: true; value: T } | { ok: false; reason: string };
 /** Reads a JSON answer. Throws TooLargeAnswer. */
 export type JsonReader<T> = (response: Response, options: Omit<ReadOptions, "isMasked">, signal: AbortSignal) => Promise<ReadAnswer<T>>;
 
@@ -36,9 +36,9 @@ export function catalogueReader({ answers, cache, connectionId }: Parts): JsonRe
     const name = ["catalogue", connectionId, content.digest("hex")];
     const cached = await cache.get({ name, asker: { signal } }, async (work) => {
       const result = await answers.json(bytes, { ...options, isMasked: true, isCatalogue: true }, work);
-      return result.ok ? ok(result.json) : failed(result.why);
+      return result.ok ? ok(result.json) : failed(result.reason);
     });
-    if (!cached.ok) return { ok: false, why: cached.failure };
+    if (!cached.ok) return { ok: false, reason: cached.failure };
     const end = cached.value.indexOf(NEWLINE);
     const toText = (part: Uint8Array) => new TextDecoder().decode(part);
     const json = cached.value.subarray(end + 1);

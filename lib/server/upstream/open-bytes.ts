@@ -22,20 +22,20 @@ export type OpenOptions = {
   sendForeign?: Send;
   limitMs: number;
   now: () => number;
-  learn?: (operation: Operation, status: number) => void;
+  record?: (operation: Operation, status: number) => void;
 };
 
 export async function openBytes(options: OpenOptions, operation: Operation, input: CallInput): Promise<Result<Response, Failure>> {
   const url = toUrl(options.baseUrl, operation, input);
   const open = (signal: AbortSignal) => options.send(toRequest(url, operation, input, options.apiKey, signal));
-  return follow(options, { operation, url, input, open, learn: (status) => options.learn?.(operation, status) });
+  return follow(options, { operation, url, input, open, record: (status) => options.record?.(operation, status) });
 }
 
 /** For an address that a service named, such as a preview. The key is sent only to the service's own origin, not along redirects. */
 export async function openAddress(options: OpenOptions, url: URL, input: CallInput): Promise<Result<Response, Failure>> {
   const own = url.origin === new URL(options.baseUrl).origin;
   const withKey = own ? { ...input, headers: { ...input.headers, ...keyHeader(options.apiKey) } } : input;
-  return follow(options, { url, input, open: (signal) => hop(options, url, withKey, signal), learn: () => undefined });
+  return follow(options, { url, input, open: (signal) => hop(options, url, withKey, signal), record: () => undefined });
 }
 
 type RedirectState = {
@@ -43,7 +43,7 @@ type RedirectState = {
   url: URL;
   input: CallInput;
   open(signal: AbortSignal): Promise<Response>;
-  learn(status: number): void;
+  record(status: number): void;
 };
 
 async function follow(options: OpenOptions, journey: RedirectState): Promise<Result<Response, Failure>> {
@@ -52,7 +52,7 @@ async function follow(options: OpenOptions, journey: RedirectState): Promise<Res
   try {
     let { url } = journey;
     let response = await journey.open(deadline.signal);
-    journey.learn(response.status);
+    journey.record(response.status);
     // A refusal by another host proves nothing about the operation.
     const operation = response.status >= 400 ? journey.operation : undefined;
     for (let hops = 0; response.status >= 300 && response.status < 400 && response.status !== 304; hops += 1) {

@@ -1,7 +1,7 @@
 // The client of the interface for one connection. Reads are retried on rate limits, 502, 503 and 504; nothing else is sent twice.
 
 import "server-only";
-import { type Failure, isMissingOperation,isPlainRateLimit } from "@/lib/contract/failure";
+import { type Failure, isMissingOperation, isPlainRateLimit } from "@/lib/contract/failure";
 import { own } from "@/lib/contract/json/own";
 import { noteSkipped } from "@/lib/contract/json/readers";
 import { type AnswerOf, isRead, type Operation } from "@/lib/contract/operation";
@@ -13,7 +13,7 @@ import { observe } from "@/lib/shared/telemetry";
 import { type ParsedAnswers, SHARED_MS } from "./answer-cache";
 import { type AnswerReader } from "./answer-reader";
 import { type Catalogue, type JsonReader, type ReadAnswer } from "./catalogue-reader";
-import { createDeadline, type GiveUp, type ResponseTracker } from "./deadline";
+import { type AbortRead, createDeadline, type ResponseTracker } from "./deadline";
 import {
   absent,
   asUpstreamNotFound,
@@ -66,7 +66,7 @@ async function readAnswer<T>(response: Response, context: Context<T>): Promise<R
     return failed(unreadable(baseUrl, response.status, "it answers a web page"));
   }
   const json = await context.readJson();
-  return json.ok ? ok({ status: response.status, value: json.value }) : failed(unreadable(baseUrl, response.status, json.why));
+  return json.ok ? ok({ status: response.status, value: json.value }) : failed(unreadable(baseUrl, response.status, json.reason));
 }
 
 function toText(bytes: Uint8Array): string {
@@ -137,7 +137,7 @@ export type UpstreamOptions = {
   sendForeign?: Send;
   now?: () => number;
   limits?: Partial<UpstreamLimits>;
-  learn?: (operation: Operation, status: number) => void;
+  record?: (operation: Operation, status: number) => void;
   /** Whether the operation refused another item than this one before, and accepted none. */
   isSecond?: (operation: Operation, item: string) => boolean;
   onAnswer?: (operation: Operation, response: unknown) => void;
@@ -207,13 +207,13 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     const limitMs = input.limits?.exchangeMs ?? (reads ? readMs : limits.writeMs);
     const deadline = createDeadline(limitMs, input.signal);
     let quietMs = limitMs;
-    const giveUp: GiveUp = (reason) => {
+    const abortRead: AbortRead = (reason) => {
       if (reason !== "answered") quietMs = reason.quietMs;
       else if (wait) wait.isAnsweredElsewhere = true;
       deadline.expire();
     };
     const { responseTracker } = options;
-    let endWait = wait && responseTracker?.of.begin(responseTracker.service, limits.unresponsiveMs, giveUp);
+    let endWait = wait && responseTracker?.of.begin(responseTracker.service, limits.unresponsiveMs, abortRead);
     // After the head, the body gets the full time: the service is not silent.
     const answered = () => {
       endWait?.();
@@ -226,7 +226,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
       const request = toRequest(url, operation, watchedInput ?? input, apiKey, deadline.signal);
       const response = await options.send(request, answered);
       answered();
-      options.learn?.(operation, response.status);
+      options.record?.(operation, response.status);
       const memo = operation.reads === "jobs" ? `${response.status} ${url.href}` : undefined;
       const readOptions = { operation, status: response.status, apiKey, mostRows: maxRowsOf(input), memo };
       const readJson = () => reader(response, readOptions, deadline.signal);
@@ -297,7 +297,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     if (!lookupResult.ok || !lookup.finds(lookupResult.value.value)) return result;
     if (lookup.only !== undefined && !options.isSecond?.(operation, lookup.only)) return result;
     // A read that fails for one item proves nothing about others.
-    if (!isRead(operation)) options.learn?.(operation, 501);
+    if (!isRead(operation)) options.record?.(operation, 501);
     return failed(absent(operation, result.failure));
   }
 

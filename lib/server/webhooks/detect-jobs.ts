@@ -51,8 +51,8 @@ export async function findEndedJobs(
   );
   if (!active.ok) return active;
   const { listed, gone } = active.value;
-  const goneResult = await readGone(access, gone, rows, signal);
-  if (!goneResult.ok) return goneResult;
+  const remainingResult = await readGone(access, gone, rows, signal);
+  if (!remainingResult.ok) return remainingResult;
 
   const newestMs = Math.max(before?.newestMs ?? 0, ...[...rows.values()].map((job) => createdMs(job) ?? 0));
   const endedBefore = new Set(before?.ended);
@@ -65,7 +65,7 @@ export async function findEndedJobs(
   if (newest.value.isCut) for (const id of endedBefore) endedIds.add(id);
   const goneIds = new Set(gone);
   // Unread jobs come first: the limit must not drop them.
-  const open = new Set([...goneResult.value, ...listed, ...missing.filter((id) => !goneIds.has(id))]);
+  const open = new Set([...remainingResult.value, ...listed, ...missing.filter((id) => !goneIds.has(id))]);
   for (const job of oldestFirst) if (isOpen(job)) open.add(job.id);
   for (const { id } of ended) open.delete(id);
   const state = { newestMs, open: [...open].slice(0, MAX_ACTIVE), ended: [...endedIds].slice(0, MAX_ENDED) };

@@ -13,7 +13,7 @@ export function createSeenNames() {
   const seen = createLru<string, string>({ max: MAX_COUNT });
   return {
     /** Stores names from a response that is or contains jobs or assets. */
-    learn(connectionId: string, response: unknown): void {
+    record(connectionId: string, response: unknown): void {
       const { jobs, history, assets } = objectOf(response) ?? {};
       for (const item of [response, ...[jobs, history, assets].flatMap((list) => (Array.isArray(list) ? list : []))]) {
         const entry = objectOf(item);
@@ -37,7 +37,7 @@ export type ClassNames = ReturnType<typeof createClassNames>;
 export function createClassNames() {
   const namesByConnection = createLru<string, Map<string, string>>({ max: MAX_CONNECTIONS });
   return {
-    learn(connectionId: string, classes: readonly ClassName[]): void {
+    record(connectionId: string, classes: readonly ClassName[]): void {
       const names = namesByConnection.get(connectionId) ?? new Map<string, string>();
       for (const [className, name] of classes) {
         if (name === "" || name === className || className.length > MAX_LENGTH) continue;

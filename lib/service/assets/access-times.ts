@@ -12,7 +12,7 @@ export function createAccessTimes(database: Pick<Database, "commit">, now: () =>
   const unwritten = new Map<number, number>();
   /** Times of the last commit. While it runs they are in no row; after it, rows that were read earlier still lack them. */
   let timesInCommit = new Map<number, number>();
-  let underWay: Promise<void> = Promise.resolve();
+  let pendingCommit: Promise<void> = Promise.resolve();
   let timer: NodeJS.Timeout | undefined;
 
   async function write(): Promise<void> {
@@ -42,8 +42,8 @@ export function createAccessTimes(database: Pick<Database, "commit">, now: () =>
   function flush(): Promise<void> {
     clearTimeout(timer);
     timer = undefined;
-    underWay = underWay.then(write);
-    return underWay;
+    pendingCommit = pendingCommit.then(write);
+    return pendingCommit;
   }
 
   return {

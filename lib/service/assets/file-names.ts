@@ -54,7 +54,7 @@ async function findSeqs(reader: Reader, userId: number, names: readonly string[]
       name: string;
       seq: number | null;
     }>`select column1 as name, ${seq} as seq from (values ${sql.join(batch)}) as wanted`;
-    for (const { name, seq: one } of await reader.rows(statement(rows))) if (one !== null) seqByName.set(name, one);
+    for (const { name, seq: matchedSeq } of await reader.rows(statement(rows))) if (matchedSeq !== null) seqByName.set(name, matchedSeq);
   }
   return seqByName;
 }

@@ -144,7 +144,7 @@ async function decoding(source: string | Uint8Array, message: string, decode: ()
 
 const MAX_CONCURRENT = 2;
 const MAX_CACHED_BYTES = 512 * 1024 ** 2;
-const LARGEST = 1024;
+const MAX_EDGE_PX = 1024;
 const TRY_AGAIN_AFTER_MS = 10 * 60_000;
 
 type Content = { hash: string; media_type: string; name: string };
@@ -179,13 +179,13 @@ export function createThumbnails(
 
   async function makeMoving(content: Content, kind: PreviewKind, source: string, edge: number): Promise<Buffer | undefined> {
     if (kind !== "video" && kind !== "audio") return undefined;
-    if (edge < LARGEST) {
-      const large = await once(content, (use) => use(source), LARGEST);
+    if (edge < MAX_EDGE_PX) {
+      const large = await once(content, (use) => use(source), MAX_EDGE_PX);
       return large.isOwn ? inTurn(() => shrink(large.webp, edge)) : undefined;
     }
     if (!moving || performance.now() - (failedAt.get(content.hash) ?? -Infinity) < TRY_AGAIN_AFTER_MS) return undefined;
     const bytes = await moving.draw(source, content.media_type);
-    if (bytes) return inTurn(() => shrink(bytes, LARGEST, GROUND));
+    if (bytes) return inTurn(() => shrink(bytes, MAX_EDGE_PX, GROUND));
     failedAt.set(content.hash, performance.now());
     return undefined;
   }
@@ -263,15 +263,15 @@ const signs: Readonly<Record<PreviewKind, string>> = {
   other: `${sheet}<path d="M26 31h13M26 37h13M26 43h8" ${line}/>`,
 };
 
-const drawn = createLru<string, Promise<Buffer>>({ max: 60 });
+const placeholders = createLru<string, Promise<Buffer>>({ max: 60 });
 
 function drawPlaceholder(kind: PreviewKind, edge: number): Promise<Buffer> {
   const key = `${kind}-${edge}`;
-  const cachedIcon = drawn.get(key);
+  const cachedIcon = placeholders.get(key);
   if (cachedIcon) return cachedIcon;
   const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="${edge}" height="${edge}" viewBox="0 0 64 64"><rect width="64" height="64" fill="${GROUND}"/>${signs[kind]}</svg>`;
   const placeholder = sharp(Buffer.from(svg)).webp({ quality: 85 }).toBuffer();
-  drawn.set(key, placeholder);
-  placeholder.catch(() => drawn.delete(key));
+  placeholders.set(key, placeholder);
+  placeholder.catch(() => placeholders.delete(key));
   return placeholder;
 }

@@ -129,7 +129,7 @@ async function copyOne(from: string, to: string, hash: string): Promise<"copied"
     return "copied";
   } catch (error) {
     if (error instanceof ChangedContent) return "damaged";
-    if (isGone(error)) return "gone";
+    if (isMissing(error)) return "gone";
     throw error;
   }
 }
@@ -139,6 +139,6 @@ async function syncFolders(blobs: string): Promise<void> {
   await syncFolder(blobs);
 }
 
-function isGone(error: unknown): boolean {
+function isMissing(error: unknown): boolean {
   return codeOf(error) === "ENOENT";
 }

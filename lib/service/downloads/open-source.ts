@@ -127,7 +127,7 @@ const redirects = [301, 302, 303, 307, 308];
 const passing = [408, 425, 429, 500, 502, 503, 504];
 
 export function createOpenSource(policy: SourcePolicy, agents: SourceAgents): OpenSource {
-  async function ask(url: URL, { method, signal, idleMs, range, ifRange }: RequestOptions) {
+  async function sendRequest(url: URL, { method, signal, idleMs, range, ifRange }: RequestOptions) {
     try {
       return await request(url, {
         method,
@@ -153,7 +153,7 @@ export function createOpenSource(policy: SourcePolicy, agents: SourceAgents): Op
     let url = start;
     let promised: string | undefined;
     for (let hop = 0; hop <= MAX_REDIRECTS; hop += 1) {
-      const { statusCode: status, headers, body } = await ask(url, requestOptions);
+      const { statusCode: status, headers, body } = await sendRequest(url, requestOptions);
       promised ??= readPromisedSha256(headers);
       const promise = promised === undefined ? {} : { promisedSha256: promised };
       const isRedirect = redirects.includes(status);

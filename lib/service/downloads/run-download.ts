@@ -49,7 +49,7 @@ export async function runDownload(parts: RunParts, task: StoredTask, signal: Abo
   // The same address may have been fetched while this task waited: then the content is here now.
   const earlier = await findEarlierHash(database, task.user_id, url);
   if (earlier !== undefined && (await endWithContent(parts, task, earlier, readFileName({}, url)))) return;
-  const room = await remainingQuota(database, task.user_id);
+  const remainingBytes = await remainingQuota(database, task.user_id);
   const partial = await openPartialFile({
     path,
     partialBytes: partialBytes,
@@ -62,8 +62,8 @@ export async function runDownload(parts: RunParts, task: StoredTask, signal: Abo
       open: parts.open,
       partial,
       remoteFile: partialBytes > 0 ? toRemoteFile(task) : {},
-      maxBytes: Math.min(parts.maxBytes, room),
-      tooLarge: () => (room < parts.maxBytes ? quota(database, task.user_id) : tooLarge(parts.maxBytes)),
+      maxBytes: Math.min(parts.maxBytes, remainingBytes),
+      tooLarge: () => (remainingBytes < parts.maxBytes ? quota(database, task.user_id) : tooLarge(parts.maxBytes)),
       idleMs: parts.idleMs,
       signal,
       async onRemoteFile(file) {

@@ -5,7 +5,7 @@ import { type ServiceLog } from "../options";
 export type PeerEvents = {
   start(here: LocalListeners): void;
   hasListeners(userId: number): boolean;
-  listened(userId: number): Promise<void>;
+  onListen(userId: number): Promise<void>;
   silent(userId: number): void;
   /** `key`: a message that still waits to be sent is replaced by the next one with the same key. */
   notify(to: Recipients, message: Message, key?: string): void;
@@ -26,7 +26,7 @@ export function createNoPeerEvents(): PeerEvents {
   return {
     start: () => undefined,
     hasListeners: () => false,
-    listened: () => Promise.resolve(),
+    onListen: () => Promise.resolve(),
     silent: () => undefined,
     notify: () => undefined,
     queueChanged: () => undefined,
@@ -87,7 +87,7 @@ export function createJobEvents(queueRemaining: (userId: number) => Promise<numb
       };
       try {
         // Other processes are notified before the first message, so that no later message of a job is missed.
-        const [state] = await Promise.all([status(userId), elsewhere.listened(userId)]);
+        const [state] = await Promise.all([status(userId), elsewhere.onListen(userId)]);
         notify(message("status", { ...state, sid: clientId ?? newId() }));
         for (const item of buffered) notify(item);
         listener.notify = notify;

@@ -102,7 +102,7 @@ export function createPostgresPeerEvents(database: Database, processes: Processe
       waiting.push({ to, message, key, bytes });
       waitingBytes += bytes;
     }
-    if (waiting.length > MAX_WAITING || waitingBytes > MAX_WAITING_BYTES) giveUp(takePending());
+    if (waiting.length > MAX_WAITING || waitingBytes > MAX_WAITING_BYTES) dropBatch(takePending());
     send();
   }
 
@@ -113,7 +113,7 @@ export function createPostgresPeerEvents(database: Database, processes: Processe
     return batch;
   }
 
-  function giveUp(batch: readonly PendingMessage[]): void {
+  function dropBatch(batch: readonly PendingMessage[]): void {
     for (const { to } of batch) usersWithLostEvents.add(to.userId);
   }
 
@@ -141,7 +141,7 @@ export function createPostgresPeerEvents(database: Database, processes: Processe
       usersWithLostEvents.clear();
       const batch = takePending();
       await sendBatch(batch.map(toEvent)).catch((error: unknown) => {
-        giveUp([...batch, ...takePending()]);
+        dropBatch([...batch, ...takePending()]);
         throw error;
       });
     }
@@ -202,7 +202,7 @@ export function createPostgresPeerEvents(database: Database, processes: Processe
       stop = processes.listen(CHANNEL, receive, notifyAllLocal);
     },
     hasListeners: (userId) => remoteListeners?.has(userId) ?? false,
-    listened: async (userId) => remoteListeners?.listened(userId),
+    onListen: async (userId) => remoteListeners?.listened(userId),
     silent: (userId) => void remoteListeners?.silent(userId).catch(() => undefined), // others drop it after a while anyway
     notify: add,
     queueChanged: (userId) => add({ userId, clientId: undefined }, undefined, `queue ${userId}`),

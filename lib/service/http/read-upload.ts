@@ -121,13 +121,13 @@ export async function receiveUpload<O extends UploadOperation>(
   { operation, request, bytes, user }: UploadCall<O>,
   maxBytes: number,
 ): Promise<Omit<Upload, "fields"> & { fields: z.output<O["body"]["fields"]> }> {
-  const room = await remainingQuota(database, user.id);
+  const remainingBytes = await remainingQuota(database, user.id);
   const beyondQuota = async () => quotaExceeded(await usedBytes(database, user.id), settings.userQuotaBytes ?? 0);
   const least = Number(request.headers.get("content-length") ?? 0) - MAX_FORM_OVERHEAD_BYTES;
   if (least > maxBytes) throw tooLarge(maxBytes);
-  if (least > room) throw await beyondQuota();
+  if (least > remainingBytes) throw await beyondQuota();
   try {
-    const limits = { maxBytes: Math.min(maxBytes, room), timeoutMs: settings.requestTimeoutMs };
+    const limits = { maxBytes: Math.min(maxBytes, remainingBytes), timeoutMs: settings.requestTimeoutMs };
     const upload = await readUpload(request.headers, bytes(), { part: operation.body.file, folder: folders.temp, ...limits });
     try {
       return { ...upload, fields: readFields<O["body"]["fields"]>(upload.fields, operation.body.fields, settings) };
@@ -136,7 +136,7 @@ export async function receiveUpload<O extends UploadOperation>(
       throw error;
     }
   } catch (error) {
-    throw room < maxBytes && asRefusal(error)?.code === "FILE_TOO_LARGE" ? await beyondQuota() : error;
+    throw remainingBytes < maxBytes && asRefusal(error)?.code === "FILE_TOO_LARGE" ? await beyondQuota() : error;
   }
 }
 

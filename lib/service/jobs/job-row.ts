@@ -75,7 +75,7 @@ function sound({ isJson }: StoreDialect, column: string, text = column): RawBuil
 /** The editor's drawing is by far the largest part of it, and lists leave it out. Anything longer is shown only with its own job. */
 const MAX_LISTED_LENGTH = 64 * 1024;
 const withoutDrawing = (dialect: StoreDialect) =>
-  sound(dialect, "extra_data", dialect.withoutMember("extra_data", "workflow", "extra_pnginfo"));
+  sound(dialect, "extra_data", dialect.removeMember("extra_data", "workflow", "extra_pnginfo"));
 
 type Texts<Column extends string> = Readonly<Record<Column, string | null>>;
 type InputTexts = Texts<"prompt" | "extra_data" | "outputs_to_execute">;
@@ -119,7 +119,7 @@ function isWhole<Column extends string>(texts: Texts<Column>): texts is Readonly
   return !Object.values(texts).includes(null);
 }
 
-const TOGETHER = 256 * 1024;
+const MAX_BATCH_LENGTH = 256 * 1024;
 
 /** The jobs in their order, in batches of short texts: not one query per job, and at most one long graph in memory. */
 export async function* batchBySize<Job extends { seq: number }>(reader: Reader, jobs: readonly Job[]): AsyncIterable<Job[]> {
@@ -131,7 +131,7 @@ export async function* batchBySize<Job extends { seq: number }>(reader: Reader, 
   let sum = 0;
   for (const job of jobs) {
     const own = lengths.get(job.seq)?.length ?? 0;
-    if (batch.length > 0 && sum + own > TOGETHER) {
+    if (batch.length > 0 && sum + own > MAX_BATCH_LENGTH) {
       yield batch;
       [batch, sum] = [[], 0];
     }

@@ -19,7 +19,7 @@ import {
   type StoredJob,
   streamList,
 } from "./job-row";
-import { resultOfNoRun } from "./run/finish";
+import { interruptedResult } from "./run/finish";
 import { type Progress, type RunnerQueuePosition } from "./run/run-record";
 import { isTerminal, terminalStates } from "./transitions";
 
@@ -140,7 +140,7 @@ export function resultOf(
   stored: Awaited<ReturnType<typeof resultTexts>>,
 ): Record<"outputs" | "status" | "meta", string> | undefined {
   if (!isTerminal(job.state)) return undefined;
-  const texts = stored.get(job.seq) ?? (job.state === "cancelled" ? resultOfNoRun(job.id, job.state_time) : undefined);
+  const texts = stored.get(job.seq) ?? (job.state === "cancelled" ? interruptedResult(job.id, job.state_time) : undefined);
   if (!texts) return undefined;
   const { outputs, messages, meta } = requireTexts(texts);
   const completed = job.state === "completed";

@@ -60,22 +60,22 @@ type FileSaver = {
 };
 
 function createFileSaver(): FileSaver {
-  let underWay: Promise<void>[] = [];
+  let pendingSyncs: Promise<void>[] = [];
 
   async function synced(): Promise<void> {
-    const syncs = underWay;
-    underWay = [];
+    const syncs = pendingSyncs;
+    pendingSyncs = [];
     await Promise.all(syncs);
   }
 
   return {
     synced,
     async save(path, content) {
-      if (underWay.length >= MAX_OPEN) await synced();
+      if (pendingSyncs.length >= MAX_OPEN) await synced();
       const handle = await open(path, "wx", 0o600);
       const sync = writeSynced(handle, content);
       sync.catch(() => undefined); // reported by `synced`
-      underWay.push(sync);
+      pendingSyncs.push(sync);
       return {
         hash: new Blake3Hasher().update(content).digest("hex"),
         sha256: createHash("sha256").update(content).digest("hex"),

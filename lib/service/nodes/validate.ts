@@ -26,7 +26,7 @@ const MAX_CYCLE_NODES = 100;
 function collectErrors({ graph, checked, cycles, outputs }: GraphCheck): {
   nodeErrors: NodeErrors;
   lines: string[];
-  badOutputs: Set<string>;
+  invalidOutputs: Set<string>;
 } {
   const errors = new Map<string, NodeError[]>();
   const add = (id: string, nodeErrors: readonly NodeError[]) => errors.set(id, [...(errors.get(id) ?? []), ...nodeErrors]);
@@ -42,9 +42,9 @@ function collectErrors({ graph, checked, cycles, outputs }: GraphCheck): {
 
   const dependentsOf = reverse(checked);
   const invalidNodes = reach([...errors.keys()], dependentsOf);
-  const each = Math.floor(BUDGET / Math.max(1, errors.size));
+  const stepsPerError = Math.floor(BUDGET / Math.max(1, errors.size));
   const entries = [...errors].map(([id, found]) => {
-    const affected = reach([id], dependentsOf, each);
+    const affected = reach([id], dependentsOf, stepsPerError);
     const dependent_outputs = outputs.filter((output) => affected.has(output));
     return [id, { errors: found, dependent_outputs, class_type: graph.get(id)?.definition.name }] as const;
   });
@@ -52,12 +52,12 @@ function collectErrors({ graph, checked, cycles, outputs }: GraphCheck): {
   return {
     nodeErrors: Object.fromEntries(entries),
     lines: lines.slice(0, MAX_LINES),
-    badOutputs: new Set(outputs.filter((id) => invalidNodes.has(id))),
+    invalidOutputs: new Set(outputs.filter((id) => invalidNodes.has(id))),
   };
 }
 
 function cycleError(graph: ParsedGraph, cycle: readonly string[], id: string, maxNodes: number): NodeError {
-  const named = (each: string) => `${each} (${graph.get(each)?.definition.name ?? "?"})`;
+  const named = (id: string) => `${id} (${graph.get(id)?.definition.name ?? "?"})`;
   const cyclePath = cycle.length > maxNodes ? [...cycle.slice(0, maxNodes).map(named), "…"] : cycle.map(named);
   const details = [...cyclePath, named(cycle[0] ?? id)].join(" -> ");
   const cycle_nodes = cycle.slice(0, 5 * maxNodes);
@@ -97,7 +97,7 @@ export function validatePrompt(
   const checked = checkReached(graph, outputs, files);
   const sourcesOf = (id: string) => checked.get(id)?.sources ?? [];
   const cycles = [...findCycles([...checked.keys()], sourcesOf, MAX_NODES)];
-  const { nodeErrors, lines, badOutputs } = collectErrors({ graph, checked, cycles, outputs });
+  const { nodeErrors, lines, invalidOutputs: badOutputs } = collectErrors({ graph, checked, cycles, outputs });
   const validOutputs = outputs.filter((id) => !badOutputs.has(id));
   if (validOutputs.length === 0) return { ok: false, error: allFailed(lines), nodeErrors };
 

@@ -102,9 +102,9 @@ const MAX_FAILED_USERS = 3;
 /** Three failures in a row by different users set the runner aside. `ms` may be negative if clocks differ. */
 export async function recordEnd(
   tx: Transaction,
-  end: { runner: string | null; userId: number; isGood: boolean; isRefused?: boolean; ms: number },
+  end: { runner: string | null; userId: number; isSuccess: boolean; isRefused?: boolean; ms: number },
 ): Promise<void> {
-  const { runner, userId, isGood, isRefused, ms } = end;
+  const { runner, userId, isSuccess: isGood, isRefused, ms } = end;
   const id = runner ?? "built-in";
   const column = isGood ? "done" : "failed";
   await tx.run(

@@ -153,7 +153,7 @@ export async function createPool({ database, processes, concurrency }: PoolParts
 
     best: (kind: string, among: readonly RunnerRow[]) => among.filter(({ id }) => canDo(kind, id)).sort(better(kind))[0],
 
-    occupy(runner: RunnerRow): WorkerSlot & { release(): void } {
+    occupySlot(runner: RunnerRow): WorkerSlot & { release(): void } {
       const slots = usageOf(runner.id).slots;
       let index = 1;
       while (slots.has(index)) index += 1;

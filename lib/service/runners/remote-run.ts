@@ -24,13 +24,16 @@ import { submitToRunner, withUserNames } from "./submit-to-runner";
 
 type WatchOptions = {
   promptId: string;
-  listening: JobListener;
+  jobListener: JobListener;
   outputs: ReturnType<typeof fetchOutputs>;
   lastReportMs: () => number;
   pause: () => Promise<void>;
 };
 
-async function watchJob(job: RemoteJob, { promptId, listening, outputs, lastReportMs, pause }: WatchOptions): Promise<RunOutcome> {
+async function watchJob(
+  job: RemoteJob,
+  { promptId, jobListener: listening, outputs, lastReportMs, pause }: WatchOptions,
+): Promise<RunOutcome> {
   const { limits, now, runner, signal } = job;
   const poll = createPoller(job, promptId, listening);
   const isInterrupted = interrupterOf(job, promptId);
@@ -207,7 +210,7 @@ async function attempt(job: RemoteJob, exceeded: (message: string) => void): Pro
     if (!submitted.ok) return submitted.failure;
     return await watchJob(job, {
       promptId: submitted.value,
-      listening,
+      jobListener: listening,
       outputs,
       lastReportMs: () => lastReportMs,
       pause: () => pause.within(limits.pollMs, signal),

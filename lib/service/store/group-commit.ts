@@ -10,17 +10,17 @@ type Outcome = { ok: true; value: unknown } | { ok: false; value: unknown };
 
 export function createGroupCommit(transaction: <T>(work: Work<T>) => Promise<T>, isOpen: () => boolean, folder?: string) {
   let waiting: PendingWork[] = [];
-  let underWay: Promise<void> | undefined;
+  let runningCommit: Promise<void> | undefined;
 
   async function flush(): Promise<void> {
-    while (underWay) await underWay;
+    while (runningCommit) await runningCommit;
     const batch = waiting;
     waiting = [];
     if (batch.length === 0) return;
     let end = (): void => undefined;
-    underWay = new Promise((resolve) => (end = resolve));
+    runningCommit = new Promise((resolve) => (end = resolve));
     const outcomes = await commitAll(batch);
-    underWay = undefined;
+    runningCommit = undefined;
     end();
     batch.forEach((item, index) => {
       const outcome = outcomes[index];
@@ -62,7 +62,7 @@ export function createGroupCommit(transaction: <T>(work: Work<T>) => Promise<T>,
   return {
     flush,
     /** Resolves when the commit under way has ended; another one may have begun by then. */
-    underWay: () => underWay,
+    underWay: () => runningCommit,
     commit<T>(work: Work<T>, freesRoom = false): Promise<T> {
       if (waiting.length === 0) setImmediate(() => void flush());
       return new Promise<T>((resolve, reject) => {

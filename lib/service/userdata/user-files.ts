@@ -132,7 +132,7 @@ export function createUserFiles(stores: Stores, maxBytes: number) {
       const length = [...prefix].length;
       const below = folder.length === 0 ? ownFiles(userId) : ownFiles(userId).where(isBelow(prefix));
       const inside = sql<string>`substr(path, ${length + 1})`;
-      const query = recurse ? below : below.where(({ not }) => not(database.dialect.holds(inside, "/")));
+      const query = recurse ? below : below.where(({ not }) => not(database.dialect.contains(inside, "/")));
       const files = await database.rows(query.orderBy("path").limit(MAX_LISTED));
       if (files.length === 0 && folder.length > 0 && !(await database.row(below.limit(1))))
         throw new ServiceError("NOT_FOUND", "There is no such folder.");

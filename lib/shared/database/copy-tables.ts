@@ -24,7 +24,7 @@ export type TableCopy<DB> = {
   logProgress(progress: string): void;
   isExcluded(table: string): boolean;
   counters?: readonly Counter[];
-  putBeside?(trx: Kysely<DB>, table: string, row: Row): Promise<void>;
+  afterInsert?(trx: Kysely<DB>, table: string, row: Row): Promise<void>;
   beforeEnd?(): Promise<void>;
 };
 
@@ -102,7 +102,7 @@ async function lengthOfPiece<DB>(database: Kysely<DB>, table: Table, after: Row 
   return tooMuch === -1 ? rows.length : Math.max(1, tooMuch);
 }
 
-async function put<DB>({ to, putBeside }: TableCopy<DB>, table: Table, piece: Row[], targetRows: Row[]): Promise<void> {
+async function put<DB>({ to, afterInsert: putBeside }: TableCopy<DB>, table: Table, piece: Row[], targetRows: Row[]): Promise<void> {
   const rowsByName = new Map(targetRows.map((row) => [nameOf(table, row), row]));
   const changed = piece.filter((row) => !isDeepStrictEqual(rowsByName.get(nameOf(table, row)), row));
   const others = table.columns.filter(({ name }) => !table.key.some((column) => column.name === name));

@@ -42,12 +42,12 @@ export function createPostgresLine({ url, channel, receive, setUp, missed }: Opt
       throw error;
     }
     if (isClosed) lose(newClient);
-    else if (client === newClient) timer = setTimeout(() => void look(newClient), LOOK_EVERY_MS).unref();
+    else if (client === newClient) timer = setTimeout(() => void checkConnection(newClient), LOOK_EVERY_MS).unref();
   }
 
-  async function look(newClient: Client): Promise<void> {
-    await ask("SELECT 1").catch(() => undefined); // the line was given up
-    if (client === newClient) timer = setTimeout(() => void look(newClient), LOOK_EVERY_MS).unref();
+  async function checkConnection(newClient: Client): Promise<void> {
+    await runQuery("SELECT 1").catch(() => undefined); // the line was given up
+    if (client === newClient) timer = setTimeout(() => void checkConnection(newClient), LOOK_EVERY_MS).unref();
   }
 
   function lose(lost: Client): void {
@@ -66,7 +66,7 @@ export function createPostgresLine({ url, channel, receive, setUp, missed }: Opt
   }
 
   /** Runs one query after the other. Fails at once while the line is lost; if no answer arrives, the line is closed. */
-  function ask<Row extends object>(text: string, values: readonly unknown[] = []): Promise<Row[]> {
+  function runQuery<Row extends object>(text: string, values: readonly unknown[] = []): Promise<Row[]> {
     const currentClient = client;
     if (!currentClient) return Promise.reject(new StoreUnavailable("the line to the database is lost"));
     return inTurn(() => currentClient.query<Row>(text, [...values])).then(
@@ -80,7 +80,7 @@ export function createPostgresLine({ url, channel, receive, setUp, missed }: Opt
 
   return {
     start: connect,
-    ask,
+    ask: runQuery,
     async close(): Promise<void> {
       isClosed = true;
       clearTimeout(timer);

@@ -169,7 +169,7 @@ describe("queue unresponsive", () => {
     await until("it has searched", () => searches >= 2);
     line.forget();
     const before = searches;
-    worker.nudge();
+    worker.wakeUp();
     await until("the silent search was given up", () => searches >= before + 2);
     await database.commit((tx) => enqueueAll(tx, [{ seq: 1, userId: 1, kind: "|" }]));
     await until("what waits is taken", () => taken.length > 0);

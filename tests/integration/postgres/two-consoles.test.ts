@@ -160,8 +160,8 @@ test("remembers a console's running work while it lives", async () => {
 
 test("forgets a connection's cache at all consoles when it changes", async () => {
   const { capabilities } = second.console;
-  const knows = () => capabilities.knows(connection, "queue.list");
-  capabilities.learn(connection, operations.listQueue, 501);
+  const knows = () => capabilities.get(connection, "queue.list");
+  capabilities.record(connection, operations.listQueue, 501);
   expect(knows()).toBe(false);
   const change = { as: "admin", method: "PUT", json: { name: "Renamed" } } as const;
   expect((await at(first, `/api/console/connections/${connection}`, change)).status).toBe(200);

@@ -16,8 +16,8 @@ import { readReadOnly } from "../read-only";
 import { type Purpose } from "../sealed-cookies";
 import { type Person } from "./provider";
 
-/** `how`: for the audit log, if more happened than a sign-in. `change`: what the sign-in changed about the member, and why. */
-export type AdmittedMember = { member: Member; how: "known" | "linked" | "joined" | "made"; change?: MemberChange };
+/** `kind`: for the audit log, if more happened than a sign-in. `change`: what the sign-in changed about the member, and why. */
+export type AdmittedMember = { member: Member; kind: "known" | "linked" | "joined" | "made"; change?: MemberChange };
 /** `shown` is for the person, `cause` for the log; `person` is set once the address is verified. */
 export type SignInRefusal = { shown: OidcRefusal; cause: string; person?: string };
 
@@ -48,11 +48,11 @@ async function admitVerified(
     return refuse("domain", "the address is of another domain");
   const memberResult = await findMember(composition, provider, person, purpose);
   if (!memberResult.ok) return memberResult;
-  const { member, how, change } = memberResult.value;
+  const { member, kind, change } = memberResult.value;
   if (member.disabled) return suspended;
-  const changed = await applyRole(composition, member, person, provider, how);
+  const changed = await applyRole(composition, member, person, provider, kind);
   if (!changed) return inNoGroup;
-  return ok({ member: await applyAddress(composition, changed, email), how, change });
+  return ok({ member: await applyAddress(composition, changed, email), kind, change });
 }
 
 async function findMember(
@@ -76,7 +76,7 @@ async function findMember(
       // A full disk must not lock anyone out.
       log.warn({ err }, "identity update failed");
     }
-    return ok({ member, how: "known" });
+    return ok({ member, kind: "known" });
   }
   if (await readReadOnly(composition)) return refuse("read-only", "the console is read-only: no one can join or connect a provider");
   if (purpose.kind === "link") return link(composition, identity, await store.members.get(purpose.memberId));
@@ -95,7 +95,7 @@ async function findMember(
   if (provider.signUp === undefined || role === undefined) return refuse("stranger", "not a member");
   const newMember = await store.identities.makeMember({ name: nameOf(person), email: person.email, role, createdAt: now() }, identity);
   const change = { role: { to: role }, provider: provider.label, ...(person.groups ? { groups: person.groups } : { signUp: true }) };
-  return newMember ? ok({ member: newMember, how: "made", change }) : refuse("lost", "the address or the subject was taken meanwhile");
+  return newMember ? ok({ member: newMember, kind: "made", change }) : refuse("lost", "the address or the subject was taken meanwhile");
 }
 
 async function link(
@@ -105,7 +105,7 @@ async function link(
 ): Promise<Result<AdmittedMember, SignInRefusal>> {
   if (!member || !(await store.identities.link(identity, member.id, now())))
     return refuse("other", "the member is known to the provider by another subject");
-  return ok({ member, how: "linked" });
+  return ok({ member, kind: "linked" });
 }
 
 /** The link and the verified address together prove that this is the invited person. Groups override the invitation's role. */
@@ -130,7 +130,7 @@ async function joinTeam(
     role === undefined || role === "none" || role === joined.role
       ? { role: { to: joined.role } }
       : { role: { from: joined.role, to: role }, groups };
-  return ok({ member: joined, how: "joined", change: { ...roleChange, provider: provider.label, invitedBy } });
+  return ok({ member: joined, kind: "joined", change: { ...roleChange, provider: provider.label, invitedBy } });
 }
 
 /** Undefined: may not sign in. A changed role ends earlier sessions; while the console is read-only, no role is raised. */
@@ -139,7 +139,7 @@ async function applyRole(
   member: Member,
   { role, groups }: Person,
   { label }: OidcProvider,
-  kind: AdmittedMember["how"],
+  kind: AdmittedMember["kind"],
 ): Promise<Member | undefined> {
   const { store, now, log } = composition;
   if (member.role === "owner" || role === undefined || role === member.role) return member;

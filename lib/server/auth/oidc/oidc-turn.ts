@@ -14,7 +14,7 @@ import { type Claims, discover, type DiscoveryDocument, KEPT_MS, readPerson, toN
 export type OidcTurn = {
   config: OAuthConfig<Claims>;
   provider: OidcProvider;
-  judge(claims: Claims): Promise<boolean>;
+  verify(claims: Claims): Promise<boolean>;
   /** Call after `judge`. `confirmedAt`: when the member last proved their identity, as reported by the provider. */
   admitted(): (AdmittedMember & { purpose: Purpose["kind"]; confirmedAt: number }) | undefined;
   refused(): SignInRefusal;
@@ -36,7 +36,7 @@ export function createOidcTurn(
   return {
     config,
     provider,
-    async judge(claims) {
+    async verify(claims) {
       const person = readPerson(claims, provider);
       if (!person || !routeRequest) return false;
       const { now } = composition;

@@ -33,16 +33,16 @@ const algorithms = ["RS256", "PS256", "ES256", "EdDSA", "RS384", "RS512", "PS384
 const discoveries = new Map<string, { at: number; found: Promise<DiscoveryDocument> }>();
 
 /** Throws if the provider is unreachable or doesn't match the settings. Failures are not cached. */
-export function discover(provider: OidcProvider, oldestMs: number): Promise<DiscoveryDocument> {
+export function discover(provider: OidcProvider, maxAgeMs: number): Promise<DiscoveryDocument> {
   const cached = discoveries.get(provider.id);
-  if (cached && performance.now() - cached.at < oldestMs) return cached.found;
-  const discovery = ask(provider);
+  if (cached && performance.now() - cached.at < maxAgeMs) return cached.found;
+  const discovery = fetchDiscovery(provider);
   discoveries.set(provider.id, { at: performance.now(), found: discovery });
   discovery.catch(() => discoveries.delete(provider.id));
   return discovery;
 }
 
-async function ask({ issuer }: OidcProvider): Promise<DiscoveryDocument> {
+async function fetchDiscovery({ issuer }: OidcProvider): Promise<DiscoveryDocument> {
   const base = withoutSlash(issuer);
   const response = await fetch(`${base}/.well-known/openid-configuration`, {
     redirect: "error",

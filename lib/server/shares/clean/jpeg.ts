@@ -72,10 +72,10 @@ function isExact(marker: number, content: Buffer): boolean {
 }
 
 /** Calls `each` with the id of each table of a segment. */
-function afterTables(marker: number, content: Buffer, each: (id: number) => void): number {
+function afterTables(marker: number, content: Buffer, onTable: (id: number) => void): number {
   let from = 0;
   while (from < content.length) {
-    each(content[from] ?? 0);
+    onTable(content[from] ?? 0);
     if (marker === 0xdb) from += (content[from] ?? 0) >> 4 ? 129 : 65;
     else from += 17 + content.subarray(from + 1, from + 17).reduce((sum, count) => sum + count, 0);
   }

@@ -95,8 +95,8 @@ export function createAppRunStore(database: Database) {
      * Results of the member's runs of a connection's apps, newest first, from runs whose results contain this piece of JSON. Read page by
      * page on demand, because results may be long.
      */
-    async *made(connectionId: string, memberId: string, holding: string): AsyncGenerator<StoredResult> {
-      const pattern = `%${holding.replace(/[%_\\]/g, "\\$&")}%`;
+    async *findResults(connectionId: string, memberId: string, jsonPiece: string): AsyncGenerator<StoredResult> {
+      const pattern = `%${jsonPiece.replace(/[%_\\]/g, "\\$&")}%`;
       const newest = database
         .selectFrom("appRuns")
         .innerJoin("apps", "apps.id", "appRuns.appId")

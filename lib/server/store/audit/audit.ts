@@ -223,7 +223,7 @@ export function createAuditStore(database: Database) {
     listNewest: (limit: number) => list({}, limit),
 
     /** The member who first performed the action on each target, by current or last name. Other targets are absent. */
-    async whoDid(action: string, targets: readonly string[], connectionId: string): Promise<Map<string, Actor>> {
+    async findFirstActors(action: string, targets: readonly string[], connectionId: string): Promise<Map<string, Actor>> {
       const rows = await database
         .selectFrom("audit")
         .leftJoin("members", "members.id", "audit.memberId")
@@ -242,7 +242,7 @@ export function createAuditStore(database: Database) {
       );
     },
 
-    async wasDone(actions: readonly string[], connectionId: string): Promise<boolean> {
+    async hasEntry(actions: readonly string[], connectionId: string): Promise<boolean> {
       const query = database.selectFrom("audit").select("id").where("action", "in", actions).where("connectionId", "=", connectionId);
       return (await query.where("status", "<", 300).limit(1).executeTakeFirst()) !== undefined;
     },

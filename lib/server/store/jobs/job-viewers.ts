@@ -92,7 +92,7 @@ export function createJobViewerStore(database: Database) {
     },
 
     /** Files of jobs in an answer to a member who may only see the jobs. */
-    async noteShown(connectionId: string, files: readonly ShownFile[], now: number): Promise<void> {
+    async addShown(connectionId: string, files: readonly ShownFile[], now: number): Promise<void> {
       const day = Math.floor(now / DAY_MS);
       const fresh = [...new Set(files.map(hashOf))].filter((hash) => !notedToday.has(`${day} ${connectionId} ${hash}`));
       if (fresh.length === 0) return;
@@ -108,7 +108,7 @@ export function createJobViewerStore(database: Database) {
       for (const hash of fresh) notedToday.set(`${day} ${connectionId} ${hash}`, true);
     },
 
-    async wasShown(connectionId: string, file: ShownFile): Promise<boolean> {
+    async hasShown(connectionId: string, file: ShownFile): Promise<boolean> {
       const row = await database
         .selectFrom("shownFiles")
         .select("at")

@@ -153,7 +153,8 @@ export function createBucketBackend({ bucket, copies, presignedSeconds, now }: O
     },
 
     async tidy() {
-      for await (const { key, upload, begunMs } of bucket.uploads(LAYOUT)) if (begunMs < now() - DAY_MS) await bucket.abort(key, upload);
+      for await (const { key, upload, startedMs: begunMs } of bucket.uploads(LAYOUT))
+        if (begunMs < now() - DAY_MS) await bucket.abort(key, upload);
     },
 
     async *list() {

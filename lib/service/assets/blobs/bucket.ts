@@ -57,7 +57,7 @@ export async function openBucket({ bucket, prefix, region, endpoint, isPathStyle
   const named = (key: string) => ({ Bucket: bucket, Key: prefix + key });
 
   /** `what`: completes "did not" in the log. */
-  async function ask<T>(action: string, request: Promise<T>): Promise<T> {
+  async function withBucketErrors<T>(action: string, request: Promise<T>): Promise<T> {
     try {
       return await request;
     } catch (error) {
@@ -67,13 +67,13 @@ export async function openBucket({ bucket, prefix, region, endpoint, isPathStyle
 
   async function find<T>(action: string, request: Promise<T>): Promise<T | undefined> {
     try {
-      return await ask(action, request);
+      return await withBucketErrors(action, request);
     } catch (error) {
       if (!isBucketError(error) || error.status !== 404) throw error;
       if (error.reason === "NoSuchKey") return undefined;
       // A response without a body doesn't tell a missing object from a missing bucket. If the bucket itself is gone, no file counts as absent.
       if (error.reason === "NotFound") {
-        await ask("show its bucket", client.send(new sdk.HeadBucketCommand({ Bucket: bucket })));
+        await withBucketErrors("show its bucket", client.send(new sdk.HeadBucketCommand({ Bucket: bucket })));
         return undefined;
       }
       throw error;
@@ -93,29 +93,29 @@ export async function openBucket({ bucket, prefix, region, endpoint, isPathStyle
     addressOf(key: string, { mediaType, disposition, caching }: ContentHeaders, seconds: number): Promise<string> {
       const responseHeaders = { ResponseContentType: mediaType, ResponseContentDisposition: disposition, ResponseCacheControl: caching };
       const signed = getSignedUrl(client, new sdk.GetObjectCommand({ ...named(key), ...responseHeaders }), { expiresIn: seconds });
-      return ask("sign an address", signed);
+      return withBucketErrors("sign an address", signed);
     },
 
     async put(key: string, body: Uint8Array, isNew: boolean): Promise<void> {
-      await ask(
+      await withBucketErrors(
         "take an object",
         client.send(new sdk.PutObjectCommand({ ...named(key), Body: body, IfNoneMatch: isNew ? "*" : undefined })),
       );
     },
 
     async remove(key: string): Promise<void> {
-      await ask("remove an object", client.send(new sdk.DeleteObjectCommand(named(key))));
+      await withBucketErrors("remove an object", client.send(new sdk.DeleteObjectCommand(named(key))));
     },
 
     async begin(key: string): Promise<string> {
-      const { UploadId } = await ask("begin an upload", client.send(new sdk.CreateMultipartUploadCommand(named(key))));
+      const { UploadId } = await withBucketErrors("begin an upload", client.send(new sdk.CreateMultipartUploadCommand(named(key))));
       if (UploadId === undefined) throw new BucketError("begin an upload", "it gave no id", undefined);
       return UploadId;
     },
 
     async putPart(key: string, upload: string, number: number, body: Uint8Array, signal: AbortSignal): Promise<string> {
       const part = new sdk.UploadPartCommand({ ...named(key), UploadId: upload, PartNumber: number, Body: body });
-      const { ETag } = await ask("take a part", client.send(part, { abortSignal: signal }));
+      const { ETag } = await withBucketErrors("take a part", client.send(part, { abortSignal: signal }));
       if (ETag === undefined) throw new BucketError("take a part", "it gave no tag", undefined);
       return ETag;
     },
@@ -123,30 +123,30 @@ export async function openBucket({ bucket, prefix, region, endpoint, isPathStyle
     async complete(key: string, upload: string, tags: readonly string[]): Promise<void> {
       const Parts = tags.map((ETag, index) => ({ ETag, PartNumber: index + 1 }));
       const completion = { ...named(key), UploadId: upload, MultipartUpload: { Parts } };
-      await ask("put parts together", client.send(new sdk.CompleteMultipartUploadCommand(completion)));
+      await withBucketErrors("put parts together", client.send(new sdk.CompleteMultipartUploadCommand(completion)));
     },
 
     async abort(key: string, upload: string): Promise<void> {
-      await ask("forget an upload", client.send(new sdk.AbortMultipartUploadCommand({ ...named(key), UploadId: upload })));
+      await withBucketErrors("forget an upload", client.send(new sdk.AbortMultipartUploadCommand({ ...named(key), UploadId: upload })));
     },
 
     async *keys(below: string): AsyncGenerator<string> {
       for (let token: string | undefined, isMore = true; isMore;) {
         const page = new sdk.ListObjectsV2Command({ Bucket: bucket, Prefix: prefix + below, ContinuationToken: token });
-        const { Contents = [], IsTruncated, NextContinuationToken } = await ask("list its objects", client.send(page));
+        const { Contents = [], IsTruncated, NextContinuationToken } = await withBucketErrors("list its objects", client.send(page));
         for (const { Key = "" } of Contents) yield Key.slice(prefix.length);
         token = NextContinuationToken;
         isMore = IsTruncated === true && token !== undefined;
       }
     },
 
-    async *uploads(below: string): AsyncGenerator<{ key: string; upload: string; begunMs: number }> {
+    async *uploads(below: string): AsyncGenerator<{ key: string; upload: string; startedMs: number }> {
       for (let after: { KeyMarker?: string; UploadIdMarker?: string } | undefined = {}; after;) {
         const page = new sdk.ListMultipartUploadsCommand({ Bucket: bucket, Prefix: prefix + below, ...after });
-        const response: ListMultipartUploadsCommandOutput = await ask("list its uploads", client.send(page));
+        const response: ListMultipartUploadsCommandOutput = await withBucketErrors("list its uploads", client.send(page));
         const { Uploads = [], IsTruncated, NextKeyMarker, NextUploadIdMarker } = response;
         for (const { Key = "", UploadId = "", Initiated } of Uploads)
-          yield { key: Key.slice(prefix.length), upload: UploadId, begunMs: Initiated?.getTime() ?? Infinity };
+          yield { key: Key.slice(prefix.length), upload: UploadId, startedMs: Initiated?.getTime() ?? Infinity };
         after = IsTruncated === true ? { KeyMarker: NextKeyMarker, UploadIdMarker: NextUploadIdMarker } : undefined;
       }
     },

@@ -60,7 +60,7 @@ export function createFolderBackend(folder: string): SharedBackend {
   /** Modification times of files whose content was verified, so that uploads don't read them again. */
   const verifiedTimes = createLru<string, number>({ max: 100_000 });
   const shards = new Map<string, Promise<void>>();
-  const underWay = new Map<string, Promise<void>>();
+  const pendingSyncs = new Map<string, Promise<void>>();
 
   /** Syncs a shard's name into the folder above, once in a process; later callers wait for the first. */
   function syncShard(shard: string): Promise<void> {
@@ -119,9 +119,9 @@ export function createFolderBackend(folder: string): SharedBackend {
 
     async adopt(staged) {
       // Equal content one after the other: the later call finds what the earlier one made durable.
-      for (let other = underWay.get(staged.hash); other; other = underWay.get(staged.hash)) await other.catch(() => undefined);
-      const work = moveIntoStore(staged).finally(() => underWay.delete(staged.hash));
-      underWay.set(staged.hash, work);
+      for (let other = pendingSyncs.get(staged.hash); other; other = pendingSyncs.get(staged.hash)) await other.catch(() => undefined);
+      const work = moveIntoStore(staged).finally(() => pendingSyncs.delete(staged.hash));
+      pendingSyncs.set(staged.hash, work);
       await work;
     },
 

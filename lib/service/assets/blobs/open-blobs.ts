@@ -128,18 +128,18 @@ function unusable(error: unknown): Error {
 }
 
 function onceSuccessful(work: () => Promise<void>): () => Promise<void> {
-  let underWay: Promise<void> | undefined;
+  let pendingRun: Promise<void> | undefined;
   return () => {
-    underWay ??= work().catch((error: unknown) => {
-      underWay = undefined;
+    pendingRun ??= work().catch((error: unknown) => {
+      pendingRun = undefined;
       throw error;
     });
-    return underWay;
+    return pendingRun;
   };
 }
 
 /** `mark`: the id of the store's database. `keepsFirst`: conditional writes don't overwrite. */
-export type BackendCheck = { isThere: boolean; mark?: string; keepsFirst?: boolean };
+export type BackendCheck = { isReachable: boolean; mark?: string; hasConditionalWrites?: boolean };
 
 /** Throws an error that names the failed step. */
 export async function tryBlobBackend(setting: BlobSetting, { bucketKeys }: Pick<ServiceSettings, "bucketKeys">): Promise<BackendCheck> {
@@ -148,7 +148,7 @@ export async function tryBlobBackend(setting: BlobSetting, { bucketKeys }: Pick<
 }
 
 async function tryFolder(path: string): Promise<BackendCheck> {
-  if (!existsSync(path)) return { isThere: false };
+  if (!existsSync(path)) return { isReachable: false };
   const mark = await createFolderBackend(join(path, "blake3-v1")).readMark();
   const probe = join(path, probeName());
   const second = `${probe}-2`;
@@ -156,7 +156,7 @@ async function tryFolder(path: string): Promise<BackendCheck> {
     const file = await open(probe, "wx", 0o600);
     await file.sync().finally(() => file.close());
     await link(probe, second);
-    return { isThere: true, mark };
+    return { isReachable: true, mark };
   } finally {
     for (const value of [probe, second]) await rm(value, { force: true });
   }
@@ -173,7 +173,7 @@ async function tryBucket(bucket: Bucket): Promise<BackendCheck> {
     const content = await (await bucket.get(key))?.Body?.transformToString();
     if (content !== key) throw new Error("The object store returned other bytes than it stored.");
     if (!(await isListed(bucket, key))) throw new Error("The object store doesn't list a stored object.");
-    return { isThere: true, mark, keepsFirst: isTaken && !(await putNew(bucket, key, bytes)) };
+    return { isReachable: true, mark, hasConditionalWrites: isTaken && !(await putNew(bucket, key, bytes)) };
   } finally {
     // If the store accepts nothing, there is nothing to remove either, and its first error is the one to report.
     await bucket.remove(key).catch(() => undefined);

@@ -113,8 +113,8 @@ export async function applyRetention({ database, settings, now }: RetentionParts
       removed += await removeEnded(database, { userId, endedUntil: now() - retentionDays * DAY_MS, canContinue });
     }
     if (retentionJobs !== undefined) {
-      const atMost = (await countJobs(database, userId, terminalStates)) - retentionJobs;
-      removed += await removeEnded(database, { userId, endedUntil: now(), atMost, canContinue });
+      const excess = (await countJobs(database, userId, terminalStates)) - retentionJobs;
+      removed += await removeEnded(database, { userId, endedUntil: now(), atMost: excess, canContinue });
     }
   }
   return removed;

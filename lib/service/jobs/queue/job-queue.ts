@@ -44,7 +44,7 @@ export type CreateQueue = (context: QueueContext) => JobQueue;
 
 type QueueSource = {
   onClaim?(tx: Transaction, entry: QueueEntry): Promise<void>;
-  putBack(entry: QueueEntry): Promise<void>;
+  returnEntry(entry: QueueEntry): Promise<void>;
   onSlotFree(): void;
 };
 
@@ -55,7 +55,7 @@ const RETRY_MS = 1000;
 
 export function createSlots(
   { parts, running, isAccepting, run, inBackground }: QueueContext,
-  { onClaim, putBack, onSlotFree }: QueueSource,
+  { onClaim, returnEntry: putBack, onSlotFree }: QueueSource,
 ) {
   const { database, pool, log } = parts;
   const endingSlots = new Set<EndingSlot>();
@@ -157,7 +157,7 @@ export function createSlots(
   }
 
   async function withSlot(runner: RunnerRow, work: (workerSlot: WorkerSlot) => Promise<void>): Promise<void> {
-    const workerSlot = pool.occupy(runner);
+    const workerSlot = pool.occupySlot(runner);
     try {
       await work(workerSlot);
     } finally {

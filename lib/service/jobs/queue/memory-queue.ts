@@ -69,7 +69,7 @@ export function createFairQueue() {
       lineOf(userId, kind).seqs.push(seq);
     },
 
-    putBack(userId: number, seq: number, kind = ""): void {
+    returnEntry(userId: number, seq: number, kind = ""): void {
       const line = lineOf(userId, kind);
       line.seqs = [seq, ...line.seqs.slice(line.head)];
       line.head = 0;
@@ -108,8 +108,8 @@ export function createFairQueue() {
 export function createMemoryQueue(context: QueueContext): JobQueue {
   const { database, pool, concurrency } = context.parts;
   const queue = createFairQueue();
-  const putBack = ({ userId, seq, kind }: WaitingJob) => Promise.resolve(queue.putBack(userId, seq, kind));
-  const slots = createSlots(context, { putBack, onSlotFree: assignJobs });
+  const putBack = ({ userId, seq, kind }: WaitingJob) => Promise.resolve(queue.returnEntry(userId, seq, kind));
+  const slots = createSlots(context, { returnEntry: putBack, onSlotFree: assignJobs });
 
   function assignJobs(): void {
     for (;;) {
@@ -132,7 +132,7 @@ export function createMemoryQueue(context: QueueContext): JobQueue {
     start: load,
     enqueue: () => Promise.resolve(),
     notifyWaiting({ userId, seq, kind }, isFirst) {
-      if (isFirst) queue.putBack(userId, seq, kind);
+      if (isFirst) queue.returnEntry(userId, seq, kind);
       else queue.add(userId, seq, kind);
       assignJobs();
     },

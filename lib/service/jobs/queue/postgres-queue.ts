@@ -21,8 +21,8 @@ function createPostgresQueue(context: QueueContext, { pgPool, processes }: { pgP
   const kinds = new Set<string>();
   const slots = createSlots(context, {
     onClaim: (tx, { turn }) => storeTurn(tx, turn),
-    putBack: (entry) => untilReachable(() => database.commitFreeing((tx) => enqueueAll(tx, [entry], entry.turn))),
-    onSlotFree: () => worker.nudge(),
+    returnEntry: (entry) => untilReachable(() => database.commitFreeing((tx) => enqueueAll(tx, [entry], entry.turn))),
+    onSlotFree: () => worker.wakeUp(),
   });
   const worker = createQueueWorker({ pgPool, processes, database, log }, { kindsToSkip, take });
 
@@ -71,7 +71,7 @@ function createPostgresQueue(context: QueueContext, { pgPool, processes }: { pgP
     removeWaiting: (userId, seqs) => database.commitFreeing((tx) => removeEntries(tx, userId, seqs)),
     repair,
     freeProcesses: freeWorkers,
-    slotsChanged: worker.nudge,
+    slotsChanged: worker.wakeUp,
     resume: slots.resume,
     peekNext: () => undefined,
     stop: worker.stop,

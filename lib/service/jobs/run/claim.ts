@@ -140,7 +140,7 @@ export type Running = Omit<Claimed, "isBegun"> & {
 function createRunning(job: Claimed, events: JobEvents): Running {
   let isCancelled = false;
   let isLeft = false;
-  let handed: { cancel(): void; leave?(): void } | undefined;
+  let currentRun: { cancel(): void; leave?(): void } | undefined;
   const { seq, id, userId, extraData } = job;
   const clientId = textOf(extraData.client_id);
   const record = createRunRecord(id, job.graph, job.outputs, job.startMs);
@@ -160,16 +160,16 @@ function createRunning(job: Claimed, events: JobEvents): Running {
     },
     cancel() {
       isCancelled = true;
-      handed?.cancel();
+      currentRun?.cancel();
     },
     leave() {
       isLeft = true;
-      handed?.leave?.();
+      currentRun?.leave?.();
     },
     end: () => end(),
     over,
     handOver(run) {
-      handed = run;
+      currentRun = run;
       if (isCancelled) run.cancel();
       else if (isLeft) run.leave?.();
     },

@@ -23,23 +23,23 @@ type EngineOptions = Retries & {
   running: Map<string, Running>;
   queue: JobQueue;
   background: Background;
-  /** Empty folders of completed jobs: making and removing one costs a small job more than anything else it does to the disk. */
+  /** Empty folders of completed jobs, reused because creating and removing one is slow compared to a small job. */
   spareFolders: string[];
 };
 
-async function runClaimed(workplace: EngineOptions, job: Running, end: EndCommit): Promise<void> {
-  const { parts, running, queue, background, untilStored, untilReachable } = workplace;
+async function runClaimed(engineOptions: EngineOptions, job: Running, end: EndCommit): Promise<void> {
+  const { parts, running, queue, background, untilStored, untilReachable } = engineOptions;
   const { log } = parts;
-  const spareFolder = workplace.spareFolders.pop();
+  const spareFolder = engineOptions.spareFolders.pop();
   const outputDir = join(parts.folders.work, randomUUID());
   let isCompleted = false;
   const jobContext = { job, queue, untilStored, untilReachable };
   try {
-    // Under a new name: a reader that still has a path of the job before must not get this job's file.
+    // Renamed, so that a reader with a path of the earlier job can't get this job's file.
     if (spareFolder === undefined) await mkdir(outputDir, { mode: 0o700 });
     else await rename(spareFolder, outputDir).catch(() => mkdir(outputDir, { mode: 0o700 }));
     const nextImage = await imageOfNext(parts, queue.peekNext());
-    isCompleted = (await executeJob(parts, { ...jobContext, outputDir, end, nextImage })).how === "success";
+    isCompleted = (await executeJob(parts, { ...jobContext, outputDir, end, nextImage })).outcome === "success";
   } catch (error) {
     log.error({ err: error, job: job.id, attempt: job.attempts }, "job end failed");
     // The job is not at fault for an outage.
@@ -52,7 +52,7 @@ async function runClaimed(workplace: EngineOptions, job: Running, end: EndCommit
     // The runner may have been set aside because of how the job ended.
     if (job.remote) background.add(refreshPool(parts));
     await reportEnd(parts, job);
-    background.add(removeTempFolders(workplace, job, outputDir, isCompleted));
+    background.add(removeTempFolders(engineOptions, job, outputDir, isCompleted));
   }
 }
 
@@ -109,16 +109,16 @@ export function createEngine(parts: EngineParts, createQueue: CreateQueue) {
   let isStopped = false;
   const background = createBackground(log);
   const spareFolders: string[] = [];
-  const patience = createRetries(database, () => accepting);
+  const retries = createRetries(database, () => accepting);
   const queue: JobQueue = createQueue({
     parts,
     running,
     isAccepting: () => accepting,
-    untilReachable: patience.untilReachable,
+    untilReachable: retries.untilReachable,
     run(job, end) {
       // A job that was claimed while the engine stopped is left for the next start.
       if (isStopped && job.remote) job.leave();
-      return runClaimed({ parts, running, queue, background, spareFolders, ...patience }, job, end);
+      return runClaimed({ parts, running, queue, background, spareFolders, ...retries }, job, end);
     },
     inBackground: background.add,
   });
@@ -158,7 +158,7 @@ export function createEngine(parts: EngineParts, createQueue: CreateQueue) {
       if (claimedJob) running.set(claimedJob.id, claimedJob);
       return claimedJob;
     };
-    const job = await patience.untilStored(takeOver, () => claimedJob && running.delete(claimedJob.id));
+    const job = await retries.untilStored(takeOver, () => claimedJob && running.delete(claimedJob.id));
     if (job?.remote) await queue.resume(job, job.remote.runner);
   }
 
@@ -225,8 +225,8 @@ export function listenToOthers({ processes, engine, log }: Parts): void {
     return () => void begin().catch((error: unknown) => log.warn({ err: error }, "peer notice failed"));
   }
   const endStale = oneAtATime(engine.endStale);
-  const lookAgain = oneAtATime(engine.runnersChanged);
+  const refreshRunners = oneAtATime(engine.runnersChanged);
   processes.watch({ othersUnresponsive: oneAtATime(engine.takeOver), onAbandoned: endStale });
   processes.listen(CANCELLED, endStale, endStale);
-  processes.listen(RUNNERS, lookAgain, lookAgain);
+  processes.listen(RUNNERS, refreshRunners, refreshRunners);
 }
