@@ -1,11 +1,11 @@
 // `npm run audit -- verify` names the first row that was tampered with; `npm run audit -- list` prints the log as CSV.
 import { readNames, writeAuditCsv } from "@/lib/server/queries/audit-rows";
-import { fail, onStore } from "./command";
+import { fail, runOnStore } from "./command";
 
 const [verb, ...more] = process.argv.slice(2);
 if ((verb !== "verify" && verb !== "list") || more.length > 0) fail("Usage: npm run audit -- verify | list");
 else
-  onStore(async (store) => {
+  runOnStore(async (store) => {
     await store.migrate();
     if (verb === "list") {
       for await (const lines of writeAuditCsv(store, await readNames(store, await store.connections.listFor("")), {}))
@@ -13,6 +13,6 @@ else
       return;
     }
     const state = await store.audit.verify();
-    if ("brokenAt" in state) return fail(`The audit log is not as it was written: row ${state.brokenAt} was changed, taken out or put in.`);
+    if ("brokenAt" in state) return fail(`The audit log was tampered with: row ${state.brokenAt} was changed, removed or inserted.`);
     process.stdout.write(`${state.rows} rows, each as it was written. The last hash: ${state.last || "none"}\n`);
   });

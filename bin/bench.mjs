@@ -1,12 +1,12 @@
 // `npm run bench` measures the console, `npm run bench:service` the stand-alone service; arguments choose sections (docs/benchmarks.md).
 import { ensureBuilt, ensureBundles, enterProject } from "./prepare.mjs";
 
-const isOfService = process.argv[2] === "--service";
-if (isOfService) process.argv.splice(2, 1);
+const isServiceBench = process.argv[2] === "--service";
+if (isServiceBench) process.argv.splice(2, 1);
 enterProject();
 const sources = await ensureBundles({ withDevelopment: true });
 const { runBundled } = await import("./build/bundle.mjs");
-if (isOfService) await runBundled("tests/bench/service/main.ts", "bench-service");
+if (isServiceBench) await runBundled("tests/bench/service/main.ts", "bench-service");
 else {
   await ensureBuilt(sources, "");
   await runBundled("tests/bench/main.ts", "bench", {

@@ -33,10 +33,10 @@ function find(names, env = process.env) {
 }
 
 export async function ensureBrowser() {
-  const { LIGHTDESK_BROWSER: named } = process.env;
-  if (named) {
-    if (await starts(named)) return;
-    throw new Error(`LIGHTDESK_BROWSER must be the path of a Chromium that starts; ${named} does not.`);
+  const { LIGHTDESK_BROWSER: overridePath } = process.env;
+  if (overridePath) {
+    if (await starts(overridePath)) return;
+    throw new Error(`LIGHTDESK_BROWSER must be the path of a Chromium that starts; ${overridePath} does not.`);
   }
   if (find([withoutWindows]) === undefined) await installByApt(withoutWindows);
   if (await starts(findTestBrowser())) return;

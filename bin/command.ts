@@ -20,7 +20,7 @@ export function runCommand(main: () => Promise<void>): void {
   });
 }
 
-export function onStore(work: (store: Store, env: Env) => Promise<void>): void {
+export function runOnStore(work: (store: Store, env: Env) => Promise<void>): void {
   runCommand(async () => {
     const env = readEnv();
     if (env.databaseUrl === undefined && !hasStore(env.dataDir))
@@ -49,16 +49,16 @@ export function readBackupArguments(allowedOptions: readonly string[]): { folder
 }
 
 export function createProgress(): (text: string) => void {
-  let shownMs = Date.now();
+  let lastShownMs = Date.now();
   return (text) => {
-    if (Date.now() - shownMs < PROGRESS_MS) return;
-    shownMs = Date.now();
+    if (Date.now() - lastShownMs < PROGRESS_MS) return;
+    lastShownMs = Date.now();
     process.stderr.write(`${text}\n`);
   };
 }
 
-export function describeBackup({ version, madeAt, console: ofConsole, service }: Manifest): string {
-  const rows = Object.entries({ ...ofConsole?.rows, ...service?.rows }).filter(([table]) => table !== "blobs");
+export function describeBackup({ version, madeAt, console: consoleContents, service }: Manifest): string {
+  const rows = Object.entries({ ...consoleContents?.rows, ...service?.rows }).filter(([table]) => table !== "blobs");
   const files = service ? [`${service.blobs.count} files of ${(service.blobs.bytes / 1024 ** 2).toFixed(1)} MiB`] : [];
   return `Backup of ${madeAt} by version ${version}: ${[...rows.map(([table, n]) => `${n} ${table.replace("_", " ")}`), ...files].join(", ")}.`;
 }

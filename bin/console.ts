@@ -7,17 +7,17 @@ import { PHASE_PRODUCTION_SERVER } from "next/constants.js";
 import type nextLoadConfig from "next/dist/server/config";
 import { createEventSockets } from "@/lib/http/event-sockets";
 import { operatorPaths, operatorRoutes } from "@/lib/http/operator-routes";
-import { refuse, starting, stillStarting } from "@/lib/http/refusals";
-import { createEmbedPaths, hostsOf, isApi, judgeEncoding, keepDots, withBasePath } from "@/lib/http/request-line";
-import { judgeMethods, type NameRequest, nameRequests, packedFiles, publicFiles } from "@/lib/http/routes";
+import { refuse, refuseWhileStarting, starting } from "@/lib/http/refusals";
+import { checkEncoding, createEmbedPaths, escapeDots, hostsOf, isApi, withBasePath } from "@/lib/http/request-line";
+import { createMethodCheck, type NameRequest, nameRequests, packedFiles, publicFiles } from "@/lib/http/routes";
 import { createHttpServer, stopOnSignals } from "@/lib/http/server";
 import { createVisitorGate } from "@/lib/http/visitor-gate";
 import { isSecure } from "@/lib/server/cookies";
 import { consoleUrl, type Env, readEnv, unknownSettings } from "@/lib/server/env";
-import { holdDataFolder, tellSeen } from "@/lib/server/installation";
+import { claimFolder, respondWithSeen } from "@/lib/server/installation";
 import { ADDRESS_HEADER, createAttemptLimit } from "@/lib/server/limits/attempt-limit";
 import { getProcessState, waitForComposition } from "@/lib/server/running";
-import { takeVouched } from "@/lib/server/sign-in-settings";
+import { applyProxyHeader } from "@/lib/server/sign-in-settings";
 import { addressReader, isProxy } from "@/lib/server/trusted-proxies";
 import { createYieldQueue } from "@/lib/shared/async";
 import { type FeedAdmission, isForVisitors } from "@/lib/shared/http-types";
@@ -40,15 +40,15 @@ type Handle = (request: IncomingMessage, response: ServerResponse) => Promise<vo
 async function main(): Promise<void> {
   const settings = readEnv();
   for (const warning of unknownSettings()) process.stderr.write(`${warning}\n`);
-  if (settings.databaseUrl === undefined) holdDataFolder(settings.dataDir);
+  if (settings.databaseUrl === undefined) claimFolder(settings.dataDir);
   await startTelemetry(settings.service, "lightdesk");
-  let handle: Handle = async (request, response) => stillStarting(request, response);
+  let handle: Handle = async (request, response) => refuseWhileStarting(request, response);
   const { requestTimeoutMs: patienceMs, connectionsPerAddress } = settings.service;
   const { basePath } = settings;
   const bounds = { patienceMs, isProxy: (address: string) => isProxy(address, settings.proxies), connectionsPerAddress, basePath };
   const isPage = (path: string) => !isApi(path);
   const embedPaths = createEmbedPaths();
-  const judgeMethod = judgeMethods(JSON.parse(readFileSync(join(settings.root, "dist/routes.json"), "utf8")));
+  const judgeMethod = createMethodCheck(JSON.parse(readFileSync(join(settings.root, "dist/routes.json"), "utf8")));
   const addressOf = addressReader(settings.proxies, () => getProcessState().composition?.log);
   const sockets = createEventSockets((request) => admit(request, settings, addressOf(request)), { addressOf });
   const upgrades = { "/ws": sockets.handler, "/api/ws": sockets.handler };
@@ -62,11 +62,11 @@ async function main(): Promise<void> {
     maySeeReasons: async (request) => (await getProcessState().maySeeReasons?.(request)) ?? false,
   });
   const answerRequest = (request: IncomingMessage, response: ServerResponse): void => {
-    tellSeen(request, response, { authSecret: getProcessState().composition?.authSecret, addressOf, nowMs: Date.now() });
+    respondWithSeen(request, response, { authSecret: getProcessState().composition?.authSecret, addressOf, nowMs: Date.now() });
     if (answersOperator(request, response)) return;
-    const refused = judgeEncoding(request) ?? judgeMethod(request) ?? takeVouched(request, settings.proxySignIn);
+    const refused = checkEncoding(request) ?? judgeMethod(request) ?? applyProxyHeader(request, settings.proxySignIn);
     if (refused) return refuse(request, response, refused);
-    request.url = keepDots(request.url ?? "/");
+    request.url = escapeDots(request.url ?? "/");
     // Below a base path, the host also serves other products.
     if (isSecure(settings.publicUrl) && basePath === "") response.setHeader("strict-transport-security", `max-age=${YEAR_SECONDS}`);
     request.headers[ADDRESS_HEADER] = addressOf(request);
@@ -92,7 +92,7 @@ async function main(): Promise<void> {
   process.env.NEXT_MANUAL_SIG_HANDLE = "1";
 
   const { default: next } = await import("next");
-  // Loaded first, because Next would otherwise print how long loading took.
+  // Loaded before Next, which would print the loading time.
   const require = createRequire(import.meta.url);
   const { default: loadConfig }: { default: typeof nextLoadConfig } = require("next/dist/server/config");
   await loadConfig(PHASE_PRODUCTION_SERVER, env.root);
@@ -112,7 +112,7 @@ async function main(): Promise<void> {
   const nameOfClient = (request: IncomingMessage) => networkOf(addressOf(request));
   const limit = {
     take: (request: IncomingMessage) => visitorLimit.take(nameOfClient(request)),
-    giveBack: (request: IncomingMessage) => visitorLimit.giveBack(nameOfClient(request)),
+    refund: (request: IncomingMessage) => visitorLimit.refund(nameOfClient(request)),
   };
   const gate = createVisitorGate({ rules: () => getProcessState().visitorRules, render, limit });
   const isFile = publicFiles(env.root, buildFolder(env));
@@ -141,7 +141,7 @@ async function main(): Promise<void> {
 }
 
 async function admit(request: IncomingMessage, env: Env, address: string): Promise<FeedAdmission> {
-  const refused = takeVouched(request, env.proxySignIn);
+  const refused = applyProxyHeader(request, env.proxySignIn);
   if (refused) return { ok: false, refused };
   request.headers[ADDRESS_HEADER] = address;
   const { admitListener } = getProcessState();

@@ -9,13 +9,13 @@ import { EnvError, readEnv, unknownSettings } from "@/lib/server/env";
 import { buildFolder } from "./build/build-folder.mjs";
 import { fail, runCommand } from "./command";
 
-async function look(): Promise<Finding[]> {
+async function runChecks(): Promise<Finding[]> {
   const env = readSettings();
   const unknown = unknownSettings().map((text) => noted("settings", text));
   if ("state" in env) return [env, ...unknown];
   const about = { version: versionIn(env.root), build: buildFolder(env) };
   return [
-    passed("settings", `They are understood; the data folder is ${env.dataDir}.`),
+    passed("settings", `All settings are valid; the data folder is ${env.dataDir}.`),
     ...unknown,
     ...(await checkProgram(env, about)),
     ...(await checkStorage(env, Date.now())),
@@ -42,7 +42,7 @@ const signs = { passed: "ok  ", noted: "note", failed: "FAIL" } as const;
 async function main(): Promise<void> {
   const words = process.argv.slice(2);
   if (words.some((word) => word !== "--json")) return fail("Usage: npm run doctor [-- --json]");
-  const findings = await look();
+  const findings = await runChecks();
   const failed = findings.filter(({ state }) => state === "failed").length;
   const lines = findings.map(({ check, state, text, remedy }) => `${signs[state]}  ${check}: ${text}${remedy ? ` ${remedy}` : ""}`);
   const summary = failed === 0 ? "Nothing is wrong." : `Wrong: ${failed} of ${findings.length}.`;

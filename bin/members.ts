@@ -1,12 +1,12 @@
 // `npm run members -- reset-link EMAIL`: prints a password reset link, valid once within a day.
 import { randomBytes } from "node:crypto";
 import { composeReset } from "@/lib/server/auth/reset-link";
-import { fail, onStore } from "./command";
+import { fail, runOnStore } from "./command";
 
 const [verb, email, ...more] = process.argv.slice(2);
 if (verb !== "reset-link" || !email || more.length > 0) fail("Usage: npm run members -- reset-link EMAIL");
 else
-  onStore(async (store, env) => {
+  runOnStore(async (store, env) => {
     await store.migrate();
     const url = await composeReset({ store, env, email, token: randomBytes(32).toString("base64url"), now: Date.now() });
     if (url === undefined) return fail(`No member has the address ${email}.`);

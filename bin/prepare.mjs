@@ -1,4 +1,4 @@
-// Installs and builds what a start needs. Plain Node only, since a fresh clone has no packages.
+// Installs packages and builds bundles and pages before a start. Plain Node only: a fresh clone has no packages.
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
@@ -13,13 +13,13 @@ import { run } from "./run.mjs";
 
 export const root = fileURLToPath(new URL("..", import.meta.url)).replace(/[\\/]$/, "");
 
-const oldestNode = [20, 19];
+const minNodeVersion = [20, 19];
 const bundles = { folder: "dist", stamp: "dist/.lightdesk-built" };
 
 export function checkNode(version = process.versions.node) {
   const [major = 0, minor = 0] = version.split(".").map(Number);
-  if (major > oldestNode[0] || (major === oldestNode[0] && minor >= oldestNode[1])) return;
-  throw new Error(`Lightdesk needs Node ${oldestNode.join(".")} or later; this is ${version}.`);
+  if (major > minNodeVersion[0] || (major === minNodeVersion[0] && minor >= minNodeVersion[1])) return;
+  throw new Error(`Lightdesk needs Node ${minNodeVersion.join(".")} or later; this is ${version}.`);
 }
 
 export function enterProject() {
@@ -33,18 +33,18 @@ export async function ensureBundles({ withDevelopment = false } = {}) {
   checkNode();
   if (!isInstalled(root, withDevelopment)) await withBuildLock(root, () => ensureInstalled(root, withDevelopment));
   const expectedStamp = fingerprint(root);
-  await madeOnce(bundles, expectedStamp, async () => {
+  await buildOnce(bundles, expectedStamp, async () => {
     const { bundle } = await import("./build/bundle.mjs");
     await bundle();
   });
   return expectedStamp;
 }
 
-export async function ensureBuilt(expectedStamp, givenBasePath) {
+export async function ensureBuilt(expectedStamp, basePathOption) {
   // Checks all settings before the build, to report a wrong PORT at once.
-  const basePath = givenBasePath ?? (await load("settings")).readEnv().basePath;
+  const basePath = basePathOption ?? (await load("settings")).readEnv().basePath;
   const folder = buildFolder({ basePath });
-  await madeOnce({ folder, stamp: `${folder}/.lightdesk-built` }, expectedStamp + basePath, () => buildPages(folder, basePath));
+  await buildOnce({ folder, stamp: `${folder}/.lightdesk-built` }, expectedStamp + basePath, () => buildPages(folder, basePath));
 }
 
 export function load(name) {
@@ -52,12 +52,12 @@ export function load(name) {
 }
 
 /** The stamp is written last, so that a partial build never counts. */
-async function madeOnce({ folder, stamp }, expectedStamp, make) {
+async function buildOnce({ folder, stamp }, expectedStamp, make) {
   const file = join(root, stamp);
-  const isMade = () => existsSync(file) && readFileSync(file, "utf8") === expectedStamp;
-  if (isMade()) return;
+  const isBuilt = () => existsSync(file) && readFileSync(file, "utf8") === expectedStamp;
+  if (isBuilt()) return;
   await withBuildLock(root, async () => {
-    if (isMade()) return;
+    if (isBuilt()) return;
     rmSync(file, { force: true });
     await make();
     mkdirSync(join(root, folder), { recursive: true });
@@ -76,11 +76,11 @@ async function buildPages(folder, basePath) {
   process.stderr.write(`Built in ${Math.round((performance.now() - started) / 1000)} s.\n`);
 }
 
-const pack = promisify(brotliCompress);
-const LEAST_BYTES = 1000;
+const compress = promisify(brotliCompress);
+const MIN_PACKED_BYTES = 1000;
 
-/** In the first line, makes V8 compile functions off the main thread. */
-const USED_AT_ONCE = "//# allFunctionsCalledOnLoad\n";
+/** As a file's first line, this makes V8 compile its functions eagerly, off the main thread. */
+const EAGER_COMPILE_HINT = "//# allFunctionsCalledOnLoad\n";
 
 /** @param {string} build the folder of `next build` */
 async function finishPages(build) {
@@ -88,19 +88,19 @@ async function finishPages(build) {
   const first = new Set(
     listed.flatMap(({ firstLoadChunkPaths }) => firstLoadChunkPaths.map((path) => path.replace(`${basename(build)}/`, ""))),
   );
-  await Promise.all([...first].map((path) => markUsedAtOnce(join(build, path))));
+  await Promise.all([...first].map((path) => addEagerCompileHint(join(build, path))));
   const folder = join(build, "static");
   const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((file) => /\.(js|css)$/.test(file));
   await Promise.all(files.map((file) => packFile(join(folder, file))));
 }
 
-async function markUsedAtOnce(file) {
+async function addEagerCompileHint(file) {
   const text = await readFile(file, "utf8");
-  if (!text.startsWith(USED_AT_ONCE)) await writeFile(file, USED_AT_ONCE + text);
+  if (!text.startsWith(EAGER_COMPILE_HINT)) await writeFile(file, EAGER_COMPILE_HINT + text);
 }
 
 async function packFile(file) {
   const bytes = await readFile(file);
-  if (bytes.length < LEAST_BYTES) return;
-  await writeFile(`${file}.br`, await pack(bytes, { params: { [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length } }));
+  if (bytes.length < MIN_PACKED_BYTES) return;
+  await writeFile(`${file}.br`, await compress(bytes, { params: { [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length } }));
 }

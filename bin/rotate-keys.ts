@@ -1,27 +1,27 @@
 // Reseals every secret with the first key of the ring. Exit code 1 if other keys are still needed.
 import { findReusedId, openKeyRing, rotateRows, type Rotation, sealedSecret } from "@/lib/server/keys/key-ring";
-import { fail, onStore } from "./command";
+import { fail, runOnStore } from "./command";
 
-type Things = readonly [one: string, many: string];
+type SecretLabel = readonly [one: string, many: string];
 
-onStore(async ({ sealed, settings }, { dataDir, encryptionKeys }) => {
+runOnStore(async ({ sealed, settings }, { dataDir, encryptionKeys }) => {
   const ring = openKeyRing(dataDir, encryptionKeys);
-  const all = [
+  const secretLists = [
     [sealed.apiKeys, ["key", "keys"]],
     [sealed.downloads, ["address of a download", "addresses of downloads"]],
     [sealed.embedHosts, ["key of a host page", "keys of host pages"]],
     [sealed.webhooks, ["webhook", "webhooks"]],
   ] as const;
-  for (const [list] of all) {
+  for (const [list] of secretLists) {
     const reused = await findReusedId(list, ring);
     if (reused !== undefined) return fail(`The id ${reused} belonged to an earlier key. Give the new key another id. Nothing was changed.`);
   }
-  for (const [list, things] of all) report(things, await rotateRows(list, ring), ring.writing.id);
+  for (const [list, things] of secretLists) report(things, await rotateRows(list, ring), ring.writing.id);
   const secret = sealedSecret(settings);
   if ((await secret()).length > 0) report(["shared secret", "shared secrets"], await rotateRows(secret, ring), ring.writing.id);
 });
 
-function report(things: Things, { resealed, sealedBy }: Rotation, ringKeyId: string): void {
+function report(things: SecretLabel, { resealed, sealedBy }: Rotation, ringKeyId: string): void {
   process.stdout.write(`${countOf(resealed, things)} resealed with ${ringKeyId}.\n`);
   for (const [id, { count, unreadable }] of sealedBy) {
     process.stdout.write(`${countOf(count, things)} sealed by ${id}${unreadable > 0 ? `, ${unreadable} of them unreadable` : ""}.\n`);
@@ -34,6 +34,6 @@ function report(things: Things, { resealed, sealedBy }: Rotation, ringKeyId: str
   }
 }
 
-function countOf(count: number, [one, many]: Things): string {
+function countOf(count: number, [one, many]: SecretLabel): string {
   return `${count} ${count === 1 ? one : many}`;
 }

@@ -8,7 +8,7 @@ import { type ServiceRunners } from "@/lib/contract/runners/runners";
 import { createEventSockets } from "@/lib/http/event-sockets";
 import { incomingBody } from "@/lib/http/incoming-body";
 import { operatorPaths, operatorRoutes } from "@/lib/http/operator-routes";
-import { hostsOf, keepDots } from "@/lib/http/request-line";
+import { escapeDots, hostsOf } from "@/lib/http/request-line";
 import { nameRequests } from "@/lib/http/routes";
 import { createHttpServer, stopOnSignals } from "@/lib/http/server";
 import { unknownSettings } from "@/lib/server/env";
@@ -149,7 +149,7 @@ async function serve(env: ServiceEnv, dataDir: string): Promise<void> {
   const nameOf: typeof nameByContract = ({ method, url = "/" }) => nameByContract({ method, url: withApi(url) });
   const answersOperator = operatorRoutes({ token: env.settings.metricsToken, readiness: () => service.readiness });
   const server = createHttpServer({ ...bounds, hosts: hostsOf(env), isPage: () => false, upgrades, nameOf }, (request, response) => {
-    request.url = withApi(keepDots(request.url ?? "/"));
+    request.url = withApi(escapeDots(request.url ?? "/"));
     if (answersOperator(request, response)) return;
     void listener(request, response);
   });
@@ -192,8 +192,8 @@ async function admitTo(service: Service, request: IncomingMessage): Promise<Feed
 function refuseUnread(error: unknown): Response {
   const [status, code, message] =
     error instanceof RequestError
-      ? [400, "BAD_REQUEST", "The address is not as it should be."]
-      : [500, "INTERNAL", "The service failed to answer this request."];
+      ? [400, "BAD_REQUEST", "The URL is invalid."]
+      : [500, "INTERNAL", "The service failed to process this request."];
   return Response.json({ code, message }, { status, headers: { connection: "close" } });
 }
 

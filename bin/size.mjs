@@ -21,8 +21,8 @@ const allSources = new Map([...files, ...rootSources.map((name) => [name, readFi
 
 const linesOf = (text) => text.split("\n").length - (text.endsWith("\n") ? 1 : 0);
 
-function measure(prefix, ofFiles = [...files]) {
-  const inside = ofFiles.filter(([path]) => path.startsWith(prefix));
+function measure(prefix, measuredFiles = [...files]) {
+  const inside = measuredFiles.filter(([path]) => path.startsWith(prefix));
   const lines = inside.map(([, text]) => linesOf(text));
   return { lines: lines.reduce((sum, count) => sum + count, 0), files: lines.length, small: lines.filter((n) => n <= SMALL_LINES).length };
 }
@@ -48,7 +48,7 @@ const calls = [...allSources]
   .map(([path, text]) => ({ path, count: text.match(/(?<!function )\bcomposition\(\)/g)?.length ?? 0 }))
   .filter(({ count }) => count > 0);
 const production = calls.filter(({ path }) => !path.startsWith("tests/"));
-const total = (found) => found.reduce((sum, { count }) => sum + count, 0);
+const total = (rows) => rows.reduce((sum, { count }) => sum + count, 0);
 
 // lib/server/bff and lib/server/queries are the top layer of lib/server. Other folders must not import them.
 const upwards = [...files]

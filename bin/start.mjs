@@ -1,8 +1,8 @@
-// Builds what is missing, then runs the program in the same process. `npm start` runs the console.
+// Builds what is out of date, then runs the program in the same process. `npm start` runs the console.
 import { ensureBuilt, ensureBundles, enterProject, load } from "./prepare.mjs";
 
-const isNamed = process.argv[2] !== undefined && !process.argv[2].startsWith("-");
-const [name] = isNamed ? process.argv.splice(2, 1) : ["console"];
+const hasProgramName = process.argv[2] !== undefined && !process.argv[2].startsWith("-");
+const [name] = hasProgramName ? process.argv.splice(2, 1) : ["console"];
 const needsPages = name === "console" || name === "build";
 if (name === "console") Object.assign(process.env, { NODE_ENV: "production", NEXT_TELEMETRY_DISABLED: "1" });
 

@@ -5,9 +5,9 @@ type TelemetrySettings = { metricsToken: string | undefined; traces: { serviceNa
 
 export async function startTelemetry({ metricsToken, traces }: TelemetrySettings, name: string): Promise<void> {
   if (metricsToken === undefined && !traces) return;
-  const [metrics, sent] = await Promise.all([
+  const [metrics, tracing] = await Promise.all([
     metricsToken === undefined ? undefined : import("@/lib/shared/metrics").then(({ createMetrics }) => createMetrics()),
     traces && import("@/lib/shared/traces").then(({ createTraces }) => createTraces(traces.serviceName ?? name)),
   ]);
-  setTelemetry({ metrics, traces: sent });
+  setTelemetry({ metrics, traces: tracing });
 }

@@ -34,7 +34,7 @@ const onNode = (version) => ({
 });
 
 /** @typedef {import("./checks/test-results.mjs").Results} Results */
-/** @type {{ name: string, command: string[], env?: Record<string, string>, after?: string[], waits?: boolean, givesWay?: boolean, read?: (code: number) => Results }[]} */
+/** @type {{ name: string, command: string[], env?: Record<string, string>, after?: string[], waits?: boolean, isLowPriority?: boolean, read?: (code: number) => Results }[]} */
 const checks = [
   { name: "build", command: [node, "bin/start.mjs", "build"] },
   { name: "first load", command: [node, "bin/checks/first-load.mjs", "--check"], after: ["build"] },
@@ -46,7 +46,7 @@ const checks = [
     read: (code) => readVitest(code, "test-results/tests.json"),
   },
   { name: "build below a path", command: [node, "bin/start.mjs", "build"], env: { LIGHTDESK_BASE_PATH: "/desk" }, after: ["build"] },
-  // Makes PageProps<"/jobs"> known. A build writes next-env.d.ts too; the last writer decides the folder of the types.
+  // Generates types such as PageProps<"/jobs">. A build also writes next-env.d.ts, so the last writer decides the types' folder.
   { name: "types of routes", command: tool("next/dist/bin/next", "typegen"), after: ["build", "build below a path"] },
   {
     name: "browser",
@@ -64,10 +64,10 @@ const checks = [
   onNode("22.23.3"),
   onNode("24.21.0"),
   { name: "commits", command: [node, "bin/checks/commit-subjects.mjs"] },
-  { name: "lint", command: tool("eslint/bin/eslint.js", ".", "--max-warnings", "0"), givesWay: true },
-  { name: "types", command: tool("typescript-native/bin/tsc", "--noEmit", "-p", "."), after: ["types of routes"], givesWay: true },
-  { name: "format", command: tool("prettier/bin/prettier.cjs", "--check", "."), givesWay: true },
-  { name: "dead code", command: tool("knip/bin/knip.js"), givesWay: true },
+  { name: "lint", command: tool("eslint/bin/eslint.js", ".", "--max-warnings", "0"), isLowPriority: true },
+  { name: "types", command: tool("typescript-native/bin/tsc", "--noEmit", "-p", "."), after: ["types of routes"], isLowPriority: true },
+  { name: "format", command: tool("prettier/bin/prettier.cjs", "--check", "."), isLowPriority: true },
+  { name: "dead code", command: tool("knip/bin/knip.js"), isLowPriority: true },
 ];
 
 const began = performance.now();
@@ -81,13 +81,13 @@ try {
   await ensureBundles({ withDevelopment: true });
   rmSync("test-results", { recursive: true, force: true });
   mkdirSync("test-results");
-  const chosen = checks.filter(({ name }) => requestedChecks.length === 0 || requestedChecks.some((word) => name.includes(word)));
+  const selectedChecks = checks.filter(({ name }) => requestedChecks.length === 0 || requestedChecks.some((word) => name.includes(word)));
   process.env.TMPDIR = makeTestFolder();
-  // Installed while other checks compute.
-  const browser = chosen.some(({ name }) => name === "browser") ? ensureBrowser() : Promise.resolve();
-  // The error is reported when the browser tests would begin.
+  // Runs while CPU-bound checks are running.
+  const browser = selectedChecks.some(({ name }) => name === "browser") ? ensureBrowser() : Promise.resolve();
+  // The error is reported before the browser tests.
   browser.catch(() => undefined);
-  await runAll(chosen, browser);
+  await runAll(selectedChecks, browser);
 } catch (error) {
   process.stdout.write(`${error.stack ?? error}\n`);
   totals.failed += 1;
@@ -97,8 +97,8 @@ process.stdout.write(
 );
 process.exitCode ||= totals.failed === 0 ? 0 : 1;
 
-async function runAll(chosen, browser) {
-  const waiting = [...chosen];
+async function runAll(selectedChecks, browser) {
+  const waiting = [...selectedChecks];
   const running = new Map();
   const width = Math.min(2, availableParallelism());
   const open = (name) => waiting.some((check) => check.name === name) || running.has(name);
@@ -115,16 +115,16 @@ async function runAll(chosen, browser) {
   }
 }
 
-async function runOne({ name, command: [file, ...args], env, givesWay, read }, browser) {
+async function runOne({ name, command: [file, ...args], env, isLowPriority, read }, browser) {
   if (name === "browser") await browser;
   const started = performance.now();
   // Checks use the build without a base path.
   const settings = { ...process.env, LIGHTDESK_BASE_PATH: "", ...env, NEXT_TELEMETRY_DISABLED: "1", FORCE_COLOR: "0" };
-  const { code, output } = await run(file, args, { env: settings, givesWay });
-  const { passed, failed, failures: own, unchecked: left } = read?.(code) ?? readByItself(code);
+  const { code, output } = await run(file, args, { env: settings, isLowPriority });
+  const { passed, failed, failures: own, unchecked: skippedChecks } = read?.(code) ?? readByItself(code);
   totals.passed += passed;
   totals.failed += failed;
-  unchecked.push(...left);
+  unchecked.push(...skippedChecks);
   if (failed > 0) failures.push(...(own.length > 0 ? own : [failureOf(name, output)]));
   if (failed > 0) process.stdout.write(`\n--- ${name} ---\n${output.trimEnd()}\n--- end of ${name} ---\n\n`);
   process.stdout.write(

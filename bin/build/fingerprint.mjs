@@ -25,10 +25,10 @@ export function fingerprint(root) {
 }
 
 function sources(root) {
-  const own = readdirSync(root, { withFileTypes: true })
+  const rootFiles = readdirSync(root, { withFileTypes: true })
     .filter((entry) => entry.isFile() && rootFile.test(entry.name) && !withoutEffect.has(entry.name))
     .map((entry) => entry.name);
-  return [...own, ...folders.flatMap((folder) => filesUnder(root, folder))].sort();
+  return [...rootFiles, ...folders.flatMap((folder) => filesUnder(root, folder))].sort();
 }
 
 function filesUnder(root, folder) {

@@ -15,7 +15,7 @@ export async function ensureInstalled(root, withDevelopment) {
   if (isInstalled(root, withDevelopment)) return;
   const record = readPackages(join(root, "node_modules/.package-lock.json"));
   const includesDevelopment = withDevelopment || Object.values(record ?? {}).some(({ dev }) => dev);
-  if (!record || !agreesWithLock(root, record, includesDevelopment)) await install(root, includesDevelopment, record !== undefined);
+  if (!record || !matchesLockfile(root, record, includesDevelopment)) await install(root, includesDevelopment, record !== undefined);
   writeFileSync(stampOf(root), stampText(root, includesDevelopment));
 }
 
@@ -26,20 +26,20 @@ function stampText(root, withDevelopment) {
   return `${lock} ${process.platform} ${process.arch}${withDevelopment ? " with development packages" : ""}\n`;
 }
 
-function agreesWithLock(root, installed, withDevelopment) {
+function matchesLockfile(root, installed, withDevelopment) {
   return Object.entries(readPackages(join(root, "package-lock.json"))).every(
     ([path, { version, optional, dev }]) =>
       path === "" || optional || (dev && !withDevelopment) || (installed[path]?.version === version && existsSync(join(root, path))),
   );
 }
 
-async function install(root, withDevelopment, isPartly) {
+async function install(root, withDevelopment, isPartial) {
   const started = performance.now();
   process.stderr.write(
-    isPartly ? "Installing the missing packages.\n" : "Installing packages. The first time takes about half a minute.\n",
+    isPartial ? "Installing the missing packages.\n" : "Installing packages. The first time takes about half a minute.\n",
   );
   // `npm ci` would delete packages that a running console still loads.
-  const command = isPartly ? ["install", "--no-save"] : ["ci"];
+  const command = isPartial ? ["install", "--no-save"] : ["ci"];
   const kinds = withDevelopment ? "--include=dev" : "--omit=dev";
   const npm = process.platform === "win32" ? "npm.cmd" : "npm";
   const { code, output } = await run(npm, [...command, kinds, "--no-audit", "--no-fund", "--loglevel=error"], { cwd: root });

@@ -4,30 +4,30 @@ import { pathToFileURL } from "node:url";
 import { gzipSync } from "node:zlib";
 import { enterProject } from "../prepare.mjs";
 
-const listing = ".next/diagnostics/route-bundle-stats.json";
+const statsFile = ".next/diagnostics/route-bundle-stats.json";
 const frame = "the frame";
-const framed = "app/(console)";
+const consoleFolder = "app/(console)";
 const budget = { page: "/jobs", kB: 206, overFrameKB: 35 };
 
 /** @returns {{ page: string, kB: number, overFrameKB: number }[]} by page */
 export function measureFirstLoad() {
-  if (!existsSync(listing)) throw new Error(`There is no ${listing}: run "npm run build" first.`);
+  if (!existsSync(statsFile)) throw new Error(`${statsFile} is missing: run "npm run build" first.`);
   const sizes = new Map();
   const gzipped = (file) => {
     if (!sizes.has(file)) sizes.set(file, gzipSync(readFileSync(file), { level: 9 }).length);
     return sizes.get(file);
   };
   const kBOf = (files) => files.reduce((sum, file) => sum + gzipped(file), 0) / 1000;
-  const listed = JSON.parse(readFileSync(listing, "utf8"));
-  const pages = listed.map(({ route, firstLoadChunkPaths }) => ({ page: route, kB: kBOf(firstLoadChunkPaths) }));
+  const routeStats = JSON.parse(readFileSync(statsFile, "utf8"));
+  const pages = routeStats.map(({ route, firstLoadChunkPaths }) => ({ page: route, kB: kBOf(firstLoadChunkPaths) }));
   const frameKB = kBOf(
-    inEvery(listed.filter(({ route }) => framedRoutes().includes(route)).map(({ firstLoadChunkPaths }) => firstLoadChunkPaths)),
+    filesInEvery(routeStats.filter(({ route }) => framedRoutes().includes(route)).map(({ firstLoadChunkPaths }) => firstLoadChunkPaths)),
   );
   return pages.map(({ page, kB }) => ({ page, kB, overFrameKB: kB - frameKB })).sort((a, b) => a.page.localeCompare(b.page));
 }
 
 function framedRoutes() {
-  const files = readdirSync(framed, { recursive: true }).filter((file) => /(^|[\\/])page\.tsx$/.test(file));
+  const files = readdirSync(consoleFolder, { recursive: true }).filter((file) => /(^|[\\/])page\.tsx$/.test(file));
   const partsOf = (file) => file.split(/[\\/]/).slice(0, -1);
   return files.map(
     (file) =>
@@ -37,9 +37,9 @@ function framedRoutes() {
   );
 }
 
-function inEvery(lists) {
+function filesInEvery(lists) {
   const [first, ...others] = lists;
-  if (!first) throw new Error(`The build has no page of ${framed} to compare with.`);
+  if (!first) throw new Error(`The build has no page of ${consoleFolder} to compare with.`);
   return first.filter((file) => others.every((list) => list.includes(file)));
 }
 
@@ -54,14 +54,14 @@ function describeFirstLoad(pages) {
 }
 
 export function checkFirstLoad(pages) {
-  const watched = pages.find(({ page }) => page === budget.page);
-  if (!watched) throw new Error(`The build has no page ${budget.page}.`);
-  const { page, kB, overFrameKB } = watched;
-  const faults = [];
-  if (kB > budget.kB) faults.push(`${page} loads ${kB.toFixed(1)} kB; its budget is ${budget.kB} kB.`);
+  const budgetedPage = pages.find(({ page }) => page === budget.page);
+  if (!budgetedPage) throw new Error(`The build has no page ${budget.page}.`);
+  const { page, kB, overFrameKB } = budgetedPage;
+  const problems = [];
+  if (kB > budget.kB) problems.push(`${page} loads ${kB.toFixed(1)} kB; its budget is ${budget.kB} kB.`);
   if (overFrameKB > budget.overFrameKB)
-    faults.push(`${page} loads ${overFrameKB.toFixed(1)} kB over ${frame}; its budget is ${budget.overFrameKB} kB.`);
-  return faults;
+    problems.push(`${page} loads ${overFrameKB.toFixed(1)} kB over ${frame}; its budget is ${budget.overFrameKB} kB.`);
+  return problems;
 }
 
 function main() {
@@ -69,9 +69,9 @@ function main() {
   const pages = measureFirstLoad();
   console.log(describeFirstLoad(pages));
   if (!process.argv.includes("--check")) return;
-  const faults = checkFirstLoad(pages);
-  for (const fault of faults) console.log(fault);
-  if (faults.length > 0) process.exitCode = 1;
+  const problems = checkFirstLoad(pages);
+  for (const problem of problems) console.log(problem);
+  if (problems.length > 0) process.exitCode = 1;
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) main();

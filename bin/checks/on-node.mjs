@@ -10,11 +10,11 @@ if (node) {
   const { code } = await run(node, ["node_modules/vitest/vitest.mjs", "run", "--project", "tests", ...report, ...files], { inherit: true });
   process.exitCode ||= code;
 } else {
-  const left = files.map((name) => ({
+  const pendingResults = files.map((name) => ({
     ...{ name, startTime: 0, endTime: 0 },
     assertionResults: [{ fullName: `on Node ${version}`, status: "pending", meta: { missing: `Node ${version}` } }],
   }));
-  writeFileSync(result, JSON.stringify({ testResults: left }));
+  writeFileSync(result, JSON.stringify({ testResults: pendingResults }));
 }
 
 async function fetchNode(version) {

@@ -4,19 +4,19 @@ import { accessSync, chmodSync, constants, mkdtempSync, readdirSync, rmSync, sta
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-const ROOM_BYTES = 6 * 1024 ** 3;
+const MIN_FREE_BYTES = 6 * 1024 ** 3;
 const NAME = /^lightdesk-tests-(\d+)-/;
 
-/** Removed when this process ends, or when the next one starts. */
-export function makeTestFolder(memory = "/dev/shm", roomBytes = ROOM_BYTES) {
+/** Creates the folder. It is removed when this process exits; the next run removes folders of killed runs. */
+export function makeTestFolder(memory = "/dev/shm", minFreeBytes = MIN_FREE_BYTES) {
   if (!isWritable(memory)) return tmpdir();
-  removeLeft(memory);
-  if (roomIn(memory) < roomBytes) return tmpdir();
+  removeStaleFolders(memory);
+  if (freeBytesIn(memory) < minFreeBytes) return tmpdir();
   const folder = mkdtempSync(join(memory, `lightdesk-tests-${process.pid}-`));
   process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
   // Programs of other users run here too.
   chmodSync(folder, 0o755);
-  return runsPrograms(folder) ? folder : tmpdir();
+  return canRunPrograms(folder) ? folder : tmpdir();
 }
 
 function isWritable(folder) {
@@ -28,7 +28,7 @@ function isWritable(folder) {
   }
 }
 
-function removeLeft(memory) {
+function removeStaleFolders(memory) {
   for (const name of readdirSync(memory)) {
     const [, pid] = NAME.exec(name) ?? [];
     if (pid !== undefined && !isAlive(Number(pid))) rmSync(join(memory, name), { recursive: true, force: true });
@@ -44,12 +44,12 @@ function isAlive(pid) {
   }
 }
 
-function roomIn(folder) {
+function freeBytesIn(folder) {
   const { bavail, bsize } = statfsSync(folder);
   return Math.min(bavail * bsize, process.availableMemory());
 }
 
-function runsPrograms(folder) {
+function canRunPrograms(folder) {
   const program = join(folder, "program");
   writeFileSync(program, "#!/bin/sh\n", { mode: 0o755 });
   return spawnSync(program).status === 0;

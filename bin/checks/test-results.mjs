@@ -60,11 +60,14 @@ const MAX_LINES = 30;
 
 /** The first lines of each error. @param {readonly Failure[]} failures */
 export function beginnings(failures) {
-  const shown = failures.slice(0, MAX_FAILURES);
-  const lines = Math.min(15, Math.floor(MAX_LINES / shown.length) - 1);
-  const text = shown.flatMap(({ name, error }) => [`FAILED  ${name}`, ...firstLines(error, lines).map((line) => `        ${line}`)]);
-  const left = failures.length - shown.length;
-  return [...text, ...(left > 0 ? [`        and ${left} more`] : [])].map((line) => `${line}\n`).join("");
+  const shownFailures = failures.slice(0, MAX_FAILURES);
+  const lines = Math.min(15, Math.floor(MAX_LINES / shownFailures.length) - 1);
+  const text = shownFailures.flatMap(({ name, error }) => [
+    `FAILED  ${name}`,
+    ...firstLines(error, lines).map((line) => `        ${line}`),
+  ]);
+  const hiddenCount = failures.length - shownFailures.length;
+  return [...text, ...(hiddenCount > 0 ? [`        and ${hiddenCount} more`] : [])].map((line) => `${line}\n`).join("");
 }
 
 /** One line per missing program, and one per test that was skipped for another reason. @param {readonly Unchecked[]} unchecked */
@@ -73,8 +76,8 @@ export function notChecked(unchecked) {
   const countOf = (program) => unchecked.filter(({ missing }) => missing === program).length;
   const lines = programs.map((program) => `${countOf(program)} of the tests: ${program} is not here and could not be installed`);
   const others = unchecked.filter(({ missing }) => missing === undefined).map(({ name }) => name);
-  const left = others.splice(MAX_FAILURES).length;
-  return [...lines, ...others, ...(left > 0 ? [`and ${left} more`] : [])].map((line) => `NOT CHECKED  ${line}\n`).join("");
+  const hiddenCount = others.splice(MAX_FAILURES).length;
+  return [...lines, ...others, ...(hiddenCount > 0 ? [`and ${hiddenCount} more`] : [])].map((line) => `NOT CHECKED  ${line}\n`).join("");
 }
 
 function firstLines(error, maxLines) {

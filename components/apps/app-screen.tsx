@@ -14,8 +14,8 @@ import { CopyButton } from "@/components/ui/controls/copy-button";
 import { Options, Select } from "@/components/ui/controls/fields";
 import { useRunKey } from "@/components/ui/hooks/page-keys";
 import { ButtonLink, Link } from "@/components/ui/link";
-import { initialOf, type Stamped, useLive } from "@/lib/browser/live/use-live";
-import { ofTab, persisted } from "@/lib/browser/persisted";
+import { initialOf, type TimedValue, useLive } from "@/lib/browser/live/use-live";
+import { persisted,tabStorage } from "@/lib/browser/persisted";
 import { apiPath, withQuery } from "@/lib/browser/urls";
 import { type AppField, type AppView } from "@/lib/contract/apps/app";
 import { isFileKind, RANDOM } from "@/lib/contract/apps/fill";
@@ -38,7 +38,7 @@ import { RunRefusal } from "./run-problems";
 import { useAppRuns } from "./use-app-runs";
 
 type AppAnswer = { app: AppView };
-type AppScreenProps = { id: string; app: Promise<Result<Stamped<AppView>, Failure>> };
+type AppScreenProps = { id: string; app: Promise<Result<TimedValue<AppView>, Failure>> };
 
 const appIn = ({ app }: AppAnswer) => app;
 
@@ -119,7 +119,7 @@ function OpenApp({ app, onRun }: { app: AppView; onRun: () => Promise<void> }) {
   const whyNot = useWhyNot();
   // Kept across a reload, in this tab.
   const [stored] = useState(() =>
-    persisted(`lightdesk.app.${id}`, readTyped, ofTab, { maxCharacters: MAX_STORED_CHARACTERS, parse: parseJson }),
+    persisted(`lightdesk.app.${id}`, readTyped, tabStorage, { maxCharacters: MAX_STORED_CHARACTERS, parse: parseJson }),
   );
   const typed = useSyncExternalStore(stored.subscribe, stored.get, nothingTyped);
   // What was typed stays if the app gets a new version meanwhile.

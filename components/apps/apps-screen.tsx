@@ -17,7 +17,7 @@ import { ButtonLink, Link, useRouter } from "@/components/ui/link";
 import { Picture } from "@/components/ui/pictures/picture";
 import { showToast } from "@/components/ui/toast-store";
 import { callApi } from "@/lib/browser/api";
-import { initialOf, type Stamped, useLive } from "@/lib/browser/live/use-live";
+import { initialOf, type TimedValue, useLive } from "@/lib/browser/live/use-live";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { apiPath, withQuery } from "@/lib/browser/urls";
 import { type AppCard, type AppsAnswer, type AppView } from "@/lib/contract/apps/app";
@@ -30,7 +30,7 @@ import { useMore } from "./use-more";
 type AppsScreenProps = {
   search: AppsSearch;
   canCreate: boolean;
-  apps: Promise<Result<Stamped<AppsAnswer>, Failure>>;
+  apps: Promise<Result<TimedValue<AppsAnswer>, Failure>>;
 };
 
 const asIs = (appsAnswer: AppsAnswer) => appsAnswer;

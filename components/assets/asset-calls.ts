@@ -2,7 +2,7 @@
 
 import { useCapabilities } from "@/components/frame/connection/use-capabilities";
 import { callApi, type CallInit } from "@/lib/browser/api";
-import { type Stamped, useLive } from "@/lib/browser/live/use-live";
+import { type TimedValue, useLive } from "@/lib/browser/live/use-live";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { withQuery } from "@/lib/browser/urls";
 import { type Failure } from "@/lib/contract/failure";
@@ -59,7 +59,7 @@ const read = (asset: Asset) => toAssetDetail(asset);
 type UseAsset = {
   id: string;
   connectionId: string | undefined;
-  initial?: Stamped<AssetDetail>;
+  initial?: TimedValue<AssetDetail>;
   initialFailure?: Failure;
   /** The asset as the list has it, shown until the asset's own answer arrives. */
   listed?: AssetView;

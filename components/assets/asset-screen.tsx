@@ -9,7 +9,7 @@ import { PageHeader } from "@/components/frame/page-header";
 import { Card } from "@/components/ui/card";
 import { EmptyState } from "@/components/ui/empty-state";
 import { ButtonLink, Link } from "@/components/ui/link";
-import { initialOf, type Stamped } from "@/lib/browser/live/use-live";
+import { initialOf, type TimedValue } from "@/lib/browser/live/use-live";
 import { shortId, withQuery } from "@/lib/browser/urls";
 import { type Failure } from "@/lib/contract/failure";
 import { type AssetDetail } from "@/lib/contract/views/asset-view";
@@ -25,7 +25,7 @@ type AssetScreenProps = {
   assetId: string;
   connection?: string;
   canChange: boolean;
-  asset: Promise<Result<Stamped<AssetDetail>, Failure>>;
+  asset: Promise<Result<TimedValue<AssetDetail>, Failure>>;
 };
 
 export function AssetScreen({ assetId, connection, canChange, asset: reading }: AssetScreenProps) {

@@ -18,8 +18,8 @@ import { Button } from "@/components/ui/controls/button";
 import { useRouter } from "@/components/ui/link";
 import { useShown } from "@/components/viewer/use-shown";
 import { useViewing } from "@/components/viewer/use-viewing";
-import { type Stamped } from "@/lib/browser/live/use-live";
-import { type Failure, lacksOperation } from "@/lib/contract/failure";
+import { type TimedValue } from "@/lib/browser/live/use-live";
+import { type Failure, isMissingOperation } from "@/lib/contract/failure";
 import { isAddressableId } from "@/lib/contract/params";
 import { type AssetsQuery } from "@/lib/contract/schemas/asset";
 import { type Result } from "@/lib/shared/result";
@@ -48,7 +48,7 @@ type AssetsScreenProps = {
   /** There is a default view, so the bare list needs `view=all` in its address. */
   view?: "all";
   canChange: boolean;
-  assets: Promise<Result<Stamped<AssetPage>, Failure>>;
+  assets: Promise<Result<TimedValue<AssetPage>, Failure>>;
 };
 
 export function AssetsScreen({ query, connection, view, canChange, assets: reading }: AssetsScreenProps) {
@@ -73,7 +73,7 @@ export function AssetsScreen({ query, connection, view, canChange, assets: readi
   const source = isPaged ? paged : endless;
   const { failure } = source;
   // A service without assets is not unreachable: there is nothing to filter, to add or to wait for.
-  const isAbsent = failure !== undefined && lacksOperation(failure);
+  const isAbsent = failure !== undefined && isMissingOperation(failure);
   const picking = usePicking(source, questionOf(query) + (isPaged ? query.offset : ""));
   useStoredAssets(source.refresh);
 

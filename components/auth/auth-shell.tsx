@@ -3,7 +3,7 @@
 import { type ReactNode, useEffect } from "react";
 import { LanguageSwitch } from "@/components/frame/look/language-switch";
 import { ThemeSwitch } from "@/components/frame/look/theme";
-import { tellConfirmed } from "@/lib/browser/confirm";
+import { broadcastConfirmed } from "@/lib/browser/confirm";
 
 export function AuthShell({ product, title, text, children }: { product: string; title: string; text?: ReactNode; children: ReactNode }) {
   return (
@@ -29,7 +29,7 @@ export function AuthShell({ product, title, text, children }: { product: string;
 /** A browser closes only tabs that a script opened, and not after every provider, so the page says that it can be closed. */
 export function TellConfirmed() {
   useEffect(() => {
-    tellConfirmed();
+    broadcastConfirmed();
     window.close();
   }, []);
   return null;

@@ -11,7 +11,7 @@ import { SearchField } from "@/components/ui/controls/fields";
 import { EmptyState } from "@/components/ui/empty-state";
 import { useRouter } from "@/components/ui/link";
 import { callApi } from "@/lib/browser/api";
-import { tellHost } from "@/lib/browser/embed/host-page";
+import { postToHost } from "@/lib/browser/embed/host-page";
 import { thumbnailUrl, withQuery } from "@/lib/browser/urls";
 import { useRead } from "@/lib/browser/use-read";
 import { type AssetsAnswer } from "@/lib/contract/schemas/asset";
@@ -33,7 +33,7 @@ export function ChooseScreen({ origin }: { origin: string }) {
 
   function choose(asset: AssetView | undefined) {
     if (!asset) return;
-    tellHost([origin], { type: "asset-chosen", id: asset.id, name: asset.name, hash: asset.hash ?? null });
+    postToHost([origin], { type: "asset-chosen", id: asset.id, name: asset.name, hash: asset.hash ?? null });
     router.back();
   }
   return (

@@ -7,7 +7,7 @@ import { PageHeader } from "@/components/frame/page-header";
 import { Card } from "@/components/ui/card";
 import { callApi } from "@/lib/browser/api";
 import { beginSession, endEmbedSession, shareBearer } from "@/lib/browser/embed/embed-session";
-import { isFramed, onHostMessage, tellHost, type TicketMessage } from "@/lib/browser/embed/host-page";
+import { isFramed, onHostMessage, postToHost, type TicketMessage } from "@/lib/browser/embed/host-page";
 import { withQuery } from "@/lib/browser/urls";
 import { type EmbedCheck } from "@/lib/contract/embed/embedding";
 import { embedAddressOf } from "@/lib/shared/console-paths";
@@ -125,6 +125,6 @@ function askTicket(origins: readonly string[], signal: AbortSignal): Promise<{ m
       resolve(match);
     };
     signal.addEventListener("abort", () => done(undefined));
-    tellHost(origins, { type: "want-ticket" });
+    postToHost(origins, { type: "want-ticket" });
   });
 }

@@ -8,12 +8,12 @@ import { followJobs } from "@/components/frame/follow-jobs";
 import { turnEmbedTheme } from "@/components/frame/look/theme";
 import { usePathname, useRouter } from "@/components/ui/link";
 import { showToast } from "@/components/ui/toast-store";
-import { callApi, onAnswer } from "@/lib/browser/api";
-import { beginSession, type Begun, endEmbedSession, keepsMemory, shareBearer } from "@/lib/browser/embed/embed-session";
-import { type EndReason, type HostMessage, onHostMessage, tellHost, type TicketMessage } from "@/lib/browser/embed/host-page";
+import { callApi, onResponse } from "@/lib/browser/api";
+import { beginSession, type BeginSessionResult, endEmbedSession, isSessionInMemory, shareBearer } from "@/lib/browser/embed/embed-session";
+import { type EndReason, type HostMessage, onHostMessage, postToHost, type TicketMessage } from "@/lib/browser/embed/host-page";
 import { saveFile } from "@/lib/browser/files/save-file";
 import { restartLive } from "@/lib/browser/live/use-live";
-import { ofTab, persisted } from "@/lib/browser/persisted";
+import { persisted, tabStorage } from "@/lib/browser/persisted";
 import { readFailure } from "@/lib/browser/read-answer";
 import { failureOfThrown, isFailure } from "@/lib/browser/read-failure";
 import { apiPath, withQuery } from "@/lib/browser/urls";
@@ -22,7 +22,7 @@ import { embedAddressOf } from "@/lib/shared/console-paths";
 
 /** An element as high as the window would grow the page each time the host grows the window to the page's height. */
 const STEADY = "8px";
-const changedRights = () => persisted("lightdesk.rights-changed", (storedValue) => storedValue === true, ofTab);
+const changedRights = () => persisted("lightdesk.rights-changed", (storedValue) => storedValue === true, tabStorage);
 
 /** `leftMs`: the session's remaining time when the page was rendered. */
 export type EmbeddedSession = { origin: string; leftMs: number };
@@ -40,7 +40,7 @@ export function HostBridge({ session: { origin, leftMs } }: { session: EmbeddedS
   const sentPath = useRef<string>(undefined);
 
   function leave(reason: EndReason) {
-    tellHost(origins, { type: "session-ended", reason });
+    postToHost(origins, { type: "session-ended", reason });
     // A full page load, so that nothing of the person stays in memory.
     const { lang: language, dataset } = document.documentElement;
     window.location.replace(apiPath(withQuery("/start", { ended: reason, language, theme: dataset.theme })));
@@ -50,7 +50,7 @@ export function HostBridge({ session: { origin, leftMs } }: { session: EmbeddedS
       void restartLive();
       return void mutate(() => true);
     }
-    tellHost(origins, { type: "session-ended", reason: "changed" });
+    postToHost(origins, { type: "session-ended", reason: "changed" });
     changedRights().set(true);
     window.location.reload();
   }
@@ -59,7 +59,7 @@ export function HostBridge({ session: { origin, leftMs } }: { session: EmbeddedS
   const ended = useEffectEvent(leave);
   useEffect(() => {
     const started = startRenewal(leftMs, {
-      ask: () => tellHost(origins, { type: "want-ticket" }),
+      ask: () => postToHost(origins, { type: "want-ticket" }),
       begin: (ticket) => beginSession(ticket, origin),
       onRenewed: (isSame) => renewed(isSame),
       onEnded: (reason) => ended(reason),
@@ -86,8 +86,9 @@ export function HostBridge({ session: { origin, leftMs } }: { session: EmbeddedS
   useEffect(() => shareBearer(), []);
   useEffect(() => {
     if (sentPath.current === path) return;
-    if (sentPath.current === undefined) tellHost(origins, { type: "ready", page: path, keeps: keepsMemory() ? "memory" : "cookie" });
-    else tellHost(origins, { type: "navigated", path });
+    if (sentPath.current === undefined)
+      postToHost(origins, { type: "ready", page: path, keeps: isSessionInMemory() ? "memory" : "cookie" });
+    else postToHost(origins, { type: "navigated", path });
     sentPath.current = path;
   }, [origins, path]);
   const sayChanged = useEffectEvent(() => showToast({ tone: "wait", text: t("changed") }));
@@ -112,7 +113,7 @@ function useContentHeight(isOn: boolean, origins: readonly string[]): void {
     let sentHeight = 0;
     const notify = () => {
       const height = Math.ceil(content.getBoundingClientRect().height);
-      if (height !== sentHeight) tellHost(origins, { type: "height", height });
+      if (height !== sentHeight) postToHost(origins, { type: "height", height });
       sentHeight = height;
     };
     const watching = new ResizeObserver(notify);
@@ -133,10 +134,10 @@ export function useHostJobs(origins: readonly string[]): void {
     () =>
       followJobs({
         currentConnection: () => currentConnection(),
-        onSubmitted: ({ id, app }) => app === undefined && tellHost(origins, { type: "job-submitted", id }),
+        onSubmitted: ({ id, app }) => app === undefined && postToHost(origins, { type: "job-submitted", id }),
         onEnded({ id, app }, status) {
           // The state of a removed job is unknown.
-          if (app === undefined && status !== "unknown") tellHost(origins, { type: "job-ended", id, status });
+          if (app === undefined && status !== "unknown") postToHost(origins, { type: "job-ended", id, status });
         },
       }),
     [origins],
@@ -184,7 +185,7 @@ const AGAIN_MS = 20_000;
 
 type Asks = {
   ask: () => void;
-  begin: (ticket: TicketMessage) => Promise<Begun>;
+  begin: (ticket: TicketMessage) => Promise<BeginSessionResult>;
   onRenewed: (isSame: boolean) => void;
   onEnded: (reason: Exclude<EndReason, "host">) => void;
 };
@@ -212,7 +213,7 @@ export function startRenewal(leftMs: number, { ask, begin, onRenewed, onEnded }:
     clearTimeout(timer);
     onEnded(reason);
   }
-  const stopListening = onAnswer(({ path, status }) => {
+  const stopListening = onResponse(({ path, status }) => {
     if (status !== 401 || isRequested || path === "/api/embed/tickets") return;
     // The host may still give another ticket: the member's role may have changed.
     endMs = Math.min(endMs, Date.now() + AGAIN_MS);

@@ -13,7 +13,7 @@ import {
   isFileAddress,
   isFramed,
   onHostMessage,
-  tellHost,
+  postToHost,
 } from "@/lib/browser/embed/host-page";
 import { apiPath, outsidePath } from "@/lib/browser/urls";
 
@@ -30,7 +30,7 @@ export function StartScreen({ origins, from, ended }: { origins: readonly string
   function fail(reason: Problem) {
     isTaken.current = false;
     setProblem(reason);
-    tellHost(origins, { type: "error", reason });
+    postToHost(origins, { type: "error", reason });
   }
   const receive = useEffectEvent(async (message: HostMessage, origin: string) => {
     if (message.type === "no-ticket") return fail("no-ticket");
@@ -45,7 +45,7 @@ export function StartScreen({ origins, from, ended }: { origins: readonly string
   useEffect(() => {
     if (ended) return;
     const stop = onHostMessage(origins, (message, origin) => void receive(message, origin));
-    tellHost(origins, { type: "want-ticket" });
+    postToHost(origins, { type: "want-ticket" });
     return stop;
   }, [origins, ended]);
 

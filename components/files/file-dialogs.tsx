@@ -8,9 +8,9 @@ import { InputField } from "@/components/ui/controls/form-field";
 import { Dialog, DialogFoot, FormFoot } from "@/components/ui/dialog";
 import { useFilePicker } from "@/components/ui/hooks/use-file-picker";
 import { callApi } from "@/lib/browser/api";
-import { type Dropped, filesOfInput } from "@/lib/browser/files/dropped-files";
+import { type DroppedFiles, filesOfInput } from "@/lib/browser/files/dropped-files";
 import { type ApiFailure } from "@/lib/browser/read-failure";
-import { lacksOperation } from "@/lib/contract/failure";
+import { isMissingOperation } from "@/lib/contract/failure";
 import { type UserdataFile } from "@/lib/contract/operations/files";
 import { moveApiPath, toFolderName } from "./files-view";
 
@@ -32,7 +32,7 @@ export function useNewFolders(connection: string | undefined) {
   };
 }
 
-type NewFolderProps = { onName: (name: string) => void; onFiles: (name: string, picked: Dropped) => void };
+type NewFolderProps = { onName: (name: string) => void; onFiles: (name: string, picked: DroppedFiles) => void };
 
 /** Opens a new folder and uploads the chosen files into it. Services keep no empty folder, and the dialog says so. */
 export function NewFolder(props: NewFolderProps) {
@@ -128,7 +128,7 @@ function MoveForm({ path, connection, onMoved, onClose }: MoveFileProps & { onCl
       return onMoved(moved.value.path);
     }
     if (moved.failure.status === 409 && !isTaken) return setTaken(true);
-    if (lacksOperation(moved.failure)) return onClose();
+    if (isMissingOperation(moved.failure)) return onClose();
     setFailure(moved.failure);
   }
   return (

@@ -12,11 +12,11 @@ import { ButtonLink } from "@/components/ui/link";
 import { LoadingBlocks } from "@/components/ui/skeleton";
 import { RelativeTime } from "@/components/ui/time/relative-time";
 import { FileName } from "@/components/ui/truncated";
-import { announceAnswer } from "@/lib/browser/api";
+import { notifyResponse } from "@/lib/browser/api";
 import { readFirstBytes } from "@/lib/browser/files/byte-source";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { apiPath, withQuery } from "@/lib/browser/urls";
-import { lacksOperation } from "@/lib/contract/failure";
+import { isMissingOperation } from "@/lib/contract/failure";
 import { mayCarryWorkflow } from "@/lib/contract/views/outputs-view";
 import { formatBytes } from "@/lib/shared/format";
 import { ok, type Result } from "@/lib/shared/result";
@@ -131,7 +131,7 @@ function FileContent({ path, connection, version, isRead, onGone }: FileContentP
   const read = async () => {
     const text = await readText(path, connection);
     if (text.ok) return text.value;
-    if (text.failure.status === 404 && !lacksOperation(text.failure)) onGone();
+    if (text.failure.status === 404 && !isMissingOperation(text.failure)) onGone();
     throw text.failure;
   };
   const options = { shouldRetryOnError: false, revalidateOnFocus: false, keepPreviousData: true };
@@ -168,7 +168,7 @@ export async function readText(path: string, connection: string | undefined): Pr
   const address = fileApiPath(path, { connection });
   const firstBytesResult = await readFirstBytes(apiPath(address), MAX_TEXT_BYTES);
   if (firstBytesResult.ok) return ok(toText(firstBytesResult.value.bytes, firstBytesResult.value.isWhole));
-  announceAnswer({ path: address, method: "GET", status: firstBytesResult.failure.status, failure: firstBytesResult.failure });
+  notifyResponse({ path: address, method: "GET", status: firstBytesResult.failure.status, failure: firstBytesResult.failure });
   return firstBytesResult;
 }
 

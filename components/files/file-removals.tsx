@@ -6,10 +6,10 @@ import { failureText } from "@/components/frame/failure/fault-owner";
 import { type Tone } from "@/components/ui/status-badge";
 import { showToast } from "@/components/ui/toast-store";
 import { callApi } from "@/lib/browser/api";
-import { type BatchOutcome, callPatiently, inBatches, meetsAll, type Work } from "@/lib/browser/bulk/bulk-calls";
+import { affectsAllCalls, type BatchOutcome, callWithRetry, inBatches, type Work } from "@/lib/browser/bulk/bulk-calls";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { fromTop } from "@/lib/contract/assets/file-refs";
-import { lacksOperation } from "@/lib/contract/failure";
+import { isMissingOperation } from "@/lib/contract/failure";
 import { type UserdataFile } from "@/lib/contract/operations/files";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { fileApiPath, listApiPath } from "./files-view";
@@ -36,17 +36,17 @@ export async function filesOf(paths: readonly string[], connection: string | und
 export function deleteFiles(files: readonly { id: string }[], work: Work): Promise<DeletedFile[]> {
   async function batch(files: readonly { id: string }[]): Promise<BatchOutcome<DeletedFile>> {
     const entries = await Promise.all(files.map(({ id }) => deleteFile(id, work)));
-    return { entries, isOver: entries.some(({ failure }) => failure && (meetsAll(failure) || lacksOperation(failure))) };
+    return { entries, isOver: entries.some(({ failure }) => failure && (affectsAllCalls(failure) || isMissingOperation(failure))) };
   }
   return inBatches(files, work.isLeaving ? Math.max(1, files.length) : MAX_CONCURRENT, batch, work);
 }
 
 async function deleteFile(id: string, work: Work): Promise<DeletedFile> {
-  const result = await callPatiently(fileApiPath(id, { connection: work.connection }), { method: "DELETE" }, work);
+  const result = await callWithRetry(fileApiPath(id, { connection: work.connection }), { method: "DELETE" }, work);
   if (result.ok) return { id, outcome: "deleted" };
   const { failure } = result;
   const isUnknown = failure.status === 0 || failure.status >= 500;
-  return { id, outcome: lacksOperation(failure) ? "unable" : isUnknown ? "unknown" : "failed", failure };
+  return { id, outcome: isMissingOperation(failure) ? "unable" : isUnknown ? "unknown" : "failed", failure };
 }
 
 const tones: Readonly<Record<Outcome, Tone>> = { deleted: "ok", unable: "off", unknown: "bad", failed: "bad", notDone: "off" };

@@ -3,8 +3,8 @@
 import { useTranslations } from "next-intl";
 import { useEffect, useEffectEvent } from "react";
 import { showToast } from "@/components/ui/toast-store";
-import { patiently } from "@/lib/browser/bulk/bulk-calls";
-import { type Dropped } from "@/lib/browser/files/dropped-files";
+import { retryRateLimited } from "@/lib/browser/bulk/bulk-calls";
+import { type DroppedFiles } from "@/lib/browser/files/dropped-files";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { upload } from "@/lib/browser/uploads/upload";
 import { createUploadQueue } from "@/lib/browser/uploads/upload-queue";
@@ -97,7 +97,7 @@ export function createFileUploads(send: SendFile, onStored: () => void = () => u
 }
 
 const sendFile: SendFile = ({ path, file, connection, act }, { overwrite, signal, onProgress }) =>
-  patiently(
+  retryRateLimited(
     () => upload(fileApiPath(path, { connection, overwrite, full_info: true }), { bytes: file, onProgress, signal, act }),
     // A folder of many files meets a rate limit that one file never does.
     { signal, onWait: () => undefined },
@@ -123,7 +123,7 @@ export function useFileIntake({ connection, refresh }: { connection: string | un
     whenStored.add(notify);
     return () => void whenStored.delete(notify);
   }, []);
-  function addTo(dir: string, { files, unreadable, leftOut, isCut }: Dropped) {
+  function addTo(dir: string, { files, unreadable, leftOut, isCut }: DroppedFiles) {
     uploads.add(
       files.map(({ path, file }) => ({ path: within(dir, path), file })),
       connection,

@@ -15,8 +15,8 @@ import { cn } from "@/components/ui/cn";
 import { Button } from "@/components/ui/controls/button";
 import { useDropTarget } from "@/components/ui/hooks/use-drop-target";
 import { useRouter } from "@/components/ui/link";
-import { type Dropped, filesOfDrop } from "@/lib/browser/files/dropped-files";
-import { initialOf, type Stamped, useLive } from "@/lib/browser/live/use-live";
+import { type DroppedFiles, filesOfDrop } from "@/lib/browser/files/dropped-files";
+import { initialOf, type TimedValue, useLive } from "@/lib/browser/live/use-live";
 import { type Capability } from "@/lib/contract/capabilities";
 import { type Failure } from "@/lib/contract/failure";
 import { type UserdataFile } from "@/lib/contract/operations/files";
@@ -48,7 +48,7 @@ type FilesScreenProps = {
   query: FilesQuery;
   opened?: string;
   canChange: boolean;
-  files: Promise<Result<Stamped<FilesView>, Failure>>;
+  files: Promise<Result<TimedValue<FilesView>, Failure>>;
 };
 
 const rowId = (row: FileRow) => row.path;
@@ -81,11 +81,11 @@ export function FilesScreen({ query, opened, canChange, files }: FilesScreenProp
     router.push(filesHref({ ...query, offset: 0, ...change }, { connection: connectionParam, file }), { scroll: false });
   const open = (dir: string) => go({ dir, name: "" });
   const inNew = (name: string) => `${within(query.dir, name)}/`;
-  const addIn = (dir: string, dropped: Dropped) => {
+  const addIn = (dir: string, dropped: DroppedFiles) => {
     newFolders.forget(dir);
     addTo(dir, dropped);
   };
-  const add = (dropped: Dropped) => addIn(query.dir, dropped);
+  const add = (dropped: DroppedFiles) => addIn(query.dir, dropped);
   const drop = useDropTarget((_, transfer) => {
     if (canChange) void filesOfDrop(transfer).then(add);
   });

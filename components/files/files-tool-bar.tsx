@@ -8,7 +8,7 @@ import { EmptyState } from "@/components/ui/empty-state";
 import { useFilePicker } from "@/components/ui/hooks/use-file-picker";
 import { Link } from "@/components/ui/link";
 import { FileName } from "@/components/ui/truncated";
-import { type Dropped, filesOfInput } from "@/lib/browser/files/dropped-files";
+import { type DroppedFiles, filesOfInput } from "@/lib/browser/files/dropped-files";
 import { TOP } from "@/lib/contract/assets/file-refs";
 import { formatBytes } from "@/lib/shared/format";
 import { type Crumb, type FilesQuery } from "./files-view";
@@ -39,7 +39,7 @@ export function FilesToolBar({ query, bytes, onChange }: FilesToolBarProps) {
   );
 }
 
-export function PickFiles({ onFiles }: { onFiles: (picked: Dropped) => void }) {
+export function PickFiles({ onFiles }: { onFiles: (picked: DroppedFiles) => void }) {
   const t = useTranslations("files.upload");
   const take = (picked: File[]) => onFiles(filesOfInput(picked));
   const files = useFilePicker({ isMultiple: true, testId: "user-files", onFiles: take });
@@ -122,7 +122,7 @@ type FilesEmptyProps = {
   onOpen: (dir: string) => void;
   onClear: () => void;
   onAll?: () => void;
-  onFiles: (picked: Dropped) => void;
+  onFiles: (picked: DroppedFiles) => void;
 };
 
 /** An empty folder does not exist: it is created with its first file, and this says so. */

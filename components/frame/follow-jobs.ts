@@ -1,6 +1,6 @@
 // Follows the jobs and app runs that this page submits, until they end.
 
-import { callApi, onAnswer } from "@/lib/browser/api";
+import { callApi, onResponse } from "@/lib/browser/api";
 import { liveState } from "@/lib/browser/live/live-state";
 import { watchPath } from "@/lib/browser/live/use-live";
 import { withQuery } from "@/lib/browser/urls";
@@ -84,7 +84,7 @@ export function followJobs({ jobs = [], currentConnection, onSubmitted, onEnded,
     }
   }
 
-  const stopListening = onAnswer(({ path, method, value }) => {
+  const stopListening = onResponse(({ path, method, value }) => {
     const job = method === "POST" ? toSubmitted(path, value, currentConnection()) : undefined;
     if (!job) return;
     onSubmitted(job);

@@ -2,7 +2,7 @@
 
 import { useTranslations } from "next-intl";
 import { createContext, type ReactNode, useContext, useEffect } from "react";
-import { keepTo } from "@/lib/browser/persisted";
+import { setStorageOwner } from "@/lib/browser/persisted";
 import { hasRole, type Role } from "@/lib/contract/people/roles";
 
 /** `canChange`: false while the console is read-only. `signOutAt`: where the proxy that signs people in signs them out; null: it does not say where. */
@@ -13,7 +13,7 @@ const Current = createContext<Member | undefined>(undefined);
 /** The signed-in member, so that controls offer only allowed acts. The server alone decides what is allowed. */
 export function MemberProvider({ id, role, canChange = true, signOutAt, children }: Member & { children: ReactNode }) {
   useEffect(() => {
-    if (id !== undefined) keepTo(id);
+    if (id !== undefined) setStorageOwner(id);
   }, [id]);
   return <Current value={{ role, canChange, signOutAt }}>{children}</Current>;
 }

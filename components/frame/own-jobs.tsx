@@ -4,7 +4,7 @@ import { useTranslations } from "next-intl";
 import { useEffect, useEffectEvent, useRef, useState } from "react";
 import { useRouter } from "@/components/ui/link";
 import { showToast } from "@/components/ui/toast-store";
-import { ofTab, persisted } from "@/lib/browser/persisted";
+import { persisted,tabStorage } from "@/lib/browser/persisted";
 import { jobHref, withQuery } from "@/lib/browser/urls";
 import { type JobState } from "@/lib/contract/jobs/job-list";
 import { objectOf } from "@/lib/contract/json/json";
@@ -34,7 +34,7 @@ const readOwn: Reader<OwnJob> = (stored) => {
   return { id, connection, batch, atMs, ...(app !== undefined && { app }) };
 };
 const none: readonly OwnJob[] = [];
-const own = persisted("lightdesk.own-jobs", (stored) => list(readOwn, MAX_FOLLOWED)(stored) ?? none, ofTab);
+const own = persisted("lightdesk.own-jobs", (stored) => list(readOwn, MAX_FOLLOWED)(stored) ?? none, tabStorage);
 
 function remember(job: FollowedJob): void {
   const jobs = own.get();

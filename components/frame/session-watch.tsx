@@ -4,7 +4,7 @@ import dynamic from "next/dynamic";
 import { createContext, type ReactNode, useContext, useEffect, useEffectEvent, useTransition } from "react";
 import { useSWRConfig } from "swr";
 import { useRouter } from "@/components/ui/link";
-import { onAnswer } from "@/lib/browser/api";
+import { onResponse } from "@/lib/browser/api";
 import { setSessionEnded } from "@/lib/browser/live/live-state";
 import { restartLive, SESSION_PATH, useLive } from "@/lib/browser/live/use-live";
 import { type SessionState } from "@/lib/contract/console";
@@ -42,7 +42,7 @@ export function SessionWatch({ memberId, role, children }: SessionWatchProps) {
   const lookAgain = useEffectEvent((status: number, path: string) => {
     if ((status === 401 || status === 403) && path !== SESSION_PATH) void refresh();
   });
-  useEffect(() => onAnswer(({ status, path }) => lookAgain(status, path)), []);
+  useEffect(() => onResponse(({ status, path }) => lookAgain(status, path)), []);
   const router = useRouter();
   const canChange = useCanChange();
   const isOutdated = value?.state === "live" && value.canChange !== canChange;

@@ -7,7 +7,7 @@ import { DisabledLink, Link } from "@/components/ui/link";
 import { Picture } from "@/components/ui/pictures/picture";
 import { ProgressBar } from "@/components/ui/skeleton";
 import { RelativeTime, RunningDuration } from "@/components/ui/time/relative-time";
-import { type Live } from "@/lib/browser/live/use-live";
+import { type LiveValue } from "@/lib/browser/live/use-live";
 import { jobHref, shortId, thumbnailUrl, withQuery } from "@/lib/browser/urls";
 import { hasFeature } from "@/lib/contract/connections";
 import { isAddressableId } from "@/lib/contract/params";
@@ -15,7 +15,7 @@ import { kindOfName } from "@/lib/contract/views/outputs-view";
 import { MAX_PICTURES, type OverviewJob, type OverviewJobs } from "./overview-jobs";
 import { Part, PartNote, pictureGrid, PicturesSkeleton, RowsSkeleton } from "./part";
 
-type JobPartProps = { live: Live<OverviewJobs> };
+type JobPartProps = { live: LiveValue<OverviewJobs> };
 
 export function RunningPart({ live }: JobPartProps) {
   const t = useTranslations("overview");

@@ -13,7 +13,7 @@ import { buttonStyle } from "@/components/ui/controls/button";
 import { Link } from "@/components/ui/link";
 import { ToneIcon } from "@/components/ui/status-badge";
 import { RelativeTime } from "@/components/ui/time/relative-time";
-import { initialOf, type Live, type Stamped, useLive } from "@/lib/browser/live/use-live";
+import { initialOf, type LiveValue, type TimedValue, useLive } from "@/lib/browser/live/use-live";
 import { withQuery } from "@/lib/browser/urls";
 import { type AuditPage } from "@/lib/contract/audit/audit";
 import { type Failure } from "@/lib/contract/failure";
@@ -67,7 +67,7 @@ function ActsPart() {
   );
 }
 
-type Reading<T> = Promise<Result<Stamped<T>, Failure>>;
+type Reading<T> = Promise<Result<TimedValue<T>, Failure>>;
 type OverviewReads = Readonly<Record<Question, Reading<OverviewJobs>>>;
 /** `runners` are for admins. */
 type OverviewScreenProps = {
@@ -134,13 +134,13 @@ function Standing({ canRun, canManage, runners, reads }: OverviewScreenProps) {
   );
 }
 
-function useJobs(question: Question, reading: Reading<OverviewJobs>): Live<OverviewJobs> {
+function useJobs(question: Question, reading: Reading<OverviewJobs>): LiveValue<OverviewJobs> {
   const connection = useConnection()?.id;
   const first = use(reading);
   return useLive(connection ? jobsPath(question, connection) : undefined, { ...initialOf(first), read: toOverviewJobs });
 }
 
-function Page({ live, canRun, children }: { live: Pick<Live<unknown>, "atMs" | "failure">; canRun: boolean; children: ReactNode }) {
+function Page({ live, canRun, children }: { live: Pick<LiveValue<unknown>, "atMs" | "failure">; canRun: boolean; children: ReactNode }) {
   const t = useTranslations("overview");
   return (
     <>
@@ -153,7 +153,7 @@ function Page({ live, canRun, children }: { live: Pick<Live<unknown>, "atMs" | "
   );
 }
 
-type UnavailableRunners = Promise<Result<Stamped<Runner[]>, Failure>>;
+type UnavailableRunners = Promise<Result<TimedValue<Runner[]>, Failure>>;
 
 /** For admins, while a runner that was not paused accepts no jobs, or while the state of the runners is unknown. */
 export function RunnersNotice({ runners }: { runners: UnavailableRunners }) {

@@ -10,14 +10,14 @@ import { ToneIcon } from "@/components/ui/status-badge";
 import { ClampedClock } from "@/components/ui/time/relative-time";
 import { useHydrated } from "@/components/ui/time/use-now";
 import { regionalLocale } from "@/components/ui/time/use-time-format";
-import { type Live } from "@/lib/browser/live/use-live";
+import { type LiveValue } from "@/lib/browser/live/use-live";
 
 type PartProps<T> = {
   title: string;
   note?: ReactNode;
   /** The page with all of it, if there is one. */
   all?: { href: `/${string}`; text: string };
-  live: Live<T>;
+  live: LiveValue<T>;
   skeleton: ReactNode;
   bodyClassName?: string;
   className?: string;
@@ -60,7 +60,7 @@ export function Part<T>({ title, note, all, live, skeleton, bodyClassName, class
   );
 }
 
-function PartFailure<T>({ live, failure }: { live: Live<T>; failure: NonNullable<Live<T>["failure"]> }) {
+function PartFailure<T>({ live, failure }: { live: LiveValue<T>; failure: NonNullable<LiveValue<T>["failure"]> }) {
   const t = useTranslations("overview");
   const ofPage = use(PageFailure);
   const errors = useTranslations("errors");

@@ -3,7 +3,7 @@
 
 import { useMemo, useSyncExternalStore } from "react";
 import { type SampleName } from "@/components/frame/samples/samples";
-import { ofTab } from "@/lib/browser/persisted";
+import { tabStorage } from "@/lib/browser/persisted";
 import { type ConnectionFeature, hasFeature } from "@/lib/contract/connections";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { newIdempotencyKey } from "@/lib/shared/text";
@@ -51,11 +51,11 @@ function createRunActions(store: RunStore, api: RunApi, memberId: string, connec
   const { get, subscribe: _subscribe, ...changes } = store;
   const context = { memberId, ...(connection !== undefined && { connection }) };
   const opening = createOpenActions(store, api, connection);
-  const saveSubmittedJobs = () => storeSubmittedJobs(ofTab, memberId, get().submittedJobs);
+  const saveSubmittedJobs = () => storeSubmittedJobs(tabStorage, memberId, get().submittedJobs);
 
   function finish(serial: number, attempt: Attempt, outcome: RunOutcome) {
     // An attempt with an unknown outcome stays noted, so that a reload asks about it again.
-    if (outcome.kind !== "unknown") forgetAttempt(ofTab);
+    if (outcome.kind !== "unknown") forgetAttempt(tabStorage);
     store.finishSending({ serial, attempt, outcome, atMs: Date.now() });
     saveSubmittedJobs();
   }
@@ -66,7 +66,7 @@ function createRunActions(store: RunStore, api: RunApi, memberId: string, connec
     store.startSending();
     const name = opened.name || fallbackName;
     const attempt: Attempt = { ...context, key: newIdempotencyKey(), workflowId: opened.workflowId, name, atMs: Date.now() };
-    noteAttempt(ofTab, attempt);
+    noteAttempt(tabStorage, attempt);
     const submission = toSubmission({ ...opened, name, graph: filled(opened.graph) }, opened.graph, inFile);
     finish(opened.serial, attempt, await sendAttempt(api, attempt, { submission, graph: opened.graph, rerunOf: opened.fromJob }));
   }
@@ -84,7 +84,7 @@ function createRunActions(store: RunStore, api: RunApi, memberId: string, connec
       store.startSending();
       finish(opened?.serial ?? 0, attempt, await askAfter(api, attempt));
     },
-    recall: () => store.restoreSubmittedJobs(readSubmittedJobs(ofTab, memberId)),
+    recall: () => store.restoreSubmittedJobs(readSubmittedJobs(tabStorage, memberId)),
     cancelSubmittedJobs(jobIds: readonly string[]) {
       store.cancelSubmittedJobs(jobIds);
       saveSubmittedJobs();
@@ -94,7 +94,7 @@ function createRunActions(store: RunStore, api: RunApi, memberId: string, connec
       saveSubmittedJobs();
     },
     clearSubmitError() {
-      forgetAttempt(ofTab);
+      forgetAttempt(tabStorage);
       store.clearSubmitError();
     },
   };

@@ -3,7 +3,7 @@
 import { useEffect, useEffectEvent, useRef, useState } from "react";
 import { takeRunRequest } from "@/components/frame/samples/samples";
 import { askToStay } from "@/components/ui/hooks/use-close-warning";
-import { ofTab } from "@/lib/browser/persisted";
+import { tabStorage } from "@/lib/browser/persisted";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type Run } from "./run-actions";
 import { type RunStore } from "./run-store";
@@ -66,11 +66,11 @@ const QUIET_MS = 500;
 export function useDraft(store: RunStore, memberId: string): void {
   const keep = useEffectEvent((): boolean => {
     const { opened } = store.get();
-    return opened !== undefined && keepDraft(ofTab, memberId, opened);
+    return opened !== undefined && keepDraft(tabStorage, memberId, opened);
   });
   useEffect(() => {
     // After hydration, as the server rendered the page without a draft.
-    const draft = store.get().opened ? undefined : readDraft(ofTab, memberId);
+    const draft = store.get().opened ? undefined : readDraft(tabStorage, memberId);
     if (draft) store.restore(draft);
 
     let last = store.get().opened;
@@ -96,7 +96,7 @@ export function useDraft(store: RunStore, memberId: string): void {
       last = opened;
       clearTimeout(timer);
       timer = opened ? setTimeout(flush, QUIET_MS) : undefined;
-      if (!opened) forgetDraft(ofTab);
+      if (!opened) forgetDraft(tabStorage);
       guard();
     };
     guard();
@@ -115,7 +115,7 @@ export function useDraft(store: RunStore, memberId: string): void {
 function useNotedAttempt(store: RunStore, memberId: string, onFound: (attempt: Attempt) => void): void {
   const found = useEffectEvent(onFound);
   useEffect(() => {
-    const attempt = notedAttempt(ofTab, memberId);
+    const attempt = notedAttempt(tabStorage, memberId);
     const { isSending, submitError } = store.get();
     if (attempt && !isSending && submitError?.attempt?.key !== attempt.key) found(attempt);
   }, [store, memberId]);

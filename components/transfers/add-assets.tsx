@@ -11,7 +11,7 @@ import { usePathname } from "@/components/ui/link";
 import { selectedTimeZone } from "@/components/ui/time/use-time-format";
 import { showToast } from "@/components/ui/toast-store";
 import { callApi } from "@/lib/browser/api";
-import { type Dropped, droppedOf, filesOfDrop, filesOfInput } from "@/lib/browser/files/dropped-files";
+import { type DroppedFiles, droppedOf, filesOfDrop, filesOfInput } from "@/lib/browser/files/dropped-files";
 import { withQuery } from "@/lib/browser/urls";
 import { hasFeature } from "@/lib/contract/connections";
 import { type UploadRequest } from "./uploads/upload-item";
@@ -38,7 +38,7 @@ export function UploadSources({ canAdd: mayAdd }: { canAdd: boolean }) {
   const named = { connection: connection?.name ?? "" };
   const explain = (reason: NonNullable<typeof cannotFetch>) => (reason === "refused" ? whyNot(t(reason)) : t(reason, named));
   const startRequest = (newRequest: NewUploadRequest) => setRequest((last) => ({ ...newRequest, id: (last?.id ?? 0) + 1 }));
-  function takeFiles(dropped: Promise<Dropped>) {
+  function takeFiles(dropped: Promise<DroppedFiles>) {
     if (cannot) return showToast({ tone: "bad", text: explain(cannot) });
     startRequest({ way: "files", dropped });
   }
@@ -99,7 +99,7 @@ const MAX_TEXT = 100_000;
 type Kind = "files" | "addresses";
 type WindowFiles = {
   isOn: boolean;
-  onFiles: (files: Promise<Dropped>) => void;
+  onFiles: (files: Promise<DroppedFiles>) => void;
   /** One per line. */
   onAddress: (addresses: string) => void;
 };

@@ -3,7 +3,7 @@ import { use, useEffect, useEffectEvent, useRef, useState, useSyncExternalStore 
 import { type CurrentConnection } from "@/components/frame/connection/current-connection";
 import { PageMessages } from "@/components/frame/page-header";
 import { useCloseWarning } from "@/components/ui/hooks/use-close-warning";
-import { type Dropped } from "@/lib/browser/files/dropped-files";
+import { type DroppedFiles } from "@/lib/browser/files/dropped-files";
 import { hasFeature } from "@/lib/contract/connections";
 import { type Language } from "@/lib/shared/languages";
 import { useDownloads } from "./downloads/download-list";
@@ -130,7 +130,7 @@ function Room({ request, connection, canAdd }: UploadsPanelProps) {
 }
 
 /** `dropped` is undefined while folders are read. */
-type Coming = { dropped?: Dropped };
+type Coming = { dropped?: DroppedFiles };
 
 /** Files dropped, pasted or picked that wait to be added: later ones join them; a batch cancelled while it was read stays away. */
 function useComingFiles(request: UploadRequest, onPlain: (uploads: readonly NewUpload[]) => void) {
@@ -143,7 +143,7 @@ function useComingFiles(request: UploadRequest, onPlain: (uploads: readonly NewU
     if (!coming) setComing({});
   }
 
-  const settle = useEffectEvent((dropped: Dropped) => {
+  const settle = useEffectEvent((dropped: DroppedFiles) => {
     const preferences = uploadPreferences.get();
     const fields = readDraft({ ...newDraft, tags: preferences.tags });
     const waiting = coming?.dropped;
@@ -172,11 +172,11 @@ function useComingFiles(request: UploadRequest, onPlain: (uploads: readonly NewU
 }
 
 /** Exceeded limits, and empty or skipped files, must be shown before anything begins. */
-function isPlain({ files, unreadable, leftOut, isCut }: Dropped): boolean {
+function isPlain({ files, unreadable, leftOut, isCut }: DroppedFiles): boolean {
   return files.length > 0 && files.every(({ file }) => file.size > 0) && unreadable + leftOut === 0 && !isCut;
 }
 
-function joined(before: Dropped, more: Dropped): Dropped {
+function joined(before: DroppedFiles, more: DroppedFiles): DroppedFiles {
   return {
     files: [...before.files, ...more.files],
     unreadable: before.unreadable + more.unreadable,

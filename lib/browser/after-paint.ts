@@ -1,7 +1,7 @@
-// Runs work after the page has painted, such as work that would delay the reaction to a press. Never for a write.
+// Runs slow work after the next paint, so that a click gets feedback first. Don't use it for writes.
 
-export function afterPaint(act: () => void): void {
-  if (document.visibilityState === "hidden") return void setTimeout(act);
-  // A task after the frame's own callbacks, since styles, layout and paint follow those.
-  requestAnimationFrame(() => setTimeout(act));
+export function afterPaint(work: () => void): void {
+  if (document.visibilityState === "hidden") return void setTimeout(work);
+  // A new task, because style, layout and paint run after the frame's callbacks.
+  requestAnimationFrame(() => setTimeout(work));
 }

@@ -8,7 +8,7 @@ import { apiPath } from "./urls";
 
 export type CallInit = Omit<RequestInit, "body"> & { body?: BodyInit | null; json?: unknown };
 
-/** An empty answer is `undefined`. If the person must first confirm who they are, the call is sent once more afterwards. */
+/** An empty response is `undefined`. If a recent sign-in is required, the call is repeated after the confirmation. */
 export async function callApi<T>(path: `/${string}`, init: CallInit = {}): Promise<Result<T, ApiFailure>> {
   const result = await callOnce<T>(path, init);
   if (result.ok || result.failure.code !== "SIGN_IN_AGAIN" || init.body instanceof ReadableStream) return result;
@@ -17,24 +17,24 @@ export async function callApi<T>(path: `/${string}`, init: CallInit = {}): Promi
 
 async function callOnce<T>(path: `/${string}`, init: CallInit): Promise<Result<T, ApiFailure>> {
   const { json, headers, ...rest } = init;
-  const sent = new Headers(headers);
-  sent.set("accept", "application/json");
-  if (json !== undefined) sent.set("content-type", "application/json");
+  const requestHeaders = new Headers(headers);
+  requestHeaders.set("accept", "application/json");
+  if (json !== undefined) requestHeaders.set("content-type", "application/json");
   const startedMs = Date.now();
   try {
-    // Begun with the first request, and not awaited before it: a page that is left still sends what it holds.
+    // Imported with the first request but not awaited before it, so that an unloading page still sends its request.
     const reader = import("./read-answer");
     reader.catch(() => undefined);
     const response = await fetch(apiPath(path), {
       credentials: "same-origin",
       ...rest,
-      headers: sent,
+      headers: requestHeaders,
       ...(json !== undefined && { body: writeExactJson(json) }),
     });
     const [body, { readAnswer }] = await Promise.all([response.text(), reader]);
     const { status } = response;
     const result = readAnswer<T>(response, body);
-    announceAnswer({
+    notifyResponse({
       path,
       method: rest.method ?? "GET",
       status,
@@ -47,17 +47,17 @@ async function callOnce<T>(path: `/${string}`, init: CallInit): Promise<Result<T
   }
 }
 
-/** An answer of the console's API, for the host of an embedded page, the watch of its session, and live updates. */
-export type Answer = { path: string; method: string; status: number; startedMs?: number; value?: unknown; failure?: ApiFailure };
-type Listener = (response: Answer) => void;
+/** Notifies listeners of a response: the embed host bridge, the session watcher and live updates. */
+export type ApiResponse = { path: string; method: string; status: number; startedMs?: number; value?: unknown; failure?: ApiFailure };
+type Listener = (response: ApiResponse) => void;
 
 const listeners = new Set<Listener>();
 
-export function announceAnswer(response: Answer): void {
+export function notifyResponse(response: ApiResponse): void {
   for (const listener of listeners) listener(response);
 }
 
-export function onAnswer(listener: Listener): () => void {
+export function onResponse(listener: Listener): () => void {
   listeners.add(listener);
   return () => void listeners.delete(listener);
 }

@@ -1,22 +1,22 @@
-// Confirms that the member is at the keyboard. The page asks once for all waiting calls. Never holds the password.
+// Asks the member to confirm their identity, once for all pending calls. Never stores the password.
 
 type ConfirmationHandler = (answer: (isConfirmed: boolean) => void) => void;
 
-let ask: ConfirmationHandler | undefined;
+let handleRequest: ConfirmationHandler | undefined;
 let confirmation: Promise<boolean> | undefined;
 
-export function onConfirmationRequest(asks: ConfirmationHandler): () => void {
-  ask = asks;
+export function onConfirmationRequest(handler: ConfirmationHandler): () => void {
+  handleRequest = handler;
   return () => {
-    if (ask === asks) ask = undefined;
+    if (handleRequest === handler) handleRequest = undefined;
   };
 }
 
-/** False if the person declines, and on pages without such a part. */
+/** False if the member declines, or if the page has no confirmation dialog. */
 export function confirmIdentity(): Promise<boolean> {
-  if (!ask) return Promise.resolve(false);
-  const asks = ask;
-  confirmation ??= new Promise<boolean>(asks).finally(() => {
+  if (!handleRequest) return Promise.resolve(false);
+  const handler = handleRequest;
+  confirmation ??= new Promise<boolean>(handler).finally(() => {
     confirmation = undefined;
   });
   return confirmation;
@@ -24,8 +24,8 @@ export function confirmIdentity(): Promise<boolean> {
 
 const CHANNEL = "lightdesk.confirmed";
 
-/** For the tab in which the member signed in at a provider. The message proves nothing: the server is asked again. */
-export function tellConfirmed(): void {
+/** Called in the tab that signed in at a provider. The message is only a hint: the server checks again. */
+export function broadcastConfirmed(): void {
   const channel = new BroadcastChannel(CHANNEL);
   channel.postMessage(true);
   channel.close();

@@ -1,46 +1,46 @@
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { embedPath } from "@/lib/shared/console-paths";
 
-/** A function, since a browser that forbids its storage throws as soon as it is accessed. */
+/** A function, because accessing blocked storage throws. */
 export type BrowserStorage = () => Pick<Storage, "getItem" | "setItem" | "removeItem">;
-export const ofTab: BrowserStorage = () => window.sessionStorage;
-const ofBrowser: BrowserStorage = () => window.localStorage;
+export const tabStorage: BrowserStorage = () => window.sessionStorage;
+const sharedStorage: BrowserStorage = () => window.localStorage;
 
-/** Once true, the tab stores nothing more, not even on unload. */
+/** Set at sign-out: the tab stores nothing more, not even on unload. */
 let isTabLeft = false;
 
-function forgetOfTab(): void {
+function clearTabStorage(): void {
   const { sessionStorage } = window;
   for (const name of Object.keys(sessionStorage)) if (name.startsWith("lightdesk")) sessionStorage.removeItem(name);
 }
 
-export function forgetPerson(): void {
+export function clearPersonalStorage(): void {
   isTabLeft = true;
   try {
-    forgetOfTab();
+    clearTabStorage();
   } catch {
-    // The storage is forbidden, so nothing was kept.
+    // Storage is blocked, so nothing was stored.
   }
 }
 
-export function keepTo(memberId: string): void {
-  const whose = (storage: BrowserStorage) =>
+export function setStorageOwner(memberId: string): void {
+  const memberIn = (storage: BrowserStorage) =>
     persisted("lightdesk.member", (storedValue) => (typeof storedValue === "string" ? storedValue : undefined), storage);
-  const [tab, browser] = [whose(ofTab), whose(ofBrowser)];
+  const [tab, browser] = [memberIn(tabStorage), memberIn(sharedStorage)];
   try {
-    if (tab.get() !== undefined && tab.get() !== memberId) forgetOfTab();
-    if (browser.get() !== undefined && browser.get() !== memberId) for (const name of ofOne) window.localStorage.removeItem(name);
+    if (tab.get() !== undefined && tab.get() !== memberId) clearTabStorage();
+    if (browser.get() !== undefined && browser.get() !== memberId) for (const name of memberKeys) window.localStorage.removeItem(name);
     // Components that show one of these values read it again.
     window.dispatchEvent(new StorageEvent("storage", { key: null }));
   } catch {
-    // The storage is forbidden, so nothing was kept.
+    // Storage is blocked, so nothing was stored.
   }
   tab.set(memberId);
   browser.set(memberId);
 }
 
-/** The last one is no longer written. */
-const ofOne = ["lightdesk.run.workflows", "lightdesk.notifications", "lightdesk.uploads.alarms"];
+/** Keys to remove when another member signs in. The last one is legacy. */
+const memberKeys = ["lightdesk.run.workflows", "lightdesk.notifications", "lightdesk.uploads.alarms"];
 
 export type Persisted<T> = {
   get: () => T;
@@ -51,20 +51,20 @@ export type Persisted<T> = {
 
 type PersistedOptions = {
   maxCharacters?: number;
-  /** Returns undefined if the text is not JSON. Graph values need the exact parser, which is not in the first load. */
+  /** Returns undefined for invalid JSON. Graph values need the exact parser, which is loaded lazily. */
   parse?: (text: string) => unknown;
 };
 
 export function persisted<T>(
   name: string,
   read: (storedValue: unknown) => T,
-  area: BrowserStorage = ofBrowser,
+  area: BrowserStorage = sharedStorage,
   { maxCharacters = Infinity, parse = parsePlainJson }: PersistedOptions = {},
 ): Persisted<T> {
   const listeners = new Set<() => void>();
-  const here = embedPath();
-  const key = here === "" ? name : `${here} ${name}`;
-  const storage = here === "" ? area : ofTab;
+  const embedPrefix = embedPath();
+  const key = embedPrefix === "" ? name : `${embedPrefix} ${name}`;
+  const storage = embedPrefix === "" ? area : tabStorage;
   let unstored: string | null | undefined;
   let last: { text: string | null; value: T } | undefined;
 
@@ -76,15 +76,15 @@ export function persisted<T>(
       return null;
     }
   }
-  function become(next: string | null): boolean {
+  function write(next: string | null): boolean {
     unstored = next;
-    if (isTabLeft && storage === ofTab && next !== null) return false;
+    if (isTabLeft && storage === tabStorage && next !== null) return false;
     try {
       if (next === null) storage().removeItem(key);
       else if (next.length <= maxCharacters) storage().setItem(key, next);
       if (next === null || next.length <= maxCharacters) unstored = undefined;
     } catch {
-      // The storage is full or forbidden.
+      // Storage is full or blocked.
     }
     for (const notify of listeners) notify();
     return unstored === undefined;
@@ -95,17 +95,17 @@ export function persisted<T>(
       if (last?.text !== now || !last) last = { text: now, value: read(now === null ? undefined : (parse(now) ?? now)) };
       return last.value;
     },
-    set: (value) => become(writeExactJson(value)),
-    forget: () => void become(null),
+    set: (value) => write(writeExactJson(value)),
+    forget: () => void write(null),
     subscribe(listener) {
-      const other = (event: StorageEvent) => {
+      const onStorage = (event: StorageEvent) => {
         if (event.key === null || event.key === key) listener();
       };
       listeners.add(listener);
-      window.addEventListener("storage", other);
+      window.addEventListener("storage", onStorage);
       return () => {
         listeners.delete(listener);
-        window.removeEventListener("storage", other);
+        window.removeEventListener("storage", onStorage);
       };
     },
   };

@@ -1,4 +1,4 @@
-// Parses a response of the console's API. A body that is markup is never shown as a message.
+// Parses responses of the console's API. HTML is never shown as a message.
 
 import { parseFailure } from "@/lib/contract/failure";
 import { isObject } from "@/lib/contract/json/json";
@@ -15,7 +15,7 @@ export function readAnswer<T>(response: Response, body: string): Result<T, ApiFa
     if (typeof value === "object" && value !== null) noteSkipped(value, Number(response.headers.get(UNREADABLE_HEADER)));
     return ok(value);
   } catch {
-    // A sign-in page or a proxy's greeting with status 200, not an answer of ours.
+    // A sign-in or proxy page with status 200, not a response of the console.
     return failed(readFailure(response.redirected ? 401 : 502, null, ""));
   }
 }

@@ -1,7 +1,7 @@
 import { type Failure } from "@/lib/contract/failure";
 import { isObject } from "@/lib/contract/json/json";
 
-/** The request reached no one: no network, or the console is not running. */
+/** The console was not reached: no network, or it is not running. */
 export const CONSOLE_UNREACHABLE = "CONSOLE_UNREACHABLE";
 const ABORTED = "ABORTED";
 

@@ -1,4 +1,4 @@
-// Signs in and out through next-auth's HTTP endpoints, since its own client does not know a base path.
+// Signs in and out through next-auth's HTTP endpoints, because its own client doesn't support base paths.
 
 import { safeReturn } from "@/lib/shared/console-paths";
 import { failed, ok, type Result } from "@/lib/shared/result";
@@ -39,7 +39,7 @@ export async function signInAt(
   return failed(code === "UPSTREAM_UNREACHABLE" ? "away" : "broken");
 }
 
-/** Where to go after signing out; the session at the provider may have to be ended there. Undefined: the session continues. */
+/** Returns the URL to open after signing out, possibly the provider's sign-out page. Undefined: signing out failed. */
 export async function signOut(): Promise<string | undefined> {
   const token = await readCsrfToken();
   if (token === undefined) return undefined;

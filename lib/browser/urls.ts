@@ -1,7 +1,7 @@
-// Addresses that a browser asks for, built in one place.
-// Every value is encoded; `apiPath` puts the base path, with which the application was built, in front exactly once.
+// Builds every URL that the browser requests.
+// All values are encoded. `apiPath` adds the base path that was set at build time.
 // An embedded page requests URLs under its session path (lib/shared/console-paths.ts).
-// Never name another host. The browser speaks only to the console.
+// Never use another host: the browser connects only to the console.
 
 import { embedPath } from "@/lib/shared/console-paths";
 
@@ -25,8 +25,8 @@ export function isEmbedded(): boolean {
   return embedPath() !== "";
 }
 
-/** How a link to a file opens: in its own tab. An embedded page has no session in another tab, so the file is saved instead. */
-export function inOtherTab(): { target: "_blank"; rel: string } | { download: true } {
+/** File links open in a new tab. Embedded pages have no session there, so they download the file instead. */
+export function newTabProps(): { target: "_blank"; rel: string } | { download: true } {
   return isEmbedded() ? { download: true } : { target: "_blank", rel: "noreferrer" };
 }
 
@@ -46,7 +46,7 @@ export function jobHref(id: string, connection: string | undefined): `/${string}
   return withQuery(`/jobs/${encodeURIComponent(id)}`, { connection });
 }
 
-/** A job's or asset's name everywhere: enough of the id to distinguish them. */
+/** The short id that represents a job or an asset in the UI. */
 export function shortId(id: string): string {
   return id.slice(0, 8);
 }
@@ -68,7 +68,7 @@ type RequestedThumbnail = {
   version?: string;
   file?: FileName;
   edge: ThumbnailEdge;
-  /** It fills its box: a very long picture is cropped to stay sharp. */
+  /** The thumbnail fills its box: very long images are cropped to stay sharp. */
   fit?: "fill";
 };
 

@@ -5,7 +5,7 @@ import { type ApiFailure } from "./read-failure";
 
 type Key = readonly unknown[] | string | false | undefined;
 
-/** Reads once per key; nothing without a key. A failure stays until `mutate` reads again. */
+/** Reads once per key. A failure is kept until `mutate` is called. */
 export function useRead<T>(key: Key, read: () => Promise<Result<T, ApiFailure>>, options: SWRConfiguration<T, ApiFailure> = {}) {
   return useSWR<T, ApiFailure>(key || null, async () => valueOrThrow(await read()), {
     revalidateOnFocus: false,

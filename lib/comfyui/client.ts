@@ -175,11 +175,11 @@ const endings = new Set(["execution_success", "execution_error", "execution_inte
 /** Reads how a job ended from the status of its history entry. `error`: the error that the failed node reported. */
 export function readStatus(status: unknown) {
   const { status_str, messages } = objectOf(status) ?? {};
-  const all: unknown[] = Array.isArray(messages) ? messages : [];
+  const messageList: unknown[] = Array.isArray(messages) ? messages : [];
   const nameOf = (message: unknown) => (Array.isArray(message) && isObject(message[1]) ? textOf(message[0]) : undefined);
   const factsOf = (message: unknown) => (Array.isArray(message) ? objectOf(message[1]) : undefined);
-  const start = all.find((message) => nameOf(message) === "execution_start");
-  const end = all.findLast((message) => endings.has(nameOf(message) ?? ""));
+  const start = messageList.find((message) => nameOf(message) === "execution_start");
+  const end = messageList.findLast((message) => endings.has(nameOf(message) ?? ""));
   const event = nameOf(end);
   return {
     word: textOf(status_str),

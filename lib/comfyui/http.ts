@@ -157,11 +157,11 @@ async function openFile(address: string, path: string, options: RequestOptions =
 }
 
 /** The server exceeded a limit. A runner gets no more jobs until someone resumes it. */
-export function overLimits(message: string): ExchangeFailure {
+export function limitExceededFailure(message: string): ExchangeFailure {
   return { code: "over_limits", message, wasSent: true };
 }
 
-const answerTooLarge = (path: string, excess: string) => overLimits(`Its response to ${path.replace(/\?.*/, "")} has ${excess}.`);
+const answerTooLarge = (path: string, excess: string) => limitExceededFailure(`Its response to ${path.replace(/\?.*/, "")} has ${excess}.`);
 
 export function invalidAnswer(message: string): ExchangeFailure {
   return { code: "not_a_server", message, wasSent: true };
@@ -170,11 +170,11 @@ export function invalidAnswer(message: string): ExchangeFailure {
 function refusal(status: number, body: string): ExchangeFailure {
   const facts = { status, body, wasSent: true };
   if (status >= 300 && status < 400)
-    return { ...facts, code: "redirects", message: `It redirects (${status}). Give the address that it leads to.` };
+    return { ...facts, code: "redirects", message: `It redirects (${status}). Enter the address it redirects to.` };
   if (status === 401 || status === 407)
-    return { ...facts, code: "cloud_service", message: `It asks for a key (${status}). A runner is a plain server without keys.` };
-  if (status >= 500) return { ...facts, code: "failing", message: `It answers ${status}.` };
-  return { ...facts, code: "not_a_server", message: `It answers ${status} where a server of the family answers 200.` };
+    return { ...facts, code: "cloud_service", message: `It requires a key (${status}). A runner must be a plain server without keys.` };
+  if (status >= 500) return { ...facts, code: "failing", message: `It responds with status ${status}.` };
+  return { ...facts, code: "not_a_server", message: `It responds with status ${status}; a ComfyUI server responds with 200.` };
 }
 
 const notSentCodes =
@@ -182,24 +182,24 @@ const notSentCodes =
 
 function toExchangeFailure(error: unknown, address: string): ExchangeFailure {
   const code = codeOf(error);
-  if (/HEADERS?_OVERFLOW$/.test(code)) return overLimits("Its response headers are too long.");
+  if (/HEADERS?_OVERFLOW$/.test(code)) return limitExceededFailure("Its response headers are too long.");
   return { ...problemOf(code, address), wasSent: !notSentCodes.test(code) };
 }
 
 function problemOf(code: string, address: string): { code: RunnerProblem; message: string } {
   if (code === "ERR_SSL_WRONG_VERSION_NUMBER" || code === "ERR_SSL_PACKET_LENGTH_TOO_LONG")
-    return { code: "wrong_protocol", message: "It speaks http, and the address says https." };
+    return { code: "wrong_protocol", message: "It uses http, but the address starts with https." };
   if (code.startsWith("HPE_"))
     return {
       code: address.startsWith("http:") ? "wrong_protocol" : "not_reachable",
       message: "It doesn't use http. Try https.",
     };
   if (code === "UND_ERR_SOCKET" || code === "ECONNRESET") return { code: "not_reachable", message: "The connection was closed." };
-  if (/TIMEOUT|^ABORT/.test(code)) return { code: "timeout", message: "It did not answer in time." };
+  if (/TIMEOUT|^ABORT/.test(code)) return { code: "timeout", message: "It did not respond in time." };
   if (code === "FORBIDDEN_ADDRESS") return { code: "not_reachable", message: "This address is not allowed." };
   if (/CERT|SELF_SIGNED|UNABLE_TO_VERIFY|TLS/.test(code))
     return { code: "wrong_protocol", message: "This machine doesn't trust its certificate." };
-  return { code: "not_reachable", message: code === "ENOTFOUND" ? "The host name doesn't exist." : "Nothing answers there." };
+  return { code: "not_reachable", message: code === "ENOTFOUND" ? "The host name doesn't exist." : "No server responds there." };
 }
 
 function codeOf(error: unknown): string {

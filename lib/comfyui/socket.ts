@@ -129,10 +129,10 @@ export function followMessages(server: { address: string; clientId: string; traf
     socket?.terminate();
   }
 
-  function exceed(what: string): void {
+  function exceed(reason: string): void {
     if (isStopped) return;
     stop();
-    handlers.exceeded(`It sends ${what}.`);
+    handlers.exceeded(`It sends ${reason}.`);
   }
 
   function isWithinLimits(bytes: number): boolean {

@@ -1,5 +1,5 @@
 // What a service may have beyond the core of the interface: each capability, and how to detect it before use. An operation names its
-// capability in its row. What the server learnt from a real answer takes precedence. Free of zod: browsers load it.
+// capability in its row. What a real response showed takes precedence. Free of zod: browsers load it.
 
 type Row = {
   /** A service that has the named capability has this one too, until it refuses it. */
@@ -49,7 +49,7 @@ export type Capability = keyof typeof rows;
 type CapabilityRow = { with?: Capability; anyOf?: readonly Capability[]; probe?: Probe };
 export const capabilities: Readonly<Record<Capability, CapabilityRow>> = rows;
 
-/** Null: not known, and nothing could be learnt. */
+/** Null: unknown, and the probe was inconclusive. */
 export type Capabilities = Partial<Record<Capability, boolean | null>>;
 
 export function isCapability(name: string): name is Capability {

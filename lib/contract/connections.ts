@@ -58,9 +58,9 @@ export const lacksOfDialect: Readonly<Record<Dialect, readonly ConnectionFeature
   ],
 };
 
-type Lacking = { lacks?: readonly ConnectionFeature[] };
+type ConnectionFeatures = { lacks?: readonly ConnectionFeature[] };
 
-export function hasFeature(connection: Lacking | undefined, feature: ConnectionFeature): boolean {
+export function hasFeature(connection: ConnectionFeatures | undefined, feature: ConnectionFeature): boolean {
   return connection?.lacks?.includes(feature) !== true;
 }
 

@@ -41,12 +41,12 @@ export type Failure = {
 };
 
 /** Only the upstream client decides which refusals mean this. */
-export function lacksOperation({ code }: Pick<Failure, "code">): boolean {
+export function isMissingOperation({ code }: Pick<Failure, "code">): boolean {
   return code === "NOT_IMPLEMENTED";
 }
 
 export function isNotThere(failure: Pick<Failure, "code" | "status">): boolean {
-  return failure.status === 404 || lacksOperation(failure);
+  return failure.status === 404 || isMissingOperation(failure);
 }
 
 const MAX_MESSAGE = 500;
@@ -61,16 +61,16 @@ type AnswerHead = { status: number; headers?: { get(name: string): string | null
 export function parseFailure(head: AnswerHead, body: string, nowMs = Date.now()): Failure {
   const retryAfterMs = parseRetryAfter(head.headers?.get("retry-after") ?? null, nowMs);
   const parsed = parseJson(body);
-  const match = isObject(parsed) ? fromObject(parsed) : { message: shortText(parsed === undefined ? body : parsed) };
+  const fields = isObject(parsed) ? fromObject(parsed) : { message: shortText(parsed === undefined ? body : parsed) };
   return {
-    code: match.code ?? codeOfStatus(head.status),
-    message: cutText(match.message ?? messageOfStatus(head.status), MAX_MESSAGE),
+    code: fields.code ?? codeOfStatus(head.status),
+    message: cutText(fields.message ?? messageOfStatus(head.status), MAX_MESSAGE),
     status: head.status,
-    ...(match.details !== undefined && { details: match.details }),
-    ...(match.nodeErrors && { nodeErrors: match.nodeErrors }),
-    ...(match.promptError && { promptError: match.promptError }),
+    ...(fields.details !== undefined && { details: fields.details }),
+    ...(fields.nodeErrors && { nodeErrors: fields.nodeErrors }),
+    ...(fields.promptError && { promptError: fields.promptError }),
     ...(retryAfterMs !== undefined && { retryAfterMs }),
-    ...(match.requestId !== undefined && { requestId: match.requestId }),
+    ...(fields.requestId !== undefined && { requestId: fields.requestId }),
   };
 }
 
@@ -97,9 +97,9 @@ export function parseLateValidation(exceptionMessage: string): Failure | undefin
   return saysWhy ? parseFailure({ status: 400 }, text) : undefined;
 }
 
-type Found = Partial<Pick<Failure, "code" | "message" | "details" | "nodeErrors" | "promptError" | "requestId">>;
+type FailureFields = Partial<Pick<Failure, "code" | "message" | "details" | "nodeErrors" | "promptError" | "requestId">>;
 
-function fromObject(body: JsonObject): Found {
+function fromObject(body: JsonObject): FailureFields {
   const inner = isObject(body.error) ? body.error : body;
   const nodeErrors = readNodeErrors(body.node_errors);
   const firstNodeError = Object.values(nodeErrors ?? {}).flatMap((entry) => entry.errors)[0];
@@ -118,7 +118,7 @@ function fromObject(body: JsonObject): Found {
   };
 }
 
-/** A code is one word. Some gateways send the HTTP status as a number here, which the status says already. */
+/** A code is one word. Some gateways repeat the HTTP status here as a number. */
 function codeWord(value: unknown): string | undefined {
   const word = textOf(value)?.trim();
   return word && word.length <= 100 && !/\s/.test(word) ? word : undefined;

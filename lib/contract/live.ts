@@ -56,10 +56,10 @@ export function readTopic(topic: string): { name: TopicName; id?: string; query:
 }
 
 export function topicPath(topic: string): `/${string}` | undefined {
-  const read = readTopic(topic);
-  if (!read) return undefined;
-  const path = topicPaths[read.name].replace("{id}", () => encodeURIComponent(read.id ?? ""));
-  return `/${path.slice(1)}${read.query && `?${read.query}`}`;
+  const parsedTopic = readTopic(topic);
+  if (!parsedTopic) return undefined;
+  const path = topicPaths[parsedTopic.name].replace("{id}", () => encodeURIComponent(parsedTopic.id ?? ""));
+  return `/${path.slice(1)}${parsedTopic.query && `?${parsedTopic.query}`}`;
 }
 
 const patterns = names.map((name) => [name, new RegExp(`^${topicPaths[name].replace("{id}", "([^/]+)")}$`)] as const);
@@ -77,14 +77,14 @@ export function pathTopic(path: string): string | undefined {
 /** `preview`: the version of the newest preview picture; a higher one is another picture. */
 export type LiveProgress = NonNullable<JobListItem["progress"]> & { outputs?: Outputs; preview?: number };
 
-type OfTopic = { topic: string; atMs: number };
+type TopicMessage = { topic: string; atMs: number };
 export type LiveEvents = {
   hello: { heartbeatMs: number };
   /** `unreadable`: how many rows the value lacks, where the value itself does not say. */
-  snapshot: OfTopic & { value: unknown; unreadable?: number };
-  "job.updated": OfTopic & { job: JsonObject };
-  "job.progress": OfTopic & { id: string; progress: LiveProgress };
-  failure: OfTopic & { failure: Failure };
+  snapshot: TopicMessage & { value: unknown; unreadable?: number };
+  "job.updated": TopicMessage & { job: JsonObject };
+  "job.progress": TopicMessage & { id: string; progress: LiveProgress };
+  failure: TopicMessage & { failure: Failure };
   ping: Record<string, never>;
   end: { failure: Failure };
 };

@@ -62,10 +62,10 @@ export function answersBytes({ answers }: Operation): boolean {
 }
 
 type Definition = Omit<Operation, "name" | "tier" | "role"> & Partial<Pick<Operation, "role">>;
-type Defined<T> = { [N in keyof T]: T[N] & { name: N; tier: Operation["tier"]; role: Role } };
+type DefinedOperations<T> = { [N in keyof T]: T[N] & { name: N; tier: Operation["tier"]; role: Role } };
 
 /** The key is the name. Operations with a capability are extensions. Reads need a viewer, changes an operator, unless a role is given. */
-export function defineOperations<const T extends Record<string, Definition>>(table: T): Defined<T>;
+export function defineOperations<const T extends Record<string, Definition>>(table: T): DefinedOperations<T>;
 export function defineOperations(table: Record<string, Definition>): Record<string, Operation> {
   const entries = Object.entries(table).map(([name, definition]): [string, Operation] => {
     const tier = definition.capability ? "extension" : "core";

@@ -16,8 +16,8 @@ export type ValueOf<P extends Param> = {
   words: Word<P>[];
   text: string;
 }[P["kind"]];
-type Settled<P extends Params> = { [N in keyof P as P[N] extends { default: string | number | boolean } ? N : never]: ValueOf<P[N]> };
-export type ValuesOf<P extends Params> = Settled<P> & { [N in Exclude<keyof P, keyof Settled<P>>]?: ValueOf<P[N]> };
+type ParamValues<P extends Params> = { [N in keyof P as P[N] extends { default: string | number | boolean } ? N : never]: ValueOf<P[N]> };
+export type ValuesOf<P extends Params> = ParamValues<P> & { [N in Exclude<keyof P, keyof ParamValues<P>>]?: ValueOf<P[N]> };
 
 const MAX_IGNORED = 100;
 
@@ -41,8 +41,10 @@ function read(param: Param, text: string): unknown {
     return value !== undefined && value >= param.min && value <= (param.max ?? Number.MAX_SAFE_INTEGER) ? value : undefined;
   }
   if (param.kind === "words") {
-    const named = partsOf(text.toLowerCase());
-    return named.every((word) => param.values.includes(word)) ? param.values.filter((value) => named.includes(value)) : undefined;
+    const requestedParts = partsOf(text.toLowerCase());
+    return requestedParts.every((word) => param.values.includes(word))
+      ? param.values.filter((value) => requestedParts.includes(value))
+      : undefined;
   }
   const value = param.isTrimmed ? text.trim() : text;
   if (value === "" || value.length > param.maxLength) return undefined;

@@ -29,7 +29,7 @@ export const shareBodySchema = z
 export type ShareBody = z.input<typeof shareBodySchema>;
 
 /** Answered only once: the console keeps just a hash of the token. */
-export type MadeShare = { id: string; title: string; path: `/share/${string}`; expiresAt: number; count: number };
+export type CreatedShare = { id: string; title: string; path: `/share/${string}`; expiresAt: number; count: number };
 export type NotCleanableDetails = { notCleanable: string[] };
 
 export const sharePasswordSchema = z.object({ password: z.string().min(1).max(MAX_PASSWORD_LENGTH) });

@@ -12,14 +12,14 @@ export type UpgradeHandler = (request: IncomingMessage, socket: Duplex, head: Bu
 export function handleUpgrades(
   server: Server,
   handlers: Readonly<Record<string, UpgradeHandler>>,
-  judge: (request: IncomingMessage) => Refused | undefined,
+  checkRequest: (request: IncomingMessage) => Refused | undefined,
 ): void {
   const byPath = new Map(Object.entries(handlers));
   server.on("upgrade", (request, socket, head) => {
     // Node removes its own listeners, and an error on a socket without a listener would end the process.
     socket.on("error", () => socket.destroy());
     if (request.headers.upgrade?.toLowerCase() !== "websocket") return void withoutUpgrade(server, request, socket, head);
-    const refused = judge(request);
+    const refused = checkRequest(request);
     if (refused) return endSocket(socket, refused);
     const handler = byPath.get(request.url?.split(/[?#]/)[0] ?? "");
     if (!handler) return endSocket(socket, { status: 404, code: "NOT_FOUND", message: "There is no WebSocket at this address." });
@@ -53,23 +53,23 @@ const MAX_SENT_MESSAGES = 1000;
 const PING_MS = 30_000;
 const CLOSE_MS = 1000;
 
-type Admit = (request: IncomingMessage) => FeedAdmission | Promise<FeedAdmission>;
+type AdmitListener = (request: IncomingMessage) => FeedAdmission | Promise<FeedAdmission>;
 type Repeat = (ms: number, run: () => void) => { stop(): void };
 type Options = { addressOf?: (request: IncomingMessage) => string; repeat?: Repeat; limits?: Partial<typeof DEFAULT_BOUNDS> };
 type Socket = { peer: WebSocket; owner: string; address: string; feed: Feed | undefined; answered: boolean; received: number };
 
-export function createEventSockets(admit: Admit, { addressOf = remoteAddress, repeat = repeatOnClock, limits }: Options = {}) {
+export function createEventSockets(admit: AdmitListener, { addressOf = remoteAddress, repeat = repeatOnClock, limits }: Options = {}) {
   const server = new WebSocketServer({ noServer: true, maxPayload: MAX_SENT_BYTES, perMessageDeflate: false, clientTracking: false });
   const sockets = new Set<Socket>();
   const bounds = { ...DEFAULT_BOUNDS, ...limits };
   let isClosing = false;
   telemetry().metrics?.read("lightdesk_open_streams", () => sockets.size);
-  const pings = repeat(PING_MS, () => sockets.forEach((socket) => void look(socket)));
+  const pings = repeat(PING_MS, () => sockets.forEach((socket) => void checkSocket(socket)));
 
-  const count = (which: (socket: Socket) => boolean) => [...sockets].filter(which).length;
+  const count = (matches: (socket: Socket) => boolean) => [...sockets].filter(matches).length;
   const isFull = (address: string) => sockets.size >= bounds.inAll || count((socket) => socket.address === address) >= bounds.perAddress;
 
-  async function look(socket: Socket): Promise<void> {
+  async function checkSocket(socket: Socket): Promise<void> {
     const { peer, feed } = socket;
     if (!socket.answered) return peer.terminate();
     if (socket.received > MAX_SENT_MESSAGES) return end(peer, { code: feedEnds.notAllowed, reason: "Too many messages." });
@@ -138,7 +138,7 @@ export function createEventSockets(admit: Admit, { addressOf = remoteAddress, re
 }
 
 const broken: Refused = { status: 500, code: "INTERNAL", message: "The connection could not be opened." };
-const away: Refused = { status: 503, code: "SERVICE_UNAVAILABLE", message: "The database does not answer. Try again in a moment." };
+const away: Refused = { status: 503, code: "SERVICE_UNAVAILABLE", message: "The database is unavailable. Try again in a moment." };
 
 function end(peer: WebSocket, { code, reason }: FeedEnd): void {
   peer.close(code, reason);

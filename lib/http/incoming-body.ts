@@ -29,7 +29,9 @@ function startReading(incoming: Readable, outgoing: Pick<ServerResponse, "header
   incoming.on("data", onData);
   incoming.once("end", () => end());
   incoming.once("error", end);
-  incoming.once("close", () => end(incoming.readableEnded ? undefined : new Error("The connection ended in the middle of the body.")));
+  incoming.once("close", () =>
+    end(incoming.readableEnded ? undefined : new Error("The connection was closed before the end of the body.")),
+  );
 
   return {
     async next() {

@@ -19,10 +19,10 @@ const notFound: Refused = { status: 404, code: "NOT_FOUND", message: "There is n
 const wrongMethod: Refused = {
   status: 405,
   code: "METHOD_NOT_ALLOWED",
-  message: "This address takes GET and HEAD only.",
+  message: "Only GET and HEAD are allowed here.",
   headers: { allow: "GET, HEAD" },
 };
-const broken: Refused = { status: 500, code: "INTERNAL", message: "Something went wrong; the log says what." };
+const broken: Refused = { status: 500, code: "INTERNAL", message: "Internal error. See the log." };
 const noToken: Refused = {
   status: 401,
   code: "UNAUTHORIZED",
@@ -62,7 +62,8 @@ export function operatorRoutes({
     const path = request.url?.split(/[?#]/)[0];
     const operatorPath = operatorPaths.find((operatorPath) => operatorPath === path);
     if (!operatorPath) return false;
-    const send = (match: Answer | Refused) => ("code" in match ? refuse(request, response, match) : write(request, response, match));
+    const send = (outcome: Answer | Refused) =>
+      "code" in outcome ? refuse(request, response, outcome) : write(request, response, outcome);
     if (request.method !== "GET" && request.method !== "HEAD") send(wrongMethod);
     else
       turn()

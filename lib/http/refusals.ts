@@ -30,13 +30,13 @@ const AGAIN_SECONDS = 1;
 
 const page = plainPage({
   title: "Lightdesk is starting",
-  text: "This page opens by itself in a moment.",
+  text: "This page reloads automatically.",
   head: `<meta http-equiv="refresh" content="${AGAIN_SECONDS}">\n`,
 });
 
 export const starting = { code: "STARTING", message: "Lightdesk is starting. Ask again in a moment." };
 
-export function stillStarting(request: IncomingMessage, response: ServerResponse): void {
+export function refuseWhileStarting(request: IncomingMessage, response: ServerResponse): void {
   const isPage = isForPeople(request);
   const body = isPage ? page : writeExactJson({ ...starting, request_id: randomUUID() });
   response
@@ -107,19 +107,18 @@ export function refuseUnparsed(server: Server, isBusy: (socket: Duplex) => boole
   server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
     // After a request in work, a refusal would be taken for that request's answer.
     if (error.code === "ECONNRESET" || isBusy(socket)) return void socket.destroy();
-    endSocket(
-      socket,
-      own(unparsed, error.code ?? "") ?? { status: 400, code: "BAD_REQUEST", message: "The request is not HTTP as it should be." },
-    );
+    endSocket(socket, own(unparsed, error.code ?? "") ?? { status: 400, code: "BAD_REQUEST", message: "The request is not valid HTTP." });
   });
   server.on("checkExpectation", (request, response) =>
-    refuse(request, response, { status: 417, code: "EXPECTATION_FAILED", message: "Only 100-continue is understood in Expect." }),
+    refuse(request, response, { status: 417, code: "EXPECTATION_FAILED", message: "The only supported Expect header is 100-continue." }),
   );
-  server.on("connect", (_request, socket) => endSocket(socket, { status: 405, code: "METHOD_NOT_ALLOWED", message: "This is no proxy." }));
+  server.on("connect", (_request, socket) =>
+    endSocket(socket, { status: 405, code: "METHOD_NOT_ALLOWED", message: "This server is not a proxy." }),
+  );
 }
 
 const unparsed: Readonly<Record<string, Refused>> = {
   HPE_HEADER_OVERFLOW: { status: 431, code: "HEADERS_TOO_LARGE", message: "The address and headers are larger than 16 KiB." },
   ERR_HTTP_REQUEST_TIMEOUT: { status: 408, code: "REQUEST_TIMEOUT", message: "The headers did not arrive in time." },
-  HPE_INVALID_URL: { status: 400, code: "BAD_REQUEST", message: "The address holds characters that must be percent-encoded." },
+  HPE_INVALID_URL: { status: 400, code: "BAD_REQUEST", message: "The URL contains characters that must be percent-encoded." },
 };

@@ -33,7 +33,7 @@ const PREFIX = /^\/api\/userdata\//i;
 const dots = /^(\.|%2e){1,2}$/i;
 
 /** Encodes dots that mean folders, and backslashes, once more: no parser resolves them, and their reader refuses them. */
-export function keepDots(url: string): string {
+export function escapeDots(url: string): string {
   if (!PREFIX.test(url)) return url;
   const end = url.search(/[?#]/);
   const path = end < 0 ? url : url.slice(0, end);
@@ -50,12 +50,12 @@ export function createEmbedPaths(): { answerAt<T>(request: IncomingMessage, answ
   return {
     answerAt(request, answer) {
       delete request.headers[EMBED_PATH_HEADER];
-      const match = embedAddressAt(request.url ?? "");
-      if (!match) return answer();
-      request.headers[EMBED_PATH_HEADER] = match.path;
+      const embedAddress = embedAddressAt(request.url ?? "");
+      if (!embedAddress) return answer();
+      request.headers[EMBED_PATH_HEADER] = embedAddress.path;
       // Not left to Next's own proxy, which cuts off the body of an upload. For pages it rewrites the address (proxy.ts).
-      if (/^\/(api|samples)(?=[/?]|$)/.test(match.rest)) request.url = match.rest;
-      return paths.run(match.path, answer);
+      if (/^\/(api|samples)(?=[/?]|$)/.test(embedAddress.rest)) request.url = embedAddress.rest;
+      return paths.run(embedAddress.path, answer);
     },
   };
 }
@@ -71,8 +71,8 @@ export function routeAddress(address: string): string {
 
 /** The base path is removed already: later in an address, the same text may be the name of a file. */
 function embedAddressAt(address: string): ReturnType<typeof embedAddressOf> {
-  const match = embedAddressOf(address);
-  return match && address.startsWith(match.path) ? match : undefined;
+  const embedAddress = embedAddressOf(address);
+  return embedAddress && address.startsWith(embedAddress.path) ? embedAddress : undefined;
 }
 
 export type RequestRules = {
@@ -88,25 +88,25 @@ export function hostsOf({ host, publicUrl }: { host: string; publicUrl?: string 
   return publicUrl === undefined ? [] : [new URL(publicUrl).hostname.toLowerCase()];
 }
 
-export function judgeRequest(request: IncomingMessage, { hosts, isPage }: RequestRules): Refused | undefined {
+export function checkRequest(request: IncomingMessage, { hosts, isPage }: RequestRules): Refused | undefined {
   const { method = "", url = "" } = request;
-  const hostProblem = judgeHost(request, hosts);
+  const hostProblem = checkHost(request, hosts);
   if (hostProblem) return hostProblem;
   if (url === "*" && method === "OPTIONS") return undefined;
-  if (!url.startsWith("/")) return badRequest("The request line must hold a path, such as /api/health.");
-  if (method === "TRACE") return notAllowed("TRACE is not offered: requests are not sent back.");
+  if (!url.startsWith("/")) return badRequest("The request line must contain a path, such as /api/health.");
+  if (method === "TRACE") return notAllowed("TRACE is not supported.");
   if (isPage(url.split(/[?#]/)[0] ?? "") && method !== "GET" && method !== "HEAD" && method !== "OPTIONS")
-    return { ...notAllowed("A page takes GET and HEAD only."), headers: { allow: "GET, HEAD" } };
+    return { ...notAllowed("Pages allow only GET and HEAD."), headers: { allow: "GET, HEAD" } };
   return undefined;
 }
 
 /** Refuses an address whose path cannot be decoded; Next would report a fault of its own. */
-export function judgeEncoding({ url = "" }: IncomingMessage): Refused | undefined {
+export function checkEncoding({ url = "" }: IncomingMessage): Refused | undefined {
   if (decodePercent(url.split(/[?#]/)[0] ?? "") !== undefined) return undefined;
-  return badRequest("The address is not encoded as it should be: a part of it was cut off or changed.");
+  return badRequest("The URL is not percent-encoded correctly: it may have been cut off or changed.");
 }
 
-function judgeHost(request: IncomingMessage, hosts: readonly string[] | undefined): Refused | undefined {
+function checkHost(request: IncomingMessage, hosts: readonly string[] | undefined): Refused | undefined {
   const hostCount = request.rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === "host").length;
   // HTTP/1.0 may leave it out; it then means the address that the request was sent to.
   if (hostCount === 0 && request.httpVersion === "1.0") {
@@ -118,7 +118,7 @@ function judgeHost(request: IncomingMessage, hosts: readonly string[] | undefine
   if (!hostText.test(host) || !URL.canParse(`http://${host}`)) return badRequest("Host: the header names no host.");
   const { hostname } = new URL(`http://${host}`);
   if (hosts === undefined || isThisMachine(hostname) || hosts.includes(hostname)) return undefined;
-  const message = "Host: it listens on this machine alone and does not go by this name. If people open it there, set LIGHTDESK_PUBLIC_URL.";
+  const message = "Host: unknown host name. To open the console under this name, set LIGHTDESK_PUBLIC_URL.";
   return { status: 421, code: "MISDIRECTED_REQUEST", message };
 }
 

@@ -46,17 +46,17 @@ type RouteMethods = Readonly<Record<string, readonly string[]>>;
 
 const allMethods = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
 
-export function judgeMethods(routes: RouteMethods): (request: IncomingMessage) => Refused | undefined {
+export function createMethodCheck(routes: RouteMethods): (request: IncomingMessage) => Refused | undefined {
   const routeOf = findRoute(Object.keys(routes));
   return ({ method = "", url = "" }) => {
     const path = pathOf(url);
     if (!/^\/api(\/|$)/.test(path)) return undefined;
-    if (!allMethods.has(method)) return { status: 400, code: "BAD_REQUEST", message: "This method is not known." };
+    if (!allMethods.has(method)) return { status: 400, code: "BAD_REQUEST", message: "Unknown method." };
     const methods = own(routes, routeOf(path) ?? "");
     const allowed = methods && new Set([...methods, "OPTIONS", ...(methods.includes("GET") ? ["HEAD"] : [])]);
     if (!allowed || allowed.has(method)) return undefined;
     const allow = [...allowed].sort().join(", ");
-    return { status: 405, code: "METHOD_NOT_ALLOWED", message: "This address has no such method.", headers: { allow } };
+    return { status: 405, code: "METHOD_NOT_ALLOWED", message: "This method is not allowed here.", headers: { allow } };
   };
 }
 

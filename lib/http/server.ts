@@ -7,7 +7,7 @@ import { networkOf } from "@/lib/shared/ip-address";
 import { telemetry } from "@/lib/shared/telemetry";
 import { handleUpgrades, type UpgradeHandler } from "./event-sockets";
 import { ANSWER_HEADERS, refuse, refuseUnparsed } from "./refusals";
-import { judgeRequest, removeBasePath, type RequestRules } from "./request-line";
+import { checkRequest, removeBasePath, type RequestRules } from "./request-line";
 import { type NameRequest } from "./routes";
 
 type ConnectionBounds = {
@@ -52,8 +52,8 @@ function boundConnections(server: Server, bounds: ConnectionBounds) {
     socket.once("close", () => {
       open.delete(socket);
       waitingOn.delete(socket);
-      const left = (ofNetwork.get(network) ?? 1) - 1;
-      if (left > 0) ofNetwork.set(network, left);
+      const remaining = (ofNetwork.get(network) ?? 1) - 1;
+      if (remaining > 0) ofNetwork.set(network, remaining);
       else ofNetwork.delete(network);
     });
   });
@@ -207,7 +207,7 @@ export function createHttpServer(options: HttpOptions, handle: (request: Incomin
   refuseUnparsed(server, connections.isBusy);
   handleUpgrades(server, upgrades, (request) => {
     removeBasePath(request, basePath);
-    return judgeRequest(request, options);
+    return checkRequest(request, options);
   });
 
   const observe = createRequestObserver(options.nameOf);
@@ -217,10 +217,10 @@ export function createHttpServer(options: HttpOptions, handle: (request: Incomin
     // Overrides the keep-alive timeout that Node sets before `close`.
     if (isProxy?.(socket.remoteAddress ?? "")) response.once("close", () => socket.setTimeout(PROXY_IDLE_MS));
     removeBasePath(request, basePath);
-    observe(request, response, () => judged(request, response));
+    observe(request, response, () => handleAllowed(request, response));
   });
-  const judged: typeof handle = (request, response) => {
-    const refused = judgeRequest(request, options);
+  const handleAllowed: typeof handle = (request, response) => {
+    const refused = checkRequest(request, options);
     if (refused) return refuse(request, response, refused);
     if (request.method === "OPTIONS") {
       const { url = "" } = request;
@@ -262,7 +262,7 @@ function close(server: Server, graceMs: number, destroyAll: () => void): Promise
 }
 
 /** Works from the first moment: a Ctrl-C during the start ends it as cleanly as a later one. Ends with code 1 if `stop` fails or hangs. */
-export function stopOnSignals(stop: () => Promise<void>, mostMs: number): void {
+export function stopOnSignals(stop: () => Promise<void>, maxMs: number): void {
   let isStopping = false;
   const end = (message: string) => {
     process.stderr.write(`${message}\n`);
@@ -271,7 +271,7 @@ export function stopOnSignals(stop: () => Promise<void>, mostMs: number): void {
   const run = () => {
     if (isStopping) return;
     isStopping = true;
-    setTimeout(() => end(`The stop did not come to its end in ${mostMs / 1000} s.`), mostMs).unref();
+    setTimeout(() => end(`The shutdown took longer than ${maxMs / 1000} s.`), maxMs).unref();
     stop().then(
       () => process.exit(0),
       (error: unknown) => end(error instanceof Error ? error.message : String(error)),

@@ -94,7 +94,7 @@ type Options = {
   render: Render;
   limit: {
     take(request: IncomingMessage): Promise<number>;
-    giveBack(request: IncomingMessage): Promise<void>;
+    refund(request: IncomingMessage): Promise<void>;
   };
   now?: () => number;
 };
@@ -139,7 +139,7 @@ export function createVisitorGate({ rules, render, limit, now = Date.now }: Opti
     const page = renderInTurn(async () => sharePage(await renderPage(render, url, headers)));
     pages.set(name, { at: now(), page });
     const forget = () => void (pages.get(name)?.page === page && pages.delete(name));
-    page.then((found) => found ?? forget(), forget);
+    page.then((loadedPage) => loadedPage ?? forget(), forget);
     return page;
   }
 
@@ -187,7 +187,7 @@ export function createVisitorGate({ rules, render, limit, now = Date.now }: Opti
       const settle = async () => {
         const { statusCode } = response;
         const isGood = statusCode < 400 && !openCalls.test(request.url ?? "");
-        if (isGood || (statusCode !== 401 && (await isMember()))) await limit.giveBack(request);
+        if (isGood || (statusCode !== 401 && (await isMember()))) await limit.refund(request);
       };
       response.once("close", () => void settle());
       return true;

@@ -69,7 +69,7 @@ export type Composition = {
   tokenLimit: AttemptLimit;
   /** Sign-ins on the way to a provider and back, by address. */
   oidcLimit: AttemptLimit;
-  /** Requests of strangers to shares, by address. */
+  /** Visitors' requests to shares, by address. */
   shareLimit: AttemptLimit;
   /** Attempts with a ticket of a host page, by address. */
   ticketLimit: AttemptLimit;

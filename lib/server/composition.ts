@@ -8,10 +8,10 @@ import { join } from "node:path";
 import { type DestinationStream } from "pino";
 import { answersBytes } from "@/lib/contract/operation";
 import { type Service } from "@/lib/service/index";
-import { holdReserve, releaseReserve } from "@/lib/shared/database/disk-reserve";
+import { ensureReserve, releaseReserve } from "@/lib/shared/database/disk-reserve";
 import { createDiskCache } from "@/lib/shared/disk-cache";
 import { createLru } from "@/lib/shared/lru";
-import { createReadiness, lookAtDisk, notReady } from "@/lib/shared/readiness";
+import { checkDisk, createReadiness, notReady } from "@/lib/shared/readiness";
 import { createLiveOutputs } from "./answers/live-outputs";
 import { createSignInLimits } from "./auth/sign-in-limits";
 import { createCapabilityMemory } from "./capabilities/memory";
@@ -117,8 +117,8 @@ function compose({ env, now = Date.now, logDestination, upstreamLimits }: Compos
     sendForeign: withoutKeyInHeaders(sendForeign, apiKey),
     now,
     limits: upstreamLimits,
-    learn(operation, status) {
-      capabilities.learn(connectionId, operation, status);
+    record(operation, status) {
+      capabilities.record(connectionId, operation, status);
       if (!answersBytes(operation) && status < 500) pictureBreaker.wake(connectionId);
     },
     isSecond: (operation, item) => capabilities.isSecondRefused(connectionId, operation, item),
@@ -151,7 +151,7 @@ function compose({ env, now = Date.now, logDestination, upstreamLimits }: Compos
     });
     jobIndex.sweep();
     const { createService } = await import("@/lib/service/index");
-    const made = createService({
+    const embeddedService = createService({
       ...env.service,
       // A redirect would only lead back to this process, which would have to fetch the file itself.
       presignedSeconds: undefined,
@@ -161,11 +161,11 @@ function compose({ env, now = Date.now, logDestination, upstreamLimits }: Compos
       now,
       log,
     });
-    await made.start();
-    service = made;
+    await embeddedService.start();
+    service = embeddedService;
     if (!(await store.members.hasOwner())) {
       setUpToken = randomBytes(32).toString("base64url");
-      // Several consoles that start on one database each print a link, so earlier links are kept for a while.
+      // Consoles that start together on one database each print a link, so earlier links stay valid for a while.
       await store.setUpToken.replace(setUpToken, now(), env.databaseUrl === undefined ? 0 : SET_UP_KEPT_MS);
     }
   }
@@ -173,7 +173,7 @@ function compose({ env, now = Date.now, logDestination, upstreamLimits }: Compos
   const submissionsInFlight: Composition["submissionsInFlight"] = new Map();
   // Reserved only after the start: until then the start may use that disk space.
   const ready = start().then(() => {
-    if (!holdReserve(env.dataDir)) log.error({ dataDir: env.dataDir }, "console disk full");
+    if (!ensureReserve(env.dataDir)) log.error({ dataDir: env.dataDir }, "console disk full");
   });
   // Callers that await `ready` get the error; without this line Node would end the process before they could.
   ready.catch(() => undefined);
@@ -184,7 +184,7 @@ function compose({ env, now = Date.now, logDestination, upstreamLimits }: Compos
       const missing = (await running().readiness()).filter((state) => !state.ready);
       return missing.length === 0 ? undefined : notReady(missing.map(({ part, reason }) => `${part}: ${reason}`).join(" "));
     },
-    disk: () => lookAtDisk(env.dataDir),
+    disk: () => checkDisk(env.dataDir),
     "key ring": () => (unseal(ring, "ready", seal(ring, "ready", "ready")) ? undefined : notReady("It does not open what it sealed.")),
     workers: () => (existsSync(answerWorker) ? undefined : notReady("The program that reads large answers is not built.")),
   });
@@ -210,10 +210,10 @@ function compose({ env, now = Date.now, logDestination, upstreamLimits }: Compos
     memberLimit: limit("member", env.rateLimit, 60_000 / Math.max(1, env.rateLimit)),
     wrongTokenLimit: limit("wrong token", 20, 10_000),
     tokenLimit: limit("token", 20, 10_000),
-    // Generous, because a whole office has one address; successful attempts are given back.
+    // Generous, because an office may share one IP address. Successful attempts are refunded.
     oidcLimit: limit("oidc", 120, 500),
     shareLimit: limit("share", 600, 100),
-    // Generous, because a whole office has one address and each page asks every few minutes.
+    // Generous, because an office may share one IP address, and each page requests a ticket every few minutes.
     ticketLimit: limit("ticket", 120, 500),
     hostKeys: createHostKeys({ ring, now, log, sendHere: sendHttp, sendForeign }),
     submissionsInFlight,

@@ -7,8 +7,8 @@ export const SESSION_COOKIE = "lightdesk.session";
 const prefixes = ["__Host-", "__Secure-"] as const;
 export const SESSION_COOKIES: readonly string[] = ["", ...prefixes].map((prefix) => prefix + SESSION_COOKIE);
 
-type Below = { basePath: string };
-type CookieScope = Below & { publicUrl?: string };
+type CookieOptions = { basePath: string };
+type CookieScope = CookieOptions & { publicUrl?: string };
 
 export function isSecure(publicUrl: string | undefined): boolean {
   return publicUrl?.startsWith("https://") ?? false;
@@ -60,19 +60,19 @@ export function readCookie(header: string | null, name: string): string | undefi
 }
 
 /** Browsers accept these prefixes only over https (or from this machine); `__Host` only for this very host and all of its paths. */
-function named(name: string, { basePath }: Below): string {
+function named(name: string, { basePath }: CookieOptions): string {
   return `${basePath === "" ? "__Host" : "__Secure"}-lightdesk.${name}`;
 }
 
-export function embedCookie(slot: string, scope: Below): string {
+export function embedCookie(slot: string, scope: CookieOptions): string {
   return named(`embed.${slot}`, scope);
 }
 
 /** Shows that the browser keeps cookies here at all. */
-export function probeCookie(slot: string, scope: Below): string {
+export function probeCookie(slot: string, scope: CookieOptions): string {
   return named(`probe.${slot}`, scope);
 }
 
-export function embedCookieRules({ basePath }: Below): string {
+export function embedCookieRules({ basePath }: CookieOptions): string {
   return `Path=${basePath || "/"}; Secure; HttpOnly; SameSite=None; Partitioned`;
 }

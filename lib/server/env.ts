@@ -4,7 +4,7 @@ import "server-only";
 import { homedir } from "node:os";
 import { isAbsolute, join, resolve } from "node:path";
 import { z } from "zod";
-import { nearestOf } from "@/lib/contract/nodes/input-spec";
+import { nearestOption } from "@/lib/contract/nodes/input-spec";
 import { readServiceSettings, type ServiceSettings } from "@/lib/service/settings";
 import { oidcSettingNames, readProxySignIn, readSignInSettings } from "./sign-in-settings";
 import { proxiesExpected, proxiesSchema } from "./trusted-proxies";
@@ -73,7 +73,7 @@ export function readEnv(source: Readonly<Record<string, string | undefined>> = p
   const basePath = read("LIGHTDESK_BASE_PATH", basePathSchema, basePathWords) ?? "";
   const publicUrl = read("LIGHTDESK_PUBLIC_URL", webAddress, "the address people open, such as https://desk.example.com");
   const trusted = read("LIGHTDESK_TRUSTED_HOSTS", hostList, "HOST or HOST:PORT, separated by commas") ?? "";
-  const longestMs = (read("LIGHTDESK_SESSION_HOURS", wholeNumber(1, 8760), "hours from 1 to 8760") ?? 7 * 24) * 60 * MINUTE_MS;
+  const maxSessionMs = (read("LIGHTDESK_SESSION_HOURS", wholeNumber(1, 8760), "hours from 1 to 8760") ?? 7 * 24) * 60 * MINUTE_MS;
   /** Minutes without use; 0: no separate idle limit. */
   const idleMinutes =
     read("LIGHTDESK_SESSION_IDLE_MINUTES", wholeNumber(0, 525_600), "minutes from 1 to 525600, or 0 for no limit") ?? 3 * 24 * 60;
@@ -104,7 +104,7 @@ export function readEnv(source: Readonly<Record<string, string | undefined>> = p
       .filter((host) => host !== ""),
     /** Requests a minute for one member; 0 means no limit. */
     rateLimit: read("LIGHTDESK_RATE_LIMIT", wholeNumber(0, 1e6), "requests a minute for one member, 0 for no limit") ?? 6000,
-    session: { idleMs: idleMinutes === 0 ? longestMs : idleMinutes * MINUTE_MS, longestMs },
+    session: { idleMs: idleMinutes === 0 ? maxSessionMs : idleMinutes * MINUTE_MS, longestMs: maxSessionMs },
     /** How many jobs of a connection the job index keeps. */
     maxIndexedJobs: read("LIGHTDESK_LEDGER_JOBS", wholeNumber(100, 1e6), "a number of jobs from 100 to 1000000") ?? 200_000,
     ...readSignInSettings(read, fail, proxySignIn !== undefined),
@@ -129,7 +129,7 @@ export function unknownSettings(source: Readonly<Record<string, string | undefin
   const settingNames = allSettings(source.LIGHTDESK_OIDC?.split(",") ?? []).filter((name) => name.startsWith(PREFIX));
   const unknown = Object.keys(source).filter((name) => name.startsWith(PREFIX) && !settingNames.includes(name) && name !== TEST_BROWSER);
   return unknown.sort().map((name) => {
-    const suggestion = nearestOf(
+    const suggestion = nearestOption(
       name.slice(PREFIX.length),
       settingNames.map((settingName) => settingName.slice(PREFIX.length)),
     );

@@ -26,7 +26,7 @@ const FILE = "running.sqlite";
 /** On `globalThis`, so that the lock is never garbage-collected. */
 const lockKey = Symbol.for("lightdesk.data-folder");
 
-export function holdDataFolder(dataDir: string): void {
+export function claimFolder(dataDir: string): void {
   let lock: SqliteConnection | undefined;
   try {
     mkdirSync(dataDir, { recursive: true, mode: 0o700 });
@@ -49,7 +49,7 @@ const HOLDS_MS = 60_000;
 
 /** `from`: the other end of the connection. `client`: the address that counts for limits, sessions and logs. */
 const seenSchema = z.object({ from: z.string(), client: z.string(), host: z.string(), forwardedFor: z.string().nullable() });
-export type Seen = z.infer<typeof seenSchema>;
+export type SeenInstallation = z.infer<typeof seenSchema>;
 
 export function proveDoctor(authSecret: string, nowMs: number): string {
   return `${nowMs}.${createHmac("sha256", authSecret).update(`doctor ${nowMs}`).digest("hex")}`;
@@ -57,16 +57,16 @@ export function proveDoctor(authSecret: string, nowMs: number): string {
 
 type ConsoleFacts = { authSecret: string | undefined; addressOf: (request: IncomingMessage) => string; nowMs: number };
 
-export function tellSeen(request: IncomingMessage, response: ServerResponse, { authSecret, addressOf, nowMs }: ConsoleFacts): void {
+export function respondWithSeen(request: IncomingMessage, response: ServerResponse, { authSecret, addressOf, nowMs }: ConsoleFacts): void {
   const { headers, socket } = request;
   if (authSecret === undefined || !isProven(String(headers[PROOF_HEADER] ?? ""), authSecret, nowMs)) return;
-  const seen: Seen = {
+  const facts: SeenInstallation = {
     from: (socket.remoteAddress ?? "unknown").replace(/^::ffff:(?=\d+\.)/, ""),
     client: addressOf(request),
     host: headers.host ?? "",
     forwardedFor: headers["x-forwarded-for"] === undefined ? null : String(headers["x-forwarded-for"]),
   };
-  response.setHeader(SEEN_HEADER, encodeURIComponent(writeExactJson(seen)));
+  response.setHeader(SEEN_HEADER, encodeURIComponent(writeExactJson(facts)));
 }
 
 function isProven(proof: string, authSecret: string, nowMs: number): boolean {
@@ -76,6 +76,6 @@ function isProven(proof: string, authSecret: string, nowMs: number): boolean {
   return actual.length === expected.length && timingSafeEqual(actual, expected);
 }
 
-export function readSeen(header: string | null): Seen | undefined {
+export function readSeen(header: string | null): SeenInstallation | undefined {
   return header === null ? undefined : seenSchema.parse(JSON.parse(decodeURIComponent(header)));
 }

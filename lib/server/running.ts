@@ -10,7 +10,7 @@ import { type Composition } from "./composition-type";
 const KEY = Symbol.for("lightdesk");
 const POLL_MS = 10;
 
-/** What instrumentation hands to the launcher, which has the sockets and must say why there is no console: Next swallows that error. */
+/** Passed from instrumentation to the launcher, which reports a failed start, because Next swallows that error. */
 type ProcessState = {
   composition?: Composition;
   startFailure?: unknown;

@@ -10,12 +10,12 @@ import { isInNetworks, type networks } from "@/lib/shared/ip-address";
 import { VOUCHED_HEADER } from "./cookies";
 import { networkList } from "./trusted-proxies";
 
-type Read = <T>(name: string, schema: z.ZodType<T>, expected: string) => T | undefined;
+type ReadSetting = <T>(name: string, schema: z.ZodType<T>, expected: string) => T | undefined;
 type Fail = (message: string) => never;
 
-const givenRoles = roles.filter((role) => role !== "owner");
-const signUpSchema = z.enum(["no", ...givenRoles]);
-const signUpExpected = `no, or the role of new members: ${givenRoles.join(", ")}`;
+const assignableRoles = roles.filter((role) => role !== "owner");
+const signUpSchema = z.enum(["no", ...assignableRoles]);
+const signUpExpected = `no, or the role of new members: ${assignableRoles.join(", ")}`;
 
 const domainsSchema = z
   .string()
@@ -32,15 +32,15 @@ export type OidcProvider = {
   scopes: string;
   /** Lower case; empty: any domain. */
   domains: readonly string[];
-  /** The role of a member made at the first sign-in; undefined: none is made. */
+  /** The role of members created at their first sign-in; undefined: none are created. */
   signUp: Role | undefined;
-  /** A person in none of these groups is not let in; absent: roles are given in the console. */
+  /** A person in none of these groups can't sign in. Undefined: admins set roles in the console. */
   roles: { claim: string; byGroup: ReadonlyMap<string, Role> } | undefined;
-  /** The claim that must be true for the address to count. */
+  /** The claim that marks the email address as verified. */
   verifiedClaim: string;
   /** A verified address signs in the member who has it. */
   linksByAddress: boolean;
-  /** The provider never reports the time of a sign-in: confirmations accept its answer without one. */
+  /** The provider never sends `auth_time`: confirmations don't require it. */
   isUndated: boolean;
 };
 
@@ -62,31 +62,31 @@ const providerKeys = [
 ] as const;
 type ProviderKey = (typeof providerKeys)[number];
 
-/** Used by password sign-in, or words of our own. */
+/** Reserved provider ids. */
 const takenIds = ["credentials", "password", "none"];
 
 const idList = z.string().regex(/^[a-z][a-z0-9-]{0,30}(,[a-z][a-z0-9-]{0,30})*$/);
 const text = z.string().min(1).max(2000);
 const flag = z.enum(["0", "1"]).transform((value) => value === "1");
-const roleSchema = z.enum(givenRoles);
-/** A provider on this machine needs no TLS: nothing leaves the machine. */
+const roleSchema = z.enum(assignableRoles);
+/** Providers on this machine need no TLS. */
 const issuerSchema = z
   .url({ protocol: /^https?$/ })
   .refine((url) => !/[?#]/.test(url))
   .refine((url) => url.startsWith("https:") || isLoopback(new URL(url).hostname));
 
-/** `isVouchedFor`: a reverse proxy vouches for people. */
+/** `hasProxySignIn`: a reverse proxy authenticates people. */
 export function readSignInSettings(
-  read: Read,
+  readSetting: ReadSetting,
   fail: Fail,
-  isVouchedFor: boolean,
+  hasProxySignIn: boolean,
 ): { oidc: readonly OidcProvider[]; passwordSignIn: boolean } {
-  const ids = read("LIGHTDESK_OIDC", idList, "short names in lower case, such as acme,google")?.split(",") ?? [];
+  const ids = readSetting("LIGHTDESK_OIDC", idList, "short names in lower case, such as acme,google")?.split(",") ?? [];
   if (ids.some((id, index) => ids.indexOf(id) !== index || takenIds.includes(id)))
     return fail(`LIGHTDESK_OIDC must name each provider once, and none of them ${takenIds.join(" or ")}.`);
-  const oidc = ids.map((id) => readProvider(id, read, fail));
-  const passwordSignIn = read("LIGHTDESK_PASSWORD_SIGN_IN", flag, "1, or 0 to switch sign-in by password off") ?? true;
-  if (!passwordSignIn && oidc.length === 0 && !isVouchedFor)
+  const oidc = ids.map((id) => readProvider(id, readSetting, fail));
+  const passwordSignIn = readSetting("LIGHTDESK_PASSWORD_SIGN_IN", flag, "1, or 0 to disable password sign-in") ?? true;
+  if (!passwordSignIn && oidc.length === 0 && !hasProxySignIn)
     return fail(
       "LIGHTDESK_PASSWORD_SIGN_IN must be 1 while neither LIGHTDESK_OIDC nor LIGHTDESK_AUTH_HEADER is set: no one could sign in.",
     );
@@ -101,43 +101,44 @@ export function oidcSettingNames(ids: readonly string[]): string[] {
   return ids.flatMap((id) => providerKeys.map((key) => oidcSetting(id, key)));
 }
 
-function readProvider(id: string, read: Read, fail: Fail): OidcProvider {
+function readProvider(id: string, readSetting: ReadSetting, fail: Fail): OidcProvider {
   const nameOf = (key: ProviderKey) => oidcSetting(id, key);
-  const of = <T>(key: ProviderKey, schema: z.ZodType<T>, expected: string) => read(nameOf(key), schema, expected);
-  const needed = <T>(key: ProviderKey, value: T | undefined): T =>
+  const readKey = <T>(key: ProviderKey, schema: z.ZodType<T>, expected: string) => readSetting(nameOf(key), schema, expected);
+  const required = <T>(key: ProviderKey, value: T | undefined): T =>
     value ?? fail(`${nameOf(key)} must be set, since LIGHTDESK_OIDC names ${id}.`);
-  const domains = of("DOMAINS", domainsSchema, domainsExpected)?.split(",");
-  const signUp = of("SIGN_UP", signUpSchema, signUpExpected) ?? "no";
-  const byGroup = readGroups(of("ROLES", text, groupsExpected), (key) => fail(`${nameOf(key)} must be ${groupsExpected}.`));
-  const claim = of("ROLE_CLAIM", text, "the name of the claim that holds groups or roles");
+  const domains = readKey("DOMAINS", domainsSchema, domainsExpected)?.split(",");
+  const signUp = readKey("SIGN_UP", signUpSchema, signUpExpected) ?? "no";
+  const byGroup = readGroups(readKey("ROLES", text, groupsExpected), (key) => fail(`${nameOf(key)} must be ${groupsExpected}.`));
+  const claim = readKey("ROLE_CLAIM", text, "the name of the claim that holds groups or roles");
   if ((byGroup === undefined) !== (claim === undefined))
     return fail(`${nameOf("ROLE_CLAIM")} and ${nameOf("ROLES")} must be set together.`);
   if (signUp !== "no" && domains === undefined && byGroup === undefined)
     return fail(
-      `${nameOf("DOMAINS")} or ${nameOf("ROLES")} must be set with ${nameOf("SIGN_UP")}: otherwise everybody whom the provider knows would become a member. Set ${nameOf("DOMAINS")}=* where that is meant.`,
+      `${nameOf("DOMAINS")} or ${nameOf("ROLES")} must be set with ${nameOf("SIGN_UP")}: otherwise everyone with an account at the provider would become a member. Set ${nameOf("DOMAINS")}=* to allow that.`,
     );
-  const scopes = of("SCOPES", z.string().regex(/^[\x21\x23-\x5b\x5d-\x7e ]+$/), "scopes separated by spaces") ?? "openid email profile";
+  const scopes =
+    readKey("SCOPES", z.string().regex(/^[\x21\x23-\x5b\x5d-\x7e ]+$/), "scopes separated by spaces") ?? "openid email profile";
   return {
     id,
-    label: of("LABEL", z.string().max(40), "a short name for people") ?? `${id.charAt(0).toUpperCase()}${id.slice(1)}`,
-    issuer: needed("ISSUER", of("ISSUER", issuerSchema, "the provider's https address, as it names itself")),
-    clientId: needed("CLIENT_ID", of("CLIENT_ID", text, "the id that the provider gave this console")),
+    label: readKey("LABEL", z.string().max(40), "a short name for people") ?? `${id.charAt(0).toUpperCase()}${id.slice(1)}`,
+    issuer: required("ISSUER", readKey("ISSUER", issuerSchema, "the provider's issuer URL (https)")),
+    clientId: required("CLIENT_ID", readKey("CLIENT_ID", text, "the client id from the provider")),
     clientSecret: readSecret(
-      of("CLIENT_SECRET", text, "the secret that the provider gave this console"),
-      of("CLIENT_SECRET_FILE", text, "a file that holds the secret"),
+      readKey("CLIENT_SECRET", text, "the client secret from the provider"),
+      readKey("CLIENT_SECRET_FILE", text, "a file that contains the secret"),
       (reason) => fail(`${nameOf("CLIENT_SECRET")} or ${nameOf("CLIENT_SECRET_FILE")} ${reason}.`),
     ),
     scopes: scopes.split(/ +/).includes("openid") ? scopes : `openid ${scopes}`,
     domains: domains === undefined || domains.includes(EVERYBODY) ? [] : domains,
     signUp: signUp === "no" ? undefined : signUp,
     roles: byGroup && claim !== undefined ? { claim, byGroup } : undefined,
-    verifiedClaim: of("VERIFIED_CLAIM", text, "the name of the claim that says that an address is verified") ?? "email_verified",
-    isUndated: of("UNDATED", flag, "1 where it never sends auth_time and is taken at its word all the same, else 0") ?? false,
-    linksByAddress: of("LINK", flag, "1 where a verified address may lead to the member who has it, else 0") ?? false,
+    verifiedClaim: readKey("VERIFIED_CLAIM", text, "the name of the claim that marks an address as verified") ?? "email_verified",
+    isUndated: readKey("UNDATED", flag, "1 if the provider never sends auth_time, otherwise 0") ?? false,
+    linksByAddress: readKey("LINK", flag, "1 to link sign-ins to members by verified address, otherwise 0") ?? false,
   };
 }
 
-const groupsExpected = `GROUP:ROLE pairs separated by commas, each ROLE one of ${givenRoles.join(", ")}; the GROUP * is everybody else`;
+const groupsExpected = `GROUP:ROLE pairs separated by commas, each ROLE one of ${assignableRoles.join(", ")}; the GROUP * is everybody else`;
 
 /** A group's name may contain a colon: the role follows the last one. */
 function readGroups(setting: string | undefined, fail: (key: "ROLES") => never): ReadonlyMap<string, Role> | undefined {
@@ -152,7 +153,7 @@ function readGroups(setting: string | undefined, fail: (key: "ROLES") => never):
 }
 
 function readSecret(setting: string | undefined, file: string | undefined, fail: (reason: string) => never): string {
-  if ((setting === undefined) === (file === undefined)) return fail("must be set, one of the two");
+  if ((setting === undefined) === (file === undefined)) return fail("must be set, but not both");
   if (file === undefined) return setting ?? "";
   try {
     const secret = readFileSync(file, "utf8").trim();
@@ -180,35 +181,31 @@ const nameSchema = z
   .regex(/^[a-z][a-z0-9-]{1,60}$/)
   .refine((name) => !takenNames.test(name));
 
-export function readProxySignIn(read: Read, fail: Fail): ProxySignIn | undefined {
-  const header = read("LIGHTDESK_AUTH_HEADER", nameSchema, "the name of a header of its own, such as x-forwarded-email");
-  const from = read("LIGHTDESK_AUTH_HEADER_FROM", networkList, "addresses or networks, such as 127.0.0.1,10.0.0.0/8");
-  const signUp = read("LIGHTDESK_AUTH_HEADER_SIGN_UP", signUpSchema, signUpExpected) ?? "no";
-  const domains = read("LIGHTDESK_AUTH_HEADER_DOMAINS", domainsSchema, domainsExpected);
-  const signOutUrl = read(
-    "LIGHTDESK_AUTH_HEADER_SIGN_OUT",
-    z.url({ protocol: /^https?$/ }),
-    "the address where the proxy ends its session",
-  );
+export function readProxySignIn(readSetting: ReadSetting, fail: Fail): ProxySignIn | undefined {
+  const header = readSetting("LIGHTDESK_AUTH_HEADER", nameSchema, "the name of an otherwise unused header, such as x-forwarded-email");
+  const from = readSetting("LIGHTDESK_AUTH_HEADER_FROM", networkList, "addresses or networks, such as 127.0.0.1,10.0.0.0/8");
+  const signUp = readSetting("LIGHTDESK_AUTH_HEADER_SIGN_UP", signUpSchema, signUpExpected) ?? "no";
+  const domains = readSetting("LIGHTDESK_AUTH_HEADER_DOMAINS", domainsSchema, domainsExpected);
+  const signOutUrl = readSetting("LIGHTDESK_AUTH_HEADER_SIGN_OUT", z.url({ protocol: /^https?$/ }), "the proxy's sign-out URL");
   if (header === undefined && from === undefined) return undefined;
   if (header === undefined || from === undefined) return fail("LIGHTDESK_AUTH_HEADER and LIGHTDESK_AUTH_HEADER_FROM must be set together.");
   if (signUp !== "no" && domains === undefined)
     return fail(
-      "LIGHTDESK_AUTH_HEADER_DOMAINS must be set with LIGHTDESK_AUTH_HEADER_SIGN_UP: the domains whose people become members, or * for everybody.",
+      "LIGHTDESK_AUTH_HEADER_DOMAINS must be set with LIGHTDESK_AUTH_HEADER_SIGN_UP: the domains whose people become members, or * for all.",
     );
-  const named = domains === undefined || domains === "*" ? [] : domains.split(",");
-  return { header, from, signUp: signUp === "no" ? undefined : signUp, domains: named, signOutUrl };
+  const allowedDomains = domains === undefined || domains === "*" ? [] : domains.split(",");
+  return { header, from, signUp: signUp === "no" ? undefined : signUp, domains: allowedDomains, signOutUrl };
 }
 
-type Refused = { status: number; code: string; message: string };
+type HeaderRefusal = { status: number; code: string; message: string };
 
-/** Runs before any route. Undefined if nothing is wrong; the proxy's value is then under the one name that routes read. */
-export function takeVouched({ headers, socket }: IncomingMessage, rule: ProxySignIn | undefined): Refused | undefined {
+/** Runs before any route. Copies the proxy's header to the name that routes read, or returns the refusal. */
+export function applyProxyHeader({ headers, socket }: IncomingMessage, rule: ProxySignIn | undefined): HeaderRefusal | undefined {
   delete headers[VOUCHED_HEADER];
   const headerValue = rule && headers[rule.header];
   if (!rule || headerValue === undefined) return undefined;
   if (!isInNetworks(socket.remoteAddress ?? "", rule.from)) {
-    const message = `The header ${rule.header} is taken from the reverse proxy only. Whoever runs Lightdesk says in LIGHTDESK_AUTH_HEADER_FROM where that is.`;
+    const message = `The header ${rule.header} is only accepted from the reverse proxy. The operator sets its address in LIGHTDESK_AUTH_HEADER_FROM.`;
     return { status: 403, code: "FORBIDDEN", message };
   }
   headers[VOUCHED_HEADER] = String(headerValue);

@@ -47,17 +47,17 @@ export function isProxy(address: string, proxies: Proxies | undefined): boolean 
 }
 
 /** Reads a request's client address. Logs once if there seems to be an untrusted proxy: all its clients then count as one. */
-export function addressReader(proxies: Proxies | undefined, log: () => Pick<Log, "warn"> | undefined): (asking: ProxiedRequest) => string {
+export function addressReader(proxies: Proxies | undefined, log: () => Pick<Log, "warn"> | undefined): (request: ProxiedRequest) => string {
   let isLogged = false;
-  return (asking) => {
-    const { headers, socket } = asking;
+  return (request) => {
+    const { headers, socket } = request;
     const from = (socket.remoteAddress ?? "unknown").replace(/^::ffff:(?=\d+\.)/, "");
     if (!isLogged && proxies && headers["x-forwarded-for"] !== undefined && !isProxy(from, proxies)) {
-      const here = log();
-      isLogged = here !== undefined;
-      here?.warn({ address: from }, untrusted(from));
+      const logger = log();
+      isLogged = logger !== undefined;
+      logger?.warn({ address: from }, untrusted(from));
     }
-    return addressOf(asking, proxies);
+    return addressOf(request, proxies);
   };
 }
 
@@ -67,10 +67,10 @@ function untrusted(from: string): string {
 
 function addressOf({ headers, socket }: ProxiedRequest, proxies: Proxies | undefined): string {
   let address = socket.remoteAddress ?? "unknown";
-  const written = String(headers["x-forwarded-for"] ?? "").split(",");
-  for (let passed = 0; written.length > 0 && passed < (proxies?.maxHops ?? Infinity); passed += 1) {
+  const forwardedFor = String(headers["x-forwarded-for"] ?? "").split(",");
+  for (let passed = 0; forwardedFor.length > 0 && passed < (proxies?.maxHops ?? Infinity); passed += 1) {
     const isTaken = isProxy(address, proxies) || (proxies?.maxHops !== undefined && passed > 0);
-    const before = isTaken ? withoutPort(written.pop()?.trim() ?? "") : "";
+    const before = isTaken ? withoutPort(forwardedFor.pop()?.trim() ?? "") : "";
     if (isIP(before) === 0) break;
     address = before;
   }

@@ -8,7 +8,7 @@ import { Blake3Hasher } from "@napi-rs/blake-hash";
 import { createLimiter } from "@/lib/shared/async";
 import { type BlobBackend } from "./assets/blob-store";
 import { claimBackend, createFolderBackend } from "./assets/blobs/folder-backend";
-import { noteHere, openSharedBackend } from "./assets/blobs/open-blobs";
+import { markLocalBlobs, openSharedBackend } from "./assets/blobs/open-blobs";
 import { makeFolders } from "./assets/folders";
 import { type BlobSetting, blobSettingSchema, blobSettingText } from "./blob-setting";
 import { type ServiceLog } from "./options";
@@ -21,7 +21,7 @@ import { liveProcesses } from "./store/postgres/processes";
 import { openDatabase } from "./store/sqlite";
 import { fileIn, idOf, requireRows } from "./store/store-location";
 
-type Copying = {
+type BlobCopyOptions = {
   dataDir: string;
   settings: Pick<ServiceSettings, "blobs" | "bucketKeys" | "blobCacheBytes"> & { databaseUrl?: string };
   to: string;
@@ -29,15 +29,15 @@ type Copying = {
   onProgress?(done: number, all: number): void;
 };
 type Blob = { hash: string; size: number };
-export type Copied = { files: number; copied: number; missing: string[]; damaged: string[]; todo?: string };
+export type BlobCopyResult = { files: number; copied: number; missing: string[]; damaged: string[]; todo?: string };
 
 const MAX_CONCURRENT = 4;
 const PAGE = 500;
 
-export async function copyBlobs({ dataDir, settings, to: targetText, log, onProgress }: Copying): Promise<Copied> {
-  const parsedPlace = targetText === "data-folder" ? undefined : blobSettingSchema.safeParse(targetText);
-  if (parsedPlace && !parsedPlace.success) throw new Error(`The target must be ${blobSettingText}, or data-folder.`);
-  const to = parsedPlace?.data;
+export async function copyBlobs({ dataDir, settings, to: targetText, log, onProgress }: BlobCopyOptions): Promise<BlobCopyResult> {
+  const parsedSetting = targetText === "data-folder" ? undefined : blobSettingSchema.safeParse(targetText);
+  if (parsedSetting && !parsedSetting.success) throw new Error(`The target must be ${blobSettingText}, or data-folder.`);
+  const to = parsedSetting?.data;
   if (isDeepStrictEqual(to, settings.blobs)) throw new Error("The target must differ from LIGHTDESK_BLOBS.");
   const { databaseUrl } = settings;
   const file = fileIn(dataDir);
@@ -46,7 +46,7 @@ export async function copyBlobs({ dataDir, settings, to: targetText, log, onProg
   await requireRows(dataDir, databaseUrl);
   const folders = makeFolders(dataDir);
   const database = await (databaseUrl === undefined ? openDatabase(file, Date.now) : openPostgres(databaseUrl, Date.now));
-  // A folder of its own: a running service removes files from its folder of copies to keep that within its bound.
+  // A separate folder, because a running service evicts files from its own.
   const blobCopies = await mkdtemp(join(folders.temp, "copies-"));
   const open = async (setting: BlobSetting | undefined) =>
     setting
@@ -55,27 +55,32 @@ export async function copyBlobs({ dataDir, settings, to: targetText, log, onProg
   try {
     const [source, target] = [await open(settings.blobs), await open(to)];
     if (to) await claimBackend(target, await idOf(database));
-    const others = async () => databaseUrl !== undefined && (await liveProcesses(database)).length > 0;
+    const hasOtherProcesses = async () => databaseUrl !== undefined && (await liveProcesses(database)).length > 0;
     const work = () => copyAll(database, source, target, onProgress ?? (() => undefined));
-    return await (to ? work() : copyBack(dataDir, work, others));
+    return await (to ? work() : copyBack(dataDir, work, hasOtherProcesses));
   } finally {
     await database.close();
     await rm(blobCopies, { recursive: true, force: true });
   }
 }
 
-/** The service may start without LIGHTDESK_BLOBS only if all files are there and none was stored at the old place meanwhile. */
-async function copyBack(dataDir: string, work: () => Promise<Copied>, others: () => Promise<boolean>): Promise<Copied> {
+/** Allows a start without LIGHTDESK_BLOBS only if all files were copied and no process could store more in the old store. */
+async function copyBack(
+  dataDir: string,
+  work: () => Promise<BlobCopyResult>,
+  hasOtherProcesses: () => Promise<boolean>,
+): Promise<BlobCopyResult> {
   const lock = tryLock(dataDir);
   try {
-    const wasServed = await others();
+    const hadOthers = await hasOtherProcesses();
     const copied = await work();
     if (copied.missing.length + copied.damaged.length > 0)
       return { ...copied, todo: "Bring these files back from a backup, or delete them in the console; then run this again." };
-    if (typeof lock === "string") return { ...copied, todo: `${lock} Files may still be stored at the old place: then run this again.` };
-    if (wasServed || (await others()))
-      return { ...copied, todo: "Another service on this database may still store files at the old place. Stop it, then run this again." };
-    noteHere(dataDir);
+    if (typeof lock === "string")
+      return { ...copied, todo: `${lock} Files may still be added to the old store. Stop that service, then run this again.` };
+    if (hadOthers || (await hasOtherProcesses()))
+      return { ...copied, todo: "Another service on this database may still store files in the old store. Stop it, then run this again." };
+    markLocalBlobs(dataDir);
     return copied;
   } finally {
     if (typeof lock !== "string") lock.release();
@@ -91,20 +96,20 @@ function tryLock(dataDir: string): DataLock | string {
 }
 
 async function copyAll(database: Reader, source: BlobBackend, target: BlobBackend, onProgress: (done: number, all: number) => void) {
-  const outcome: Copied = { files: 0, copied: 0, missing: [], damaged: [] };
+  const outcome: BlobCopyResult = { files: 0, copied: 0, missing: [], damaged: [] };
   const all = (await database.row(query.selectFrom("blobs").select(({ fn }) => fn.countAll<number>().as("count"))))?.count ?? 0;
-  // Files that a user deletes meanwhile are neither missing nor damaged.
-  const isNamed = async (hash: string) =>
+  // Files that users delete during the copy are neither missing nor damaged.
+  const isReferenced = async (hash: string) =>
     (await database.row(query.selectFrom("blobs").select("hash").where("hash", "=", hash))) !== undefined;
 
   async function copy(blob: Blob): Promise<void> {
     const { hash, size } = blob;
     if (!(await isWhole(target, blob))) {
-      if (!(await isWhole(source, blob))) return void ((await isNamed(hash)) && outcome.missing.push(hash));
+      if (!(await isWhole(source, blob))) return void ((await isReferenced(hash)) && outcome.missing.push(hash));
       await source.withFiles([hash], (pathOf) => target.adopt({ path: pathOf(hash), hash, size }));
       outcome.copied += 1;
     }
-    if ((await hashAt(target, blob)) !== hash && (await isNamed(hash))) outcome.damaged.push(hash);
+    if ((await hashAt(target, blob)) !== hash && (await isReferenced(hash))) outcome.damaged.push(hash);
   }
 
   await forEachBlob(database, async (blob) => {
@@ -114,9 +119,9 @@ async function copyAll(database: Reader, source: BlobBackend, target: BlobBacken
   return outcome;
 }
 
-/** The first failure ends it, once the calls beside it have ended. */
+/** Stops at the first failure, after the running calls have ended. */
 async function forEachBlob(database: Reader, work: (blob: Blob) => Promise<void>): Promise<void> {
-  const inTurn = createLimiter(MAX_CONCURRENT);
+  const limited = createLimiter(MAX_CONCURRENT);
   let isFailing = false;
   const fail = (error: unknown): never => {
     isFailing = true;
@@ -126,7 +131,7 @@ async function forEachBlob(database: Reader, work: (blob: Blob) => Promise<void>
     const page: Blob[] = await database.rows(
       query.selectFrom("blobs").select(["hash", "size"]).where("hash", ">", after).orderBy("hash").limit(PAGE),
     );
-    const settled = await Promise.allSettled(page.map((blob) => inTurn(async () => (isFailing ? undefined : work(blob).catch(fail)))));
+    const settled = await Promise.allSettled(page.map((blob) => limited(async () => (isFailing ? undefined : work(blob).catch(fail)))));
     for (const outcome of settled) if (outcome.status === "rejected") throw outcome.reason;
     after = page.at(-1)?.hash;
   }
@@ -134,7 +139,7 @@ async function forEachBlob(database: Reader, work: (blob: Blob) => Promise<void>
 
 async function isWhole(backend: BlobBackend, { hash, size }: Blob): Promise<boolean> {
   return (
-    (await unlessMissing(async () => {
+    (await undefinedIfMissing(async () => {
       const bytes = await backend.open(hash, size);
       try {
         await bytes.check?.();
@@ -147,7 +152,7 @@ async function isWhole(backend: BlobBackend, { hash, size }: Blob): Promise<bool
 }
 
 async function hashAt(backend: BlobBackend, { hash, size }: Blob): Promise<string | undefined> {
-  return unlessMissing(async () => {
+  return undefinedIfMissing(async () => {
     const bytes = await backend.open(hash, size);
     const hasher = new Blake3Hasher();
     if (size === 0) {
@@ -158,8 +163,8 @@ async function hashAt(backend: BlobBackend, { hash, size }: Blob): Promise<strin
   });
 }
 
-/** Undefined if the place answers that it does not have these bytes, or not all of them. */
-async function unlessMissing<T>(work: () => Promise<T>): Promise<T | undefined> {
+/** Undefined if the store reports that bytes are missing. */
+async function undefinedIfMissing<T>(work: () => Promise<T>): Promise<T | undefined> {
   try {
     return await work();
   } catch (error) {

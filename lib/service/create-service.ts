@@ -1,14 +1,14 @@
-// Puts the parts together, starts them in order and stops them in reverse order.
+// Creates the service's parts, starts them in order and stops them in reverse order.
 
 import { existsSync } from "node:fs";
 import { withTimeout } from "@/lib/shared/async";
-import { holdReserve, releaseReserve } from "@/lib/shared/database/disk-reserve";
+import { ensureReserve, releaseReserve } from "@/lib/shared/database/disk-reserve";
 import { isFullDisk } from "@/lib/shared/error-codes";
 import { type Feed } from "@/lib/shared/http-types";
-import { createReadiness, lookAtDisk, notReady } from "@/lib/shared/readiness";
+import { checkDisk, createReadiness, notReady } from "@/lib/shared/readiness";
 import { telemetry } from "@/lib/shared/telemetry";
 import { createAccessTimes } from "./assets/access-times";
-import { forgetDead } from "./assets/blobs/leases";
+import { removeDeadLeases } from "./assets/blobs/leases";
 import { openBlobs, otherBlobStore } from "./assets/blobs/open-blobs";
 import { collectBlob } from "./assets/change-asset";
 import { shipPublicAssets } from "./assets/create-asset";
@@ -16,7 +16,7 @@ import { evictOldest, type Folders, makeFolders } from "./assets/folders";
 import { createThumbnails } from "./assets/thumbnails";
 import { createDownloads } from "./downloads/downloads";
 import { type PruneParts, pruneTasks } from "./downloads/task-rows";
-import { createJobEvents, type Tell } from "./events/job-events";
+import { createJobEvents, type NotifyListener } from "./events/job-events";
 import { registerMetrics } from "./figures";
 import { type Chore, emptyFolder, startHousekeeping, sweep } from "./housekeeping";
 import { json } from "./http/answers";
@@ -41,13 +41,13 @@ import { createKeys, findUserByKey } from "./users/keys";
 const CACHE_BYTES = 11 * 1024 ** 2;
 
 function serviceChores(parts: RetentionParts & PruneParts & { folders: Folders }): Chore[] {
-  const trim: Chore = { name: "cache", everyMs: 300_000, round: keepNodeCache(parts.folders.nodeCache) };
+  const trim: Chore = { name: "cache", everyMs: 300_000, round: createNodeCacheSweep(parts.folders.nodeCache) };
   const retention: Chore = { name: "retention", everyMs: 2000, isShared: true, round: (canContinue) => applyRetention(parts, canContinue) };
   const tasks: Chore = { name: "tasks", everyMs: 60_000, isShared: true, round: (canContinue) => pruneTasks(parts, canContinue) };
   return [trim, tasks, ...(hasRetention(parts.settings) ? [retention] : [])];
 }
 
-function keepNodeCache(folder: string): Chore["round"] {
+function createNodeCacheSweep(folder: string): Chore["round"] {
   let bytes: number | undefined;
   telemetry().metrics?.read("lightdesk_node_cache_bytes", () => bytes);
   return async () => void (bytes = await evictOldest(folder, CACHE_BYTES));
@@ -58,12 +58,12 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 const JOB_GRACE_MS = 5000;
 const REQUEST_GRACE_MS = 10_000;
-const silent: ServiceLog = { info: () => undefined, warn: () => undefined, error: () => undefined };
+const noLog: ServiceLog = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
-export type Started = Awaited<ReturnType<typeof startService>>;
+export type StartedService = Awaited<ReturnType<typeof startService>>;
 
 export async function startService(options: ServiceOptions) {
-  const { now = Date.now, log = silent } = options;
+  const { now = Date.now, log = noLog } = options;
   const settings = withDefaults(options);
   const { concurrency, maxJobPixels } = settings;
   if (!existsSync(options.workerPath)) log.error({ workerPath: options.workerPath }, "worker file missing");
@@ -101,12 +101,12 @@ export async function startService(options: ServiceOptions) {
     const begin = async () => {
       if (!isStopping) await engine.start();
     };
-    // On a full disk the service only serves stored data, and no job begins; everything continues as soon as there is room.
-    let beginning = Promise.resolve();
+    // On a full disk the service serves stored data but starts no jobs until space is freed.
+    let recovery = Promise.resolve();
     await begin().catch((error: unknown) => {
       if (!isFullDisk(error)) throw error;
       log.error({ err: error }, "job recovery deferred: disk full");
-      beginning = retry(begin, isFullDisk).catch((cause: unknown) => log.error({ err: cause }, "job recovery failed"));
+      recovery = retry(begin, isFullDisk).catch((cause: unknown) => log.error({ err: cause }, "job recovery failed"));
     });
     const liveRuns = createLiveRuns({
       ...shared,
@@ -117,15 +117,15 @@ export async function startService(options: ServiceOptions) {
     const downloads = createDownloads(shared);
     await downloads.start();
 
-    if (!holdReserve(options.dataDir)) log.error({ dataDir: options.dataDir }, "service disk full: new data refused");
+    if (!ensureReserve(options.dataDir)) log.error({ dataDir: options.dataDir }, "service disk full: new data refused");
     const { publicUrl } = options;
     const route = createRouter({ ...shared, engine, liveRuns, thumbnails, accessTimes, assetSearch, downloads, publicUrl });
-    const leaving = new AbortController();
+    const aborter = new AbortController();
     const housekeeping = startHousekeeping(
       [
         ...serviceChores({ database, settings, folders, now }),
         { name: "sweep", everyMs: DAY_MS, round: (canContinue) => sweep({ database, processes, blobs, thumbnails }, canContinue) },
-        { name: "leases of bytes", everyMs: 60_000, isShared: true, round: () => forgetDead({ database, processes, now }) },
+        { name: "leases of bytes", everyMs: 60_000, isShared: true, round: () => removeDeadLeases({ database, processes, now }) },
         { name: "cleared histories", everyMs: 10_000, isShared: true, round: (canContinue) => finishClears(database, canContinue) },
         { name: "downloads", everyMs: 2000, round: downloads.reclaimTasks },
         { name: "parts of downloads", everyMs: 60_000, round: downloads.sweep },
@@ -136,7 +136,7 @@ export async function startService(options: ServiceOptions) {
           checkMs,
           changedElsewhere: engine.runnersChanged,
           changed: runnersChanged,
-          signal: leaving.signal,
+          signal: aborter.signal,
         }),
         { name: "queue", everyMs: 60_000, isShared: true, round: engine.repair },
         { name: "needs of jobs", everyMs: HOUR_MS, round: pool.forgetNeeds },
@@ -144,7 +144,7 @@ export async function startService(options: ServiceOptions) {
       processes,
       log,
     );
-    const userBehind = async (key: string) => (isStopping ? undefined : findUserByKey(database, key));
+    const userOfKey = async (key: string) => (isStopping ? undefined : findUserByKey(database, key));
     const inFlight = new Set<Promise<Response>>();
 
     registerMetrics(database, options.dataDir);
@@ -156,7 +156,7 @@ export async function startService(options: ServiceOptions) {
 
       readiness: createReadiness({
         database: async () => void (await database.row(query.selectFrom("users").select("id").limit(1))),
-        disk: () => lookAtDisk(options.dataDir),
+        disk: () => checkDisk(options.dataDir),
         workers: () => (existsSync(options.workerPath) ? undefined : notReady("The program that runs jobs is not built.")),
       }),
 
@@ -167,26 +167,26 @@ export async function startService(options: ServiceOptions) {
         return answer.finally(() => inFlight.delete(answer));
       },
 
-      userOf: async (key: string) => (await userBehind(key))?.name,
+      userOf: async (key: string) => (await userOfKey(key))?.name,
 
-      async listen(key: string, clientId: string | undefined, notify: Tell): Promise<Feed | undefined> {
-        const user = await userBehind(key);
+      async listen(key: string, clientId: string | undefined, notify: NotifyListener): Promise<Feed | undefined> {
+        const user = await userOfKey(key);
         if (!user) return undefined;
         const stop = await events.listen(user.id, clientId, notify).catch((error: unknown) => {
           log.error({ err: error }, "queue status send failed");
           throw error;
         });
-        return { stop, objection: async () => ((await userBehind(key)) ? undefined : "The key is no longer valid.") };
+        return { stop, objection: async () => ((await userOfKey(key)) ? undefined : "The key is no longer valid.") };
       },
 
       async stop(): Promise<void> {
         isStopping = true;
-        leaving.abort();
+        aborter.abort();
         events.stop();
         thumbnails.stop();
         await withTimeout(Promise.allSettled(inFlight), REQUEST_GRACE_MS, () => undefined);
         await Promise.all([engine.stop(JOB_GRACE_MS), downloads.stop(), housekeeping.stop()]);
-        await Promise.all([liveRuns.stop(), beginning]);
+        await Promise.all([liveRuns.stop(), recovery]);
         await accessTimes.flush();
         await openedDatabase?.close();
         lock.release();

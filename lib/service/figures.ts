@@ -45,9 +45,9 @@ export function countResult(event: RunEvent): void {
   if (event.kind === "node") telemetry().metrics?.count("lightdesk_node_results_total", { result: event.cached ? "kept" : "made" });
 }
 
-type Ended = { how: string };
+type EndedJob = { outcome: string };
 
-export function observedRun<T extends Ended>({ jobId, attempt }: { jobId: string; attempt: number }, run: () => Promise<T>): Promise<T> {
+export function observedRun<T extends EndedJob>({ jobId, attempt }: { jobId: string; attempt: number }, run: () => Promise<T>): Promise<T> {
   const parent = sentBy.get(jobId) ?? null;
   sentBy.delete(jobId);
   return observe(
@@ -55,7 +55,7 @@ export function observedRun<T extends Ended>({ jobId, attempt }: { jobId: string
       spanName: "run job",
       parent,
       attributes: { "job.id": jobId, "job.attempt": attempt },
-      outcomeOf: ({ how }) => how,
+      outcomeOf: ({ outcome: how }) => how,
       recordMetrics(metrics, outcome, seconds) {
         metrics.count("lightdesk_job_runs_total", { outcome });
         metrics.observe("lightdesk_job_run_duration_seconds", {}, seconds);

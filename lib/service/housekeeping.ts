@@ -17,17 +17,17 @@ type Housekeeping = { stop(): Promise<void> };
 
 export function startHousekeeping(chores: readonly Chore[], processes: Pick<Processes, "id" | "live">, log: ServiceLog): Housekeeping {
   let isStopping = false;
-  const underWay = new Map<Chore, Promise<void>>();
+  const runningRounds = new Map<Chore, Promise<void>>();
 
   function begin(chore: Chore): void {
-    if (isStopping || underWay.has(chore)) return;
-    const round = doIfOwn(chore)
+    if (isStopping || runningRounds.has(chore)) return;
+    const round = runIfResponsible(chore)
       .catch((error: unknown) => log.error({ err: error, chore: chore.name }, "housekeeping failed"))
-      .finally(() => underWay.delete(chore));
-    underWay.set(chore, round);
+      .finally(() => runningRounds.delete(chore));
+    runningRounds.set(chore, round);
   }
 
-  async function doIfOwn({ isShared = false, round }: Chore): Promise<void> {
+  async function runIfResponsible({ isShared = false, round }: Chore): Promise<void> {
     if (!isShared || (await isFirst(processes))) await round(() => !isStopping);
   }
 
@@ -39,18 +39,18 @@ export function startHousekeeping(chores: readonly Chore[], processes: Pick<Proc
     async stop() {
       isStopping = true;
       timers.forEach(clearInterval);
-      await Promise.all(underWay.values());
+      await Promise.all(runningRounds.values());
     },
   };
 }
 
-/** Whether this process does the shared chores. Right after another process has come, two may do the same for one round. */
+/** Whether this process runs the shared chores. Right after a process joins, two may run the same round. */
 async function isFirst(processes: Pick<Processes, "id" | "live">): Promise<boolean> {
   const [first] = await processes.live();
   return first === processes.id;
 }
 
-/** Runs pieces until one returns false, with a pause after each that is as long as the piece took. */
+/** Runs `piece` until it returns false. Pauses after each run for as long as it took. */
 export async function runWithPauses(canContinue: () => boolean, piece: () => Promise<boolean>): Promise<void> {
   while (canContinue()) {
     const startedMs = performance.now();
@@ -70,7 +70,7 @@ type Parts = {
   thumbnails: Pick<Thumbnails, "sweep">;
 };
 
-/** What processes share is swept by the first of them, caches by each. Returns how many files were removed. */
+/** The first process sweeps shared files; each process sweeps its own caches. Returns the number of removed files. */
 export async function sweep({ database, processes, blobs, thumbnails }: Parts, canContinue: () => boolean): Promise<number> {
   const shared = (await isFirst(processes)) ? await sweepBlobs({ database, blobs }, canContinue) : 0;
   if (!canContinue()) return shared;
@@ -80,7 +80,7 @@ export async function sweep({ database, processes, blobs, thumbnails }: Parts, c
 async function sweepBlobs({ database, blobs }: Pick<Parts, "database" | "blobs">, canContinue: () => boolean): Promise<number> {
   let after: string | undefined = "";
   await runWithPauses(canContinue, async () => {
-    after = await database.commit((tx) => forgetUnnamed(tx, after ?? ""));
+    after = await database.commit((tx) => removeUnreferencedRows(tx, after ?? ""));
     return after !== undefined;
   });
   return canContinue() ? blobs.sweep(canContinue) : 0;
@@ -88,11 +88,11 @@ async function sweepBlobs({ database, blobs }: Pick<Parts, "database" | "blobs">
 
 const BATCH_SIZE = 100;
 
-async function forgetUnnamed(tx: Transaction, after: string): Promise<string | undefined> {
+async function removeUnreferencedRows(tx: Transaction, after: string): Promise<string | undefined> {
   const next = query.selectFrom("blobs").select("hash").where("hash", ">", after).orderBy("hash").limit(BATCH_SIZE);
   const last = (await tx.rows(next)).at(-1)?.hash;
   if (last === undefined) return undefined;
-  const unnamed = query
+  const deleteUnreferenced = query
     .deleteFrom("blobs")
     .where("hash", ">", after)
     .where("hash", "<=", last)
@@ -105,6 +105,6 @@ async function forgetUnnamed(tx: Transaction, after: string): Promise<string | u
     .where(({ not, exists, selectFrom }) =>
       not(exists(selectFrom("job_images").select("job_seq").whereRef("job_images.hash", "=", "blobs.hash"))),
     );
-  await tx.run(unnamed);
+  await tx.run(deleteUnreferenced);
   return last;
 }

@@ -1,8 +1,8 @@
-// The one door of the embedded service: a plain Node library behind a fetch function. Users of the service see nothing else of this folder.
+// Entry point of the embedded service: a plain Node library behind a fetch function. Import nothing else from this folder.
 
 import { type ServiceRunners } from "@/lib/contract/runners/runners";
 import { notReady } from "@/lib/shared/readiness";
-import { type Started, startService, unavailable } from "./create-service";
+import { type StartedService, startService, unavailable } from "./create-service";
 import { classes } from "./nodes/library";
 import { type Service, type ServiceKeys, type ServiceOptions } from "./options";
 import { createRunners } from "./runners/store";
@@ -18,7 +18,7 @@ import { createKeys } from "./users/keys";
 export { tryBlobBackend } from "./assets/blobs/open-blobs";
 export { copyBlobs } from "./copy-blobs";
 export { copyServiceStore, requireRoomForService } from "./store/copy-store";
-export { holdsService, isServiceOf, requireRows as requireServiceRows } from "./store/store-location";
+export { containsService as holdsService, isServiceOf, requireRows as requireServiceRows } from "./store/store-location";
 export type { Service, ServiceKeys, ServiceOptions } from "./options";
 export { backUpService } from "./backup/back-up";
 export { checkServiceBackup, restoreService, sweepServiceBackup } from "./backup/restore";
@@ -27,9 +27,9 @@ export { SERVICE_SCHEMA as serviceDatabaseSchema } from "./store/baseline";
 export { serviceContentsSchema, storedFileSchema } from "./backup/restore";
 
 export function createService(options: ServiceOptions): Service {
-  let started: Started | undefined;
+  let started: StartedService | undefined;
 
-  function running(): Started {
+  function running(): StartedService {
     if (!started) throw new Error("The service is not running.");
     return started;
   }

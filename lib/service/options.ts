@@ -13,12 +13,12 @@ export type ServiceLog = {
 };
 
 export type ServiceOptions = Partial<ServiceSettings> & {
-  /** Absolute path; the service's own folder. One process at a time: a second one refuses to start, and names the first. */
+  /** Absolute path of the service's data folder. Only one process may use it: a second one fails to start. */
   dataDir: string;
   shippedImagesDir: string;
   /** Absolute path of the bundled worker that runs nodes. */
   workerPath: string;
-  /** Base of the absolute URLs in answers; without it, the origin of each request. */
+  /** Base of absolute URLs in responses; defaults to the request's origin. */
   publicUrl?: string;
   now?: () => number;
   log?: ServiceLog;
@@ -28,7 +28,7 @@ export type UserStatus = "active" | "waitlisted";
 export type KeyListing = { prefix: string; userName: string; userStatus: UserStatus; createdAtMs: number; revokedAtMs?: number };
 
 export type ServiceKeys = {
-  /** Makes the user if there is none. The key is readable only in this answer. */
+  /** Creates the user if needed. The key is returned only once. */
   createKey(userName: string): Promise<{ key: string; prefix: string }>;
   listKeys(): Promise<KeyListing[]>;
   /** False if no valid key has that prefix. */
@@ -38,15 +38,15 @@ export type ServiceKeys = {
 };
 
 export type Service = {
-  /** Works for any origin; the path begins with /api. `bytes`: the bytes of the body, if the caller has them without the request. */
+  /** Accepts any origin; the path begins with /api. `bytes`: the body, if the caller reads it itself. */
   fetch(request: Request, bytes?: AsyncIterable<Uint8Array>): Promise<Response>;
   userOf(key: string): Promise<string | undefined>;
   /** Sends messages about the user's jobs, starting with the queue state. Undefined for an invalid key. */
   listen(key: string, clientId: string | undefined, notify: (message: string | Uint8Array) => void): Promise<Feed | undefined>;
   readiness: Readiness;
-  /** Takes the lock, migrates, sweeps what a crash left, starts the engine. */
+  /** Takes the lock, migrates, removes leftovers of a crash and starts the engine. */
   start(): Promise<void>;
-  /** Takes no new work; open requests and short jobs end within a bounded grace, the rest goes back to pending; the lock is released. */
+  /** Drains requests and short jobs for a bounded time, requeues the other jobs, and releases the lock. */
   stop(): Promise<void>;
   keys: ServiceKeys;
   runners: ServiceRunners;

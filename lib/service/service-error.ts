@@ -20,48 +20,48 @@ export function asRefusal(error: unknown): Refusal | undefined {
 }
 
 /** `kept`: what became of a request that met it. */
-type Failure = { code: ErrorCode; what: string; remedy: string; outcome?: string };
+type Failure = { code: ErrorCode; problem: string; remedy: string; outcome?: string };
 
 const full: Failure = {
   code: "INSUFFICIENT_STORAGE",
-  what: "The disk that holds the service's data is full.",
-  remedy: "Whoever runs the service must free space there; then try again.",
+  problem: "The disk of the service's data folder is full.",
+  remedy: "The operator must free space on it; then try again.",
 };
 const unwritable: Failure = {
   code: "SERVICE_UNAVAILABLE",
-  what: "The service's data folder cannot be written to.",
-  remedy: "Whoever runs the service must make it writable; then try again.",
+  problem: "The service's data folder is not writable.",
+  remedy: "The operator must make it writable; then try again.",
 };
 const damaged: Failure = {
   code: "SERVICE_UNAVAILABLE",
-  what: "The service's database is damaged.",
-  remedy: "Whoever runs the service must stop it and restore the data folder from a backup.",
+  problem: "The service's database is damaged.",
+  remedy: "The operator must stop the service and restore the data folder from a backup.",
 };
 const failing: Failure = {
   code: "SERVICE_UNAVAILABLE",
-  what: "The disk that holds the service's data reported an error.",
+  problem: "The disk of the service's data folder reported an error.",
   // The error may have been reported after everything was written.
-  outcome: "Whether this request was carried out is not known: look before you send it again.",
-  remedy: "Whoever runs the service finds the cause in its log.",
+  outcome: "This request may or may not have been carried out: check before you send it again.",
+  remedy: "The operator finds the cause in the service's log.",
 };
 const crowded: Failure = {
   code: "SERVICE_UNAVAILABLE",
-  what: "The service has too many files open, or waits for its database, at this moment.",
+  problem: "The service has too many open files, or is waiting for its database.",
   remedy: "Try again in a while.",
 };
 
 const unreachable: Failure = {
   code: "SERVICE_UNAVAILABLE",
-  what: "The object store that holds the service's files does not answer as it should.",
-  remedy: "Try again in a while; whoever runs the service finds the cause in its log.",
+  problem: "The service's object store is unavailable or returned an error.",
+  remedy: "Try again in a while. The operator finds the cause in the service's log.",
 };
 
 const away: Failure = {
   code: "SERVICE_UNAVAILABLE",
-  what: "The service's database does not answer now.",
-  // The lost answer may have been the one to the last step.
-  outcome: "Whether this request was carried out is not known: look before you send it again.",
-  remedy: "Try again in a while; whoever runs the service finds the cause in its log.",
+  problem: "The service's database is unavailable.",
+  // The lost response may be that of the last step.
+  outcome: "This request may or may not have been carried out: check before you send it again.",
+  remedy: "Try again in a while. The operator finds the cause in the service's log.",
 };
 
 /** An error of an object store: an outage, never a missing file. */
@@ -89,7 +89,7 @@ function find(error: unknown): Failure | undefined {
 export function asStorageFailure(error: unknown): Refusal | undefined {
   const failure = find(error);
   if (!failure) return undefined;
-  const { code, what, outcome = "Nothing of this request was kept.", remedy } = failure;
+  const { code, problem: what, outcome = "Nothing from this request was stored.", remedy } = failure;
   return { code, message: `${what} ${outcome} ${remedy}` };
 }
 
@@ -97,11 +97,11 @@ export function asStorageFailure(error: unknown): Refusal | undefined {
 export function asStartFailure(error: unknown, dataDir: string): unknown {
   const failure = find(error);
   if (!failure || !(error instanceof Error)) return error;
-  if (failure === away) return new Error(`${failure.what} ${failure.remedy}`, { cause: error });
+  if (failure === away) return new Error(`${failure.problem} ${failure.remedy}`, { cause: error });
   const sentence =
     failure === unwritable
-      ? `LIGHTDESK_DATA_DIR must be a folder that can be written to (${dataDir}: ${error.message}).`
-      : `The data folder ${dataDir} cannot be used. ${failure.what} ${failure.remedy} (${error.message})`;
+      ? `LIGHTDESK_DATA_DIR must be a writable folder (${dataDir}: ${error.message}).`
+      : `The data folder ${dataDir} cannot be used. ${failure.problem} ${failure.remedy} (${error.message})`;
   return new Error(sentence, { cause: error });
 }
 
@@ -109,5 +109,5 @@ export function asStorageException(error: unknown): { type: string; message: str
   const failure = find(error);
   if (!failure) return undefined;
   const type = failure.code === "INSUFFICIENT_STORAGE" ? "InsufficientStorage" : "StorageUnavailable";
-  return { type, message: `${failure.what} ${failure.remedy}` };
+  return { type, message: `${failure.problem} ${failure.remedy}` };
 }

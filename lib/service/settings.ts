@@ -13,12 +13,12 @@ const BYTES_OF_PIXEL = 20;
 const MAX_PIXELS = 256 * MIB;
 const halfTheCores = Math.max(1, Math.floor(availableParallelism() / 2));
 
-const whole = (min: number, max: number, what: string) =>
+const wholeNumber = (min: number, max: number, unit: string) =>
   z
     .string()
-    .regex(/^\d{1,15}$/, what)
+    .regex(/^\d{1,15}$/, unit)
     .transform(Number)
-    .refine((value) => value >= min && value <= max, what);
+    .refine((value) => value >= min && value <= max, unit);
 
 const hosts = z
   .string()
@@ -44,38 +44,40 @@ const schema = z.object({
       error: "postgres://USER:PASSWORD@HOST:PORT/DATABASE, and nothing where SQLite is to be used",
     })
     .optional(),
-  LIGHTDESK_CONCURRENCY: whole(1, 64, "how many jobs run at once, from 1 to 64").default(halfTheCores),
-  LIGHTDESK_MAX_UPLOAD_BYTES: whole(1, 1e15, "the largest upload in bytes").default(100 * GIB),
-  LIGHTDESK_MAX_JOB_PIXELS: whole(1, 1e12, "the most pixels a job may hold at once").optional(),
-  LIGHTDESK_MAX_JSON_BYTES: whole(1024, 256 * MIB, "the largest JSON body in bytes, from 1024 to 268435456").default(16 * MIB),
-  LIGHTDESK_MAX_JSON_DEPTH: whole(8, 1000, "how deep JSON may be nested, from 8 to 1000").default(100),
-  LIGHTDESK_MAX_GRAPH_NODES: whole(1, 100_000, "the most nodes of a graph, from 1 to 100000").default(5000),
-  LIGHTDESK_MAX_IDS_PER_CALL: whole(1, 100_000, "the most ids in one call, from 1 to 100000").default(1000),
-  LIGHTDESK_MAX_TAGS_PER_ASSET: whole(1, 10_000, "the most tags of an asset, from 1 to 10000").default(100),
-  LIGHTDESK_REQUEST_TIMEOUT_SECONDS: whole(1, 86_400, "how many seconds a body may pause, from 1 to 86400").default(60),
-  LIGHTDESK_CONNECTIONS_PER_ADDRESS: whole(1, 1e6, "how many connections one address may hold, from 1 to 1000000").optional(),
-  LIGHTDESK_USER_QUOTA_BYTES: whole(1, 1e15, "the most bytes that one user may store").optional(),
-  LIGHTDESK_RETENTION_DAYS: whole(1, 36_500, "after how many days an ended job leaves the history").optional(),
-  LIGHTDESK_RETENTION_JOBS: whole(1, 1e9, "how many ended jobs of a user stay in the history").optional(),
-  LIGHTDESK_RETENTION_TASK_DAYS: whole(1, 36_500, "after how many days an ended task goes, from 1 to 36500").default(30),
-  LIGHTDESK_RETENTION_TASKS: whole(0, 1e9, "how many ended tasks of a user stay").default(1000),
+  LIGHTDESK_CONCURRENCY: wholeNumber(1, 64, "how many jobs run at once, from 1 to 64").default(halfTheCores),
+  LIGHTDESK_MAX_UPLOAD_BYTES: wholeNumber(1, 1e15, "the largest upload in bytes").default(100 * GIB),
+  LIGHTDESK_MAX_JOB_PIXELS: wholeNumber(1, 1e12, "the most pixels a job may hold at once").optional(),
+  LIGHTDESK_MAX_JSON_BYTES: wholeNumber(1024, 256 * MIB, "the largest JSON body in bytes, from 1024 to 268435456").default(16 * MIB),
+  LIGHTDESK_MAX_JSON_DEPTH: wholeNumber(8, 1000, "how deep JSON may be nested, from 8 to 1000").default(100),
+  LIGHTDESK_MAX_GRAPH_NODES: wholeNumber(1, 100_000, "the most nodes of a graph, from 1 to 100000").default(5000),
+  LIGHTDESK_MAX_IDS_PER_CALL: wholeNumber(1, 100_000, "the most ids in one call, from 1 to 100000").default(1000),
+  LIGHTDESK_MAX_TAGS_PER_ASSET: wholeNumber(1, 10_000, "the most tags of an asset, from 1 to 10000").default(100),
+  LIGHTDESK_REQUEST_TIMEOUT_SECONDS: wholeNumber(1, 86_400, "how many seconds a body may pause, from 1 to 86400").default(60),
+  LIGHTDESK_CONNECTIONS_PER_ADDRESS: wholeNumber(1, 1e6, "how many connections one address may hold, from 1 to 1000000").optional(),
+  LIGHTDESK_USER_QUOTA_BYTES: wholeNumber(1, 1e15, "the most bytes that one user may store").optional(),
+  LIGHTDESK_RETENTION_DAYS: wholeNumber(1, 36_500, "after how many days an ended job leaves the history").optional(),
+  LIGHTDESK_RETENTION_JOBS: wholeNumber(1, 1e9, "how many ended jobs of a user stay in the history").optional(),
+  LIGHTDESK_RETENTION_TASK_DAYS: wholeNumber(1, 36_500, "after how many days an ended task goes, from 1 to 36500").default(30),
+  LIGHTDESK_RETENTION_TASKS: wholeNumber(0, 1e9, "how many ended tasks of a user stay").default(1000),
   LIGHTDESK_DOWNLOAD_HOSTS: hosts.optional(),
-  LIGHTDESK_DOWNLOADS_AT_ONCE: whole(1, 32, "how many downloads run at once, from 1 to 32").default(2),
-  LIGHTDESK_MAX_DOWNLOAD_BYTES: whole(1, 1e15, "the largest download in bytes").default(100 * GIB),
-  LIGHTDESK_RUNNER_CHECK_SECONDS: whole(1, 3600, "every how many seconds a runner is looked at, from 1 to 3600").default(5),
-  LIGHTDESK_RUNNER_LEASE_SECONDS: whole(1, 86_400, "for how many seconds a runner may be out of reach, from 1 to 86400").default(60),
-  LIGHTDESK_RUNNER_SILENCE_SECONDS: whole(1, 604_800, "for how many seconds a job on a runner may say nothing, from 1 to 604800").default(
-    1800,
-  ),
+  LIGHTDESK_DOWNLOADS_AT_ONCE: wholeNumber(1, 32, "how many downloads run at once, from 1 to 32").default(2),
+  LIGHTDESK_MAX_DOWNLOAD_BYTES: wholeNumber(1, 1e15, "the largest download in bytes").default(100 * GIB),
+  LIGHTDESK_RUNNER_CHECK_SECONDS: wholeNumber(1, 3600, "every how many seconds a runner is looked at, from 1 to 3600").default(5),
+  LIGHTDESK_RUNNER_LEASE_SECONDS: wholeNumber(1, 86_400, "for how many seconds a runner may be out of reach, from 1 to 86400").default(60),
+  LIGHTDESK_RUNNER_SILENCE_SECONDS: wholeNumber(
+    1,
+    604_800,
+    "for how many seconds a job on a runner may say nothing, from 1 to 604800",
+  ).default(1800),
   LIGHTDESK_BLOBS: blobSettingSchema.optional(),
   LIGHTDESK_S3_ACCESS_KEY_ID: z.string().optional(),
   LIGHTDESK_S3_SECRET_ACCESS_KEY: z.string().optional(),
   LIGHTDESK_S3_ACCESS_KEY_ID_FILE: z.string().refine(isAbsolute, keyFileWords).optional(),
   LIGHTDESK_S3_SECRET_ACCESS_KEY_FILE: z.string().refine(isAbsolute, keyFileWords).optional(),
-  LIGHTDESK_BLOB_CACHE_BYTES: whole(MIB, 1e15, "how many bytes copies of what lies in a bucket may take, at least 1048576").default(
+  LIGHTDESK_BLOB_CACHE_BYTES: wholeNumber(MIB, 1e15, "how many bytes copies of what lies in a bucket may take, at least 1048576").default(
     4 * GIB,
   ),
-  LIGHTDESK_BLOBS_PRESIGNED_SECONDS: whole(
+  LIGHTDESK_BLOBS_PRESIGNED_SECONDS: wholeNumber(
     1,
     3600,
     "for how many seconds an address of a file in a bucket is good, from 1 to 3600",
@@ -122,11 +124,11 @@ function toSettings(values: z.output<typeof schema>, source: Source) {
     requestTimeoutMs: values.LIGHTDESK_REQUEST_TIMEOUT_SECONDS * 1000,
     /** Undefined: a quarter of what all addresses together may have. */
     connectionsPerAddress: values.LIGHTDESK_CONNECTIONS_PER_ADDRESS,
-    /** Without it a user may store as much as fits. */
+    /** Undefined: no quota. */
     userQuotaBytes: values.LIGHTDESK_USER_QUOTA_BYTES,
-    /** Without it, no job is removed because of its age. */
+    /** Undefined: jobs are not removed by age. */
     retentionDays: values.LIGHTDESK_RETENTION_DAYS,
-    /** Per user; without it, no job is removed because of their number. */
+    /** Per user. Undefined: jobs are not removed by number. */
     retentionJobs: values.LIGHTDESK_RETENTION_JOBS,
     retentionTaskDays: values.LIGHTDESK_RETENTION_TASK_DAYS,
     retentionTasks: values.LIGHTDESK_RETENTION_TASKS,
@@ -137,19 +139,19 @@ function toSettings(values: z.output<typeof schema>, source: Source) {
     runnerCheckMs: values.LIGHTDESK_RUNNER_CHECK_SECONDS * 1000,
     /** If a runner is out of reach for longer, its jobs go to others. */
     runnerLeaseMs: values.LIGHTDESK_RUNNER_LEASE_SECONDS * 1000,
-    /** A running job that says nothing for longer counts as hanging. */
+    /** A running job that reports nothing for longer counts as hanging. */
     runnerUnresponsiveMs: values.LIGHTDESK_RUNNER_SILENCE_SECONDS * 1000,
     /** Undefined: a folder in the data folder. */
     blobs: values.LIGHTDESK_BLOBS,
     bucketKeys: readBucketKeys(values),
     blobCacheBytes: values.LIGHTDESK_BLOB_CACHE_BYTES,
-    /** For so long a signed address of a file in a bucket is valid; without it no client is redirected there. */
+    /** How long signed bucket URLs are valid; undefined: clients are never redirected to the bucket. */
     presignedSeconds: values.LIGHTDESK_BLOBS_PRESIGNED_SECONDS,
     /** Absolute path; without it, video and audio have a placeholder as thumbnail. */
     ffmpeg: values.LIGHTDESK_FFMPEG === "none" ? undefined : (values.LIGHTDESK_FFMPEG ?? findOnPath("ffmpeg", source.PATH)),
-    /** With this token a client may read metrics, and why the program is not ready; without it there are none. */
+    /** The token for metrics and readiness reasons; undefined: both are off. */
     metricsToken: values.LIGHTDESK_METRICS_TOKEN ?? values.LIGHTDESK_METRICS_TOKEN_FILE,
-    /** If set, spans are sent; the packages that send them read where to, and how, from OTEL_… by themselves. */
+    /** If set, spans are exported. The OpenTelemetry packages read OTEL_… themselves. */
     traces: values.OTEL_EXPORTER_OTLP_ENDPOINT === undefined ? undefined : { serviceName: values.OTEL_SERVICE_NAME },
   };
 }
@@ -174,7 +176,7 @@ function readBucketKeys(values: z.output<typeof schema>): BucketKeys {
   });
 }
 
-/** Every setting at its default; nothing is looked up on this machine. */
+/** The default of every setting, without probing this machine. */
 export const defaultSettings: ServiceSettings = requireDefaults();
 
 function requireDefaults(): ServiceSettings {
@@ -232,7 +234,7 @@ const folder = "a folder for the data";
 const publicUrl = "the address under which others reach it, such as https://service.example.com";
 
 const addressSchema = z.object({
-  PORT: whole(0, 65_535, "a port number from 0 to 65535").default(8288),
+  PORT: wholeNumber(0, 65_535, "a port number from 0 to 65535").default(8288),
   HOST: z
     .string()
     .regex(/^[A-Za-z0-9.:_-]+$/, "a host name or an address to listen on, such as 127.0.0.1")

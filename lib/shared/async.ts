@@ -42,12 +42,12 @@ export function withTimeout<T, L>(work: Promise<T>, ms: number, onTimeout: () =>
 }
 
 /** One run at a time; calls during a run share one more run after it, even if the first fails. */
-export function coalesce(act: () => Promise<unknown>): () => Promise<void> {
+export function coalesce(work: () => Promise<unknown>): () => Promise<void> {
   let running: Promise<void> | undefined;
   let next: Promise<void> | undefined;
   async function run(): Promise<void> {
     try {
-      await act();
+      await work();
     } finally {
       running = undefined;
     }
@@ -76,9 +76,9 @@ export function createSharedCalls<V>({ isKept = () => false, keepMs, whenLeft }:
   const calls = new Map<string, Call>();
 
   function begin(key: string, start: (signal: AbortSignal) => Promise<V>): Call {
-    const leaving = new AbortController();
+    const aborter = new AbortController();
     const forget = () => void (calls.get(key) === call && calls.delete(key));
-    const call: Call = { result: start(leaving.signal), waiting: 0, leaving, forget };
+    const call: Call = { result: start(aborter.signal), waiting: 0, leaving: aborter, forget };
     calls.set(key, call);
     if (keepMs !== undefined) setTimeout(forget, keepMs).unref();
     call.result.then((value) => isKept(value) || forget(), forget);
@@ -90,7 +90,7 @@ export function createSharedCalls<V>({ isKept = () => false, keepMs, whenLeft }:
     const call = calls.get(key) ?? begin(key, start);
     call.waiting += 1;
     return new Promise((resolve, reject) => {
-      const leave = () => {
+      const onAbort = () => {
         call.waiting -= 1;
         if (call.waiting === 0) {
           call.forget();
@@ -98,9 +98,9 @@ export function createSharedCalls<V>({ isKept = () => false, keepMs, whenLeft }:
         }
         if (whenLeft !== undefined) resolve(whenLeft);
       };
-      if (caller.signal?.aborted) leave();
-      else caller.signal?.addEventListener("abort", leave, { once: true });
-      call.result.finally(() => caller.signal?.removeEventListener("abort", leave)).then(resolve, reject);
+      if (caller.signal?.aborted) onAbort();
+      else caller.signal?.addEventListener("abort", onAbort, { once: true });
+      call.result.finally(() => caller.signal?.removeEventListener("abort", onAbort)).then(resolve, reject);
     });
   };
 }

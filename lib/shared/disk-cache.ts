@@ -41,7 +41,7 @@ function createBound(folder: string, maxBytes: number) {
   };
 }
 
-type Made<E> = Result<Uint8Array, E>;
+type EntryResult<E> = Result<Uint8Array, E>;
 type CacheKey = {
   name: readonly string[];
   /** The content under this name may change: it is shared by those who ask now, but not stored. */
@@ -50,7 +50,7 @@ type CacheKey = {
   asker: { signal: AbortSignal };
 };
 export type DiskCache<E> = {
-  get(cacheKey: CacheKey, make: (signal: AbortSignal) => Promise<Made<E>>): Promise<Made<E>>;
+  get(cacheKey: CacheKey, make: (signal: AbortSignal) => Promise<EntryResult<E>>): Promise<EntryResult<E>>;
 };
 
 const DIGEST_BYTES = 32;
@@ -58,12 +58,12 @@ const DIGEST_BYTES = 32;
 type Options = { folder: string; maxBytes: number; extension: string; hasMetrics?: boolean };
 
 export function createDiskCache<E>({ folder, maxBytes, extension, hasMetrics = false }: Options): DiskCache<E> {
-  const share = createSharedCalls<Made<E>>();
+  const share = createSharedCalls<EntryResult<E>>();
   const bound = createBound(folder, maxBytes);
   const metrics = hasMetrics ? telemetry().metrics : undefined;
   metrics?.read("lightdesk_thumbnail_cache_bytes", bound.bytes);
 
-  async function readOrMake(key: string, make: () => Promise<Made<E>>): Promise<Made<E>> {
+  async function readOrMake(key: string, make: () => Promise<EntryResult<E>>): Promise<EntryResult<E>> {
     const file = join(folder, key.slice(0, 2), `${key.slice(2)}.${extension}`);
     const cachedValue = await readStored(file);
     metrics?.count("lightdesk_thumbnails_total", { result: cachedValue ? "kept" : "made" });

@@ -11,7 +11,7 @@ const fullDiskCodes = new Set<unknown>(["ENOSPC", "EDQUOT", "SQLITE_FULL", "SQLI
 
 export const isFullDisk = (error: unknown): boolean => fullDiskCodes.has(codeOf(error));
 
-export class StoreAway extends Error {
+export class StoreUnavailable extends Error {
   readonly code = "STORE_AWAY";
 }
 

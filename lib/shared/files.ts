@@ -33,8 +33,8 @@ export async function filesByAge(folder: string): Promise<{ path: string; size: 
   const files: { path: string; size: number; usedAt: number }[] = [];
   for (const name of await readdir(folder, { recursive: true })) {
     const path = join(folder, name);
-    const match = await stat(path).catch(() => undefined);
-    if (match?.isFile()) files.push({ path, size: match.size, usedAt: match.mtimeMs });
+    const info = await stat(path).catch(() => undefined);
+    if (info?.isFile()) files.push({ path, size: info.size, usedAt: info.mtimeMs });
   }
   return files.sort((file, other) => file.usedAt - other.usedAt);
 }
@@ -53,7 +53,7 @@ export async function hashFile(file: string): Promise<Content> {
 
 export async function isOfSize(file: string, size: number): Promise<boolean> {
   return stat(file).then(
-    (match) => match.isFile() && match.size === size,
+    (info) => info.isFile() && info.size === size,
     () => false,
   );
 }
@@ -64,7 +64,7 @@ export async function copyHashed(from: string, to: string, expected?: string): P
   const target = await open(part, "w", 0o600);
   try {
     const content = await pass(from, async (chunk) => {
-      for (let written = 0; written < chunk.byteLength;) written += (await target.write(chunk, written)).bytesWritten;
+      for (let offset = 0; offset < chunk.byteLength;) offset += (await target.write(chunk, offset)).bytesWritten;
     });
     if (expected !== undefined && content.hash !== expected) throw new ChangedContent(`${from} does not hold what it should`);
     await target.sync();

@@ -5,12 +5,12 @@ import { isIP } from "node:net";
 import { buildConnector } from "undici";
 import { isInNetworks, isPublicAddress, networks } from "./ip-address";
 
-type All = LookupOptions & { all: true };
-export type Resolve = (host: string, options: All, done: (error: Error | null, addresses: LookupAddress[]) => void) => void;
+type LookupAllOptions = LookupOptions & { all: true };
+export type Resolve = (host: string, options: LookupAllOptions, done: (error: Error | null, addresses: LookupAddress[]) => void) => void;
 type Done = (error: Error | null, address: string | LookupAddress[], family?: number) => void;
 type Socket = { remoteAddress?: string; destroy(): unknown };
-type Connected<S> = (...outcome: [null, S] | [Error, null]) => void;
-type Connector<T, S> = (target: T, done: Connected<S>) => void;
+type ConnectCallback<S> = (...outcome: [null, S] | [Error, null]) => void;
+type Connector<T, S> = (target: T, done: ConnectCallback<S>) => void;
 type Lookup = (host: string, options: LookupOptions, done: Done) => void;
 
 function checkedLookup(resolve: Resolve, isRefused: (address: string) => boolean, refusal: () => Error): Lookup {

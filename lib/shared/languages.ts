@@ -8,8 +8,8 @@ export const languageNames: Readonly<Record<Language, string>> = { en: "English"
 /** The browser writes it when a person chooses a language; other sites cannot make browsers send it. */
 export const LANGUAGE_COOKIE = "lightdesk.language";
 
-export function readLanguage(chosen: string | undefined, acceptLanguage: string | null | undefined): Language {
-  return languages.find((language) => language === chosen) ?? firstAccepted(acceptLanguage ?? "") ?? "en";
+export function readLanguage(preferredLanguage: string | undefined, acceptLanguage: string | null | undefined): Language {
+  return languages.find((language) => language === preferredLanguage) ?? firstAccepted(acceptLanguage ?? "") ?? "en";
 }
 
 function firstAccepted(header: string): Language | undefined {

@@ -5,44 +5,48 @@ import { type Gauge } from "prom-client";
 const FAST = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 const LONG = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3600];
 
-type Described = { help: string; labels: readonly string[]; buckets?: readonly number[] };
+type MetricDescription = { help: string; labels: readonly string[]; buckets?: readonly number[] };
 
 const counters = {
-  lightdesk_http_requests_total: { help: "Requests answered, by route and status.", labels: ["method", "route", "status"] },
+  lightdesk_http_requests_total: { help: "HTTP requests, by route and status.", labels: ["method", "route", "status"] },
   lightdesk_upstream_calls_total: { help: "Calls to services, by operation and outcome.", labels: ["operation", "outcome"] },
-  lightdesk_job_runs_total: { help: "Runs of jobs that came to an end here, by outcome.", labels: ["outcome"] },
-  lightdesk_ledger_lost_total: { help: "Answers that the ledger of jobs could not take up, and reads again.", labels: [] },
-  lightdesk_thumbnails_total: { help: "Thumbnails asked for, by whether the cache had them.", labels: ["result"] },
-  lightdesk_service_thumbnails_total: { help: "Thumbnails asked of the service, by whether its cache had them.", labels: ["result"] },
-  lightdesk_node_results_total: { help: "Nodes of runs here that gave a result, by whether it was known already.", labels: ["result"] },
-  lightdesk_blob_copies_total: { help: "Files of the bucket that were needed here, by whether a copy was kept.", labels: ["result"] },
-  lightdesk_webhook_attempts_total: { help: "Attempts to deliver an event to a webhook, by outcome.", labels: ["outcome"] },
+  lightdesk_job_runs_total: { help: "Job runs that ended in this process, by outcome.", labels: ["outcome"] },
+  lightdesk_ledger_lost_total: { help: "Responses that the job index dropped and reads again.", labels: [] },
+  lightdesk_thumbnails_total: { help: "Thumbnail requests, by cache result.", labels: ["result"] },
+  lightdesk_service_thumbnails_total: { help: "Thumbnail requests to the service, by cache result.", labels: ["result"] },
+  lightdesk_node_results_total: { help: "Node results of runs in this process, by cache result.", labels: ["result"] },
+  lightdesk_blob_copies_total: { help: "Bucket files read in this process, by cache result.", labels: ["result"] },
+  lightdesk_webhook_attempts_total: { help: "Webhook delivery attempts, by outcome.", labels: ["outcome"] },
   lightdesk_sign_in_refusals_total: {
-    help: "Attempts to sign in that were refused, by sign-in method and reason.",
+    help: "Rejected sign-in attempts, by method and reason.",
     labels: ["way", "reason"],
   },
-} as const satisfies Record<string, Described>;
+} as const satisfies Record<string, MetricDescription>;
 
 const histograms = {
-  lightdesk_http_request_duration_seconds: { help: "From a request's head to the end of its answer.", labels: ["route"], buckets: FAST },
-  lightdesk_upstream_call_duration_seconds: { help: "Time of a call to a service.", labels: ["operation"], buckets: FAST },
-  lightdesk_job_run_duration_seconds: { help: "Time of a job's run, its outputs stored.", labels: [], buckets: LONG },
-} as const satisfies Record<string, Described>;
+  lightdesk_http_request_duration_seconds: {
+    help: "HTTP request duration, from the headers to the end of the response.",
+    labels: ["route"],
+    buckets: FAST,
+  },
+  lightdesk_upstream_call_duration_seconds: { help: "Duration of calls to services.", labels: ["operation"], buckets: FAST },
+  lightdesk_job_run_duration_seconds: { help: "Duration of job runs, including storing their outputs.", labels: [], buckets: LONG },
+} as const satisfies Record<string, MetricDescription>;
 
 const gauges = {
-  lightdesk_http_requests_in_progress: { help: "Requests that are being answered.", labels: [] },
-  lightdesk_open_streams: { help: "WebSockets that receive events of jobs.", labels: [] },
+  lightdesk_http_requests_in_progress: { help: "HTTP requests in progress.", labels: [] },
+  lightdesk_open_streams: { help: "Open WebSockets that receive job events.", labels: [] },
   lightdesk_jobs: { help: "Jobs of the embedded or stand-alone service, by state.", labels: ["state"] },
-  lightdesk_runners: { help: "Runners of the embedded or stand-alone service, the built-in one among them, by state.", labels: ["state"] },
-  lightdesk_stored_bytes: { help: "Content that users' assets refer to, each user's content once.", labels: [] },
-  lightdesk_disk_free_bytes: { help: "Room left on the disk that holds the data folder.", labels: [] },
-  lightdesk_ledger_waiting: { help: "Answers that wait to be written into the ledger of jobs.", labels: [] },
-  lightdesk_thumbnail_cache_bytes: { help: "Size of the cache of thumbnails, when it was last looked at.", labels: [] },
-  lightdesk_service_thumbnail_cache_bytes: { help: "Size of the service's cache of thumbnails, at most.", labels: [] },
-  lightdesk_node_cache_bytes: { help: "Room that the stored results of nodes take, when it was last looked at.", labels: [] },
-  lightdesk_blob_copies_bytes: { help: "Size of the copies of what lies in the bucket, at most.", labels: [] },
+  lightdesk_runners: { help: "Runners of the embedded or stand-alone service, including the built-in one, by state.", labels: ["state"] },
+  lightdesk_stored_bytes: { help: "Bytes of distinct asset content, summed over users.", labels: [] },
+  lightdesk_disk_free_bytes: { help: "Free bytes on the data folder's disk.", labels: [] },
+  lightdesk_ledger_waiting: { help: "Responses waiting to be written to the job index.", labels: [] },
+  lightdesk_thumbnail_cache_bytes: { help: "Size of the thumbnail cache at its last check.", labels: [] },
+  lightdesk_service_thumbnail_cache_bytes: { help: "Upper bound of the size of the service's thumbnail cache.", labels: [] },
+  lightdesk_node_cache_bytes: { help: "Size of the node result cache at its last check.", labels: [] },
+  lightdesk_blob_copies_bytes: { help: "Upper bound of the size of the local copies of bucket files.", labels: [] },
   lightdesk_ready: { help: "1 where a part is ready, else 0.", labels: ["part"] },
-} as const satisfies Record<string, Described>;
+} as const satisfies Record<string, MetricDescription>;
 
 type Counters = typeof counters;
 type Histograms = typeof histograms;
@@ -63,24 +67,24 @@ export async function createMetrics(): Promise<Metrics> {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
-  const made = {
+  const created = {
     counters: new Map<string, InstanceType<typeof Counter>>(),
     histograms: new Map<string, InstanceType<typeof Histogram>>(),
   };
   const once = <T>(instruments: Map<string, T>, name: string, make: () => T): T => {
-    const match = instruments.get(name) ?? make();
-    instruments.set(name, match);
-    return match;
+    const instrument = instruments.get(name) ?? make();
+    instruments.set(name, instrument);
+    return instrument;
   };
 
   return {
     count(name, labels) {
       const { help, labels: labelNames } = counters[name];
-      once(made.counters, name, () => new Counter({ name, help, labelNames, registers })).inc(labels);
+      once(created.counters, name, () => new Counter({ name, help, labelNames, registers })).inc(labels);
     },
     observe(name, labels, seconds) {
       const { help, labels: labelNames, buckets } = histograms[name];
-      once(made.histograms, name, () => new Histogram({ name, help, labelNames, buckets: [...buckets], registers })).observe(
+      once(created.histograms, name, () => new Histogram({ name, help, labelNames, buckets: [...buckets], registers })).observe(
         labels,
         seconds,
       );

@@ -1,7 +1,7 @@
 // The displayed size of a picture from the first bytes of its file. Not a check of the file, since nothing after its header is read.
 
-const LEAST_BYTES = 30;
-/** For other kinds (HEIF, AVIF, TIFF) the library does not know how they are turned or cropped. */
+const MIN_BYTES = 30;
+/** The library ignores the rotation and cropping of other formats (HEIF, AVIF, TIFF). */
 const pictureTypes = new Set(["png", "jpg", "gif", "webp"]);
 
 /** Sent with the console's empty response for a picture that is too large to preview: its size, such as 20000x20000. */
@@ -14,7 +14,7 @@ export async function pictureSizeOf(bytes: Uint8Array): Promise<PictureSize | un
   try {
     const { width, height, type = "" } = imageSize(bytes);
     // The library reads past the end of a truncated file.
-    if (bytes.length < LEAST_BYTES || !pictureTypes.has(type) || !(width > 0 && height > 0)) return undefined;
+    if (bytes.length < MIN_BYTES || !pictureTypes.has(type) || !(width > 0 && height > 0)) return undefined;
     const orientation = orientationOf(bytes);
     if (orientation === undefined) return undefined;
     return orientation >= 5 ? { width: height, height: width } : { width, height };

@@ -7,13 +7,13 @@ import { withTimeout } from "./async";
 export type PartState = { part: string; ready: boolean; reason?: string };
 export type Readiness = () => Promise<readonly PartState[]>;
 type Finding = Omit<PartState, "part"> | undefined;
-type Look = () => Finding | Promise<Finding>;
+type ReadinessCheck = () => Finding | Promise<Finding>;
 
 const FRESH_MS = 1000;
 const PATIENCE_MS = 2000;
-const LEAST_FREE_BYTES = 1024 ** 2;
+const MIN_FREE_BYTES = 1024 ** 2;
 
-export function createReadiness(parts: Readonly<Record<string, Look>>, now: () => number = () => performance.now()): Readiness {
+export function createReadiness(parts: Readonly<Record<string, ReadinessCheck>>, now: () => number = () => performance.now()): Readiness {
   let cachedStates: { states: Promise<PartState[]>; at: number } | undefined;
   return () => {
     if (!cachedStates || now() - cachedStates.at >= FRESH_MS || now() < cachedStates.at)
@@ -22,11 +22,11 @@ export function createReadiness(parts: Readonly<Record<string, Look>>, now: () =
   };
 }
 
-async function stateOf(part: string, look: Look): Promise<PartState> {
+async function stateOf(part: string, check: ReadinessCheck): Promise<PartState> {
   const late = () => notReady(`No answer within ${PATIENCE_MS / 1000} s.`);
   try {
-    const match = await withTimeout(Promise.resolve().then(look), PATIENCE_MS, late);
-    return { part, ready: true, ...match };
+    const result = await withTimeout(Promise.resolve().then(check), PATIENCE_MS, late);
+    return { part, ready: true, ...result };
   } catch {
     return { part, ...notReady("It failed. See the log.") };
   }
@@ -37,14 +37,14 @@ export function notReady(reason: string): { ready: false; reason: string } {
 }
 
 /** A full disk is ready: stored things are still served, and deletes must reach the process so that they make room. */
-export function lookAtDisk(folder: string): Finding {
+export function checkDisk(folder: string): Finding {
   try {
     accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch {
-    return notReady("The data folder is gone or cannot be written.");
+    return notReady("The data folder is missing or not writable.");
   }
-  return freeBytes(folder) < LEAST_FREE_BYTES
-    ? { ready: true, reason: "The disk is full: nothing new is kept until there is room." }
+  return freeBytes(folder) < MIN_FREE_BYTES
+    ? { ready: true, reason: "The disk is full: nothing new is stored until space is freed." }
     : undefined;
 }
 

@@ -10,9 +10,9 @@ export function toByteStream(
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
-        const read = await next();
-        if (read.done) controller.close();
-        else controller.enqueue(read.value);
+        const chunk = await next();
+        if (chunk.done) controller.close();
+        else controller.enqueue(chunk.value);
       },
       async cancel(reason) {
         await onCancel(reason);

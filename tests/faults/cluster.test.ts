@@ -50,7 +50,7 @@ test("keeps the other processes working while each of the four is killed in turn
   cluster.runner.release();
   expect([0, 502]).toContain((await cut).status);
   const again = await people.answered("a console says what became of it", () => people.submit(UNANSWERED, "own"), { mayBeUnknown: true });
-  expect(JSON.parse(again.text).message).toBe("The console ended while it waited for the service's answer.");
+  expect(JSON.parse(again.text).message).toBe("The console stopped while it waited for the service's response.");
   expect(people.sentFor(UNANSWERED)).toBe(1);
   await people.expectAllOnce();
   expect((await people.jobOf(running ?? "")).runner).toMatchObject({ label: "GPU", attempt: 1 });

@@ -35,7 +35,7 @@ function change(bench: ServiceBench, sql: string, ...values: unknown[]): void {
   database.close();
 }
 
-const damagedJob = { status: 500, body: { code: "INTERNAL", message: expect.stringMatching(/damaged.*Whoever runs the service/) } };
+const damagedJob = { status: 500, body: { code: "INTERNAL", message: expect.stringMatching(/damaged.*The operator/) } };
 
 describe("a damaged row", () => {
   it.each([

@@ -50,7 +50,7 @@ describe.each(disks)("on a full $name", ({ make }) => {
     const upload = await client.upload("x".repeat(3_000_000), "big.bin");
     expect(upload).toMatchObject({
       status: 507,
-      body: { code: "INSUFFICIENT_STORAGE", message: expect.stringMatching(/disk .* full.*Whoever runs/) },
+      body: { code: "INSUFFICIENT_STORAGE", message: expect.stringMatching(/disk .* full.*The operator/) },
     });
     expect(await write(client, "new ".repeat(500_000))).toMatchObject({ status: 507, text: expect.stringContaining("full") });
     // A log that was just emptied may still take a few: each submission answered 200 is kept, and soon all are refused.
@@ -84,7 +84,7 @@ describe.each(disks)("on a full $name", ({ make }) => {
       if (job.status === "completed") continue;
       const failure = {
         exception_type: "InsufficientStorage",
-        exception_message: expect.stringContaining("Whoever runs the service must free space"),
+        exception_message: expect.stringContaining("The operator must free space"),
       };
       expect(job).toMatchObject({ status: "failed", execution_error: failure });
     }
@@ -136,13 +136,13 @@ describe("on a read-only disk", () => {
     disk.makeReadOnly();
     const failure = {
       status: 503,
-      body: { code: "SERVICE_UNAVAILABLE", message: expect.stringMatching(/cannot be written to.*Whoever runs/) },
+      body: { code: "SERVICE_UNAVAILABLE", message: expect.stringMatching(/not writable.*The operator/) },
     };
     expect(await client.upload("more", "more.txt")).toMatchObject(failure);
     expect(await client.post("/api/prompt", { prompt: graph(0, 1) })).toMatchObject(failure);
     expect(await client.post(`/api/assets/${storedAsset.id}/tags`, { tags: ["more"] })).toMatchObject(failure);
     expect(await client.call("DELETE", `/api/assets/${storedAsset.id}`)).toMatchObject(failure);
-    expect(await write(client, "x")).toMatchObject({ status: 503, text: expect.stringContaining("cannot be written to") });
+    expect(await write(client, "x")).toMatchObject({ status: 503, text: expect.stringContaining("not writable") });
     expect((await client.get(`/api/assets/${storedAsset.id}/content`)).text).toBe("kept");
     disk.makeWritable();
     expect((await client.upload("more", "more.txt")).status).toBe(201);
@@ -152,7 +152,7 @@ describe("on a read-only disk", () => {
     disk.makeReadOnly();
     const refused = startProcess("dist/service.mjs", { PORT: "0", LIGHTDESK_DATA_DIR: disk.path, ...disk.env });
     expect(await refused.ended).toBe(1);
-    expect(refused.output()).toContain("LIGHTDESK_DATA_DIR must be a folder that can be written to");
+    expect(refused.output()).toContain("LIGHTDESK_DATA_DIR must be a writable folder");
     expect(refused.output()).not.toContain("    at ");
   });
 });

@@ -69,7 +69,7 @@ describe("stopping and starting the service", async () => {
     expect(bad.output()).toContain("PORT must be a port number");
     const noFolder = startProcess("dist/service.mjs", { PORT: "0", LIGHTDESK_DATA_DIR: join(dataDir, "service", "service.sqlite") });
     expect(await noFolder.ended).toBe(1);
-    expect(noFolder.output()).toContain("LIGHTDESK_DATA_DIR must be a folder");
+    expect(noFolder.output()).toContain("LIGHTDESK_DATA_DIR must be a writable folder");
     const service = await startServiceProcess(dataDir);
     const second = startProcess("dist/service.mjs", { PORT: "0", LIGHTDESK_DATA_DIR: dataDir });
     expect(await second.ended).toBe(1);

@@ -82,7 +82,7 @@ describe("a worker", () => {
     const job = await ended(client, await submit(client));
     expect(job).toMatchObject({
       status: "failed",
-      execution_error: { exception_type: "WorkerLost", exception_message: expect.stringMatching(/missing.*Whoever runs the service/) },
+      execution_error: { exception_type: "WorkerLost", exception_message: expect.stringMatching(/missing.*The operator must/) },
     });
     expect(JSON.stringify(job)).not.toContain("/nowhere");
     expect(JSON.stringify(bench.complaints)).toContain("/nowhere");

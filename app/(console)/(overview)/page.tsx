@@ -6,7 +6,7 @@ import { hasRole } from "@/lib/contract/people/roles";
 import { openPage } from "@/lib/server/bff/open-page";
 import { roleOn } from "@/lib/server/connections/access";
 import { messagesOf, pageTitle, pickMessages } from "@/lib/server/i18n/messages";
-import { listJobs, wasUsed } from "@/lib/server/queries/jobs";
+import { hasRunJobs,listJobs } from "@/lib/server/queries/jobs";
 import { listRunners } from "@/lib/server/queries/runners";
 import { ok } from "@/lib/shared/result";
 import { withRequestTime } from "../request-time";
@@ -30,7 +30,7 @@ export default async function OverviewPage({ searchParams }: PageProps<"/">) {
         canManage={isAdmin}
         runners={isAdmin ? withRequestTime(listRunners(context.composition).then(ok), unavailableRunners) : undefined}
         total={withRequestTime(jobs, ({ pagination }) => pagination.total)}
-        wasUsed={jobs.then((result) => result.ok && result.value.pagination.total === 0 && wasUsed(context, connectionParam))}
+        wasUsed={jobs.then((result) => result.ok && result.value.pagination.total === 0 && hasRunJobs(context, connectionParam))}
         reads={{ running: read("running"), failed: read("failed"), pictures: read("pictures") }}
       />
     </PageMessages>

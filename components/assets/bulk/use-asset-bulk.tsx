@@ -6,9 +6,9 @@ import { useFeature } from "@/components/frame/connection/connection-context";
 import { failureText } from "@/components/frame/failure/fault-owner";
 import { Button } from "@/components/ui/controls/button";
 import { type Tone } from "@/components/ui/status-badge";
-import { type BatchOutcome, callPatiently, inBatches, meetsAll, walkPages, type Work } from "@/lib/browser/bulk/bulk-calls";
+import { affectsAllCalls, type BatchOutcome, callWithRetry, inBatches, walkPages, type Work } from "@/lib/browser/bulk/bulk-calls";
 import { type ApiFailure } from "@/lib/browser/read-failure";
-import { lacksOperation } from "@/lib/contract/failure";
+import { isMissingOperation } from "@/lib/contract/failure";
 import { type AssetsAnswer, type AssetsQuery } from "@/lib/contract/schemas/asset";
 import { type AssetView } from "@/lib/contract/views/asset-view";
 import { assetPath, type AssetRights, MAX_PAGE_SIZE, requests, type TagsAnswer } from "../asset-calls";
@@ -122,12 +122,12 @@ type Acted = { entry: Entry; isOver: boolean };
 
 async function actOn(assetAct: AssetAct, id: string, work: Work): Promise<Acted> {
   if (assetAct.kind === "delete") {
-    const result = await callPatiently<unknown>(assetPath(id, work.connection), requests.remove, work);
+    const result = await callWithRetry<unknown>(assetPath(id, work.connection), requests.remove, work);
     return result.ok ? { entry: { id, outcome: "deleted" }, isOver: false } : refused(assetAct, id, result.failure);
   }
   const isAdding = assetAct.kind === "addTags";
   const init = isAdding ? requests.addTags(assetAct.tags) : requests.removeTags(assetAct.tags);
-  const result = await callPatiently<TagsAnswer>(assetPath(id, work.connection, "/tags"), init, work);
+  const result = await callWithRetry<TagsAnswer>(assetPath(id, work.connection, "/tags"), init, work);
   if (!result.ok) return refused(assetAct, id, result.failure);
   const { total_tags: total, added, removed, already_present: present, not_present: absent } = result.value;
   // Services may send only the complete list of tags: then the requested tags count as changed.
@@ -139,7 +139,7 @@ async function actOn(assetAct: AssetAct, id: string, work: Work): Promise<Acted>
 
 function refused(assetAct: AssetAct, id: string, failure: ApiFailure): Acted {
   const change = assetAct.kind === "delete" ? "assets.delete" : assetAct.kind === "removeTags" ? "tags.remove" : undefined;
-  if (change && lacksOperation(failure)) {
+  if (change && isMissingOperation(failure)) {
     return { entry: { id, outcome: "unable", failure }, isOver: true };
   }
   if (failure.status === 404) return { entry: { id, outcome: "missing" }, isOver: false };
@@ -147,7 +147,7 @@ function refused(assetAct: AssetAct, id: string, failure: ApiFailure): Acted {
   // An asset that is in use or immutable fails alone; the others continue.
   return {
     entry: { id, outcome: isUnknown ? "unknown" : "failed", failure },
-    isOver: failure.status !== 403 && failure.status !== 409 && meetsAll(failure),
+    isOver: failure.status !== 403 && failure.status !== 409 && affectsAllCalls(failure),
   };
 }
 

@@ -11,7 +11,7 @@ import { showToast } from "@/components/ui/toast-store";
 import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { withQuery } from "@/lib/browser/urls";
-import { lacksOperation } from "@/lib/contract/failure";
+import { isMissingOperation } from "@/lib/contract/failure";
 import { type AssetView } from "@/lib/contract/views/asset-view";
 import { readTags } from "@/lib/shared/text";
 import { type AssetChange, type AssetEdit, assetPath, type AssetRights, requests, type TagsAnswer } from "../asset-calls";
@@ -144,7 +144,7 @@ export function useAssetEdits({ asset, connectionId, onPatch, onDone, onDeleted 
   const id = asset?.id ?? "";
 
   function refuse(failure: ApiFailure, change?: AssetChange): void {
-    const isAbsent = change !== undefined && lacksOperation(failure);
+    const isAbsent = change !== undefined && isMissingOperation(failure);
     setOutcome(isAbsent ? { kind: "absent" } : { kind: "refused", failure });
   }
 

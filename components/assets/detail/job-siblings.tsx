@@ -9,7 +9,7 @@ import { FileName } from "@/components/ui/truncated";
 import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { jobHref, thumbnailUrl, withQuery } from "@/lib/browser/urls";
-import { lacksOperation } from "@/lib/contract/failure";
+import { isMissingOperation } from "@/lib/contract/failure";
 import { object, text } from "@/lib/contract/json/readers";
 import { type JobDetail } from "@/lib/contract/schemas/job";
 import { listOutputs, mediaKindOf } from "@/lib/contract/views/outputs-view";
@@ -119,7 +119,7 @@ async function readSiblings(jobId: string, connection: string | undefined): Prom
     const { assets } = result.value;
     return { shown: assets.slice(0, maxItems).flatMap((asset) => ofAsset(asset, connection)), isCut: assets.length > maxItems };
   }
-  if (!lacksOperation(result.failure)) throw result.failure;
+  if (!isMissingOperation(result.failure)) throw result.failure;
   const read = await callApi<JobDetail>(withQuery(job, { connection }));
   if (!read.ok) throw read.failure;
   const outputs = listOutputs(read.value.outputs).flatMap((view) => {

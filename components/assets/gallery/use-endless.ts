@@ -1,7 +1,7 @@
 import { startTransition, useEffect, useMemo, useState, useSyncExternalStore } from "react";
 import { isAtTop as isPageAtTop, shareRows, subscribeToTop, usePausedRows } from "@/components/data-table/paused-rows";
 import { historyState } from "@/components/viewer/use-shown";
-import { initialOf, type Stamped, useLive } from "@/lib/browser/live/use-live";
+import { initialOf, type TimedValue, useLive } from "@/lib/browser/live/use-live";
 import { type Failure } from "@/lib/contract/failure";
 import { type AssetsQuery } from "@/lib/contract/schemas/asset";
 import { type AssetView } from "@/lib/contract/views/asset-view";
@@ -30,7 +30,7 @@ function cacheStore(key: string, entry: CachedStore): void {
 type EndlessOptions = {
   query: AssetsQuery;
   connectionId: string | undefined;
-  first: Result<Stamped<AssetPage>, Failure>;
+  first: Result<TimedValue<AssetPage>, Failure>;
   isOn: boolean;
 };
 
@@ -139,7 +139,7 @@ function patchAll(store: ChunkStore, page: AssetPage): void {
 type PagedOptions = {
   query: AssetsQuery;
   connectionId: string | undefined;
-  first: Result<Stamped<AssetPage>, Failure>;
+  first: Result<TimedValue<AssetPage>, Failure>;
   isOn: boolean;
 };
 

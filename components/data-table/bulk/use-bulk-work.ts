@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from "react";
 import { newActionKey, usePendingUndo } from "@/components/ui/hooks/use-pending-undo";
 import { type Tone } from "@/components/ui/status-badge";
-import { type Walked, type Work } from "@/lib/browser/bulk/bulk-calls";
+import { type AllPages, type Work } from "@/lib/browser/bulk/bulk-calls";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { type Result } from "@/lib/shared/result";
 import { newUuid } from "@/lib/shared/text";
@@ -23,7 +23,7 @@ export type WorkOf<Act, Item, Entry> = { key: number; phase: WorkPhase<Act, Item
 type Choices<Act, Item, Query, Entry> = {
   connection: string | undefined;
   carryOut: (request: BulkRequest<Act, Item>, work: Work) => Promise<Entry[]>;
-  walk?: (query: Query, work: Work) => Promise<Result<Walked<Item>, ApiFailure>>;
+  walk?: (query: Query, work: Work) => Promise<Result<AllPages<Item>, ApiFailure>>;
   onDone: (action: Act, entries: readonly Entry[]) => void;
   onRestored: (action: Act, items: readonly Item[]) => void;
   /** Called if the page that would show the outcome was left. */
@@ -100,7 +100,7 @@ export function useBulkWork<Act, Item extends { id: string }, Entry extends { id
     (request, isLeaving, key) => void (isLeaving ? leave(request) : run(request, { key })),
   );
 
-  async function walk(key: number, query: Query): Promise<Walked<Item> | undefined> {
+  async function walk(key: number, query: Query): Promise<AllPages<Item> | undefined> {
     if (!walkList) return undefined;
     put(key, { kind: "walking", found: 0 });
     const work = begin(key);

@@ -7,7 +7,7 @@ import { IconButton } from "@/components/ui/controls/button";
 import { allowLeaving } from "@/components/ui/hooks/use-close-warning";
 import { showToast } from "@/components/ui/toast-store";
 import { setSessionEnded } from "@/lib/browser/live/live-state";
-import { forgetPerson } from "@/lib/browser/persisted";
+import { clearPersonalStorage } from "@/lib/browser/persisted";
 import { useSignOutAt } from "../member-context";
 
 export function SignOutButton() {
@@ -30,7 +30,7 @@ export function useSignOut() {
     // A full page load, so that nothing of the member stays in memory.
     const target = signOutAt ?? (await signOut());
     if (target !== undefined) {
-      forgetPerson();
+      clearPersonalStorage();
       return window.location.assign(target);
     }
     allowLeaving(false);

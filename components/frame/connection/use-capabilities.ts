@@ -1,10 +1,10 @@
 import useSWR from "swr";
 import { create } from "zustand";
-import { callApi, onAnswer } from "@/lib/browser/api";
+import { callApi, onResponse } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { withQuery } from "@/lib/browser/urls";
 import { type Capabilities, type Capability, isCapability } from "@/lib/contract/capabilities";
-import { lacksOperation } from "@/lib/contract/failure";
+import { isMissingOperation } from "@/lib/contract/failure";
 import { isObject, textOf } from "@/lib/contract/json/json";
 
 type Lost = Readonly<Record<string, ReadonlySet<Capability>>>;
@@ -12,9 +12,9 @@ const nothing: ReadonlySet<Capability> = new Set();
 const useLost = create<Lost>(() => ({}));
 
 /** An act that a service refused as absent is no longer offered in this tab. */
-onAnswer(({ path, method, failure }) => {
+onResponse(({ path, method, failure }) => {
   if (method === "GET") return;
-  const details = failure && lacksOperation(failure) && isObject(failure.details) ? failure.details : {};
+  const details = failure && isMissingOperation(failure) && isObject(failure.details) ? failure.details : {};
   const capability = textOf(details.capability);
   const connection = new URL(path, "http://localhost").searchParams.get("connection");
   if (connection === null || capability === undefined || !isCapability(capability)) return;

@@ -8,7 +8,7 @@ import { showToast } from "@/components/ui/toast-store";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { withQuery } from "@/lib/browser/urls";
 import { hasFeature } from "@/lib/contract/connections";
-import { lacksOperation } from "@/lib/contract/failure";
+import { isMissingOperation } from "@/lib/contract/failure";
 import { type AssetsAnswer } from "@/lib/contract/schemas/asset";
 import { type AssetView, toAssetView } from "@/lib/contract/views/asset-view";
 import { useSeenConnection } from "../connection/connection-context";
@@ -32,7 +32,7 @@ function useSoughtAssets(typed: string): SoughtAssets | undefined {
   return useSought<AssetsAnswer, SoughtAssets>(isRequested ? withQuery("/api/assets", query) : undefined, (result) =>
     result.ok
       ? { text, assets: result.value.assets.map(toAssetView) }
-      : { text, assets: [], ...(!lacksOperation(result.failure) && { failure: result.failure }) },
+      : { text, assets: [], ...(!isMissingOperation(result.failure) && { failure: result.failure }) },
   );
 }
 

@@ -11,7 +11,7 @@ import { callApi } from "@/lib/browser/api";
 import { apiPath, withQuery } from "@/lib/browser/urls";
 import { useRequests } from "@/lib/browser/use-read";
 import { list, object, text } from "@/lib/contract/json/readers";
-import { type MadeShare, type ShareBody } from "@/lib/contract/share";
+import { type CreatedShare, type ShareBody } from "@/lib/contract/share";
 
 const HOUR_MS = 60 * 60_000;
 const ends = { hour: HOUR_MS, day: 24 * HOUR_MS, week: 7 * 24 * HOUR_MS, month: 30 * 24 * HOUR_MS } as const;
@@ -33,7 +33,7 @@ export function ShareDialog({ subject, connectionId, onClose }: ShareDialogProps
   const isJob = "job" in subject;
   const { busyWith, failure, send } = useRequests<"make">();
   const isBusy = busyWith !== undefined;
-  const [made, setMade] = useState<MadeShare>();
+  const [made, setMade] = useState<CreatedShare>();
   const [keepsMetadata, setKeepsMetadata] = useState(false);
   const copy = useCopy();
   const notCleanable = failure?.code === "UNPROCESSABLE" ? notCleanableIn(failure.details)?.notCleanable : undefined;
@@ -55,7 +55,7 @@ export function ShareDialog({ subject, connectionId, onClose }: ShareDialogProps
       leavesOut: notCleanable !== undefined,
     };
     const path = withQuery("/api/console/shares", { connection: connectionId });
-    const result = await send("make", callApi<MadeShare>(path, { method: "POST", json }));
+    const result = await send("make", callApi<CreatedShare>(path, { method: "POST", json }));
     if (!result.ok) return;
     setMade(result.value);
     void copy(linkOf(result.value), t("copied"));
@@ -140,7 +140,7 @@ function Option({ name, text: label, hint, checked, onChange }: OptionProps) {
   );
 }
 
-function MadeLink({ made, onClose }: { made: MadeShare; onClose: () => void }) {
+function MadeLink({ made, onClose }: { made: CreatedShare; onClose: () => void }) {
   const t = useTranslations("sharing.dialog");
   const clock = useTimeFormat();
   return (
@@ -161,6 +161,6 @@ function MadeLink({ made, onClose }: { made: MadeShare; onClose: () => void }) {
   );
 }
 
-function linkOf({ path }: MadeShare): string {
+function linkOf({ path }: CreatedShare): string {
   return window.location.origin + apiPath(path);
 }

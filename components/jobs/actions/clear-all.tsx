@@ -6,7 +6,7 @@ import { useConfirmed } from "@/components/frame/list/use-confirmed";
 import { Button } from "@/components/ui/controls/button";
 import { InputField } from "@/components/ui/controls/form-field";
 import { ConfirmDialog } from "@/components/ui/dialog";
-import { clearAll, type Cleared, isUnanswered } from "@/lib/browser/bulk/bulk-calls";
+import { clearAll, type ClearAllResult, isUnanswered } from "@/lib/browser/bulk/bulk-calls";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 
 type ClearAllProps = {
@@ -86,7 +86,7 @@ export function ClearAll({ words, count, word, parameter, isBusy, onClear }: Cle
 /** `path` clears all entries; `leftPath` lists those that are left. The dialog shows a failed request itself. */
 export function useClearAll<Answer>(path: `/${string}`, leftPath: `/${string}`, refresh: () => Promise<unknown>) {
   const [isBusy, setBusy] = useState(false);
-  const [cleared, setCleared] = useState<{ shownCount: number | undefined; outcome: Cleared<Answer> }>();
+  const [cleared, setCleared] = useState<{ shownCount: number | undefined; outcome: ClearAllResult<Answer> }>();
   async function clear(shownCount: number | undefined): Promise<ApiFailure | undefined> {
     setCleared(undefined);
     setBusy(true);

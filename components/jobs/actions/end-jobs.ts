@@ -1,5 +1,5 @@
 import { type Tone } from "@/components/ui/status-badge";
-import { type BatchOutcome, callPatiently, inBatches, meetsAll, type Work } from "@/lib/browser/bulk/bulk-calls";
+import { affectsAllCalls, type BatchOutcome, callWithRetry, inBatches, type Work } from "@/lib/browser/bulk/bulk-calls";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { withQuery } from "@/lib/browser/urls";
 import { type StopResult } from "@/lib/contract/console";
@@ -87,7 +87,7 @@ async function stop(batch: readonly TargetJob[], work: Work): Promise<BatchOutco
 }
 
 function post<T>(path: `/${string}`, json: unknown, work: Work) {
-  return callPatiently<T>(withQuery(path, { connection: work.connection }), { method: "POST", json }, work);
+  return callWithRetry<T>(withQuery(path, { connection: work.connection }), { method: "POST", json }, work);
 }
 
 async function refused(ending: Ending, batch: readonly TargetJob[], failure: ApiFailure, work: Work): Promise<BatchOutcome<ResultEntry>> {
@@ -95,7 +95,7 @@ async function refused(ending: Ending, batch: readonly TargetJob[], failure: Api
   const entries = isUnsure
     ? await lookUp(ending, batch, failure, work)
     : batch.map(({ id }): ResultEntry => ({ id, outcome: "failed", failure }));
-  return { entries, isOver: meetsAll(failure) };
+  return { entries, isOver: affectsAllCalls(failure) };
 }
 
 export const outcomes = [
@@ -174,7 +174,7 @@ async function lookUp(
 /** Undefined if not known. */
 async function stateOf(id: string, work: Work): Promise<JobState | "missing" | undefined> {
   const path = withQuery(`/api/jobs/${encodeURIComponent(id)}`, { connection: work.connection });
-  const result = await callPatiently<{ status?: string }>(path, { cache: "no-store" }, work);
+  const result = await callWithRetry<{ status?: string }>(path, { cache: "no-store" }, work);
   if (result.ok) return result.value.status === undefined ? undefined : toJobState(result.value.status);
   return result.failure.status === 404 ? "missing" : undefined;
 }

@@ -1,5 +1,5 @@
 import { callApi, type CallInit } from "@/lib/browser/api";
-import { type BatchOutcome, callPatiently, inBatches, meetsAll, type Work } from "@/lib/browser/bulk/bulk-calls";
+import { affectsAllCalls, type BatchOutcome, callWithRetry, inBatches, type Work } from "@/lib/browser/bulk/bulk-calls";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { withQuery } from "@/lib/browser/urls";
 import { type JobDetail } from "@/lib/contract/schemas/job";
@@ -52,7 +52,7 @@ export async function runEachAgain(jobs: readonly TargetJob[], work: Work): Prom
 
 async function runOneAgain(id: string, work: Work): Promise<BatchOutcome<ResultEntry>> {
   const ran = await runAgain(id, work.connection, {
-    call: (path, init = {}) => callPatiently(path, init, work),
+    call: (path, init = {}) => callWithRetry(path, init, work),
     isStopped: () => work.signal.aborted,
   });
   if (ran.kind === "submitted") return { entries: [{ id, outcome: "ranAgain", newId: ran.id }] };
@@ -61,7 +61,7 @@ async function runOneAgain(id: string, work: Work): Promise<BatchOutcome<ResultE
   const isMissing = ran.kind === "unread" && failure?.status === 404;
   return {
     entries: [{ id, outcome: isMissing ? "missing" : outcomes[ran.kind], ...(failure && { failure }) }],
-    ...(failure && { isOver: meetsAll(failure) }),
+    ...(failure && { isOver: affectsAllCalls(failure) }),
   };
 }
 

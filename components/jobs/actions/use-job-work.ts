@@ -2,7 +2,7 @@ import { useTranslations } from "next-intl";
 import { type BulkRequest, summarize, useBulkWork } from "@/components/data-table/bulk/use-bulk-work";
 import { failureText } from "@/components/frame/failure/fault-owner";
 import { showToast } from "@/components/ui/toast-store";
-import { type Walked, type Work } from "@/lib/browser/bulk/bulk-calls";
+import { type AllPages, type Work } from "@/lib/browser/bulk/bulk-calls";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { type Result } from "@/lib/shared/result";
 import { useTellBusy } from "./busy-jobs";
@@ -31,7 +31,7 @@ type Choices<Query> = {
   /** Called instead of `onDone` if the page was left meanwhile, for state that outlives the page. */
   onLeft?: (entries: readonly ResultEntry[]) => void;
   onRestored?: (jobs: readonly TargetJob[]) => void;
-  walk?: (query: Query, work: Work) => Promise<Result<Walked<TargetJob>, ApiFailure>>;
+  walk?: (query: Query, work: Work) => Promise<Result<AllPages<TargetJob>, ApiFailure>>;
 };
 
 export function useJobWork<Query = never>({ connection, onDone, onLeft, onRestored, walk }: Choices<Query>) {

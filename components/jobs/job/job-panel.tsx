@@ -14,7 +14,7 @@ import { LoadingBlocks } from "@/components/ui/skeleton";
 import { ClampedClock } from "@/components/ui/time/relative-time";
 import { FileName } from "@/components/ui/truncated";
 import { useLive } from "@/lib/browser/live/use-live";
-import { inOtherTab, jobHref, shortId, thumbnailUrl, viewUrl, withQuery } from "@/lib/browser/urls";
+import { jobHref, newTabProps, shortId, thumbnailUrl, viewUrl, withQuery } from "@/lib/browser/urls";
 import { type JobDetail } from "@/lib/contract/schemas/job";
 import { JobPanelFrame } from "../list/list-screen";
 import { JobActAnswer, JobActions, useJobActs } from "./job-actions";
@@ -121,7 +121,7 @@ function JobPanelOutputs({ facts: { outputs }, connection }: { facts: JobFacts; 
   return (
     <section aria-label={t("title")} className="flex flex-col gap-2">
       {first ? (
-        <a href={viewUrl({ ...first.file, connection })} {...inOtherTab()} className="block rounded-sm">
+        <a href={viewUrl({ ...first.file, connection })} {...newTabProps()} className="block rounded-sm">
           <Picture
             src={thumbnailUrl({ connection, file: first.file, edge: 512 })}
             alt={first.name}
@@ -136,7 +136,7 @@ function JobPanelOutputs({ facts: { outputs }, connection }: { facts: JobFacts; 
         <ul className="flex gap-1.5 overflow-x-auto py-0.5">
           {rest.slice(0, SHOWN).map(({ nodeId, key, index, kind, name, file }) => (
             <li key={`${nodeId}/${key}/${index}`} className="shrink-0">
-              <a href={viewUrl({ ...file, connection })} {...inOtherTab()} title={name} className="block rounded-sm">
+              <a href={viewUrl({ ...file, connection })} {...newTabProps()} title={name} className="block rounded-sm">
                 {kind === "image" || kind === "video" || kind === "audio" ? (
                   <Picture
                     src={thumbnailUrl({ connection, file, edge: 128 })}

@@ -16,7 +16,7 @@ import { Link } from "@/components/ui/link";
 import { ClampedClock } from "@/components/ui/time/relative-time";
 import { useNumberFormat } from "@/components/ui/time/use-time-format";
 import { OutputList } from "@/components/viewer/output-list";
-import { initialOf, type Stamped, useLive, useOnce } from "@/lib/browser/live/use-live";
+import { initialOf, type TimedValue, useLive, useOnce } from "@/lib/browser/live/use-live";
 import { withQuery } from "@/lib/browser/urls";
 import { type Failure } from "@/lib/contract/failure";
 import { isAddressableId } from "@/lib/contract/params";
@@ -29,7 +29,7 @@ import { factsAfter, type JobFacts, ownName, toJobFacts, toStatusFacts, withStat
 import { JobGraph, JobTimeline } from "./job-graph";
 import { JobRuns } from "./job-runs";
 
-type JobScreenProps = { jobId: string; connection?: string; canRun: boolean; job: Promise<Result<Stamped<JobFacts>, Failure>> };
+type JobScreenProps = { jobId: string; connection?: string; canRun: boolean; job: Promise<Result<TimedValue<JobFacts>, Failure>> };
 
 const readJob = (detail: JobDetail) => toJobFacts(detail);
 const hasEnded = (facts: JobFacts) => facts.job.terminal;

@@ -8,7 +8,7 @@ import { Freshness, ToolBar, UnreadableRows } from "@/components/frame/list/tool
 import { PageHeader } from "@/components/frame/page-header";
 import { cn } from "@/components/ui/cn";
 import { ClampedClock } from "@/components/ui/time/relative-time";
-import { type Live } from "@/lib/browser/live/use-live";
+import { type LiveValue } from "@/lib/browser/live/use-live";
 import { type JobReach } from "@/lib/contract/console";
 import { type JobListState, type ShownList } from "./use-job-list";
 
@@ -25,7 +25,7 @@ const ListCut = dynamic(() => import("./list-empty").then((module) => module.Lis
 type ListScreenProps = {
   list: "jobs" | "history" | "queue";
   count: number | undefined;
-  live: Pick<Live<unknown>, "failure" | "refresh" | "atMs">;
+  live: Pick<LiveValue<unknown>, "failure" | "refresh" | "atMs">;
   atMs?: number;
   reach?: JobReach;
   isCut?: boolean;

@@ -1,5 +1,5 @@
 import { useState } from "react";
-import { callPatiently, walkPages, type Work } from "@/lib/browser/bulk/bulk-calls";
+import { callWithRetry, walkPages, type Work } from "@/lib/browser/bulk/bulk-calls";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { type JobSearchQuery } from "@/lib/contract/console";
 import { jobStates } from "@/lib/contract/jobs/job-list";
@@ -109,6 +109,6 @@ function walkJobs(query: JobSearchQuery, work: Work) {
 /** How many jobs a query matches now; undefined where the service does not say. */
 async function countJobs(query: JobSearchQuery, work: Work): Promise<Result<number | undefined, ApiFailure>> {
   const path = listApiPath("jobs", { ...query, limit: 1, offset: 0 }, work.connection);
-  const result = await callPatiently<JobsAnswer>(path, { cache: "no-store" }, work);
+  const result = await callWithRetry<JobsAnswer>(path, { cache: "no-store" }, work);
   return result.ok ? ok(result.value.pagination.total) : result;
 }

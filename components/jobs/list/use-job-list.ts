@@ -4,7 +4,7 @@ import { usePausedRows } from "@/components/data-table/paused-rows";
 import { createSelection } from "@/components/data-table/selection/selection";
 import { useConnection } from "@/components/frame/connection/connection-context";
 import { type ListAddress, type ListState, useListState } from "@/components/frame/list/list-state";
-import { initialOf, type Live, type Stamped, useLive } from "@/lib/browser/live/use-live";
+import { initialOf, type LiveValue, type TimedValue, useLive } from "@/lib/browser/live/use-live";
 import { apiPath } from "@/lib/browser/urls";
 import { type JobSearchQuery } from "@/lib/contract/console";
 import { type Failure } from "@/lib/contract/failure";
@@ -14,7 +14,7 @@ import { useBusyJobs } from "../actions/busy-jobs";
 import { type JobRow, type JobsView } from "../job-row";
 import { listApiPath, listHref, type ListLinks, type ListName, readList } from "./list-address";
 
-export type FirstAnswer = Promise<Result<Stamped<JobsView>, Failure>>;
+export type FirstAnswer = Promise<Result<TimedValue<JobsView>, Failure>>;
 
 type JobList = {
   list: ListName;
@@ -78,7 +78,7 @@ export function useJobList({ list, initialQuery, first, links }: JobList) {
 
 export type ShownList = ReturnType<typeof useJobList>;
 
-function useShown(query: JobSearchQuery, { value: view, atMs, failure }: Live<JobsView>) {
+function useShown(query: JobSearchQuery, { value: view, atMs, failure }: LiveValue<JobsView>) {
   const [last, setLast] = useState<Shown>();
   if (view === undefined) return failure ? undefined : last;
   if (last?.view === view && last.query === query) return last;

@@ -12,8 +12,8 @@ import { EmptyState } from "@/components/ui/empty-state";
 import { useOnFirstInteraction } from "@/components/ui/hooks/use-on-first-interaction";
 import { ResultLine } from "@/components/ui/result-line";
 import { useReadingFrom, useRenderedMs } from "@/components/ui/time/use-now";
-import { type Cleared } from "@/lib/browser/bulk/bulk-calls";
-import { initialOf, type Stamped, useLive } from "@/lib/browser/live/use-live";
+import { type ClearAllResult } from "@/lib/browser/bulk/bulk-calls";
+import { initialOf, type TimedValue, useLive } from "@/lib/browser/live/use-live";
 import { withQuery } from "@/lib/browser/urls";
 import { type Failure } from "@/lib/contract/failure";
 import { type QueueAnswer } from "@/lib/contract/schemas/job";
@@ -34,7 +34,7 @@ const SelectionActions = dynamic(() => loadActions().then((module) => module.Sel
 
 type QueueScreenProps = {
   canCancel: boolean;
-  queue: Promise<Result<Stamped<QueueList>, Failure>>;
+  queue: Promise<Result<TimedValue<QueueList>, Failure>>;
 };
 
 /** How often the estimated starts are counted down. */
@@ -157,7 +157,7 @@ export function QueueScreen({ canCancel, queue }: QueueScreenProps) {
 
 type ClearResultProps = {
   requestedCount: number;
-  outcome: Cleared<QueueAnswer>;
+  outcome: ClearAllResult<QueueAnswer>;
   waiting: number;
   onDismiss: () => void;
 };

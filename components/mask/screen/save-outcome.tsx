@@ -7,7 +7,7 @@ import { FailureNotice } from "@/components/ui/empty-state";
 import { ButtonLink } from "@/components/ui/link";
 import { ProgressBar } from "@/components/ui/skeleton";
 import { ToneIcon } from "@/components/ui/status-badge";
-import { inOtherTab, viewUrl, withQuery } from "@/lib/browser/urls";
+import { newTabProps, viewUrl, withQuery } from "@/lib/browser/urls";
 import { formatBytes } from "@/lib/shared/format";
 import { findAsset, type SavedMask, type SaveFailure, type SaveState, type SaveStep } from "../file/mask-session";
 import { MAX_BYTES } from "../file/picture-file";
@@ -71,7 +71,7 @@ function SavedText({ saved, connection, onDismiss }: { saved: SavedMask; connect
               <a
                 key={layer}
                 href={viewUrl({ filename, type: "input", connection })}
-                {...inOtherTab()}
+                {...newTabProps()}
                 className="mr-2 text-accent underline-offset-2 hover:underline"
               >
                 {t(`layer.${layer === "mask" || layer === "paint" ? layer : "painted"}`)}
@@ -86,7 +86,7 @@ function SavedText({ saved, connection, onDismiss }: { saved: SavedMask; connect
               <ButtonLink href={withQuery("/run", { asset, connection })}>{t("use")}</ButtonLink>
             </>
           ) : (
-            <a href={file} {...inOtherTab()} className={buttonStyle()}>
+            <a href={file} {...newTabProps()} className={buttonStyle()}>
               {t("openFile")}
             </a>
           )}

@@ -2,7 +2,7 @@
 // Guarantees: the work belongs to the tab, not to the page, and continues during navigation. The outcome of each copy is stored at once.
 
 import { askToStay } from "@/components/ui/hooks/use-close-warning";
-import { ofTab } from "@/lib/browser/persisted";
+import { tabStorage } from "@/lib/browser/persisted";
 import { newIdempotencyKey } from "@/lib/shared/text";
 import { type RunStore } from "../run-store";
 import { askAfter, type SubmitApi } from "../submit/attempt";
@@ -29,7 +29,7 @@ const running = new WeakMap<RunStore, Running>();
 export function createCopiesActions(store: RunStore, api: SubmitApi, context: RunContext) {
   const change = (copiesAct: CopiesAct) => {
     store.changeCopies(copiesAct);
-    keepCopies(ofTab, store.get().copies);
+    keepCopies(tabStorage, store.get().copies);
   };
 
   async function send(set: CopiesSet, planned: readonly Planned[]): Promise<void> {
@@ -69,7 +69,7 @@ export function createCopiesActions(store: RunStore, api: SubmitApi, context: Ru
         canResume: true,
       };
       change({ act: "begun", set });
-      keepPlan(ofTab, plan);
+      keepPlan(tabStorage, plan);
       await send(set, plannedOf(plan, order.inFile));
     },
     stop() {
@@ -91,15 +91,15 @@ export function createCopiesActions(store: RunStore, api: SubmitApi, context: Ru
       if (copies && jobIds.length > 0) change({ act: "cancelled", id: copies.id, jobIds });
     },
     leave() {
-      forgetPlan(ofTab);
+      forgetPlan(tabStorage);
       change({ act: "left" });
     },
     /** After a reload: looks up the copy that was being sent, and sends nothing. */
     async recall(): Promise<void> {
       if (store.get().copies) return;
-      const set = readStoredCopies(ofTab, context.memberId);
+      const set = readStoredCopies(tabStorage, context.memberId);
       if (!set) return;
-      const plan = readStoredPlan(ofTab, set);
+      const plan = readStoredPlan(tabStorage, set);
       if (plan) running.set(store, { planned: plannedOf(plan), stop: new AbortController() });
       change({ act: "begun", set: { ...set, canResume: plan !== undefined } });
       for (const { key, isBegun, outcome } of set.copies) {

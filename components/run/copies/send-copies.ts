@@ -1,7 +1,7 @@
 // What the copies of a run send: the workflow that they share, and what differs in each. Pure.
 // Guarantees: values and seeds are chosen once, so that continuing later sends exactly what was shown.
 
-import { meetsAll, patiently, type Work } from "@/lib/browser/bulk/bulk-calls";
+import { affectsAllCalls, retryRateLimited, type Work } from "@/lib/browser/bulk/bulk-calls";
 import { type Failure } from "@/lib/contract/failure";
 import { own } from "@/lib/contract/json/own";
 import { type FilledText, isFileName } from "@/lib/contract/nodes/fill-texts";
@@ -109,7 +109,7 @@ const networkGone: Failure = { code: "CONSOLE_UNREACHABLE", message: "", status:
 
 async function sendOne({ key, label, rerunOf, make }: Planned, { api, attempt, batch, signal, onWait }: Sender): Promise<RunOutcome> {
   const { submission, graph } = make();
-  const result = await patiently(() => api.sendPrompt(submission, key, { label, batch, rerunOf }), { signal, onWait });
+  const result = await retryRateLimited(() => api.sendPrompt(submission, key, { label, batch, rerunOf }), { signal, onWait });
   const outcome = judge(result, graph);
   return outcome.kind === "unknown" && outcome.failure.code === "CONSOLE_UNREACHABLE" ? askAfter(api, { ...attempt, key }) : outcome;
 }
@@ -117,7 +117,7 @@ async function sendOne({ key, label, rerunOf, make }: Planned, { api, attempt, b
 /** Whether the refusal meets every copy: a copy's value may be wrong for it alone; session, rights, plan and queue are the same for all. */
 function isForAll(outcome: Exclude<RunOutcome, { kind: "accepted" }>): boolean {
   if (outcome.kind === "invalid") return false;
-  return outcome.kind === "unknown" ? outcome.failure.code === "CONSOLE_UNREACHABLE" : meetsAll(outcome.failure);
+  return outcome.kind === "unknown" ? outcome.failure.code === "CONSOLE_UNREACHABLE" : affectsAllCalls(outcome.failure);
 }
 
 export function toCopyOutcome(outcome: RunOutcome): CopyOutcome {

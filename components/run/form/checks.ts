@@ -5,7 +5,7 @@
 import { isObject } from "@/lib/contract/json/json";
 import { own } from "@/lib/contract/json/own";
 import { inputsOf } from "@/lib/contract/nodes/dynamic-inputs";
-import { boxEdges, BUILT_IN_MODULE, nearestOf, readInputSpec } from "@/lib/contract/nodes/input-spec";
+import { boxEdges, BUILT_IN_MODULE, nearestOption, readInputSpec } from "@/lib/contract/nodes/input-spec";
 import { type NodeError, type NodeErrors } from "@/lib/contract/schemas/execution";
 import { type Graph, type GraphNode } from "@/lib/contract/schemas/graph";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
@@ -127,7 +127,7 @@ function wrongChoice(name: string, value: unknown, raw: unknown): NodeError[] {
   const spec = readInputSpec(name, raw);
   if (spec.kind !== "choice" || spec.isOpen || typeof value === "object" || value === undefined) return [];
   if (spec.options.some((option) => option === value)) return [];
-  return [valueError("value_not_in_list", { input_name: name, received_value: value, nearest: nearestOf(value, spec.options) })];
+  return [valueError("value_not_in_list", { input_name: name, received_value: value, nearest: nearestOption(value, spec.options) })];
 }
 
 function wrongNumber(name: string, value: unknown, raw: unknown): NodeError[] {

@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useEffectEvent, useMemo, useState } from "react";
-import { type FilledText, filledTexts, type Filling, tellsTime } from "@/lib/contract/nodes/fill-texts";
+import { containsTime,type FilledText, filledTexts, type FillOptions } from "@/lib/contract/nodes/fill-texts";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
 import { type FormNode, newSeeds, withInputs } from "../form/form-model";
@@ -33,7 +33,7 @@ export function useNextSubmission({ graph, form, info, isRandomised, rawTexts = 
   // Each copy gets its own seeds.
   const seedsOf = useCallback((copy = 0) => newSeeds(form, isRandomised, draw + copy), [form, isRandomised, draw]);
   const filledAt = useCallback(
-    (now: Graph, filling: Filling) => {
+    (now: Graph, filling: FillOptions) => {
       const widgetsOf = inFile && ((written: Graph) => inFile(written).widgetOf);
       return withoutRaw(filledTexts(now, info, filling, widgetsOf), rawTexts);
     },
@@ -47,7 +47,7 @@ export function useNextSubmission({ graph, form, info, isRandomised, rawTexts = 
     () => [...seeds.map(({ nodeId, name, value }) => ({ nodeId, name, text: String(value) })), ...filled],
     [seeds, filled],
   );
-  const isTimed = tellsTime(graph);
+  const isTimed = containsTime(graph);
   const tick = useEffectEvent(() => {
     const now = new Date();
     const next = filledAt(seeded, { at: now, draw });

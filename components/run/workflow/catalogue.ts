@@ -6,7 +6,7 @@ import useSWR, { preload } from "swr";
 import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { withQuery } from "@/lib/browser/urls";
-import { lacksOperation } from "@/lib/contract/failure";
+import { isMissingOperation } from "@/lib/contract/failure";
 import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
 import { type Result, valueOrThrow } from "@/lib/shared/result";
 
@@ -66,6 +66,6 @@ export function useOpenCatalogue(connection: string | undefined, serial: number)
     }),
     [infoState.isOld, opening, path, mutate],
   );
-  const isMissing = info || !error ? "no" : lacksOperation(error) ? "absent" : "failed";
+  const isMissing = info || !error ? "no" : isMissingOperation(error) ? "absent" : "failed";
   return { info, isMissing, readAgain: () => void mutate(), listing };
 }

@@ -1,7 +1,7 @@
 import { useTranslations } from "next-intl";
 import { useEffect, useMemo, useState } from "react";
 import { type EditorNotice, type EditorProblem, type EditorReport } from "@/lib/contract/editor-workflow/sent-values";
-import { type Writable, type writable } from "@/lib/contract/editor-workflow/write-file";
+import { type EditableFile, type writable } from "@/lib/contract/editor-workflow/write-file";
 import { withSpellingsOf, writeExactJson } from "@/lib/contract/json/exact-json";
 import { type JsonObject, objectOf } from "@/lib/contract/json/json";
 import { type Graph } from "@/lib/contract/schemas/graph";
@@ -11,10 +11,10 @@ import { focusProblem } from "../form/form-model";
 import { type OpenWorkflow } from "./opened-workflow";
 
 /** The workflow's own editor file, with the values of this graph in it. */
-export type InEditorFile = Writable["withValues"];
+export type InEditorFile = EditableFile["withValues"];
 
 /** Undefined where the workflow has no such file, or while the code that writes it is not loaded yet. */
-export function useEditorFile(extraData: JsonObject | undefined, info: ObjectInfo | undefined): Writable | undefined {
+export function useEditorFile(extraData: JsonObject | undefined, info: ObjectInfo | undefined): EditableFile | undefined {
   const drawing = drawingIn(extraData);
   const isFile = Array.isArray(drawing?.nodes);
   const [write, setWrite] = useState<typeof writable>();
@@ -136,6 +136,6 @@ export async function editorText({ graph, workflowId }: OpenWorkflow, info: Obje
     import("@/lib/contract/editor-workflow/write-file"),
     import("@/components/graph/graph-layout"),
   ]);
-  const { file, lost } = toEditorFile(graph, info, { id: workflowId, places: layoutGraph(graph).nodes });
+  const { file, lostInputs: lost } = toEditorFile(graph, info, { id: workflowId, places: layoutGraph(graph).nodes });
   return { text: writeExactJson(file, 2), unplaced: lost.map((id) => `#${id}`) };
 }

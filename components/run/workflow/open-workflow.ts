@@ -2,7 +2,7 @@
 // Guarantees: never throws; an unreadable file is refused before it is opened, so that the open workflow stays. A workflow that no service
 // could run (a loop, a link to a missing node) still opens: its fault is easiest to see in the drawing.
 
-import { type ByteSource, PartUnread } from "@/lib/browser/files/byte-source";
+import { type ByteSource, PartReadError } from "@/lib/browser/files/byte-source";
 import { type JsonObject } from "@/lib/contract/json/json";
 import { type Graph } from "@/lib/contract/schemas/graph";
 import { withoutMasks } from "@/lib/contract/secrets/secret-texts";
@@ -105,7 +105,7 @@ export async function openFile(
     // A folder may also have no size, but it cannot be read.
     if (source.size === 0 && (await source.text()) === "") return refuse({ code: "empty" });
     // Loaded on demand: most people open JSON.
-    const { carriedBy } = await import("@/lib/browser/carried-texts");
+    const { readEmbeddedWorkflow: carriedBy } = await import("@/lib/browser/embedded-workflow");
     const carried = await carriedBy(source);
     if (carried.kind === "workflow") return await openAnyWorkflow(carried.text, api, name);
     if (carried.kind === "none") return refuse({ code: carried.isPicture ? "picture" : "media" });
@@ -115,7 +115,7 @@ export async function openFile(
     if (source.size > maxCharacters * 4) return refuse({ code: "too_large", limit: "characters", max: maxCharacters, found: source.size });
     return await openAnyWorkflow(await source.text(), api, name);
   } catch (cause) {
-    if (cause instanceof PartUnread) return refuse({ code: "unread", failure: cause.failure });
+    if (cause instanceof PartReadError) return refuse({ code: "unread", failure: cause.failure });
     // A folder, or a file that was moved or locked between the drop and the read.
     return refuse({ code: "unreadable_file" });
   }

@@ -4,7 +4,7 @@ import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { Button } from "@/components/ui/controls/button";
 import { Dialog } from "@/components/ui/dialog";
 import { FailureNotice } from "@/components/ui/empty-state";
-import { lacksOperation } from "@/lib/contract/failure";
+import { isMissingOperation } from "@/lib/contract/failure";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { own } from "@/lib/contract/json/own";
 import { cutText } from "@/lib/contract/plain-line";
@@ -52,7 +52,7 @@ function useReason(reason: RefusalReason): string {
     case "no_graph":
       return t("no_graph", { found: reason.found });
     case "no_catalogue":
-      return t(lacksOperation(reason.failure) ? "noCatalogue" : "catalogueUnread");
+      return t(isMissingOperation(reason.failure) ? "noCatalogue" : "catalogueUnread");
     case "too_large":
       return t("too_large", { found: reason.found, limit: reason.limit, max: reason.max });
     case "too_many_numbers":

@@ -13,7 +13,7 @@ import { ClampedClock, durationText, RelativeTime } from "@/components/ui/time/r
 import { useNumberFormat } from "@/components/ui/time/use-time-format";
 import { showToast } from "@/components/ui/toast-store";
 import { callApi } from "@/lib/browser/api";
-import { initialOf, type Live, type Stamped, useLive } from "@/lib/browser/live/use-live";
+import { initialOf, type LiveValue, type TimedValue, useLive } from "@/lib/browser/live/use-live";
 import { useRequests } from "@/lib/browser/use-read";
 import { type Failure } from "@/lib/contract/failure";
 import { type Role } from "@/lib/contract/people/roles";
@@ -25,7 +25,7 @@ import { RemovalDialog } from "../revocable-list";
 import { SettingsPage } from "../settings-tabs";
 import { RunnerForm, runnerPath } from "./runner-form";
 
-type Reading = Promise<Result<Stamped<Runner[]>, Failure>>;
+type Reading = Promise<Result<TimedValue<Runner[]>, Failure>>;
 /** `runners` is absent for roles that may not see them. */
 type RunnersScreenProps = { role: Role; canChange: boolean; runners?: Reading };
 
@@ -124,7 +124,7 @@ function Runners({ canChange, runners }: { canChange: boolean; runners: Reading 
 }
 
 /** One act at a time; the list shows the outcome. */
-function useRunnerActs(live: Pick<Live<Runner[]>, "refresh">) {
+function useRunnerActs(live: Pick<LiveValue<Runner[]>, "refresh">) {
   const t = useTranslations("runners");
   const { busyWith, failure, send } = useRequests<`${RunnerAct} ${string}`>();
   async function run({ id, label }: Runner, action: keyof typeof sentences) {

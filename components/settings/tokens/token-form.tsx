@@ -8,10 +8,10 @@ import { InputField } from "@/components/ui/controls/form-field";
 import { callApi } from "@/lib/browser/api";
 import { hasRole, type Role, roles } from "@/lib/contract/people/roles";
 import { EVENTS, tokenLifetimes } from "@/lib/contract/people/sign-in";
-import { type TokenBody, type TokenChoices, type TokenMade, type TokenOperation } from "@/lib/contract/people/tokens";
+import { type NewTokenView, type TokenBody, type TokenChoices, type TokenOperation } from "@/lib/contract/people/tokens";
 import { ChoiceField, ResourceForm, useResourceForm } from "../resource-form";
 
-type TokenFormProps = { role: Role; choices: TokenChoices; onMade: (made: TokenMade) => void; onClose: () => void };
+type TokenFormProps = { role: Role; choices: TokenChoices; onMade: (made: NewTokenView) => void; onClose: () => void };
 
 const fields = ["name", "connection", "connections", "operations"] as const;
 const NEVER = "never";
@@ -46,7 +46,7 @@ export function TokenForm({ role: own, choices: { connections, operations }, onM
       operations: kind === "chosen" ? chosen.map(({ name }) => name) : kind,
       days: days === NEVER ? null : Number(days),
     };
-    const result = await send("save", callApi<TokenMade>("/api/console/tokens", { method: "POST", json }));
+    const result = await send("save", callApi<NewTokenView>("/api/console/tokens", { method: "POST", json }));
     if (result.ok) onMade(result.value);
   }
 

@@ -14,7 +14,7 @@ import { useTimeFormat } from "@/components/ui/time/use-time-format";
 import { apiPath } from "@/lib/browser/urls";
 import { type Failure } from "@/lib/contract/failure";
 import { type Role } from "@/lib/contract/people/roles";
-import { type TokenChoices, type TokenMade, type TokenState, type TokenView } from "@/lib/contract/people/tokens";
+import { type NewTokenView, type TokenChoices, type TokenState, type TokenView } from "@/lib/contract/people/tokens";
 import { expiresSoon } from "@/lib/contract/times";
 import { type Result } from "@/lib/shared/result";
 import { RevocableList } from "../revocable-list";
@@ -34,7 +34,7 @@ export function TokensScreen({ role, choices, own, others }: TokensScreenProps) 
   const router = useRouter();
   const [isMaking, setMaking] = useState(false);
   const [hasMade, setHasMade] = useState(false);
-  const [made, setMade] = useState<TokenMade>();
+  const [made, setMade] = useState<NewTokenView>();
   const loadedChoices = use(choices);
   function close() {
     setMaking(false);
@@ -91,7 +91,7 @@ function Introduction() {
 }
 
 /** Shown until it is closed, and never again: the console keeps only a hash of it. */
-function TokenShown({ made: { token, view }, onClose }: { made: TokenMade; onClose: () => void }) {
+function TokenShown({ made: { token, view }, onClose }: { made: NewTokenView; onClose: () => void }) {
   const t = useTranslations("tokens");
   const common = useTranslations("common");
   const example = `curl -H "X-API-Key: ${token}" ${window.location.origin}${apiPath("/api/jobs")}`;

@@ -11,7 +11,7 @@ import { EmptyState } from "@/components/ui/empty-state";
 import { useRouter } from "@/components/ui/link";
 import { durationText } from "@/components/ui/time/relative-time";
 import { useNumberFormat, useTimeFormat } from "@/components/ui/time/use-time-format";
-import { initialOf, type Stamped, useLive } from "@/lib/browser/live/use-live";
+import { initialOf, type TimedValue, useLive } from "@/lib/browser/live/use-live";
 import { apiPath, withQuery } from "@/lib/browser/urls";
 import { type Failure } from "@/lib/contract/failure";
 import { addressValues } from "@/lib/contract/params";
@@ -30,7 +30,7 @@ import { formatBytes } from "@/lib/shared/format";
 import { type Result } from "@/lib/shared/result";
 import { SettingsPage } from "../settings-tabs";
 
-type UsageScreenProps = { query: UsageQuery; usage: Promise<Result<Stamped<UsageView>, Failure>> };
+type UsageScreenProps = { query: UsageQuery; usage: Promise<Result<TimedValue<UsageView>, Failure>> };
 
 const spans = ["week", "month", "quarter"] as const;
 

@@ -11,7 +11,7 @@ import { type ApiFailure } from "@/lib/browser/read-failure";
 import { withQuery } from "@/lib/browser/urls";
 import { useRequests } from "@/lib/browser/use-read";
 import { type DownloadState, type DownloadTask, type DownloadTasks, fileOfAddress } from "@/lib/contract/assets/file-refs";
-import { lacksOperation } from "@/lib/contract/failure";
+import { isMissingOperation } from "@/lib/contract/failure";
 import { formatBytes } from "@/lib/shared/format";
 import { OpenAsset, TransferRow } from "../uploads/upload-list";
 
@@ -116,7 +116,7 @@ function progressText({ state, word, reason, bytesDone, bytesTotal }: DownloadTa
 }
 
 function refusalText(failure: ApiFailure, t: Words, errors: ReturnType<typeof useTranslations<"errors">>): string {
-  return lacksOperation(failure) ? t("downloads.cannotCancel") : failureText(errors, failure);
+  return isMissingOperation(failure) ? t("downloads.cannotCancel") : failureText(errors, failure);
 }
 
 function nameOf({ fileName, source }: DownloadTask): string {

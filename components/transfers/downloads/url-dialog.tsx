@@ -8,7 +8,7 @@ import { showToast } from "@/components/ui/toast-store";
 import { callApi } from "@/lib/browser/api";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { withQuery } from "@/lib/browser/urls";
-import { lacksOperation } from "@/lib/contract/failure";
+import { isMissingOperation } from "@/lib/contract/failure";
 import { ACT_HEADER } from "@/lib/shared/headers";
 import { newUuid } from "@/lib/shared/text";
 import { AssetFieldsForm, type DraftErrors, newDraft, readDraft, uploadPreferences } from "../uploads/asset-fields-form";
@@ -83,7 +83,7 @@ export function UrlDialog({ connection, text, onText, onStarted, onClose }: UrlD
   const note = ({ url }: Address) => {
     const failure = refused.get(url);
     if (!failure) return undefined;
-    return t("refused", { reason: lacksOperation(failure) ? t("absent") : failureText(errors, failure) });
+    return t("refused", { reason: isMissingOperation(failure) ? t("absent") : failureText(errors, failure) });
   };
 
   return (

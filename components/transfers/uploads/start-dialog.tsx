@@ -8,13 +8,13 @@ import { InputField, SelectField } from "@/components/ui/controls/form-field";
 import { Dialog, FormFoot } from "@/components/ui/dialog";
 import { Link } from "@/components/ui/link";
 import { callApi } from "@/lib/browser/api";
-import { type Dropped } from "@/lib/browser/files/dropped-files";
+import { type DroppedFiles } from "@/lib/browser/files/dropped-files";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { offerHash } from "@/lib/browser/uploads/offer-hash";
 import { hashFirstUpTo } from "@/lib/browser/uploads/upload";
 import { withQuery } from "@/lib/browser/urls";
 import { useRead } from "@/lib/browser/use-read";
-import { lacksOperation } from "@/lib/contract/failure";
+import { isMissingOperation } from "@/lib/contract/failure";
 import { type Features } from "@/lib/contract/operations/service";
 import { formatBytes } from "@/lib/shared/format";
 import {
@@ -36,7 +36,7 @@ const folderUses = ["none", "tags", "name"] as const;
 
 type StartDialogProps = {
   /** Undefined while folders are read. */
-  dropped: Dropped | undefined;
+  dropped: DroppedFiles | undefined;
   connection?: { id: string; name: string };
   onStart: (uploads: NewUpload[]) => void;
   onClose: () => void;
@@ -176,7 +176,7 @@ export function HashDialog({ connection, onClose }: { connection?: string; onClo
     });
   }
 
-  const isAbsent = failure !== undefined && lacksOperation(failure);
+  const isAbsent = failure !== undefined && isMissingOperation(failure);
   return (
     <Dialog isOpen onClose={onClose} title={t("title")} className="w-[min(560px,calc(100vw-24px))]">
       <form

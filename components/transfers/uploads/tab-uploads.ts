@@ -1,6 +1,6 @@
 import { tellStored } from "@/components/frame/stored-assets";
 import { callApi, type CallInit } from "@/lib/browser/api";
-import { patiently } from "@/lib/browser/bulk/bulk-calls";
+import { retryRateLimited } from "@/lib/browser/bulk/bulk-calls";
 import { type ApiFailure } from "@/lib/browser/read-failure";
 import { hashPool } from "@/lib/browser/uploads/hash-pool";
 import { offerHash } from "@/lib/browser/uploads/offer-hash";
@@ -56,7 +56,7 @@ function call<T>(asking: RequestOptions, path: `/${string}`, init: CallInit) {
 }
 
 function waiting<T>({ signal, onHold }: RequestOptions, ask: () => Promise<Result<T, ApiFailure>>) {
-  return patiently(ask, { signal, onWait: (ms) => onHold(ms !== undefined) });
+  return retryRateLimited(ask, { signal, onWait: (ms) => onHold(ms !== undefined) });
 }
 
 /** Each part separately: a service that changes no names may still accept tags. The first refusal is reported. */

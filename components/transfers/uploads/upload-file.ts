@@ -8,7 +8,7 @@ import { type ApiFailure } from "@/lib/browser/read-failure";
 import { type HashPoint } from "@/lib/browser/uploads/hash-file";
 import { type HashPool } from "@/lib/browser/uploads/hash-pool";
 import { isWorthHashing, type Speeds } from "@/lib/browser/uploads/upload";
-import { lacksOperation } from "@/lib/contract/failure";
+import { isMissingOperation } from "@/lib/contract/failure";
 import { isUnsent, mayHaveStarted } from "@/lib/contract/workflow/submission";
 import { type Result } from "@/lib/shared/result";
 import { type AssetFields, type FieldChanges } from "./asset-fields-form";
@@ -173,7 +173,7 @@ function reasonToSend({ file, hash, assetFields }: UploadItem, { speeds, service
 /** Undefined: a refusal that sending would meet as well. */
 function whyNotFromHash(failure: ApiFailure): SentWhole | undefined {
   const { status, code, message } = failure;
-  if (lacksOperation(failure)) return "no-from-hash";
+  if (isMissingOperation(failure)) return "no-from-hash";
   // Some services say it only in words.
   return code === "INVALID_HASH" || (status === 400 && /\bhash\b/i.test(message)) ? "other-hash" : undefined;
 }

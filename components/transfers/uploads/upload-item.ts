@@ -1,6 +1,6 @@
 // A file being uploaded: the file, its description, and its state. Types only, and the keys of their sentences.
 
-import { type Dropped } from "@/lib/browser/files/dropped-files";
+import { type DroppedFiles } from "@/lib/browser/files/dropped-files";
 import { type HashPoint } from "@/lib/browser/uploads/hash-file";
 import { type Failure } from "@/lib/contract/failure";
 import { type JsonObject } from "@/lib/contract/json/json";
@@ -103,7 +103,7 @@ export function isProblem(item: UploadItem): boolean {
 
 /** The newest request; its number distinguishes two requests for the same way. */
 export type UploadRequest = { id: number } & (
-  | { way: "files"; dropped: Promise<Dropped> }
+  | { way: "files"; dropped: Promise<DroppedFiles> }
   | { way: "url"; address?: string }
   | { way: "hash" }
   | { way: "tray" }

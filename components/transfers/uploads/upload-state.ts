@@ -3,7 +3,7 @@
 import { type useTranslations } from "next-intl";
 import { failureText } from "@/components/frame/failure/fault-owner";
 import { type Tone } from "@/components/ui/status-badge";
-import { lacksOperation } from "@/lib/contract/failure";
+import { isMissingOperation } from "@/lib/contract/failure";
 import { formatBytes } from "@/lib/shared/format";
 import { isAlarm, isProblem, isUnderWay, isUnfinished, isUnwritten, type UploadItem } from "./upload-item";
 
@@ -142,7 +142,7 @@ function changingText({ changing }: UploadItem, { t, errors, locale }: Words): s
 
 /** The service has answered that it cannot change stored assets. */
 export function cannotChange({ changing }: Pick<UploadItem, "changing">): boolean {
-  return changing !== undefined && changing !== "now" && lacksOperation(changing.failure);
+  return changing !== undefined && changing !== "now" && isMissingOperation(changing.failure);
 }
 
 function joined(parts: readonly (string | undefined)[]): string {

@@ -7,36 +7,36 @@ import { failed, ok, type Result } from "@/lib/shared/result";
 import { callApi, type CallInit } from "../api";
 import { type ApiFailure } from "../read-failure";
 
-/** Ending `signal` lets the current call finish, so that its outcome is known. */
+/** Aborting `signal` lets the current call finish, so that its outcome is known. */
 export type Work = {
   connection: string | undefined;
   signal: AbortSignal;
   act?: string;
   onDone: (count: number) => void;
   onWait: (ms: number | undefined) => void;
-  /** The page is being left: everything is sent at once, in requests that outlive it. */
+  /** The page is unloading: all requests are sent at once with `keepalive`. */
   isLeaving?: boolean;
 };
 
 const FIRST_WAIT_MS = 1_000;
 const MAX_TRIES = 6;
 
-/** A plain rate limit is the only refusal that did nothing and is worth the same request again. */
-export async function callPatiently<T>(path: `/${string}`, init: CallInit, work: Work): Promise<Result<T, ApiFailure>> {
+/** Retries only plain rate limits: those calls had no effect and can be repeated as they are. */
+export async function callWithRetry<T>(path: `/${string}`, init: CallInit, work: Work): Promise<Result<T, ApiFailure>> {
   const headers = new Headers(init.headers);
   if (work.act !== undefined) headers.set(ACT_HEADER, work.act);
   const call = () => callApi<T>(path, { ...init, headers, ...(work.isLeaving && { keepalive: true }) });
-  return work.isLeaving ? call() : patiently(call, work);
+  return work.isLeaving ? call() : retryRateLimited(call, work);
 }
 
-export async function patiently<T>(
+export async function retryRateLimited<T>(
   call: () => Promise<Result<T, ApiFailure>>,
   { signal, onWait }: Pick<Work, "signal" | "onWait">,
 ): Promise<Result<T, ApiFailure>> {
-  for (let tried = 1; ; tried++) {
+  for (let tries = 1; ; tries++) {
     const result = await call();
-    if (result.ok || tried === MAX_TRIES || !isPlainRateLimit(result.failure)) return result;
-    const waitMs = result.failure.retryAfterMs ?? FIRST_WAIT_MS * 2 ** (tried - 1);
+    if (result.ok || tries === MAX_TRIES || !isPlainRateLimit(result.failure)) return result;
+    const waitMs = result.failure.retryAfterMs ?? FIRST_WAIT_MS * 2 ** (tries - 1);
     onWait(waitMs);
     const isFull = await sleep(waitMs, { signal });
     onWait(undefined);
@@ -44,8 +44,8 @@ export async function patiently<T>(
   }
 }
 
-/** The next call would fail in the same way: no session, no right, no key, no money, no network. */
-export function meetsAll({ status, code }: Pick<ApiFailure, "status" | "code">): boolean {
+/** True if further calls would fail too: no session, right, key, credit or network. */
+export function affectsAllCalls({ status, code }: Pick<ApiFailure, "status" | "code">): boolean {
   return status === 0 || code === "UPSTREAM_REFUSED_KEY" || [401, 402, 403, 409, 429].includes(status);
 }
 
@@ -54,11 +54,11 @@ export type BatchOutcome<Entry> = { entries: Entry[]; isOver?: boolean };
 export async function inBatches<Item extends { id: string }, Entry extends { id: string }>(
   items: readonly Item[],
   size: number,
-  act: (batch: readonly Item[]) => Promise<BatchOutcome<Entry>>,
+  runBatch: (batch: readonly Item[]) => Promise<BatchOutcome<Entry>>,
   work: Work,
 ): Promise<(Entry | { id: string; outcome: "notDone" })[]> {
   const batches = Array.from({ length: Math.ceil(items.length / size) }, (_, index) => items.slice(index * size, (index + 1) * size));
-  if (work.isLeaving) return (await Promise.all(batches.map(act))).flatMap(({ entries }) => entries);
+  if (work.isLeaving) return (await Promise.all(batches.map(runBatch))).flatMap(({ entries }) => entries);
   const entries: (Entry | { id: string; outcome: "notDone" })[] = [];
   let isOver = false;
   for (const batch of batches) {
@@ -66,7 +66,7 @@ export async function inBatches<Item extends { id: string }, Entry extends { id:
       entries.push(...batch.map(({ id }) => ({ id, outcome: "notDone" as const })));
       continue;
     }
-    const outcome = await act(batch);
+    const outcome = await runBatch(batch);
     entries.push(...outcome.entries);
     isOver = outcome.isOver ?? false;
     work.onDone(batch.length);
@@ -75,32 +75,35 @@ export async function inBatches<Item extends { id: string }, Entry extends { id:
 }
 
 type Page<Item> = { items: readonly Item[]; rows: number; total?: number; hasMore?: boolean };
-export type Walked<Item> = { items: Item[]; isCut: boolean };
+export type AllPages<Item> = { items: Item[]; isCut: boolean };
 
-type List<Answer, Item> = { pathAt: (offset: number) => `/${string}`; read: (response: Answer) => Page<Item>; maxItems: number };
+type List<Data, Item> = { pathAt: (offset: number) => `/${string}`; read: (answer: Data) => Page<Item>; maxItems: number };
 
-export async function walkPages<Answer, Item extends { id: string }>(
-  { pathAt, read, maxItems }: List<Answer, Item>,
+export async function walkPages<Data, Item extends { id: string }>(
+  { pathAt, read, maxItems }: List<Data, Item>,
   work: Work,
-): Promise<Result<Walked<Item>, ApiFailure>> {
-  const match = new Map<string, Item>();
+): Promise<Result<AllPages<Item>, ApiFailure>> {
+  const itemsById = new Map<string, Item>();
   let isOver = false;
-  for (let offset = 0; !isOver && match.size < maxItems && !work.signal.aborted;) {
-    const result = await callPatiently<Answer>(pathAt(offset), { cache: "no-store" }, work);
+  for (let offset = 0; !isOver && itemsById.size < maxItems && !work.signal.aborted;) {
+    const result = await callWithRetry<Data>(pathAt(offset), { cache: "no-store" }, work);
     if (!result.ok) return failed(result.failure);
     const { items, rows, total, hasMore } = read(result.value);
-    const before = match.size;
-    for (const item of items) match.set(item.id, item);
-    work.onDone(match.size - before);
+    const before = itemsById.size;
+    for (const item of items) itemsById.set(item.id, item);
+    work.onDone(itemsById.size - before);
     offset += rows;
-    isOver = match.size === before || (hasMore === undefined ? offset >= (total ?? Number.POSITIVE_INFINITY) : !hasMore);
+    isOver = itemsById.size === before || (hasMore === undefined ? offset >= (total ?? Number.POSITIVE_INFINITY) : !hasMore);
   }
-  return ok({ items: [...match.values()].slice(0, maxItems), isCut: match.size > maxItems || (!isOver && match.size === maxItems) });
+  return ok({
+    items: [...itemsById.values()].slice(0, maxItems),
+    isCut: itemsById.size > maxItems || (!isOver && itemsById.size === maxItems),
+  });
 }
 
-export type Cleared<T> = { kind: "answered"; answer: T } | { kind: "lost"; left: number };
+export type ClearAllResult<T> = { kind: "answered"; answer: T } | { kind: "lost"; left: number };
 
-export async function clearAll<T>(path: `/${string}`, leftPath: `/${string}`): Promise<Result<Cleared<T>, ApiFailure>> {
+export async function clearAll<T>(path: `/${string}`, leftPath: `/${string}`): Promise<Result<ClearAllResult<T>, ApiFailure>> {
   const result = await callApi<T>(path, { method: "POST", json: { clear: true } });
   if (result.ok) return ok({ kind: "answered", answer: result.value });
   if (!isUnanswered(result.failure)) return result;

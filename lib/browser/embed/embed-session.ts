@@ -1,6 +1,6 @@
 // The session of an embedded page: in a cookie if the browser allows one, else in memory. A bearer is never stored.
 
-import { type EmbedSessionBegun } from "@/lib/contract/embed/embedding";
+import { type EmbedSessionStarted } from "@/lib/contract/embed/embedding";
 import { callApi } from "../api";
 import { type ApiFailure, CONSOLE_UNREACHABLE } from "../read-failure";
 import { outsidePath } from "../urls";
@@ -8,19 +8,19 @@ import { type TicketMessage } from "./host-page";
 
 const WORKER_MS = 10_000;
 
-export type Begun =
+export type BeginSessionResult =
   | { ok: true; leftMs: number; isSame: boolean; keeps: "cookie" | "memory" }
   | { ok: false; reason: "ticket" | "unreachable" | "console" | "storage" | "unknown-host" };
 
 let bearer: string | undefined;
 
-export async function beginSession({ ticket, theme, language }: TicketMessage, origin: string): Promise<Begun> {
-  const result = await callApi<EmbedSessionBegun>("/api/embed/tickets", { method: "POST", json: { ticket, origin } });
+export async function beginSession({ ticket, theme, language }: TicketMessage, origin: string): Promise<BeginSessionResult> {
+  const result = await callApi<EmbedSessionStarted>("/api/embed/tickets", { method: "POST", json: { ticket, origin } });
   if (!result.ok) return { ok: false, reason: reasonOf(result.failure) };
   const { leftMs, isSame, bearer: newBearer } = result.value;
-  if (newBearer !== undefined && !(await keepBearer(newBearer))) return { ok: false, reason: "storage" };
-  const look = { ...(theme && { theme }), ...(language && { language }) };
-  if (Object.keys(look).length > 0) await callApi("/api/embed/session", { method: "PATCH", json: look });
+  if (newBearer !== undefined && !(await storeBearer(newBearer))) return { ok: false, reason: "storage" };
+  const appearance = { ...(theme && { theme }), ...(language && { language }) };
+  if (Object.keys(appearance).length > 0) await callApi("/api/embed/session", { method: "PATCH", json: appearance });
   return { ok: true, leftMs, isSame, keeps: newBearer === undefined ? "cookie" : "memory" };
 }
 
@@ -30,18 +30,18 @@ export async function endEmbedSession(): Promise<void> {
   navigator.serviceWorker?.controller?.postMessage({ kind: "forget" });
 }
 
-/** `ticket`: only if the console refuses the ticket itself. `console`: something is wrong there, such as a full disk. */
+/** `ticket`: the console rejected the ticket itself. `console`: a server error, such as a full disk. */
 function reasonOf({ code, status }: ApiFailure): "ticket" | "unreachable" | "console" | "unknown-host" {
   if (status === 404) return "unknown-host";
   if (status === 400 || status === 401 || status === 413) return "ticket";
   return code === CONSOLE_UNREACHABLE || status === 429 ? "unreachable" : "console";
 }
 
-/** A worker that was stopped asks its pages; a page that was just opened asks the worker. */
+/** A restarted worker requests the bearer from its pages; a new page requests it from the worker. */
 export function shareBearer(): () => void {
   const { serviceWorker } = navigator;
   if (!serviceWorker?.controller) return () => undefined;
-  void askWorker(serviceWorker.controller, { kind: "tell" }).then((response) => {
+  void queryWorker(serviceWorker.controller, { kind: "tell" }).then((response) => {
     if (typeof response === "string") bearer ??= response;
   });
   const onMessage = ({ data, ports: [port] }: MessageEvent<{ kind?: string }>) => {
@@ -51,25 +51,25 @@ export function shareBearer(): () => void {
   return () => serviceWorker.removeEventListener("message", onMessage);
 }
 
-export function keepsMemory(): boolean {
+export function isSessionInMemory(): boolean {
   return navigator.serviceWorker?.controller != null;
 }
 
-async function keepBearer(newBearer: string): Promise<boolean> {
+async function storeBearer(newBearer: string): Promise<boolean> {
   try {
     const { serviceWorker } = navigator;
     await serviceWorker.register(outsidePath("/embed-worker.js"), { scope: outsidePath("/embed/") });
     const { active } = await serviceWorker.ready;
-    if (!active || (await askWorker(active, { kind: "keep", bearer: newBearer })) !== newBearer) return false;
+    if (!active || (await queryWorker(active, { kind: "keep", bearer: newBearer })) !== newBearer) return false;
     bearer = newBearer;
     return true;
   } catch {
-    // The browser allows no worker here: an address without https, or a window that keeps nothing.
+    // Service workers need https and storage, which private windows may lack.
     return false;
   }
 }
 
-function askWorker(worker: ServiceWorker, message: { kind: string; bearer?: string }): Promise<unknown> {
+function queryWorker(worker: ServiceWorker, message: { kind: string; bearer?: string }): Promise<unknown> {
   const { port1, port2 } = new MessageChannel();
   return new Promise((resolve) => {
     const timer = setTimeout(() => resolve(undefined), WORKER_MS);

@@ -43,7 +43,7 @@ function readMessage(data: unknown): HostMessage | undefined {
   return type === "no-ticket" || type === "choose-asset" || type === "end" ? { type } : undefined;
 }
 
-/** `changed` is not an end for the person: the page continues with other rights. */
+/** `changed`: the session continues with other rights. */
 export const endReasons = ["host", "expired", "refused"] as const;
 export type EndReason = (typeof endReasons)[number];
 
@@ -62,8 +62,8 @@ export function isFramed(): boolean {
   return window.parent !== window;
 }
 
-export function tellHost(origins: readonly string[], event: HostEvent): void {
-  // To each origin by name, so that a window of another origin receives nothing.
+export function postToHost(origins: readonly string[], event: HostEvent): void {
+  // Posts to each exact origin, so that no other window receives the message.
   if (isFramed()) for (const origin of origins) window.parent.postMessage({ lightdesk: 1, ...event }, origin);
 }
 

@@ -39,12 +39,12 @@ async function take({ body }: Response, maxBytes: number): Promise<FirstBytes> {
 
 export type ByteSource = {
   size: number;
-  /** Throws `PartUnread` for a service, and the browser's own error for a file that was moved or locked. */
+  /** Throws `PartReadError` for a service, and the browser's own error for a file that was moved or locked. */
   read: (from: number, to: number) => Promise<Uint8Array<ArrayBuffer>>;
   text: () => Promise<string>;
 };
 
-export class PartUnread extends Error {
+export class PartReadError extends Error {
   constructor(readonly failure: Failure) {
     super(failure.message);
   }
@@ -73,7 +73,7 @@ export async function bytesAt(src: string): Promise<Result<ByteSource, ApiFailur
   const read = async (from: number, to: number) => {
     if (to <= bytes.length) return bytes.slice(from, to);
     const part = await readFirstBytes(src, to - from, from);
-    if (!part.ok) throw new PartUnread(part.failure);
+    if (!part.ok) throw new PartReadError(part.failure);
     return part.value.bytes;
   };
   return ok({ size, read, text: async () => new TextDecoder().decode(await read(0, size)) });

@@ -1,11 +1,11 @@
 // Dropped or picked files. Call it before any await in a drop's handler, since the browser empties the drop when it returns.
 
 export type NamedFile = { path: string; file: File };
-export type Dropped = { files: NamedFile[]; unreadable: number; leftOut: number; isCut: boolean };
+export type DroppedFiles = { files: NamedFile[]; unreadable: number; leftOut: number; isCut: boolean };
 
 const MAX_FILES = 10_000;
 
-export function filesOfDrop(transfer: DataTransfer): Promise<Dropped> {
+export function filesOfDrop(transfer: DataTransfer): Promise<DroppedFiles> {
   const entries = [...transfer.items]
     .flatMap((item) => (item.kind === "file" ? [item.webkitGetAsEntry()] : []))
     .filter((entry) => entry !== null);
@@ -13,13 +13,17 @@ export function filesOfDrop(transfer: DataTransfer): Promise<Dropped> {
   return entries.length === 0 ? Promise.resolve(droppedOf(plain)) : walk(entries);
 }
 
-export function filesOfInput(files: readonly File[]): Dropped {
-  const named = files.map((file) => ({ path: file.webkitRelativePath || file.name, file }));
-  const userFiles = named.filter(({ path }) => !isOfSystem(path));
-  return { ...droppedOf(userFiles.slice(0, MAX_FILES)), leftOut: named.length - userFiles.length, isCut: userFiles.length > MAX_FILES };
+export function filesOfInput(files: readonly File[]): DroppedFiles {
+  const namedFiles = files.map((file) => ({ path: file.webkitRelativePath || file.name, file }));
+  const userFiles = namedFiles.filter(({ path }) => !isOfSystem(path));
+  return {
+    ...droppedOf(userFiles.slice(0, MAX_FILES)),
+    leftOut: namedFiles.length - userFiles.length,
+    isCut: userFiles.length > MAX_FILES,
+  };
 }
 
-export function droppedOf(files: NamedFile[]): Dropped {
+export function droppedOf(files: NamedFile[]): DroppedFiles {
   return { files, unreadable: 0, leftOut: 0, isCut: false };
 }
 
@@ -28,7 +32,7 @@ function isOfSystem(path: string): boolean {
   return /\/(\.DS_Store|\._[^/]*|(eh)?thumbs\.db|desktop\.ini)$/i.test(path);
 }
 
-async function walk(entries: readonly FileSystemEntry[]): Promise<Dropped> {
+async function walk(entries: readonly FileSystemEntry[]): Promise<DroppedFiles> {
   const dropped = droppedOf([]);
   const waiting = [...entries];
   for (let entry = waiting.shift(); entry; entry = waiting.shift()) {
@@ -39,7 +43,7 @@ async function walk(entries: readonly FileSystemEntry[]): Promise<Dropped> {
       else if (isFile(entry)) dropped.files.push({ path, file: await fileOf(entry) });
       else if (isFolder(entry)) waiting.push(...(await childrenOf(entry)));
     } catch {
-      // Locked, or gone since it was dropped: counted as unreadable.
+      // The file is locked or was removed: count it as unreadable.
       dropped.unreadable += 1;
     }
   }
@@ -63,9 +67,9 @@ async function childrenOf(folder: FileSystemDirectoryEntry): Promise<FileSystemE
   const reader = folder.createReader();
   const children: FileSystemEntry[] = [];
   while (children.length <= MAX_FILES) {
-    const some = await new Promise<FileSystemEntry[]>((resolve, reject) => reader.readEntries(resolve, reject));
-    if (some.length === 0) break;
-    children.push(...some);
+    const entries = await new Promise<FileSystemEntry[]>((resolve, reject) => reader.readEntries(resolve, reject));
+    if (entries.length === 0) break;
+    children.push(...entries);
   }
   return children;
 }

@@ -1,7 +1,7 @@
-// Saves bytes that this page holds. For files of the server use a link, since the browser's memory holds all of it.
+// Saves bytes from memory. Use a link for files of the server, so that they are streamed to disk.
 
-/** The browser reads the bytes when it saves, perhaps only after asking the person. */
-const KEPT_MS = 60_000;
+/** The browser may read the bytes late, after a save dialog. */
+const REVOKE_DELAY_MS = 60_000;
 
 /** Clicks a link in the page itself, so that an embedded page notices the download. */
 export function saveFrom(href: string, name: string): void {
@@ -15,5 +15,5 @@ export function saveFrom(href: string, name: string): void {
 export function saveFile(name: string, bytes: Blob): void {
   const url = URL.createObjectURL(bytes);
   saveFrom(url, name);
-  setTimeout(() => URL.revokeObjectURL(url), KEPT_MS);
+  setTimeout(() => URL.revokeObjectURL(url), REVOKE_DELAY_MS);
 }

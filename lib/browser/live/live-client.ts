@@ -7,7 +7,7 @@ import { isObject, type JsonObject, objectOf, textOf } from "@/lib/contract/json
 import { parseExactJson } from "@/lib/contract/json/parse-json";
 import { noteSkipped } from "@/lib/contract/json/readers";
 import { isLiveEvent, LIVE_PATH, type LiveEvent, MAX_TOPICS, pathTopic, readTopic, rowId, rowLists, topicPath } from "@/lib/contract/live";
-import { announceAnswer, type Answer, callApi, onAnswer } from "../api";
+import { type ApiResponse, callApi, notifyResponse, onResponse } from "../api";
 import { type ApiFailure, isFailure } from "../read-failure";
 import { apiPath } from "../urls";
 import { liveState } from "./live-state";
@@ -16,13 +16,13 @@ import { createLiveStream, type LiveStream, type StreamEvent } from "./live-stre
 /** A hidden tab that is soon shown again keeps its topics. */
 const HIDE_MS = 10_000;
 const CHECK_MS = 5_000;
-/** A leader that is frozen by its browser posts nothing. */
+/** A leader tab that the browser froze sends nothing. */
 const MAX_SILENCE_MS = 30_000;
 const ALIVE_MS = 10_000;
 
 /** A higher number after each change of `TabMessage`: tabs of an earlier version stay open during an upgrade. */
 const TAB_MESSAGES = 2;
-/** What the tabs of a browser send each other. */
+/** Messages between the tabs of a browser. */
 type TabMessage =
   | { to: "leader"; kind: "topics"; tab: string; topics: readonly string[]; newTopics: readonly string[] }
   | { to: "leader"; kind: "wake" | "reconnect" | "restart" }
@@ -31,13 +31,13 @@ type TabMessage =
   | { to: "tabs"; kind: "state"; isLive: boolean }
   | { to: "tabs"; kind: "failure"; failure: ApiFailure; topics: readonly string[] };
 
-export type LiveMessage<Answer> = { answer: Answer } | { failure: ApiFailure };
-/** A method for its bivariance: each receiver handles the answers of its own path. */
+export type LiveMessage<Data> = { answer: Data } | { failure: ApiFailure };
+/** Declared as a method for its bivariance: each receiver gets only responses of its own path. */
 type Receiver = { receive(message: LiveMessage<unknown>): void };
 type RowChange = Extract<LiveEvent, { event: "job.updated" | "job.progress" }>;
-/** `sinceMs`, `snapshotMs`: when the first and the last snapshot came; `changes`: the newest ones of each row since the last. */
-type Current = { answer: unknown; sinceMs: number; snapshotMs: number; changes: Map<string, { change: RowChange; ms: number }> };
-type Watched = { receivers: Set<Receiver>; isDelivered?: true; isReadAgain?: boolean; current?: Current };
+/** `sinceMs`, `snapshotMs`: times of the first and the last snapshot; `changes`: the newest change of each row since the last. */
+type TopicValue = { answer: unknown; sinceMs: number; snapshotMs: number; changes: Map<string, { change: RowChange; ms: number }> };
+type WatchedTopic = { receivers: Set<Receiver>; isDelivered?: true; isReadAgain?: boolean; current?: TopicValue };
 
 /** `locks`, `channel`: undefined where the browser has none. */
 type Environment = {
@@ -52,7 +52,7 @@ export type LiveTab = ReturnType<typeof createLiveTab>;
 
 export function createLiveTab({ locks, channel, name, request, times }: Environment) {
   const id = crypto.getRandomValues(new Uint32Array(2)).join("-");
-  const watched = new Map<string, Watched>();
+  const watched = new Map<string, WatchedTopic>();
   /** On the leader: the topics of each tab, the most recent tab last. */
   const tabs = new Map<string, readonly string[]>();
   /** On the leader: a stream, and polling for topics beyond its limit. */
@@ -88,36 +88,36 @@ export function createLiveTab({ locks, channel, name, request, times }: Environm
 
   function applyFailure({ failure, topics }: Extract<TabMessage, { kind: "failure" }>): void {
     const { status } = failure;
-    announceAnswer({ path: LIVE_PATH, method: "GET", status, failure });
+    notifyResponse({ path: LIVE_PATH, method: "GET", status, failure });
     // The session banner shows these.
     if (status === 401 || status === 403) return;
     for (const [topic, one] of watched) if (topics.includes(topic)) deliver(one, { failure });
   }
 
-  function applyEvent(item: Watched, { event, data }: StreamEvent): void {
-    const read = { event, data: parseExactJson(data) };
-    if (!isLiveEvent(read)) return;
-    if (read.event === "failure") {
-      const { failure } = read.data;
+  function applyEvent(item: WatchedTopic, { event, data }: StreamEvent): void {
+    const liveEvent = { event, data: parseExactJson(data) };
+    if (!isLiveEvent(liveEvent)) return;
+    if (liveEvent.event === "failure") {
+      const { failure } = liveEvent.data;
       if (isFailure(failure)) deliver(item, { failure });
       return;
     }
     const ms = Date.now();
-    if (read.event === "snapshot") {
-      const { value, unreadable = 0 } = read.data;
+    if (liveEvent.event === "snapshot") {
+      const { value, unreadable = 0 } = liveEvent.data;
       const response = typeof value === "object" && value !== null ? noteSkipped(value, unreadable) : value;
       item.current = { answer: response, sinceMs: item.current?.sinceMs ?? ms, snapshotMs: ms, changes: new Map() };
-    } else if (item.current && (read.event === "job.updated" || read.event === "job.progress")) {
-      const key = `${read.event} ${changedId(read)}`;
+    } else if (item.current && (liveEvent.event === "job.updated" || liveEvent.event === "job.progress")) {
+      const key = `${liveEvent.event} ${changedId(liveEvent)}`;
       item.current.changes.delete(key);
-      item.current.changes.set(key, { change: read, ms });
-      item.current.answer = applyChange(item.current.answer, read);
+      item.current.changes.set(key, { change: liveEvent, ms });
+      item.current.answer = applyChange(item.current.answer, liveEvent);
     } else return;
     deliver(item, { answer: item.current.answer });
   }
 
   /** A screen's own read is newer than earlier events, but SWR drops it if an event arrives meanwhile. */
-  function applyAnswer({ path, method, value, startedMs = Date.now() }: Answer): void {
+  function applyAnswer({ path, method, value, startedMs = Date.now() }: ApiResponse): void {
     const topic = method === "GET" && value !== undefined ? pathTopic(path) : undefined;
     const item = topic === undefined ? undefined : watched.get(topic);
     if (topic === undefined || !item?.isDelivered) return;
@@ -130,7 +130,7 @@ export function createLiveTab({ locks, channel, name, request, times }: Environm
   }
 
   /** Which one is newer is unknown if a snapshot arrived during a screen's own read. */
-  async function readAgain(item: Watched, topic: string): Promise<void> {
+  async function readAgain(item: WatchedTopic, topic: string): Promise<void> {
     const path = topicPath(topic);
     if (item.isReadAgain || path === undefined) return;
     item.isReadAgain = true;
@@ -138,7 +138,7 @@ export function createLiveTab({ locks, channel, name, request, times }: Environm
     item.isReadAgain = false;
   }
 
-  function deliver(item: Watched, message: LiveMessage<unknown>): void {
+  function deliver(item: WatchedTopic, message: LiveMessage<unknown>): void {
     item.isDelivered = true;
     for (const receiver of item.receivers) receiver.receive(message);
   }
@@ -217,14 +217,14 @@ export function createLiveTab({ locks, channel, name, request, times }: Environm
   }
 
   async function start(): Promise<void> {
-    stopListening = onAnswer(applyAnswer);
+    stopListening = onResponse(applyAnswer);
     isReady = !isShared;
     if (!isShared) return startStreams();
     channel.onmessage = ({ data }: MessageEvent<TabMessage>) => {
       if (data.to === "tabs") handleForTabs(data);
       else if (streams.length > 0) handleForLeader(data);
     };
-    // Held while the tab exists: a leader that obtains it removes the tab.
+    // Each tab holds this lock while open. When the leader gets it, the tab is gone.
     await new Promise<void>((resolve) => {
       void locks.request(`${name} ${id}`, {}, () => {
         resolve();
@@ -242,10 +242,10 @@ export function createLiveTab({ locks, channel, name, request, times }: Environm
 
   return {
     start,
-    watch<Answer>(path: string, receive: (message: LiveMessage<Answer>) => void): () => void {
+    watch<Data>(path: string, receive: (message: LiveMessage<Data>) => void): () => void {
       const topic = pathTopic(path);
       if (topic === undefined) return () => undefined;
-      const item: Watched = watched.get(topic) ?? { receivers: new Set() };
+      const item: WatchedTopic = watched.get(topic) ?? { receivers: new Set() };
       watched.set(topic, item);
       const receiver: Receiver = { receive };
       item.receivers.add(receiver);
@@ -269,7 +269,7 @@ export function createLiveTab({ locks, channel, name, request, times }: Environm
       const apply = () => {
         if (isHidden === hidden) return;
         isHidden = hidden;
-        // Changes are missed from now on.
+        // Changes may be missed from now on.
         const nextTopics = topicsNow();
         for (const [topic, one] of watched) if (hidden && !nextTopics.includes(topic)) one.current = undefined;
         sendTopics();
@@ -288,7 +288,7 @@ function changedId({ event, data }: RowChange): string | undefined {
   return event === "job.updated" ? rowId(data.job) : data.id;
 }
 
-/** Services may start these again. */
+/** Services may restart these jobs. */
 const restartable: readonly unknown[] = ["retryable_error", "lost"];
 
 function hasEnded(row: JsonObject): boolean {
@@ -339,7 +339,7 @@ function liveTab(): LiveTab {
   return tab;
 }
 
-export function watchLive<Answer>(path: `/${string}`, receive: (message: LiveMessage<Answer>) => void): () => void {
+export function watchLive<Data>(path: `/${string}`, receive: (message: LiveMessage<Data>) => void): () => void {
   return liveTab().watch(path, receive);
 }
 

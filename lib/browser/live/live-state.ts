@@ -19,13 +19,13 @@ export function useIsLive(): boolean {
 export type Freshness = { kind: "live" } | { kind: "aged"; seconds: number } | { kind: "offline" };
 
 /** Without a stream, the console is polled at least this often. */
-const ALLOWED_MS = 10_500;
+const MAX_AGE_MS = 10_500;
 
 /** `answeredMs`: when the shown value was read, or the console last confirmed it. */
 export function freshnessOf(at: { nowMs: number; answeredMs: number; isLive: boolean; isFailing: boolean }): Freshness {
   if (at.isFailing) return { kind: "offline" };
   const ageMs = at.nowMs - at.answeredMs;
-  return at.isLive || ageMs <= ALLOWED_MS ? { kind: "live" } : { kind: "aged", seconds: Math.round(ageMs / 1000) };
+  return at.isLive || ageMs <= MAX_AGE_MS ? { kind: "live" } : { kind: "aged", seconds: Math.round(ageMs / 1000) };
 }
 
 const session = createStore(() => ({ isOver: false }));

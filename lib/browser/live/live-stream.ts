@@ -99,7 +99,7 @@ export function createLiveStream({ request, onEvent, onFailure, onState, times, 
     const isSignedOut = outcome.failure.status === 401;
     if (isSignedOut) streamFailures = 0;
     else if (isStream) streamFailures += 1;
-    // The console refuses requests too.
+    // Polling failed as well.
     else if (streamFailures > 0) [requestsMs, requestsUntilMs] = [0, 0];
     if (isStream && streamFailures > 1) {
       switchToRequests(limits.maxRetryMs);
@@ -201,18 +201,18 @@ export function createLiveStream({ request, onEvent, onFailure, onState, times, 
       topics = next;
       plan(limits.coalesceMs);
     },
-    /** The device woke up: reconnects at once unless the stream works. */
+    /** Call when the device wakes up: reconnects at once unless the stream works. */
     wake(): void {
       if (current && Date.now() - lastReceivedMs <= limits.silenceMs) return;
       failures = 0;
       plan(0);
     },
-    /** The network changed: reconnects at once. */
+    /** Call when the network changes: reconnects at once. */
     reconnect(): void {
       failures = 0;
       plan(0);
     },
-    /** The rights changed: all values are read again. */
+    /** Call when the rights change: reads all values again. */
     restart(): void {
       [failures, notBeforeMs, requestsUntilMs, streamFailures] = [0, 0, 0, 0];
       for (const topic of topics) withoutValue.add(topic);
@@ -264,7 +264,7 @@ function parseTopic(data: string): unknown {
   return isObject(value) ? value.topic : undefined;
 }
 
-/** For a page in place of the stream, such as a sign-in or a proxy's error. */
+/** The response is an HTML page, such as a sign-in page or a proxy's error. */
 async function failureIn(response: Response): Promise<ApiFailure> {
   if (!response.ok) return readFailure(response.status, response.headers.get("retry-after"), await response.text());
   void response.body?.cancel();

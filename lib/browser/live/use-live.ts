@@ -20,36 +20,36 @@ const MAX_RETRY_MS = 10_000;
 /** The only path that is read after the session has ended: it succeeds again after a sign-in in another tab. */
 export const SESSION_PATH = "/api/console/session";
 
-export type Stamped<T> = { value: T; atMs: number };
-/** `failure`: the newest answer failed; the value before it stays. */
-type Reading<T> = { newest?: Stamped<T>; failure?: ApiFailure };
+export type TimedValue<T> = { value: T; atMs: number };
+/** `failure`: the newest read failed; the last value is kept. */
+type ReadState<T> = { newest?: TimedValue<T>; failure?: ApiFailure };
 
-type LiveOptions<Answer, T> = {
+type LiveOptions<Data, T> = {
   /** The value that the server rendered, with the moment it was read. */
-  initial?: Stamped<T>;
-  /** Why the server could not render a value. */
+  initial?: TimedValue<T>;
+  /** The failure that kept the server from rendering a value. */
   initialFailure?: ApiFailure;
-  /** Turns the API's answer into the screen's value. Its code may be loaded with the first answer. */
-  read: (response: Answer) => T | Promise<T>;
+  /** Converts the API's response to the screen's value. May load its code lazily. */
+  read: (data: Data) => T | Promise<T>;
   /** True if the value can no longer change. */
   isFinal?: (value: T) => boolean;
   /** If `path` changes back to one that was read before, its last value is shown and it is read again at once. */
   revalidateOnReturn?: boolean;
 };
 
-export type Live<T> = {
+export type LiveValue<T> = {
   value: T | undefined;
   /** When `value` was true, in milliseconds since 1970. */
   atMs: number | undefined;
   failure: ApiFailure | undefined;
   isAsking: boolean;
   refresh: () => Promise<void>;
-  /** Shows a change at once; the next answer replaces it. */
+  /** Applies an optimistic change, which the next response replaces. */
   patch: (change: (value: T) => T) => void;
 };
 
-/** What the server read for a page, as the start of a live value. */
-export function initialOf<T>(reading: Result<Stamped<T>, Failure>): Pick<LiveOptions<never, T>, "initial" | "initialFailure"> {
+/** The initial value, read by the server for the page. */
+export function initialOf<T>(reading: Result<TimedValue<T>, Failure>): Pick<LiveOptions<never, T>, "initial" | "initialFailure"> {
   return reading.ok ? { initial: reading.value } : { initialFailure: reading.failure };
 }
 
@@ -72,14 +72,14 @@ function configurationOf<Data>(path: string | undefined): SWRConfiguration<Data,
  * `path`: the API's path with query and connection, also the cache's key; with `undefined` nothing is read. A fragment is never sent: it
  * distinguishes two uses of one path.
  */
-export function useLive<Answer, T>(
+export function useLive<Data, T>(
   path: `/${string}` | undefined,
-  { initial, initialFailure, read, isFinal, revalidateOnReturn = false }: LiveOptions<Answer, T>,
-): Live<T> {
+  { initial, initialFailure, read, isFinal, revalidateOnReturn = false }: LiveOptions<Data, T>,
+): LiveValue<T> {
   const [mountedMs] = useState(() => Date.now());
-  const { data, error, isValidating, mutate } = useSWR<Reading<T>, ApiFailure>(
+  const { data, error, isValidating, mutate } = useSWR<ReadState<T>, ApiFailure>(
     path,
-    async (key: `/${string}`) => ({ newest: await ask(key, read) }),
+    async (key: `/${string}`) => ({ newest: await fetchValue(key, read) }),
     {
       ...configurationOf(path),
       revalidateOnMount: initial === undefined,
@@ -90,24 +90,24 @@ export function useLive<Answer, T>(
   const newest = current && initial ? (current.atMs >= initial.atMs ? current : initial) : (current ?? initial);
   const { cache, mutate: mutateKey } = useSWRConfig();
   // The path may have changed by the time an answer is read.
-  const receive = useEffectEvent(async (key: `/${string}`, message: LiveMessage<Answer>) => {
+  const receive = useEffectEvent(async (key: `/${string}`, message: LiveMessage<Data>) => {
     const state = cache.get(key);
     // A mutation would drop the first value, which is being read and may succeed.
     if ("failure" in message && state?.isValidating && !state.data) return;
-    const reading: Reading<T> =
+    const reading: ReadState<T> =
       "failure" in message
         ? message
         : await readAnswer(message.answer, read).then(
             (newest) => ({ newest }),
             (failure: ApiFailure) => ({ failure }),
           );
-    void mutateKey<Reading<T>>(key, (previous) => ({ newest: previous?.newest, ...reading }), { revalidate: false });
+    void mutateKey<ReadState<T>>(key, (previous) => ({ newest: previous?.newest, ...reading }), { revalidate: false });
   });
   const isOver = useIsSessionOver() && path !== SESSION_PATH;
   const isWatched = !isOver && !(newest && isFinal?.(newest.value));
   useEffect(() => {
     if (path === undefined || !isWatched) return;
-    return watchPath<Answer>(path, (message) => void receive(path, message));
+    return watchPath<Data>(path, (message) => void receive(path, message));
   }, [path, isWatched]);
   return {
     value: newest?.value,
@@ -121,13 +121,9 @@ export function useLive<Answer, T>(
   };
 }
 
-/** A value that does not change by itself: read once, without live updates. `keepPreviousData`: until that of a new path is read. */
-export function useOnce<Answer, T>(
-  path: `/${string}` | undefined,
-  read: (response: Answer) => T | Promise<T>,
-  { keepPreviousData = false } = {},
-) {
-  const { data, error, mutate } = useSWR<Stamped<T>, ApiFailure>(path, (key: `/${string}`) => ask(key, read), {
+/** Reads a value once, without live updates. `keepPreviousData`: shows the last value while a new path is read. */
+export function useOnce<Data, T>(path: `/${string}` | undefined, read: (data: Data) => T | Promise<T>, { keepPreviousData = false } = {}) {
+  const { data, error, mutate } = useSWR<TimedValue<T>, ApiFailure>(path, (key: `/${string}`) => fetchValue(key, read), {
     ...configurationOf(path),
     keepPreviousData,
   });
@@ -137,23 +133,23 @@ export function useOnce<Answer, T>(
 /** A failure is in SWR's `error`. */
 const ignore = () => undefined;
 
-async function ask<Answer, T>(path: `/${string}`, read: LiveOptions<Answer, T>["read"]): Promise<Stamped<T>> {
-  const result = await callApi<Answer>(path);
+async function fetchValue<Data, T>(path: `/${string}`, read: LiveOptions<Data, T>["read"]): Promise<TimedValue<T>> {
+  const result = await callApi<Data>(path);
   if (!result.ok) throw result.failure;
   return readAnswer(result.value, read);
 }
 
-async function readAnswer<Answer, T>(response: Answer, read: LiveOptions<Answer, T>["read"]): Promise<Stamped<T>> {
+async function readAnswer<Data, T>(data: Data, read: LiveOptions<Data, T>["read"]): Promise<TimedValue<T>> {
   const atMs = Date.now();
   try {
-    return { value: await read(response), atMs };
+    return { value: await read(data), atMs };
   } catch (cause) {
     throw failureOfThrown(cause);
   }
 }
 
-/** Without a component. Returns how to stop. */
-export function watchPath<Answer>(path: `/${string}`, receive: Parameters<typeof watchLive<Answer>>[1]): () => void {
+/** Watches a value outside a component. Returns the stop function. */
+export function watchPath<Data>(path: `/${string}`, receive: Parameters<typeof watchLive<Data>>[1]): () => void {
   let stop: (() => void) | undefined;
   let isOver = false;
   liveCode.load().then(

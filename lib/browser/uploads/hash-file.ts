@@ -1,8 +1,8 @@
-// A file's BLAKE3 hash. At most two slices are in memory, and hashing can be continued where it was stopped.
+// Computes a file's BLAKE3 hash. At most two slices are in memory. Hashing can be paused and resumed.
 
 import { createBLAKE3 } from "hash-wasm";
 
-/** Where hashing was stopped. The state may hold some bytes of the file, so it stays in this tab. */
+/** Where hashing was paused. The state may contain bytes of the file, so it is kept in this tab. */
 export type HashPoint = { offset: number; state: Uint8Array };
 export type HashOutcome = { kind: "hashed"; hash: string } | { kind: "stopped"; at: HashPoint } | { kind: "unreadable" };
 
@@ -20,11 +20,11 @@ export async function hashFile(file: Blob, { from, onProgress, signal }: HashOpt
   let offset = from?.offset ?? 0;
   const read = (at: number) => (at < file.size ? file.slice(at, at + SLICE_BYTES).arrayBuffer() : undefined);
   try {
-    for (let coming = read(offset); coming;) {
-      const slice = new Uint8Array(await coming);
+    for (let nextSlice = read(offset); nextSlice;) {
+      const slice = new Uint8Array(await nextSlice);
       if (signal.aborted) return { kind: "stopped", at: { offset, state: hasher.save() } };
-      coming = read(offset + slice.length);
-      // A file that is shortened while it is read would return empty slices forever.
+      nextSlice = read(offset + slice.length);
+      // A file that shrinks while it is read would return empty slices forever.
       if (slice.length === 0) return { kind: "unreadable" };
       hasher.update(slice);
       offset += slice.length;

@@ -1,4 +1,4 @@
-// Hashes files in workers, one for each file at a time, kept for the next. Every file gets an outcome.
+// Hashes each file in its own worker. Idle workers are reused.
 
 import { type HashOptions, type HashOutcome } from "./hash-file";
 import { type FromHashWorker, type ToHashWorker } from "./hash-worker";
@@ -13,14 +13,14 @@ export type PoolOutcome = HashOutcome | { kind: "unavailable" };
 export type HashPool = (file: Blob, options: Omit<HashOptions, "signal"> & { signal: AbortSignal }) => Promise<PoolOutcome>;
 
 export function createHashPool(makeWorker: () => HashWorker): HashPool {
-  const resting: HashWorker[] = [];
+  const idleWorkers: HashWorker[] = [];
   let lastId = 0;
 
   return (file, { from, onProgress, signal }) =>
     new Promise((resolve) => {
       let worker: HashWorker;
       try {
-        worker = resting.pop() ?? makeWorker();
+        worker = idleWorkers.pop() ?? makeWorker();
       } catch {
         return resolve({ kind: "unavailable" });
       }
@@ -29,7 +29,7 @@ export function createHashPool(makeWorker: () => HashWorker): HashPool {
       const end = (outcome: PoolOutcome) => {
         signal.removeEventListener("abort", stop);
         if (outcome.kind === "unavailable") worker.terminate();
-        else resting.push(worker);
+        else idleWorkers.push(worker);
         resolve(outcome);
       };
       worker.onerror = () => end({ kind: "unavailable" });
@@ -46,7 +46,7 @@ export function createHashPool(makeWorker: () => HashWorker): HashPool {
 
 export const hashPool = createHashPool(makeHashWorker);
 
-/** A real worker. The bundler finds the worker's file by exactly this expression. */
+/** The bundler needs exactly this expression to find the worker's file. */
 function makeHashWorker(): HashWorker {
   return new Worker(new URL("./hash-worker.ts", import.meta.url), { type: "module", name: "hash" });
 }

@@ -15,14 +15,14 @@ type HashOffer = {
   user_metadata?: Readonly<Record<string, unknown>>;
 };
 
-type Offered<T> = { kind: "made"; asset: T } | { kind: "unknown" } | { kind: "notMade" | "unsure"; failure?: ApiFailure };
+type OfferResult<T> = { kind: "made"; asset: T } | { kind: "unknown" } | { kind: "notMade" | "unsure"; failure?: ApiFailure };
 
 export async function offerHash<T extends { asset_hash?: string }>(
   offer: HashOffer,
   { connection, signal, act }: { connection?: string; signal?: AbortSignal; act?: string },
-): Promise<Result<Offered<T>, ApiFailure>> {
+): Promise<Result<OfferResult<T>, ApiFailure>> {
   const path = withQuery("/api/console/known-content", { connection });
-  const begunMs = Date.now();
+  const startedMs = Date.now();
   const result = await callApi<{ asset?: T | null; isUnclear?: boolean }>(path, {
     method: "POST",
     json: offer,
@@ -35,32 +35,32 @@ export async function offerHash<T extends { asset_hash?: string }>(
   const failure = result.ok ? undefined : result.failure;
   const isRefused = failure && failure.status !== 0 && !mayHaveStarted(failure);
   if (!result.ok && (isRefused || signal?.aborted)) return result;
-  const match = await findOffered<T>(offer, { connection, begunMs });
-  return ok(match ? { kind: "made", asset: match } : { kind: match === null ? "notMade" : "unsure", failure });
+  const asset = await findOffered<T>(offer, { connection, startedMs });
+  return ok(asset ? { kind: "made", asset } : { kind: asset === null ? "notMade" : "unsure", failure });
 }
 
-const NEWEST = 50;
-const CLOCKS_MS = 60_000;
+const MAX_LISTED = 50;
+const CLOCK_SKEW_MS = 60_000;
 
-type Listed = { asset_hash?: string; name?: string; tags?: readonly string[]; created_at?: unknown; updated_at?: unknown };
+type ListedAsset = { asset_hash?: string; name?: string; tags?: readonly string[]; created_at?: unknown; updated_at?: unknown };
 
 /** The created asset; null if none was; undefined if the service cannot tell, or had the content before. */
 async function findOffered<T extends { asset_hash?: string }>(
   { hash, name, tags }: HashOffer,
-  { connection, begunMs }: { connection: string | undefined; begunMs: number },
+  { connection, startedMs }: { connection: string | undefined; startedMs: number },
 ): Promise<T | null | undefined> {
-  const path = withQuery("/api/assets", { sort: "updated_at", order: "desc", limit: NEWEST, connection });
-  const result = await callApi<{ assets?: (T & Listed)[] }>(path, { cache: "no-store" });
+  const path = withQuery("/api/assets", { sort: "updated_at", order: "desc", limit: MAX_LISTED, connection });
+  const result = await callApi<{ assets?: (T & ListedAsset)[] }>(path, { cache: "no-store" });
   if (!result.ok || !result.value.assets) return undefined;
   const { assets } = result.value;
   const same = assets.filter((asset) => asset.asset_hash === hash);
-  const isFresh = ({ created_at: created, updated_at: updated }: Listed) =>
-    Math.max(toMilliseconds(created) ?? 0, toMilliseconds(updated) ?? 0) > begunMs - CLOCKS_MS;
-  const isOurs = (asset: Listed) => (name === undefined || asset.name === name) && tags.every((tag) => asset.tags?.includes(tag));
-  const match = same.find((asset) => isOurs(asset) && isFresh(asset));
+  const isFresh = ({ created_at: created, updated_at: updated }: ListedAsset) =>
+    Math.max(toMilliseconds(created) ?? 0, toMilliseconds(updated) ?? 0) > startedMs - CLOCK_SKEW_MS;
+  const isOurs = (asset: ListedAsset) => (name === undefined || asset.name === name) && tags.every((tag) => asset.tags?.includes(tag));
+  const ownAsset = same.find((asset) => isOurs(asset) && isFresh(asset));
   // If the service uses another kind of hash, or none, a missing hash proves nothing.
   const isComparable = assets.every(({ asset_hash: theirs = "" }) => theirs.split(":")[0] === hash.split(":")[0]);
-  return match ?? (isComparable && same.length === 0 ? null : undefined);
+  return ownAsset ?? (isComparable && same.length === 0 ? null : undefined);
 }
 
 type Offer = { tags: readonly string[]; connection: string | undefined; signal: AbortSignal };

@@ -1,4 +1,4 @@
-// Whether this browser can decode a picture. Only for kinds that every browser reads and that are easy to decode.
+// Checks whether this browser can decode an image. Only for formats that every browser supports.
 
 import { createLimiter } from "@/lib/shared/async";
 

@@ -3,7 +3,7 @@
 
 import { createStore } from "zustand/vanilla";
 
-/** Enough to use the network while one file is hashed, few enough that each makes progress. */
+/** Keeps the network busy while a file is hashed, but lets each upload progress. */
 const MAX_CONCURRENT = 3;
 
 export type UploadQueue<T> = { items: readonly T[]; isPaused: boolean };
@@ -21,7 +21,7 @@ type Options<T> = {
   /** Uploads one item and returns its outcome. */
   uploadFile: (item: T, upload: RunningUpload<T>) => Promise<Partial<T>>;
   /** `before`: the item just before its outcome; `started`: the item as it was sent. */
-  onEnded?: (item: T, before: T, started: T) => void;
+  onEnded?: (item: T, current: T, started: T) => void;
 };
 
 export function createUploadQueue<T extends { key: number }>({ nextItem, initialFields, uploadFile, onEnded }: Options<T>) {
@@ -31,10 +31,10 @@ export function createUploadQueue<T extends { key: number }>({ nextItem, initial
 
   const items = () => store.getState().items;
   const find = (key: number) => items().find((item) => item.key === key);
-  function change(key: number, fields: Partial<T>): void {
+  function update(key: number, fields: Partial<T>): void {
     const index = items().findIndex((item) => item.key === key);
-    const before = items()[index];
-    if (before) store.setState({ items: items().with(index, { ...before, ...fields }) });
+    const current = items()[index];
+    if (current) store.setState({ items: items().with(index, { ...current, ...fields }) });
   }
 
   function startPending(): void {
@@ -49,18 +49,18 @@ export function createUploadQueue<T extends { key: number }>({ nextItem, initial
     const controller = new AbortController();
     running.set(key, controller);
     const isCurrent = () => running.get(key) === controller;
-    change(key, initialFields);
+    update(key, initialFields);
     const outcome = await uploadFile(item, {
       signal: controller.signal,
-      report: (fields) => isCurrent() && change(key, fields),
-      reportLasting: (fields) => (isCurrent() || !running.has(key)) && change(key, fields),
+      report: (fields) => isCurrent() && update(key, fields),
+      reportLasting: (fields) => (isCurrent() || !running.has(key)) && update(key, fields),
     });
     if (!isCurrent()) return;
     running.delete(key);
-    const before = find(key);
-    change(key, outcome);
+    const current = find(key);
+    update(key, outcome);
     const after = find(key);
-    if (before && after) onEnded?.(after, before, item);
+    if (current && after) onEnded?.(after, current, item);
     startPending();
   }
   function stop(key: number): void {
@@ -73,7 +73,7 @@ export function createUploadQueue<T extends { key: number }>({ nextItem, initial
     subscribe: store.subscribe,
     find,
     keysOf: (matches: (item: T) => boolean) => new Set(items().flatMap((item) => (matches(item) ? [item.key] : []))),
-    change,
+    change: update,
     startPending,
     stop,
     setPaused: (isPaused: boolean) => store.setState({ isPaused }),

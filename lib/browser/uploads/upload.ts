@@ -1,4 +1,4 @@
-// Sends files and reports progress. Uses XMLHttpRequest, since fetch does not report what has been sent. Never sends anything twice.
+// Uploads files and reports progress. Uses XMLHttpRequest, because fetch reports no upload progress. Never retries.
 
 import { parseExactJson } from "@/lib/contract/json/parse-json";
 import { ACT_HEADER } from "@/lib/shared/headers";
@@ -44,7 +44,7 @@ function readAnswer<T>(request: XMLHttpRequest): Result<T, ApiFailure> {
     const value: T = parseExactJson(responseText, { means: undefined });
     return ok(value);
   } catch {
-    // A sign-in page or a proxy's greeting with status 200, not an answer of ours.
+    // A sign-in or proxy page with status 200, not a response of the console.
     return failed(readFailure(502, null, ""));
   }
 }
@@ -53,16 +53,16 @@ export type Speeds = { readonly hash?: number; readonly send?: number };
 
 const MIN_SAMPLE_BYTES = 4 * 1024 * 1024;
 const MIN_SAMPLE_MS = 20;
-/** Weight of a new measurement against all earlier ones, because network speed varies. */
+/** Weight of a new sample in the moving average. */
 const NEW_SAMPLE_WEIGHT = 0.4;
 /** Hashing up to this long is always worth it: the hash also verifies the uploaded bytes. */
 const MAX_FREE_HASH_MS = 1_000;
 
-export function withSample(speeds: Speeds, what: keyof Speeds, { bytes, ms }: { bytes: number; ms: number }): Speeds {
+export function withSample(speeds: Speeds, kind: keyof Speeds, { bytes, ms }: { bytes: number; ms: number }): Speeds {
   if (bytes < MIN_SAMPLE_BYTES || ms < MIN_SAMPLE_MS) return speeds;
   const now = bytes / ms;
-  const before = speeds[what];
-  return { ...speeds, [what]: before === undefined ? now : before + (now - before) * NEW_SAMPLE_WEIGHT };
+  const before = speeds[kind];
+  return { ...speeds, [kind]: before === undefined ? now : before + (now - before) * NEW_SAMPLE_WEIGHT };
 }
 
 export function isWorthHashing(bytes: number, { hash, send }: Speeds): boolean {

@@ -87,7 +87,9 @@ export type AppChange =
   | { what: "input_added" | "input_removed" | "input_changed" | "output_added" | "output_removed" | "output_changed"; label: string };
 
 export function compareVersions(before: AppDefinition, after: AppDefinition): AppChange[] {
-  const fields = (["title", "text", "tags", "cover"] as const).flatMap((what) => (isSame(before[what], after[what]) ? [] : [{ what }]));
+  const fields = (["title", "text", "tags", "cover"] as const).flatMap((field) =>
+    isSame(before[field], after[field]) ? [] : [{ what: field }],
+  );
   const isSameWorkflow = isSame(before.graph, after.graph) && isSame(before.editor, after.editor);
   return [
     ...fields,

@@ -19,7 +19,7 @@ type Beginning = { graph: Graph; editor?: Record<string, unknown>; title: string
 
 const MAX_INPUTS = 100;
 const MAX_CHOICES = 1000;
-const LARGEST_DEFAULT = 100_000;
+const MAX_DEFAULT_LENGTH = 100_000;
 
 /** Without `pins` and `outputs`, uses those of the editor's App mode, if its file has one. */
 export function appDraft({ graph, editor, title, ...chosen }: Beginning, catalogue?: ObjectInfo): AppDefinition {
@@ -68,9 +68,9 @@ export function appModeOf(editor: Record<string, unknown>, catalogue?: ObjectInf
   return { pins, outputs };
 }
 
-type Taken = Pick<AppInput, "name" | "node" | "input" | "also">;
+type UsedInput = Pick<AppInput, "name" | "node" | "input" | "also">;
 
-function isTaken({ node, input }: AppPin, others: readonly Taken[]): boolean {
+function isTaken({ node, input }: AppPin, others: readonly UsedInput[]): boolean {
   return others.some((other) => [other, ...(other.also ?? [])].some((inputRef) => inputRef.node === node && inputRef.input === input));
 }
 
@@ -83,7 +83,7 @@ export function inputDraft(
   graph: Graph,
   { node: nodeId, input, shownAs = input }: AppPin,
   catalogue?: ObjectInfo,
-  others: readonly Taken[] = [],
+  others: readonly UsedInput[] = [],
 ): AppInput | undefined {
   const node = own(graph, nodeId);
   const value = own(node?.inputs, input);
@@ -120,14 +120,14 @@ export function outputDraft(graph: Graph, nodeId: string, catalogue?: ObjectInfo
 /** No default for a seed, which is drawn for each run, nor for a file, which each person gives for themselves. */
 function defaultOf(input: AppInput, value: unknown): AppValue | undefined {
   if (["seed", "picture", "video", "audio"].includes(input.control.kind)) return undefined;
-  if (typeof value === "string" && value.length > LARGEST_DEFAULT) return undefined;
+  if (typeof value === "string" && value.length > MAX_DEFAULT_LENGTH) return undefined;
   const checked = checkValue(input, value);
   return checked.ok ? checked.value : undefined;
 }
 
-type Found = { input: string; classType: string; value: unknown };
+type FoundInput = { input: string; classType: string; value: unknown };
 
-function controlOf(spec: InputSpec | undefined, { input, classType, value }: Found): AppControl | undefined {
+function controlOf(spec: InputSpec | undefined, { input, classType, value }: FoundInput): AppControl | undefined {
   if (typeof value === "object" && value !== null) return undefined;
   switch (spec?.kind) {
     case "text":
@@ -161,7 +161,7 @@ function choiceControl(spec: Extract<InputSpec, { kind: "choice" }>, value: unkn
   return { kind: "choice", choices: options.map((option) => ({ value: option })) };
 }
 
-function guessedControl({ input, classType, value }: Found): AppControl | undefined {
+function guessedControl({ input, classType, value }: FoundInput): AppControl | undefined {
   const kind = guessKind(classType, input, value);
   switch (kind) {
     case "picture":
@@ -185,8 +185,8 @@ function labelOf(input: string, title: string | undefined): string {
     .replace(/[_.\s]+/g, " ")
     .trim();
   const generic = /^(text|value|string|image|seed|noise seed|number|int|float|video|audio)$/i.test(words);
-  const named = toPlainLine(title ?? "").trim();
-  const label = (generic && named ? named : words) || "Value";
+  const customTitle = toPlainLine(title ?? "").trim();
+  const label = (generic && customTitle ? customTitle : words) || "Value";
   return (label.charAt(0).toUpperCase() + label.slice(1)).slice(0, 80).trim();
 }
 
@@ -198,9 +198,9 @@ function freeName(input: string, others: readonly Pick<AppInput, "name">[]): str
     .slice(0, 34)
     .replace(/_+$/, "");
   const base = word || "value";
-  const taken = new Set(others.map(({ name }) => name));
+  const usedNames = new Set(others.map(({ name }) => name));
   for (let number = 1; ; number += 1) {
     const name = number === 1 ? base : `${base}_${number}`;
-    if (!taken.has(name)) return name;
+    if (!usedNames.has(name)) return name;
   }
 }

@@ -9,9 +9,9 @@ import { type AppControl, type AppField, type AppInput, type AppValue, type AppV
 
 const MAX_TEXT = 100_000;
 export const RANDOM = "random";
-const LARGEST_SEED = 2 ** 32 - 1;
+const MAX_SEED = 2 ** 32 - 1;
 
-type Face = { inputs: readonly AppInput[]; graph: Graph };
+type AppForm = { inputs: readonly AppInput[]; graph: Graph };
 export type AppProblem = {
   input: string;
   label: string;
@@ -32,9 +32,9 @@ export type AppProblem = {
     | "not_taken";
   limit?: number | bigint;
 };
-type Refused = { ok: false; problems: AppProblem[] };
-export type Filled = { ok: true; graph: Graph; values: AppValues } | Refused;
-type Checked = { ok: true; value: AppValue } | { ok: false; problem: AppProblem };
+type RejectedValues = { ok: false; problems: AppProblem[] };
+export type FilledApp = { ok: true; graph: Graph; values: AppValues } | RejectedValues;
+type CheckedValue = { ok: true; value: AppValue } | { ok: false; problem: AppProblem };
 
 export function isFileKind(kind: AppControl["kind"]): kind is "picture" | "video" | "audio" {
   return kind === "picture" || kind === "video" || kind === "audio";
@@ -42,10 +42,10 @@ export function isFileKind(kind: AppControl["kind"]): kind is "picture" | "video
 
 /** An input that is not given gets its default; without a default the graph's value stays. `random`: at least 0 and less than 1. */
 export function fillApp(
-  { inputs, graph }: Face,
+  { inputs, graph }: AppForm,
   inputValues: Readonly<Record<string, unknown>>,
   random: () => number = Math.random,
-): Filled {
+): FilledApp {
   const checked = checkInputs(inputs, inputValues, random);
   if (!checked.ok) return checked;
   const filled = new Map(Object.entries(graph));
@@ -54,10 +54,10 @@ export function fillApp(
     for (const { node: id, input } of value === undefined ? [] : [first, ...also]) {
       const node = filled.get(id);
       if (!node) continue;
-      const written = withSpellingsOf(node.inputs, { ...node.inputs, [input]: value });
+      const newInputs = withSpellingsOf(node.inputs, { ...node.inputs, [input]: value });
       const spelling = spellingOf(checked.values, name);
-      if (spelling !== undefined) setSpelling(written, input, spelling);
-      filled.set(id, { ...node, inputs: written });
+      if (spelling !== undefined) setSpelling(newInputs, input, spelling);
+      filled.set(id, { ...node, inputs: newInputs });
     }
   }
   return { ok: true, graph: Object.fromEntries(filled), values: checked.values };
@@ -67,7 +67,7 @@ export function checkInputs(
   inputs: readonly AppField[],
   inputValues: Readonly<Record<string, unknown>>,
   random: () => number = Math.random,
-): { ok: true; values: AppValues } | Refused {
+): { ok: true; values: AppValues } | RejectedValues {
   const names = new Set(inputs.map(({ name }) => name));
   const problems: AppProblem[] = Object.keys(inputValues).flatMap((name) =>
     names.has(name) ? [] : [{ input: name, label: name, code: "unknown_input" as const }],
@@ -83,7 +83,7 @@ export function checkInputs(
 }
 
 /** An emptied text is sent empty. An emptied required input is missing, even if it has a default. */
-function valueFor(input: AppField, raw: unknown, random: () => number): Checked | undefined {
+function valueFor(input: AppField, raw: unknown, random: () => number): CheckedValue | undefined {
   const { control, isRequired, default: defaultValue } = input;
   const isEmptied = raw === "" && (control.kind === "text" || isRequired);
   const isGiven = raw !== undefined && raw !== null && raw !== "";
@@ -104,36 +104,40 @@ export function withDefault(input: AppInput, graph: Graph): AppInput {
   return checked.ok ? { ...input, default: checked.value } : { ...input, isRequired: true };
 }
 
-export function checkValue(input: AppField, value: unknown, random: () => number = Math.random): Checked {
+export function checkValue(input: AppField, value: unknown, random: () => number = Math.random): CheckedValue {
   const { control } = input;
-  const bad = (code: AppProblem["code"], limit?: number | bigint): Checked => ({ ok: false, problem: problemOf(input, code, limit) });
+  const rejected = (code: AppProblem["code"], limit?: number | bigint): CheckedValue => ({
+    ok: false,
+    problem: problemOf(input, code, limit),
+  });
   switch (control.kind) {
     case "number":
     case "seed": {
-      if (control.kind === "seed" && value === RANDOM) return { ok: true, value: drawn(control, random) };
-      if (typeof value !== "bigint" && (typeof value !== "number" || !Number.isFinite(value))) return bad("wrong_type");
-      if ((control.kind === "seed" || control.isWhole) && typeof value === "number" && !Number.isInteger(value)) return bad("not_whole");
-      if (control.min !== undefined && value < control.min) return bad("too_small", control.min);
-      if (control.max !== undefined && value > control.max) return bad("too_large", control.max);
+      if (control.kind === "seed" && value === RANDOM) return { ok: true, value: drawNumber(control, random) };
+      if (typeof value !== "bigint" && (typeof value !== "number" || !Number.isFinite(value))) return rejected("wrong_type");
+      if ((control.kind === "seed" || control.isWhole) && typeof value === "number" && !Number.isInteger(value))
+        return rejected("not_whole");
+      if (control.min !== undefined && value < control.min) return rejected("too_small", control.min);
+      if (control.max !== undefined && value > control.max) return rejected("too_large", control.max);
       return { ok: true, value };
     }
     case "switch":
-      return typeof value === "boolean" ? { ok: true, value } : bad("wrong_type");
+      return typeof value === "boolean" ? { ok: true, value } : rejected("wrong_type");
     case "choice": {
       const choice = control.choices.find((choice) => choice.value === value);
-      return choice ? { ok: true, value: choice.value } : bad("not_a_choice");
+      return choice ? { ok: true, value: choice.value } : rejected("not_a_choice");
     }
     default: {
-      if (typeof value !== "string") return bad("wrong_type");
+      if (typeof value !== "string") return rejected("wrong_type");
       const maxLength = control.kind === "text" ? MAX_TEXT : 1000;
-      return value.length <= maxLength ? { ok: true, value } : bad("too_long", maxLength);
+      return value.length <= maxLength ? { ok: true, value } : rejected("too_long", maxLength);
     }
   }
 }
 
-function drawn({ min = 0, max = LARGEST_SEED }: { min?: number | bigint; max?: number | bigint }, random: () => number): number {
+function drawNumber({ min = 0, max = MAX_SEED }: { min?: number | bigint; max?: number | bigint }, random: () => number): number {
   const low = Math.ceil(Number(min));
-  const high = Math.min(Number(max), low + LARGEST_SEED);
+  const high = Math.min(Number(max), low + MAX_SEED);
   return Math.max(low, low + Math.floor(random() * (high - low + 1)));
 }
 
@@ -169,13 +173,13 @@ const sentences: Readonly<Record<AppProblem["code"], string>> = {
   too_small: "must be at least LIMIT",
   too_large: "must be at most LIMIT",
   too_long: "may have at most LIMIT characters",
-  not_a_choice: "is none of its choices",
-  unknown_input: "is no input of this app",
-  not_yours: "is not a file that you have given to this app. Send it again",
+  not_a_choice: "must be one of its choices",
+  unknown_input: "is not an input of this app",
+  not_yours: "is not a file that you uploaded to this app. Upload it again",
   file_too_large: "may have at most LIMIT bytes",
   too_many_pixels: "may have at most LIMIT pixels",
   unreadable_file: "is not a picture that can be read",
-  not_taken: "is not taken by the service",
+  not_taken: "is not accepted by the service",
 };
 
 /** In English, for programs; screens have their own sentence for each code. */

@@ -6,9 +6,9 @@ import { IDEMPOTENCY_HEADER } from "../workflow/submission";
 import { type AppControl, type AppDefinition, type AppInput, appRunSchema } from "./app";
 import { isFileKind, RANDOM } from "./fill";
 
-type Described = Pick<AppDefinition, "title" | "text" | "inputs"> & { id: string; version: number };
+type DescribedApp = Pick<AppDefinition, "title" | "text" | "inputs"> & { id: string; version: number };
 
-export function appDocument(app: Described, baseUrl: string): JsonObject {
+export function appDocument(app: DescribedApp, baseUrl: string): JsonObject {
   const path = `/api/apps/${app.id}/runs`;
   const run = { $ref: "#/components/schemas/Run" };
   const oneRun = objectOf({ run });
@@ -78,7 +78,9 @@ export function appDocument(app: Described, baseUrl: string): JsonObject {
           responses: { "200": { description: "The bytes.", content: { "*/*": {} } }, ...refusals },
         },
       },
-      ...(app.inputs.some(({ control }) => isFileKind(control.kind)) && { [`/api/apps/${app.id}/files`]: { post: giving(app.inputs) } }),
+      ...(app.inputs.some(({ control }) => isFileKind(control.kind)) && {
+        [`/api/apps/${app.id}/files`]: { post: uploadOperation(app.inputs) },
+      }),
     },
     components: { securitySchemes: appSecuritySchemes, schemas: { Run: toWireSchema(appRunSchema), Refusal: refusalSchema } },
   };
@@ -93,7 +95,7 @@ function objectOf(properties: JsonObject, required = Object.keys(properties)): J
   return { type: "object", properties, required };
 }
 
-function giving(inputs: readonly AppInput[]): JsonObject {
+function uploadOperation(inputs: readonly AppInput[]): JsonObject {
   const names = inputs.filter(({ control }) => isFileKind(control.kind)).map(({ name }) => name);
   const input = { enum: names, description: "The input that it is measured for; left out, the first that takes files." };
   const properties = { file: { type: "string", contentMediaType: "application/octet-stream" }, input };
@@ -116,11 +118,11 @@ function appInputsSchema(inputs: readonly AppInput[]): JsonObject {
 }
 
 function multipartSchema(inputs: readonly AppInput[]): JsonObject {
-  const whole = appInputsSchema(inputs);
+  const inputsSchema = appInputsSchema(inputs);
   const files = inputs.filter(({ control }) => isFileKind(control.kind));
   const parts = files.map(({ name, label }) => [name, { type: "string", contentMediaType: "application/octet-stream", title: label }]);
-  const { properties } = whole;
-  return { ...whole, properties: { ...(typeof properties === "object" ? properties : {}), ...Object.fromEntries(parts) } };
+  const { properties } = inputsSchema;
+  return { ...inputsSchema, properties: { ...(typeof properties === "object" ? properties : {}), ...Object.fromEntries(parts) } };
 }
 
 function inputSchema({ label, help, control, default: defaultValue, example }: AppInput): JsonObject {
@@ -158,12 +160,12 @@ const text = { type: "string" };
 const refusalSchema = objectOf({ code: text, message: text, details: {}, request_id: text }, ["code", "message"]);
 const refused = (description: string) => jsonAnswer(description, { $ref: "#/components/schemas/Refusal" });
 const refusals = {
-  "400": refused("What was sent cannot be read."),
+  "400": refused("The request is invalid."),
   "401": refused("No valid token."),
   "403": refused("Not allowed."),
   "404": refused("There is no such app or run, or it is not for this member."),
   "409": refused("The key was used for another run."),
   "413": refused("A file is too large."),
   "422": refused("An input is missing or wrong; details lists them."),
-  "429": refused("A limit of the app; Retry-After says when again, where that is known."),
+  "429": refused("A limit of the app was reached. Retry-After is sent if known."),
 };

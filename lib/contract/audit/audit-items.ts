@@ -18,34 +18,34 @@ export function writeThings(
   { count = things.length, isAtLeast = false }: ThingsCount = {},
 ): string | undefined {
   if (things.length === 0) return outcome;
-  const named = things.slice(0, MAX_THINGS).map(({ id, name }) => (name === undefined ? [id] : [id, name]));
-  const more = count - named.length;
-  // Made plain first, as the log does it: otherwise the stored text would not have the stated length.
-  const text = toPlainLine(writeExactJson([...named, ...(isAtLeast ? [OR_MORE] : []), ...(more > 0 ? [more] : [])]));
+  const listed = things.slice(0, MAX_THINGS).map(({ id, name }) => (name === undefined ? [id] : [id, name]));
+  const more = count - listed.length;
+  // Normalized like the log does, so that the stated length matches the stored text.
+  const text = toPlainLine(writeExactJson([...listed, ...(isAtLeast ? [OR_MORE] : []), ...(more > 0 ? [more] : [])]));
   return `${HEAD}${text.length}:${text}${outcome === undefined ? "" : ` ${outcome}`}`;
 }
 
-type Read = { things: AuditThing[]; more?: number; isAtLeast?: true; outcome?: string };
+type ParsedTarget = { things: AuditThing[]; more?: number; isAtLeast?: true; outcome?: string };
 
-export function readThings(written: string | undefined): Read {
-  const [head, length] = /^items=(\d{1,6}):/.exec(written ?? "") ?? [];
-  if (written === undefined || head === undefined) return { things: [], ...(written !== undefined && { outcome: written }) };
+export function readThings(text: string | undefined): ParsedTarget {
+  const [head, length] = /^items=(\d{1,6}):/.exec(text ?? "") ?? [];
+  if (text === undefined || head === undefined) return { things: [], ...(text !== undefined && { outcome: text }) };
   const end = head.length + Number(length);
-  const outcome = written.slice(end + 1);
+  const outcome = text.slice(end + 1);
   // If it is from another version, or cut, the entry still names the act and its actor.
-  const parsed = parseJson(written.slice(head.length, end));
+  const parsed = parseJson(text.slice(head.length, end));
   const list: unknown[] = Array.isArray(parsed) ? parsed : [];
   const more = list.at(-1);
   return {
-    things: list.flatMap(thingIn),
+    things: list.flatMap(parseThing),
     ...(typeof more === "number" && { more }),
     ...(list.includes(OR_MORE) && { isAtLeast: true }),
     ...(outcome && { outcome }),
   };
 }
 
-function thingIn(each: unknown): AuditThing[] {
-  const [id, name]: unknown[] = Array.isArray(each) ? each : [];
+function parseThing(value: unknown): AuditThing[] {
+  const [id, name]: unknown[] = Array.isArray(value) ? value : [];
   return typeof id === "string" ? [{ id, ...(typeof name === "string" && { name }) }] : [];
 }
 
@@ -56,7 +56,7 @@ export function requestedIds({ params, json }: Request): string[] {
   return idsIn(request?.delete ?? request?.ids ?? request?.job_ids, params?.id);
 }
 
-export function idsAnswered(response: unknown): string[] {
+export function idsInResponse(response: unknown): string[] {
   const fields = objectOf(response);
   return idsIn(fields?.deleted, textOf(fields?.id));
 }

@@ -22,7 +22,7 @@ export function isKept({ properties }: Pick<EditorNode, "properties">): boolean 
   return Object.hasOwn(properties, PROPERTY);
 }
 
-export function keeping(inputs: Readonly<Record<string, SavedInput>>): JsonObject {
+export function toSavedProperties(inputs: Readonly<Record<string, SavedInput>>): JsonObject {
   return { [PROPERTY]: { inputs } };
 }
 
@@ -31,21 +31,21 @@ export function isSameJson(item: unknown, other: unknown): boolean {
   return item === other || writeExactJson(item) === writeExactJson(other);
 }
 
-const DEEPEST = 50;
+const MAX_COMPARED_NODES = 50;
 /** Many nodes of a graph may come from one box of a definition, and each is compared with all of its inputs. */
 const MAX_LOOKED = 200_000;
 
-/** The drawing may have more nodes: perhaps only a part of it was run, and nodes of some packs only say how others are linked. */
+/** The drawing may have more nodes: only a part of it may have been run, and some packs have nodes that only describe links. */
 export function readDrawingOf(drawing: unknown, graph: Graph): EditorFile | undefined {
   if (!isEditorFile(drawing)) return undefined;
   const file = readEditorFile(drawing);
   const hasMore = file.linksByRule || file.nodes.some((node) => isPlain(file, node) && !own(graph, node.id));
-  let looked = 0;
+  let comparedInputs = 0;
   for (const id of Object.keys(graph)) {
     const box = boxOf(file, id);
     if (box === IN_GROUP) continue;
-    looked += box?.node.inputs.length ?? 0;
-    if (!box || looked > MAX_LOOKED || !isDrawn({ file, graph, hasMore }, box, own(graph, id))) return undefined;
+    comparedInputs += box?.node.inputs.length ?? 0;
+    if (!box || comparedInputs > MAX_LOOKED || !isDrawn({ file, graph, hasMore }, box, own(graph, id))) return undefined;
   }
   return file;
 }
@@ -59,8 +59,8 @@ type Box = { net: Net; node: EditorNode; prefix: string };
 const IN_GROUP = "in a group node";
 
 function boxOf(file: EditorFile, id: string): Box | typeof IN_GROUP | undefined {
-  const path = nodesById(file).has(id) ? [id] : id.split(":", DEEPEST + 1);
-  if (path.length > DEEPEST) return undefined;
+  const path = nodesById(file).has(id) ? [id] : id.split(":", MAX_COMPARED_NODES + 1);
+  if (path.length > MAX_COMPARED_NODES) return undefined;
   let net: Net = file;
   for (const [at, part] of path.entries()) {
     const node = nodesById(net).get(part);

@@ -42,21 +42,21 @@ export function isEditorFile(value: unknown): value is JsonObject & { nodes: unk
 export function readEditorFile(file: JsonObject & { nodes: unknown[] }, info: ObjectInfo = {}): EditorFile {
   const extra = objectOf(file.extra);
   const net = readNet(file, info);
-  const read = definitionsIn(file).map((item) => ({ id: idText(item.id) ?? "", ...readNet(item, info), ...readPorts(item) }));
+  const definitions = definitionsIn(file).map((item) => ({ id: idText(item.id) ?? "", ...readNet(item, info), ...readPorts(item) }));
   return {
     ...net,
-    definitions: new Map(uniqueIds(file, net, read).map(({ id, ...definition }) => [id, definition])),
+    definitions: new Map(uniqueIds(file, net, definitions).map(({ id, ...definition }) => [id, definition])),
     groupNodes: objectOf(extra?.groupNodes) ?? {},
     linksByRule: listOf(extra?.ue_links).length > 0,
   };
 }
 
 export function once<Of extends object, Made>(make: (of: Of) => Made): (of: Of) => Made {
-  const cache = new WeakMap<Of, { made: Made }>();
+  const cache = new WeakMap<Of, { value: Made }>();
   return (of) => {
-    const entry = cache.get(of) ?? { made: make(of) };
+    const entry = cache.get(of) ?? { value: make(of) };
     cache.set(of, entry);
-    return entry.made;
+    return entry.value;
   };
 }
 
@@ -117,16 +117,17 @@ function readSlot(value: unknown): Slot[] {
 
 /** Finds a slot by its name, else by its widget's, since a name may be a label. Of several the one at the same place, else the last. */
 export function slotFinder(slots: readonly Slot[]): (name: string, at?: number) => Slot | undefined {
-  const named = new Map<string, Slot[]>();
+  const slotsByName = new Map<string, Slot[]>();
   const ofWidgets = new Map<string, Slot>();
   for (const slot of slots) {
     const { name, widget } = slot;
-    const others = named.get(name);
+    const others = slotsByName.get(name);
     if (others) others.push(slot);
-    else named.set(name, [slot]);
+    else slotsByName.set(name, [slot]);
     if (widget !== undefined && !ofWidgets.has(widget)) ofWidgets.set(widget, slot);
   }
-  return (name, at) => named.get(name)?.[at ?? Infinity] ?? named.get(name)?.at(at === undefined ? -1 : 0) ?? ofWidgets.get(name);
+  return (name, at) =>
+    slotsByName.get(name)?.[at ?? Infinity] ?? slotsByName.get(name)?.at(at === undefined ? -1 : 0) ?? ofWidgets.get(name);
 }
 
 function readLink(value: unknown): [string, EditorLink][] {
@@ -184,9 +185,9 @@ function uniqueIds<T extends Definition>(file: JsonObject, root: Net, definition
       return { ...node, id: String(last) };
     });
     if (renumbered.size === 0) return definition;
-    const named = (id: string) => renumbered.get(id) ?? id;
+    const newIdOf = (id: string) => renumbered.get(id) ?? id;
     const links = [...definition.links].map(
-      ([id, link]) => [id, { ...link, origin: named(link.origin), target: named(link.target) }] as const,
+      ([id, link]) => [id, { ...link, origin: newIdOf(link.origin), target: newIdOf(link.target) }] as const,
     );
     return { ...definition, nodes, links: new Map(links), renumbered };
   });

@@ -4,35 +4,35 @@ import { isObject } from "../json/json";
 import { own } from "../json/own";
 import { type Definition, type EditorNode, INSIDE_END, INSIDE_START, type Net, nodesById, once, type Slot } from "./file";
 import { BYPASSED, isNeverSent, isNote, isPrimitive, MUTED, tunnelOf } from "./node-kinds";
-import { type Following, idIn, type NodeLocation, type Scope, slotsOf } from "./slots";
+import { idIn, type LinkContext, type NodeLocation, type Scope, slotsOf } from "./slots";
 import { type Value, valueOfUse } from "./value-of-use";
-import { homeOf } from "./values";
+import { valueLocationOf } from "./values";
 
 export type Source =
   | { kind: "output"; id: string; slot: number }
   | Value
-  | { kind: "nothing"; why?: "broken" | "bypass" }
-  | { kind: "nothing"; why: "unset"; name: string };
+  | { kind: "nothing"; reason?: "broken" | "bypass" }
+  | { kind: "nothing"; reason: "unset"; name: string };
 
 const nothing: Source = { kind: "nothing" };
-const broken: Source = { kind: "nothing", why: "broken" };
-const passesNothing: Source = { kind: "nothing", why: "bypass" };
+const broken: Source = { kind: "nothing", reason: "broken" };
+const passesNothing: Source = { kind: "nothing", reason: "bypass" };
 const unnamed: Slot = { name: "", type: "*", hasWidget: false };
 
-const DEEPEST = 200;
+const MAX_DEPTH = 200;
 const MAX_TRIED = 1_000;
 
 /** `type`: of the input at the end, or of the last bypassed one. `isDirect`: only edges of subgraphs lie in between. */
-type Way = { type: string; isDirect: boolean; steps: number };
+type PathToSource = { type: string; isDirect: boolean; steps: number };
 
-export function follow({ scope }: NodeLocation, slot: Slot, following: Following): Source {
+export function follow({ scope }: NodeLocation, slot: Slot, following: LinkContext): Source {
   return fromInput(scope, slot, { type: slot.type, isDirect: true, steps: 0 }, following);
 }
 
-function fromInput(scope: Scope, slot: Slot, way: Way, following: Following): Source {
+function fromInput(scope: Scope, slot: Slot, way: PathToSource, following: LinkContext): Source {
   if (slot.link === undefined) return nothing;
   const link = scope.net.links.get(slot.link);
-  if (!link || way.steps > DEEPEST) return broken;
+  if (!link || way.steps > MAX_DEPTH) return broken;
   const next = { ...way, steps: way.steps + 1 };
   const { use } = scope;
   if (use && link.origin === INSIDE_START) {
@@ -45,7 +45,7 @@ function fromInput(scope: Scope, slot: Slot, way: Way, following: Following): So
   return node ? fromOutput({ scope, node }, link.originSlot, next, following) : broken;
 }
 
-function fromOutput(location: NodeLocation, output: number, way: Way, following: Following): Source {
+function fromOutput(location: NodeLocation, output: number, way: PathToSource, following: LinkContext): Source {
   const { node, scope } = location;
   // The value of a primitive is written even if it is muted; over a reroute it reaches nothing.
   if (isPrimitive(node)) return way.isDirect ? valueOfPrimitive(node, following) : nothing;
@@ -57,7 +57,7 @@ function fromOutput(location: NodeLocation, output: number, way: Way, following:
     const setter = setterFor(location, following);
     const input = setter?.node.inputs.find(({ link }) => link !== undefined);
     // A Set node passes its input on even if it is muted or bypassed itself.
-    return setter && input ? fromInput(setter.scope, input, onward, following) : { kind: "nothing", why: "unset", name: tunnel.name };
+    return setter && input ? fromInput(setter.scope, input, onward, following) : { kind: "nothing", reason: "unset", name: tunnel.name };
   }
   if (tunnel || isNeverSent(node)) return fromInput(scope, node.inputs[output] ?? unnamed, onward, following);
   const within = following.inside(location);
@@ -67,7 +67,7 @@ function fromOutput(location: NodeLocation, output: number, way: Way, following:
 }
 
 /** The Set node that a Get node reads: the first one in its own graph, otherwise in the nearest enclosing graph. */
-export function setterFor({ scope, node }: NodeLocation, { info }: Following): NodeLocation | undefined {
+export function setterFor({ scope, node }: NodeLocation, { info }: LinkContext): NodeLocation | undefined {
   const tunnel = tunnelOf(node, info);
   if (!tunnel || tunnel.name === "") return undefined;
   for (let within: Scope | undefined = scope; within; within = within.use?.scope) {
@@ -90,10 +90,10 @@ const settersIn = once(({ nodes }: Net): ReadonlyMap<string, readonly EditorNode
   return setters;
 });
 
-function valueOfPrimitive(node: EditorNode, { primitiveValue }: Following): Source {
+function valueOfPrimitive(node: EditorNode, { primitiveValue }: LinkContext): Source {
   const value = primitiveValue(node);
   const key = isObject(node.values) ? "value" : 0;
-  return value === undefined || value === null ? nothing : { kind: "value", value, home: homeOf(node, { key }) };
+  return value === undefined || value === null ? nothing : { kind: "value", value, home: valueLocationOf(node, { key }) };
 }
 
 const endsOf = once(({ links, outputs }: Definition): ReadonlyMap<number, string> => {
@@ -105,7 +105,7 @@ const endsOf = once(({ links, outputs }: Definition): ReadonlyMap<number, string
   return new Map([...ends.reverse(), ...named]);
 });
 
-function fromBypassed(location: NodeLocation, output: number, way: Way, following: Following): Source {
+function fromBypassed(location: NodeLocation, output: number, way: PathToSource, following: LinkContext): Source {
   const slots = slotsOf(location, following);
   const slot = slots[bypassedTo(slots, output, way.type, outputType(location, output, following))];
   if (!slot) return passesNothing;
@@ -123,7 +123,7 @@ function bypassedTo(slots: readonly Slot[], output: number, type: string, outTyp
 
 const placeByType = once((slots: readonly Slot[]) => new Map(slots.map(({ type }, at) => [type, at] as const).reverse()));
 
-function outputType(location: NodeLocation, output: number, { info, inside }: Following): string {
+function outputType(location: NodeLocation, output: number, { info, inside }: LinkContext): string {
   const { node } = location;
   const outputType = inside(location)?.definition.outputs[output]?.type ?? own(info, node.type)?.output?.[output];
   const type = outputType === undefined || outputType === "COMFY_MATCHTYPE_V3" ? (node.outputs[output]?.type ?? "*") : outputType;

@@ -47,16 +47,18 @@ export function expandGroupNode(
     fed.set(`${to} ${name ?? slot}`, String(at));
   }
   const isFed = (node: EditorNode, name: string) => fed.has(`${node.id} ${name}`);
-  const made = new Set(bare.flatMap(({ id, inputs }) => inputs.flatMap(({ name, widget }) => (widget === name ? `${id} ${name}` : []))));
-  const isMadeInput = (node: EditorNode, name: string) => made.has(`${node.id} ${name}`);
+  const widgetInputs = new Set(
+    bare.flatMap(({ id, inputs }) => inputs.flatMap(({ name, widget }) => (widget === name ? `${id} ${name}` : []))),
+  );
+  const isMadeInput = (node: EditorNode, name: string) => widgetInputs.has(`${node.id} ${name}`);
   const inputs: Port[] = [];
-  const begun = new Map<string, string>();
+  const startedInputs = new Map<string, string>();
   const outerName = outerNames(group);
   const externalInputs = new Set(use.inputs.flatMap(({ name, link }) => (link === undefined ? [] : name)));
   const onward = new Map([...links.values()].map((link) => [link.origin, link] as const).reverse());
   const places = bare.map((node) => ({
     node,
-    slots: isReroute(node) ? rerouteSlot(node, byId, onward.get(node.id)) : placesOf(node, info),
+    slots: isReroute(node) ? rerouteSlot(node, byId, onward.get(node.id)) : slotsOfNode(node, info),
   }));
   // Widgets that were made inputs inside come after all others.
   for (const isLast of [false, true]) {
@@ -69,7 +71,7 @@ export function expandGroupNode(
         const id = `in ${inputs.length}`;
         links.set(id, { origin: INSIDE_START, originSlot: inputs.length, target: node.id, targetSlot: 0 });
         inputs.push({ name: outer.name, type, links: [id] });
-        begun.set(`${node.id} ${name}`, id);
+        startedInputs.set(`${node.id} ${name}`, id);
       }
     }
   }
@@ -80,7 +82,7 @@ export function expandGroupNode(
     ...node,
     inputs: (places[at]?.slots ?? []).flatMap((slot): Slot[] => {
       const key = `${node.id} ${slot.name}`;
-      const link = fed.get(key) ?? begun.get(key);
+      const link = fed.get(key) ?? startedInputs.get(key);
       return link === undefined ? [] : [{ ...slot, link }];
     }),
   }));
@@ -88,7 +90,7 @@ export function expandGroupNode(
   return { use: { ...use, values: [] }, definition: { name: use.type, nodes, links, inputs, outputs, raw: group } };
 }
 
-function placesOf(node: EditorNode, info: ObjectInfo): Slot[] {
+function slotsOfNode(node: EditorNode, info: ObjectInfo): Slot[] {
   const nodeInfo = own(info, node.type);
   if (!nodeInfo) return [...node.inputs];
   const places = classPlaces(nodeInfo, widgetsOf(node, nodeInfo));
@@ -132,13 +134,13 @@ type Order = "first" | "last" | "inside";
 /** The use lists the values of all inner nodes; widgets made inputs come last. Notes, and inputs linked inside, keep their own. */
 function withValuesOf(use: EditorNode, nodes: readonly EditorNode[], info: ObjectInfo, orderOf: (node: EditorNode, name: string) => Order) {
   const widgetValues = listOf(use.values);
-  const all = nodes.map((node) => {
+  const expandedNodes = nodes.map((node) => {
     const values = [...listOf(node.values)];
     return { node, values, places: new Map<number, number>(), orders: ordersOf({ ...node, values }, info, orderOf) };
   });
   let next = 0;
   for (const order of ["first", "last"]) {
-    for (const { values, places, orders } of all) {
+    for (const { values, places, orders } of expandedNodes) {
       for (const [at, one] of orders.entries()) {
         if (one !== order) continue;
         if (next < widgetValues.length) {
@@ -149,7 +151,7 @@ function withValuesOf(use: EditorNode, nodes: readonly EditorNode[], info: Objec
       }
     }
   }
-  return all.map(({ node, values, places }): EditorNode =>
+  return expandedNodes.map(({ node, values, places }): EditorNode =>
     places.size === 0 ? node : { ...node, values, outside: { raw: use.raw, places } },
   );
 }
@@ -178,9 +180,9 @@ function outputsOf(nodes: readonly EditorNode[], info: ObjectInfo, group: JsonOb
   for (const node of nodes) {
     const types = own(info, node.type)?.output ?? node.outputs.map(({ type }) => type);
     for (const [slot, type] of types.entries()) {
-      const place = `${node.id} ${slot}`;
+      const slotKey = `${node.id} ${slot}`;
       const isShown = changedOf(group, node, "output", String(slot))?.visible;
-      if (typeof isShown === "boolean" ? !isShown : inside.has(place) && !outside.has(place)) continue;
+      if (typeof isShown === "boolean" ? !isShown : inside.has(slotKey) && !outside.has(slotKey)) continue;
       const id = `out ${ports.length}`;
       links.set(id, { origin: node.id, originSlot: slot, target: INSIDE_END, targetSlot: ports.length });
       ports.push({ name: id, type: String(type), links: [id] });

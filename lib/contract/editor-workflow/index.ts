@@ -5,7 +5,7 @@ import { isObject, type JsonObject, objectOf } from "../json/json";
 import { own } from "../json/own";
 import { parseJson } from "../json/parse-json";
 import { inputsOf } from "../nodes/dynamic-inputs";
-import { type Filling, isFileName, withChoices, withReplacements } from "../nodes/fill-texts";
+import { type FillOptions, isFileName, withChoices, withReplacements } from "../nodes/fill-texts";
 import { settingsOf } from "../nodes/input-spec";
 import { type Graph, type GraphNode } from "../schemas/graph";
 import { type ObjectInfo } from "../schemas/object-info";
@@ -16,24 +16,24 @@ import { follow, setterFor } from "./follow";
 import { expandGroupNode, isGroupNode } from "./group-nodes";
 import { isNeverSent, isRunning, isSwitch, linkedNodeIds, tunnelOf } from "./node-kinds";
 import { type EditorNotice, type EditorProblem, onSteps, problemOf, sentValue, UNNAMED, widgetFinder } from "./sent-values";
-import { type Following, idIn, type NodeLocation, type Scope, slotsOf } from "./slots";
+import { idIn, type LinkContext, type NodeLocation, type Scope, slotsOf } from "./slots";
 import { type Value, valueOfHost } from "./value-of-use";
-import { type Home, homeOf, type Widget, widgetsOf } from "./values";
+import { type ValueLocation, valueLocationOf, type Widget, widgetsOf } from "./values";
 
 export { type EditorNotice, type EditorProblem } from "./sent-values";
 
 /** `rawTexts`: "node input" of texts that are sent as written, where others are filled in. */
-export type Converted = { graph: Graph; problems: EditorProblem[]; notices: EditorNotice[]; rawTexts: string[] };
-type ConvertedFile = Converted & { homes: ReadonlyMap<string, Home> };
+export type ConvertedWorkflow = { graph: Graph; problems: EditorProblem[]; notices: EditorNotice[]; rawTexts: string[] };
+type ConvertedFile = ConvertedWorkflow & { homes: ReadonlyMap<string, ValueLocation> };
 /** `fill`: how texts are filled in, as the editor does when it sends; false leaves them as written. */
-type Options = { fill?: Filling | false };
+type Options = { fill?: FillOptions | false };
 
-const DEEPEST = 50;
+const MAX_DEPTH = 50;
 /** Definitions use one another, so a short file may expand to an endless graph. */
 const MAX_EXPANDED = 200_000;
 const isDefinitionId = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-export function toApiWorkflow(editorJson: unknown, objectInfo: ObjectInfo, options: Options = {}): Converted {
+export function toApiWorkflow(editorJson: unknown, objectInfo: ObjectInfo, options: Options = {}): ConvertedWorkflow {
   const parsed = typeof editorJson === "string" ? parseJson(editorJson) : editorJson;
   if (!isEditorFile(parsed)) return { graph: {}, problems: [{ code: "not_an_editor_file" }], notices: [], rawTexts: [] };
   const { fill = { at: new Date(), draw: 0 } } = options;
@@ -41,30 +41,30 @@ export function toApiWorkflow(editorJson: unknown, objectInfo: ObjectInfo, optio
   return { graph, problems, notices, rawTexts };
 }
 
-export function convert(file: EditorFile, info: ObjectInfo, fill: Filling | false): ConvertedFile {
+export function convert(file: EditorFile, info: ObjectInfo, fill: FillOptions | false): ConvertedFile {
   const problems: EditorProblem[] = file.linksByRule ? [{ code: "links_by_rule" }] : [];
   const notices: EditorNotice[] = [];
   const nodes: [string, GraphNode][] = [];
   const lone: NodeLocation[] = [];
   const rawTexts: string[] = [];
-  const homes = new Map<string, Home>();
-  const insides = new Map<string, ReturnType<Following["inside"]>>();
-  const following: Following = { info, inside, primitiveValue };
+  const valueLocations = new Map<string, ValueLocation>();
+  const insides = new Map<string, ReturnType<LinkContext["inside"]>>();
+  const following: LinkContext = { info, inside, primitiveValue };
   let expanded = 0;
   let visited = 0;
 
-  function inside(location: NodeLocation): ReturnType<Following["inside"]> {
+  function inside(location: NodeLocation): ReturnType<LinkContext["inside"]> {
     const key = idIn(location.scope, location.node);
     if (!insides.has(key)) insides.set(key, opened(location));
     return insides.get(key);
   }
 
-  function opened({ scope, node }: NodeLocation): ReturnType<Following["inside"]> {
+  function opened({ scope, node }: NodeLocation): ReturnType<LinkContext["inside"]> {
     if (expanded > MAX_EXPANDED) return undefined;
     const path = `${idIn(scope, node)}:`;
     const group = isGroupNode(node) ? expandGroupNode(node, file.groupNodes, info) : undefined;
     const definition: Definition | undefined = group?.definition ?? file.definitions.get(node.type);
-    if (!definition || path.split(":").length > DEEPEST) return undefined;
+    if (!definition || path.split(":").length > MAX_DEPTH) return undefined;
     expanded += sizeOf(definition);
     if (expanded > MAX_EXPANDED) return undefined;
     const use = group?.use ?? node;
@@ -89,7 +89,7 @@ export function convert(file: EditorFile, info: ObjectInfo, fill: Filling | fals
       const location = { scope, node };
       const tunnel = tunnelOf(node, info);
       if (tunnel || isNeverSent(node)) {
-        if (!isOff && isSwitch(node)) notices.push(leftOut(location));
+        if (!isOff && isSwitch(node)) notices.push(omittedNotice(location));
         if (!isOff && tunnel?.side === "get" && setterFor(location, following)) {
           notices.push({ code: "resolved", nodeId: idIn(scope, node), name: tunnel.name });
         }
@@ -124,7 +124,7 @@ export function convert(file: EditorFile, info: ObjectInfo, fill: Filling | fals
       const raw = raws.get(name);
       const value = sentValue(isRaw ? unrounded : onSteps(unrounded, raw), raw);
       inputs.set(name, isRaw ? value : filled(node, nodeId, name, value));
-      homes.set(`${nodeId} ${name}`, home);
+      valueLocations.set(`${nodeId} ${name}`, home);
       if (isRaw && typeof value === "string") rawTexts.push(`${nodeId} ${name}`);
     }
     if (!nodeInfo) problems.push(missing(node, nodeId));
@@ -134,9 +134,9 @@ export function convert(file: EditorFile, info: ObjectInfo, fill: Filling | fals
       const { name } = slot;
       if (source.kind === "output") inputs.set(name, [source.id, source.slot]);
       else if (source.kind === "value" && (slot.hasWidget || source.isRaw)) put(name, source);
-      else if (source.kind === "nothing" && source.why) {
-        if (source.why === "unset") problems.push({ code: "not_set", nodeId, input: name, name: source.name });
-        else problems.push({ code: source.why === "broken" ? "broken_link" : "bypass_passes_nothing", nodeId, input: name });
+      else if (source.kind === "nothing" && source.reason) {
+        if (source.reason === "unset") problems.push({ code: "not_set", nodeId, input: name, name: source.name });
+        else problems.push({ code: source.reason === "broken" ? "broken_link" : "bypass_passes_nothing", nodeId, input: name });
       }
     }
     for (const [name, savedInput] of Object.entries(savedInputsOf(node))) {
@@ -151,8 +151,10 @@ export function convert(file: EditorFile, info: ObjectInfo, fill: Filling | fals
 
   function spelledAsInFile(nodeId: string, inputs: JsonObject): JsonObject {
     for (const name of Object.keys(inputs)) {
-      const home = homes.get(`${nodeId} ${name}`);
-      const spelling = home && spellingOf(objectOf(home.node.widgets_values) ?? listOf(home.node.widgets_values), home.key);
+      const valueLocation = valueLocations.get(`${nodeId} ${name}`);
+      const spelling =
+        valueLocation &&
+        spellingOf(objectOf(valueLocation.node.widgets_values) ?? listOf(valueLocation.node.widgets_values), valueLocation.key);
       if (spelling !== undefined) setSpelling(inputs, name, spelling);
     }
     return inputs;
@@ -164,7 +166,7 @@ export function convert(file: EditorFile, info: ObjectInfo, fill: Filling | fals
       const { name } = widget;
       const value = sentValue(widget.value, widget.raw);
       problems.push(...problemOf(widget, nodeId));
-      homes.set(`${nodeId} ${name}`, homeOf(node, widget));
+      valueLocations.set(`${nodeId} ${name}`, valueLocationOf(node, widget));
       if (value !== undefined) inputs.set(name, filled(node, nodeId, name, value));
     }
     return inputs;
@@ -179,22 +181,22 @@ export function convert(file: EditorFile, info: ObjectInfo, fill: Filling | fals
 
   send({ path: "", net: file });
   // If no other node is left, the missing classes explain why nothing can run.
-  if (nodes.length > 0) notices.push(...lone.map(leftOut));
+  if (nodes.length > 0) notices.push(...lone.map(omittedNotice));
   else for (const location of lone) nodes.push([idIn(location.scope, location.node), sentNode(location)]);
   if (visited > workflowLimits.nodes || expanded > MAX_EXPANDED) problems.push({ code: "too_many_nodes", max: workflowLimits.nodes });
-  return { graph: Object.fromEntries(nodes), problems, notices, rawTexts, homes };
+  return { graph: Object.fromEntries(nodes), problems, notices, rawTexts, homes: valueLocations };
 }
 
 function sizeOf({ nodes, links, inputs, outputs }: Definition): number {
-  const each = nodes.map(
+  const plainNodes = nodes.map(
     (node) => 1 + node.inputs.length + node.outputs.length + (isObject(node.values) ? Object.keys(node.values) : node.values).length,
   );
-  return each.reduce((sum, size) => sum + size, links.size + inputs.length + outputs.length);
+  return plainNodes.reduce((sum, size) => sum + size, links.size + inputs.length + outputs.length);
 }
 
 function asSent(values: EditorNode["values"]): JsonObject {
-  const named = isObject(values) ? values : values.length > 0 ? { [UNNAMED]: values } : {};
-  return Object.fromEntries(Object.entries(named).map(([name, value]) => [name, sentValue(value, undefined) ?? value]));
+  const namedValues = isObject(values) ? values : values.length > 0 ? { [UNNAMED]: values } : {};
+  return Object.fromEntries(Object.entries(namedValues).map(([name, value]) => [name, sentValue(value, undefined) ?? value]));
 }
 
 function duplicateIds(scope: Scope): EditorProblem[] {
@@ -209,7 +211,7 @@ function duplicateIds(scope: Scope): EditorProblem[] {
   });
 }
 
-function leftOut({ scope, node }: NodeLocation): EditorNotice {
+function omittedNotice({ scope, node }: NodeLocation): EditorNotice {
   const { type: classType, title } = node;
   return { code: "left_out", nodeId: idIn(scope, node), classType, ...(title !== undefined && { title }) };
 }

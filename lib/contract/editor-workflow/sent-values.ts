@@ -3,12 +3,12 @@ import { own } from "../json/own";
 import { number } from "../json/readers";
 import { fallbackOf } from "../nodes/dynamic-inputs";
 import { isFileName, type WidgetOf } from "../nodes/fill-texts";
-import { nearestOf, readInputSpec, settingsOf, typeOf } from "../nodes/input-spec";
+import { nearestOption, readInputSpec, settingsOf, typeOf } from "../nodes/input-spec";
 import { type ObjectInfo } from "../schemas/object-info";
 import { type EditorFile, type EditorNode, listOf, type Net, slotFinder } from "./file";
 import { type Widget, widgetsOf } from "./values";
 
-/** The editor's own name for the values of a missing class: the file has them only by their place. */
+/** The editor's name for values of a missing class, which the file stores only by index. */
 export const UNNAMED = "UNKNOWN";
 
 export type EditorProblem =
@@ -39,10 +39,10 @@ export type EditorReport = { problems: readonly EditorProblem[]; notices: readon
 /** A list is wrapped, since it would read as a link. Undefined if the file has no value and the class no default. */
 export function sentValue(value: unknown, raw: unknown): unknown {
   const spec = value === null ? readInputSpec("", raw) : undefined;
-  const sent = (spec?.kind === "choice" ? spec.options[0] : value) ?? defaultOf(raw);
+  const firstValue = (spec?.kind === "choice" ? spec.options[0] : value) ?? defaultOf(raw);
   // JSON that the editor writes has no minus zero.
-  if (!Array.isArray(sent)) return sent === 0 ? 0 : sent;
-  return typeOf(raw) === "CURVE" ? { __type__: "CURVE", __value__: sent } : { __value__: sent };
+  if (!Array.isArray(firstValue)) return firstValue === 0 ? 0 : firstValue;
+  return typeOf(raw) === "CURVE" ? { __type__: "CURVE", __value__: firstValue } : { __value__: firstValue };
 }
 
 /** The editor's own limits, for classes that have none. */
@@ -78,32 +78,32 @@ export function problemOf({ name: input, raw, value }: Widget, nodeId: string): 
   const { remote, remote_combo } = settingsOf(raw);
   if (remote !== undefined || remote_combo !== undefined) return [];
   if (spec.kind !== "choice" || value === null || Array.isArray(value) || spec.options.some((option) => option === value)) return [];
-  const nearest = nearestOf(value, spec.options);
+  const nearest = nearestOption(value, spec.options);
   return [{ code: "value_not_listed", nodeId, input, value, ...(nearest !== undefined && { nearest }) }];
 }
 
-type Found = { node: EditorNode; net: Net; primitives: ReadonlyMap<string, EditorNode>; values?: ReadonlyMap<string, unknown> };
-const DEEPEST = 50;
+type NodeEntry = { node: EditorNode; net: Net; primitives: ReadonlyMap<string, EditorNode>; values?: ReadonlyMap<string, unknown> };
+const MAX_DEPTH = 50;
 
 /** The node that the editor picks for a name in a text: by its own name or class, else by its title. Inner nodes come first. */
 export function widgetFinder(file: EditorFile, info: ObjectInfo): WidgetOf {
-  let index: { byName: Map<unknown, Found>; byTitle: Map<unknown, Found> } | undefined;
+  let index: { byName: Map<unknown, NodeEntry>; byTitle: Map<unknown, NodeEntry> } | undefined;
 
   function indexed() {
-    const byName = new Map<unknown, Found>();
-    const byTitle = new Map<unknown, Found>();
-    const seen = new Set<Net>();
+    const byName = new Map<unknown, NodeEntry>();
+    const byTitle = new Map<unknown, NodeEntry>();
+    const visited = new Set<Net>();
     function add(net: Net, depth: number): void {
-      if (seen.has(net) || depth > DEEPEST) return;
-      seen.add(net);
+      if (visited.has(net) || depth > MAX_DEPTH) return;
+      visited.add(net);
       const primitives = new Map(net.nodes.flatMap((node) => (node.type === "PrimitiveNode" ? [[node.id, node] as const] : [])));
       for (const node of net.nodes) {
         const definition = file.definitions.get(node.type);
         if (definition) add(definition, depth + 1);
-        const match = { net, primitives, node };
+        const entry = { net, primitives, node };
         const [name, title] = [nameForTexts(node), titleOf(node, info)];
-        if (!byName.has(name)) byName.set(name, match);
-        if (!byTitle.has(title)) byTitle.set(title, match);
+        if (!byName.has(name)) byName.set(name, entry);
+        if (!byTitle.has(title)) byTitle.set(title, entry);
       }
     }
     add(file, 0);
@@ -118,7 +118,7 @@ export function widgetFinder(file: EditorFile, info: ObjectInfo): WidgetOf {
   };
 }
 
-function shownValues({ node, net, primitives }: Found, info: ObjectInfo): ReadonlyMap<string, unknown> {
+function shownValues({ node, net, primitives }: NodeEntry, info: ObjectInfo): ReadonlyMap<string, unknown> {
   const nodeInfo = own(info, node.type);
   if (!nodeInfo) return new Map([["value", firstValue(node)]]);
   const slotOf = slotFinder(node.inputs);

@@ -11,7 +11,7 @@ export type NodeLocation = { scope: Scope; node: EditorNode };
 export type Use = NodeLocation & { definition: Definition };
 
 /** One conversion of a file. Results are cached, since a file may lead to one node in very many ways. */
-export type Following = {
+export type LinkContext = {
   info: ObjectInfo;
   inside: (location: NodeLocation) => { scope: Scope; definition: Definition; use: EditorNode } | undefined;
   primitiveValue: (node: EditorNode) => unknown;
@@ -21,18 +21,18 @@ export function idIn({ path }: Scope, { id }: EditorNode): string {
   return path + id;
 }
 
-const slotsFound = once<Following, Map<string, readonly Slot[]>>(() => new Map());
-const widgetsFound = once<Following, Map<EditorNode, readonly Widget[]>>(() => new Map());
+const slotsFound = once<LinkContext, Map<string, readonly Slot[]>>(() => new Map());
+const widgetsFound = once<LinkContext, Map<EditorNode, readonly Widget[]>>(() => new Map());
 
-export function slotsOf(location: NodeLocation, following: Following): readonly Slot[] {
-  const match = slotsFound(following);
+export function slotsOf(location: NodeLocation, following: LinkContext): readonly Slot[] {
+  const cache = slotsFound(following);
   const id = idIn(location.scope, location.node);
-  const slots = match.get(id) ?? findSlots(location, following);
-  match.set(id, slots);
+  const slots = cache.get(id) ?? findSlots(location, following);
+  cache.set(id, slots);
   return slots;
 }
 
-function findSlots(location: NodeLocation, following: Following): readonly Slot[] {
+function findSlots(location: NodeLocation, following: LinkContext): readonly Slot[] {
   const { node } = location;
   const within = following.inside(location);
   if (within) return slotsOfUse(within.use, within.definition);
@@ -50,7 +50,7 @@ function slotsOfUse(use: EditorNode, { inputs }: Definition): readonly Slot[] {
   });
 }
 
-function slotsOfClass(node: EditorNode, nodeInfo: NodeInfo, following: Following): readonly Slot[] {
+function slotsOfClass(node: EditorNode, nodeInfo: NodeInfo, following: LinkContext): readonly Slot[] {
   const inFile = slotFinder(node.inputs);
   const ofClass = classPlaces(nodeInfo, widgetsIn(node, nodeInfo, following)).flatMap(({ name, raw, hasWidget }): Slot[] => {
     if (isGrowing(raw)) return node.inputs.filter((slot) => slot.name.startsWith(`${name}.`));
@@ -64,14 +64,14 @@ function slotsOfClass(node: EditorNode, nodeInfo: NodeInfo, following: Following
   return [...ofClass, ...node.inputs.filter(({ name, widget = name }) => !names.has(name) && !names.has(widget))];
 }
 
-export function widgetsIn(node: EditorNode, nodeInfo: NodeInfo, following: Following): readonly Widget[] {
-  const match = widgetsFound(following);
-  const widgets = match.get(node) ?? widgetsOf(node, nodeInfo);
-  match.set(node, widgets);
+export function widgetsIn(node: EditorNode, nodeInfo: NodeInfo, following: LinkContext): readonly Widget[] {
+  const cache = widgetsFound(following);
+  const widgets = cache.get(node) ?? widgetsOf(node, nodeInfo);
+  cache.set(node, widgets);
   return widgets;
 }
 
-/** The type as it was saved, which says more than the class, unless it is "*". */
+/** The saved type is more specific than the class's, unless it is "*". */
 function matchedType(slot: Slot | undefined, raw: unknown): string {
   if (slot && slot.type !== "*") return slot.type;
   return textOf(objectOf(settingsOf(raw).template)?.allowed_types) ?? "*";

@@ -4,26 +4,26 @@ import { isObject } from "../json/json";
 import { own } from "../json/own";
 import { settingsOf } from "../nodes/input-spec";
 import { type Definition, type EditorNode, entriesOf, idText, INSIDE_START, listOf, once, type Slot } from "./file";
-import { type Following, idIn, type NodeLocation, type Scope, slotsOf, type Use, widgetsIn } from "./slots";
-import { type Home, homeOf, isControlled } from "./values";
+import { idIn, type LinkContext, type NodeLocation, type Scope, slotsOf, type Use, widgetsIn } from "./slots";
+import { isControlled,type ValueLocation, valueLocationOf } from "./values";
 
-/** `home`: where the file stores it. `isRaw`: it comes from a subgraph widget, whose texts are not filled in. */
-export type Value = { kind: "value"; value: unknown; home: Home; isRaw?: boolean };
-type Shown = Value & { source: string; hasControl: boolean };
+/** `home`: where the file stores it. `isRaw`: from a subgraph widget, whose texts are not filled in. */
+export type Value = { kind: "value"; value: unknown; home: ValueLocation; isRaw?: boolean };
+type InnerValue = Value & { source: string; hasControl: boolean };
 
-const valuesFound = once<Following, Map<string, Shown | undefined>>(() => new Map());
-const placesFound = once<Following, Map<string, ReadonlyMap<number, number>>>(() => new Map());
+const valuesFound = once<LinkContext, Map<string, InnerValue | undefined>>(() => new Map());
+const placesFound = once<LinkContext, Map<string, ReadonlyMap<number, number>>>(() => new Map());
 
 /** `inside`: the scope of the use's own nodes. The use's own value counts before that of the inner widget it shows. */
-export function valueOfUse(use: Use, inside: Scope, input: number, following: Following): Shown | undefined {
-  const match = valuesFound(following);
+export function valueOfUse(use: Use, inside: Scope, input: number, following: LinkContext): InnerValue | undefined {
+  const cache = valuesFound(following);
   const key = `${idIn(use.scope, use.node)} ${input}`;
-  if (match.has(key)) return match.get(key);
-  // Until it is found there is none: a definition may lead back to itself.
-  match.set(key, undefined);
-  const shown = innerValue(use, inside, input, following);
-  const value = shown && { ...shown, ...ownValue(use, inside, { input, shown }, following) };
-  match.set(key, value);
+  if (cache.has(key)) return cache.get(key);
+  // Undefined while it is computed: a definition may contain itself.
+  cache.set(key, undefined);
+  const inner = innerValue(use, inside, input, following);
+  const value = inner && { ...inner, ...ownValue(use, inside, { input, shown: inner }, following) };
+  cache.set(key, value);
   return value;
 }
 
@@ -35,7 +35,7 @@ function sourceOf({ raw }: EditorNode, widget: string): string {
   return `${idText(raw.id)} ${widget}`;
 }
 
-function innerValue({ definition }: Use, inside: Scope, input: number, following: Following): Shown | undefined {
+function innerValue({ definition }: Use, inside: Scope, input: number, following: LinkContext): InnerValue | undefined {
   for (const { link, node } of startsOf(definition)[input] ?? []) {
     const location = { scope: inside, node };
     const within = following.inside(location);
@@ -48,18 +48,25 @@ function innerValue({ definition }: Use, inside: Scope, input: number, following
     const widget = nodeInfo && widgetsIn(node, nodeInfo, following).find(({ name }) => name === slots[at]?.name);
     if (!widget) continue;
     const value = widget.value ?? settingsOf(widget.raw).default;
-    return { kind: "value", value, home: homeOf(node, widget), isRaw: true, source, hasControl: isControlled(widget.name, widget.raw) };
+    return {
+      kind: "value",
+      value,
+      home: valueLocationOf(node, widget),
+      isRaw: true,
+      source,
+      hasControl: isControlled(widget.name, widget.raw),
+    };
   }
   return undefined;
 }
 
 const startsOf = once(({ inputs, links, nodes }: Definition) => {
   const targets = new Map(nodes.flatMap((node) => node.inputs.map(({ link }) => [link, node] as const)).reverse());
-  const begun = inputs.map(() => new Set<string>());
-  for (const [id, { origin, originSlot }] of links) if (origin === INSIDE_START) begun[originSlot]?.add(id);
+  const linksFromInput = inputs.map(() => new Set<string>());
+  for (const [id, { origin, originSlot }] of links) if (origin === INSIDE_START) linksFromInput[originSlot]?.add(id);
   return inputs.map((port, at) => {
-    const named = port.links.filter((id) => begun[at]?.has(id));
-    return [...new Set([...named, ...(begun[at] ?? [])])].flatMap((link) => {
+    const named = port.links.filter((id) => linksFromInput[at]?.has(id));
+    return [...new Set([...named, ...(linksFromInput[at] ?? [])])].flatMap((link) => {
       const node = targets.get(link);
       return node ? [{ link, node }] : [];
     });
@@ -69,26 +76,36 @@ const startsOf = once(({ inputs, links, nodes }: Definition) => {
 const placeByLink = once((slots: readonly Slot[]) => new Map(slots.map(({ link }, at) => [link, at] as const).reverse()));
 
 /** Values stored by name after a failed repair, else by place in `proxyWidgets` (older editors), else one per input in order. */
-function ownValue(use: Use, inside: Scope, { input, shown }: { input: number; shown: Shown }, following: Following): Value | undefined {
+function ownValue(
+  use: Use,
+  inside: Scope,
+  { input, shown }: { input: number; shown: InnerValue },
+  following: LinkContext,
+): Value | undefined {
   const { node, definition, scope } = use;
   const port = definition.inputs[input]?.name ?? "";
   const valueIndex = placesOfAll(use, inside, following).get(input) ?? -1;
   const quarantinedValue = quarantinedValues(node).get(port);
   if (quarantinedValue !== undefined) {
-    return { kind: "value", value: quarantinedValue, home: { ...homeOf(node, { key: valueIndex }), storedName: port }, isRaw: true };
+    return {
+      kind: "value",
+      value: quarantinedValue,
+      home: { ...valueLocationOf(node, { key: valueIndex }), storedName: port },
+      isRaw: true,
+    };
   }
   const proxied = proxiedValue(node, [`-1 ${port}`, shown.source]) ?? valueOfHost({ scope, node }, port);
   if (proxied || placesOfProxies(node).size > 0) return proxied;
   const key = isObject(node.values) ? port : valueIndex;
   const value = isObject(node.values) ? own(node.values, port) : node.values[valueIndex];
-  return value === undefined || value === null ? undefined : { kind: "value", value, home: homeOf(node, { key }), isRaw: true };
+  return value === undefined || value === null ? undefined : { kind: "value", value, home: valueLocationOf(node, { key }), isRaw: true };
 }
 
 function proxiedValue(node: EditorNode, widgets: readonly string[]): Value | undefined {
   for (const widget of widgets) {
     const key = placesOfProxies(node).get(widget) ?? -1;
     const value = listOf(node.values)[key];
-    if (value !== undefined && value !== null) return { kind: "value", value, home: homeOf(node, { key }), isRaw: true };
+    if (value !== undefined && value !== null) return { kind: "value", value, home: valueLocationOf(node, { key }), isRaw: true };
   }
   return undefined;
 }
@@ -108,24 +125,24 @@ const quarantinedValues = once(({ properties: { proxyWidgetErrorQuarantine } }: 
   return new Map(namedValues.reverse());
 });
 
-function placesOfAll(use: Use, inside: Scope, following: Following): ReadonlyMap<number, number> {
-  const match = placesFound(following);
+function placesOfAll(use: Use, inside: Scope, following: LinkContext): ReadonlyMap<number, number> {
+  const cache = placesFound(following);
   const key = idIn(use.scope, use.node);
-  const places = match.get(key) ?? findPlacesOfAll(use, inside, following);
-  match.set(key, places);
+  const places = cache.get(key) ?? findPlacesOfAll(use, inside, following);
+  cache.set(key, places);
   return places;
 }
 
 /** If the list is longer than the inputs, each control_after_generate has a value too. */
-function findPlacesOfAll(use: Use, inside: Scope, following: Following): ReadonlyMap<number, number> {
-  const shown = use.definition.inputs.flatMap((_, input) => {
+function findPlacesOfAll(use: Use, inside: Scope, following: LinkContext): ReadonlyMap<number, number> {
+  const widgetInputs = use.definition.inputs.flatMap((_, input) => {
     const inner = innerValue(use, inside, input, following);
     return inner ? [{ input, hasControl: inner.hasControl }] : [];
   });
-  const hasControls = listOf(use.node.values).length > shown.length;
+  const hasControls = listOf(use.node.values).length > widgetInputs.length;
   let position = 0;
   return new Map(
-    shown.map(({ input, hasControl }) => {
+    widgetInputs.map(({ input, hasControl }) => {
       const at = position;
       position += hasControls && hasControl ? 2 : 1;
       return [input, at];

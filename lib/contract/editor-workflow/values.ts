@@ -8,18 +8,18 @@ import { isPrimitive } from "./node-kinds";
 
 /** The index in widgets_values, and the node in the file. `storedName`: the node also stores it by this name, which takes precedence. */
 type ValueKey = string | number;
-export type Home = { node: JsonObject; key: ValueKey; storedName?: string };
+export type ValueLocation = { node: JsonObject; key: ValueKey; storedName?: string };
 export type Widget = { name: string; raw: unknown; value: unknown; key: ValueKey };
 
 const widgetTypes = new Set([
   ...["INT", "FLOAT", "BOOLEAN", "STRING", "COMBO", "COLOR", "BOUNDING_BOX", "CURVE", "RANGE", "MARKDOWN", "TEXTAREA", "CHART"],
   ...["GALLERIA", "PAINTER", "IMAGECOMPARE", "COMFY_DYNAMICCOMBO_V3", "WEBCAM", "LOAD_3D", "AUDIO_UI", "AUDIO_RECORD"],
 ]);
-/** Saved in place of a list that had not arrived from the server yet. */
+/** Saved instead of a list that the server had not sent yet. */
 const unreadLists: readonly unknown[] = ["Loading...", "Loading…"];
 const REFRESH = "refresh";
 const viewButtons = ["upload3dmodel", "uploadExtraResources", "clear"];
-const DEEPEST = 4;
+const MAX_DEPTH = 4;
 
 /** By type alone: also true for an input that forceInput makes a socket. */
 function isWidgetType(raw: unknown): boolean {
@@ -48,8 +48,8 @@ export function widgetsOf(node: EditorNode, info: NodeInfo): Widget[] {
     const widgets = byPlace(inputs, list, 0, hasFilters);
     return { widgets, isWhole: at <= places.length };
   });
-  const read = filtered?.isWhole ? filtered : bare;
-  return (read?.widgets ?? []).map((widget) => corrected(node, widget));
+  const reading = filtered?.isWhole ? filtered : bare;
+  return (reading?.widgets ?? []).map((widget) => corrected(node, widget));
 }
 
 export function namedWidgets(info: NodeInfo, values: JsonObject): Widget[] {
@@ -61,8 +61,8 @@ export function listedBefore(raw: unknown): readonly string[] {
 }
 
 export function listed({ name, raw, value }: Omit<Widget, "key">): unknown[] {
-  const behind = valuesBehind(name, raw, true);
-  if (widgetTypeOf(raw) !== "BOUNDING_BOX") return [value, ...behind];
+  const extraValues = valuesBehind(name, raw, true);
+  if (widgetTypeOf(raw) !== "BOUNDING_BOX") return [value, ...extraValues];
   return [value, ...boxEdges.map((edge) => objectOf(value)?.[edge] ?? 0)];
 }
 
@@ -72,16 +72,16 @@ export function listedAtEnd(info: NodeInfo): unknown[] {
   return [...(isPicture ? ["image"] : []), ...(settings.some(({ audio_upload }) => audio_upload) ? [null, null] : [])];
 }
 
-export function homeOf({ raw, outside }: EditorNode, { key }: Pick<Widget, "key">): Home {
-  const place = typeof key === "number" ? outside?.places.get(key) : undefined;
-  return outside && place !== undefined ? { node: outside.raw, key: place } : { node: raw, key };
+export function valueLocationOf({ raw, outside }: EditorNode, { key }: Pick<Widget, "key">): ValueLocation {
+  const outerKey = typeof key === "number" ? outside?.places.get(key) : undefined;
+  return outside && outerKey !== undefined ? { node: outside.raw, key: outerKey } : { node: raw, key };
 }
 
 /** In the editor's order: sockets, then widgets; the inputs of a choice come right after it. A growing list is one place. */
 export function classPlaces(info: NodeInfo, widgets: readonly Widget[]): (ClassInput & { hasWidget: boolean })[] {
   const choices = new Map(widgets.map(({ name, value }) => [name, value]));
   const withChoiceInputs = (input: ClassInput, depth: number): ReturnType<typeof classPlaces> => {
-    const ofChoice = isDynamicCombo(input.raw) && depth < DEEPEST ? inputsOfChoice(input, choices.get(input.name)) : [];
+    const ofChoice = isDynamicCombo(input.raw) && depth < MAX_DEPTH ? inputsOfChoice(input, choices.get(input.name)) : [];
     const place = { ...input, hasWidget: !isGrowing(input.raw) && hasWidget(input.raw) };
     return [place, ...ofChoice.flatMap((classInput) => withChoiceInputs(classInput, depth + 1))];
   };
@@ -101,7 +101,7 @@ function byPlace(inputs: readonly ClassInput[], list: List, depth: number, hasFi
     if (settingsOf(raw).remote !== undefined && list.isAt(REFRESH)) list.take();
     // Null becomes the first choice only after all values are read: the inputs of that choice have no values.
     const rest = value === null ? { isAt: () => false, take: () => ({ key, value: undefined }) } : list;
-    const ofChoice = isDynamicCombo(raw) && depth < DEEPEST ? byPlace(inputsOfChoice(input, value), rest, depth + 1, hasFilters) : [];
+    const ofChoice = isDynamicCombo(raw) && depth < MAX_DEPTH ? byPlace(inputsOfChoice(input, value), rest, depth + 1, hasFilters) : [];
     return [{ name, raw, value, key }, ...ofChoice];
   });
 }
@@ -111,7 +111,7 @@ function byName(inputs: readonly ClassInput[], values: JsonObject, depth: number
     const { name, raw } = input;
     if (isGrowing(raw) || !hasWidget(raw)) return [];
     const value = own(values, name);
-    const ofChoice = isDynamicCombo(raw) && depth < DEEPEST ? byName(inputsOfChoice(input, value), values, depth + 1) : [];
+    const ofChoice = isDynamicCombo(raw) && depth < MAX_DEPTH ? byName(inputsOfChoice(input, value), values, depth + 1) : [];
     return [{ name, raw, value, key: name }, ...ofChoice];
   });
 }
@@ -159,34 +159,34 @@ const MAX_PLACES = 100;
 const MAX_VISITED = 2_000;
 
 export function placesOfWidget(file: EditorFile, node: string, widget: string): WidgetLocation[] {
-  const match = new Map<string, WidgetLocation>();
+  const locations = new Map<string, WidgetLocation>();
   let visited = 0;
 
-  function look({ net, path, depth }: { net: Net; path: string; depth: number }, id: string, name: string): void {
-    if (depth > MAX_NESTED || match.size >= MAX_PLACES || ++visited > MAX_VISITED) return;
+  function findLocations({ net, path, depth }: { net: Net; path: string; depth: number }, id: string, name: string): void {
+    if (depth > MAX_NESTED || locations.size >= MAX_PLACES || ++visited > MAX_VISITED) return;
     const editorNode = nodesById(net).get(id);
     if (!editorNode) return;
     const definition = file.definitions.get(editorNode.type);
-    if (isPrimitive(editorNode)) return handed({ net, path, depth }, linksFrom(net, id, undefined));
-    if (!definition) return void match.set(`${path}${id}\n${name}`, { node: path + id, input: name });
+    if (isPrimitive(editorNode)) return findInScope({ net, path, depth }, linksFrom(net, id, undefined));
+    if (!definition) return void locations.set(`${path}${id}\n${name}`, { node: path + id, input: name });
     const inside = { net: definition, path: `${path}${id}:`, depth: depth + 1 };
     const port = definition.inputs.findIndex((input) => input.name === name);
-    if (port >= 0) return handed(inside, linksFrom(definition, INSIDE_START, port));
+    if (port >= 0) return findInScope(inside, linksFrom(definition, INSIDE_START, port));
     const inner = entriesOf(editorNode.properties.proxyWidgets)
       .map(listOf)
       .find(([innerId, innerName]) => innerName === name && innerId !== "-1")?.[0];
-    if (typeof inner === "string") look(inside, definition.renumbered?.get(inner) ?? inner, name);
+    if (typeof inner === "string") findLocations(inside, definition.renumbered?.get(inner) ?? inner, name);
   }
 
-  function handed(scope: Parameters<typeof look>[0], links: readonly string[]): void {
+  function findInScope(scope: Parameters<typeof findLocations>[0], links: readonly string[]): void {
     const linkIds = new Set(links);
     for (const { id, inputs } of scope.net.nodes)
       for (const { link, name, widget: ofWidget = name } of inputs)
-        if (link !== undefined && linkIds.has(link)) look({ ...scope, depth: scope.depth + 1 }, id, ofWidget);
+        if (link !== undefined && linkIds.has(link)) findLocations({ ...scope, depth: scope.depth + 1 }, id, ofWidget);
   }
 
-  for (const { net, path, id } of boxesOf(file, node)) look({ net, path, depth: path === "" ? 0 : 1 }, id, widget);
-  return [...match.values()];
+  for (const { net, path, id } of boxesOf(file, node)) findLocations({ net, path, depth: path === "" ? 0 : 1 }, id, widget);
+  return [...locations.values()];
 }
 
 export function nameOutside(file: EditorFile, node: string, widget: string, inner: string): string | undefined {

@@ -7,22 +7,22 @@ import { settingsOf, typeOf } from "../nodes/input-spec";
 import { type Graph, type GraphNode } from "../schemas/graph";
 import { type NodeInfo, type ObjectInfo } from "../schemas/object-info";
 import { isLink } from "../workflow/graph";
-import { isSameJson, keeping, type SavedInput } from "./drawing";
+import { isSameJson, type SavedInput, toSavedProperties } from "./drawing";
 import { entriesOf, isEditorFile, listOf, readEditorFile, readNode } from "./file";
 import { convert } from "./index";
 import { defaultOf, type EditorReport, widgetFinder } from "./sent-values";
-import { type Home, listed, listedAtEnd, listedBefore, namedWidgets, type Widget, widgetsOf } from "./values";
+import { listed, listedAtEnd, listedBefore, namedWidgets, type ValueLocation, type Widget, widgetsOf } from "./values";
 
-type Unplaced = { nodeId: string; input?: string };
+type UnplacedValue = { nodeId: string; input?: string };
 /** `unplaced`: where the new file differs from the graph; computed when called. `widgetOf`: values of its nodes, by the editor's names. */
-export type WrittenFile = { file: JsonObject; unplaced: () => Unplaced[]; widgetOf: WidgetOf };
-export type Writable = { report: () => EditorReport; withValues: (graph: Graph) => WrittenFile };
+export type WrittenFile = { file: JsonObject; unplaced: () => UnplacedValue[]; widgetOf: WidgetOf };
+export type EditableFile = { report: () => EditorReport; withValues: (graph: Graph) => WrittenFile };
 type Values = readonly unknown[] | JsonObject;
 /** `staleNames`: names whose stored values must be removed from the node, because they would take precedence. */
 type Change = { values: Values; staleNames: readonly string[] };
 type EditorJson = JsonObject & { nodes: unknown[] };
 
-export function writable(file: JsonObject, info: ObjectInfo): Writable {
+export function writable(file: JsonObject, info: ObjectInfo): EditableFile {
   if (!isEditorFile(file))
     return { report: () => ({ problems: [], notices: [] }), withValues: () => ({ file, unplaced: () => [], widgetOf: () => undefined }) };
   let convertedFile: ReturnType<typeof convert> | undefined;
@@ -34,27 +34,27 @@ export function writable(file: JsonObject, info: ObjectInfo): Writable {
       const changes = new Map<JsonObject, Change>();
       for (const [nodeId, node] of Object.entries(graph)) {
         for (const { name, value, other } of differing(node, own(was, nodeId), info)) {
-          const home = homes.get(`${nodeId} ${name}`);
-          if (!home || value === undefined || isLink(value) || isLink(other)) continue;
-          const { values, staleNames } = changes.get(home.node) ?? { values: valuesOf(home), staleNames: [] };
-          changes.set(home.node, {
-            values: withValue(values, home, { name, value: bare(value) }, node, own(info, node.class_type)),
-            staleNames: home.storedName === undefined ? staleNames : [...staleNames, home.storedName],
+          const valueLocation = homes.get(`${nodeId} ${name}`);
+          if (!valueLocation || value === undefined || isLink(value) || isLink(other)) continue;
+          const { values, staleNames } = changes.get(valueLocation.node) ?? { values: valuesOf(valueLocation), staleNames: [] };
+          changes.set(valueLocation.node, {
+            values: withValue(values, valueLocation, { name, value: bare(value) }, node, own(info, node.class_type)),
+            staleNames: valueLocation.storedName === undefined ? staleNames : [...staleNames, valueLocation.storedName],
           });
         }
       }
-      const written = changes.size === 0 ? file : withNodes(file, changes);
-      let found: WidgetOf | undefined;
+      const newFile = changes.size === 0 ? file : withNodes(file, changes);
+      let cachedFinder: WidgetOf | undefined;
       return {
-        file: written,
-        unplaced: () => unplaced(graph, written === file ? was : convert(readEditorFile(written, info), info, false).graph),
-        widgetOf: (name, widget) => (found ??= widgetFinder(readEditorFile(written, info), info))(name, widget),
+        file: newFile,
+        unplaced: () => unplaced(graph, newFile === file ? was : convert(readEditorFile(newFile, info), info, false).graph),
+        widgetOf: (name, widget) => (cachedFinder ??= widgetFinder(readEditorFile(newFile, info), info))(name, widget),
       };
     },
   };
 
-  function unplaced(graph: Graph, now: Graph): Unplaced[] {
-    return [...new Set([...Object.keys(graph), ...Object.keys(now)])].flatMap((nodeId): Unplaced[] => {
+  function unplaced(graph: Graph, now: Graph): UnplacedValue[] {
+    return [...new Set([...Object.keys(graph), ...Object.keys(now)])].flatMap((nodeId): UnplacedValue[] => {
       const [node, placed] = [own(graph, nodeId), own(now, nodeId)];
       if (node?.class_type !== placed?.class_type) return [{ nodeId }];
       return node ? differing(node, placed, info).map(({ name }) => ({ nodeId, input: name })) : [];
@@ -72,7 +72,7 @@ function differing({ class_type: type, inputs }: GraphNode, was: GraphNode | und
   });
 }
 
-function valuesOf({ node }: Home): Values {
+function valuesOf({ node }: ValueLocation): Values {
   return objectOf(node.widgets_values) ?? listOf(node.widgets_values);
 }
 
@@ -80,7 +80,7 @@ type InputValue = { name: string; value: unknown };
 
 function withValue(
   values: Values,
-  { node, key }: Home,
+  { node, key }: ValueLocation,
   value: InputValue,
   { class_type: type, inputs }: GraphNode,
   info?: NodeInfo,
@@ -93,8 +93,8 @@ function withValue(
     return listOfValues(nodeInfo, inputs, { node, values });
   const before = Array.from({ length: at }, (_, index) => (index < values.length ? values[index] : null));
   const raw = all.find(({ name }) => name === value.name)?.raw;
-  const written = isBox(raw) ? listed({ ...value, raw }) : [value.value];
-  return withSpellingsOf(values, [...before, ...written, ...values.slice(at + written.length)]);
+  const newValues = isBox(raw) ? listed({ ...value, raw }) : [value.value];
+  return withSpellingsOf(values, [...before, ...newValues, ...values.slice(at + newValues.length)]);
 }
 
 function isBox(raw: unknown): boolean {
@@ -103,10 +103,10 @@ function isBox(raw: unknown): boolean {
 
 function listOfValues(info: NodeInfo, inputs: Readonly<JsonObject>, inFile?: { node: JsonObject; values: readonly unknown[] }): unknown[] {
   const [node] = inFile ? readNode({ id: 0, ...inFile.node, widgets_values: inFile.values }, {}) : [];
-  const read = node ? widgetsOf(node, info) : [];
-  const before = new Map(read.map((widget) => [widget.name, widget]));
+  const nodeWidgets = node ? widgetsOf(node, info) : [];
+  const before = new Map(nodeWidgets.map((widget) => [widget.name, widget]));
   const listedBehind = (widget: Widget) => {
-    const next = read[read.indexOf(widget) + 1];
+    const next = nodeWidgets[nodeWidgets.indexOf(widget) + 1];
     return listOf(inFile?.values).slice(Number(widget.key) + 1, next && Number(next.key));
   };
   const inputValues = Object.fromEntries(
@@ -119,7 +119,7 @@ function listOfValues(info: NodeInfo, inputs: Readonly<JsonObject>, inFile?: { n
     const storedValues = was && !isBox(widget.raw) ? listedBehind(was) : [];
     return [...listedBefore(widget.raw), value, ...behind.map((defaultValue, index) => storedValues[index] ?? defaultValue)];
   });
-  const last = read.at(-1);
+  const last = nodeWidgets.at(-1);
   const end = last ? listedBehind(last).slice(listed(last).length - 1) : [];
   return [...widgets.flat(), ...(end.length > 0 ? end : listedAtEnd(info))];
 }
@@ -129,11 +129,11 @@ function bare(value: unknown): unknown {
 }
 
 function withoutQuarantined({ proxyWidgetErrorQuarantine: quarantined, ...properties }: JsonObject, names: readonly string[]): JsonObject {
-  const left = entriesOf(quarantined).filter((entry) => {
+  const remainingEntries = entriesOf(quarantined).filter((entry) => {
     const [id, name] = listOf(objectOf(entry)?.originalEntry);
     return id !== "-1" || !names.some((value) => value === name);
   });
-  return { ...properties, ...(left.length > 0 && { proxyWidgetErrorQuarantine: left }) };
+  return { ...properties, ...(remainingEntries.length > 0 && { proxyWidgetErrorQuarantine: remainingEntries }) };
 }
 
 function withNodes(file: EditorJson, changes: ReadonlyMap<JsonObject, Change>): EditorJson {
@@ -154,7 +154,7 @@ function withNodes(file: EditorJson, changes: ReadonlyMap<JsonObject, Change>): 
 
 /** `places`: where a drawing has the nodes. Only which node is beside and below which counts, since the editor's nodes are larger. */
 type Options = { id: string; places: ReadonlyMap<string, { x: number; y: number }> };
-type NewFile = { file: JsonObject; lost: string[] };
+type NewFile = { file: JsonObject; lostInputs: string[] };
 
 const WIDTH = 300;
 const GAP = 80;
@@ -236,19 +236,19 @@ function withSavedInputs(
   graph: Graph,
   info: ObjectInfo,
 ): NewFile {
-  const { graph: read } = convert(readEditorFile(file, info), info, false);
+  const { graph: convertedGraph } = convert(readEditorFile(file, info), info, false);
   const ids = Object.keys(graph);
   const nodes = file.nodes.map((node, at) => {
-    const [inputs, readBack] = [own(graph, ids[at] ?? "")?.inputs ?? {}, own(read, ids[at] ?? "")?.inputs ?? {}];
+    const [inputs, readBack] = [own(graph, ids[at] ?? "")?.inputs ?? {}, own(convertedGraph, ids[at] ?? "")?.inputs ?? {}];
     const savedInputs = Object.entries(inputs).flatMap(([name, is]): [string, SavedInput][] =>
       isSameJson(bareOfFile(is), bareOfFile(own(readBack, name))) ? [] : [[name, { is, reads: own(readBack, name) }]],
     );
     const isWhole = savedInputs.length === 0 && own(info, node.type) !== undefined;
-    return isWhole ? node : { ...node, properties: { ...node.properties, ...keeping(Object.fromEntries(savedInputs)) } };
+    return isWhole ? node : { ...node, properties: { ...node.properties, ...toSavedProperties(Object.fromEntries(savedInputs)) } };
   });
-  const written = { ...file, nodes };
-  const { graph: now } = convert(readEditorFile(written, info), info, false);
-  return { file: written, lost: ids.filter((id) => own(now, id)?.class_type !== own(graph, id)?.class_type) };
+  const newFile = { ...file, nodes };
+  const { graph: now } = convert(readEditorFile(newFile, info), info, false);
+  return { file: newFile, lostInputs: ids.filter((id) => own(now, id)?.class_type !== own(graph, id)?.class_type) };
 }
 
 function bareOfFile(value: unknown): unknown {

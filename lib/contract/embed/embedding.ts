@@ -92,7 +92,7 @@ export type Ticket = z.output<typeof ticketSchema>;
 
 export const embedSessionSchema = z.object({ ticket: z.string().min(1).max(8000), origin: originSchema });
 /** `leftMs`: until it ends, not by the browser's clock. `isSame`: the session before continues. `bearer`: if the browser keeps no cookie. */
-export type EmbedSessionBegun = { leftMs: number; isSame: boolean; bearer?: string };
+export type EmbedSessionStarted = { leftMs: number; isSame: boolean; bearer?: string };
 export const embedLookSchema = z.object({ theme: z.enum(embedThemes).optional(), language: languageSchema.optional() });
 
 export type EmbedRole = Exclude<Role, "owner">;

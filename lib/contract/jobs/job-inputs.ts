@@ -11,24 +11,24 @@ export type JobInputs = ReadonlyMap<string, ReadonlyMap<string, string>>;
 
 /** Values of a job's graph, by node id and by class, shortened so that many rows stay small. */
 export function toInputs(workflow: JsonObject | undefined): JobInputs {
-  const match = new Map<string, Map<string, string>>();
+  const textsByNode = new Map<string, Map<string, string>>();
   for (const [id, node] of Object.entries(looseGraph(workflow) ?? {})) {
     for (const [name, value] of Object.entries(node.inputs ?? {})) {
       if (!["string", "number", "bigint", "boolean"].includes(typeof value)) continue;
       const text = String(value).slice(0, MAX_VALUE);
       for (const key of [id, ...(node.class_type === undefined ? [] : [CLASS_MARK + node.class_type])]) {
-        const values = match.get(key) ?? new Map<string, string>();
-        match.set(key, values);
+        const values = textsByNode.get(key) ?? new Map<string, string>();
+        textsByNode.set(key, values);
         if (!values.has(name)) values.set(name, text);
       }
     }
   }
-  return match;
+  return textsByNode;
 }
 
 export type SeenInput = { id: InputId; name: string; jobs: number; example: string };
 
-export function seenInputs(jobs: readonly JobInputs[]): SeenInput[] {
+export function commonInputs(jobs: readonly JobInputs[]): SeenInput[] {
   const seen = new Map<InputId, SeenInput>();
   for (const job of jobs) {
     for (const [node, values] of job) {

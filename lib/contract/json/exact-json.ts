@@ -53,12 +53,12 @@ function write(value: unknown, indent: number, line: string): string | undefined
   const inner = line + " ".repeat(indent);
   const [first, last] = Array.isArray(value) ? "[]" : "{}";
   const valueSpellings = spellings.get(value);
-  let written = "";
+  let output = "";
   const add = (key: string | number, item: unknown, before: string) => {
     const spelling = valueSpellings && typeof item === "number" ? spellingOf(value, key) : undefined;
     const text = spelling ?? (typeof item === "number" && Number.isFinite(item) ? String(item + 0) : write(item, indent, inner));
     if (text === undefined && first === "{") return;
-    written += `${written === "" ? "" : ","}${indent > 0 ? inner : ""}${before}${text ?? "null"}`;
+    output += `${output === "" ? "" : ","}${indent > 0 ? inner : ""}${before}${text ?? "null"}`;
   };
   if (Array.isArray(value)) for (let at = 0; at < value.length; at += 1) add(at, value[at], "");
   else {
@@ -68,5 +68,5 @@ function write(value: unknown, indent: number, line: string): string | undefined
       add(key, item, indent > 0 ? `${name}: ` : `${name}:`);
     }
   }
-  return written === "" ? `${first}${last}` : `${first}${written}${indent > 0 ? line : ""}${last}`;
+  return output === "" ? `${first}${last}` : `${first}${output}${indent > 0 ? line : ""}${last}`;
 }

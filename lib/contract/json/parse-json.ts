@@ -35,9 +35,9 @@ export function parseExactJson<T = unknown>(text: string, options: Options = {})
   // Parsed once: each exact number becomes a string with a prefix that no sender can know.
   const mark = Math.random().toString(36).slice(2, 10).padEnd(8, "_");
   const marked = exact.length === 0 ? text : markNumbers(text, exact, mark);
-  const read = { value: "means" in options && text === "" ? options.means : JSON.parse(marked) };
-  if (exact.length > 0) restoreNumbers(read, mark);
-  return read.value;
+  const parsed = { value: "means" in options && text === "" ? options.means : JSON.parse(marked) };
+  if (exact.length > 0) restoreNumbers(parsed, mark);
+  return parsed.value;
 }
 
 export function parseJson(text: string): unknown {
@@ -77,7 +77,7 @@ export function withoutNaN(text: string, as: "null" | "0" = "null"): string {
 }
 
 function findExactNumbers(text: string, maxNumbers: number): number[] {
-  const found: number[] = [];
+  const positions: number[] = [];
   let characters = 0;
   for (let at = 0; at < text.length;) {
     const code = text.charCodeAt(at);
@@ -93,12 +93,12 @@ function findExactNumbers(text: string, maxNumbers: number): number[] {
     // In place of a key, leave it for JSON.parse to reject.
     if (isExact(text, at, end) && text.charCodeAt(afterBlank(text, end)) !== COLON) {
       characters += end - at;
-      if (found.length >= 2 * maxNumbers || characters > maxNumbers * MAX_EXACT_LENGTH) throw new TooManyExactNumbers(maxNumbers);
-      found.push(at, end);
+      if (positions.length >= 2 * maxNumbers || characters > maxNumbers * MAX_EXACT_LENGTH) throw new TooManyExactNumbers(maxNumbers);
+      positions.push(at, end);
     }
     at = end;
   }
-  return found;
+  return positions;
 }
 
 function markNumbers(text: string, exact: readonly number[], mark: string): string {

@@ -20,8 +20,8 @@ export const or =
 export const where =
   <T>(reader: Reader<T>, fits: (value: T) => boolean): Reader<T> =>
   (value) => {
-    const read = reader(value);
-    return read !== undefined && fits(read) ? read : undefined;
+    const parsed = reader(value);
+    return parsed !== undefined && fits(parsed) ? parsed : undefined;
   };
 
 export const oneOf =
@@ -38,7 +38,7 @@ export const map =
   <T>(item: Reader<T>): Reader<Record<string, T>> =>
   (value) =>
     isObject(value)
-      ? Object.fromEntries(Object.entries(value).flatMap(([key, entry]) => entryOf(item(entry)).map((read) => [key, read])))
+      ? Object.fromEntries(Object.entries(value).flatMap(([key, entry]) => entryOf(item(entry)).map((parsed) => [key, parsed])))
       : undefined;
 
 const skips = weakMapOf<object, number>("skipped-entries");
@@ -52,7 +52,7 @@ export function skippedIn(value: unknown): number {
   return typeof value === "object" && value !== null ? (skips.get(value) ?? 0) : 0;
 }
 
-const entryOf = <T>(read: T | undefined): T[] => (read === undefined ? [] : [read]);
+const entryOf = <T>(parsed: T | undefined): T[] => (parsed === undefined ? [] : [parsed]);
 
 type Shape = Readonly<Record<string, Reader<unknown>>>;
 type Fields<S> = { [N in keyof S]: ReadBy<S[N]> };
@@ -65,12 +65,12 @@ export function object<R extends Shape, O extends Shape = Record<never, never>>(
 export function object(required: Shape, optional: Shape = {}): Reader<unknown> {
   return (value) => {
     if (!isObject(value)) return undefined;
-    const read: [string, unknown][] = [];
+    const entries: [string, unknown][] = [];
     for (const [name, reader] of Object.entries({ ...optional, ...required })) {
       const field = reader(own(value, name));
-      if (field !== undefined) read.push([name, field]);
+      if (field !== undefined) entries.push([name, field]);
       else if (Object.hasOwn(required, name)) return undefined;
     }
-    return Object.fromEntries(read);
+    return Object.fromEntries(entries);
   };
 }

@@ -14,7 +14,7 @@ type Groups = ReadBy<typeof groups>;
 const template = object({}, { input: groups, prefix: anything, names: list(anyText), min: number, max: number });
 const option = object({ key: anyText }, { inputs: groups });
 
-const DEEPEST = 4;
+const MAX_DEPTH = 4;
 const MAX_GROWN = 100;
 
 /** Also lists inputs that have no value yet: required ones, and the next free place of a list that a form can fill. */
@@ -25,8 +25,8 @@ export function inputsOf(info: NodeInfo | undefined, values: Values): ClassInput
 /** As declared: in the order that the class names, then the rest. A choice and a list are one input each. */
 export function orderedInputs(info: NodeInfo | undefined): ClassInput[] {
   const [required, optional] = [info?.input?.required ?? {}, info?.input?.optional ?? {}];
-  const named = (["required", "optional"] as const).flatMap((group) => list(anyText)(info?.input_order?.[group]) ?? []);
-  return [...new Set([...named, ...Object.keys(required), ...Object.keys(optional)])].flatMap((name) => {
+  const declaredOrder = (["required", "optional"] as const).flatMap((group) => list(anyText)(info?.input_order?.[group]) ?? []);
+  return [...new Set([...declaredOrder, ...Object.keys(required), ...Object.keys(optional)])].flatMap((name) => {
     const isRequired = Object.hasOwn(required, name);
     if (!isRequired && !Object.hasOwn(optional, name)) return [];
     return [{ name, raw: isRequired ? required[name] : optional[name], isRequired }];
@@ -38,8 +38,8 @@ export function inputsOfChoice(input: ClassInput, key: unknown): ClassInput[] {
   const options = optionsOf(input.raw);
   const defaultKey = key === undefined ? settingsOf(input.raw).default : undefined;
   const selectedKey = key ?? defaultKey ?? options[0]?.key;
-  const chosen = options.find((option) => option.key === selectedKey);
-  return chosen?.inputs ? named(chosen.inputs, `${input.name}.`) : [];
+  const selectedOption = options.find((option) => option.key === selectedKey);
+  return selectedOption?.inputs ? inputsOfGroups(selectedOption.inputs, `${input.name}.`) : [];
 }
 
 export function isDynamic(info: NodeInfo | undefined): boolean {
@@ -58,20 +58,20 @@ export function withChoice(
   const info = node && own(catalogue, node.class_type);
   const comboInput = node ? inputsOf(info, node.inputs).find(({ name }) => name === choice.name) : undefined;
   if (!node || !comboInput || !isDynamicCombo(comboInput.raw)) return undefined;
-  const chosen = { ...node.inputs, [choice.name]: choice.value };
+  const newInputs = { ...node.inputs, [choice.name]: choice.value };
   const below = `${choice.name}.`;
-  const nestedInputs = inputsOf(info, chosen).filter(({ name }) => name.startsWith(below));
+  const nestedInputs = inputsOf(info, newInputs).filter(({ name }) => name.startsWith(below));
   const added = nestedInputs.flatMap(({ name, raw, isRequired }) => {
     const value = own(node.inputs, name) ?? (isRequired ? fallbackOf(raw) : undefined);
     return value === undefined ? [] : [[name, value] as const];
   });
-  const entries = Object.entries(chosen).flatMap(([name, value]) =>
+  const entries = Object.entries(newInputs).flatMap(([name, value]) =>
     name === choice.name ? [[name, value] as const, ...added] : name.startsWith(below) ? [] : [[name, value] as const],
   );
   return { ...graph, [nodeId]: { ...node, inputs: withSpellingsOf(node.inputs, Object.fromEntries(entries)) } };
 }
 
-function named({ required = {}, optional = {} }: Groups, prefix: string): ClassInput[] {
+function inputsOfGroups({ required = {}, optional = {} }: Groups, prefix: string): ClassInput[] {
   return [
     ...Object.entries(required).map(([name, raw]) => ({ name: prefix + name, raw, isRequired: true })),
     ...Object.entries(optional).map(([name, raw]) => ({ name: prefix + name, raw, isRequired: false })),
@@ -80,13 +80,13 @@ function named({ required = {}, optional = {} }: Groups, prefix: string): ClassI
 
 function inputsIn(classInputs: readonly ClassInput[], values: Values, depth: number): ClassInput[] {
   return classInputs.flatMap((input) => {
-    if (depth < DEEPEST && isDynamicCombo(input.raw))
+    if (depth < MAX_DEPTH && isDynamicCombo(input.raw))
       return [input, ...inputsIn(inputsOfChoice(input, own(values, input.name)), values, depth + 1)];
-    return isGrowing(input.raw) ? grown(input, values) : [input];
+    return isGrowing(input.raw) ? growingInputs(input, values) : [input];
   });
 }
 
-function grown({ name, raw, isRequired }: ClassInput, values: Values): ClassInput[] {
+function growingInputs({ name, raw, isRequired }: ClassInput, values: Values): ClassInput[] {
   const { input, prefix, names, min = 0, max = MAX_GROWN } = template(settingsOf(raw).template) ?? {};
   const [each] = [...Object.values(input?.required ?? {}), ...Object.values(input?.optional ?? {})];
   const maxSlots = Math.min(MAX_GROWN, max);
@@ -105,7 +105,7 @@ export function fallbackOf(raw: unknown): unknown {
 }
 
 function optionsOf(raw: unknown): readonly ReadBy<typeof option>[] {
-  return settingsOf(raw).options?.flatMap((each) => option(each) ?? []) ?? [];
+  return settingsOf(raw).options?.flatMap((value) => option(value) ?? []) ?? [];
 }
 
 export function isDynamicCombo(raw: unknown): boolean {

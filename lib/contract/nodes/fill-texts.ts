@@ -7,7 +7,7 @@ import { type ObjectInfo } from "../schemas/object-info";
 import { inputsOf } from "./dynamic-inputs";
 import { settingsOf } from "./input-spec";
 
-export type Filling = { at: Date; draw: number };
+export type FillOptions = { at: Date; draw: number };
 export type WidgetOf = (node: string, widget: string) => unknown;
 export type FilledText = { nodeId: string; name: string; text: string };
 
@@ -25,11 +25,11 @@ export function isFileName({ class_type }: GraphNode, name: string): boolean {
 export function filledTexts(
   graph: Graph,
   catalogue: ObjectInfo | undefined,
-  { at, draw }: Filling,
+  { at, draw }: FillOptions,
   widgetsOf: (graph: Graph) => WidgetOf = widgetsIn,
 ): FilledText[] {
-  let found: WidgetOf | undefined;
-  const widgetOf: WidgetOf = (name, widget) => (found ??= widgetsOf(graph))(name, widget);
+  let cachedFinder: WidgetOf | undefined;
+  const widgetOf: WidgetOf = (name, widget) => (cachedFinder ??= widgetsOf(graph))(name, widget);
   return Object.entries(graph).flatMap(([nodeId, node]) =>
     Object.entries(node.inputs).flatMap(([name, value]) => {
       if (typeof value !== "string") return [];
@@ -52,7 +52,7 @@ export function withTexts(graph: Graph, texts: readonly FilledText[]): Graph {
   return texts.length === 0 ? graph : Object.fromEntries(filled);
 }
 
-export function tellsTime(graph: Graph): boolean {
+export function containsTime(graph: Graph): boolean {
   return Object.values(graph).some((node) => isFileName(node, FILE_NAME) && String(node.inputs[FILE_NAME]).includes("%date:"));
 }
 
@@ -101,13 +101,13 @@ function dateText(format: string, at: Date): string {
 export function withChoices(text: string, seed: string): string {
   const random = randomOf(seed);
   const bare = withoutComments(text);
-  const begun: string[][] = [];
+  const outerOptions: string[][] = [];
   let options = [""];
   const add = (more: string) => void (options[options.length - 1] += more);
   const end = () => {
-    const chosen = options[Math.floor(random() * options.length)] ?? "";
-    options = begun.pop() ?? [""];
-    add(chosen);
+    const choice = options[Math.floor(random() * options.length)] ?? "";
+    options = outerOptions.pop() ?? [""];
+    add(choice);
   };
   for (let at = 0; at < bare.length; at++) {
     const sign = bare.charAt(at);
@@ -116,13 +116,13 @@ export function withChoices(text: string, seed: string): string {
       add(/[{}|]/.test(next) ? next : sign + next);
       at += 1;
     } else if (sign === "{") {
-      begun.push(options);
+      outerOptions.push(options);
       options = [""];
-    } else if (begun.length > 0 && sign === "|") options.push("");
-    else if (begun.length > 0 && sign === "}") end();
+    } else if (outerOptions.length > 0 && sign === "|") options.push("");
+    else if (outerOptions.length > 0 && sign === "}") end();
     else add(sign);
   }
-  while (begun.length > 0) end();
+  while (outerOptions.length > 0) end();
   return options.join("");
 }
 

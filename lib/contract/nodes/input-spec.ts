@@ -138,7 +138,7 @@ const MAX_COMPARED_LENGTH = 200;
 const MAX_COMPARED = 5000;
 
 /** The most likely intended choice: it differs only in case, folder or extension, or has the smallest edit distance. */
-export function nearestOf(value: unknown, options: readonly ChoiceValue[]): ChoiceValue | undefined {
+export function nearestOption(value: unknown, options: readonly ChoiceValue[]): ChoiceValue | undefined {
   const target = normalizeChoice(String(value));
   if (target === "" || target.length > MAX_COMPARED_LENGTH) return undefined;
   let best: { option: ChoiceValue; edits: number } | undefined;

@@ -94,15 +94,15 @@ function asText(schema: JsonSchema | boolean): JsonSchema | boolean {
 const refOf = (name: string) => `#/components/schemas/${name}`;
 const bodyName = (operation: Operation) => `${operation.name.charAt(0).toUpperCase()}${operation.name.slice(1)}Body`;
 
-let made: ReturnType<typeof makeDocument> | undefined;
+let cachedDocument: ReturnType<typeof makeDocument> | undefined;
 
 export function openApiDocument(baseUrl: string) {
-  made ??= makeDocument();
+  cachedDocument ??= makeDocument();
   return {
-    ...made.document,
+    ...cachedDocument.document,
     servers: [{ url: baseUrl }],
     security: Object.keys(securitySchemes).map((name) => ({ [name]: [] })),
-    components: { securitySchemes, schemas: made.schemas },
+    components: { securitySchemes, schemas: cachedDocument.schemas },
   };
 }
 

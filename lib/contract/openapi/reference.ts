@@ -64,7 +64,7 @@ function toRow(
   return {
     operation,
     summary,
-    parameters: parameters.map(({ name, in: place, required, schema }) => ({ ...fieldOf(name, schema, required), in: place })),
+    parameters: parameters.map(({ name, in: location, required, schema }) => ({ ...fieldOf(name, schema, required), in: location })),
     ...(mediaType && bodySchema && { body: { mediaType, fields: fieldsOf(bodySchema) } }),
     responses: Object.entries(responses).map(([status, { description, content }]) => {
       const schema = Object.values(content ?? {})[0]?.schema;

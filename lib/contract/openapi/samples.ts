@@ -55,7 +55,7 @@ type SampleOperation = Pick<Operation, "name" | "method" | "path" | "body" | "an
 /** `baseUrl`: of the console or service, without a slash at the end. */
 export function sampleOf(operation: SampleOperation, language: SampleLanguage, baseUrl: string): string {
   const { query, body, fields = {} } = examples[operation.name] ?? {};
-  const path = operation.path.replace(/\{(\w+)\}/g, (whole, name: string) => placeholders.get(name) ?? whole);
+  const path = operation.path.replace(/\{(\w+)\}/g, (placeholder, name: string) => placeholders.get(name) ?? placeholder);
   const file = operation.body?.kind === "multipart" ? operation.body.file : undefined;
   const parts: Parts = {
     method: operation.method,

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { parseJson } from "../json/parse-json";
 import { defineOperations, json } from "../operation";
-import { component, exactFields, named, reads } from "../schemas/exact";
+import { component, exactFields, namedSchema, reads } from "../schemas/exact";
 import { anyNumber, booleanText, entries, integerText, loosely, maybe, moment } from "../schemas/lenient";
 
 const imageUploadFieldsSchema = z.object({
@@ -35,7 +35,7 @@ export const maskUploadFieldsSchema = imageUploadFieldsSchema.pick({ subfolder: 
     }),
 });
 
-export const maskUploadAnswerSchema = named(
+export const maskUploadAnswerSchema = namedSchema(
   "UploadedMask",
   imageUploadAnswerSchema.extend({
     metadata: loosely(
@@ -86,11 +86,14 @@ export type UserdataFile = z.infer<typeof userdataFileSchema>;
 
 const bareName = z.string().transform((path): UserdataFile => ({ path, size: undefined, modified: undefined }));
 const file = exactFields(userdataFileSchema);
-export const userdataListSchema = named(
+export const userdataListSchema = namedSchema(
   "UserFiles",
   reads(entries(z.union([userdataFileSchema, bareName])), z.array(file.extend({ modified: z.number() }))),
 );
-export const userdataWriteAnswerSchema = named("WrittenFile", reads(z.union([userdataFileSchema, bareName]), z.union([z.string(), file])));
+export const userdataWriteAnswerSchema = namedSchema(
+  "WrittenFile",
+  reads(z.union([userdataFileSchema, bareName]), z.union([z.string(), file])),
+);
 
 export const fileOperations = defineOperations({
   uploadImage: {

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { defineOperations, json } from "../operation";
 import { tasksAnswerSchema, taskSchema, tasksQuerySchema } from "../schemas/asset";
-import { component, count, foreign, named, rare, reads } from "../schemas/exact";
+import { component, count, exactForeign, namedSchema, rare, reads } from "../schemas/exact";
 import { anyNumber, loosely } from "../schemas/lenient";
 import { objectInfoSchema } from "../schemas/object-info";
 
@@ -9,11 +9,11 @@ import { objectInfoSchema } from "../schemas/object-info";
 export const userSchema = component("User", {
   status: reads(z.string(), z.enum(["active", "waitlisted"])),
   id: loosely(z.string()),
-  email: foreign(loosely(z.string())),
+  email: exactForeign(loosely(z.string())),
   storage: rare(loosely(z.looseObject({ used_bytes: anyNumber, quota_bytes: anyNumber }))),
 });
 
-const modelNamesSchema = named("ModelNames", z.array(z.string()));
+const modelNamesSchema = namedSchema("ModelNames", z.array(z.string()));
 
 export const featuresSchema = component("Features", {
   supports_preview_metadata: loosely(z.boolean()),

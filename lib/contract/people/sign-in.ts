@@ -22,7 +22,7 @@ export type OidcRefusal = (typeof oidcRefusals)[number];
 
 export type OidcChoice = { id: string; label: string };
 export type SignInChoices = { password: boolean; providers: OidcChoice[] };
-/** For the member who asks. `hasFixedAddress`: people are signed in by their address, so they cannot change it. */
+/** For the requesting member. `hasFixedAddress`: people are signed in by their address, so they cannot change it. */
 export type SignInMethods = { password: boolean; hasFixedAddress?: true; providers: (OidcChoice & { connected: boolean })[] };
 export type MemberMethods = { password: boolean; providers: string[] };
 

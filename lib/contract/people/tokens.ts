@@ -37,6 +37,6 @@ export type TokenView = {
   lastUsedAt?: number;
 };
 /** The only answer that holds a token; the console keeps a hash. */
-export type TokenMade = { token: string; view: TokenView };
+export type NewTokenView = { token: string; view: TokenView };
 export type TokenOperation = { name: string; call: string };
 export type TokenChoices = { connections: { id: string; name: string; current: boolean }[]; operations: TokenOperation[] };

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { writeExactJson } from "../json/exact-json";
-import { component, count, exactFields, foreign, named, rare, reads } from "./exact";
+import { component, count, exactFields, exactForeign, namedSchema, rare, reads } from "./exact";
 import {
   anyCount,
   anyNumber,
@@ -47,11 +47,11 @@ const exactHash = z.string().regex(/^blake3:[0-9a-f]{64}$/);
 export const assetFields = z.looseObject({
   id: reads(z.string(), z.guid()),
   name: z.string().catch(""),
-  display_name: foreign(loosely(z.string())),
+  display_name: exactForeign(loosely(z.string())),
   size: loosely(anyNumber),
   created_at: loosely(moment),
   updated_at: loosely(moment),
-  created_new: foreign(loosely(z.boolean())),
+  created_new: exactForeign(loosely(z.boolean())),
   asset_hash: reads(loosely(z.string()), exactHash),
   hash: reads(loosely(z.string()), exactHash),
   mime_type: loosely(z.string()),
@@ -64,7 +64,7 @@ export const assetFields = z.looseObject({
   last_access_time: loosely(moment),
   is_immutable: loosely(z.boolean()),
   /** Not in the interface: where GET /api/view finds it. Added for a local server, which knows files by place and not by content. */
-  file: foreign(loosely(z.object({ filename: z.string(), subfolder: z.string(), type: z.string() }))),
+  file: exactForeign(loosely(z.object({ filename: z.string(), subfolder: z.string(), type: z.string() }))),
 });
 
 const readAsset = assetFields.transform(({ hash, job_id, ...asset }) => ({
@@ -72,8 +72,11 @@ const readAsset = assetFields.transform(({ hash, job_id, ...asset }) => ({
   asset_hash: asset.asset_hash ?? hash,
   prompt_id: asset.prompt_id ?? job_id,
 }));
-export const assetSchema = named("Asset", readAsset);
-export const createdAssetSchema = named("CreatedAsset", reads(readAsset, exactFields(assetFields).extend({ created_new: z.boolean() })));
+export const assetSchema = namedSchema("Asset", readAsset);
+export const createdAssetSchema = namedSchema(
+  "CreatedAsset",
+  reads(readAsset, exactFields(assetFields).extend({ created_new: z.boolean() })),
+);
 export type Asset = z.infer<typeof assetSchema>;
 
 export const assetsQuerySchema = z.object({
@@ -134,7 +137,7 @@ export const assetEditBodySchema = z
     message: "names at least one of name, tags, mime_type, preview_id, user_metadata",
   });
 
-export const assetEditAnswerSchema = named(
+export const assetEditAnswerSchema = namedSchema(
   "EditedAsset",
   reads(
     z.looseObject({ id: z.string(), updated_at: loosely(moment) }),
@@ -160,7 +163,7 @@ export const remoteMetadataSchema = component("RemoteMetadata", {
   filename: loosely(z.string()),
   name: loosely(z.string()),
   tags: loosely(z.array(z.string())),
-  preview_image: foreign(loosely(z.string())),
+  preview_image: exactForeign(loosely(z.string())),
   validation: loosely(z.looseObject({ is_valid: z.boolean(), errors: z.array(freeForm).catch([]), warnings: z.array(freeForm).catch([]) })),
 });
 

@@ -15,26 +15,26 @@ export function reads<S extends z.ZodType>(lenient: S, exact: Schema): S {
   return own;
 }
 
-/** The embedded service leaves this field out if it has nothing to say. */
+/** The embedded service omits this field if there is nothing to report. */
 export function rare<S extends z.ZodType>(lenient: S): S {
   return reads(lenient, z.optional(exactOf(lenient)));
 }
 
 /** Not a field of the embedded service: other services send it, or the console adds it. */
-export function foreign<S extends z.ZodType>(lenient: S): S {
+export function exactForeign<S extends z.ZodType>(lenient: S): S {
   const own = lenient.clone();
   foreigns.add(own);
   return own;
 }
 
-export function named<S extends z.ZodType>(name: string, schema: S): S {
+export function namedSchema<S extends z.ZodType>(name: string, schema: S): S {
   components.set(name, schema);
   names.set(schema, name);
   return schema;
 }
 
 export function component<S extends z.ZodRawShape>(name: string, shape: S) {
-  return named(name, z.looseObject(shape));
+  return namedSchema(name, z.looseObject(shape));
 }
 
 export const nameOf = (schema: Schema): string | undefined => names.get(schema);

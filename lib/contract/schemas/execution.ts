@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { isObject } from "../json/json";
-import { component, count, foreign, milliseconds, named, rare, reads } from "./exact";
+import { component, count, exactForeign, milliseconds, namedSchema, rare, reads } from "./exact";
 import { entries, freeForm, loosely, maybe, moment, nodeIdText } from "./lenient";
 
 export const executionErrorSchema = component("ExecutionError", {
@@ -53,7 +53,7 @@ export const progressSchema = component("Progress", {
   steps: rare(loosely(z.number())),
   start_time: reads(loosely(moment), milliseconds),
   /** The version of the newest preview picture, added by live updates (`LiveProgress`). */
-  preview: foreign(loosely(z.number())),
+  preview: exactForeign(loosely(z.number())),
 });
 
 export const nodeErrorSchema = z.looseObject({
@@ -70,7 +70,7 @@ const nodeErrorEntrySchema = z.looseObject({
   errors: z.array(nodeErrorSchema).catch([]),
 });
 
-export const nodeErrorsSchema = named("NodeErrors", z.record(z.string(), nodeErrorEntrySchema));
+export const nodeErrorsSchema = namedSchema("NodeErrors", z.record(z.string(), nodeErrorEntrySchema));
 export type NodeErrors = z.infer<typeof nodeErrorsSchema>;
 
 /** A node's output that is not an object is kept under the key `output`, so that it is shown as it is. */
@@ -80,7 +80,7 @@ const anyNodeOutput = z.unknown().transform((output): Record<string, unknown> | 
 });
 /** The exact form: by node, then by key; file items under images, texts under text, flags under animated. */
 const exactOutputs = z.record(z.string(), z.record(z.string(), z.array(z.unknown())));
-export const outputsSchema = named("Outputs", reads(z.record(z.string(), anyNodeOutput), exactOutputs));
+export const outputsSchema = namedSchema("Outputs", reads(z.record(z.string(), anyNodeOutput), exactOutputs));
 export type Outputs = z.infer<typeof outputsSchema>;
 
 /** A file item with its node and kind, or a text preview (`content`, at most 1,024 characters). */

@@ -6,7 +6,7 @@ import { jobParams, jobStates } from "../jobs/job-list";
 import { jobRunnerSchema, jobWaitsSchema } from "../runners/runners";
 import { type SecretPlace } from "../secrets/secret-places";
 import { assetFields } from "./asset";
-import { component, count, exactFields, exactOf, foreign, milliseconds, named, rare, reads } from "./exact";
+import { component, count, exactFields, exactForeign, exactOf, milliseconds, namedSchema, rare, reads } from "./exact";
 import {
   executionErrorSchema,
   executionMetaSchema,
@@ -37,11 +37,11 @@ export type SearchMatch = z.infer<typeof searchMatchSchema>;
 
 /** Added by the console, from the submission. */
 const submissionFields = {
-  workflow_name: foreign(loosely(z.string())),
-  job_label: foreign(loosely(z.string())),
-  submitted_by: foreign(loosely(z.string())),
-  submitted_token: foreign(loosely(z.string())),
-  prompt_excerpt: foreign(loosely(z.string())),
+  workflow_name: exactForeign(loosely(z.string())),
+  job_label: exactForeign(loosely(z.string())),
+  submitted_by: exactForeign(loosely(z.string())),
+  submitted_token: exactForeign(loosely(z.string())),
+  prompt_excerpt: exactForeign(loosely(z.string())),
 };
 
 const expectedRunSchema = z.object({ low_ms: z.number(), median_ms: z.number(), high_ms: z.number(), late_ms: z.number() });
@@ -66,10 +66,10 @@ export const jobListItemSchema = component("Job", {
   /** From the embedded service: the runner that the job was given to. */
   runner_id: rare(loosely(z.string())),
   /** Added by the console while the job waits or runs, from earlier runs of the same workflow on the same runner. */
-  expected_run: foreign(loosely(expectedRunSchema)),
+  expected_run: exactForeign(loosely(expectedRunSchema)),
   ...submissionFields,
-  search_match: foreign(loosely(searchMatchSchema)),
-  rerun_of: foreign(loosely(z.string())),
+  search_match: exactForeign(loosely(searchMatchSchema)),
+  rerun_of: exactForeign(loosely(z.string())),
 });
 export type JobListItem = z.infer<typeof jobListItemSchema>;
 
@@ -88,19 +88,19 @@ export const jobsAnswerSchema = component("JobList", {
   pagination: paginationSchema,
   unreadable: unreadableCount,
   /** The server has older jobs that cannot be listed. */
-  is_cut: foreign(loosely(z.boolean())),
+  is_cut: exactForeign(loosely(z.boolean())),
 });
 export type JobsAnswer = z.infer<typeof jobsAnswerSchema>;
 
-export const jobDetailSchema = named(
+export const jobDetailSchema = namedSchema(
   "JobDetail",
   jobListItemSchema.extend({
     status: reads(z.string().catch("unknown"), z.enum(jobStates)),
     /** The catalogue's names for the classes of the workflow, as far as it has been read. */
-    class_names: foreign(loosely(z.record(z.string(), z.string()))),
-    reruns: foreign(loosely(z.array(z.string()))),
+    class_names: exactForeign(loosely(z.record(z.string(), z.string()))),
+    reruns: exactForeign(loosely(z.array(z.string()))),
     /** For the job's owner only: the places where a masked key was. */
-    held_secrets: foreign(loosely(z.array(z.custom<SecretPlace>()))),
+    held_secrets: exactForeign(loosely(z.array(z.custom<SecretPlace>()))),
     create_time: reads(loosely(moment), count),
     update_time: reads(loosely(moment), count),
     workflow: reads(loosely(freeForm), z.object({ prompt: freeForm, extra_data: freeForm }).optional()),
@@ -132,8 +132,8 @@ export const jobAssetsAnswerSchema = component("JobAssets", {
 });
 
 const cancelAnswer = z.looseObject({ cancelled: z.union([z.boolean(), z.array(z.string())]) });
-export const cancelAnswerSchema = named("CancelledJob", reads(cancelAnswer, z.object({ cancelled: z.boolean() })));
-export const cancelsAnswerSchema = named("CancelledJobs", reads(cancelAnswer, z.object({ cancelled: z.array(z.guid()) })));
+export const cancelAnswerSchema = namedSchema("CancelledJob", reads(cancelAnswer, z.object({ cancelled: z.boolean() })));
+export const cancelsAnswerSchema = namedSchema("CancelledJobs", reads(cancelAnswer, z.object({ cancelled: z.array(z.guid()) })));
 
 /** The maximum that any setting may allow; a service's own bound is below it. */
 const MAX_IDS_PER_CALL = 100_000;
@@ -151,7 +151,7 @@ export type ManageBody = z.infer<typeof manageBodySchema>;
 export const queueAnswerSchema = component("QueueChange", {
   deleted: maybe(z.array(z.string())),
   /** For a local server, whose queue forgets jobs that left it: the named jobs without a trace. */
-  gone: foreign(maybe(z.array(z.string()))),
+  gone: exactForeign(maybe(z.array(z.string()))),
   cleared: z
     .boolean()
     .nullish()
@@ -162,7 +162,7 @@ export type QueueAnswer = z.infer<typeof queueAnswerSchema>;
 export const historyManageAnswerSchema = component("HistoryChange", { code: maybe(z.string()), message: maybe(z.string()) });
 
 /** [position, job id, graph, output node ids | extra_data, { create_time } | output node ids]: cloud | local server. */
-const queueItemSchema = named(
+const queueItemSchema = namedSchema(
   "QueueItem",
   reads(
     z.tuple([anyNumber, z.string()]).rest(z.unknown()),
@@ -204,7 +204,7 @@ export const historyAnswerSchema = component("History", {
   history: entries(historyEntrySchema),
   unreadable: unreadableCount,
   /** For a page that has fewer entries than requested, because they are large. */
-  next_offset: foreign(maybe(z.number())),
+  next_offset: exactForeign(maybe(z.number())),
 });
 export type HistoryAnswer = z.infer<typeof historyAnswerSchema>;
 
@@ -217,10 +217,13 @@ const submitted = z.object({
   extra_data: freeForm,
   outputs_to_execute: z.array(z.string()),
 });
-export const historyDetailSchema = named("HistoryDetail", reads(byJob, z.record(z.string(), z.object({ prompt: submitted, ...ended }))));
+export const historyDetailSchema = namedSchema(
+  "HistoryDetail",
+  reads(byJob, z.record(z.string(), z.object({ prompt: submitted, ...ended }))),
+);
 /** prompt: [number, job id, graph, extra_data, ids of the output nodes] */
 const older = z.tuple([z.int(), z.guid(), freeForm, freeForm, z.array(z.string())]);
-export const olderHistorySchema = named("OlderHistory", reads(byJob, z.record(z.string(), z.object({ prompt: older, ...ended }))));
+export const olderHistorySchema = namedSchema("OlderHistory", reads(byJob, z.record(z.string(), z.object({ prompt: older, ...ended }))));
 
 export const promptBodySchema = z
   .looseObject({
@@ -248,6 +251,6 @@ export const promptAnswerSchema = component("PromptAccepted", {
     exactOf(nodeErrorsSchema),
   ),
 });
-export const promptRefusalSchema = named("PromptRefusal", z.object({ error: nodeErrorSchema, node_errors: nodeErrorsSchema }));
+export const promptRefusalSchema = namedSchema("PromptRefusal", z.object({ error: nodeErrorSchema, node_errors: nodeErrorsSchema }));
 
 export const queueDepthSchema = component("QueueDepth", { exec_info: z.looseObject({ queue_remaining: reads(z.number(), count) }) });

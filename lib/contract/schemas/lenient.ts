@@ -4,10 +4,10 @@ import { z } from "zod";
 import { isObject, type JsonObject } from "../json/json";
 import { parseJson } from "../json/parse-json";
 import { noteSkipped } from "../json/readers";
-import { nearestOf } from "../nodes/input-spec";
+import { nearestOption } from "../nodes/input-spec";
 import { integerOf, type Param, type Params, partsOf, truthOf, type ValueOf } from "../params";
 import { toPlainLine } from "../plain-line";
-import { count, exactOf, foreign, reads } from "./exact";
+import { count, exactForeign, exactOf, reads } from "./exact";
 
 /** How a value is written in a query, if its schema reads text: for documents made from the contract. */
 export type WireForm =
@@ -53,20 +53,20 @@ export function loosely<T extends z.ZodType>(schema: T) {
 
 /** A list in a response: unreadable entries are skipped and counted (`skippedIn`). */
 export function entries<T extends z.ZodType>(item: T) {
-  const read = z.array(z.unknown()).transform((all): z.output<T>[] => {
-    const good = all.flatMap((one) => entryOf(item.safeParse(one)));
-    return noteSkipped(good, all.length - good.length);
+  const lenientArray = z.array(z.unknown()).transform((all): z.output<T>[] => {
+    const readable = all.flatMap((entry) => entryOf(item.safeParse(entry)));
+    return noteSkipped(readable, all.length - readable.length);
   });
-  return reads(read, z.array(exactOf(item)));
+  return reads(lenientArray, z.array(exactOf(item)));
 }
 
 export function entriesById<T extends z.ZodType>(item: T) {
-  const read = z.record(z.string(), z.unknown()).transform((all): Record<string, z.output<T>> => {
-    const named = Object.entries(all);
-    const good = named.flatMap(([id, one]) => entryOf(item.safeParse(one)).map((entry) => [id, entry] as const));
-    return noteSkipped(Object.fromEntries(good), named.length - good.length);
+  const lenientRecord = z.record(z.string(), z.unknown()).transform((all): Record<string, z.output<T>> => {
+    const entries = Object.entries(all);
+    const readable = entries.flatMap(([id, one]) => entryOf(item.safeParse(one)).map((entry) => [id, entry] as const));
+    return noteSkipped(Object.fromEntries(readable), entries.length - readable.length);
   });
-  return reads(read, z.record(z.string(), exactOf(item)));
+  return reads(lenientRecord, z.record(z.string(), exactOf(item)));
 }
 
 function entryOf<T>(parsed: z.ZodSafeParseResult<T>): T[] {
@@ -81,7 +81,7 @@ export const texts = reads(
   z.array(z.string()),
 );
 
-export const unreadableCount = foreign(loosely(count.max(100_000)));
+export const unreadableCount = exactForeign(loosely(count.max(100_000)));
 
 export const nodeIdText = reads(z.union([z.string(), z.union([z.number(), z.bigint()]).transform(String)]), z.string());
 
@@ -128,7 +128,7 @@ export function unknownFilter(query: z.ZodObject, names: Iterable<string>): { fi
   if (!["limit", "max_items", "dir"].some((name) => paramNames.includes(name))) return undefined;
   for (const name of names) {
     if (paramNames.includes(name) || harmless.has(name)) continue;
-    const nearest = nearestOf(name, paramNames);
+    const nearest = nearestOption(name, paramNames);
     return {
       field: name.slice(0, 100),
       message: `is not a parameter here${nearest === undefined ? "" : `; did you mean ${String(nearest)}?`}`,

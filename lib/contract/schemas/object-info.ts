@@ -1,7 +1,7 @@
 // The node catalogue: class name to inputs and outputs. One odd entry must not make the whole catalogue unreadable.
 
 import { z } from "zod";
-import { named, reads } from "./exact";
+import { namedSchema, reads } from "./exact";
 import { freeForm, loosely } from "./lenient";
 
 export const nodeInfoSchema = z.looseObject({
@@ -35,7 +35,7 @@ const exactInfo = z.looseObject({
   deprecated: z.boolean().optional(),
 });
 
-export const objectInfoSchema = named(
+export const objectInfoSchema = namedSchema(
   "NodeLibrary",
   reads(z.record(z.string(), nodeInfoSchema.catch({})), z.record(z.string(), exactInfo)),
 );

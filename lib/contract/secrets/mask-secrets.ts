@@ -7,14 +7,14 @@ import { MASK, maskText, spellingsOf } from "./secret-texts";
 
 const anywhere =
   /apikey|apitoken|apisecret|authtoken|accesstoken|refreshtoken|bearertoken|sessiontoken|password|passwd|passphrase|secretkey|accesskey|privatekey|authorization|credential/;
-const whole = new Set(["token", "tokens", "secret", "secrets", "auth", "cookie", "setcookie", "pwd"]);
+const secretWords = new Set(["token", "tokens", "secret", "secrets", "auth", "cookie", "setcookie", "pwd"]);
 const tokenOfService = /^(hf|huggingface|civitai|github|gitlab|openai|replicate|id|user|bot|csrf|jwt|oauth|login|client)(token|secret)$/;
 
 export function isSecretName(name: string): boolean {
   const cached = remembered.get(name);
   if (cached !== undefined) return cached;
   const word = name.length > 100 ? "" : name.toLowerCase().replace(/[^a-z0-9]/g, "");
-  const secret = anywhere.test(word) || whole.has(word) || tokenOfService.test(word);
+  const secret = anywhere.test(word) || secretWords.has(word) || tokenOfService.test(word);
   if (remembered.size < MAX_CACHED) remembered.set(name, secret);
   return secret;
 }

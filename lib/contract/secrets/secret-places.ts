@@ -13,10 +13,10 @@ export type SecretPlace =
   | { kind: "output"; node_id: string };
 
 const MAX_PLACES = 50;
-const DEEPEST = 100;
+const MAX_DEPTH = 100;
 const DRAWING = ["extra_pnginfo", "workflow"];
 
-export function placesInWorkflow(workflow: unknown): SecretPlace[] {
+export function secretsInWorkflow(workflow: unknown): SecretPlace[] {
   if (!isMasked(workflow)) return [];
   const secretPlaces: SecretPlace[] = [];
   for (const [nodeId, node] of Object.entries(looseGraph(workflow) ?? {})) {
@@ -25,14 +25,14 @@ export function placesInWorkflow(workflow: unknown): SecretPlace[] {
       if (!isLink(value) && isMasked(value)) secretPlaces.push({ kind: "input", node_id: nodeId, node: nodeName(node), input });
     }
   }
-  return [...secretPlaces, ...placesInExtra(objectOf(objectOf(workflow)?.extra_data) ?? {})].slice(0, MAX_PLACES);
+  return [...secretPlaces, ...secretsInExtraData(objectOf(objectOf(workflow)?.extra_data) ?? {})].slice(0, MAX_PLACES);
 }
 
-function placesInExtra(extraData: JsonObject): SecretPlace[] {
+function secretsInExtraData(extraData: JsonObject): SecretPlace[] {
   const secretPlaces: SecretPlace[] = [];
   const path: string[] = [];
   const walk = (value: unknown) => {
-    if (secretPlaces.length >= MAX_PLACES || path.length > DEEPEST) return;
+    if (secretPlaces.length >= MAX_PLACES || path.length > MAX_DEPTH) return;
     const isWhole = typeof value === "string" || (path.length === DRAWING.length && DRAWING.every((name, at) => path[at] === name));
     if (isWhole && isMasked(value)) secretPlaces.push({ kind: "extra", path: [...path] });
     else if (!isWhole && typeof value === "object" && value !== null) {
@@ -47,22 +47,22 @@ function placesInExtra(extraData: JsonObject): SecretPlace[] {
   return secretPlaces;
 }
 
-export function placesInJob(detail: unknown): SecretPlace[] {
+export function secretsInJob(detail: unknown): SecretPlace[] {
   const job = objectOf(detail);
   if (!job) return [];
   const outputs = isObject(job.outputs) ? Object.entries(job.outputs) : [];
   return [
-    ...placesInWorkflow(job.workflow),
+    ...secretsInWorkflow(job.workflow),
     ...(isMasked(job.execution_error) || isMasked(job.execution_status) ? [{ kind: "error" } as const] : []),
     ...outputs.flatMap(([nodeId, output]) => (isMasked(output) ? [{ kind: "output", node_id: nodeId } as const] : [])),
   ].slice(0, MAX_PLACES);
 }
 
 const placeKind = oneOf(["input", "extra", "error", "output"]);
-const place = object({ kind: placeKind }, { node_id: anyText, node: anyText, input: anyText, path: list(anyText, DEEPEST) });
+const secretPlaceReader = object({ kind: placeKind }, { node_id: anyText, node: anyText, input: anyText, path: list(anyText, MAX_DEPTH) });
 
-export function readPlaces(sent: unknown): SecretPlace[] {
-  return (list(place, MAX_PLACES)(sent) ?? []).flatMap(({ kind, node_id, node, input, path }): SecretPlace[] => {
+export function readPlaces(value: unknown): SecretPlace[] {
+  return (list(secretPlaceReader, MAX_PLACES)(value) ?? []).flatMap(({ kind, node_id, node, input, path }): SecretPlace[] => {
     if (kind === "input") return node_id !== undefined && input !== undefined ? [{ kind, node_id, node: node ?? "", input }] : [];
     if (kind === "extra") return path ? [{ kind, path }] : [];
     if (kind === "output") return node_id !== undefined ? [{ kind, node_id }] : [];

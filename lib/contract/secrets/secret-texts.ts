@@ -81,12 +81,12 @@ export function spellingsOf(literals: readonly string[]): string[] {
 
 const MIN_LITERAL = 6;
 
-const DEEPEST = 100;
+const MAX_DEPTH = 100;
 
 export function isMasked(value: unknown, depth = 0): boolean {
   if (typeof value === "string") return value.includes(MASK);
   if (typeof value !== "object" || value === null) return false;
-  return depth > DEEPEST || Object.values(value).some((item) => isMasked(item, depth + 1));
+  return depth > MAX_DEPTH || Object.values(value).some((item) => isMasked(item, depth + 1));
 }
 
 export function withoutMasks(value: JsonObject): JsonObject;
@@ -98,13 +98,13 @@ export function withoutMasks(value: unknown): unknown {
 function emptied(value: unknown, depth = 0): unknown {
   if (typeof value === "string") return value.replaceAll(MASK, "");
   if (typeof value !== "object" || value === null) return value;
-  if (depth > DEEPEST) return null;
+  if (depth > MAX_DEPTH) return null;
   if (!isObject(value)) {
     const items = Object.values(value).map((item: unknown) => emptied(item, depth + 1));
     return withSpellingsOf(value, items);
   }
-  const left = Object.entries(value).flatMap(([name, item]) =>
+  const remainingEntries = Object.entries(value).flatMap(([name, item]) =>
     typeof item === "string" && item.includes(MASK) ? [] : [[name, emptied(item, depth + 1)] as const],
   );
-  return withSpellingsOf(value, Object.fromEntries(left));
+  return withSpellingsOf(value, Object.fromEntries(remainingEntries));
 }

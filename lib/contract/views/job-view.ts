@@ -48,8 +48,8 @@ const MAX_FIELD_LENGTH = 500;
 const MAX_LISTED_LENGTH = 2000;
 
 /** Bounded, for a list: without the traceback and the inputs at failure, which only the job's own page shows. */
-export function toListedError(sent: unknown): ExecutionError | undefined {
-  const error = toJobErrorView(sent);
+export function toListedError(value: unknown): ExecutionError | undefined {
+  const error = toJobErrorView(value);
   return (
     error && {
       node_id: error.nodeId?.slice(0, MAX_FIELD_LENGTH),
@@ -124,7 +124,7 @@ export function toJobView(item: JobListItem | JobDetail, status?: JobStatus): Jo
     toMilliseconds(item.execution_start_time) ?? timeOf(messages, ["execution_start"]) ?? toMilliseconds(item.progress?.start_time);
   const endedAtMs =
     toMilliseconds(item.execution_end_time) ?? timeOf(messages, ["execution_success", "execution_error", "execution_interrupted"]);
-  const standing = standingOf(item.status, status?.status);
+  const standing = stateFields(item.status, status?.status);
   return dropAbsent({
     id: item.id,
     ...standing,
@@ -147,7 +147,7 @@ export function toJobView(item: JobListItem | JobDetail, status?: JobStatus): Jo
 }
 
 /** An unknown raw word is shown, but a known word decides the state. */
-function standingOf(itemWord: string, statusWord: string | undefined): Pick<JobView, "state" | "word" | "terminal"> {
+function stateFields(itemWord: string, statusWord: string | undefined): Pick<JobView, "state" | "word" | "terminal"> {
   const word = statusWord ?? itemWord;
   const judged = toJobState(word) === "unknown" ? itemWord : word;
   return { state: toJobState(judged), word, terminal: isTerminalWord(judged) };

@@ -75,18 +75,18 @@ export function reach(
   nextOf: (id: string) => readonly string[],
   budget = Number.POSITIVE_INFINITY,
 ): Set<string> {
-  const match = new Set(starts);
-  const open = [...match];
+  const reached = new Set(starts);
+  const open = [...reached];
   let steps = 0;
   for (let id = open.pop(); id !== undefined && steps < budget; id = open.pop()) {
     for (const next of nextOf(id)) {
       steps++;
-      if (match.has(next)) continue;
-      match.add(next);
+      if (reached.has(next)) continue;
+      reached.add(next);
       open.push(next);
     }
   }
-  return match;
+  return reached;
 }
 
 /** The ids that a node's links name, including ids not in the graph. */
@@ -160,9 +160,9 @@ export function looseGraph(workflow: unknown): Readonly<Record<string, LooseNode
   return wrapper(workflow)?.prompt ?? nodes(workflow);
 }
 
-type Named = { class_type?: string; _meta?: { title?: string | null } | null };
+type NamedNode = { class_type?: string; _meta?: { title?: string | null } | null };
 
 /** Its title, else the catalogue's name for its class if known, else the class; empty if it has neither. */
-export function nodeName(node: Named | undefined, catalogueName?: string | null): string {
+export function nodeName(node: NamedNode | undefined, catalogueName?: string | null): string {
   return node?._meta?.title?.trim() || catalogueName?.trim() || node?.class_type || "";
 }

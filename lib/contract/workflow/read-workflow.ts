@@ -10,7 +10,7 @@ import { nameInExtraData } from "./workflow-name";
 
 export const workflowLimits = { characters: 5_000_000, nodes: 5000, depth: 100 } as const;
 
-/** Facts only: sentences belong to the message catalogue. */
+/** Codes and facts only: messages are in the catalogue. */
 export type WorkflowProblem =
   | { code: "empty" }
   | { code: "no_nodes" }
@@ -68,14 +68,14 @@ function readParsed(parsed: unknown, text?: string): WorkflowReading {
 }
 
 type JsonLocation = { text: string | undefined; path: readonly string[] };
-type Located = JsonLocation & { graph: JsonObject; extraData?: unknown };
+type LocatedGraph = JsonLocation & { graph: JsonObject; extraData?: unknown };
 
 /** Keys that programs use for a workflow: a queued prompt, the editor's own result, a request to a hosted worker, a job's details. */
 const wrappers = ["prompt", "output", "workflow", "input", "data"] as const;
 const MAX_WRAPPER_DEPTH = 4;
 
 /** The graph or editor file in a value: the value itself, or inside objects, one-element lists and JSON texts. */
-function locate(value: unknown, location: JsonLocation): Located | undefined {
+function locate(value: unknown, location: JsonLocation): LocatedGraph | undefined {
   if (location.path.length > MAX_WRAPPER_DEPTH) return undefined;
   if (typeof value === "string") {
     const parsed = /^\s*\{/.test(value) ? parseLenientJson(value) : undefined;
@@ -89,9 +89,10 @@ function locate(value: unknown, location: JsonLocation): Located | undefined {
   for (const key of wrappers) {
     const inner = locate(own(value, key), { ...location, path: [...location.path, key] });
     if (!inner) continue;
-    const drawing = key === "workflow" ? undefined : locate(own(value, "workflow"), location)?.graph;
-    const beside = Array.isArray(drawing?.nodes) && !Array.isArray(inner.graph.nodes) && { extra_pnginfo: { workflow: drawing } };
-    return { ...inner, extraData: inner.extraData ?? value.extra_data ?? (beside || undefined) };
+    const editorFile = key === "workflow" ? undefined : locate(own(value, "workflow"), location)?.graph;
+    const editorExtraData = Array.isArray(editorFile?.nodes) &&
+      !Array.isArray(inner.graph.nodes) && { extra_pnginfo: { workflow: editorFile } };
+    return { ...inner, extraData: inner.extraData ?? value.extra_data ?? (editorExtraData || undefined) };
   }
   return undefined;
 }
@@ -107,10 +108,10 @@ function problemOf(candidate: JsonObject): WorkflowProblem | undefined {
   if (entries.length > workflowLimits.nodes) {
     return { code: "too_large", limit: "nodes", max: workflowLimits.nodes, found: entries.length };
   }
-  const classless = entries.find(([, node]) => !hasClass(node));
-  if (classless) return { code: "node_without_class", nodeId: classless[0] };
-  const inputless = entries.find(([, node]) => isObject(node) && node.inputs !== undefined && !isObject(node.inputs));
-  return inputless && { code: "node_with_bad_inputs", nodeId: inputless[0] };
+  const nodeWithoutClass = entries.find(([, node]) => !hasClass(node));
+  if (nodeWithoutClass) return { code: "node_without_class", nodeId: nodeWithoutClass[0] };
+  const nodeWithBadInputs = entries.find(([, node]) => isObject(node) && node.inputs !== undefined && !isObject(node.inputs));
+  return nodeWithBadInputs && { code: "node_with_bad_inputs", nodeId: nodeWithBadInputs[0] };
 }
 
 function hasClass(node: unknown): node is JsonObject & { class_type: string } {
@@ -121,22 +122,22 @@ function toGraph(candidate: JsonObject): Graph {
   const nodes = Object.entries(candidate).flatMap(([id, node]) => {
     if (!hasClass(node)) return [];
     const { _meta, ...rest } = node;
-    const facts = objectOf(_meta);
-    const title = typeof facts?.title === "string" ? facts.title : undefined;
-    const meta = facts && withSpellingsOf(facts, { ...facts, title });
+    const metadata = objectOf(_meta);
+    const title = typeof metadata?.title === "string" ? metadata.title : undefined;
+    const meta = metadata && withSpellingsOf(metadata, { ...metadata, title });
     return [[id, { ...rest, class_type: node.class_type, inputs: objectOf(node.inputs) ?? {}, ...(meta && { _meta: meta }) }] as const];
   });
   return Object.fromEntries(nodes);
 }
 
-/** A redacted key would break the next run, and a real one belongs to a person: each person who submits brings their own. */
+/** Each submitter adds their own key: a redacted one would break the run, and a real one belongs to someone else. */
 function withoutPartnerKeys(extraData: unknown): JsonObject | undefined {
   if (!isObject(extraData)) return undefined;
   const { api_key_comfy_org: _apiKey, auth_token_comfy_org: _token, ...rest } = extraData;
   return withSpellingsOf(extraData, rest);
 }
 
-/** Counts levels of lists and objects; stops one beyond `maxDepth`, so a hostile file costs no more than an honest one. */
+/** Counts levels of lists and objects; stops one beyond `maxDepth`, so that a hostile file costs no more than a normal one. */
 function depthOf(value: unknown, maxDepth: number): number {
   let level: unknown[] = [value];
   for (let depth = 0; ; depth++) {
@@ -153,8 +154,8 @@ function nameOfType(value: unknown): "list" | "text" | "number" | "boolean" | "n
   return typeof value === "number" || typeof value === "bigint" ? "number" : typeof value === "boolean" ? "boolean" : "object";
 }
 
-function tooLarge(limit: keyof typeof workflowLimits, match: number): WorkflowReading {
-  return refuse({ code: "too_large", limit, max: workflowLimits[limit], found: match });
+function tooLarge(limit: keyof typeof workflowLimits, actual: number): WorkflowReading {
+  return refuse({ code: "too_large", limit, max: workflowLimits[limit], found: actual });
 }
 
 function refuse(failure: WorkflowProblem): WorkflowReading {

@@ -59,8 +59,8 @@ const unanswered = new Set(["INTERNAL", "UPSTREAM_ERROR", "UPSTREAM_TIMEOUT", "U
 const accepted = object({}, { prompt_id: text, job_id: text });
 
 export function submittedJob(response: unknown): string | undefined {
-  const read = accepted(response);
-  return read?.prompt_id ?? read?.job_id;
+  const parsed = accepted(response);
+  return parsed?.prompt_id ?? parsed?.job_id;
 }
 
 const unsent = object({ sent: oneOf([false]) });

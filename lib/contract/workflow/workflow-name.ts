@@ -17,7 +17,7 @@ export function namelessWorkflow(id: string): string {
   return `#${id.slice(0, 8)}`;
 }
 
-/** The name is one of these, and means nothing to people who do not know the id. */
+/** The name contains an id and means nothing to most people. */
 export function isNameless(name: string): boolean {
   return /^#[0-9a-f]{8}$/i.test(name);
 }

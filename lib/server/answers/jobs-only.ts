@@ -12,7 +12,7 @@ import { type Connection } from "../store/connections";
 import { type ShownFile } from "../store/jobs/job-viewers";
 import { type CallInput } from "../upstream/outgoing";
 
-type Seen = Pick<Connection, "id" | "seenOf">;
+type ConnectionState = Pick<Connection, "id" | "seenOf">;
 
 export function jobsOnly(owner: string): Failure {
   return refusal("JOBS_ONLY", `This is ${owner}'s own connection: you can see its jobs, and nothing else.`);
@@ -25,7 +25,7 @@ export function readsJobs(operation: Operation): boolean {
 /** Undefined if the call is allowed, and for all other members. */
 export async function refusalOf(
   composition: Parts<"store">,
-  connection: Seen,
+  connection: ConnectionState,
   operation: Operation,
   { query }: CallInput = {},
 ): Promise<Failure | undefined> {
@@ -41,18 +41,22 @@ export async function refusalOf(
 
 export async function refusalOfFile(
   { store }: Parts<"store">,
-  { id, seenOf }: Seen,
+  { id, seenOf }: ConnectionState,
   file: ShownFile | { asset: string },
 ): Promise<Failure | undefined> {
   if (seenOf === undefined) return undefined;
-  return "filename" in file && (await store.jobViewers.wasShown(id, file)) ? undefined : jobsOnly(seenOf);
+  return "filename" in file && (await store.jobViewers.hasShown(id, file)) ? undefined : jobsOnly(seenOf);
 }
 
-/** Called before an answer about jobs is sent: its files may be fetched from then on. */
-export async function noteShownFiles({ store, now }: Parts<"store" | "now">, { id, seenOf }: Seen, response: unknown): Promise<void> {
+/** Call before sending a response about jobs: its files may be fetched afterwards. */
+export async function recordShownFiles(
+  { store, now }: Parts<"store" | "now">,
+  { id, seenOf }: ConnectionState,
+  response: unknown,
+): Promise<void> {
   if (seenOf === undefined) return;
   const files = filesShownIn(response);
-  if (files.length > 0) await store.jobViewers.noteShown(id, files, now());
+  if (files.length > 0) await store.jobViewers.addShown(id, files, now());
 }
 
 function filesShownIn(value: unknown): ShownFile[] {

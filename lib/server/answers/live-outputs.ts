@@ -12,7 +12,7 @@ import { createLru } from "@/lib/shared/lru";
 const limits = { sockets: 50, jobs: 200, bytes: 4 * 1024 ** 2, messageBytes: 256 * 1024 };
 const MAX_ENDED = 2000;
 const LOOK_MS = 30_000;
-/** Long, because a job may run long without anyone looking at it. */
+/** Long, because a job may run for hours without a viewer. */
 const UNASKED_MS = 30 * 60_000;
 const AGAIN_MS = 10_000;
 const WITHOUT_MS = 10 * 60_000;
@@ -66,7 +66,7 @@ export function createLiveOutputs(now: () => number) {
   const watchers = new Map<string, Set<Watcher>>();
   const previews = createLru<string, Preview>({ max: MAX_PREVIEWS_BYTES, sizeOf: ({ bytes }) => bytes.byteLength });
   let version = 0;
-  const looking = setInterval(() => void look(), LOOK_MS).unref();
+  const looking = setInterval(() => void checkSockets(), LOOK_MS).unref();
 
   function notePreview(name: string, jobId: string | undefined, message: Uint8Array): string | undefined {
     const picture = readPreview(message);
@@ -76,48 +76,49 @@ export function createLiveOutputs(now: () => number) {
     return jobId;
   }
 
-  function close(name: string, place: Place): void {
+  function close(name: string, subscription: Place): void {
     places.delete(name);
-    place.feed?.stop();
+    subscription.feed?.stop();
   }
 
-  async function look(): Promise<void> {
+  async function checkSockets(): Promise<void> {
     for (const [name, place] of [...places]) {
       if (now() - place.askedAt > UNASKED_MS) close(name, place);
-      // An outage says nothing about the key: it is checked again at the next look.
+      // An outage does not mean that the key is invalid: it is checked again next time.
       else if ((await ask(place).catch(() => undefined)) !== undefined) close(name, place);
     }
   }
 
   const ask = async ({ feed }: Place) => feed?.objection();
 
-  async function open(name: string, place: Place, listen: Listen): Promise<void> {
-    place.isListening = true;
+  async function open(name: string, subscription: Place, listen: Listen): Promise<void> {
+    subscription.isListening = true;
     const notifyWatchers = (jobId?: string) => watchers.get(name)?.forEach((watcher) => watcher(jobId));
     const end = (feedEnd?: FeedEnd) => {
-      place.isListening = false;
-      place.isConnected = false;
-      place.feed = undefined;
-      place.restsUntil = now() + (feedEnd?.code === feedEnds.notFound ? WITHOUT_MS : AGAIN_MS);
+      subscription.isListening = false;
+      subscription.isConnected = false;
+      subscription.feed = undefined;
+      subscription.restsUntil = now() + (feedEnd?.code === feedEnds.notFound ? WITHOUT_MS : AGAIN_MS);
       notifyWatchers();
     };
     const send = (message: string | Uint8Array) => {
-      const jobId = typeof message === "string" ? note(place.jobs, message, now()) : notePreview(name, place.lastJob, message);
-      if (typeof message === "string") place.lastJob = jobId ?? place.lastJob;
+      const jobId =
+        typeof message === "string" ? note(subscription.jobs, message, now()) : notePreview(name, subscription.lastJob, message);
+      if (typeof message === "string") subscription.lastJob = jobId ?? subscription.lastJob;
       if (jobId !== undefined) notifyWatchers(jobId);
     };
-    const feed = await listen({ send, end, received: () => (place.isConnected = true), changed: () => notifyWatchers() }).catch(
+    const feed = await listen({ send, end, received: () => (subscription.isConnected = true), changed: () => notifyWatchers() }).catch(
       () => undefined,
     );
     if (!feed) end();
-    else if (places.get(name) === place && place.isListening) place.feed = feed;
+    else if (places.get(name) === subscription && subscription.isListening) subscription.feed = feed;
     else feed.stop();
   }
 
   return {
     /** What is known by job; listening starts now. `name` identifies the service and the key. */
     at(name: string, listen: Listen): ReadonlyMap<string, LiveReport> {
-      const place = places.get(name) ?? {
+      const subscription = places.get(name) ?? {
         askedAt: 0,
         isListening: false,
         isConnected: false,
@@ -126,13 +127,13 @@ export function createLiveOutputs(now: () => number) {
         feed: undefined,
         jobs: new Map<string, LiveReport>(),
       };
-      // Keeps the most recently used last.
+      // Moves the most recently used entry to the end.
       places.delete(name);
-      places.set(name, place);
-      place.askedAt = now();
-      if (!place.isListening && now() >= place.restsUntil) void open(name, place, listen);
+      places.set(name, subscription);
+      subscription.askedAt = now();
+      if (!subscription.isListening && now() >= subscription.restsUntil) void open(name, subscription, listen);
       for (const [oldest, other] of [...places].slice(0, -limits.sockets)) close(oldest, other);
-      return place.jobs;
+      return subscription.jobs;
     },
 
     previewOf: (name: string, jobId: string) => previews.get(`${name}\n${jobId}`),
@@ -153,7 +154,7 @@ export function createLiveOutputs(now: () => number) {
 
     setTotal(name: string, jobId: string, nodesTotal: number): void {
       const jobs = places.get(name)?.jobs;
-      if (jobs) keep(jobs, jobId, { ...(jobs.get(jobId) ?? unknownJob), nodesTotal });
+      if (jobs) storeReport(jobs, jobId, { ...(jobs.get(jobId) ?? unknownJob), nodesTotal });
     },
 
     /** True once for each job that reports progress while its number of nodes is unknown. */
@@ -212,13 +213,13 @@ function note(jobs: Place["jobs"], text: string | Uint8Array, atMs: number): str
   const next =
     message.type === "execution_start"
       ? { ...report, startedMs: atMs, progress: { done: 0, within: 0 } }
-      : after(report, message, text.length);
+      : applyMessage(report, message, text.length);
   if (!next || next.bytes > limits.bytes) return undefined;
-  keep(jobs, message.jobId, next);
+  storeReport(jobs, message.jobId, next);
   return message.jobId;
 }
 
-function keep(jobs: Place["jobs"], jobId: string, next: LiveReport): void {
+function storeReport(jobs: Place["jobs"], jobId: string, next: LiveReport): void {
   jobs.delete(jobId);
   jobs.set(jobId, next);
   let bytes = [...jobs.values()].reduce((sum, job) => sum + job.bytes, 0);
@@ -229,7 +230,7 @@ function keep(jobs: Place["jobs"], jobId: string, next: LiveReport): void {
   }
 }
 
-function after(report: LiveReport, { type, node, ...message }: ComfyMessage, length: number): LiveReport | undefined {
+function applyMessage(report: LiveReport, { type, node, ...message }: ComfyMessage, length: number): LiveReport | undefined {
   const bytes = report.bytes + length;
   if (type === "executed" && node !== undefined) {
     const output = outputsSchema.safeParse({ [node]: message.output });
@@ -238,7 +239,8 @@ function after(report: LiveReport, { type, node, ...message }: ComfyMessage, len
   if (type === "execution_cached") return { ...report, bytes, cached: message.nodes };
   if (type === "executing") return afterNode(report, node);
   const isOfNode = node === undefined || node === report.progress?.node;
-  if (type === "progress" && isOfNode && report.progress) return { ...report, progress: { ...report.progress, ...stepIn(message) } };
+  if (type === "progress" && isOfNode && report.progress)
+    return { ...report, progress: { ...report.progress, ...progressForNode(message) } };
   const states = type === "progress_state" ? message.states : undefined;
   return states && { ...report, progress: progressIn(states, report.cached) };
 }
@@ -258,7 +260,7 @@ function afterNode(report: LiveReport, node: string | undefined): LiveReport {
   };
 }
 
-function stepIn({
+function progressForNode({
   step,
   steps,
 }: {
@@ -277,7 +279,7 @@ function progressIn(nodes: JsonObject, cached: readonly string[]): LiveProgress 
     const { state: word, value, max } = objectOf(state) ?? {};
     if (word === "finished") done.add(id);
     else if (word === "running") {
-      const { within: part, ...step } = stepIn({ step: numberOf(value), steps: numberOf(max) });
+      const { within: part, ...step } = progressForNode({ step: numberOf(value), steps: numberOf(max) });
       within += part;
       running = { node: id, ...step };
     }

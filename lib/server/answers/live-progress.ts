@@ -36,7 +36,8 @@ export function passMessages(from: Source, target: FeedTarget): FeedTarget {
     send(message) {
       const size = message.length;
       waiting += size;
-      if (waiting > MAX_WAITING_BYTES) return target.end({ code: feedEnds.tryLater, reason: "The service sends more than can be read." });
+      if (waiting > MAX_WAITING_BYTES)
+        return target.end({ code: feedEnds.tryLater, reason: "The service sends more messages than the client reads." });
       last = last.then(async () => {
         const clean = await cleaned(message).catch(() => undefined);
         waiting -= size;
@@ -61,7 +62,7 @@ function readObject(text: string): object | undefined {
 /** If a service sends more, the rest of the second is dropped. */
 const MAX_COST_PER_SECOND = 1024 ** 2;
 const PREVIEW_MS = 250;
-/** Small messages have a cost too. */
+/** Each message also has a fixed cost. */
 const MESSAGE_COST = 2048;
 
 type From = Source & {
@@ -70,14 +71,14 @@ type From = Source & {
   target: Target;
 };
 
-type Readable = From & { connection: Pick<Connection, "lacks" | "seenOf">; upstream: Pick<Upstream, "call"> };
+type ProgressSource = From & { connection: Pick<Connection, "lacks" | "seenOf">; upstream: Pick<Upstream, "call"> };
 
 export function getLiveOutputs(from: From, jobId: string): { outputs: Outputs; progress?: LiveReport["progress"] } {
   return subscribeToLiveOutputs(from).get(jobId) ?? { outputs: {} };
 }
 
-export function withLiveProgress<T>(operation: Operation, from: Readable, value: T): T;
-export function withLiveProgress({ subject }: Operation, from: Readable, value: unknown): unknown {
+export function withLiveProgress<T>(operation: Operation, from: ProgressSource, value: T): T;
+export function withLiveProgress({ subject }: Operation, from: ProgressSource, value: unknown): unknown {
   if ((subject !== "jobs" && subject !== "job") || isEmbedded(from.connection.baseUrl) || !isObject(value)) return value;
   const rows: unknown[] = subject === "job" ? [value] : Array.isArray(value.jobs) ? value.jobs : [];
   if (!rows.some(isMoving)) return value;
@@ -93,8 +94,8 @@ export function withLiveProgress({ subject }: Operation, from: Readable, value: 
   return subject === "job" ? added[0] : { ...value, jobs: added };
 }
 
-/** Reads the queue once for each job that the console did not submit. */
-function requestTotals(from: Readable, rows: readonly unknown[]): void {
+/** Reads the queue once per job that was not submitted through the console. */
+function requestTotals(from: ProgressSource, rows: readonly unknown[]): void {
   const { connection, composition, upstream } = from;
   if (!hasFeature(connection, "queueGraphs")) return;
   const isUnknown = (row: unknown) =>

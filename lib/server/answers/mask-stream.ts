@@ -195,7 +195,7 @@ export function maskJsonStream(source: ReadableStream<Uint8Array>, apiKey: strin
       for (let from = 0; from < chunk.byteLength; from += SLICE_BYTES) {
         const masked = mask(decoder.decode(chunk.subarray(from, from + SLICE_BYTES), { stream: true }), false);
         if (masked !== "") yield encoder.encode(masked);
-        // Others' requests come in between.
+        // Yields to other requests.
         await nextTurn();
       }
     }

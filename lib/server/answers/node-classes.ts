@@ -18,7 +18,7 @@ type From = Source & { composition: Parts<"classNames" | "nodeInfos" | "now">; u
 export async function readCatalogue(from: From, input?: CallInput): Promise<Result<Catalogue, Failure>> {
   const result = await from.upstream.catalogue(input);
   if (!result.ok) return failed(redactForBrowser(result.failure, from));
-  from.composition.classNames.learn(from.connection.id, result.value.classes);
+  from.composition.classNames.record(from.connection.id, result.value.classes);
   return result;
 }
 
@@ -38,12 +38,12 @@ export async function readNodeInfos(from: From, classes: readonly string[]): Pro
   };
   const missing = classes.filter((name) => freshEntry(name) === undefined);
   if (missing.length > 0) {
-    const read = (await readClassesIndividually(from, missing)) ?? (await readFromCatalogue(from, missing));
-    if (!read) return undefined;
-    for (const name of missing) nodeInfos.set(keyOf(name), { info: own(read, name), atMs: now() });
+    const classInfos = (await readClassesIndividually(from, missing)) ?? (await readFromCatalogue(from, missing));
+    if (!classInfos) return undefined;
+    for (const name of missing) nodeInfos.set(keyOf(name), { info: own(classInfos, name), atMs: now() });
   }
-  const found = classes.map((name): [string, NodeInfo | undefined] => [name, freshEntry(name)?.info]);
-  return Object.fromEntries(found.flatMap(([name, info]) => (info ? [[name, info]] : [])));
+  const cachedInfos = classes.map((name): [string, NodeInfo | undefined] => [name, freshEntry(name)?.info]);
+  return Object.fromEntries(cachedInfos.flatMap(([name, info]) => (info ? [[name, info]] : [])));
 }
 
 /** Undefined if a class could not be read by itself. */

@@ -9,25 +9,25 @@ import { skippedIn } from "@/lib/contract/json/readers";
 import { type AnswerOf, type Operation } from "@/lib/contract/operation";
 import { hasRole, type Role } from "@/lib/contract/people/roles";
 import { manageBodySchema } from "@/lib/contract/schemas/job";
-import { placesInJob, placesInWorkflow } from "@/lib/contract/secrets/secret-places";
+import { secretsInJob, secretsInWorkflow } from "@/lib/contract/secrets/secret-places";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { type Composition, type Target } from "../composition-type";
-import { answeredOf, notesOf } from "../job-index/job-notes";
+import { notesOf, toJobResponse } from "../job-index/job-notes";
 import { type Connection } from "../store/connections";
 import { type CallInput } from "../upstream/outgoing";
 import { type Upstream } from "../upstream/upstream";
 import { withNames } from "../workflows/names";
-import { noteShownFiles, readsJobs } from "./jobs-only";
+import { readsJobs,recordShownFiles } from "./jobs-only";
 import { noteTotal, withLiveProgress } from "./live-progress";
 import { redactForBrowser, withOwnAddresses } from "./redact";
 
 /** A history page that is too large is read again with this fraction of its entries. */
 const HISTORY_PAGE_DIVISOR = 5;
 
-async function withSecretPlaces<T>(operation: Operation, from: From, value: T, sent: unknown): Promise<T>;
-async function withSecretPlaces({ subject }: Operation, from: From, value: unknown, sent: unknown): Promise<unknown> {
+async function withSecretPlaces<T>(operation: Operation, from: From, value: T, body: unknown): Promise<T>;
+async function withSecretPlaces({ subject }: Operation, from: From, value: unknown, body: unknown): Promise<unknown> {
   if ((subject !== "job" && subject !== "submission") || !isObject(value)) return value;
-  const secretPlaces = subject === "submission" ? placesInWorkflow(sent) : placesInJob(value);
+  const secretPlaces = subject === "submission" ? secretsInWorkflow(body) : secretsInJob(value);
   const isShown = secretPlaces.length > 0 && (subject === "submission" || (await isOwner(from, value.id)));
   // Adds the field only if there are places to report, and removes one that the service sent under this name.
   if (!isShown && !("held_secrets" in value)) return value;
@@ -37,7 +37,7 @@ async function withSecretPlaces({ subject }: Operation, from: From, value: unkno
 async function isOwner({ composition, connection, viewer }: From, id: unknown): Promise<boolean> {
   const target = textOf(id);
   if (target === undefined) return false;
-  const submitter = (await composition.store.audit.whoDid("submitPrompt", [target], connection.id)).get(target);
+  const submitter = (await composition.store.audit.findFirstActors("submitPrompt", [target], connection.id)).get(target);
   return submitter ? submitter.memberId === viewer.memberId : hasRole(viewer.role, "operator");
 }
 
@@ -84,7 +84,7 @@ export async function callForBrowser<O extends Operation>(
 ): Promise<Result<BrowserAnswer<O>, Failure>> {
   if (operation.reads !== "jobs") return callOnce(operation, from, input);
   const { connection, viewer, fingerprint = "" } = from;
-  // Details show their owner where secrets were, and programs get a long history as it is.
+  // Job details show the owner where secrets were. Programs get the full history.
   const person = operation.subject === "job" && [viewer.memberId, viewer.role];
   const rights = [connection.id, fingerprint, connection.seenOf !== undefined, viewer.credential.kind === "token", person];
   const { params, query, limits, waits } = input ?? {};
@@ -105,16 +105,16 @@ async function callOnce<O extends Operation>(
 }
 
 /** Lists are named once for each answer of the service, until something changes. */
-async function namedOf<T>(operation: Operation, from: From, value: T, sent: unknown): Promise<T>;
-async function namedOf(operation: Operation, from: From, value: unknown, sent: unknown): Promise<unknown> {
+async function addNames<T>(operation: Operation, from: From, value: T, body: unknown): Promise<T>;
+async function addNames(operation: Operation, from: From, value: unknown, body: unknown): Promise<unknown> {
   const { jobAnswers } = from.composition;
   const isKept = (operation.subject === "jobs" || operation.subject === "history") && isObject(value);
   const namedAnswer = isKept ? jobAnswers.named(value, from.connection.baseUrl) : undefined;
   if (namedAnswer) return namedAnswer;
   const version = jobAnswers.versionOf(from.connection.baseUrl);
-  const named = withOwnAddresses(await withNames(operation, from, value, sent), from);
-  if (isKept && isObject(named)) jobAnswers.keepNamed(value, version, named);
-  return named;
+  const namedValue = withOwnAddresses(await withNames(operation, from, value, body), from);
+  if (isKept && isObject(namedValue)) jobAnswers.keepNamed(value, version, namedValue);
+  return namedValue;
 }
 
 async function enriched<T>(operation: Operation, from: From, value: T, body: unknown): Promise<T> {
@@ -122,29 +122,29 @@ async function enriched<T>(operation: Operation, from: From, value: T, body: unk
   const { memberId, credential } = from.viewer;
   const token = credential.kind === "token" ? credential.name : undefined;
   const { subject } = operation;
-  const sent = redactForBrowser(body, from);
-  runKeys.learn(operation, from.connection.id, value, sent);
-  const named = await namedOf(operation, from, value, body);
-  // Each step of a large answer takes long: other requests run in between.
+  const redactedBody = redactForBrowser(body, from);
+  runKeys.record(operation, from.connection.id, value, redactedBody);
+  const namedValue = await addNames(operation, from, value, body);
+  // Yields, because each step takes long for a large response.
   await nextTurn();
-  const placed = await withSecretPlaces(operation, from, named, sent);
-  if (subject === "submission") noteTotal(from, textOf(objectOf(placed)?.prompt_id), objectOf(objectOf(sent)?.prompt));
+  const placed = await withSecretPlaces(operation, from, namedValue, redactedBody);
+  if (subject === "submission") noteTotal(from, textOf(objectOf(placed)?.prompt_id), objectOf(objectOf(redactedBody)?.prompt));
   const passed = withLiveProgress(operation, from, placed);
-  if (readsJobs(operation)) await noteShownFiles(from.composition, from.connection, passed);
+  if (readsJobs(operation)) await recordShownFiles(from.composition, from.connection, passed);
   const atMs = now();
-  if (subject === "removal") forget(from, body);
+  if (subject === "removal") forgetCleared(from, body);
   else if (subject !== undefined && subject !== "assets" && subject !== "asset" && subject !== "nodes") {
     jobIndex.see(from.connection.id, () => {
-      const response = answeredOf(subject, passed, { sent, memberId, token, atMs });
+      const response = toJobResponse(subject, passed, { sent: redactedBody, memberId, token, atMs });
       return response ? runKeys.addTo(from.connection.id, notesOf(response)) : [];
     });
   }
   return passed;
 }
 
-/** A removed job may still be listed for a moment; it is then read again. */
-function forget({ composition: { jobIndex }, connection }: From, sent: unknown): void {
-  const body = manageBodySchema.safeParse(sent);
+/** A removed job may still be listed briefly, and is then indexed again. */
+function forgetCleared({ composition: { jobIndex }, connection }: From, submittedBody: unknown): void {
+  const body = manageBodySchema.safeParse(submittedBody);
   if (!body.success) return;
   if (body.data.clear) jobIndex.restart(connection.id);
   else jobIndex.removed(connection.id, body.data.delete ?? []);

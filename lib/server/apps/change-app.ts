@@ -19,7 +19,7 @@ import { type Failure, refusal } from "@/lib/contract/failure";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { objectOf } from "@/lib/contract/json/json";
 import { maskSecrets } from "@/lib/contract/secrets/mask-secrets";
-import { placesInWorkflow } from "@/lib/contract/secrets/secret-places";
+import { secretsInWorkflow } from "@/lib/contract/secrets/secret-places";
 import { readWorkflow } from "@/lib/contract/workflow/graph";
 import { workflowLimits } from "@/lib/contract/workflow/read-workflow";
 import { failed, ok, type Result } from "@/lib/shared/result";
@@ -82,8 +82,8 @@ export async function listPeople(context: Context, connectionId: string | undefi
   if (!connection.ok) return connection;
   const { memberId: ownersOnly } = connection.value;
   const members = (await context.composition.store.members.list()).filter(({ disabled }) => !disabled);
-  const there = members.filter(({ id }) => ownersOnly === undefined || id === ownersOnly);
-  return ok(there.map(({ id, name, role }) => ({ id, name, role })).sort((item, other) => item.name.localeCompare(other.name)));
+  const usableMembers = members.filter(({ id }) => ownersOnly === undefined || id === ownersOnly);
+  return ok(usableMembers.map(({ id, name, role }) => ({ id, name, role })).sort((item, other) => item.name.localeCompare(other.name)));
 }
 
 type NewApp = { definition: AppDefinition; access: AppAccess; limits: AppLimits };
@@ -159,7 +159,7 @@ function withoutKeys(definition: AppDefinition, apiKey: string | undefined): Res
   if (writeExactJson(definition).length > workflowLimits.characters)
     return failed(refusal("UNPROCESSABLE", `The app is larger than ${workflowLimits.characters} characters.`));
   const masked = maskSecrets(definition, apiKey === undefined ? [] : [apiKey]);
-  const [secretPlace] = placesInWorkflow(masked.graph);
+  const [secretPlace] = secretsInWorkflow(masked.graph);
   if (masked === definition && secretPlace === undefined) return ok(definition);
   const where = secretPlace?.kind === "input" ? ` (${secretPlace.node}, ${secretPlace.input})` : "";
   return failed(refusal("UNPROCESSABLE", `The workflow holds a key or a token${where}. An app is shared: take it out first.`));

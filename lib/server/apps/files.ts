@@ -43,7 +43,7 @@ export function isForm(request: Request): boolean {
 }
 
 /** Reads the parts of a form; files are written to this machine's disk. The caller must call `dispose`. */
-export async function takeForm(composition: Composition, request: Request): Promise<Result<TakenForm, Failure>> {
+export async function receiveForm(composition: Composition, request: Request): Promise<Result<TakenForm, Failure>> {
   const { folder, dispose } = await makeFolder(composition);
   try {
     const formResult = await readForm(composition, request, folder);
@@ -72,11 +72,11 @@ async function makeFolder({ formsFolder }: Parts<"formsFolder">): Promise<{ fold
 
 async function readForm(composition: Composition, request: Request, folder: string): Promise<Result<Omit<TakenForm, "dispose">, Failure>> {
   const parser = openParser(request);
-  if (!parser || !request.body) return failed(refusal("INVALID_BODY", "The multipart body names no boundary."));
+  if (!parser || !request.body) return failed(refusal("INVALID_BODY", "The multipart body has no boundary."));
   const fields = new Map<string, string>();
   const files: Promise<TakenFile>[] = [];
   const streams: Readable[] = [];
-  // The pipelines report errors; without this listener, an error after them would end the process.
+  // Without this listener, an error after the pipelines would end the process.
   parser.on("error", () => undefined);
   let refused: Failure | undefined;
   parser.on("field", (name, value, nameCut, valueCut) => {
@@ -93,13 +93,13 @@ async function readForm(composition: Composition, request: Request, folder: stri
       bytes += chunk.byteLength;
       hash.update(chunk);
     });
-    const written = pipeline(stream, createWriteStream(path)).then(async () => {
+    const writing = pipeline(stream, createWriteStream(path)).then(async () => {
       const pixels = await pixelsOf(path);
       return { part, fileName, path, hash: hash.digest("hex"), bytes, pixels };
     });
     // If a file cannot be written, stop reading: otherwise the form would stall.
-    written.catch((error: unknown) => parser.destroy(error instanceof Error ? error : undefined));
-    files.push(written);
+    writing.catch((error: unknown) => parser.destroy(error instanceof Error ? error : undefined));
+    files.push(writing);
     streams.push(stream);
   });
   for (const limit of ["fieldsLimit", "filesLimit", "partsLimit"] as const)
@@ -107,14 +107,14 @@ async function readForm(composition: Composition, request: Request, folder: stri
   try {
     await pipeline(Readable.from(chunksOf(composition, request.body)), parser);
   } catch (error) {
-    // The parser does not close files it has begun: what was written of them would stay on disk as long as the console runs.
+    // The parser doesn't close unfinished files, which would keep their disk space until the console stops.
     for (const stream of streams) stream.destroy();
     await Promise.allSettled(files);
     throw error;
   }
-  const taken = await Promise.all(files);
+  const receivedFiles = await Promise.all(files);
   // Browsers send an empty nameless part for a file field that was left empty.
-  return refused ? failed(refused) : ok({ fields, files: taken.filter(({ fileName, bytes }) => fileName !== "" || bytes > 0) });
+  return refused ? failed(refused) : ok({ fields, files: receivedFiles.filter(({ fileName, bytes }) => fileName !== "" || bytes > 0) });
 }
 
 async function* chunksOf({ env }: Parts<"env">, body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
@@ -123,7 +123,7 @@ async function* chunksOf({ env }: Parts<"env">, body: ReadableStream<Uint8Array>
   let bytes = 0;
   try {
     for (;;) {
-      const next = await inTime(reader.read(), requestTimeoutMs);
+      const next = await withinTime(reader.read(), requestTimeoutMs);
       if (next.done) return;
       bytes += next.value.byteLength;
       if (bytes > MAX_BYTES) throw new TooLarge();
@@ -135,7 +135,7 @@ async function* chunksOf({ env }: Parts<"env">, body: ReadableStream<Uint8Array>
 }
 
 /** As for an upload: a slow form is never cut off as long as bytes arrive. */
-function inTime<T>(step: Promise<T>, ms: number): Promise<T> {
+function withinTime<T>(step: Promise<T>, ms: number): Promise<T> {
   return withTimeout(step, ms, () => {
     throw new TooLate();
   });
@@ -183,14 +183,14 @@ export async function problemsOfNamed(access: Access, viewer: Viewer, app: Store
     const name = values[input.name];
     if (input.control.kind !== "picture" || typeof name !== "string") continue;
     const file = await appKeeps.file(app.connectionId, viewer.memberId, name);
-    const size = file && file.bytes > 0 ? file : await sizeThere(access, name);
+    const size = file && file.bytes > 0 ? file : await remoteSizeOf(access, name);
     const problem = size ? problemOfFile(app, input, size) : problemOf(input, "unreadable_file");
     if (problem) problems.push(problem);
   }
   return problems;
 }
 
-async function sizeThere(access: Access, name: string): Promise<{ bytes: number; pixels: number | undefined } | undefined> {
+async function remoteSizeOf(access: Access, name: string): Promise<{ bytes: number; pixels: number | undefined } | undefined> {
   const result = await access.upstream.forward(operations.view, { query: toFileRef(name) });
   if (!result.ok || !result.value.ok) return undefined;
   const { body } = result.value;
@@ -212,7 +212,7 @@ export async function sendFile(context: AuthedContext, app: StoredApp, file: Tak
   const result = await passUpload(context, app, operations.uploadImage, { file, fields: { type: "input" } });
   if (!result.ok) return result;
   const parsed = imageUploadAnswerSchema.safeParse(result.value);
-  return parsed.success ? ok(await keep(context, app, parsed.data, file)) : failed(unreadable);
+  return parsed.success ? ok(await storeUpload(context, app, parsed.data, file)) : failed(unreadable);
 }
 
 const unreadable = refusal("UPSTREAM_UNREADABLE", "The service's answer to the upload cannot be read.");
@@ -229,13 +229,13 @@ async function passUpload(
   const address = new URL(context.request.url);
   address.search = `?${new URLSearchParams({ [CONNECTION_PARAMETER]: app.connectionId }).toString()}`;
   const headers = new Headers({ "content-type": form.type, "content-length": String(form.body.size) });
-  const sent = { method: "POST", headers, body: form.body.stream(), signal: context.request.signal, duplex: "half" } as const;
+  const init = { method: "POST", headers, body: form.body.stream(), signal: context.request.signal, duplex: "half" } as const;
   // The audit log records the run, or the upload under the app's own action, not this call.
-  const result = await runOperation(operation, { ...context, request: new Request(address, sent), annotateAudit: () => undefined }, ok({}));
+  const result = await runOperation(operation, { ...context, request: new Request(address, init), annotateAudit: () => undefined }, ok({}));
   return result.ok ? ok(await result.value.json()) : result;
 }
 
-async function keep(
+async function storeUpload(
   { viewer, composition }: AuthedContext,
   app: StoredApp,
   response: z.output<typeof imageUploadAnswerSchema>,
@@ -260,7 +260,7 @@ export async function sendMask(
   if (!result.ok) return result;
   const parsed = maskUploadAnswerSchema.safeParse(result.value);
   if (!parsed.success) return failed(unreadable);
-  await keep(context, app, parsed.data, { fileName: original?.ownName ?? "", bytes: original?.bytes ?? 0, pixels: mask.pixels });
+  await storeUpload(context, app, parsed.data, { fileName: original?.ownName ?? "", bytes: original?.bytes ?? 0, pixels: mask.pixels });
   return ok(parsed.data);
 }
 
@@ -268,7 +268,7 @@ export async function sendMask(
 async function formOf({ path, fileName }: TakenFile, fields: Upload["fields"]): Promise<{ type: string; body: Blob }> {
   const boundary = `----lightdesk${randomUUID()}`;
   const bare = toPlainLine(fileName).split(/[/\\]/).at(-1)?.replaceAll('"', "%22").slice(-100) || "file";
-  // "name [output]" would refer to a different file.
+  // `name [output]` would refer to another file.
   const last = bare.replace(/\]$/, "_");
   const part = (head: string) => `--${boundary}\r\nContent-Disposition: form-data; ${head}\r\n`;
   const texts = Object.entries(fields).map(([name, text]) => `${part(`name="${name}"`)}\r\n${text}\r\n`);

@@ -43,7 +43,7 @@ function mayEdit({ memberId, role }: Viewer, { maker }: Pick<StoredCard, "maker"
   return hasRole(role, "admin") || (maker?.id === memberId && hasRole(role, "operator"));
 }
 
-export function seesWorkflows({ role }: Viewer): boolean {
+export function canSeeWorkflows({ role }: Viewer): boolean {
   return hasRole(role, "viewer");
 }
 
@@ -59,7 +59,7 @@ export async function cardsFor({ composition, viewer }: Context): Promise<(app: 
 export async function toView(context: Context, app: StoredApp): Promise<AppView> {
   const [last] = await context.composition.store.appRuns.list(app.id, context.viewer.memberId, { limit: 1 });
   const { inputs } = app.definition;
-  const canSeeWorkflow = seesWorkflows(context.viewer);
+  const canSeeWorkflow = canSeeWorkflows(context.viewer);
   const fields: AppField[] = canSeeWorkflow ? inputs : inputs.map(({ node: _node, input: _input, also: _also, ...field }) => field);
   const card = (await cardsFor(context))(app);
   return {

@@ -14,8 +14,8 @@ import { type Context } from "../auth/viewer";
 import { type AuthedContext } from "../context";
 import { type StoredResult } from "../store/apps/app-runs";
 import { type StoredApp } from "../store/apps/apps";
-import { isForm, problemOfFile, sendFile, sendMask, takeForm, type TakenFile, type TakenForm } from "./files";
-import { seesWorkflows } from "./open-app";
+import { isForm, problemOfFile, receiveForm, sendFile, sendMask, type TakenFile, type TakenForm } from "./files";
+import { canSeeWorkflows } from "./open-app";
 
 const MAX_SHOWN = 60;
 
@@ -30,13 +30,13 @@ export async function filesNotTheirs(context: Context, app: StoredApp, values: R
 }
 
 export async function mayName({ composition: { store }, viewer }: Context, app: StoredApp, name: string): Promise<boolean> {
-  if (seesWorkflows(viewer) && viewer.scope.operations?.includes(operations.view.name) !== false) return true;
+  if (canSeeWorkflows(viewer) && viewer.scope.operations?.includes(operations.view.name) !== false) return true;
   if (examplesOf(app).includes(name)) return true;
   const { appKeeps, appRuns } = store;
   const { connectionId, definition } = app;
   const { memberId } = viewer;
   if (await appKeeps.file(connectionId, memberId, name)) return true;
-  for await (const result of appRuns.made(connectionId, memberId, writeExactJson(toFileRef(name).filename)))
+  for await (const result of appRuns.findResults(connectionId, memberId, writeExactJson(toFileRef(name).filename)))
     if (valueOf(result) === name) return true;
   const files = definition.inputs.filter(({ control }) => isFileKind(control.kind));
   const presets = await appKeeps.presets(app.id, memberId);
@@ -47,7 +47,7 @@ export async function listPictures({ composition: { store }, viewer }: Context, 
   const { appKeeps, appRuns } = store;
   const uploads = await appKeeps.files(app.connectionId, viewer.memberId, MAX_SHOWN);
   const appPictures: AppPicture[] = [];
-  for await (const result of appRuns.made(app.connectionId, viewer.memberId, '"kind":"image"')) {
+  for await (const result of appRuns.findResults(app.connectionId, viewer.memberId, '"kind":"image"')) {
     const value = result.kind === "image" ? valueOf(result) : undefined;
     if (value !== undefined) appPictures.push({ value, name: result.name, from: "made" });
     if (appPictures.length === MAX_SHOWN) break;
@@ -57,8 +57,8 @@ export async function listPictures({ composition: { store }, viewer }: Context, 
     ...appPictures,
     ...uploads.map(({ name, ownName }) => ({ value: name, name: ownName || toFileRef(name).filename, from: "given" as const })),
   ];
-  const shown = pictures.filter(({ value }) => kindOfName(toFileRef(value).filename) === "image");
-  return [...new Map(shown.map((picture) => [picture.value, picture])).values()];
+  const images = pictures.filter(({ value }) => kindOfName(toFileRef(value).filename) === "image");
+  return [...new Map(images.map((picture) => [picture.value, picture])).values()];
 }
 
 function valueOf({ file }: StoredResult): string | undefined {
@@ -86,7 +86,7 @@ async function withFile<T>(
   use: (form: TakenForm, file: TakenFile) => Promise<Result<T, Failure>>,
 ): Promise<Result<T, Failure>> {
   if (!isForm(request)) return failed(refusal("UNSUPPORTED_MEDIA_TYPE", "The body must be multipart/form-data."));
-  const form = await takeForm(composition, request);
+  const form = await receiveForm(composition, request);
   if (!form.ok) return form;
   try {
     const [file] = form.value.files;

@@ -15,7 +15,7 @@ import { type StoredApp } from "../store/apps/apps";
 import { filesNotTheirs } from "./pictures";
 
 type Body = z.output<typeof appPresetBodySchema>;
-const none = refusal("NOT_FOUND", "There is no such preset.");
+const noPreset = refusal("NOT_FOUND", "There is no such preset.");
 
 export async function listPresets({ composition: { store }, viewer }: Context, app: StoredApp): Promise<AppPreset[]> {
   const presets = await store.appKeeps.presets(app.id, viewer.memberId);
@@ -23,18 +23,19 @@ export async function listPresets({ composition: { store }, viewer }: Context, a
 }
 
 export async function addPreset(context: AuthedContext, app: StoredApp, body: Body): Promise<Result<AppPreset, Failure>> {
-  const inputs = await checked(context, app, body);
+  const inputs = await checkPresetInputs(context, app, body);
   if (!inputs.ok) return inputs;
   const preset = { ...body, inputs: inputs.value, memberId: context.viewer.memberId };
   const id = await context.composition.store.appKeeps.addPreset(app.id, preset);
-  if (id === undefined) return failed(refusal("CONFLICT", "You have as many presets of this app as can be. Remove one first."));
+  if (id === undefined)
+    return failed(refusal("CONFLICT", "You have reached the maximum number of presets for this app. Remove one first."));
   return ok(toPreset(context.viewer, { ...preset, id }));
 }
 
 export async function changePreset(context: AuthedContext, app: StoredApp, body: Body): Promise<Result<AppPreset, Failure>> {
   const result = await ownPreset(context, app);
   if (!result.ok) return result;
-  const inputs = await checked(context, app, body);
+  const inputs = await checkPresetInputs(context, app, body);
   if (!inputs.ok) return inputs;
   const preset = { ...result.value, ...body, inputs: inputs.value };
   await context.composition.store.appKeeps.changePreset(preset.id, preset);
@@ -51,11 +52,11 @@ export async function removePreset(context: AuthedContext, app: StoredApp): Prom
 async function ownPreset({ viewer, params, composition }: AuthedContext, app: StoredApp): Promise<Result<StoredPreset, Failure>> {
   const presets = await composition.store.appKeeps.presets(app.id, viewer.memberId);
   const preset = presets.find(({ id }) => id === params.preset);
-  if (!preset) return failed(none);
-  return mayChange(viewer, preset) ? ok(preset) : failed(refusal("FORBIDDEN", "Only who saved a preset, or an admin, can change it."));
+  if (!preset) return failed(noPreset);
+  return mayChange(viewer, preset) ? ok(preset) : failed(refusal("FORBIDDEN", "Only its author or an admin can change a preset."));
 }
 
-async function checked(context: Context, app: StoredApp, { inputs }: Body): Promise<Result<Body["inputs"], Failure>> {
+async function checkPresetInputs(context: Context, app: StoredApp, { inputs }: Body): Promise<Result<Body["inputs"], Failure>> {
   const presetInputs = app.definition.inputs.filter(({ name, input }) => Object.hasOwn(inputs, name) && !isSecretName(input));
   const values = Object.fromEntries(presetInputs.flatMap(({ name }) => (inputs[name] === undefined ? [] : [[name, inputs[name]]])));
   const wrong = presetInputs.flatMap((input) => {

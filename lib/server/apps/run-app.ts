@@ -13,9 +13,9 @@ import { type AuthedContext } from "../context";
 import { readJson } from "../requests/read-request";
 import { isNotSent, type StoredRun } from "../store/apps/app-runs";
 import { type StoredApp } from "../store/apps/apps";
-import { isForm, takeForm } from "./files";
+import { isForm, receiveForm } from "./files";
 import { refreshRun, sendingOf } from "./run-state";
-import { type Begun, checkRun, hashOf, readFormInput, type RunOrder, sendRun, withoutFiles, withoutSecrets } from "./send-run";
+import { checkRun, hashOf, readFormInput, type RunOrder, sendRun, type StartedRun, withoutFiles, withoutSecrets } from "./send-run";
 
 const DAY_MS = 24 * 60 * 60_000;
 const SETTLED_AT_ONCE = 8;
@@ -28,16 +28,16 @@ function dayOf(at: number): number {
   return Math.floor(at / DAY_MS) * DAY_MS;
 }
 
-async function settleMoving(access: Access, app: StoredApp): Promise<void> {
-  const moving = await access.composition.store.appRuns.moving(app.id, access.viewer.memberId);
+async function settleActiveRuns(access: Access, app: StoredApp): Promise<void> {
+  const activeRuns = await access.composition.store.appRuns.moving(app.id, access.viewer.memberId);
   const limit = createLimiter(SETTLED_AT_ONCE);
-  await Promise.all(moving.map((run) => limit(() => refreshRun(access, app, run))));
+  await Promise.all(activeRuns.map((run) => limit(() => refreshRun(access, app, run))));
 }
 
 async function limitReached({ store }: Parts<"store">, app: StoredApp, memberId: string, at: number): Promise<Failure> {
   const { runsPerDay, atOnce } = app.limits;
-  const moving = await store.appRuns.moving(app.id, memberId);
-  if (atOnce !== undefined && (moving.length >= atOnce || runsPerDay === undefined))
+  const activeRuns = await store.appRuns.moving(app.id, memberId);
+  if (atOnce !== undefined && (activeRuns.length >= atOnce || runsPerDay === undefined))
     return refusal("RATE_LIMITED", `This app runs at most ${atOnce} at once for each member. Run it again when one of yours has ended.`, {
       limit: "atOnce",
       most: atOnce,
@@ -58,7 +58,7 @@ export async function runApp(context: AuthedContext, app: StoredApp): Promise<Re
     const body = await readJson(context, appRunBodySchema);
     return body.ok ? beginOrRepeat({ ...order, values: body.value.inputs, files: [] }) : body;
   }
-  const form = await takeForm(context.composition, context.request);
+  const form = await receiveForm(context.composition, context.request);
   if (!form.ok) return form;
   try {
     return await beginOrRepeat({ ...order, ...readFormInput(app, form.value) });
@@ -88,7 +88,7 @@ async function begin(order: RunOrder): Promise<Result<StoredRun, Failure>> {
   return other ? repeat(order, other) : failed(await limitReached(order.access.composition, order.app, run.memberId, run.createdAt));
 }
 
-/** The run that this key has already made. If nothing of it was sent, it is sent now; a refused one may have other inputs by then. */
+/** The existing run of this key. It is sent now if it wasn't; a rejected run may get new inputs. */
 async function repeat(order: RunOrder, earlier: StoredRun): Promise<Result<StoredRun, Failure>> {
   const { context, access, app } = order;
   const { appRuns } = order.access.composition.store;
@@ -109,14 +109,14 @@ async function repeat(order: RunOrder, earlier: StoredRun): Promise<Result<Store
   if (result) return result;
   const now = await appRuns.find(app.id, earlier.memberId, earlier.id);
   if (now && !isNotSent(now)) return isOther(now) ? conflict : ok(now);
-  // Another request began it meanwhile, and was refused: now it is this one's turn.
+  // Another request started it meanwhile and was rejected, so this one may try.
   if (now && now.createdAt !== earlier.createdAt) return repeat(order, now);
   return failed(await limitReached(order.access.composition, app, earlier.memberId, run.createdAt));
 }
 
-/** What is stored of a run before anything is sent. Files have no names yet. */
+/** The run as stored before it is sent. Files have no remote names yet. */
 async function toStore({ context, access, app, values: values, files }: RunOrder, checked: AppValues) {
-  if (app.limits.atOnce !== undefined) await settleMoving(access, app);
+  if (app.limits.atOnce !== undefined) await settleActiveRuns(access, app);
   return {
     appId: app.id,
     memberId: context.viewer.memberId,
@@ -131,10 +131,10 @@ async function toStore({ context, access, app, values: values, files }: RunOrder
 async function sendIf(
   begins: () => Promise<boolean>,
   order: RunOrder,
-  run: Begun,
+  run: StartedRun,
   values: AppValues,
 ): Promise<Result<StoredRun, Failure> | undefined> {
-  // Marked before the run is stored: a reader at any console then sees that it is being sent.
+  // Marked before the run is stored, so that every console treats it as being sent.
   const endWork = await order.access.composition.store.peers.beginWork(sendingOf(run.id));
   let result: Result<StoredRun, Failure> | undefined;
   try {

@@ -30,7 +30,7 @@ import { type Access } from "../connections/access";
 import { SUBMISSION_KEPT_MS } from "../prompts/submit-once";
 import { movingStates, type StoredResult, type StoredRun } from "../store/apps/app-runs";
 import { type StoredApp } from "../store/apps/apps";
-import { seesWorkflows } from "./open-app";
+import { canSeeWorkflows } from "./open-app";
 
 type Definition = Pick<StoredApp["definition"], "inputs">;
 
@@ -48,31 +48,31 @@ export function inAppWords(viewer: Viewer, definition: Definition, failure: Fail
   if (!refused) return failure;
   const { message, problems, node } = refused;
   if (problems) return refusal("UNPROCESSABLE", message, { problems });
-  return refusal("UNPROCESSABLE", message, { reason: "workflow", ...(node !== undefined && seesWorkflows(viewer) && { node }) });
+  return refusal("UNPROCESSABLE", message, { reason: "workflow", ...(node !== undefined && canSeeWorkflows(viewer) && { node }) });
 }
 
 /** With the node, which callers must show only to those who may see workflows. Undefined if the failure is not about the graph. */
 export function refusedGraph(definition: Definition, { nodeErrors, promptError, status }: Failure): AppRunError | undefined {
   if (!nodeErrors && !promptError && status !== 400 && status !== 422) return undefined;
   const problems = problemsOfNodes(definition, nodeErrors);
-  const match = Object.keys(nodeErrors ?? {})[0] ?? textOf(objectOf(promptError?.extra_info)?.node_id);
-  const node = match === undefined ? {} : { node: match };
+  const failedNode = Object.keys(nodeErrors ?? {})[0] ?? textOf(objectOf(promptError?.extra_info)?.node_id);
+  const node = failedNode === undefined ? {} : { node: failedNode };
   if (problems.length > 0) return { message: problems.slice(0, 5).map(sentenceOf).join(". "), code: "inputs", problems, ...node };
-  const message = "The service refused this app's workflow. Whoever made the app can open it in Run and see why.";
+  const message = "The service refused this app's workflow. The app's author can open it in Run to see the reason.";
   return { message, code: "workflow", ...node };
 }
 
 function problemsOfNodes({ inputs }: Definition, nodeErrors: Failure["nodeErrors"]): AppInputProblem[] {
-  const match = new Map<string, AppInputProblem>();
+  const problemsByInput = new Map<string, AppInputProblem>();
   for (const [node, { errors }] of Object.entries(nodeErrors ?? {}))
     for (const error of errors) {
       const name = textOf(objectOf(error.extra_info)?.input_name);
       const input = inputs.find((input) =>
         [input, ...(input.also ?? [])].some((inputRef) => inputRef.node === node && inputRef.input === name),
       );
-      if (input && !match.has(input.name)) match.set(input.name, problemOfError(input, error));
+      if (input && !problemsByInput.has(input.name)) problemsByInput.set(input.name, problemOfError(input, error));
     }
-  return [...match.values()];
+  return [...problemsByInput.values()];
 }
 
 function problemOfError(input: AppInput, { type, message, extra_info: facts }: NodeError): AppInputProblem {
@@ -83,11 +83,11 @@ function problemOfError(input: AppInput, { type, message, extra_info: facts }: N
   const limit = spec.kind !== "number" ? undefined : code === "too_small" ? spec.min : code === "too_large" ? spec.max : undefined;
   const isBound = code === "too_small" || code === "too_large";
   if (code && isBound === (limit !== undefined)) return problemOf(input, code, limit);
-  // The service's own sentence for this error is about the node.
-  return type === "custom_validation_failed" || message === "" ? problemOf(input, "not_taken") : { ...named(input), message };
+  // The service's message for this error is about the node.
+  return type === "custom_validation_failed" || message === "" ? problemOf(input, "not_taken") : { ...inputNames(input), message };
 }
 
-function named({ name, label }: AppInput): { input: string; label: string } {
+function inputNames({ name, label }: AppInput): { input: string; label: string } {
   return { input: name, label };
 }
 
@@ -107,24 +107,24 @@ export function sendingOf(runId: string): string {
   return `run ${runId}`;
 }
 
-type Refreshed = StoredRun & { progress?: JobProgressView };
+type RefreshedRun = StoredRun & { progress?: JobProgressView };
 
-/** `isTakenBack`: its job was just removed from the queue; not every service reports such jobs. */
+/** `isTakenBack`: its job was just removed from the queue. Some services don't report such jobs. */
 export async function refreshRun(
   access: Access,
   app: StoredApp,
   run: StoredRun,
   { isTakenBack = false } = {},
-): Promise<Result<Refreshed, Failure>> {
-  const match =
+): Promise<Result<RefreshedRun, Failure>> {
+  const settledRun =
     run.jobId === undefined && (run.state === "sending" || run.state === "unsent") ? await settleSubmission(access.composition, run) : run;
-  if (match.jobId === undefined || !movingStates.some((state) => state === match.state)) return ok(match);
-  const detail = await callForBrowser(operations.getJob, access, { params: { job_id: match.jobId }, waits: "poll" });
+  if (settledRun.jobId === undefined || !movingStates.some((state) => state === settledRun.state)) return ok(settledRun);
+  const detail = await callForBrowser(operations.getJob, access, { params: { job_id: settledRun.jobId }, waits: "poll" });
   if (!detail.ok) {
     if (detail.failure.code !== "NOT_FOUND") return detail;
-    if (isTakenBack) return ok(await change(access.composition, match, { state: "cancelled", endedAt: access.composition.now() }));
+    if (isTakenBack) return ok(await change(access.composition, settledRun, { state: "cancelled", endedAt: access.composition.now() }));
     return ok(
-      await change(access.composition, match, {
+      await change(access.composition, settledRun, {
         state: "unknown",
         error: { message: "The service has no such job any more.", code: "job_gone" },
       }),
@@ -132,18 +132,20 @@ export async function refreshRun(
   }
   const job = detail.value.value;
   const view = toJobView(job);
-  const state = view.state === "unknown" ? match.state : view.state;
+  const state = view.state === "unknown" ? settledRun.state : view.state;
   if (!view.terminal) {
-    const { results, progress = view.progress } = await readLiveOutputs(access, app, match, view.progress);
-    const moved =
-      state === match.state && !results ? match : await change(access.composition, match, { state, ...(results && { results }) });
-    return ok({ ...moved, ...(progress && { progress }) });
+    const { results, progress = view.progress } = await readLiveOutputs(access, app, settledRun, view.progress);
+    const updatedRun =
+      state === settledRun.state && !results
+        ? settledRun
+        : await change(access.composition, settledRun, { state, ...(results && { results }) });
+    return ok({ ...updatedRun, ...(progress && { progress }) });
   }
   const definition = await definitionOf(access.composition, app, run);
   const error = view.error && errorOf(definition, view.error);
-  const results = numbered(resultsOf(definition.outputs, job.outputs), match.results);
+  const results = numbered(resultsOf(definition.outputs, job.outputs), settledRun.results);
   return ok(
-    await change(access.composition, match, {
+    await change(access.composition, settledRun, {
       state,
       results,
       endedAt: view.endedAtMs ?? access.composition.now(),
@@ -180,11 +182,11 @@ function progressOf({ done, within }: { done: number; within: number }, nodesTot
 
 /** Results that have a number keep it; new ones get the next number. */
 function numbered(results: readonly StoredResult[], before: readonly StoredResult[] = []): StoredResult[] {
-  const left = before.map(({ number, ...result }) => ({ number, text: writeExactJson(result) }));
-  let last = Math.max(0, ...left.map(({ number = 0 }) => number));
+  const unmatched = before.map(({ number, ...result }) => ({ number, text: writeExactJson(result) }));
+  let last = Math.max(0, ...unmatched.map(({ number = 0 }) => number));
   return results.map((result) => {
-    const at = left.findIndex(({ text }) => text === writeExactJson(result));
-    const [same] = at < 0 ? [] : left.splice(at, 1);
+    const at = unmatched.findIndex(({ text }) => text === writeExactJson(result));
+    const [same] = at < 0 ? [] : unmatched.splice(at, 1);
     return { ...result, number: same?.number ?? (last += 1) };
   });
 }
@@ -211,7 +213,7 @@ async function settleSubmission(composition: Composition, run: StoredRun): Promi
   if (submission)
     return change(composition, run, {
       state: "unknown",
-      error: { message: "The console ended while it waited for the service's answer.", code: "answer_lost" },
+      error: { message: "The console stopped while it waited for the service's response.", code: "answer_lost" },
     });
   if (now() - run.createdAt >= SUBMISSION_KEPT_MS)
     return change(composition, run, {
@@ -251,7 +253,7 @@ function resultsOf(outputs: AppDefinition["outputs"], jobOutputs: Parameters<typ
   }));
 }
 
-export function toRunView(viewer: Viewer, run: Refreshed): AppRun {
+export function toRunView(viewer: Viewer, run: RefreshedRun): AppRun {
   const { id, appId, version, state, createdAt, endedAt, inputs, error, jobId, progress } = run;
   return {
     id,
@@ -264,8 +266,8 @@ export function toRunView(viewer: Viewer, run: Refreshed): AppRun {
     ...(endedAt !== undefined && { endedAt }),
     ...(progress?.value !== undefined && { progress: progress.value }),
     ...(progress?.nodesTotal !== undefined && { step: stepOf(progress.nodesTotal, progress.nodesDone) }),
-    ...(error && { error: seesWorkflows(viewer) ? error : withoutNode(error) }),
-    ...(jobId !== undefined && seesWorkflows(viewer) && { jobId }),
+    ...(error && { error: canSeeWorkflows(viewer) ? error : withoutNode(error) }),
+    ...(jobId !== undefined && canSeeWorkflows(viewer) && { jobId }),
   };
 }
 

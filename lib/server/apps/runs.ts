@@ -41,7 +41,7 @@ export async function readRun({ viewer }: AuthedContext, { access, app, run }: O
 
 type Page = { runs: AppRun[]; next?: string };
 
-/** Asks for runs that still move; if the service does not answer, their last known state is returned. */
+/** Refreshes active runs. If the service doesn't respond, their last known state is returned. */
 export async function listRuns(
   context: AuthedContext,
   app: StoredApp,
@@ -55,14 +55,14 @@ export async function listRuns(
     limit: limit + 1,
     ...(before && { before }),
   });
-  const shown = appRuns.slice(0, limit);
+  const page = appRuns.slice(0, limit);
   const runs = await Promise.all(
-    shown.map(async (run) => {
+    page.map(async (run) => {
       const result = await refreshRun(access.value, app, run);
       return toRunView(context.viewer, result.ok ? result.value : run);
     }),
   );
-  const last = appRuns.length > limit ? shown.at(-1) : undefined;
+  const last = appRuns.length > limit ? page.at(-1) : undefined;
   return ok({ runs, ...(last && { next: `${last.createdAt}.${last.id}` }) });
 }
 
@@ -122,8 +122,8 @@ export async function readCover(context: AuthedContext, app: StoredApp): Promise
   return ok(Buffer.from(await picture.value.arrayBuffer()).toString("base64") || undefined);
 }
 
-/** Uploads the cover as an asset of the connection, like a member's upload; answers its id. */
-export async function keepCover(
+/** Uploads the cover as an asset of the connection and returns its id. */
+export async function storeCover(
   context: AuthedContext,
   connection: string | undefined,
   cover: string | undefined,
@@ -137,11 +137,11 @@ export async function keepCover(
   const address = new URL(context.request.url);
   address.search = connection === undefined ? "" : `?${new URLSearchParams({ [CONNECTION_PARAMETER]: connection }).toString()}`;
   const headers = new Headers({ "content-type": body.type, "content-length": String(body.size) });
-  const sent = { method: "POST", headers, body: body.stream(), signal: context.request.signal, duplex: "half" } as const;
+  const init = { method: "POST", headers, body: body.stream(), signal: context.request.signal, duplex: "half" } as const;
   // The audit log records the import, not this upload.
   const result = await runOperation(
     operations.uploadAsset,
-    { ...context, request: new Request(address, sent), annotateAudit: () => undefined },
+    { ...context, request: new Request(address, init), annotateAudit: () => undefined },
     ok({}),
   );
   if (!result.ok) return isNotThere(result.failure) ? ok(undefined) : result;

@@ -61,10 +61,13 @@ export function withoutSecrets({ definition: { inputs } }: StoredApp, values: Ap
 export async function checkRun({ context, access, app, values, files }: RunOrder): Promise<Result<AppValues, Failure>> {
   const filled = fillApp(app.definition, values);
   if (!filled.ok) return failed(unprocessable(filled.problems));
-  const named = withoutFiles(filled.values, files);
-  const problems = [...files.flatMap((file) => problemOfPart(app, file) ?? []), ...(await filesNotTheirs(context, app, named))];
+  const valuesWithoutFiles = withoutFiles(filled.values, files);
+  const problems = [
+    ...files.flatMap((file) => problemOfPart(app, file) ?? []),
+    ...(await filesNotTheirs(context, app, valuesWithoutFiles)),
+  ];
   // Last, since a picture may be fetched to be measured: only one that the member may name.
-  if (problems.length === 0) problems.push(...(await problemsOfNamed(access, context.viewer, app, named)));
+  if (problems.length === 0) problems.push(...(await problemsOfNamed(access, context.viewer, app, valuesWithoutFiles)));
   return problems.length === 0 ? ok(filled.values) : failed(unprocessable(problems));
 }
 
@@ -92,15 +95,15 @@ function classesOf(editor: JsonObject, graph: Graph): string[] {
   return [...new Set([...Object.values(graph).map(({ class_type }) => class_type), ...types])];
 }
 
-export type Begun = Pick<StoredRun, "id" | "createdAt">;
+export type StartedRun = Pick<StoredRun, "id" | "createdAt">;
 
 /** `checked`: with the hash of a file in place of its name. */
-export async function sendRun(order: RunOrder, run: Begun, checked: AppValues): Promise<Result<StoredRun, Failure>> {
+export async function sendRun(order: RunOrder, run: StartedRun, checked: AppValues): Promise<Result<StoredRun, Failure>> {
   const { context, access, app, files } = order;
   const { store, now } = order.access.composition;
-  const named = await sendFiles(order, checked);
-  if (!named.ok) return refuse(order.access.composition, run, named.failure);
-  const values = named.value;
+  const valuesWithNames = await sendFiles(order, checked);
+  if (!valuesWithNames.ok) return refuse(order.access.composition, run, valuesWithNames.failure);
+  const values = valuesWithNames.value;
   if (files.length > 0) await store.appRuns.set(run.id, { inputs: withoutSecrets(app, values) });
   await store.appKeeps.giveAgain(context.viewer.memberId, fileNames(app.definition, values), now());
   const filled = fillApp(app.definition, values);
@@ -110,13 +113,13 @@ export async function sendRun(order: RunOrder, run: Begun, checked: AppValues): 
 }
 
 async function sendFiles({ context, app, files }: RunOrder, checked: AppValues): Promise<Result<AppValues, Failure>> {
-  const sent: [string, string][] = [];
+  const remoteNames: [string, string][] = [];
   for (const file of files) {
     const name = await sendFile(context, app, file);
     if (!name.ok) return name;
-    sent.push([file.part, name.value]);
+    remoteNames.push([file.part, name.value]);
   }
-  return ok(withSpellingsOf(checked, { ...checked, ...Object.fromEntries(sent) }));
+  return ok(withSpellingsOf(checked, { ...checked, ...Object.fromEntries(remoteNames) }));
 }
 
 function fileNames({ inputs }: AppDefinition, values: AppValues): string[] {
@@ -141,13 +144,13 @@ async function submit({ context, app }: RunOrder, runId: string, body: string): 
   });
   const host = request.headers.get("host");
   if (host !== null) headers.set("host", host);
-  // Logged as a submission, because the console finds out from the log who ran a job.
+  // Logged as a submission, because the log identifies who ran a job.
   context.annotateAudit({ action: "submitPrompt" });
   const result = await submitOnce({ ...context, request: new Request(address, { method: "POST", headers, body }) });
   return result.ok ? ok(await result.value.text()) : result;
 }
 
-async function storeAnswer(order: RunOrder, { id }: Begun, text: string): Promise<Result<StoredRun, Failure>> {
+async function storeAnswer(order: RunOrder, { id }: StartedRun, text: string): Promise<Result<StoredRun, Failure>> {
   const jobId = submittedJob(parseJson(text));
   await order.access.composition.store.appRuns.set(
     id,
@@ -158,7 +161,7 @@ async function storeAnswer(order: RunOrder, { id }: Begun, text: string): Promis
 
 const unreadable = { message: "The service's answer names no job.", code: "answer_unreadable" } as const;
 
-async function storeFailure(order: RunOrder, run: Begun, failure: Failure): Promise<Result<StoredRun, Failure>> {
+async function storeFailure(order: RunOrder, run: StartedRun, failure: Failure): Promise<Result<StoredRun, Failure>> {
   const { viewer } = order.context;
   const { definition } = order.app;
   const { appRuns, submissions } = order.access.composition.store;
@@ -179,10 +182,10 @@ async function readAgain({ context, app }: RunOrder, id: string): Promise<Result
   return run ? ok(run) : failed(refusal("INTERNAL", "The run was removed while it was sent."));
 }
 
-/** Nothing was started. Another request may have begun the run again, if this console was cut off meanwhile. */
+/** Nothing was started. Another request may have restarted the run meanwhile. */
 async function refuse(
   { store, now }: Parts<"store" | "now">,
-  { id, createdAt }: Begun,
+  { id, createdAt }: StartedRun,
   failure: Failure,
   error: AppRunError = { message: failure.message },
 ): Promise<Result<StoredRun, Failure>> {

@@ -18,9 +18,9 @@ import { readQuery } from "../requests/read-request";
 
 const PAGE = 500;
 
-type Chosen = Result<Asset, Failure & { asset?: string }>;
+type AssetResult = Result<Asset, Failure & { asset?: string }>;
 
-async function* chosenAssets(access: Access, choice: ArchiveChoice, signal: AbortSignal): AsyncGenerator<Chosen, void> {
+async function* chosenAssets(access: Access, choice: ArchiveChoice, signal: AbortSignal): AsyncGenerator<AssetResult, void> {
   if ("ids" in choice) {
     for (const id of new Set(choice.ids)) {
       const asset = await access.upstream.call(operations.getAsset, { params: { id }, signal });
@@ -97,12 +97,12 @@ const MISSING = "NOT INCLUDED.txt";
 type Entry = { name: string; lastModified: Date; input: ReadableStream<Uint8Array> | string };
 
 export function streamArchive(access: Access, { choice, now, signal }: { choice: ArchiveChoice; now: number; signal: AbortSignal }) {
-  const gone = new AbortController();
-  const zip = makeZip(entries(access, { choice, now, signal: AbortSignal.any([signal, gone.signal]) })).getReader();
+  const disconnected = new AbortController();
+  const zip = makeZip(entries(access, { choice, now, signal: AbortSignal.any([signal, disconnected.signal]) })).getReader();
   return toByteStream(
     () => zip.read(),
     () => {
-      gone.abort();
+      disconnected.abort();
       return zip.cancel();
     },
   );

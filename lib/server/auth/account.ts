@@ -11,8 +11,8 @@ import { readCookie, sessionCookieName, VOUCHED_HEADER } from "../cookies";
 import { findStoredSession, isEmbeddedRequest } from "../embed/sessions";
 import { rateLimited } from "../limits/attempt-limit";
 import { type Member } from "../store/people/members";
-import { taken, toMemberView } from "./members";
-import { hashPassword, judgePassword, verifyPassword } from "./passwords";
+import { addressTaken, toMemberView } from "./members";
+import { hashPassword, validatePassword, verifyPassword } from "./passwords";
 import { confirmSession, isLive, sessionTokenIn } from "./session";
 import { mayUsePassword } from "./sign-in";
 import { canChange, type Context, peekViewer, type SentHeaders } from "./viewer";
@@ -25,22 +25,22 @@ export async function changeAccount(
 ): Promise<Result<MemberView, Failure>> {
   const { store, now } = context.composition;
   const { memberId, email: currentEmail } = context.viewer;
-  if (email !== undefined && email.trim().toLowerCase() !== currentEmail && leadsByAddress(context.composition))
+  if (email !== undefined && email.trim().toLowerCase() !== currentEmail && signsInByAddress(context.composition))
     return failed(addressIsFixed);
   if (email !== undefined || password !== undefined) {
     const refused = await checkPassword(context, currentPassword ?? "", { field: "currentPassword", address });
     if (refused) return failed(refused);
   }
-  const weak = password === undefined ? undefined : await judgePassword(context.composition, password, email ?? currentEmail);
+  const weak = password === undefined ? undefined : await validatePassword(context.composition, password, email ?? currentEmail);
   if (weak) return failed(weak);
   const passwordHash = password === undefined ? undefined : await hashPassword(password);
   if (passwordHash !== undefined) await store.sessions.recordEndReasons(memberId, "password", now());
   const changed = await store.members.changeAccount(memberId, { name, email, passwordHash });
-  return changed ? ok(toMemberView(changed)) : failed(taken);
+  return changed ? ok(toMemberView(changed)) : failed(addressTaken);
 }
 
 /** Whether sign-ins find members by address. Taking a colleague's address would then catch the colleague's sign-ins. */
-export function leadsByAddress({ env }: Parts<"env">): boolean {
+export function signsInByAddress({ env }: Parts<"env">): boolean {
   const { proxySignIn, oidc } = env;
   return proxySignIn !== undefined || oidc.some(({ linksByAddress }) => linksByAddress);
 }
@@ -51,9 +51,9 @@ const addressIsFixed = invalidField("email", fixed);
 export async function listSessions({ composition, viewer: { memberId, credential } }: Context): Promise<SessionView[]> {
   const { store, env } = composition;
   const sessions = (await store.sessions.list(memberId)).filter((session) => isLive(composition, session));
-  const here = ({ id }: { id: string }) => Number(id === credential.id);
+  const currentFirst = ({ id }: { id: string }) => Number(id === credential.id);
   return sessions
-    .sort((session, other) => here(other) - here(session))
+    .sort((session, other) => currentFirst(other) - currentFirst(session))
     .map(({ id, browser, address, method: by, createdAt, usedAt }) => {
       const method = env.oidc.find((provider) => provider.id === by)?.label ?? by;
       return { id, browser, address, method, createdAt, usedAt, current: id === credential.id };
@@ -101,42 +101,42 @@ async function checkPassword(
   return invalidField(field, "is not your current password");
 }
 
-export async function readSessionState(composition: Composition, sent: SentHeaders): Promise<SessionState> {
-  const viewer = await peekViewer(composition, sent);
+export async function readSessionState(composition: Composition, headers: SentHeaders): Promise<SessionState> {
+  const viewer = await peekViewer(composition, headers);
   if (viewer) return { state: "live", memberId: viewer.memberId, role: viewer.role, canChange: await canChange(composition) };
-  return { state: "ended", ...(await whyEnded(composition, sent)) };
+  return { state: "ended", ...(await endedSessionReason(composition, headers)) };
 }
 
-async function whyEnded(composition: Composition, sent: SentHeaders): Promise<EndedSession> {
+async function endedSessionReason(composition: Composition, headers: SentHeaders): Promise<EndedSession> {
   const { env, store } = composition;
-  if (isEmbeddedRequest(sent)) return whyEmbeddedEnded(composition, sent);
-  const vouched = env.proxySignIn ? sent.get(VOUCHED_HEADER) : null;
+  if (isEmbeddedRequest(headers)) return endedEmbedReason(composition, headers);
+  const vouched = env.proxySignIn ? headers.get(VOUCHED_HEADER) : null;
   if (vouched !== null) {
     const email = vouched.trim().toLowerCase();
     const member = await store.members.getByEmail(email);
     if (member) return { cause: member.disabled ? "suspended" : "expired" };
     return { cause: (await store.identities.isRemoved(email)) ? "removed" : "signed-out" };
   }
-  const token = await sessionTokenIn(composition, sent);
-  if (!token) return { cause: readCookie(sent.get("cookie"), sessionCookieName(env)) === undefined ? "signed-out" : "expired" };
+  const token = await sessionTokenIn(composition, headers);
+  if (!token) return { cause: readCookie(headers.get("cookie"), sessionCookieName(env)) === undefined ? "signed-out" : "expired" };
   const member = token.sub === undefined ? undefined : await store.members.get(token.sub);
-  const noted = typeof token.sid === "string" ? await store.sessions.endCause(token.sid) : undefined;
-  return causeOf(member, noted);
+  const endCause = typeof token.sid === "string" ? await store.sessions.endCause(token.sid) : undefined;
+  return causeOf(member, endCause);
 }
 
 /** The member's current state takes precedence: a suspended member cannot sign in again, however the session ended. */
-function causeOf(member: Member | undefined, noted: string | undefined): EndedSession {
+function causeOf(member: Member | undefined, endCause: string | undefined): EndedSession {
   if (!member) return { cause: "removed" };
   if (member.disabled) return { cause: "suspended" };
-  const [word, from] = noted?.split(" ") ?? [];
+  const [word, from] = endCause?.split(" ") ?? [];
   const before = roles.find((role) => role === from);
   if (word === "role" && before) return { cause: "role", from: before, to: member.role };
   return { cause: word === "password" || word === "ended" ? word : word === undefined ? "expired" : "ended" };
 }
 
-async function whyEmbeddedEnded(composition: Composition, sent: SentHeaders): Promise<EndedSession> {
+async function endedEmbedReason(composition: Composition, headers: SentHeaders): Promise<EndedSession> {
   const { store, now } = composition;
-  const session = await findStoredSession(composition, sent);
+  const session = await findStoredSession(composition, headers);
   // The session ends with its host page and with its member.
   if (!session) return { cause: "ended" };
   if (session.expiresAt <= now()) return { cause: "expired" };

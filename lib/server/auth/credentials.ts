@@ -15,15 +15,15 @@ import { type Token } from "../store/people/tokens";
 /** "two": two different tokens. Any X-API-Key counts as a token; a bearer counts only if it looks like one of ours. */
 type SentToken = { token: string } | "two" | undefined;
 
-export function readSentToken(sent: Pick<Headers, "get">): SentToken {
-  const key = sent.get("x-api-key")?.trim() || undefined;
-  const bearer = bearerIn(sent.get("authorization"));
+export function readSentToken(headers: Pick<Headers, "get">): SentToken {
+  const key = headers.get("x-api-key")?.trim() || undefined;
+  const bearer = bearerIn(headers.get("authorization"));
   if (key !== undefined && bearer !== undefined && key !== bearer) return "two";
   const token = key ?? (bearer?.startsWith("ld_") ? bearer : undefined);
   return token === undefined ? undefined : { token };
 }
 
-/** Every log on the way would see a token in an address. */
+/** A token in a URL would end up in logs. */
 export function isTokenInAddress(url: string): boolean {
   const query = url.split("?").slice(1).join("?");
   return /(?<![A-Za-z0-9])ld(?:_|%5f)[0-9a-f]{64}(?![A-Za-z0-9])/i.test(query);
@@ -160,8 +160,8 @@ type EmbedViewer = {
   scope: { connections: readonly string[]; operations: readonly string[] };
 };
 
-export async function viewerByEmbedding(composition: Composition, sent: Pick<Headers, "get">): Promise<EmbedViewer | undefined> {
-  const embeddedViewer = await readEmbeddedSession(composition, sent);
+export async function viewerByEmbedding(composition: Composition, headers: Pick<Headers, "get">): Promise<EmbedViewer | undefined> {
+  const embeddedViewer = await readEmbeddedSession(composition, headers);
   return embeddedViewer && toEmbedViewer(composition, embeddedViewer);
 }
 

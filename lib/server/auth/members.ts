@@ -13,7 +13,7 @@ import { type OidcProvider } from "../sign-in-settings";
 import { type StoredIdentity } from "../store/people/identities";
 import { type Invitation } from "../store/people/invitations";
 import { type Member } from "../store/people/members";
-import { hashPassword, judgePassword } from "./passwords";
+import { hashPassword, validatePassword } from "./passwords";
 import { refusedAsReadOnly } from "./read-only";
 import { type Context } from "./viewer";
 
@@ -107,7 +107,7 @@ export async function invite(
   openedAt: string | null,
 ): Promise<Result<{ url: string; expiresAt: number }, Failure>> {
   if (!hasRole(viewer.role, invitation.role)) return failed(tooStrong(viewer.role, invitation.role));
-  if (await store.members.getByEmail(invitation.email)) return failed(taken);
+  if (await store.members.getByEmail(invitation.email)) return failed(addressTaken);
   const token = randomBytes(32).toString("base64url");
   const createdAt = now();
   const expiresAt = createdAt + INVITATION_MS;
@@ -154,12 +154,12 @@ function stateOf(invitation: Invitation, inviter: Member | undefined, now: numbe
   return mayInvite ? "open" : "withdrawn";
 }
 
-type Joined = { member: Member; isNew: boolean; invitedBy?: string };
+type JoinResult = { member: Member; isNew: boolean; invitedBy?: string };
 
 export async function join(
   composition: Composition,
   acceptance: { token: string; name?: string; password: string },
-): Promise<Result<Joined, Failure>> {
+): Promise<Result<JoinResult, Failure>> {
   const { store, env, now } = composition;
   const invitation = await readInvitation(composition, acceptance.token);
   if (invitation.state !== "open") return failed(worthless(invitation.state));
@@ -167,27 +167,27 @@ export async function join(
   if (frozen) return failed(frozen);
   if (!invitation.resets && !env.passwordSignIn && !env.proxySignIn) return failed(passwordless);
   if (!invitation.resets && acceptance.name === undefined) return failed(nameless);
-  const passwordFailure = await judgePassword(composition, acceptance.password, invitation.email);
+  const passwordFailure = await validatePassword(composition, acceptance.password, invitation.email);
   if (passwordFailure) return failed(passwordFailure);
   const passwordHash = await hashPassword(acceptance.password);
   const invitedBy = invitation.resets ? undefined : await inviterOf(composition, acceptance.token);
   const reset = invitation.resets ? await store.members.getByEmail(invitation.email) : undefined;
   if (reset) await store.sessions.recordEndReasons(reset.id, "password", now());
   const joined = await store.invitations.accept(acceptance.token, { name: acceptance.name ?? "", passwordHash }, now());
-  if (joined === "taken") return failed(taken);
+  if (joined === "taken") return failed(addressTaken);
   return joined ? ok({ member: joined, isNew: !invitation.resets, invitedBy }) : failed(worthless("used"));
 }
 
-type Worthless = Exclude<InvitationState, "open">;
-const whyWorthless: Readonly<Record<Worthless, string>> = {
+type ClosedInvitationState = Exclude<InvitationState, "open">;
+const invitationRefusal: Readonly<Record<ClosedInvitationState, string>> = {
   used: "This link has been used.",
   expired: "This link has expired.",
-  withdrawn: "This link was withdrawn, or whoever sent it may not invite any more.",
+  withdrawn: "This link was withdrawn, or its sender can no longer invite people.",
   unknown: "There is no such invitation.",
 };
 
-function worthless(invitation: Worthless): Failure {
-  return refusal("UNAUTHORIZED", whyWorthless[invitation], { invitation });
+function worthless(invitation: ClosedInvitationState): Failure {
+  return refusal("UNAUTHORIZED", invitationRefusal[invitation], { invitation });
 }
 
 const passwordless = refusal(
@@ -195,5 +195,5 @@ const passwordless = refusal(
   "Signing in with a password is switched off here. Accept the invitation with a sign-in provider.",
 );
 const nameless = invalidField("name", "required");
-export const taken = refusal("CONFLICT", "This email address already belongs to a member.");
+export const addressTaken = refusal("CONFLICT", "This email address already belongs to a member.");
 const noneOpen = refusal("NOT_FOUND", "There is no such invitation, or it can no longer be used.");

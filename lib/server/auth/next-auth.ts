@@ -30,7 +30,7 @@ type AuthEvents = {
 export function authOptions(
   composition: Composition,
   { changed, refused, failed }: AuthEvents,
-  sent: Pick<Headers, "get">,
+  headers: Pick<Headers, "get">,
   turn?: OidcTurn,
 ): NextAuthOptions {
   const { env, store, authSecret, log } = composition;
@@ -47,9 +47,9 @@ export function authOptions(
       credentials({
         credentials: { email: {}, password: {} },
         async authorize(credentials) {
-          const address = sent.get(ADDRESS_HEADER) ?? "unknown";
+          const address = headers.get(ADDRESS_HEADER) ?? "unknown";
           const { email = "", password = "" } = credentials ?? {};
-          const result = await signIn(composition, { email, password, address, isKnown: await isDeviceOf(composition, sent, email) });
+          const result = await signIn(composition, { email, password, address, isKnown: await isDeviceOf(composition, headers, email) });
           if (result.ok) {
             changed("signIn", result.value);
             return { id: result.value.id, name: result.value.name, email: result.value.email, version: result.value.sessionVersion };
@@ -67,24 +67,24 @@ export function authOptions(
       }),
     ],
     callbacks: {
-      // The route knows the reason of a refusal and sends its own answer instead of next-auth's.
-      signIn: async ({ account, profile }) => account?.type !== "oauth" || (await turn?.judge(toClaims(profile))) === true,
+      // The route responds with the reason of a refusal instead of next-auth's response.
+      signIn: async ({ account, profile }) => account?.type !== "oauth" || (await turn?.verify(toClaims(profile))) === true,
       async jwt({ token, user, account }) {
         if (!user) return { ...token, sid: sessionIdOf(token) };
         const admitted = turn?.admitted();
         if (!admitted || !account) {
           const version = "version" in user ? Number(user.version) : Number.NaN;
-          const { id } = await beginSession(composition, { memberId: user.id, version, method: "password" }, sent);
+          const { id } = await beginSession(composition, { memberId: user.id, version, method: "password" }, headers);
           return { ...token, sid: id };
         }
         const { id, name, email } = admitted.member;
-        return { ...token, sub: id, name, email, sid: await beginProviderSession(composition, admitted, account, sent) };
+        return { ...token, sub: id, name, email, sid: await beginProviderSession(composition, admitted, account, headers) };
       },
       redirect: ({ baseUrl }) => baseUrl,
       session: ({ session, token }) => ({ expires: session.expires, user: { name: token.name, email: token.email } }),
     },
     events: {
-      // The type says it is always set, but it is null without a valid session.
+      // Typed as always set, but null without a valid session.
       async signOut({ token }: { token?: JWT | null }) {
         if (!token) return;
         try {
@@ -97,7 +97,7 @@ export function authOptions(
       },
     },
     logger: {
-      // A visitor can send an invalid session cookie any number of times.
+      // Not logged: anyone can send invalid session cookies.
       error: (code) => (code === "JWT_SESSION_ERROR" ? undefined : log.error({ code }, "next-auth")),
       warn: (code) => log.warn({ code }, "next-auth"),
       debug: () => undefined,
@@ -112,7 +112,7 @@ export type AuthAnswer = { status: number; headers: Headers; url?: string; body?
 type AuthQuestion = {
   step: AuthStep;
   provider?: string;
-  sent: Pick<Headers, "get">;
+  headers: Pick<Headers, "get">;
   form?: URLSearchParams;
   search?: URLSearchParams;
 };
@@ -120,9 +120,9 @@ type AuthQuestion = {
 const providerParams = ["code", "state", "iss", "error", "error_description", "session_state"];
 const formFields = ["csrfToken", "email", "password"];
 
-export async function askNextAuth(
+export async function callNextAuth(
   composition: Composition,
-  { step, provider, sent, form, search }: AuthQuestion,
+  { step, provider, headers, form, search }: AuthQuestion,
   options: NextAuthOptions,
 ): Promise<AuthAnswer> {
   const authAnswer: AuthAnswer = { status: 200, headers: new Headers() };
@@ -130,7 +130,7 @@ export async function askNextAuth(
     method: form ? "POST" : "GET",
     query: { ...pick(search, providerParams), nextauth: provider === undefined ? [step] : [step, provider] },
     body: form && { ...pick(form, formFields), json: "true" },
-    cookies: cookiesIn(composition, sent),
+    cookies: cookiesIn(composition, headers),
     headers: {},
   };
   const response = {
@@ -166,11 +166,11 @@ function pick(from: URLSearchParams | undefined, names: readonly string[]): Reco
   );
 }
 
-function cookiesIn({ env }: Parts<"env">, sent: Pick<Headers, "get">): Record<string, string> {
+function cookiesIn({ env }: Parts<"env">, headers: Pick<Headers, "get">): Record<string, string> {
   const { callbackUrl: _unused, ...own } = nextAuthCookies(env);
   return Object.fromEntries(
     Object.values(own).flatMap(({ name }) => {
-      const value = readCookie(sent.get("cookie"), name);
+      const value = readCookie(headers.get("cookie"), name);
       return value === undefined ? [] : [[name, decodePercent(value) ?? value]];
     }),
   );

@@ -19,14 +19,14 @@ const stored = "$argon2id$v=19$m=19456,t=2,p=1$";
 const noAccount = `${stored}bGlnaHRkZXNrLW5vYm9keQ$${"A".repeat(43)}`;
 
 const unpack = promisify(gunzip);
-const LEAST_OF_ITS_OWN = 8;
+const MIN_OWN_CHARACTERS = 8;
 
 /** What is wrong with a new password, if anything; the contract has already checked its length. */
-export async function judgePassword(composition: Composition, password: string, email: string): Promise<Failure | undefined> {
+export async function validatePassword(composition: Composition, password: string, email: string): Promise<Failure | undefined> {
   const plain = password.trim().toLowerCase();
   const [name = ""] = email.toLowerCase().split("@");
   const rest = plain.replaceAll(email.toLowerCase(), "").replaceAll(name.length >= 4 ? name : email.toLowerCase(), "");
-  if (rest !== plain && rest.length < LEAST_OF_ITS_OWN) return invalidField("password", "is made of the email address");
+  if (rest !== plain && rest.length < MIN_OWN_CHARACTERS) return invalidField("password", "is made of the email address");
   if (new Set(plain).size < 5) return invalidField("password", "is made of too few different characters");
   return (await commonPasswords(composition)).has(plain)
     ? invalidField("password", "is one of the passwords that are tried first")

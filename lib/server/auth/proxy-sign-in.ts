@@ -9,19 +9,24 @@ import { type Composition, type Parts } from "../composition-type";
 import { type ProxySignIn } from "../sign-in-settings";
 import { type Member } from "../store/people/members";
 import { readReadOnly } from "./read-only";
-import { beginSession, browserOf, findSession, type Live, type Sent } from "./session";
+import { beginSession, browserOf, findSession, type LiveSession, type RequestHeaders } from "./session";
 
 const address = z.string().trim().toLowerCase().max(254).pipe(z.email());
 
 /** The proxy vouches again with each request, so the session counts as just confirmed. */
-export async function signInByProxy(composition: Composition, vouched: string, rule: ProxySignIn, sent: Sent): Promise<Live | undefined> {
+export async function signInByProxy(
+  composition: Composition,
+  vouched: string,
+  rule: ProxySignIn,
+  headers: RequestHeaders,
+): Promise<LiveSession | undefined> {
   const { now } = composition;
   const email = address.safeParse(vouched).data;
   if (email === undefined || !isOfDomain(email, rule.domains)) return undefined;
   const member = await memberOf(composition, email, rule);
   if (!member || member.disabled) return undefined;
-  const id = sessionOf(member, sent);
-  const live = (await findSession(composition, id)) ?? (await begun(composition, member, id, sent));
+  const id = sessionOf(member, headers);
+  const live = (await findSession(composition, id)) ?? (await beginProxySession(composition, member, id, headers));
   return live && { ...live, session: { ...live.session, confirmedAt: now() } };
 }
 
@@ -32,27 +37,32 @@ async function memberOf(composition: Composition, email: string, { signUp }: Pro
   if (member || signUp === undefined || (await readReadOnly(composition))) return member;
   if (await store.identities.isRemoved(email)) return undefined;
   const [name = email] = email.split("@");
-  const made = await store.members.create({ name, email, role: signUp, createdAt: now() });
-  if (made) await note(composition, made, "joinThroughProxy", { role: { to: signUp }, signUp: true });
-  // Two requests of a new person may come at once.
-  return made ?? store.members.getByEmail(email);
+  const newMember = await store.members.create({ name, email, role: signUp, createdAt: now() });
+  if (newMember) await note(composition, newMember, "joinThroughProxy", { role: { to: signUp }, signUp: true });
+  // A new person may send two requests at once.
+  return newMember ?? store.members.getByEmail(email);
 }
 
-async function begun(composition: Composition, member: Member, id: string, sent: Sent): Promise<Live | undefined> {
-  const { isNew } = await beginSession(composition, { id, memberId: member.id, version: member.sessionVersion, method: "proxy" }, sent);
+async function beginProxySession(
+  composition: Composition,
+  member: Member,
+  id: string,
+  headers: RequestHeaders,
+): Promise<LiveSession | undefined> {
+  const { isNew } = await beginSession(composition, { id, memberId: member.id, version: member.sessionVersion, method: "proxy" }, headers);
   if (isNew) await note(composition, member, "signIn");
   return findSession(composition, id);
 }
 
 async function note({ store, now }: Parts<"store" | "now">, member: Member, action: string, change?: MemberChange): Promise<void> {
-  const who = { memberId: member.id, memberName: member.name, memberEmail: member.email };
+  const memberFields = { memberId: member.id, memberName: member.name, memberEmail: member.email };
   const about = change ? aboutMember(member, change) : { target: member.email, outcome: "through the proxy" };
-  await store.audit.add({ at: now(), requestId: "proxy", action, status: 200, ...who, ...about });
+  await store.audit.add({ at: now(), requestId: "proxy", action, status: 200, ...memberFields, ...about });
 }
 
-function sessionOf({ id }: Member, sent: Sent): string {
+function sessionOf({ id }: Member, headers: RequestHeaders): string {
   const name = createHash("sha256")
-    .update(`${id} ${browserOf(sent)}`)
+    .update(`${id} ${browserOf(headers)}`)
     .digest("hex");
   return `proxy-${name.slice(0, 32)}`;
 }

@@ -6,7 +6,7 @@ import { z } from "zod";
 import { type Composition, type Parts } from "../composition-type";
 import { cookieAttributes, cookieName, readCookie } from "../cookies";
 import { type Member } from "../store/people/members";
-import { type Sent } from "./session";
+import { type RequestHeaders } from "./session";
 
 type Keys = Parts<"authSecret" | "env">;
 
@@ -19,13 +19,13 @@ function sealedCookie<T>(name: string, schema: z.ZodType<T>, seconds: number) {
       return write(keys, await encode({ token: { value }, secret: keys.authSecret, salt: name, maxAge: seconds }), seconds);
     },
     forget: (keys: Keys) => write(keys, "", 0),
-    async read({ authSecret, env }: Keys, sent: Sent): Promise<T | undefined> {
-      const token = readCookie(sent.get("cookie"), cookieName(name, env));
+    async read({ authSecret, env }: Keys, headers: RequestHeaders): Promise<T | undefined> {
+      const token = readCookie(headers.get("cookie"), cookieName(name, env));
       if (!token) return undefined;
       try {
         return schema.safeParse((await decode({ token, secret: authSecret, salt: name }))?.value).data;
       } catch {
-        return undefined; // Belongs to a visitor; not a fault.
+        return undefined; // An invalid cookie is not an error.
       }
     },
   };
@@ -39,13 +39,13 @@ export function deviceCookie(composition: Composition, { id, sessionVersion }: M
   return device.write(composition, { memberId: id, version: sessionVersion });
 }
 
-export async function isDeviceOf(composition: Composition, sent: Sent, email: string): Promise<boolean> {
-  const savedDevice = await device.read(composition, sent);
+export async function isDeviceOf(composition: Composition, headers: RequestHeaders, email: string): Promise<boolean> {
+  const savedDevice = await device.read(composition, headers);
   const member = savedDevice && (await composition.store.members.getByEmail(email));
   return member !== undefined && member.id === savedDevice?.memberId && member.sessionVersion === savedDevice.version;
 }
 
-/** `confirm`: proves that the member is still at the keyboard. `link`: a member adds this way to sign in. `join`: accepts an invitation. */
+/** `confirm`: proves that the member is still at the keyboard. `link`: a member links this provider. `join`: accepts an invitation. */
 const purposeSchema = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("signIn") }),
   z.object({ kind: z.literal("confirm"), memberId: z.string() }),
@@ -69,7 +69,7 @@ const ASKED_SECONDS = 15 * 60;
  * False if a response with this state was used before: its URL stays in histories and logs, and a provider may accept its code again.
  * Stored for longer than the cookie is valid, for all consoles that share a database.
  */
-export async function takeState({ store, now }: Parts<"store" | "now">, state: string): Promise<boolean> {
+export async function consumeState({ store, now }: Parts<"store" | "now">, state: string): Promise<boolean> {
   return (await store.attempts.take({ name: `oidc state ${state}`, burst: 1, refillMs: 2 * ASKED_SECONDS * 1000 }, now())) === 0;
 }
 

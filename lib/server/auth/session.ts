@@ -11,12 +11,12 @@ import { ADDRESS_HEADER } from "../limits/attempt-limit";
 import { type Member } from "../store/people/members";
 import { isUseUnwritten, type Session } from "../store/people/sessions";
 
-export type Sent = Pick<Headers, "get">;
-export type Live = { session: Session; member: Member };
+export type RequestHeaders = Pick<Headers, "get">;
+export type LiveSession = { session: Session; member: Member };
 
 const MAX_BROWSER = 60;
 
-type Begun = { memberId: string; version: number; method: string; confirmedAt?: number; id?: string };
+type SessionOptions = { memberId: string; version: number; method: string; confirmedAt?: number; id?: string };
 
 /**
  * `method`: `password`, or the party that vouches for the member. `confirmedAt`: set if the identity was not proved just now.
@@ -24,19 +24,19 @@ type Begun = { memberId: string; version: number; method: string; confirmedAt?: 
  */
 export async function beginSession(
   composition: Composition,
-  { id = randomUUID(), ...who }: Begun,
-  sent: Sent,
+  { id = randomUUID(), ...who }: SessionOptions,
+  headers: RequestHeaders,
 ): Promise<{ id: string; isNew: boolean }> {
   const { store, env, now } = composition;
-  const before = await sessionIdIn(composition, sent);
+  const before = await sessionIdIn(composition, headers);
   if (before !== undefined) await store.sessions.end(before);
   const at = now();
-  const from = { browser: browserOf(sent), address: sent.get(ADDRESS_HEADER) ?? "" };
+  const from = { browser: browserOf(headers), address: headers.get(ADDRESS_HEADER) ?? "" };
   const isNew = await store.sessions.begin({ confirmedAt: at, ...who, id, ...from, createdAt: at, usedAt: at }, env.session);
   return { id, isNew };
 }
 
-export async function findSession(composition: Composition, id: string): Promise<Live | undefined> {
+export async function findSession(composition: Composition, id: string): Promise<LiveSession | undefined> {
   const session = await composition.store.sessions.find(id);
   return session && !session.member.disabled && isLive(composition, session.session) ? session : undefined;
 }
@@ -45,11 +45,15 @@ export function isLive({ env, now }: Parts<"env" | "now">, { createdAt, usedAt }
   return now() - createdAt < env.session.longestMs && now() - usedAt < env.session.idleMs;
 }
 
-/** A full disk must not lock anyone out: the time of the last use then stays as it was. */
-export async function noteUse({ store, now, log }: Parts<"store" | "now" | "log">, session: Session, sent: Sent): Promise<void> {
+/** A full disk must not lock anyone out, so the last use is then not updated. */
+export async function noteUse(
+  { store, now, log }: Parts<"store" | "now" | "log">,
+  session: Session,
+  headers: RequestHeaders,
+): Promise<void> {
   if (!isUseUnwritten(session, now())) return;
   try {
-    await store.sessions.noteUse(session, { now: now(), address: sent.get(ADDRESS_HEADER) ?? undefined });
+    await store.sessions.noteUse(session, { now: now(), address: headers.get(ADDRESS_HEADER) ?? undefined });
   } catch (err) {
     log.warn({ err }, "session use update failed");
   }
@@ -68,14 +72,14 @@ export function sessionIdOf(token: JWT): string | undefined {
   return typeof token.sid === "string" ? token.sid : undefined;
 }
 
-export async function sessionIdIn(composition: Composition, sent: Sent): Promise<string | undefined> {
-  const token = await sessionTokenIn(composition, sent);
+export async function sessionIdIn(composition: Composition, headers: RequestHeaders): Promise<string | undefined> {
+  const token = await sessionTokenIn(composition, headers);
   return token ? sessionIdOf(token) : undefined;
 }
 
 /** The session that the cookie names, even if it has ended. */
-export async function sessionTokenIn({ env, authSecret }: Parts<"env" | "authSecret">, sent: Sent): Promise<JWT | null> {
-  const cookie = readCookie(sent.get("cookie"), sessionCookieName(env));
+export async function sessionTokenIn({ env, authSecret }: Parts<"env" | "authSecret">, headers: RequestHeaders): Promise<JWT | null> {
+  const cookie = readCookie(headers.get("cookie"), sessionCookieName(env));
   return cookie === undefined ? null : decoded({ token: cookie, secret: authSecret });
 }
 
@@ -86,8 +90,8 @@ export async function readSession(composition: Composition, params: JWTDecodePar
   return token && id !== undefined && (await findSession(composition, id)) ? token : null;
 }
 
-export function browserOf(sent: Sent): string {
-  const userAgent = sent.get("user-agent") ?? "";
+export function browserOf(headers: RequestHeaders): string {
+  const userAgent = headers.get("user-agent") ?? "";
   const { browser, os } = userAgentFromString(userAgent.slice(0, 300));
   const name = browser.name ?? /^[\w.-]+/.exec(userAgent)?.[0];
   return [name, os.name].filter(Boolean).join(" · ").slice(0, MAX_BROWSER);

@@ -28,8 +28,8 @@ export function createSignInLimits(attempts: AttemptStore, now: () => number) {
     async succeeded(attempt: Attempt): Promise<void> {
       await attempts.reset(pairOf(attempt));
       if (attempt.isKnown) return;
-      await attempts.giveBack(addressOf(attempt));
-      await attempts.giveBack(accountOf(attempt));
+      await attempts.refund(addressOf(attempt));
+      await attempts.refund(accountOf(attempt));
     },
   };
 }

@@ -9,7 +9,7 @@ import { storeApiKey } from "../keys/key-ring";
 import { rateLimited } from "../limits/attempt-limit";
 import { type Member } from "../store/people/members";
 import { EMBEDDED_BASE_URL } from "../upstream/send";
-import { hashPassword, judgePassword, verifyPassword } from "./passwords";
+import { hashPassword, validatePassword, verifyPassword } from "./passwords";
 import { type Attempt } from "./sign-in-limits";
 
 const TEAM_USER = "team";
@@ -24,7 +24,7 @@ export async function setUp(
   if (!(await store.setUpToken.has(account.token))) {
     return failed(refusal("UNAUTHORIZED", "This link has been used or is from an earlier start."));
   }
-  const passwordFailure = await judgePassword(composition, account.password, account.email);
+  const passwordFailure = await validatePassword(composition, account.password, account.email);
   if (passwordFailure) return failed(passwordFailure);
   const passwordHash = await hashPassword(account.password);
   await ensureDefaultConnection(composition);

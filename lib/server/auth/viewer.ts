@@ -21,7 +21,7 @@ import {
 } from "./credentials";
 import { signInByProxy } from "./proxy-sign-in";
 import { readReadOnly, refusedAsReadOnly } from "./read-only";
-import { findSession, type Live, noteUse, sessionIdIn } from "./session";
+import { findSession, type LiveSession, noteUse, sessionIdIn } from "./session";
 
 /** `method`: `password`, or the party that vouched for the member. `confirmedAt`: when the identity was last proved. */
 type SessionCredential = { kind: "session"; id: string; method: string; confirmedAt: number };
@@ -37,44 +37,47 @@ export type SentHeaders = { get(name: string): string | null };
 export const adminOnly = refusal("ROLE_TOO_LOW", "This needs the role admin.");
 const sessionEnded = refusal("UNAUTHORIZED", "Your session has ended. Sign in again.");
 
-export async function readViewer(composition: Composition, sent: SentHeaders): Promise<Viewer | undefined> {
-  const viewer = await findViewer(composition, sent);
-  if (viewer?.live) await noteUse(composition, viewer.live.session, sent);
+export async function readViewer(composition: Composition, headers: SentHeaders): Promise<Viewer | undefined> {
+  const viewer = await findViewer(composition, headers);
+  if (viewer?.live) await noteUse(composition, viewer.live.session, headers);
   return viewer?.viewer;
 }
 
 /** Notes that an open stream is in use. A session that has ended stays ended, even if a proxy still vouches for the member. */
-export async function noteViewerUse({ composition, viewer: { credential } }: Context, sent: SentHeaders): Promise<void> {
-  if (credential.kind !== "session") return void (await readViewer(composition, sent));
+export async function noteViewerUse({ composition, viewer: { credential } }: Context, headers: SentHeaders): Promise<void> {
+  if (credential.kind !== "session") return void (await readViewer(composition, headers));
   const live = await findSession(composition, credential.id);
-  if (live) await noteUse(composition, live.session, sent);
+  if (live) await noteUse(composition, live.session, headers);
 }
 
-export async function peekViewer(composition: Composition, sent: SentHeaders): Promise<Viewer | undefined> {
-  return (await findViewer(composition, sent))?.viewer;
+export async function peekViewer(composition: Composition, headers: SentHeaders): Promise<Viewer | undefined> {
+  return (await findViewer(composition, headers))?.viewer;
 }
 
-async function findViewer(composition: Composition, sent: SentHeaders): Promise<{ viewer: Viewer | undefined; live?: Live } | undefined> {
+async function findViewer(
+  composition: Composition,
+  headers: SentHeaders,
+): Promise<{ viewer: Viewer | undefined; live?: LiveSession } | undefined> {
   await composition.ready;
   // Below an embedded session's address only that session counts; other credentials are ignored.
-  if (isEmbeddedRequest(sent)) return { viewer: await viewerByEmbedding(composition, sent) };
-  const token = readSentToken(sent);
+  if (isEmbeddedRequest(headers)) return { viewer: await viewerByEmbedding(composition, headers) };
+  const token = readSentToken(headers);
   // Cookies are ignored: a token must not gain rights from an accompanying cookie.
   if (token !== undefined) return token === "two" ? undefined : { viewer: await viewerByToken(composition, token.token) };
-  const live = await liveBy(composition, sent);
+  const live = await liveBy(composition, headers);
   return live && { viewer: viewerOf(live), live };
 }
 
 /** The proxy's header takes precedence over a cookie, which may belong to the person who used this browser before. */
-async function liveBy(composition: Composition, sent: SentHeaders): Promise<Live | undefined> {
+async function liveBy(composition: Composition, headers: SentHeaders): Promise<LiveSession | undefined> {
   const { proxySignIn } = composition.env;
-  const vouched = sent.get(VOUCHED_HEADER);
-  if (proxySignIn && vouched !== null) return signInByProxy(composition, vouched, proxySignIn, sent);
-  const id = await sessionIdIn(composition, sent);
+  const vouched = headers.get(VOUCHED_HEADER);
+  if (proxySignIn && vouched !== null) return signInByProxy(composition, vouched, proxySignIn, headers);
+  const id = await sessionIdIn(composition, headers);
   return id === undefined ? undefined : findSession(composition, id);
 }
 
-function viewerOf({ session, member }: Live): Viewer {
+function viewerOf({ session, member }: LiveSession): Viewer {
   const credential = { kind: "session", id: session.id, method: session.method, confirmedAt: session.confirmedAt } as const;
   return { memberId: member.id, name: member.name, email: member.email, role: member.role, credential, scope: {} };
 }
@@ -84,13 +87,13 @@ export async function canChange(composition: Composition): Promise<boolean> {
   return (await readReadOnly(composition)) === undefined;
 }
 
-/** The same as `lostRights`, for a step that changes something. */
-export async function lostRightsToChange(context: Context): Promise<Failure | undefined> {
-  return (await lostRights(context)) ?? refusedAsReadOnly(context.composition);
+/** The same as `checkViewer`, for a step that changes something. */
+export async function checkChangeRights(context: Context): Promise<Failure | undefined> {
+  return (await checkViewer(context)) ?? refusedAsReadOnly(context.composition);
 }
 
 /** Why a viewer may not continue: access has ended, or the role was lowered. Checked at each step of long work. */
-export async function lostRights({ composition, viewer: { memberId, role, credential } }: Context): Promise<Failure | undefined> {
+export async function checkViewer({ composition, viewer: { memberId, role, credential } }: Context): Promise<Failure | undefined> {
   if (credential.kind === "embed") return (await viewerByEmbeddingId(composition, credential.id)) ? undefined : sessionEnded;
   const member = await composition.store.members.get(memberId);
   if (member && !member.disabled && !hasRole(member.role, role)) return refusal("ROLE_TOO_LOW", "Your role has changed.");
@@ -113,19 +116,19 @@ export function signOutAt({ composition: { env }, viewer: { credential } }: Cont
   return isByProxy ? (env.proxySignIn?.signOutUrl ?? null) : undefined;
 }
 
-export async function admit(composition: Composition, sent: SentHeaders): Promise<Result<Viewer, Failure>> {
-  const viewer = await readViewer(composition, sent);
+export async function admit(composition: Composition, headers: SentHeaders): Promise<Result<Viewer, Failure>> {
+  const viewer = await readViewer(composition, headers);
   if (viewer) return ok(viewer);
-  const sentToken = readSentToken(sent);
+  const sentToken = readSentToken(headers);
   if (sentToken === undefined) return failed(refusal("UNAUTHORIZED", "Sign in first."));
   if (sentToken === "two") return failed(refusal("BAD_REQUEST", "The request has two different tokens. Send one."));
   const { wrongTokenLimit, log } = composition;
-  const address = sent.get(ADDRESS_HEADER) ?? "unknown";
+  const address = headers.get(ADDRESS_HEADER) ?? "unknown";
   const waitMs = await wrongTokenLimit.take(networkOf(address));
   telemetry().metrics?.count("lightdesk_sign_in_refusals_total", { way: "token", reason: waitMs > 0 ? "limited" : "wrong" });
   if (waitMs > 0) return failed(rateLimited(waitMs, "Too many wrong tokens. Try again later."));
   log.warn({ address }, "token refused");
-  return failed(refusal("UNAUTHORIZED", "This token is not valid here. Make a new one in the console, under Settings, Tokens."));
+  return failed(refusal("UNAUTHORIZED", "This token is not valid. Create a new one in the console, under Settings, Tokens."));
 }
 
 /** The name that requests are counted under: a program that sends too many does not lock its member out of the browser. */

@@ -16,7 +16,7 @@ import {
   restoreService,
   sweepServiceBackup,
 } from "@/lib/service/index";
-import { type Copied } from "@/lib/shared/database/copy-tables";
+import { type CopyResult } from "@/lib/shared/database/copy-tables";
 import { schemaState, tooOld } from "@/lib/shared/database/migrate";
 import { copyDatabase, countRows, fillDatabase, migrationsOf, openToRead, requireIntegrity } from "@/lib/shared/database/sqlite-copy";
 import { type Content, copyHashed, hashFile, isOfSize, writeWhole } from "@/lib/shared/files";
@@ -24,11 +24,11 @@ import { type Env } from "../env";
 import { copySnapshot } from "../store/copy-store";
 import { sqliteHistory } from "../store/migrations";
 import {
+  containsConsole,
   copyBetween,
-  holdsConsole,
   isMovedConsole,
   requireConsoleRows,
-  requireRoomAt,
+  requireCopyTarget,
   type StoreLocation,
   UNFINISHED_RESTORE,
 } from "../store/store";
@@ -63,7 +63,7 @@ export async function backUp({ env, folder, withKeys, version, now, logProgress 
   await requireStores(env);
   const isThere = (...path: string[]) => existsSync(join(dataDir, ...path));
   const has = {
-    console: databaseUrl !== undefined ? await holdsConsole({ url: databaseUrl }) : isThere("console.sqlite"),
+    console: databaseUrl !== undefined ? await containsConsole({ url: databaseUrl }) : isThere("console.sqlite"),
     service: databaseUrl !== undefined ? await holdsService({ url: databaseUrl }) : isThere("service", "service.sqlite"),
   };
   if (databaseUrl !== undefined && !has.console && !has.service)
@@ -89,7 +89,7 @@ export async function backUp({ env, folder, withKeys, version, now, logProgress 
     if (service) await checkServiceBackup({ folder, contents: service, logProgress }, { hashes: false });
     const manifest: Manifest = { format: 1, version, madeAt: new Date(now).toISOString(), console: ofConsole, service, keys };
     await writeWhole(join(folder, MANIFEST), `${writeExactJson(manifest)}\n`);
-    await forgetEarlier(folder, id, service);
+    await removeEarlier(folder, id, service);
     return manifest;
   } finally {
     lock.close();
@@ -122,7 +122,7 @@ async function writeKeys({ dataDir, encryptionKeys }: Env, folder: string, file:
   return { file, ...(await writeWhole(join(folder, file), `${writeExactJson(readKeys(dataDir, encryptionKeys))}\n`)) };
 }
 
-async function forgetEarlier(folder: string, id: string, service: Manifest["service"]): Promise<void> {
+async function removeEarlier(folder: string, id: string, service: Manifest["service"]): Promise<void> {
   for (const name of filesOf(folder)) {
     const isKept = [MANIFEST, "lock.sqlite", "blobs"].includes(name) || name.includes(`-${id}.`);
     if (!isKept) rmSync(join(folder, name), { force: true });
@@ -204,7 +204,7 @@ function checkDatabase(file: string): void {
 }
 
 /** `isMoved`: an earlier version has already moved the console's rows to the target, but left the service's where they were. */
-type Copying = { from: StoreLocation; to: StoreLocation; isMoved?: boolean; logProgress(progress: string): void };
+type CopyOptions = { from: StoreLocation; to: StoreLocation; isMoved?: boolean; logProgress(progress: string): void };
 
 /** Throws if DATABASE_URL, or its absence, leads away from the stores that the data folder belongs to. */
 export async function requireStores({ dataDir, databaseUrl }: Pick<Env, "dataDir" | "databaseUrl">): Promise<void> {
@@ -213,17 +213,17 @@ export async function requireStores({ dataDir, databaseUrl }: Pick<Env, "dataDir
 }
 
 async function requireRoomForStores(url: string): Promise<void> {
-  await requireRoomAt(url);
+  await requireCopyTarget(url);
   await requireRoomForService({ url });
 }
 
 const isServiceIn = (dataDir: string, url: string) => isServiceOf(join(dataDir, "service"), url);
 
 /** Returns what was copied; undefined if the source holds neither store. */
-export async function copyStores({ from, to, isMoved = false, logProgress }: Copying): Promise<Copied> {
+export async function copyStores({ from, to, isMoved = false, logProgress }: CopyOptions): Promise<CopyResult> {
   const [source, target] = [ofService(from), ofService(to)];
   const total = { tables: 0, rows: 0 };
-  const add = ({ tables, rows }: Copied) => {
+  const add = ({ tables, rows }: CopyResult) => {
     total.tables += tables;
     total.rows += rows;
   };
@@ -235,7 +235,7 @@ export async function copyStores({ from, to, isMoved = false, logProgress }: Cop
   };
   const hasService = await holdsService(source);
   if (hasService && to.dataDir !== undefined) mkdirSync(join(to.dataDir, "service"), { recursive: true, mode: 0o700 });
-  const hasConsole = (await holdsConsole(from)) && !(isMoved && (await isMovedConsole(from, to)));
+  const hasConsole = (await containsConsole(from)) && !(isMoved && (await isMovedConsole(from, to)));
   if (hasConsole) add(await copyBetween(from, to, logProgress, { isReturning, prepare: hasService ? prepareService : undefined }));
   else if (hasService) await (await prepareService(false))();
   return total;

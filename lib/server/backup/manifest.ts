@@ -12,7 +12,7 @@ import { type Env } from "../env";
 const FORMAT = 1;
 export const MANIFEST = "manifest.json";
 const LOCK = "lock.sqlite";
-const ours =
+const describesKeys =
   /^(manifest\.json|keys-\w+\.json|(console|service)-\w+\.sqlite(-journal|-wal|-shm)?|userdata-\w+\.jsonl|blobs|lock\.sqlite(-journal)?)(\.part)?$/;
 
 const manifestSchema = z.object({
@@ -52,13 +52,13 @@ function readJson(file: string): unknown {
 }
 
 export function filesOf(folder: string): string[] {
-  return readdirSync(folder).filter((name) => ours.test(name));
+  return readdirSync(folder).filter((name) => describesKeys.test(name));
 }
 
 /** Opens a folder that is only for backups and locks it for one process; the lock ends with the process. */
 export function claimFolder(folder: string): SqliteConnection {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const other = readdirSync(folder).find((name) => !ours.test(name));
+  const other = readdirSync(folder).find((name) => !describesKeys.test(name));
   if (other !== undefined)
     throw new Error(`${folder} contains ${other}, which is not part of a backup. Name an empty folder, or an earlier backup.`);
   const lock = new SqliteConnection(join(folder, LOCK), { timeoutMs: 0 });

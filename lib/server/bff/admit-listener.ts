@@ -21,11 +21,11 @@ const MAX_CLIENT_ID = 200;
 /** Members who only run apps may not subscribe: they would also get messages about other members' jobs. */
 const roleTooLow = refusal("ROLE_TOO_LOW", "This needs the role viewer.");
 
-export async function admitListener({ url, headers: sent }: IncomingMessage): Promise<FeedAdmission> {
+export async function admitListener({ url, headers: rawHeaders }: IncomingMessage): Promise<FeedAdmission> {
   const current = composition();
   const { env, memberLimit, listenTo } = current;
   const search = new URLSearchParams(url?.split("?")[1]);
-  const headers = headersOf(sent, search.get("token"));
+  const headers = headersOf(rawHeaders, search.get("token"));
   if (readSentToken(headers) === undefined && !isSameOrigin({ headers }, env.publicUrl))
     return refused(refusal("FOREIGN_ORIGIN", "The request comes from another site."));
   const admitted = await admit(current, headers);

@@ -9,11 +9,11 @@ import { safeReturn } from "@/lib/shared/console-paths";
 import { networkOf } from "@/lib/shared/ip-address";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { telemetry } from "@/lib/shared/telemetry";
-import { askNextAuth, type AuthAnswer, authOptions, type AuthStep, RATE_LIMITED_PREFIX } from "../auth/next-auth";
-import { type Refused } from "../auth/oidc/admit";
+import { type AuthAnswer, authOptions, type AuthStep, callNextAuth, RATE_LIMITED_PREFIX } from "../auth/next-auth";
+import { type SignInRefusal } from "../auth/oidc/admit";
 import { causeOf, createOidcTurn, endSessionUrl, type OidcTurn } from "../auth/oidc/oidc-turn";
 import { discover, FRESH_MS, KEPT_MS } from "../auth/oidc/provider";
-import { deviceCookie, type Purpose, signInCookie, type SignInState, takeState } from "../auth/sealed-cookies";
+import { consumeState, deviceCookie, type Purpose, signInCookie, type SignInState } from "../auth/sealed-cookies";
 import { findSession, sessionIdIn } from "../auth/session";
 import { explainedRefusals } from "../auth/sign-in";
 import { readViewer } from "../auth/viewer";
@@ -51,7 +51,7 @@ async function beginOidc(
   }
   const { url, headers } = await ask(turn);
   const state = url === undefined ? null : new URL(url, "http://localhost").searchParams.get("state");
-  if (url === undefined || state === null) return failed(refusal("BAD_REQUEST", "The sign-in was not begun here."));
+  if (url === undefined || state === null) return failed(refusal("BAD_REQUEST", "This sign-in was not started in this browser."));
   const signInState: SignInState = {
     provider: provider.id,
     state,
@@ -70,7 +70,7 @@ async function finishOidc(provider: OidcProvider, routeContext: RouteContext, as
   const network = networkOf(clientAddress(request));
   const signInState = await signInCookie.read(routeContext.composition, request.headers);
   const search = searchOf(request);
-  const refuse = (refused: Refused, headers?: Headers) => {
+  const refuse = (refused: SignInRefusal, headers?: Headers) => {
     telemetry().metrics?.count("lightdesk_sign_in_refusals_total", { way: "oidc", reason: "refused" });
     log.warn({ provider: provider.id, cause: refused.cause, address: clientAddress(request) }, "provider sign-in refused");
     annotateAudit({
@@ -85,7 +85,7 @@ async function finishOidc(provider: OidcProvider, routeContext: RouteContext, as
   if ((await oidcLimit.take(network)) > 0) return ok(toSignIn(routeContext.composition, provider, "too-many", signInState?.returnTo));
   const isRequested = signInState?.provider === provider.id && signInState.state === search.get("state");
   if (!isRequested) return refuse({ shown: "lost", cause: "this browser started no sign-in, or a different one" });
-  if (!(await takeState(routeContext.composition, signInState.state)))
+  if (!(await consumeState(routeContext.composition, signInState.state)))
     return refuse({ shown: "lost", cause: "the provider's answer was used before" });
   const error = search.get("error");
   if (error !== null) return refuse({ shown: refusalOf(error), cause: `the provider answered ${error.slice(0, 100)}` });
@@ -103,24 +103,25 @@ async function finishOidc(provider: OidcProvider, routeContext: RouteContext, as
   const { headers } = await ask(turn);
   const admitted = turn.admitted();
   if (!admitted) return refuse(turn.refused(), headers);
-  for (const _way of [1, 2]) await oidcLimit.giveBack(network);
-  const { member, how, change } = admitted;
+  for (const _way of [1, 2]) await oidcLimit.refund(network);
+  const { member, kind, change } = admitted;
   const defaultAction = signInState.purpose.kind === "confirm" ? "confirmSession" : "signIn";
-  const about = change ? aboutMember(member, change) : { outcome: outcomeOf(provider, how) };
-  annotateAudit({ action: how === "known" ? defaultAction : actions[how], by: toActor(member), isWritten: true, ...about });
+  const about = change ? aboutMember(member, change) : { outcome: outcomeOf(provider, kind) };
+  annotateAudit({ action: kind === "known" ? defaultAction : actions[kind], by: toActor(member), isWritten: true, ...about });
   headers.append("set-cookie", signInCookie.forget(routeContext.composition));
   headers.set("location", consolePath(routeContext.composition.env, signInState.returnTo));
   return ok(new Response(null, { status: 302, headers }));
 }
 
-/** Signs out here, and if the session began at a provider, answers the provider's sign-out address. */
+/** Signs out here. Returns the provider's sign-out URL if the session began there. */
 async function signOutEverywhere(composition: Composition, request: Request, ask: AskNextAuth): Promise<Result<Response, Failure>> {
   const { env } = composition;
   const id = await sessionIdIn(composition, request.headers);
   const signIn = `${consoleUrl(env)}/sign-in`;
   const atProvider = id === undefined ? undefined : await endSessionUrl(composition, id, signIn);
   const { url, headers } = await ask();
-  if (url?.includes("csrf=true")) return failed(refusal("BAD_REQUEST", "The sign-out was not begun here. Reload the page and try again."));
+  if (url?.includes("csrf=true"))
+    return failed(refusal("BAD_REQUEST", "This sign-out was not started in this browser. Reload the page and try again."));
   const isEnded = id !== undefined && !(await findSession(composition, id));
   return ok(jsonAnswer(atProvider !== undefined && isEnded ? { url: atProvider, provider: true } : { url: signIn }, 200, headers));
 }
@@ -128,7 +129,7 @@ async function signOutEverywhere(composition: Composition, request: Request, ask
 // eslint-disable-next-line id-denylist -- a word of the audit log
 const actions = { linked: "linkProvider", joined: "acceptInvitation", made: "joinByProvider" } as const;
 
-const outcomeOf = ({ label }: OidcProvider, what: string) => `${label}: ${what}`;
+const outcomeOf = ({ label }: OidcProvider, outcome: string) => `${label}: ${outcome}`;
 
 async function readPurpose(composition: Composition, fields: URLSearchParams, request: Request): Promise<Result<Purpose, Failure>> {
   const kind = fields.get("purpose") ?? "signIn";
@@ -138,7 +139,7 @@ async function readPurpose(composition: Composition, fields: URLSearchParams, re
   const viewer = await readViewer(composition, request.headers);
   if (viewer?.credential.kind !== "session") return failed(refusal("UNAUTHORIZED", "Sign in first."));
   if (kind === "link" && isLongAgo(viewer.credential, composition.now()))
-    return failed(refusal("SIGN_IN_AGAIN", "Confirm that it is you, then try again."));
+    return failed(refusal("SIGN_IN_AGAIN", "Confirm your identity, then try again."));
   return ok({ kind, memberId: viewer.memberId });
 }
 
@@ -150,11 +151,15 @@ function refusalOf(error: string): OidcRefusal {
 function toSignIn(
   composition: Composition,
   provider: OidcProvider,
-  shown: OidcRefusal,
+  publicReason: OidcRefusal,
   returnTo: string | undefined,
   headers = new Headers(),
 ): Response {
-  const query = new URLSearchParams({ refused: shown, provider: provider.id, ...(returnTo !== undefined && { callbackUrl: returnTo }) });
+  const query = new URLSearchParams({
+    refused: publicReason,
+    provider: provider.id,
+    ...(returnTo !== undefined && { callbackUrl: returnTo }),
+  });
   headers.append("set-cookie", signInCookie.forget(composition));
   headers.set("location", consolePath(composition.env, `/sign-in?${query.toString()}`));
   return new Response(null, { status: 302, headers });
@@ -193,7 +198,7 @@ async function take(
   form: URLSearchParams | undefined,
 ): Promise<Result<Response, Failure>> {
   const { request, annotateAudit } = routeContext;
-  const { headers: sent } = request;
+  const { headers: requestHeaders } = request;
   const failures: unknown[] = [];
   let signedIn: Member | undefined;
   const events = {
@@ -208,10 +213,10 @@ async function take(
   const id = provider?.id ?? (step === "callback" ? "credentials" : undefined);
   const ask: AskNextAuth = async (turn?: OidcTurn) => {
     const search = provider ? searchOf(request) : undefined;
-    const authAnswer = await askNextAuth(
+    const authAnswer = await callNextAuth(
       routeContext.composition,
-      { step, provider: id, sent, form, search },
-      authOptions(routeContext.composition, events, sent, turn),
+      { step, provider: id, headers: requestHeaders, form, search },
+      authOptions(routeContext.composition, events, requestHeaders, turn),
     );
     if (failures.length > 0) throw failures[0];
     return authAnswer;
@@ -236,7 +241,7 @@ function reasonOf(url: string): Failure {
 }
 
 /** The CSRF token is missing or belongs to another browser. */
-const notBegunHere = refusal("BAD_REQUEST", "The sign-in was not begun here. Reload the page and try again.");
+const notBegunHere = refusal("BAD_REQUEST", "This sign-in was not started in this browser. Reload the page and try again.");
 
 /** A form, or a JSON object of strings. If a field is repeated, the first one wins. */
 async function readForm(routeContext: RouteContext): Promise<Result<URLSearchParams, Failure>> {

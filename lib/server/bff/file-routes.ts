@@ -37,7 +37,7 @@ const MAX_BYTES = 64 * 1024 ** 2;
 const MAX_SECONDS = 30;
 
 type File = { filename: string; subfolder: string; type: string };
-type Judged = { tooLarge: { width: number; height: number } } | "as it is" | "redrawn" | "redrawn if turned";
+type PictureCheck = { tooLarge: { width: number; height: number } } | "as it is" | "redrawn" | "redrawn if turned";
 
 async function fullPicture(access: Access, file: File, { headers, signal }: Request): Promise<Result<Response, Failure>> {
   const etag = headers.get("if-none-match");
@@ -48,25 +48,27 @@ async function fullPicture(access: Access, file: File, { headers, signal }: Requ
   });
   if (!result.ok || result.value.status !== 200 || !result.value.body) return result.ok ? ok(bytesAnswer(result.value)) : result;
   const { head, rest } = await splitHead(result.value.body, HEAD_BYTES);
-  const judged = await judge(Buffer.from(head));
-  if (typeof judged === "object") {
+  const check = await checkPicture(Buffer.from(head));
+  if (typeof check === "object") {
     await rest.cancel();
-    return { ok: false, failure: tooLargeToShow(judged.tooLarge) };
+    return { ok: false, failure: tooLargeToShow(check.tooLarge) };
   }
   const length = Number(result.value.headers.get("content-length") ?? 0);
-  if (judged === "as it is" || length > MAX_BYTES) return ok(bytesAnswer(new Response(rest, { headers: result.value.headers })));
+  if (check === "as it is" || length > MAX_BYTES) return ok(bytesAnswer(new Response(rest, { headers: result.value.headers })));
   const bytes = await readBytes(rest, MAX_BYTES, { signal });
-  const drawn = bytes && (await redrawn(bytes, judged));
-  if (!drawn) return { ok: false, failure: notFound };
-  const type = drawn === bytes ? (result.value.headers.get("content-type") ?? "") : "image/webp";
-  return ok(bytesAnswer(new Response(Buffer.from(drawn), { headers: { "content-type": type, "content-length": String(drawn.length) } })));
+  const newBytes = bytes && (await redrawn(bytes, check));
+  if (!newBytes) return { ok: false, failure: notFound };
+  const type = newBytes === bytes ? (result.value.headers.get("content-type") ?? "") : "image/webp";
+  return ok(
+    bytesAnswer(new Response(Buffer.from(newBytes), { headers: { "content-type": type, "content-length": String(newBytes.length) } })),
+  );
 }
 
 const HAS_EXIF = 0x08;
 const IS_ANIMATED = 0x02;
 
 /** Browsers apply a JPEG's orientation, but not all of them that of other formats. None shows TIFF. */
-async function judge(head: Buffer): Promise<Judged> {
+async function checkPicture(head: Buffer): Promise<PictureCheck> {
   try {
     const { format, orientation = 1, pages = 1 } = await decodableHeader(head);
     if (format === "tiff" || (format !== "jpeg" && pages === 1 && orientation > 1)) return "redrawn";
@@ -82,10 +84,10 @@ async function judge(head: Buffer): Promise<Judged> {
 }
 
 /** Returns the same bytes if nothing needs to change. Undefined if they are unreadable. */
-async function redrawn(bytes: Uint8Array, judged: "redrawn" | "redrawn if turned"): Promise<Uint8Array | undefined> {
+async function redrawn(bytes: Uint8Array, change: "redrawn" | "redrawn if turned"): Promise<Uint8Array | undefined> {
   try {
     return await withImage(bytes, async ({ orientation = 1 }) => {
-      if (orientation === 1 && judged === "redrawn if turned") return bytes;
+      if (orientation === 1 && change === "redrawn if turned") return bytes;
       return sharp(bytes, { limitInputPixels: MAX_DECODE_PIXELS })
         .timeout({ seconds: MAX_SECONDS })
         .autoOrient()
@@ -101,12 +103,12 @@ const edge = z.coerce.number().pipe(z.literal(edges)).default(256);
 /** Identifies the picture's state as the page knows it (content hash, preview): under one version it never changes. */
 const version = z.string().min(1).max(300).optional();
 const fit = z.enum(thumbnailFits).optional();
-const whole = z.literal("true").optional();
+const trueText = z.literal("true").optional();
 const assetQuery = z.object({ edge, fit, whole: z.undefined().optional(), version, asset: z.string().min(1).max(200) });
 const fileQuery = z.object({
   edge,
   fit,
-  whole,
+  whole: trueText,
   filename: z.string().min(1).max(1000),
   subfolder: z.string().max(500).default(""),
   type: z.string().max(50).default("output"),
@@ -115,8 +117,8 @@ const fileQuery = z.object({
 export function thumbnailRoute(): Handler {
   return guarded({ action: "thumbnail", role: "viewer", connection: true }, async ({ request, ...context }) => {
     const search = searchOf(request);
-    const named = connectionIn(request);
-    const access = await openForJobs(context, named);
+    const connectionId = connectionIn(request);
+    const access = await openForJobs(context, connectionId);
     if (!access.ok) return access;
     const query = search.has("asset") ? readQuery(search, assetQuery) : readQuery(search, fileQuery);
     if (!query.ok) return query;
@@ -130,7 +132,7 @@ export function thumbnailRoute(): Handler {
     // A content-addressed file never changes, nor does an asset of one version; anything else may get another picture.
     const isFixed = "filename" in thumbnailQuery ? /^[0-9a-f]{64}\b/.test(thumbnailQuery.filename) : version !== undefined;
     const thumbnailRequest = { subject, edge: size, fit: requestedFit, version, isFixed, asker: request };
-    return thumbnailAnswer(access.value, context.composition, thumbnailRequest, named !== undefined && isFixed);
+    return thumbnailAnswer(access.value, context.composition, thumbnailRequest, connectionId !== undefined && isFixed);
   });
 }
 
@@ -184,7 +186,7 @@ function rawSegments(url: string): string[] {
 
 function decodePath(segments: readonly string[]): Result<string, Failure> {
   const path = decodePercent(segments.join("/"));
-  if (path === undefined) return failed(refusal("BAD_REQUEST", "The path is not encoded as it should be."));
+  if (path === undefined) return failed(refusal("BAD_REQUEST", "The path is not percent-encoded correctly."));
   const reason = refusedFor(path);
   if (reason !== undefined) return failed(refusal("FORBIDDEN", `This path is not allowed. ${reason}`));
   return ok(path);
@@ -202,14 +204,14 @@ function refusedFor(path: string): string | undefined {
 export function downloadRoute(): Handler {
   const { downloadAsset } = operations;
   return guarded({ action: downloadAsset.name, role: downloadAsset.role, connection: true }, async (context) => {
-    const sent = await readWhole(context);
-    if (!sent.ok) return sent;
+    const rawBody = await readWhole(context);
+    if (!rawBody.ok) return rawBody;
     const { url, headers, signal } = context.request;
-    const request = new Request(url, { method: "POST", headers, signal, body: sent.value });
+    const request = new Request(url, { method: "POST", headers, signal, body: rawBody.value });
     const result = await runOperation(downloadAsset, { ...context, request }, ok({}));
     if (!result.ok || result.value.status !== 202) return result;
     try {
-      await keep(context, parseJson(new TextDecoder().decode(sent.value)), await result.value.clone().json());
+      await storeDownload(context, parseJson(new TextDecoder().decode(rawBody.value)), await result.value.clone().json());
     } catch (err) {
       context.composition.log.error({ err, requestId: context.requestId }, "download task write failed");
     }
@@ -217,8 +219,8 @@ export function downloadRoute(): Handler {
   });
 }
 
-async function keep({ request, ...context }: AuthedContext, sent: unknown, response: unknown): Promise<void> {
-  const body = downloadBodySchema.parse(sent);
+async function storeDownload({ request, ...context }: AuthedContext, submittedBody: unknown, response: unknown): Promise<void> {
+  const body = downloadBodySchema.parse(submittedBody);
   const { task_id: taskId, status } = taskStartedSchema.parse(response);
   const connection = await findConnection(context, connectionIn(request));
   if (!connection.ok) return;

@@ -43,12 +43,7 @@ export function guarded(guard: Guard & { role: Role }, run: Run): Handler {
   return handler(guard, run, async (routeContext) => {
     const { headers } = routeContext.request;
     if (isTokenInAddress(routeContext.request.url))
-      return failed(
-        refusal(
-          "BAD_REQUEST",
-          "A token does not belong in an address, where it is written down. Send it in X-API-Key, and revoke this one.",
-        ),
-      );
+      return failed(refusal("BAD_REQUEST", "Don't put a token in a URL, which is logged. Send it in X-API-Key, and revoke this one."));
     const admitted = await admit(routeContext.composition, headers);
     if (!admitted.ok) return toStartPage(routeContext) ?? admitted;
     const viewer = admitted.value;
@@ -61,7 +56,7 @@ export function guarded(guard: Guard & { role: Role }, run: Run): Handler {
     const frozen = await refuseChange();
     // The same request is repeated after the confirmation: the log records that one.
     if (guard.recent && !isRoleTooLow && !frozen && isLongAgo(viewer.credential, routeContext.composition.now()))
-      return failed(refusal("SIGN_IN_AGAIN", "Confirm with your password that it is you, then try again."));
+      return failed(refusal("SIGN_IN_AGAIN", "Confirm your password, then try again."));
     routeContext.annotateAudit({ by: viewer, ...((isRoleTooLow || frozen) && (await guard.about?.({ ...routeContext, viewer }))) });
     const failure = isRoleTooLow ? refusedGuard : (frozen ?? refusedGuard);
     if (failure) return failed(failure);
@@ -155,16 +150,11 @@ async function attempt(
   } catch (error) {
     if (isFullDisk(error)) {
       log.error({ ...about, err: error }, "console disk full");
-      return failed(
-        refusal(
-          "INSUFFICIENT_STORAGE",
-          "The disk that holds the console's data is full. The person who runs Lightdesk must free some space there.",
-        ),
-      );
+      return failed(refusal("INSUFFICIENT_STORAGE", "The disk of the console's data folder is full. The operator must free some space."));
     }
     if (isStoreAway(error)) {
       log.error({ ...about, err: error }, "console database unavailable");
-      return failed(refusal("SERVICE_UNAVAILABLE", "The console's database does not answer. Try again in a moment: you stay signed in."));
+      return failed(refusal("SERVICE_UNAVAILABLE", "The console's database is unreachable. Try again in a moment: you stay signed in."));
     }
     if (isUniqueViolation(error)) return failed(refusal("CONFLICT", "This exists already. Reload, then try again."));
     log.error({ ...about, err: error }, "request failed");
@@ -172,11 +162,11 @@ async function attempt(
   }
 }
 
-type Written = { action: string; requestId: string; act: string | undefined };
+type AuditedRequest = { action: string; requestId: string; act: string | undefined };
 
 async function audit(
   { store, now, log }: Parts<"store" | "now" | "log">,
-  { action, requestId, act }: Written,
+  { action, requestId, act }: AuditedRequest,
   auditNote: AuditNote,
   result: Result<Response, Failure>,
 ): Promise<void> {

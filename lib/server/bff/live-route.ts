@@ -9,8 +9,8 @@ import { EVENTS } from "@/lib/contract/people/sign-in";
 import { UNREADABLE_HEADER } from "@/lib/shared/headers";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { liveProgressOf, subscribeToLiveOutputs, watchLiveOutputs } from "../answers/live-progress";
-import { type Context, countedAs, lostRights, noteViewerUse } from "../auth/viewer";
-import { connectionChanged, findVisible, isSameReach, openForJobs, type Reach, reachOf } from "../connections/access";
+import { checkViewer, type Context, countedAs, noteViewerUse } from "../auth/viewer";
+import { connectionChanged, type ConnectionTarget, findVisible, isSameReach, openForJobs, reachOf } from "../connections/access";
 import { type AuthedContext } from "../context";
 import { type Watch } from "../live/hub";
 import { isJobTopic } from "../live/poll-intervals";
@@ -63,16 +63,16 @@ export function liveRoute(handlers: Readonly<Record<TopicName, Handler>>): Handl
 const noTopic: Result<never, Failure> = failed(refusal("NOT_FOUND", "There is no such topic."));
 
 /** `id`: the connection that the topic names, if any. */
-type Opened = { watch: Watch; id: string | undefined; reach: Reach | undefined };
+type OpenedTopic = { watch: Watch; id: string | undefined; reach: ConnectionTarget | undefined };
 
 async function openTopic(
   context: AuthedContext,
   topic: string,
   handlers: Readonly<Record<TopicName, Handler>>,
-): Promise<Result<Opened, Failure>> {
-  const match = readTopic(topic);
-  if (!match) return noTopic;
-  const { name, id: item = "", query } = match;
+): Promise<Result<OpenedTopic, Failure>> {
+  const parsedTopic = readTopic(topic);
+  if (!parsedTopic) return noTopic;
+  const { name, id: item = "", query } = parsedTopic;
   const { guard, read } = handlers[name];
   const refused = refusalOf(context.viewer, guard);
   if (refused) return failed(refused);
@@ -109,7 +109,7 @@ async function openTopic(
   return ok({ watch, id, reach });
 }
 
-async function openSource(context: Context, name: TopicName, reach: Reach | undefined): ReturnType<Watch["openSource"]> {
+async function openSource(context: Context, name: TopicName, reach: ConnectionTarget | undefined): ReturnType<Watch["openSource"]> {
   const access = reach && isJobTopic(name) ? await openForJobs(context, reach.connection.id) : undefined;
   if (!access?.ok) return undefined;
   subscribeToLiveOutputs(access.value);
@@ -122,7 +122,7 @@ async function openSource(context: Context, name: TopicName, reach: Reach | unde
   };
 }
 
-function rightsOf({ viewer, request }: AuthedContext, name: TopicName, reach: Reach | undefined): unknown[] {
+function rightsOf({ viewer, request }: AuthedContext, name: TopicName, reach: ConnectionTarget | undefined): unknown[] {
   const { memberId, role, credential } = viewer;
   const person = shared.has(name) ? [] : [memberId, role, credential.id];
   // Tokens get absolute URLs with the host of their request.
@@ -133,10 +133,10 @@ function rightsOf({ viewer, request }: AuthedContext, name: TopicName, reach: Re
 
 async function checkRights(
   { composition, viewer }: AuthedContext,
-  opened: readonly Pick<Opened, "id" | "reach">[],
+  opened: readonly Pick<OpenedTopic, "id" | "reach">[],
 ): Promise<Failure | undefined> {
-  const lost = await lostRights({ composition, viewer });
-  if (lost) return lost;
+  const failure = await checkViewer({ composition, viewer });
+  if (failure) return failure;
   for (const [id, before] of new Map(opened.map(({ id, reach }) => [id, reach] as const))) {
     const now = before && (await reachOf({ composition, viewer }, id, findVisible));
     if (now && (!now.ok || !isSameReach(before, now.value))) return connectionChanged;

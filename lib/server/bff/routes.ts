@@ -2,8 +2,8 @@
 
 import "server-only";
 import { type z } from "zod";
-import { type EmbedSessionBegun, type embedSessionSchema } from "@/lib/contract/embed/embedding";
-import { type Failure, lacksOperation, refusal } from "@/lib/contract/failure";
+import { type embedSessionSchema, type EmbedSessionStarted } from "@/lib/contract/embed/embedding";
+import { type Failure, isMissingOperation, refusal } from "@/lib/contract/failure";
 import { type Operation } from "@/lib/contract/operation";
 import { type Role } from "@/lib/contract/people/roles";
 import { decodePercent } from "@/lib/contract/plain-line";
@@ -62,8 +62,8 @@ export function tokenRoute<T>(action: string, schema: z.ZodType<T>, run: Run<Rou
     const body = await readJson(routeContext, schema, MAX_VISITOR_BODY_BYTES);
     if (!body.ok) return body;
     const result = await run(routeContext, body.value);
-    // Colleagues may share an address.
-    if (result.ok) await tokenLimit.giveBack(network);
+    // Colleagues may share an IP address.
+    if (result.ok) await tokenLimit.refund(network);
     return result;
   });
 }
@@ -88,7 +88,7 @@ export function ticketRoute(schema: typeof embedSessionSchema): Handler {
     // The session is renewed every few minutes. Only its start is recorded.
     if (!isSame) annotateAudit({ by: toActor(member), target: session.origin });
     const cookies = storeTokenInCookie(composition.env, headers, session, token);
-    const response: EmbedSessionBegun = { leftMs: session.expiresAt - composition.now(), isSame, ...(!cookies && { bearer: token }) };
+    const response: EmbedSessionStarted = { leftMs: session.expiresAt - composition.now(), isSame, ...(!cookies && { bearer: token }) };
     return ok(jsonAnswer(response, 201, cookies));
   });
 }
@@ -132,6 +132,6 @@ export function optionalRoute(operation: Operation): Handler {
     const lookup = await findConnection(context, connectionIn(context.request));
     if (!lookup.ok) return lookup;
     const result = await runOperation(operation, context, ok({}));
-    return !result.ok && lacksOperation(result.failure) ? ok(jsonAnswer(null)) : result;
+    return !result.ok && isMissingOperation(result.failure) ? ok(jsonAnswer(null)) : result;
   });
 }

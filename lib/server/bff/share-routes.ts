@@ -13,7 +13,7 @@ import { type RouteContext } from "../context";
 import { clientAddress, takeAttempt } from "../limits/attempt-limit";
 import { MAX_VISITOR_BODY_BYTES, readJson, searchOf } from "../requests/read-request";
 import { emptyAnswer, jsonAnswer } from "../requests/responses";
-import { isThere } from "../shares/item-source";
+import { itemExists } from "../shares/item-source";
 import { enterShare, locked, noShare, type OpenedShare, openShare, tooMany, unlockedCookie } from "../shares/open-share";
 import { sharedBytes } from "../shares/shared-bytes";
 import { type ShareItem } from "../store/shares";
@@ -24,7 +24,7 @@ import { type Handler, unguarded } from "./guard";
 const PASSWORD_ATTEMPTS = { burst: 20, refillMs: 45_000 };
 const TOO_MANY = "Too many requests. Wait a moment.";
 
-type Found = { number: number; item: ShareItem; pieces: string | undefined };
+type FoundItem = { number: number; item: ShareItem; pieces: string | undefined };
 
 function ofShare(action: string, run: (context: RouteContext, openedShare: OpenedShare) => Promise<Result<Response, Failure>>): Handler {
   return unguarded(action, async (context) => {
@@ -33,18 +33,18 @@ function ofShare(action: string, run: (context: RouteContext, openedShare: Opene
     const result = await enterShare(context.composition, tokenOf(context), context.request.headers.get("cookie"));
     if (!result.ok) return result;
     const answer = await run(context, result.value);
-    // A stranger does not learn which of the service's refusals it was.
+    // Visitors must not see the service's own error.
     return answer.ok || answer.failure === tooMany ? answer : failed(noShare);
   });
 }
 
 export function shareFileRoute(): Handler {
   return ofShare("shareFile", async (context, openedShare) => {
-    const item = await findItem(context, openedShare);
-    if (!item || item.item.text !== undefined) return failed(noShare);
+    const found = await findItem(context, openedShare);
+    if (!found || found.item.text !== undefined) return failed(noShare);
     const isDownload = searchOf(context.request).has("download");
     const range = context.request.method === "GET" ? context.request.headers.get("range") : null;
-    const result = await sharedBytes(openedShare, item, { range, signal: context.request.signal, isDownload });
+    const result = await sharedBytes(openedShare, found, { range, signal: context.request.signal, isDownload });
     const isBegun = range === null || range.startsWith("bytes=0-");
     if (result.ok && isDownload && isBegun && context.request.method === "GET") await count(context, openedShare, "downloaded");
     return result;
@@ -53,14 +53,14 @@ export function shareFileRoute(): Handler {
 
 export function shareThumbnailRoute(): Handler {
   return ofShare("shareThumbnail", async (context, openedShare) => {
-    const item = await findItem(context, openedShare);
+    const found = await findItem(context, openedShare);
     const edge = edges.find((edge) => String(edge) === context.params.edge);
-    if (!item || !edge) return failed(noShare);
-    const { asset, file, hash, isFixed } = item.item;
+    if (!found || !edge) return failed(noShare);
+    const { asset, file, hash, isFixed } = found.item;
     const { signal } = context.request;
     const subject = asset === undefined ? file : { asset };
     // A thumbnail may outlive its file in the cache: a deleted file is not shown.
-    if (!subject || !(await isThere(openedShare.access, item.item, signal))) return failed(noShare);
+    if (!subject || !(await itemExists(openedShare.access, found.item, signal))) return failed(noShare);
     const thumbnailResult = await getThumbnail(openedShare.access, context.composition, {
       subject,
       edge,
@@ -117,17 +117,17 @@ function tokenOf({ params }: Pick<RouteContext, "params">): string {
   return typeof params.token === "string" ? params.token : "";
 }
 
-async function findItem({ params, composition }: RouteContext, { share }: OpenedShare): Promise<Found | undefined> {
+async function findItem({ params, composition }: RouteContext, { share }: OpenedShare): Promise<FoundItem | undefined> {
   if (typeof params.number !== "string" || !/^[1-9]\d{0,3}$/.test(params.number)) return undefined;
   const number = Number(params.number);
-  const match = await composition.store.shares.item(share.id, number);
-  return match && { number, ...match };
+  const item = await composition.store.shares.item(share.id, number);
+  return item && { number, ...item };
 }
 
 /** If counting fails, the file is still sent. */
-async function count({ composition }: RouteContext, { share }: OpenedShare, what: "viewed" | "downloaded"): Promise<void> {
+async function count({ composition }: RouteContext, { share }: OpenedShare, event: "viewed" | "downloaded"): Promise<void> {
   try {
-    await composition.store.shares[what](share.id);
+    await composition.store.shares[event](share.id);
   } catch (err) {
     composition.log.warn({ err }, "share view count failed");
   }

@@ -5,7 +5,7 @@ import "server-only";
 import { fromTop } from "@/lib/contract/assets/file-refs";
 import { capabilities, type Capability, type Probe } from "@/lib/contract/capabilities";
 import { hasFeature } from "@/lib/contract/connections";
-import { type Failure, lacksOperation } from "@/lib/contract/failure";
+import { type Failure, isMissingOperation } from "@/lib/contract/failure";
 import { operations } from "@/lib/contract/operations";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { redactForBrowser } from "../answers/redact";
@@ -31,7 +31,7 @@ async function readsFiles(access: Access, dir: string, signal?: AbortSignal): Pr
       await bytes.value.body?.cancel();
       return ok(true);
     }
-    if (lacksOperation(bytes.failure)) return ok(false);
+    if (isMissingOperation(bytes.failure)) return ok(false);
     if (bytes.failure.status !== 404) return failed(redactForBrowser(bytes.failure, access));
   }
   const after = files.length > 0 && (await listFolder(access.upstream, query, signal));
@@ -44,24 +44,24 @@ async function readsFiles(access: Access, dir: string, signal?: AbortSignal): Pr
 /** Undefined: nothing could be learnt. */
 type Presence = Result<boolean | undefined, Failure>;
 /** `dir`: a folder that may hold a file to learn from. */
-type How = { dir?: string; signal?: AbortSignal };
+type ProbeOptions = { dir?: string; signal?: AbortSignal };
 
-export async function hasCapability(access: Access, capability: Capability, how: How = {}): Promise<Presence> {
-  const isOffered = access.composition.capabilities.knows(access.connection.id, capability);
+export async function hasCapability(access: Access, capability: Capability, options: ProbeOptions = {}): Promise<Presence> {
+  const isOffered = access.composition.capabilities.get(access.connection.id, capability);
   if (isOffered !== undefined) return ok(isOffered);
   const row = capabilities[capability];
-  if (row.with) return hasCapability(access, row.with, how);
+  if (row.with) return hasCapability(access, row.with, options);
   let last: Presence = ok(undefined);
   for (const value of row.anyOf ?? []) {
-    last = await hasCapability(access, value, how);
+    last = await hasCapability(access, value, options);
     if (last.ok && last.value === true) return last;
   }
   // Members who only see the jobs may read the queue; the other probes are not open to them.
   const mayProbe = row.probe === "queue" || hasFeature(access.connection, "fullAccess");
-  return row.probe && mayProbe ? probes[row.probe](access, how) : last;
+  return row.probe && mayProbe ? probes[row.probe](access, options) : last;
 }
 
-const probes: Readonly<Record<Probe, (access: Access, how: How) => Promise<Presence>>> = {
+const probes: Readonly<Record<Probe, (access: Access, options: ProbeOptions) => Promise<Presence>>> = {
   tags: async (access, { signal }) =>
     presenceFrom(access, await access.upstream.call(operations.listTags, { query: { limit: 1 }, signal })),
   queue: async (access, { signal }) => presenceFrom(access, await access.upstream.call(operations.getQueueDepth, { signal })),
@@ -70,7 +70,7 @@ const probes: Readonly<Record<Probe, (access: Access, how: How) => Promise<Prese
 
 function presenceFrom(access: Access, result: Result<unknown, Failure>): Presence {
   if (result.ok) return ok(true);
-  return lacksOperation(result.failure) ? ok(false) : failed(redactForBrowser(result.failure, access));
+  return isMissingOperation(result.failure) ? ok(false) : failed(redactForBrowser(result.failure, access));
 }
 
 /** True if the check was inconclusive: the request itself will show it. */

@@ -4,7 +4,7 @@
 import "server-only";
 import { type Capability } from "@/lib/contract/capabilities";
 import { coreListIn, isRead, type Operation } from "@/lib/contract/operation";
-import { saysAbsent } from "../upstream/failures";
+import { isAbsentStatus } from "../upstream/failures";
 
 const REMEMBERED_MS = 10 * 60_000;
 
@@ -20,16 +20,16 @@ export function createCapabilityMemory(now: () => number) {
     refusals.set(name, { item, at: now() });
     refused.set(connectionId, refusals);
   }
-  function forgetAbsent(connectionId: string): void {
+  function dropRemoved(connectionId: string): void {
     const capabilities = seen.get(connectionId);
     for (const [capability, { present }] of capabilities ?? []) if (!present) capabilities?.delete(capability);
   }
   return {
-    learn(connectionId: string, operation: Operation, status: number): void {
+    record(connectionId: string, operation: Operation, status: number): void {
       const present = verdict(operation, status);
       if (coreListIn(operation)) {
         if (present === false) out.add(connectionId);
-        else if (present === true && out.delete(connectionId)) forgetAbsent(connectionId);
+        else if (present === true && out.delete(connectionId)) dropRemoved(connectionId);
       }
       if (status < 300 && !isRead(operation)) note(connectionId, operation);
       if (operation.capability === undefined || present === undefined) return;
@@ -44,7 +44,7 @@ export function createCapabilityMemory(now: () => number) {
       note(connectionId, operation, item);
       return false;
     },
-    knows(connectionId: string, capability: Capability): boolean | undefined {
+    get(connectionId: string, capability: Capability): boolean | undefined {
       const entry = seen.get(connectionId)?.get(capability);
       return entry && now() - entry.at < REMEMBERED_MS ? entry.present : undefined;
     },
@@ -58,7 +58,7 @@ export function createCapabilityMemory(now: () => number) {
 }
 
 function verdict(operation: Operation, status: number): boolean | undefined {
-  if (saysAbsent(operation, status) || (status === 404 && coreListIn(operation))) return false;
+  if (isAbsentStatus(operation, status) || (status === 404 && coreListIn(operation))) return false;
   if (status >= 200 && status < 400 && isRead(operation)) return true;
   return undefined;
 }

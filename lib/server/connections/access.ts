@@ -9,7 +9,7 @@ import { type Role, weaker } from "@/lib/contract/people/roles";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { jobsOnly, readsJobs, refusalOf } from "../answers/jobs-only";
 import { callForBrowser } from "../answers/process-response";
-import { type Context, lostRights, lostRightsToChange, type Viewer } from "../auth/viewer";
+import { checkChangeRights, checkViewer, type Context, type Viewer } from "../auth/viewer";
 import { type Composition, type Target } from "../composition-type";
 import { openApiKey } from "../keys/key-ring";
 import { type Connection } from "../store/connections";
@@ -25,7 +25,7 @@ export const connectionChanged = refusal("CONFLICT", "The connection was switche
 
 const noDefaultConnection = refusal(
   "NO_CONNECTION",
-  "The connection of this token is gone. Name another with the parameter connection, or make a new token.",
+  "The connection of this token was removed. Name another with the parameter connection, or create a new token.",
 );
 
 export type Access = Context & {
@@ -53,8 +53,8 @@ export function isInScope({ scope }: Viewer, connectionId: string): boolean {
 
 /** Also other members' own connections whose jobs the viewer may see. */
 export async function visibleConnections(context: Context): Promise<Connection[]> {
-  const seen = await context.composition.store.jobViewers.listFor(context.viewer.memberId);
-  return [...(await usableConnections(context)), ...seen.filter(({ id }) => isInScope(context.viewer, id))];
+  const visibleIds = await context.composition.store.jobViewers.listFor(context.viewer.memberId);
+  return [...(await usableConnections(context)), ...visibleIds.filter(({ id }) => isInScope(context.viewer, id))];
 }
 
 /** To work with. A connection whose jobs are only seen is refused with that reason. */
@@ -85,16 +85,16 @@ export async function findVisible(context: Context, id: string | undefined): Pro
 }
 
 /** What an id leads to: with another address, key or right it is something else. */
-export type Reach = { connection: Connection; fingerprint: string | undefined };
+export type ConnectionTarget = { connection: Connection; fingerprint: string | undefined };
 
-export async function reachOf(context: Context, id: string | undefined, find = findConnection): Promise<Result<Reach, Failure>> {
+export async function reachOf(context: Context, id: string | undefined, find = findConnection): Promise<Result<ConnectionTarget, Failure>> {
   const result = await find(context, id);
   if (!result.ok) return result;
   return ok({ connection: result.value, fingerprint: (await context.composition.store.keys.getOf(result.value.id))?.fingerprint });
 }
 
-export function isSameReach(reach: Reach, other: Reach): boolean {
-  const nameOf = ({ connection: { id, baseUrl, seenOf }, fingerprint }: Reach) => [id, baseUrl, seenOf, fingerprint].join("\n");
+export function isSameReach(reach: ConnectionTarget, other: ConnectionTarget): boolean {
+  const nameOf = ({ connection: { id, baseUrl, seenOf }, fingerprint }: ConnectionTarget) => [id, baseUrl, seenOf, fingerprint].join("\n");
   return nameOf(reach) === nameOf(other);
 }
 
@@ -134,7 +134,7 @@ async function openAndRead(
   if (!access.ok) return access;
   const used = access.value.connection.id;
   const again = () => open(context, used, findVisible);
-  context.composition.jobIndex.reader.used(used, {
+  context.composition.jobIndex.reader.markUsed(used, {
     jobs: (input) => read(operations.listJobs, again(), input),
     ...(isEmbedded(access.value.connection.baseUrl) && {
       assets: (input: CallInput) => read(operations.listJobAssets, again(), input),
@@ -143,9 +143,9 @@ async function openAndRead(
   return access;
 }
 
-type Keyed = { apiKey: string | undefined; target: Target; fingerprint: string | undefined };
+type KeyedAccess = { apiKey: string | undefined; target: Target; fingerprint: string | undefined };
 
-async function withKey({ store, ring, log }: Composition, connection: Connection): Promise<Result<Keyed, Failure>> {
+async function withKey({ store, ring, log }: Composition, connection: Connection): Promise<Result<KeyedAccess, Failure>> {
   const key = await store.keys.getOf(connection.id);
   const apiKey = key && openApiKey(ring, key);
   if (key && apiKey === undefined) log.error({ connectionId: connection.id, ringKeyId: key.ringKeyId }, "stored key decryption failed");
@@ -160,13 +160,13 @@ async function withKey({ store, ring, log }: Composition, connection: Connection
   return ok({ apiKey, target, fingerprint: key?.fingerprint });
 }
 
-export type Unattended = Keyed &
+export type BackgroundAccess = KeyedAccess &
   Pick<Access, "composition" | "connection" | "upstream"> & {
     viewer: { memberId: string; role: Role; credential: { kind: string } };
   };
 
 /** For the console's own reads of a team connection, on behalf of no member. */
-export async function openUnattended(composition: Composition, id: string): Promise<Result<Unattended, Failure>> {
+export async function openUnattended(composition: Composition, id: string): Promise<Result<BackgroundAccess, Failure>> {
   const connection = await composition.store.connections.getFor("", id);
   if (!connection) return failed(noConnection);
   const keyed = await withKey(composition, connection);
@@ -186,7 +186,7 @@ async function open(context: Context, id: string | undefined, find: typeof findV
   // Includes the fingerprint: another key may see other things under the same id.
   const reader = [connection.id, connection.baseUrl, fingerprint ?? ""].join(" ");
   const lost = async (isChange = false) =>
-    (await (isChange ? lostRightsToChange : lostRights)(context)) ?? (await lostSight(context, connection));
+    (await (isChange ? checkChangeRights : checkViewer)(context)) ?? (await checkJobsView(context, connection));
   return ok({
     composition: context.composition,
     // A member who may only see the jobs gets nothing reserved for those who may run them.
@@ -195,7 +195,7 @@ async function open(context: Context, id: string | undefined, find: typeof findV
     ...keyed.value,
     lostRights: () => lost(),
     upstream: upstreamFor(target, {
-      onAnswer: (operation, response) => seenAssets.learn(reader, operation, response),
+      onAnswer: (operation, response) => seenAssets.record(reader, operation, response),
       // Checked before each call: rights may be lost between two calls of one request.
       refusalOf: async (operation, input) =>
         (await lost(!isRead(operation))) ??
@@ -211,11 +211,11 @@ async function open(context: Context, id: string | undefined, find: typeof findV
 function refusalOfAbsent({ capabilities }: Composition, { id }: Connection, operation: Operation): Failure | undefined {
   const { capability } = operation;
   if (capability === undefined || capability === "tasks.cancel") return undefined;
-  return capabilities.knows(id, capability) === false ? absent(operation) : undefined;
+  return capabilities.get(id, capability) === false ? absent(operation) : undefined;
 }
 
 /** The right to see the jobs can be taken back at any moment. */
-async function lostSight(
+async function checkJobsView(
   { composition: { store }, viewer: { memberId } }: Context,
   { id, seenOf }: Connection,
 ): Promise<Failure | undefined> {

@@ -11,7 +11,7 @@ import {
   type ConnectionSaved,
   isAccepted,
 } from "@/lib/contract/console";
-import { codeByStatus, type Failure, invalidField, lacksOperation, refusal } from "@/lib/contract/failure";
+import { codeByStatus, type Failure, invalidField, isMissingOperation, refusal } from "@/lib/contract/failure";
 import { isObject } from "@/lib/contract/json/json";
 import { operations } from "@/lib/contract/operations";
 import { hasRole } from "@/lib/contract/people/roles";
@@ -19,7 +19,7 @@ import { cutText } from "@/lib/contract/plain-line";
 import { maskSecrets } from "@/lib/contract/secrets/mask-secrets";
 import { isForbiddenAddress } from "@/lib/shared/guarded-connector";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { type Context, lostRightsToChange } from "../auth/viewer";
+import { checkChangeRights, type Context } from "../auth/viewer";
 import { type Composition, type Parts } from "../composition-type";
 import { openApiKey, storeApiKey } from "../keys/key-ring";
 import { type Connection } from "../store/connections";
@@ -27,22 +27,22 @@ import { findConnection, noConnection } from "./access";
 import { toConnectionView } from "./views";
 
 const MAX_QUOTE_LENGTH = 120;
-const localServer: ConnectionCheck = { outcome: "active", message: "A local server answers; it needs no key.", dialect: "local" };
+const localServer: ConnectionCheck = { outcome: "active", message: "This is a local server, which needs no key.", dialect: "local" };
 const firstAsset = { limit: 1, offset: 0, include_public: false };
 
 export async function checkConnection(composition: Composition, connection: Connection, signal?: AbortSignal): Promise<ConnectionCheck> {
   const { store, ring } = composition;
   const key = await store.keys.getOf(connection.id);
   const apiKey = key && openApiKey(ring, key);
-  const check = await askWhoseKey(composition, { id: connection.id, baseUrl: connection.baseUrl, apiKey }, signal);
+  const check = await checkKey(composition, { id: connection.id, baseUrl: connection.baseUrl, apiKey }, signal);
   // A connection that did not respond reveals nothing about the dialect.
   if (isAccepted(check)) await store.connections.change(connection.id, { dialect: check.dialect, hasAssets: check.hasAssets });
   await rememberCheck(composition, connection.id, check);
   return check;
 }
 
-/** Asks without remembering: the connection need not be stored. Recognises a plain local server: it has no users, but system stats. */
-async function askWhoseKey(
+/** Checks the service without caching, as the connection may not be stored. A plain local server has no users, but system stats. */
+async function checkKey(
   { capabilities, upstreamFor }: Parts<"capabilities" | "upstreamFor">,
   { id, baseUrl, apiKey }: { id: string; baseUrl: string; apiKey: string | undefined },
   signal?: AbortSignal,
@@ -52,7 +52,7 @@ async function askWhoseKey(
   const callOptions = { signal, waits: "page" } as const;
   // Masks before shortening: half a secret would not be recognised.
   const result = maskSecrets(await upstream.call(operations.getUser, callOptions));
-  const hasNoUsers = !result.ok && lacksOperation(result.failure);
+  const hasNoUsers = !result.ok && isMissingOperation(result.failure);
   const system = hasNoUsers ? await upstream.call(operations.getSystemStats, callOptions) : undefined;
   const isLocal = system?.ok === true && isObject(system.value.system);
   const asLocal = isLocal ? upstreamFor({ connectionId: id, baseUrl, dialect: "local", apiKey }) : undefined;
@@ -65,7 +65,7 @@ async function askWhoseKey(
 }
 
 /** A local server may have been restarted with or without its asset library. */
-export async function noteAssetLibrary(
+export async function storeAssetSupport(
   { store }: Parts<"store">,
   { id, dialect, hasAssets }: Connection,
   result: Result<unknown, Failure>,
@@ -75,22 +75,22 @@ export async function noteAssetLibrary(
 }
 
 function lacksAssets(result: Result<unknown, Failure>): boolean {
-  return !result.ok && lacksOperation(result.failure);
+  return !result.ok && isMissingOperation(result.failure);
 }
 
 async function rememberCheck({ capabilities, store }: Parts<"capabilities" | "store">, id: string, check: ConnectionCheck): Promise<void> {
   capabilities.forget(id);
   await store.connections.setStatus(id, check.outcome);
-  await store.peers.tellChange(id);
+  await store.peers.notifyChange(id);
 }
 
 type Outcome = Omit<ConnectionCheck, "dialect">;
 
 function toCheck(status: string): Outcome {
-  if (status === "waitlisted") return { outcome: "waitlisted", message: "The key is good; the account is still on the waiting list." };
+  if (status === "waitlisted") return { outcome: "waitlisted", message: "The key is valid; the account is still on the waiting list." };
   return {
     outcome: "active",
-    message: status === "active" ? "The key is good." : `The key is good; the service calls the account "${status}".`,
+    message: status === "active" ? "The key is valid." : `The key is valid; the account's status is "${status}".`,
   };
 }
 
@@ -103,14 +103,14 @@ function toRefusal(failure: Failure): Outcome {
   if (status === 402 || (status === 429 && codeByStatus(failure) === "PAYMENT_REQUIRED")) return { outcome: "unpaid", message };
   const { retryAfterMs } = failure;
   if (status === 429 || status >= 500) return { outcome: "failing", message, ...(retryAfterMs !== undefined && { retryAfterMs }) };
-  // A page or a redirect: some server answers there.
+  // A page or a redirect: another kind of server.
   return {
     outcome: ["UPSTREAM_UNREADABLE", "UPSTREAM_TOO_LARGE"].includes(failure.code) || status >= 400 ? "strange" : "unreachable",
     message,
   };
 }
 
-/** The address may not be a service at all: only a short line of its words is repeated. */
+/** The address may be any server, so only a short excerpt of its response is shown. */
 function short(message: string): string {
   return cutText(message.replace(/[\s\p{Cc}\p{Cf}]+/gu, " ").trim(), MAX_QUOTE_LENGTH);
 }
@@ -127,10 +127,10 @@ export async function createConnection(
   if (isForbiddenAddress(new URL(body.baseUrl).hostname)) return failed(forbiddenAddress);
   const id = randomUUID();
   const baseUrl = toBaseUrl(body.baseUrl);
-  const check = await askWhoseKey(context.composition, { id, baseUrl, apiKey: body.key });
+  const check = await checkKey(context.composition, { id, baseUrl, apiKey: body.key });
   if (!isWorthKeeping(check, body)) return ok({ check });
-  // The service decides how long the check takes: the member may have lost their rights meanwhile.
-  const refused = await lostRightsToChange(context);
+  // The check may take long, so rights are checked again afterwards.
+  const refused = await checkChangeRights(context);
   if (refused) return failed(refused);
   await store.connections.create({
     id,
@@ -157,14 +157,14 @@ export async function changeConnection(
   if (!ownConnectionResult.ok) return ownConnectionResult;
   if (body.baseUrl !== undefined && isForbiddenAddress(new URL(body.baseUrl).hostname)) return failed(forbiddenAddress);
   const baseUrl = body.baseUrl === undefined ? ownConnectionResult.value.baseUrl : toBaseUrl(body.baseUrl);
-  const moves = baseUrl !== ownConnectionResult.value.baseUrl;
+  const isMoved = baseUrl !== ownConnectionResult.value.baseUrl;
   const key = await store.keys.getOf(id);
-  if (moves && body.key === undefined && key) return failed(keyNeeded);
+  if (isMoved && body.key === undefined && key) return failed(keyNeeded);
   const apiKey = body.key ?? (key && openApiKey(ring, key));
-  const check = await askWhoseKey(context.composition, { id, baseUrl, apiKey });
-  if ((moves || body.key !== undefined) && !isWorthKeeping(check, body)) return ok({ check });
+  const check = await checkKey(context.composition, { id, baseUrl, apiKey });
+  if ((isMoved || body.key !== undefined) && !isWorthKeeping(check, body)) return ok({ check });
   // The check takes time. The stored connection must still be the checked one, or a key would be sent to a wrong address.
-  const refused = await lostRightsToChange(context);
+  const refused = await checkChangeRights(context);
   if (refused) return failed(refused);
   const now = await findOwnConnection(context, id);
   if (!now.ok) return now;
@@ -172,8 +172,8 @@ export async function changeConnection(
   if (!isSame) return failed(changedMeanwhile);
   // The new key first: between the two writes the old address may refuse the new key, but the new address never gets the old key.
   await storeGivenKey(context.composition, id, body);
-  const learnt = moves || isAccepted(check) ? check.dialect : undefined;
-  if (moves || body.key !== undefined) context.composition.jobIndex.restart(id);
+  const learnt = isMoved || isAccepted(check) ? check.dialect : undefined;
+  if (isMoved || body.key !== undefined) context.composition.jobIndex.restart(id);
   await store.connections.change(id, {
     name: body.name,
     baseUrl,

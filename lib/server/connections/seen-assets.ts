@@ -18,7 +18,7 @@ export function createSeenAssets(now: () => number) {
   const seen = createLru<string, { source: PictureSource; atMs: number }>({ max: MAX_COUNT });
   return {
     /** `reader`: connection, address and key, because a service distinguishes its readers by these. */
-    learn(reader: string, operation: Operation, response: unknown): void {
+    record(reader: string, operation: Operation, response: unknown): void {
       if (operation.subject !== "assets") return;
       const listed = objectOf(response)?.assets;
       for (const asset of Array.isArray(listed) ? listed.map(objectOf) : []) {

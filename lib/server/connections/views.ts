@@ -79,7 +79,7 @@ export async function listPersonalConnections({
   return ok(inScope.map((personalConnection) => ({ ...personalConnection, seenBy: viewers.get(personalConnection.id) ?? [] })));
 }
 
-export async function giveJobsView(context: Context, connectionId: string, memberId: string): Promise<Result<undefined, Failure>> {
+export async function grantJobsView(context: Context, connectionId: string, memberId: string): Promise<Result<undefined, Failure>> {
   const { store, now } = context.composition;
   const connection = await findPersonal(context, connectionId);
   if (!connection) return failed(noConnection);
@@ -92,7 +92,7 @@ export async function giveJobsView(context: Context, connectionId: string, membe
   return ok(undefined);
 }
 
-export async function takeJobsView(context: Context, connectionId: string, memberId: string): Promise<Result<undefined, Failure>> {
+export async function revokeJobsView(context: Context, connectionId: string, memberId: string): Promise<Result<undefined, Failure>> {
   const { store } = context.composition;
   const connection = await findPersonal(context, connectionId);
   const mayTake =

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { serviceDatabaseSchema, serviceHistory, servicePostgresHistory } from "@/lib/service/index";
 import { findUnfinishedCopy, UNFINISHED_COPY } from "@/lib/shared/database/copy-tables";
 import { type History, schemaState, tooOld } from "@/lib/shared/database/migrate";
-import { type Ask, askPostgres, asStartFailure, isNoTable, requireVersion } from "@/lib/shared/database/postgres";
+import { asStartFailure, isNoTable, queryPostgres, type QueryRows, requireVersion } from "@/lib/shared/database/postgres";
 import { openToRead, requireIntegrity } from "@/lib/shared/database/sqlite-copy";
 import { type Env } from "../env";
 import { postgresHistory, sqliteHistory } from "../store/migrations";
@@ -21,18 +21,18 @@ const restore = "Stop the console and restore the data folder from a backup (npm
 const unreachable = "Start PostgreSQL, or correct DATABASE_URL.";
 
 /** `time`: the server's clock in ms; undefined if it was not reached. `longWaitSeconds`: a longer wait for a lock is reported. */
-export async function lookAtServer(url: string, longWaitSeconds = LONG_WAIT_SECONDS): Promise<{ findings: Finding[]; time?: number }> {
-  return askPostgres({ url, statementMs: STATEMENT_MS }, async (ask) => {
-    const server = await attempt("database server", () => checkServer(ask), unreachable);
+export async function inspectServer(url: string, longWaitSeconds = LONG_WAIT_SECONDS): Promise<{ findings: Finding[]; time?: number }> {
+  return queryPostgres({ url, statementMs: STATEMENT_MS }, async (queryRows) => {
+    const server = await attempt("database server", () => checkServer(queryRows), unreachable);
     if (server.state === "failed") return { findings: [server] };
-    const [clock] = await ask<{ time: number }>("SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS time");
-    return { findings: [server, await attempt("database locks", () => checkLocks(ask, longWaitSeconds))], time: clock?.time };
+    const [clock] = await queryRows<{ time: number }>("SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS time");
+    return { findings: [server, await attempt("database locks", () => checkLocks(queryRows, longWaitSeconds))], time: clock?.time };
   });
 }
 
 type CheckedDatabase = { check: string; path: string; schema?: string; history: Record<Dialect, History>; newest: string };
 /** `newest`: when the newest row was written, in ms. `id`: of the service's database, which the location of its files names too. */
-type Look = { finding: Finding; newest?: number; id?: string };
+type DatabaseCheck = { finding: Finding; newest?: number; id?: string };
 
 const consoleDatabase: CheckedDatabase = {
   check: "console database",
@@ -50,17 +50,17 @@ const serviceDatabase: CheckedDatabase = {
 
 type Location = Pick<Env, "dataDir" | "databaseUrl">;
 
-export const lookAtConsole = (location: Location) => lookAtDatabase(location, consoleDatabase);
-export const lookAtService = (location: Location) => lookAtDatabase(location, serviceDatabase);
+export const lookAtConsole = (location: Location) => inspectDatabase(location, consoleDatabase);
+export const lookAtService = (location: Location) => inspectDatabase(location, serviceDatabase);
 
-async function lookAtDatabase(location: Location, database: CheckedDatabase): Promise<Look> {
+async function inspectDatabase(location: Location, database: CheckedDatabase): Promise<DatabaseCheck> {
   const { check } = database;
-  const look: Omit<Look, "finding"> = {};
-  const read: Read = async (ask, subject, dialect) => {
-    const finding = await judgeSchema(ask, subject, database, dialect);
+  const facts: Omit<DatabaseCheck, "finding"> = {};
+  const read: ReadDatabase = async (queryRows, subject, dialect) => {
+    const finding = await checkSchema(queryRows, subject, database, dialect);
     if (finding.state === "failed") return finding;
-    look.newest = (await orNone(ask<{ at: number | null }>(database.newest)))[0]?.at ?? undefined;
-    if (database === serviceDatabase) look.id = (await ask<{ id: string }>("SELECT id FROM store_ids").catch(() => []))[0]?.id;
+    facts.newest = (await rowsOrNone(queryRows<{ at: number | null }>(database.newest)))[0]?.at ?? undefined;
+    if (database === serviceDatabase) facts.id = (await queryRows<{ id: string }>("SELECT id FROM store_ids").catch(() => []))[0]?.id;
     return finding;
   };
   const { dataDir, databaseUrl: url } = location;
@@ -69,35 +69,37 @@ async function lookAtDatabase(location: Location, database: CheckedDatabase): Pr
     : attempt(
         check,
         () =>
-          askPostgres({ url, statementMs: STATEMENT_MS, schema: database.schema }, (ask) => read(ask, "The PostgreSQL schema", "postgres")),
+          queryPostgres({ url, statementMs: STATEMENT_MS, schema: database.schema }, (queryRows) =>
+            read(queryRows, "The PostgreSQL schema", "postgres"),
+          ),
         unreachable,
       ));
-  return { finding, ...look };
+  return { finding, ...facts };
 }
 
 type Dialect = "sqlite" | "postgres";
-type Read = (ask: Ask, subject: string, dialect: Dialect) => Promise<Finding>;
+type ReadDatabase = (queryRows: QueryRows, subject: string, dialect: Dialect) => Promise<Finding>;
 
-async function readFile(file: string, check: string, read: Read): Promise<Finding> {
+async function readFile(file: string, check: string, read: ReadDatabase): Promise<Finding> {
   if (!existsSync(file)) return noted(check, `${file} does not exist yet. The first start creates it.`);
   const database = openToRead(file);
   try {
     requireIntegrity(database, file);
-    const ask = <Row>(text: string) => Promise.resolve(database.prepare<[], Row>(text).all());
-    return await read(ask, `${file} (${sizeOf(statSync(file).size)})`, "sqlite");
+    const queryRows = <Row>(text: string) => Promise.resolve(database.prepare<[], Row>(text).all());
+    return await read(queryRows, `${file} (${sizeOf(statSync(file).size)})`, "sqlite");
   } finally {
     database.close();
   }
 }
 
-async function checkServer(ask: Ask): Promise<Finding> {
+async function checkServer(queryRows: QueryRows): Promise<Finding> {
   const check = "database server";
   try {
-    await requireVersion(async (text) => ({ rows: await ask(text) }));
+    await requireVersion(async (text) => ({ rows: await queryRows(text) }));
   } catch (error) {
     throw asStartFailure(error);
   }
-  const [found] = await ask<{ version: string; maxConnections: number; used: number }>(`
+  const [found] = await queryRows<{ version: string; maxConnections: number; used: number }>(`
     SELECT current_setting('server_version') AS version,
       current_setting('max_connections')::integer - current_setting('superuser_reserved_connections')::integer AS "maxConnections",
       (SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()) AS used`);
@@ -112,9 +114,9 @@ async function checkServer(ask: Ask): Promise<Finding> {
   );
 }
 
-async function judgeSchema(ask: Ask, subject: string, { check, history }: CheckedDatabase, dialect: Dialect): Promise<Finding> {
-  if ((await ask(findUnfinishedCopy[dialect])).length > 0) return wrong(check, UNFINISHED_COPY, "Run it again.");
-  const rows = await orNone(ask<{ name: string }>(`SELECT name FROM ${history[dialect].table} ORDER BY name`));
+async function checkSchema(queryRows: QueryRows, subject: string, { check, history }: CheckedDatabase, dialect: Dialect): Promise<Finding> {
+  if ((await queryRows(findUnfinishedCopy[dialect])).length > 0) return wrong(check, UNFINISHED_COPY, "Run it again.");
+  const rows = await rowsOrNone(queryRows<{ name: string }>(`SELECT name FROM ${history[dialect].table} ORDER BY name`));
   if (rows.length === 0) return noted(check, `${subject} has no tables yet. The first start creates them.`);
   const state = schemaState(
     rows.map(({ name }) => name),
@@ -130,9 +132,9 @@ async function judgeSchema(ask: Ask, subject: string, { check, history }: Checke
 }
 
 /** Names the process id of the session that others wait for. */
-async function checkLocks(ask: Ask, seconds: number): Promise<Finding> {
+async function checkLocks(queryRows: QueryRows, seconds: number): Promise<Finding> {
   const check = "database locks";
-  const waiting = await ask<{ holders: string; seconds: number }>(`
+  const waiting = await queryRows<{ holders: string; seconds: number }>(`
     SELECT array_to_string(pg_blocking_pids(pid), ', ') AS holders, extract(epoch FROM clock_timestamp() - query_start)::integer AS seconds
     FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'
       AND query_start < clock_timestamp() - interval '${seconds} seconds' ORDER BY query_start`);
@@ -146,7 +148,7 @@ async function checkLocks(ask: Ask, seconds: number): Promise<Finding> {
 }
 
 /** No rows if there is no such table. */
-async function orNone<Row>(rows: Promise<Row[]>): Promise<Row[]> {
+async function rowsOrNone<Row>(rows: Promise<Row[]>): Promise<Row[]> {
   return rows.catch((error: unknown) => {
     if (isNoTable(error)) return [];
     throw error;

@@ -1,7 +1,7 @@
 // The doctor's findings, and its requests to a running console.
 
 import "server-only";
-import { INSTALLATION_HEADER, readSeen, type Seen, SEEN_HEADER } from "../installation";
+import { INSTALLATION_HEADER, readSeen, SEEN_HEADER, type SeenInstallation } from "../installation";
 
 export type Finding = {
   check: string;
@@ -15,9 +15,9 @@ export const passed = (check: string, text: string): Finding => ({ check, state:
 export const noted = (check: string, text: string, remedy?: string): Finding => ({ check, state: "noted", text, remedy });
 export const wrong = (check: string, text: string, remedy: string): Finding => ({ check, state: "failed", text, remedy });
 
-export async function attempt(check: string, look: () => Finding | Promise<Finding>, remedy = "Fix the cause."): Promise<Finding> {
+export async function attempt(check: string, runCheck: () => Finding | Promise<Finding>, remedy = "Fix the cause."): Promise<Finding> {
   try {
-    return await look();
+    return await runCheck();
   } catch (error) {
     return wrong(check, error instanceof Error ? error.message : String(error), remedy);
   }
@@ -29,9 +29,15 @@ export function sizeOf(bytes: number): string {
 
 const PATIENCE_MS = 5000;
 
-export type Answer = { status: number; installation: string | null; date: string | null; location: string | null; seen: Seen | undefined };
+export type HealthResponse = {
+  status: number;
+  installation: string | null;
+  date: string | null;
+  location: string | null;
+  seen: SeenInstallation | undefined;
+};
 
-export async function ask(url: string, headers: Record<string, string> = {}): Promise<Answer | undefined> {
+export async function request(url: string, headers: Record<string, string> = {}): Promise<HealthResponse | undefined> {
   try {
     const response = await fetch(url, { headers, redirect: "manual", signal: AbortSignal.timeout(PATIENCE_MS) });
     await response.body?.cancel();

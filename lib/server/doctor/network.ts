@@ -7,34 +7,38 @@ import { join } from "node:path";
 import { openServiceStore } from "@/lib/service/index";
 import { openToRead } from "@/lib/shared/database/sqlite-copy";
 import { consoleUrl, type Env } from "../env";
-import { authSecretOf, nameInstallation, PROOF_HEADER, proveDoctor, type Seen } from "../installation";
+import { authSecretOf, nameInstallation, PROOF_HEADER, proveDoctor, type SeenInstallation } from "../installation";
 import { openKeyRing, readSharedSecret } from "../keys/key-ring";
 import { openStore, type Store } from "../store/store";
 import { isProxy } from "../trusted-proxies";
 import { isEmbedded } from "../upstream/send";
 import { lookAtService } from "./databases";
-import { type Answer, ask, attempt, type Finding, noted, passed, wrong } from "./findings";
+import { attempt, type Finding, type HealthResponse, noted, passed, request, wrong } from "./findings";
 import { CLOCK_MS } from "./storage";
 
 /** `secret`: the one that signs sessions; `own`: the name that this console has by it. */
-type Own = { secret: string | undefined; own: string | undefined };
+type OwnKeys = { secret: string | undefined; own: string | undefined };
 
 const asExamples = "as the examples in docs/examples do";
 
-async function checkFront(env: Env, { secret, own }: Own, now: () => number): Promise<Finding[]> {
+async function checkFront(env: Env, { secret, own }: OwnKeys, now: () => number): Promise<Finding[]> {
   const { publicUrl } = env;
-  const askHealth = async (headers?: Record<string, string>) => (publicUrl ? ask(`${publicUrl}/api/health`, headers) : undefined);
+  const askHealth = async (headers?: Record<string, string>) => (publicUrl ? request(`${publicUrl}/api/health`, headers) : undefined);
   const response = await askHealth();
   const isOwn = own !== undefined && response?.installation === own;
   const seen = isOwn && secret !== undefined ? (await askHealth({ [PROOF_HEADER]: proveDoctor(secret, now()) }))?.seen : undefined;
   return [
-    await attempt("reverse proxy", () => (publicUrl && seen ? judgeSeen(env, publicUrl, seen) : undefined) ?? judgeSettings(env)),
+    await attempt("reverse proxy", () => (publicUrl && seen ? checkSeenRequest(env, publicUrl, seen) : undefined) ?? checkSettings(env)),
     await attempt("public address", () => checkPublic(env, response, isOwn)),
   ];
 }
 
 /** Undefined if nothing indicates a proxy. */
-function judgeSeen({ proxies }: Env, publicUrl: string, { from, client, host, forwardedFor }: Seen): Finding | undefined {
+function checkSeenRequest(
+  { proxies }: Env,
+  publicUrl: string,
+  { from, client, host, forwardedFor }: SeenInstallation,
+): Finding | undefined {
   const check = "reverse proxy";
   const { protocol, host: expected } = new URL(publicUrl);
   if (new URL(`${protocol}//${host}`).host !== expected)
@@ -59,7 +63,7 @@ function judgeSeen({ proxies }: Env, publicUrl: string, { from, client, host, fo
   return passed(check, `Requests to ${publicUrl} arrive from the trusted proxy ${from} and count as ${client}.`);
 }
 
-function judgeSettings({ proxies, publicUrl, host }: Env): Finding {
+function checkSettings({ proxies, publicUrl, host }: Env): Finding {
   const check = "reverse proxy";
   if (proxies && !publicUrl)
     return wrong(
@@ -84,7 +88,7 @@ function judgeSettings({ proxies, publicUrl, host }: Env): Finding {
   return passed(check, "None; X-Forwarded-For is ignored.");
 }
 
-function checkPublic({ publicUrl }: Env, response: Answer | undefined, isOwn: boolean): Finding {
+function checkPublic({ publicUrl }: Env, response: HealthResponse | undefined, isOwn: boolean): Finding {
   const check = "public address";
   if (!publicUrl) return passed(check, "LIGHTDESK_PUBLIC_URL is not set; the console uses its own address.");
   if (!response)
@@ -95,8 +99,8 @@ function checkPublic({ publicUrl }: Env, response: Answer | undefined, isOwn: bo
     return wrong(check, `${publicUrl} redirects to https, so every change there is refused.`, `Set LIGHTDESK_PUBLIC_URL=${secure}`);
   if (response.status === 421)
     return wrong(check, `${publicUrl} refuses the Host header of its own requests.`, `Make the proxy forward Host, ${asExamples}.`);
-  const what = response.installation ? "a console with other data" : `something else (status ${response.status})`;
-  return wrong(check, `${publicUrl} is ${what}.`, "Make the proxy forward every path, including /api/health, to this console.");
+  const responder = response.installation ? "a console with other data" : `something else (status ${response.status})`;
+  return wrong(check, `${publicUrl} is ${responder}.`, "Make the proxy forward every path, including /api/health, to this console.");
 }
 
 export async function checkNetwork(env: Env, now: () => number): Promise<Finding[]> {
@@ -139,10 +143,14 @@ async function checkPort(env: Env, own: string | undefined): Promise<Finding> {
       `Can't listen on ${host}:${port} (${problem}).`,
       "Set HOST and PORT to an address of this machine and a port this user may use.",
     );
-  const response = await ask(`${consoleUrl({ ...env, publicUrl: undefined })}/api/health`);
+  const response = await request(`${consoleUrl({ ...env, publicUrl: undefined })}/api/health`);
   if (response?.installation && response.installation === own) return passed("port", `This console is running on ${host}:${port}.`);
-  const who = response?.installation ? "a console with other data" : "another program";
-  return wrong("port", `${port} on ${host} is used by ${who}.`, `Stop it (find it with ss -ltnp 'sport = :${port}'), or set another PORT.`);
+  const responder = response?.installation ? "a console with other data" : "another program";
+  return wrong(
+    "port",
+    `${port} on ${host} is used by ${responder}.`,
+    `Stop it (find it with ss -ltnp 'sport = :${port}'), or set another PORT.`,
+  );
 }
 
 function listen(port: number, host: string): Promise<string | undefined> {
@@ -162,7 +170,7 @@ async function checkConnections({ dataDir, databaseUrl }: Env, now: () => number
       .map((url) =>
         attempt(`service ${url}`, async () => {
           const sentAtMs = now();
-          const response = await ask(url);
+          const response = await request(url);
           if (!response) return noted(`service ${url}`, "No response.", "Connections to it fail until it responds.");
           const off = response.date === null ? 0 : Math.abs(Date.parse(response.date) - (sentAtMs + now()) / 2);
           if (off > CLOCK_MS)

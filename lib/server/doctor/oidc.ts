@@ -1,17 +1,17 @@
 // Checks each sign-in provider: discovery document, issuer, clock and redirect URI. Never sends the client secret.
 
 import "server-only";
-import { discover, type Discovered, FRESH_MS } from "../auth/oidc/provider";
+import { discover, type DiscoveryDocument, FRESH_MS } from "../auth/oidc/provider";
 import { consoleUrl, type Env } from "../env";
 import { type OidcProvider, oidcSetting } from "../sign-in-settings";
-import { ask, attempt, type Finding, noted, passed, wrong } from "./findings";
+import { attempt, type Finding, noted, passed, request, wrong } from "./findings";
 
 /** The maximum time by which an ID token may be issued in the future. */
 const MAX_SKEW_MS = 60_000;
 
 export async function checkOidc(env: Env, now: () => number): Promise<Finding[]> {
-  const found = await Promise.all(env.oidc.map((provider) => checkProvider(env, provider, now)));
-  return found.flat();
+  const findings = await Promise.all(env.oidc.map((provider) => checkProvider(env, provider, now)));
+  return findings.flat();
 }
 
 async function checkProvider(env: Env, provider: OidcProvider, now: () => number): Promise<Finding[]> {
@@ -19,14 +19,14 @@ async function checkProvider(env: Env, provider: OidcProvider, now: () => number
   const issuer = oidcSetting(provider.id, "ISSUER");
   const url = `${provider.issuer.replace(/\/$/, "")}/.well-known/openid-configuration`;
   const sentAt = now();
-  const response = await ask(url);
+  const response = await request(url);
   const took = now() - sentAt;
   if (!response) return [wrong(check, `${url} does not answer.`, `Check ${issuer}, DNS, the certificate and the firewall.`)];
   if (response.status !== 200)
     return [
       wrong(check, `${url} answers with status ${response.status}.`, `Set ${issuer} to the issuer from the provider's documentation.`),
     ];
-  let discovered: Discovered;
+  let discovered: DiscoveryDocument;
   try {
     discovered = await discover(provider, FRESH_MS);
   } catch (error) {
@@ -35,12 +35,12 @@ async function checkProvider(env: Env, provider: OidcProvider, now: () => number
   }
   return [
     passed(check, `${discovered.issuer} publishes its configuration and matches ${issuer}.`),
-    judgeClock(check, response.date === null ? undefined : Date.parse(response.date) - (sentAt + took / 2)),
+    checkClock(check, response.date === null ? undefined : Date.parse(response.date) - (sentAt + took / 2)),
     await attempt(check, () => checkRedirect(env, provider, discovered)),
   ];
 }
 
-function judgeClock(check: string, offMs: number | undefined): Finding {
+function checkClock(check: string, offMs: number | undefined): Finding {
   if (offMs === undefined || Number.isNaN(offMs)) return noted(check, "The response has no Date header, so clocks were not compared.");
   const seconds = Math.round(Math.abs(offMs) / 1000);
   if (Math.abs(offMs) <= MAX_SKEW_MS) return passed(check, "Clocks agree.");
@@ -49,7 +49,7 @@ function judgeClock(check: string, offMs: number | undefined): Finding {
 }
 
 /** A provider redirects only to a registered URI. `prompt=none` shows no prompt to anyone. */
-async function checkRedirect(env: Env, { id, clientId, scopes }: OidcProvider, { authorizationUrl }: Discovered): Promise<Finding> {
+async function checkRedirect(env: Env, { id, clientId, scopes }: OidcProvider, { authorizationUrl }: DiscoveryDocument): Promise<Finding> {
   const check = `sign-in ${id}`;
   const redirect = `${consoleUrl(env)}/api/auth/callback/${id}`;
   const register = `Register ${redirect} as the redirect URI of ${clientId} at the provider.`;
@@ -60,7 +60,7 @@ async function checkRedirect(env: Env, { id, clientId, scopes }: OidcProvider, {
   // Any challenge works: no code is ever exchanged.
   const proof = { state: "doctor", nonce: "doctor", code_challenge: "a".repeat(43), code_challenge_method: "S256" };
   for (const [name, value] of Object.entries({ ...authParams, ...proof })) url.searchParams.set(name, value);
-  const response = await ask(url.href);
+  const response = await request(url.href);
   if (!response) return wrong(check, `${authorizationUrl} does not answer.`, "Check DNS, the certificate and the firewall.");
   if (response.location?.startsWith(redirect)) {
     const error = new URL(response.location).searchParams.get("error");

@@ -10,7 +10,7 @@ import { requireStores } from "../backup/backup";
 import { type Env } from "../env";
 import { countSealed, openKeyRing } from "../keys/key-ring";
 import { openStore } from "../store/store";
-import { lookAtConsole, lookAtServer, lookAtService } from "./databases";
+import { inspectServer, lookAtConsole, lookAtService } from "./databases";
 import { attempt, type Finding, noted, passed, sizeOf, wrong } from "./findings";
 
 const CHECK = "files";
@@ -24,7 +24,7 @@ async function checkFiles({ service: settings }: Pick<Env, "service">, own: stri
   return attempt(
     CHECK,
     async () => {
-      const { isThere, mark, keepsFirst } = await tryBlobBackend(blobs, settings);
+      const { isReachable: isThere, mark, hasConditionalWrites: keepsFirst } = await tryBlobBackend(blobs, settings);
       if (!isThere) return noted(CHECK, `${where} does not exist yet. The first start creates it.`);
       if (mark !== undefined && own !== undefined && mark !== own)
         return wrong(
@@ -40,8 +40,8 @@ async function checkFiles({ service: settings }: Pick<Env, "service">, own: stri
   );
 }
 
-const LITTLE_ROOM = 1024 ** 3;
-const NO_ROOM = 16 * 1024 ** 2;
+const LOW_SPACE_BYTES = 1024 ** 3;
+const MIN_SPACE_BYTES = 16 * 1024 ** 2;
 /** Clocks of one installation differ by less. */
 export const CLOCK_MS = 5 * 60_000;
 
@@ -52,7 +52,7 @@ export async function checkStorage(env: Env, now: number): Promise<Finding[]> {
     await attempt("disk", () => checkRoom(dataDir)),
     await attempt("file system", () => checkDevices(join(dataDir, "service"))),
   ];
-  const server = databaseUrl === undefined ? undefined : await lookAtServer(databaseUrl);
+  const server = databaseUrl === undefined ? undefined : await inspectServer(databaseUrl);
   const ofConsole = await lookAtConsole(env);
   const ofService = await lookAtService(env);
   const looks = [ofConsole, ofService];
@@ -82,13 +82,14 @@ function checkRoom(dataDir: string): Finding {
   const folder = existsSync(dataDir) ? dataDir : dirname(dataDir);
   if (!existsSync(folder)) return noted("disk", `${folder} does not exist.`);
   const { bavail, bsize } = statfsSync(folder);
-  const room = bavail * bsize;
-  const free = `${sizeOf(room)} free`;
-  if (room < NO_ROOM) return wrong("disk", `The disk is full: ${free}.`, "Delete assets, or move the folder to a larger disk.");
-  return room < LITTLE_ROOM ? noted("disk", `Low disk space: ${free}.`, "Free space soon.") : passed("disk", `${free}.`);
+  const freeBytes = bavail * bsize;
+  const free = `${sizeOf(freeBytes)} free`;
+  if (freeBytes < MIN_SPACE_BYTES)
+    return wrong("disk", `The disk is full: ${free}.`, "Delete assets, or move the folder to a larger disk.");
+  return freeBytes < LOW_SPACE_BYTES ? noted("disk", `Low disk space: ${free}.`, "Free space soon.") : passed("disk", `${free}.`);
 }
 
-/** The thrown error says what to do. */
+/** The thrown error contains the remedy. */
 async function checkLocation(env: Env): Promise<Finding> {
   await requireStores(env);
   return passed("database location", env.databaseUrl === undefined ? "In the data folder." : "In PostgreSQL.");

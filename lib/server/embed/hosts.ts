@@ -20,7 +20,7 @@ import { type EmbedHost, type Keeper, newEmbedHostId } from "../store/embed-host
 import { recordOfHost } from "./host-keys";
 import { audiencesOf } from "./sessions";
 
-type Giver = { memberId: string; name: string; role: Role };
+type EmbedKeyOwner = { memberId: string; name: string; role: Role };
 
 export async function listEmbedHosts(composition: Composition): Promise<EmbedHostView[]> {
   return Promise.all((await composition.store.embedHosts.list()).map((host) => toView(composition, host)));
@@ -28,21 +28,21 @@ export async function listEmbedHosts(composition: Composition): Promise<EmbedHos
 
 export async function createEmbedHost(
   composition: Composition,
-  giver: Giver,
+  owner: EmbedKeyOwner,
   body: EmbedHostBody,
 ): Promise<Result<EmbedHostSaved, Failure>> {
   const { store, now } = composition;
-  const refused = await judge(composition, giver, body);
+  const refused = await checkHostBody(composition, owner, body);
   if (refused) return failed(refused);
   const id = newEmbedHostId();
-  const made = body.jwksUrl === null ? makeSecret(composition, id) : undefined;
-  const host = await store.embedHosts.create(id, body, { sealed: made?.sealed, old: undefined, keptBy: keeperOf(giver) }, now());
-  return ok({ host: await toView(composition, host), ...(made && { secret: made.secret }) });
+  const newSecret = body.jwksUrl === null ? makeSecret(composition, id) : undefined;
+  const host = await store.embedHosts.create(id, body, { sealed: newSecret?.sealed, old: undefined, keptBy: keeperOf(owner) }, now());
+  return ok({ host: await toView(composition, host), ...(newSecret && { secret: newSecret.secret }) });
 }
 
 export async function changeEmbedHost(
   composition: Composition,
-  giver: Giver,
+  owner: EmbedKeyOwner,
   id: string,
   { renewSecret, ...change }: z.output<typeof embedHostChangeSchema>,
 ): Promise<Result<EmbedHostSaved, Failure>> {
@@ -50,15 +50,15 @@ export async function changeEmbedHost(
   const before = await store.embedHosts.get(id);
   if (!before) return failed(noSuchHost);
   const body = { ...before, ...change };
-  const refused = await judge(composition, giver, body);
+  const refused = await checkHostBody(composition, owner, body);
   if (refused) return failed(refused);
   const isBySecret = body.jwksUrl === null;
-  const made = isBySecret && (renewSecret || !before.sealed) ? makeSecret(composition, id) : undefined;
-  const sealed = isBySecret ? (made?.sealed ?? before.sealed) : undefined;
+  const newSecret = isBySecret && (renewSecret || !before.sealed) ? makeSecret(composition, id) : undefined;
+  const sealed = isBySecret ? (newSecret?.sealed ?? before.sealed) : undefined;
   const oldSecret = renewSecret === "keep-old" && before.sealed ? { sealed: before.sealed, until: now() + OLD_SECRET_MS } : undefined;
   const old = isBySecret ? (renewSecret ? oldSecret : before.old) : undefined;
-  const host = await store.embedHosts.change(id, body, { sealed, old, keptBy: keeperOf(giver) });
-  return host ? ok({ host: await toView(composition, host), ...(made && { secret: made.secret }) }) : failed(noSuchHost);
+  const host = await store.embedHosts.change(id, body, { sealed, old, keptBy: keeperOf(owner) });
+  return host ? ok({ host: await toView(composition, host), ...(newSecret && { secret: newSecret.secret }) }) : failed(noSuchHost);
 }
 
 export async function removeEmbedHost({ store }: Parts<"store">, id: string): Promise<Result<string, Failure>> {
@@ -68,11 +68,15 @@ export async function removeEmbedHost({ store }: Parts<"store">, id: string): Pr
   return ok(host.name);
 }
 
-function keeperOf({ memberId: id, name }: Giver): Keeper {
+function keeperOf({ memberId: id, name }: EmbedKeyOwner): Keeper {
   return { id, name };
 }
 
-async function judge({ store }: Parts<"store">, { role }: Pick<Giver, "role">, body: EmbedHostBody): Promise<Failure | undefined> {
+async function checkHostBody(
+  { store }: Parts<"store">,
+  { role }: Pick<EmbedKeyOwner, "role">,
+  body: EmbedHostBody,
+): Promise<Failure | undefined> {
   if (!hasRole(role, body.role)) return refusal("ROLE_TOO_LOW", "Your role does not allow this.");
   if (body.connection !== null && !(await store.connections.getFor("", body.connection))) return noTeamConnection;
   return undefined;
@@ -88,8 +92,8 @@ async function toView(composition: Composition, host: EmbedHost): Promise<EmbedH
   const { id, name, origins, connection, role, pages, guests, jwksUrl, createdAt, refused, old, keptBy } = host;
   const audience = audiencesOf(env, id)[0] ?? "";
   const oldSecretUntil = old && old.until > now() ? old.until : undefined;
-  const shown = { id, name, origins, connection, role, pages, guests, jwksUrl, createdAt, audience, oldSecretUntil };
-  return { ...shown, ...(keptBy && { keptBy: await keeperView(composition, keptBy) }), ...(refused && { refused }) };
+  const view = { id, name, origins, connection, role, pages, guests, jwksUrl, createdAt, audience, oldSecretUntil };
+  return { ...view, ...(keptBy && { keptBy: await keeperView(composition, keptBy) }), ...(refused && { refused }) };
 }
 
 async function keeperView({ store }: Parts<"store">, { id, name }: Keeper): Promise<EmbedHostView["keptBy"]> {

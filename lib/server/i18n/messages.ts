@@ -25,9 +25,9 @@ function messagesNaming(language: Language, product: string): Messages {
   const name = `${language} ${product}`;
   const cachedMessages = renamed.get(name);
   if (cachedMessages) return cachedMessages;
-  const made: Messages = JSON.parse(writeExactJson(messagesOf[language]).replaceAll("Lightdesk", product));
-  renamed.set(name, made);
-  return made;
+  const messages: Messages = JSON.parse(writeExactJson(messagesOf[language]).replaceAll("Lightdesk", product));
+  renamed.set(name, messages);
+  return messages;
 }
 
 declare module "next-intl" {

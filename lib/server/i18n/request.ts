@@ -7,7 +7,7 @@ import { LANGUAGE_COOKIE, readLanguage } from "@/lib/shared/languages";
 import { embedAppearance, messagesHere } from "./messages";
 
 export default getRequestConfig(async () => {
-  const chosen = (await embedAppearance()).language ?? (await cookies()).get(LANGUAGE_COOKIE)?.value;
-  const locale = readLanguage(chosen, (await headers()).get("accept-language"));
+  const preferredLanguage = (await embedAppearance()).language ?? (await cookies()).get(LANGUAGE_COOKIE)?.value;
+  const locale = readLanguage(preferredLanguage, (await headers()).get("accept-language"));
   return { locale, messages: await messagesHere(locale), timeZone: "UTC", now: new Date() };
 });

@@ -8,7 +8,16 @@ import { type JobsAnswer } from "@/lib/contract/schemas/job";
 import { sleep, withTimeout } from "@/lib/shared/async";
 import { type Log } from "../log";
 import { type Store } from "../store/store";
-import { createListReader, createSizeReader, type IndexGap, type IndexRead, type Listed, notTaken, pageOf, type Step } from "./list-reader";
+import {
+  createListReader,
+  createSizeReader,
+  type IndexGap,
+  type IndexRead,
+  type ListedJobs,
+  notTaken,
+  pageOf,
+  type Step,
+} from "./list-reader";
 
 export type IndexReader = ReturnType<typeof createIndexReader>;
 
@@ -20,9 +29,9 @@ const USED_FOR_MS = 5 * 60_000;
 const LOOK_EVERY_MS = 15_000;
 const STEP_WAIT_MS = 250;
 const FRESH_WITHIN_MS = 1500;
-const NEWEST = 200;
+const MAX_PAGE_JOBS = 200;
 
-type Used = Listed & {
+type Used = ListedJobs & {
   usedMs: number;
   loop?: Promise<void>;
   newest?: Promise<Failure | undefined>;
@@ -47,7 +56,7 @@ export function createIndexReader({ store, log, now, maxJobs, settled, lossesOf 
   const flights = new Set<AbortController>();
   const { jobIndexStore } = store;
   const readSizes = createSizeReader(store.jobUsage);
-  const list = createListReader({ jobIndexStore, now, maxJobs, settled, lossesOf, underWay, signal: ending.signal });
+  const list = createListReader({ jobIndexStore, now, maxJobs, settled, lossesOf, underWay: trackRead, signal: ending.signal });
 
   async function loop(id: string, used: Used): Promise<void> {
     await pause(used, FIRST_WAIT_MS, true);
@@ -88,20 +97,20 @@ export function createIndexReader({ store, log, now, maxJobs, settled, lossesOf 
 
   /** Only for the service in this process: elsewhere each job would be a request. */
   async function readSizesOf(id: string, { read: { assets } }: Used): Promise<Step> {
-    return assets && underWay((signal) => readSizes(id, assets, signal));
+    return assets && trackRead((signal) => readSizes(id, assets, signal));
   }
 
   /** Each call has its own signal: one that lives as long as the process would collect listeners. */
-  async function underWay<T>(call: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  async function trackRead<T>(call: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const flight = new AbortController();
     flights.add(flight);
     if (ending.signal.aborted) flight.abort();
     return call(flight.signal).finally(() => flights.delete(flight));
   }
 
-  async function lookAgain(id: string, used: Used): Promise<Failure | undefined> {
+  async function readAgain(id: string, used: Used): Promise<Failure | undefined> {
     try {
-      const page = await list.readPage(id, used, 0, NEWEST);
+      const page = await list.readPage(id, used, 0, MAX_PAGE_JOBS);
       if (page.ok) await list.join(id, used, page.value);
       return page.ok ? undefined : page.failure;
     } catch (err) {
@@ -112,7 +121,7 @@ export function createIndexReader({ store, log, now, maxJobs, settled, lossesOf 
 
   return {
     /** A person works with a connection; `read` uses their rights. */
-    used(id: string, indexRead: IndexRead): void {
+    markUsed(id: string, indexRead: IndexRead): void {
       if (ending.signal.aborted) return;
       const used = connections.get(id) ?? { read: indexRead, usedMs: 0, headOffset: 0, headLosses: lossesOf(id), beginnings: 0 };
       connections.set(id, used);
@@ -138,7 +147,7 @@ export function createIndexReader({ store, log, now, maxJobs, settled, lossesOf 
       }
     },
 
-    async sawNewest(id: string, response: JobsAnswer): Promise<void> {
+    async noteNewest(id: string, response: JobsAnswer): Promise<void> {
       const used = connections.get(id);
       if (used) await list.join(id, used, pageOf(response, 0));
     },
@@ -154,7 +163,7 @@ export function createIndexReader({ store, log, now, maxJobs, settled, lossesOf 
       if (!used) return undefined;
       if (waitBeforePage(used) <= 0 && !(used.wasSearch && used.isWaiting)) {
         used.wasSearch = true;
-        used.newest = lookAgain(id, used);
+        used.newest = readAgain(id, used);
       }
       const failure = await withTimeout(Promise.resolve(used.newest), FRESH_WITHIN_MS, () => undefined);
       await settled();

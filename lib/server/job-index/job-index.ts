@@ -16,8 +16,9 @@ const MAX_WAITING = 50;
 const STOPS_WITHIN_MS = 5000;
 
 /** `answers`: how many answers these notes are from. */
-type Seen = { connectionId: string; kind: "seen"; answers: number; notes: () => readonly JobNote[] };
-type Change = Seen | ({ connectionId: string } & ({ kind: "removed"; ids: readonly string[] } | { kind: "restarted" } | { kind: "swept" }));
+type SeenJobs = { connectionId: string; kind: "seen"; answers: number; notes: () => readonly JobNote[] };
+type Change =
+  SeenJobs | ({ connectionId: string } & ({ kind: "removed"; ids: readonly string[] } | { kind: "restarted" } | { kind: "swept" }));
 
 export type JobIndex = {
   reader: IndexReader;
@@ -72,7 +73,7 @@ export function createJobIndex({ store, log, now, maxJobs }: Options): JobIndex 
   }
 
   /** With what else waits for the same connection: each commit waits for the disk. */
-  function withWaiting(first: Seen): Seen {
+  function withWaiting(first: SeenJobs): SeenJobs {
     const together = [first];
     for (let next = waiting[0]; next?.kind === "seen" && next.connectionId === first.connectionId; next = waiting[0]) {
       together.push(next);
@@ -89,7 +90,7 @@ export function createJobIndex({ store, log, now, maxJobs }: Options): JobIndex 
       if (kind === "restarted") {
         await jobIndexStore.restart(connectionId);
         reader.restart(connectionId);
-        await store.peers.tellChange(connectionId);
+        await store.peers.notifyChange(connectionId);
       }
       // The next start continues it.
       while (!isLate && (await jobIndexStore.sweep())) await yieldToOthers();

@@ -16,7 +16,7 @@ import { type JobNote } from "../store/jobs/index-entry";
 const MAX_LENGTH = 4096;
 const MAX_INPUT_CHARACTERS = 2048;
 const MAX_TEXTS = 5000;
-const DEEPEST = 5;
+const MAX_DEPTH = 5;
 const MAX_POSITIVE_NODES = 50;
 const PROMPT_NAME = /text|prompt|string|value|wildcard/i;
 
@@ -47,7 +47,7 @@ function positiveTexts(graph: JsonObject): Set<string> {
     if (++visited > MAX_POSITIVE_NODES) break;
     for (const [name, value] of Object.entries(objectOf(objectOf(own(graph, id))?.inputs) ?? {})) {
       if (isLink(value)) for (const source of sourceOf(value)) ids.add(source);
-      else if (PROMPT_NAME.test(name)) collect(value, texts, DEEPEST);
+      else if (PROMPT_NAME.test(name)) collect(value, texts, MAX_DEPTH);
     }
   }
   return texts;
@@ -60,24 +60,28 @@ function collect(value: unknown, texts: Set<string>, depth: number): void {
     const text = value.trim();
     if (text !== "" && text !== MASK && !text.startsWith("data:")) texts.add(text);
   } else if (Array.isArray(value)) {
-    if (!isLink(value) && depth < DEEPEST) for (const item of value) collect(item, texts, depth + 1);
-  } else if (isObject(value) && depth < DEEPEST) {
+    if (!isLink(value) && depth < MAX_DEPTH) for (const item of value) collect(item, texts, depth + 1);
+  } else if (isObject(value) && depth < MAX_DEPTH) {
     for (const item of Object.values(value)) collect(item, texts, depth + 1);
   }
 }
 
-type Answered =
+type JobResponse =
   | { subject: "jobs"; value: JobsAnswer }
   | { subject: "history"; value: HistoryAnswer }
   | { subject: "job"; value: JobDetail }
   | { subject: "jobStatus"; value: JobStatus }
   | { subject: "submission"; jobId: string; sent: unknown; memberId: string; token?: string; atMs: number };
 
-type About = { sent?: unknown; memberId?: string; token?: string; atMs?: number };
+type RequestFacts = { sent?: unknown; memberId?: string; token?: string; atMs?: number };
 
 const MAX_TEXT = 500;
 
-export function answeredOf(subject: Subject, value: unknown, { sent, memberId, token, atMs }: About = {}): Answered | undefined {
+export function toJobResponse(
+  subject: Subject,
+  value: unknown,
+  { sent, memberId, token, atMs }: RequestFacts = {},
+): JobResponse | undefined {
   if (subject === "jobs" && isJobs(value)) return { subject, value };
   if (subject === "history" && isHistory(value)) return { subject, value };
   if (subject === "job" && isJob(value)) return { subject, value };
@@ -93,7 +97,7 @@ const isHistory = (value: unknown): value is HistoryAnswer => isObject(value) &&
 const isJob = (value: unknown): value is JobDetail => isObject(value) && typeof value.status === "string";
 const isStatus = (value: unknown): value is JobStatus => isObject(value) && typeof value.status === "string";
 
-export function notesOf(response: Answered): JobNote[] {
+export function notesOf(response: JobResponse): JobNote[] {
   switch (response.subject) {
     case "jobs":
       return response.value.jobs.map((job) => ({ ...noteOf(job), isExact: true }));
@@ -119,7 +123,7 @@ export function notesOf(response: Answered): JobNote[] {
   }
 }
 
-function submitted({ jobId, sent, memberId, token, atMs }: Extract<Answered, { subject: "submission" }>): JobNote {
+function submitted({ jobId, sent, memberId, token, atMs }: Extract<JobResponse, { subject: "submission" }>): JobNote {
   const body = objectOf(sent);
   const pngInfo = objectOf(objectOf(body?.extra_data)?.extra_pnginfo);
   const workflowId = textOf(objectOf(pngInfo?.workflow)?.id)?.slice(0, MAX_TEXT);

@@ -1,14 +1,14 @@
 // Reads a connection's list of jobs into the job index, page by page.
 
 import "server-only";
-import { type Failure, lacksOperation, refusal } from "@/lib/contract/failure";
+import { type Failure, isMissingOperation, refusal } from "@/lib/contract/failure";
 import { numberOf, objectOf } from "@/lib/contract/json/json";
 import { type AnswerOf } from "@/lib/contract/operation";
 import { type operations } from "@/lib/contract/operations";
 import { type JobsAnswer } from "@/lib/contract/schemas/job";
 import { toMilliseconds } from "@/lib/contract/times";
 import { ok, type Result } from "@/lib/shared/result";
-import { type Absent, type IndexReach, type JobIndexStore } from "../store/jobs/job-index-store";
+import { type IndexReach, type JobIndexStore, type ListedRange } from "../store/jobs/job-index-store";
 import { type JobUsageStore } from "../store/jobs/job-usage";
 import { type CallInput } from "../upstream/outgoing";
 
@@ -56,13 +56,13 @@ const MAX_PAGES = 4;
 const ofTheJob: readonly number[] = [400, 403, 404, 410, 422];
 
 export function createSizeReader(usage: JobUsageStore) {
-  const silent = new Set<string>();
+  const unresponsiveConnections = new Set<string>();
   /** Returns a failure that is not the job's own; undefined if nothing needs a request. */
   return async (connectionId: string, read: ReadAssets, signal: AbortSignal): Promise<Failure | "done" | undefined> => {
-    const jobs = silent.has(connectionId) ? [] : await usage.unsized(connectionId, JOBS_A_STEP);
+    const jobs = unresponsiveConnections.has(connectionId) ? [] : await usage.unsized(connectionId, JOBS_A_STEP);
     for (const { jobId, outputs } of jobs) {
       const { failure, ...size } = await sizeOf(jobId, read, signal);
-      if (failure && lacksOperation(failure)) return void silent.add(connectionId);
+      if (failure && isMissingOperation(failure)) return void unresponsiveConnections.add(connectionId);
       if (failure && !ofTheJob.includes(failure.status)) return failure;
       // A text is an output but no file: with fewer files than outputs, the size counts as incomplete.
       await usage.setSize(connectionId, jobId, { bytes: size.bytes, isPart: size.isPart || size.files < outputs });
@@ -99,7 +99,7 @@ const OVERLAP = 10;
 const ROUND_EVERY_MS = 24 * 60 * 60_000;
 const newestFirst = { sort_by: "create_time", sort_order: "desc" } as const;
 
-export type Listed = {
+export type ListedJobs = {
   read: IndexRead;
   wake?: () => void;
   /** The offset at which new jobs are being read; undefined once they are read. */
@@ -136,7 +136,7 @@ type Options = {
 
 export function createListReader({ jobIndexStore, now, maxJobs, settled, lossesOf, underWay, signal: ending }: Options) {
   /** "older": there are more jobs than those read so far. */
-  async function next(id: string, used: Listed): Promise<Step | "older"> {
+  async function next(id: string, used: ListedJobs): Promise<Step | "older"> {
     const { beginnings } = used;
     const indexReach = await jobIndexStore.reach(id);
     const reach = {
@@ -159,7 +159,7 @@ export function createListReader({ jobIndexStore, now, maxJobs, settled, lossesO
   }
 
   /** Reads jobs newer than the known ones. The first time it reads one page, and the older ones follow from there. */
-  async function readHead(id: string, used: Listed, reach: ReachRecord): Promise<Step> {
+  async function readHead(id: string, used: ListedJobs, reach: ReachRecord): Promise<Step> {
     if (used.headOffset === 0) used.headLosses = lossesOf(id);
     const page = await readPage(id, used, used.headOffset ?? 0);
     if (!page.ok) return page.failure;
@@ -183,7 +183,7 @@ export function createListReader({ jobIndexStore, now, maxJobs, settled, lossesO
     return "done";
   }
 
-  async function readOlder(id: string, used: Listed, reach: ReachRecord): Promise<Step> {
+  async function readOlder(id: string, used: ListedJobs, reach: ReachRecord): Promise<Step> {
     const offset = Math.max(0, (reach.nextOffset ?? 0) - OVERLAP);
     const losses = lossesOf(id);
     const { round } = used;
@@ -224,7 +224,7 @@ export function createListReader({ jobIndexStore, now, maxJobs, settled, lossesO
     return oldestIndexedMs !== undefined && oldestMs !== undefined && oldestMs <= oldestIndexedMs;
   }
 
-  async function readPage(id: string, used: Listed, offset: number, limit = JOBS_PAGE): Promise<Result<ListPage, Failure>> {
+  async function readPage(id: string, used: ListedJobs, offset: number, limit = JOBS_PAGE): Promise<Result<ListPage, Failure>> {
     used.pageMs = now();
     const query = { ...newestFirst, offset, limit };
     const result = await underWay((signal) => used.read.jobs({ query, signal, limits: { attempts: 1 } }));
@@ -239,7 +239,7 @@ export function createListReader({ jobIndexStore, now, maxJobs, settled, lossesO
   }
 
   /** If the newest page overlaps the known jobs, nothing is missing; otherwise there is a gap before it, which is read next. */
-  async function join(id: string, used: Listed, { newestMs, oldestMs, isLast, isCut }: Omit<ListPage, "end">): Promise<void> {
+  async function join(id: string, used: ListedJobs, { newestMs, oldestMs, isLast, isCut }: Omit<ListPage, "end">): Promise<void> {
     const { beginnings } = used;
     await settled();
     const indexReach = await jobIndexStore.reach(id);
@@ -267,7 +267,7 @@ export function createListReader({ jobIndexStore, now, maxJobs, settled, lossesO
     await forgetAll(id, between);
   }
 
-  async function forgetAll(id: string, between: Absent): Promise<void> {
+  async function forgetAll(id: string, between: ListedRange): Promise<void> {
     while (await jobIndexStore.forgetAbsent(id, between)) ending.throwIfAborted();
   }
 

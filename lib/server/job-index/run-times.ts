@@ -51,9 +51,9 @@ export function createRunKeys() {
     find,
     learnGraph,
     /** From a submission or a job's details. */
-    learn({ subject }: Operation, connectionId: string, value: unknown, sent: unknown): void {
+    record({ subject }: Operation, connectionId: string, value: unknown, body: unknown): void {
       const response = objectOf(value);
-      if (subject === "submission") learnGraph(connectionId, textOf(response?.prompt_id), objectOf(sent)?.prompt);
+      if (subject === "submission") learnGraph(connectionId, textOf(response?.prompt_id), objectOf(body)?.prompt);
       if (subject === "job") learnGraph(connectionId, textOf(response?.id), objectOf(response?.workflow)?.prompt);
     },
     addTo(connectionId: string, notes: readonly JobNote[]): JobNote[] {
@@ -68,16 +68,16 @@ export async function findExpectedRuns(
   connectionId: string,
   jobs: readonly unknown[],
 ): Promise<Map<string, ExpectedRun>> {
-  const moving = jobs.flatMap((job) => {
+  const activeJobs = jobs.flatMap((job) => {
     const { id, status, runner_id: runner, workflow_id: workflowId } = objectOf(job) ?? {};
     const jobId = textOf(id);
     if (jobId === undefined || !["pending", "in_progress"].includes(toJobState(textOf(status) ?? ""))) return [];
     return [{ jobId, runner: textOf(runner), runKey: runKeys.find(connectionId, jobId), workflowId: textOf(workflowId) }];
   });
-  if (moving.length === 0) return new Map();
-  const runsByJob = await store.jobIndexStore.earlierRuns(connectionId, moving);
+  if (activeJobs.length === 0) return new Map();
+  const runsByJob = await store.jobIndexStore.earlierRuns(connectionId, activeJobs);
   return new Map(
-    moving.flatMap(({ jobId, runner }) => {
+    activeJobs.flatMap(({ jobId, runner }) => {
       const expected = (runsByJob.get(jobId) ?? []).map((all) => {
         const runs = all.filter((run) => runner === undefined || run.runner === runner);
         return toExpectedRun(runs.slice(0, MAX_RUNS).map(({ runMs }) => runMs));

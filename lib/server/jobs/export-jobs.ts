@@ -144,8 +144,8 @@ export async function exportJobs(
   { query, format, ids, inputs = [], signal }: ExportOptions,
 ): Promise<Result<Response, Failure>> {
   const { now, log } = access.composition;
-  const gone = new AbortController();
-  const pages = jobPages(access, query, AbortSignal.any([signal, gone.signal]));
+  const disconnected = new AbortController();
+  const pages = jobPages(access, query, AbortSignal.any([signal, disconnected.signal]));
   const first = await pages.next();
   if (!first.ok) return first;
   const form = exportFormats[format];
@@ -155,32 +155,32 @@ export async function exportJobs(
   let count = 0;
   let unreadable = 0;
 
-  async function* written(): AsyncGenerator<string, void> {
+  async function* exportPieces(): AsyncGenerator<string, void> {
     yield form.head({ exportedAt, total, inputs: inputs.map((id) => inputOf(id).name) });
     for (let page: Result<JobPage, Failure> = first; ; page = await pages.next()) {
       if (!page.ok) return yield form.end({ count, total, inputs: inputs.length, failure: page.failure });
       const { jobs, isLast } = page.value;
       unreadable += page.value.unreadable;
-      const chosen = selectedIds ? jobs.filter(({ id }) => selectedIds.delete(id)) : jobs.slice(0, MAX_JOBS - count);
-      if (inputs.length > 0 && count + chosen.length > MAX_WITH_INPUTS)
+      const exportedJobs = selectedIds ? jobs.filter(({ id }) => selectedIds.delete(id)) : jobs.slice(0, MAX_JOBS - count);
+      if (inputs.length > 0 && count + exportedJobs.length > MAX_WITH_INPUTS)
         return yield form.end({ count, total, inputs: inputs.length, failure: tooManyWithInputs() });
-      const some = inputs.length > 0 ? JOBS_AT_ONCE : PAGE;
-      for (let at = 0; at < chosen.length; at += some) {
-        const result = await withInputs(access, chosen.slice(at, at + some), inputs, gone.signal);
+      const batchLength = inputs.length > 0 ? JOBS_AT_ONCE : PAGE;
+      for (let at = 0; at < exportedJobs.length; at += batchLength) {
+        const result = await withInputs(access, exportedJobs.slice(at, at + batchLength), inputs, disconnected.signal);
         if (!result.ok) return yield form.end({ count, total, inputs: inputs.length, failure: result.failure });
         yield form.body(result.value, count === 0);
         count += result.value.length;
       }
       if (isLast || selectedIds?.size === 0)
-        return yield form.end({ count, total, inputs: inputs.length, failure: missing(selectedIds) ?? leftOut(unreadable) });
+        return yield form.end({ count, total, inputs: inputs.length, failure: missing(selectedIds) ?? omittedJobs(unreadable) });
       if (count >= MAX_JOBS) return yield form.end({ count, total, inputs: inputs.length, failure: tooMany() });
     }
   }
   async function* guarded(): AsyncGenerator<string, void> {
     try {
-      yield* written();
+      yield* exportPieces();
     } catch (err) {
-      // The answer has begun: the end of the file is the only place left for the failure.
+      // The response has started, so the failure can only be reported at the end of the file.
       log.error({ err, connectionId: access.connection.id }, "job export failed");
       yield form.end({ count, total, inputs: inputs.length, failure: refusal("INTERNAL", "Something went wrong in the console.") });
     }
@@ -193,7 +193,7 @@ export async function exportJobs(
   if (total !== undefined) headers.set("x-total-count", String(total));
   return ok(
     new Response(
-      textStream(guarded(), () => gone.abort()),
+      textStream(guarded(), () => disconnected.abort()),
       { headers },
     ),
   );
@@ -234,7 +234,7 @@ function missing(selectedIds: ReadonlySet<string> | undefined): Failure | undefi
     : undefined;
 }
 
-function leftOut(count: number): Failure | undefined {
+function omittedJobs(count: number): Failure | undefined {
   return count > 0 ? refusal("UNPROCESSABLE", `${count} jobs of the list could not be read and are not in this file.`) : undefined;
 }
 

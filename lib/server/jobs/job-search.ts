@@ -8,7 +8,7 @@ import { type JobsAnswer, type SearchMatch } from "@/lib/contract/schemas/job";
 import { errorLine, toJobView } from "@/lib/contract/views/job-view";
 import { ok, type Result } from "@/lib/shared/result";
 import { foldName } from "@/lib/shared/text";
-import { noteShownFiles } from "../answers/jobs-only";
+import { recordShownFiles } from "../answers/jobs-only";
 import { type Context } from "../auth/viewer";
 import { type Composition, type Parts } from "../composition-type";
 import { type Access, findVisible, openForJobs, visibleConnections } from "../connections/access";
@@ -52,17 +52,17 @@ function hitsIn(text: string, words: readonly string[]): { line: string; hits: H
     at += letter.length;
   }
   const hits: Hit[] = [];
-  let match = 0;
+  let matchedWords = 0;
   for (const word of words) {
     const before = hits.length;
     for (let index = folded.indexOf(word); index >= 0; index = folded.indexOf(word, index + word.length)) {
       const [from, to] = [matches[index]?.[0] ?? 0, matches[index + word.length - 1]?.[1] ?? 0];
       hits.push([from, to]);
     }
-    if (hits.length > before) match += 1;
+    if (hits.length > before) matchedWords += 1;
   }
   hits.sort(([one], [other]) => one - other);
-  return { line, hits: merged(hits), found: match };
+  return { line, hits: merged(hits), found: matchedWords };
 }
 
 function merged(hits: readonly Hit[]): Hit[] {
@@ -84,7 +84,7 @@ export async function searchJobs(context: Context, query: JobSearchQuery, connec
   const { reader } = context.composition.jobIndex;
   const outage = await reader.refresh(id);
   const [jobs, reach] = await Promise.all([searchJobIndex(access.value, query), operationsOf(context.composition, id)]);
-  await noteShownFiles(context.composition, access.value.connection, jobs);
+  await recordShownFiles(context.composition, access.value.connection, jobs);
   return ok({ ...jobs, reach: { ...reach, ...(outage && { asOfMs: outage.sinceMs ?? 0 }) } });
 }
 
@@ -99,18 +99,18 @@ export async function searchJobIndex(
   const words = text === undefined ? [] : wordsOf(text);
   const sinceMs = within === undefined ? undefined : now() - within * HOUR_MS;
   const fromMs = Math.max(from ?? 0, sinceMs ?? 0) || undefined;
-  const match = await store.jobIndexStore.search(id, { ...rest, words, memberId: member, fromMs, toMs: to });
+  const found = await store.jobIndexStore.search(id, { ...rest, words, memberId: member, fromMs, toMs: to });
   const { offset, limit } = query;
-  const pagination = { offset, limit, total: match.total, has_more: offset + match.jobs.length < match.total };
+  const pagination = { offset, limit, total: found.total, has_more: offset + found.jobs.length < found.total };
   const named = await withNames(
     operations.listJobs,
     { composition, connection: { id }, apiKey: undefined },
-    { jobs: match.jobs, pagination },
+    { jobs: found.jobs, pagination },
   );
   if (words.length === 0) return named;
   const jobs = named.jobs.map((job, index) => {
     const { error } = toJobView(job);
-    const texts = [job.workflow_name, job.submitted_by, error && errorLine(error), error?.message, match.texts[index]];
+    const texts = [job.workflow_name, job.submitted_by, error && errorLine(error), error?.message, found.texts[index]];
     return {
       ...job,
       search_match: snippetOf(

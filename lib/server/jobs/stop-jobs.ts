@@ -3,7 +3,7 @@
 import "server-only";
 import { hasFeature } from "@/lib/contract/connections";
 import { type StopResult } from "@/lib/contract/console";
-import { type Failure, lacksOperation } from "@/lib/contract/failure";
+import { type Failure, isMissingOperation } from "@/lib/contract/failure";
 import { isTerminalWord, toJobState } from "@/lib/contract/jobs/job-list";
 import { operations } from "@/lib/contract/operations";
 import { mayHaveStarted } from "@/lib/contract/workflow/submission";
@@ -13,7 +13,7 @@ import { type Access } from "../connections/access";
 import { type Upstream } from "../upstream/upstream";
 
 const MAX_RUNNING = 1000;
-/** `silent`: unsure, because the service did not answer for long. */
+/** `silent`: unknown, because the service timed out. */
 type Outcome = "stopped" | "stopping" | "over" | "not-alone" | "impossible" | "unsure" | "silent";
 
 export async function stopJobs(access: Access, ids: readonly string[], signal?: AbortSignal): Promise<Result<StopResult, Failure>> {
@@ -56,22 +56,22 @@ async function stop(
 ): Promise<Result<Outcome, Failure>> {
   const cancelled = await upstream.call(operations.cancelJob, { params: { job_id: id }, signal });
   if (cancelled.ok) return ok(cancelled.value.cancelled === false ? "over" : "stopped");
-  if (!lacksOperation(cancelled.failure)) {
+  if (!isMissingOperation(cancelled.failure)) {
     if (cancelled.failure.status !== 404) return cancelled;
-    const now = await whatBecameOf(upstream, id, signal);
+    const now = await stateAfterStop(upstream, id, signal);
     if (now !== "running") return ok(now);
   }
-  if (composition.capabilities.knows(connection.id, "interrupt") === false) return ok("impossible");
+  if (composition.capabilities.get(connection.id, "interrupt") === false) return ok("impossible");
   if (howMany > 1 && !hasFeature(connection, "interruptById")) return ok("not-alone");
   const result = await upstream.call(operations.interrupt, { json: { prompt_id: id }, signal });
   if (result.ok) return ok("stopping");
-  if (lacksOperation(result.failure)) return ok("impossible");
-  const now = result.failure.status === 404 ? await whatBecameOf(upstream, id, signal) : "running";
+  if (isMissingOperation(result.failure)) return ok("impossible");
+  const now = result.failure.status === 404 ? await stateAfterStop(upstream, id, signal) : "running";
   return now === "running" ? result : ok(now);
 }
 
-/** The state of a job that did not prove to be stopped. An outage says nothing about it; a job being cancelled is not interrupted too. */
-async function whatBecameOf(
+/** The state of a job that did not prove to be stopped. An outage leaves it unknown. A job that is being cancelled is not interrupted as well. */
+async function stateAfterStop(
   upstream: Upstream,
   id: string,
   signal?: AbortSignal,

@@ -7,7 +7,7 @@ import { type AttemptStore, type Bucket } from "../store/settings";
 
 export type AttemptLimit = {
   take(name: string): Promise<number>;
-  giveBack(name: string): Promise<void>;
+  refund(name: string): Promise<void>;
 };
 
 export function rateLimited(retryAfterMs: number, message = "Too many attempts. Try again later."): Failure {
@@ -48,7 +48,7 @@ export function createAttemptLimit({ now, burst, refillMs }: { now: () => number
 
   return {
     take: (name) => Promise.resolve(take(name)),
-    giveBack(name) {
+    refund(name) {
       const full = fullAt.get(name);
       if (full !== undefined) fullAt.set(name, full - refillMs);
       return Promise.resolve();
@@ -59,49 +59,49 @@ export function createAttemptLimit({ now, burst, refillMs }: { now: () => number
 /** A bucket is drawn in this many portions. */
 const PORTIONS = 20;
 
-type Drawn = { left: number; waitUntilMs: number; drawing?: Promise<void> };
+type Allowance = { left: number; waitUntilMs: number; drawing?: Promise<void> };
 type Options = { attempts: AttemptStore; now: () => number; of: string; burst: number; refillMs: number };
 
 /** `of`: the name of the limit, because all limits are in one table. */
 export function createSharedLimit({ attempts, now, of, burst, refillMs }: Options): AttemptLimit {
-  const drawn = createLru<string, Drawn>({ max: MAX_NAMES });
+  const allowances = createLru<string, Allowance>({ max: MAX_NAMES });
   const portion = Math.max(1, Math.floor(burst / PORTIONS));
   const bucketOf = (name: string): Bucket => ({ name: `${of} ${name}`, burst, refillMs });
 
-  function find(name: string): Drawn {
-    const match = drawn.get(name) ?? { left: 0, waitUntilMs: 0 };
-    drawn.set(name, match);
-    return match;
+  function find(name: string): Allowance {
+    const entry = allowances.get(name) ?? { left: 0, waitUntilMs: 0 };
+    allowances.set(name, entry);
+    return entry;
   }
 
-  async function draw(name: string, match: Drawn): Promise<void> {
+  async function draw(name: string, entry: Allowance): Promise<void> {
     const take = (count: number) => attempts.take(bucketOf(name), now(), count);
     if (portion > 1 && (await take(portion)) === 0) {
-      match.left += portion;
+      entry.left += portion;
       return;
     }
     // Less than a portion is left: take one at a time.
     const waitMs = await take(1);
-    if (waitMs === 0) match.left += 1;
-    else match.waitUntilMs = now() + waitMs;
+    if (waitMs === 0) entry.left += 1;
+    else entry.waitUntilMs = now() + waitMs;
   }
 
   return {
     async take(name) {
-      const match = find(name);
+      const entry = find(name);
       for (;;) {
-        if (match.left > 0) {
-          match.left -= 1;
+        if (entry.left > 0) {
+          entry.left -= 1;
           return 0;
         }
-        const waitMs = match.waitUntilMs - now();
+        const waitMs = entry.waitUntilMs - now();
         if (waitMs > 0) return Math.ceil(waitMs);
-        match.drawing ??= draw(name, match).finally(() => (match.drawing = undefined));
-        await match.drawing;
+        entry.drawing ??= draw(name, entry).finally(() => (entry.drawing = undefined));
+        await entry.drawing;
       }
     },
-    async giveBack(name) {
-      await attempts.giveBack(bucketOf(name));
+    async refund(name) {
+      await attempts.refund(bucketOf(name));
       find(name).waitUntilMs = 0;
     },
   };

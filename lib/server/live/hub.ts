@@ -155,7 +155,7 @@ export function createLiveHub({ now, log }: { now: () => number; log: Log }) {
     /** Call it before closing the HTTP server, which waits for every response. */
     stop(): void {
       isStopped = true;
-      for (const own of [...streams.values()]) for (const end of [...own]) end();
+      for (const endStreams of [...streams.values()]) for (const end of [...endStreams]) end();
       for (const [key, entry] of [...readers]) {
         clearTimeout(entry.timer);
         close(key, entry);

@@ -234,7 +234,7 @@ export function createReader({
 
     /** Events after `cursor`; all if it is undefined. */
     since(cursor: number | undefined): LiveItem[] {
-      const lacks = ({ seq }: LiveItem) => cursor === undefined || seq > cursor;
+      const isAfterCursor = ({ seq }: LiveItem) => cursor === undefined || seq > cursor;
       const items: LiveItem[] = [];
       if (value && (cursor === undefined || cursor < snapshotSeq)) {
         const { seq, atMs, text, unreadable } = value;
@@ -242,8 +242,8 @@ export function createReader({
         items.push({ seq, event: "snapshot", body: `"atMs":${atMs},${skipped}"value":${text}` });
         // The snapshot's rows lack progress that is older than it.
         items.push(...[...progress.values()].map((live) => ({ ...live, seq: Math.max(live.seq, seq) })));
-      } else items.push(...[...updates.values(), ...progress.values()].filter(lacks));
-      if (failure && lacks(failure)) items.push(failure);
+      } else items.push(...[...updates.values(), ...progress.values()].filter(isAfterCursor));
+      if (failure && isAfterCursor(failure)) items.push(failure);
       return items;
     },
 

@@ -56,9 +56,9 @@ function createViewer({ hub, topics, after, owner }: ViewerOptions, wake: () => 
     collect(): Event[] {
       const isBeginning = subscriptions.some(({ isNew }) => isNew);
       const items = subscriptions.flatMap((subscription) => {
-        const own = subscription.of.since(subscription.isNew ? undefined : cursor);
-        if (own.length > 0) subscription.isNew = false;
-        return own.map((item) => ({ ...item, topic: subscription.topic }));
+        const newItems = subscription.of.since(subscription.isNew ? undefined : cursor);
+        if (newItems.length > 0) subscription.isNew = false;
+        return newItems.map((item) => ({ ...item, topic: subscription.topic }));
       });
       cursor = hub.position();
       items.sort((a, b) => a.seq - b.seq);
@@ -84,7 +84,7 @@ export async function readLiveEvents(options: ViewerOptions): Promise<string> {
   return `{"id":"${viewer.position()}","events":[${events.join()}]}`;
 }
 
-function written({ event, data, id }: Event): string {
+function toEventText({ event, data, id }: Event): string {
   return `event: ${event}\ndata: ${data}\n${id === undefined ? "" : `id: ${id}\n`}\n`;
 }
 
@@ -140,9 +140,9 @@ export function createEventStream(options: StreamOptions): ReadableStream<Uint8A
     removeStream?.();
   }
 
-  function finish(how: { failure?: Failure }): void {
+  function finish(end: { failure?: Failure }): void {
     if (ending) return;
-    ending = how;
+    ending = end;
     leave();
     wake();
     // Closes the stream of a client that doesn't read.
@@ -184,7 +184,7 @@ export function createEventStream(options: StreamOptions): ReadableStream<Uint8A
         }
         // Cancelled, or ended because the client did not read.
         if (control === undefined) return;
-        if (events.length > 0) controller.enqueue(encoder.encode(events.map(written).join("")));
+        if (events.length > 0) controller.enqueue(encoder.encode(events.map(toEventText).join("")));
         if (!ending) return;
         control = undefined;
         controller.close();

@@ -2,7 +2,7 @@
 
 import "server-only";
 import { fileOfAddress, maskedAddress } from "@/lib/contract/assets/file-refs";
-import { type AuditThing, idsAnswered, MAX_THINGS, requestedIds, type ThingsCount } from "@/lib/contract/audit/audit-items";
+import { type AuditThing, idsInResponse, MAX_THINGS, requestedIds, type ThingsCount } from "@/lib/contract/audit/audit-items";
 import { type KnownJobState } from "@/lib/contract/jobs/job-list";
 import { objectOf, textOf } from "@/lib/contract/json/json";
 import { type Operation } from "@/lib/contract/operation";
@@ -18,7 +18,7 @@ export type AuditTargets = ThingsCount & { things: AuditThing[] };
 /** Short, because the act itself waits for it. */
 const LOOK = { exchangeMs: 5000, attempts: 1 };
 
-export function actedOn(ids: readonly string[], access: Access): AuditThing[] {
+export function toAuditThings(ids: readonly string[], access: Access): AuditThing[] {
   const { seenNames } = access.composition;
   const things = ids.map((id) => ({ id, name: seenNames.find(access.connection.id, id) }));
   return redactForBrowser(things, access);
@@ -29,26 +29,27 @@ export async function auditTargetsFromRequest(operation: Operation, access: Acce
   if (clears && objectOf(input.json)?.clear === true) return toBeCleared(clears, access, input.signal);
   const address = textOf(objectOf(input.json)?.source_url);
   return {
-    things: address === undefined ? actedOn(requestedIds(input), access) : [redactForBrowser(downloaded(maskedAddress(address)), access)],
+    things:
+      address === undefined ? toAuditThings(requestedIds(input), access) : [redactForBrowser(downloaded(maskedAddress(address)), access)],
   };
 }
 
 /** The ids that the service says it cleared take precedence over those listed before; so do its ids for things that had none yet. */
 export function auditTargetsAfter(requested: AuditTargets, response: unknown, access: Access): AuditTargets {
-  const answered = idsAnswered(response);
+  const answered = idsInResponse(response);
   const isAnswered = answered.length > 0 && (requested.things.length === 0 || requested.count !== undefined);
-  return isAnswered ? { things: answeredThings(requested.things, answered, access), count: answered.length } : requested;
+  return isAnswered ? { things: thingsFromResponse(requested.things, answered, access), count: answered.length } : requested;
 }
 
 /** Only a bounded number is stored: those listed before come first, then those with a name. */
-function answeredThings(auditThings: readonly AuditThing[], answered: readonly string[], access: Access): AuditThing[] {
+function thingsFromResponse(auditThings: readonly AuditThing[], answered: readonly string[], access: Access): AuditThing[] {
   const { seenNames } = access.composition;
   const remaining = new Set(answered);
   const both = auditThings.filter(({ id }) => remaining.has(id));
   for (const { id } of both) remaining.delete(id);
   const isNamed = (id: string) => seenNames.find(access.connection.id, id) !== undefined;
   const [named, others] = [[...remaining].filter(isNamed), [...remaining].filter((id) => !isNamed(id))];
-  return [...both, ...actedOn([...named, ...others].slice(0, MAX_THINGS), access)].slice(0, MAX_THINGS);
+  return [...both, ...toAuditThings([...named, ...others].slice(0, MAX_THINGS), access)].slice(0, MAX_THINGS);
 }
 
 export function downloaded(source: string, fileName?: string): AuditThing {
@@ -64,7 +65,7 @@ async function toBeCleared(status: readonly KnownJobState[], access: Access, sig
   const { jobs, pagination } = response;
   const { isLast, isCut, end } = pageOf(response, 0);
   return {
-    things: actedOn(
+    things: toAuditThings(
       jobs.map(({ id }) => id),
       access,
     ),
@@ -74,14 +75,14 @@ async function toBeCleared(status: readonly KnownJobState[], access: Access, sig
 }
 
 const MAX_LENGTH = 500;
-const written = ["id", "prompt_id", "task_id", "name", "path", "code", "cleared", "created_new"] as const;
+const loggedFields = ["id", "prompt_id", "task_id", "name", "path", "code", "cleared", "created_new"] as const;
 const counted = ["deleted", "added", "removed", "cancelled", "stopped", "stopping"] as const;
 
 export function outcomeOf(value: unknown): string | undefined {
   if (typeof value !== "object" || value === null) return undefined;
   const fields = new Map<string, unknown>(Object.entries(value));
   const parts: string[] = [];
-  for (const name of written) {
+  for (const name of loggedFields) {
     const field = fields.get(name);
     if (typeof field === "string" || typeof field === "boolean") parts.push(`${name}=${field}`);
   }

@@ -12,7 +12,7 @@ import { redactForBrowser } from "../answers/redact";
 import { type Context } from "../auth/viewer";
 import { openConnection } from "../connections/access";
 import { readOperationQuery } from "../requests/read-request";
-import { nothingThere } from "../upstream/failures";
+import { asUpstreamNotFound } from "../upstream/failures";
 import { type Upstream } from "../upstream/upstream";
 
 type Files = Result<UserdataFile[], Failure>;
@@ -36,7 +36,7 @@ export async function listFolder(upstream: Upstream, query: Record<string, unkno
     if (!isNoFolder(files.failure)) return files;
     // If not even the list of jobs is found there, the folder's 404 proves nothing about the folder.
     const jobs = await upstream.call(operations.listJobs, { query: { offset: 0, limit: 1 }, signal });
-    return jobs.ok || jobs.failure.status !== 404 ? ok([]) : failed(nothingThere(files.failure));
+    return jobs.ok || jobs.failure.status !== 404 ? ok([]) : failed(asUpstreamNotFound(files.failure));
   };
   const result = await list(dir);
   if (!result.ok || result.value.length === 0 || dir === TOP || !result.value.every(({ path }) => path.startsWith(dir))) return result;

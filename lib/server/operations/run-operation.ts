@@ -98,8 +98,8 @@ export async function runOperation(
   if (!json.ok) return json;
   const isSubmission = operation.subject === "submission";
   if (isSubmission) subscribeToLiveOutputs(access.value);
-  const sent = isSubmission ? withoutTokens(json.value) : json.value;
-  return call(operation, context, access.value, { ...input, json: sent });
+  const body = isSubmission ? withoutTokens(json.value) : json.value;
+  return call(operation, context, access.value, { ...input, json: body });
 }
 
 /** An answer of any size as a file: masked, but not parsed. */

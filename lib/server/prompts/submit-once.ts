@@ -35,7 +35,7 @@ const MAX_ANSWER_LENGTH = 64 * 1024;
 function toOutcome({ answer, failure }: StoredSubmission): SubmissionOutcome {
   if (answer !== undefined) return ok(answer);
   if (failure) return failed({ ...failure, status: 0 });
-  return failed(refusal("INTERNAL", "The console ended while it waited for the service's answer."));
+  return failed(refusal("INTERNAL", "The console stopped while it waited for the service's response."));
 }
 
 function reportOf(outcome: SubmissionOutcome): SubmissionReport {
@@ -52,25 +52,25 @@ export function toStored(text: string): string {
 const AGAIN_MS = 1000;
 
 type Console = Parts<"store" | "log" | "submissionsInFlight">;
-type Ended = { contentHash: string; outcome: SubmissionOutcome };
+type EndedSubmission = { contentHash: string; outcome: SubmissionOutcome };
 
 function flightId(memberId: string, key: string): string {
   return `${memberId} ${key}`;
 }
 
-async function keepOutcome(composition: Console, attempt: Attempt, ended: Ended): Promise<void> {
+async function storeOutcome(composition: Console, attempt: Attempt, ended: EndedSubmission): Promise<void> {
   try {
     await store(composition, attempt, ended.outcome);
   } catch (err) {
     composition.log.error({ err }, "submission outcome write failed");
     // Without the flight of this attempt the console is being stopped.
     if (mayPass(err) && composition.submissionsInFlight.has(flightId(attempt.memberId, attempt.key)))
-      void keepLater(composition, attempt, ended);
+      void retryStoreOutcome(composition, attempt, ended);
   }
 }
 
 /** Until it is stored the submission counts as under way, so that other consoles wait for it. */
-async function keepLater(composition: Console, attempt: Attempt, { contentHash, outcome }: Ended): Promise<void> {
+async function retryStoreOutcome(composition: Console, attempt: Attempt, { contentHash, outcome }: EndedSubmission): Promise<void> {
   const flights = composition.submissionsInFlight;
   const id = flightId(attempt.memberId, attempt.key);
   const flight = { contentHash, outcome: Promise.resolve(outcome) };
@@ -145,25 +145,26 @@ async function once(context: AuthedContext, key: string, body: Uint8Array<ArrayB
   }
 }
 
-const unsent = failed(refusal("SERVICE_UNAVAILABLE", "The console failed before it asked the service. Nothing was sent."));
+const unsent = failed(refusal("SERVICE_UNAVAILABLE", "The console failed before it sent the request. Nothing was sent."));
 
-type Sent = { body: Uint8Array<ArrayBuffer>; contentHash: string };
+type RawSubmission = { body: Uint8Array<ArrayBuffer>; contentHash: string };
 
-async function settle(context: AuthedContext, key: string, sent: Sent): Promise<SubmissionOutcome> {
+async function settle(context: AuthedContext, key: string, submission: RawSubmission): Promise<SubmissionOutcome> {
   const { store, now } = context.composition;
   const { memberId } = context.viewer;
   const end = await store.peers.beginWork(flightId(memberId, key));
   try {
     const attempt = { memberId, key, begunAt: now() };
     const times = { now: attempt.begunAt, forgetBefore: attempt.begunAt - SUBMISSION_KEPT_MS };
-    if (await store.submissions.begin(attempt, { contentHash: sent.contentHash, ...times })) return await send(context, attempt, sent);
+    if (await store.submissions.begin(attempt, { contentHash: submission.contentHash, ...times }))
+      return await send(context, attempt, submission);
   } finally {
     await end();
   }
   const storedOutcome = await findStoredOutcome(context, key);
   // The earlier attempt started nothing: send this one.
-  if (!storedOutcome) return settle(context, key, sent);
-  return storedOutcome.contentHash === sent.contentHash ? repeated(context, toOutcome(storedOutcome)) : failed(otherContent());
+  if (!storedOutcome) return settle(context, key, submission);
+  return storedOutcome.contentHash === submission.contentHash ? repeated(context, toOutcome(storedOutcome)) : failed(otherContent());
 }
 
 /** Waits while another console is still sending it. */
@@ -177,7 +178,7 @@ async function findStoredOutcome(
   return store.submissions.find({ memberId, key });
 }
 
-async function send(context: AuthedContext, attempt: Attempt, { body, contentHash }: Sent): Promise<SubmissionOutcome> {
+async function send(context: AuthedContext, attempt: Attempt, { body, contentHash }: RawSubmission): Promise<SubmissionOutcome> {
   const { url, headers } = context.request;
   // Without the browser's signal: what was sent cannot be taken back, and its answer is still wanted.
   const request = new Request(url, { method: "POST", headers, body });
@@ -189,7 +190,7 @@ async function send(context: AuthedContext, attempt: Attempt, { body, contentHas
   const result = await runOperation(operations.submitPrompt, { ...context, request, annotateAudit }, ok({})).catch(
     async (error: unknown) => {
       // The database failed before the service was chosen: nothing was sent.
-      if (usedId === undefined) await keepOutcome(context.composition, attempt, { contentHash, outcome: unsent });
+      if (usedId === undefined) await storeOutcome(context.composition, attempt, { contentHash, outcome: unsent });
       throw error;
     },
   );
@@ -200,12 +201,12 @@ async function send(context: AuthedContext, attempt: Attempt, { body, contentHas
     batch: readBatch(headers.get(BATCH_HEADER)),
   };
   if (outcome.ok && usedId !== undefined && Object.values(facts).some((fact) => fact !== undefined))
-    await keepLabel(context, usedId, { answer: outcome.value, facts });
-  await keepOutcome(context.composition, attempt, { contentHash, outcome });
+    await storeLabel(context, usedId, { answer: outcome.value, facts });
+  await storeOutcome(context.composition, attempt, { contentHash, outcome });
   return outcome;
 }
 
-async function keepLabel(
+async function storeLabel(
   { composition: { store, log, now } }: AuthedContext,
   usedId: string,
   received: { answer: string; facts: JobLabel & { batch?: BatchRef } },

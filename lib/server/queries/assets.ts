@@ -10,7 +10,7 @@ import { failed, ok, type Result } from "@/lib/shared/result";
 import { redactForBrowser } from "../answers/redact";
 import { type Context } from "../auth/viewer";
 import { findConnection, openConnection, readThrough } from "../connections/access";
-import { noteAssetLibrary } from "../connections/change";
+import { storeAssetSupport } from "../connections/change";
 import { type AuthedContext } from "../context";
 import { outcomeOf } from "../operations/audit-targets";
 import { connectionIn, readJson, readQuery } from "../requests/read-request";
@@ -18,7 +18,7 @@ import { connectionIn, readJson, readQuery } from "../requests/read-request";
 export async function listAssets(context: Context, query: AssetsQuery, connection?: string): Promise<Result<AssetsAnswer, Failure>> {
   const listedAssets = await readThrough(context, connection, operations.listAssets, { query });
   const connectionResult = await findConnection(context, connection);
-  if (connectionResult.ok) await noteAssetLibrary(context.composition, connectionResult.value, listedAssets);
+  if (connectionResult.ok) await storeAssetSupport(context.composition, connectionResult.value, listedAssets);
   return listedAssets;
 }
 

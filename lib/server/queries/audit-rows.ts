@@ -27,12 +27,12 @@ const ofMany = new Set([
 ]);
 
 /** `actId`: the client's id for one act on many things. */
-export type Logged = AuditItem & { actId?: string };
+export type LoggedAct = AuditItem & { actId?: string };
 
 /** Each act with its entries, newest first. A row has the id before which the next page begins. */
-export function groupAudit(acts: readonly (readonly Logged[])[], maxParts = MAX_PARTS): AuditItem[] {
+export function groupAudit(acts: readonly (readonly LoggedAct[])[], maxParts = MAX_PARTS): AuditItem[] {
   const rows: AuditItem[] = [];
-  let before: Logged | undefined;
+  let before: LoggedAct | undefined;
   for (const [newest, ...rest] of acts) {
     if (!newest) continue;
     const row = rows.at(-1);
@@ -44,7 +44,7 @@ export function groupAudit(acts: readonly (readonly Logged[])[], maxParts = MAX_
   return rows;
 }
 
-function rowOf(entries: readonly [Logged, ...Logged[]], maxParts: number): AuditItem {
+function rowOf(entries: readonly [LoggedAct, ...LoggedAct[]], maxParts: number): AuditItem {
   const [newest, ...rest] = entries;
   const parts = partsOf(entries, maxParts);
   // A successful entry describes the act; if none succeeded, the newest refusal does.
@@ -70,7 +70,7 @@ function isDone({ status }: AuditItem): boolean {
   return status < 400;
 }
 
-function isSameAct(newer: Logged, older: Logged): boolean {
+function isSameAct(newer: LoggedAct, older: LoggedAct): boolean {
   return (
     newer.actId === undefined &&
     older.actId === undefined &&
@@ -94,9 +94,9 @@ function partsOf(entries: readonly AuditItem[], maxParts: number, row: Partial<P
   for (const entry of entries) {
     const { listed, unlisted, isAtLeast: isSo } = partsOfOne(entry);
     isAtLeast ??= isSo;
-    const room = maxParts - parts.length;
-    parts.push(...listed.slice(0, room));
-    moreParts += Math.max(0, listed.length - room) + unlisted;
+    const remainingParts = maxParts - parts.length;
+    parts.push(...listed.slice(0, remainingParts));
+    moreParts += Math.max(0, listed.length - remainingParts) + unlisted;
   }
   return { parts, ...(moreParts > 0 && { moreParts }), ...(isAtLeast && { isAtLeast }) };
 }
@@ -140,15 +140,15 @@ export async function* writeAuditCsv(store: LogStore, names: Names, filter: Audi
     ])
   );
   let before: number | undefined;
-  let open: Logged[][] = [];
+  let open: LoggedAct[][] = [];
   for (;;) {
     const { acts, isOver } = await store.audit.listActs({ ...search, before }, { acts: EXPORT_PAGE, entries: EXPORT_ENTRIES });
     before = acts.at(-1)?.[0]?.id;
-    const read = [...open, ...(await toItems(store, acts, names))];
-    const rows = groupAudit(read, Number.POSITIVE_INFINITY);
+    const items = [...open, ...(await toItems(store, acts, names))];
+    const rows = groupAudit(items, Number.POSITIVE_INFINITY);
     // The last row may continue in the next page, where it is completed.
-    const last = isOver || read.length > MAX_READ_ENTRIES ? undefined : rows.pop();
-    open = last ? read.filter(([newest]) => newest && newest.id < (rows.at(-1)?.id ?? Number.POSITIVE_INFINITY)) : [];
+    const last = isOver || items.length > MAX_READ_ENTRIES ? undefined : rows.pop();
+    open = last ? items.filter(([newest]) => newest && newest.id < (rows.at(-1)?.id ?? Number.POSITIVE_INFINITY)) : [];
     if (rows.length > 0) yield rows.map((row) => csvLine(cellsOf(row))).join("");
     if (isOver) return;
   }
@@ -156,9 +156,9 @@ export async function* writeAuditCsv(store: LogStore, names: Names, filter: Audi
 
 function cellsOf({ at, member, via, action, connection, target, status, code, outcome, requestId, ...of }: AuditItem) {
   const { parts = [], moreParts = 0, isAtLeast } = of;
-  const who = [new Date(at).toISOString(), member?.name, member?.id];
+  const cells = [new Date(at).toISOString(), member?.name, member?.id];
   return [
-    ...who,
+    ...cells,
     action,
     connection?.name,
     connection?.id,
@@ -194,7 +194,7 @@ export async function readNames(store: LogStore, connections: readonly { id: str
 const MEMBER_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const memberActions = new Set(["changeMember", "removeMember", "giveJobsView", "takeJobsView"]);
 
-export async function toItems(store: LogStore, acts: readonly (readonly StoredEntry[])[], names: Names): Promise<Logged[][]> {
+export async function toItems(store: LogStore, acts: readonly (readonly StoredEntry[])[], names: Names): Promise<LoggedAct[][]> {
   const ids = acts.flat().flatMap(({ action, target = "" }) => (memberActions.has(action) && MEMBER_ID.test(target) ? [target] : []));
   const unknown = [...new Set(ids)].filter((id) => !names.people.has(id));
   if (unknown.length > 0)
@@ -207,7 +207,7 @@ function isPrivateName({ action, connectionId }: StoredEntry, { connections }: N
   return ["createConnection", "checkConnection"].includes(action) && (connectionId === undefined || !connections.has(connectionId));
 }
 
-function toItem(stored: StoredEntry, names: Names): Logged {
+function toItem(stored: StoredEntry, names: Names): LoggedAct {
   const { memberId, memberName, memberEmail, connectionId, target, ...entry } = stored;
   const email = memberEmail ?? names.emails.get(memberId ?? "");
   return {

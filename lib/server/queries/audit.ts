@@ -15,7 +15,7 @@ import { failed, ok, type Result } from "@/lib/shared/result";
 import { adminOnly, type Context } from "../auth/viewer";
 import { type Parts } from "../composition-type";
 import { usableConnections } from "../connections/access";
-import { groupAudit, type Logged, MAX_READ_ENTRIES, readNames, toItems, writeAuditCsv } from "./audit-rows";
+import { groupAudit, type LoggedAct, MAX_READ_ENTRIES, readNames, toItems, writeAuditCsv } from "./audit-rows";
 
 const HOUR_MS = 60 * 60_000;
 const READ_PAGE = 100;
@@ -27,16 +27,16 @@ export async function listAudit(context: Context, query: AuditQuery): Promise<Re
   const names = await readNames(store, await usableConnections(context));
   const upTo = query.upTo ?? (await audit.newestId());
   const search = { ...searchOf(context.composition, query), upTo };
-  const read: Logged[][] = [];
+  const pages: LoggedAct[][] = [];
   let rows: AuditItem[] = [];
   let isOver = false;
   let isFull = true;
   // One row more than the page shows: the last act may continue in rows that were not read.
-  while (isFull && rows.length <= query.limit && read.flat().length < MAX_READ_ENTRIES) {
-    const limits = { acts: READ_PAGE, entries: MAX_READ_ENTRIES - read.flat().length };
-    const page = await audit.listActs({ ...search, before: read.at(-1)?.[0]?.id ?? query.before }, limits);
-    read.push(...(await toItems(store, page.acts, names)));
-    rows = groupAudit(read);
+  while (isFull && rows.length <= query.limit && pages.flat().length < MAX_READ_ENTRIES) {
+    const limits = { acts: READ_PAGE, entries: MAX_READ_ENTRIES - pages.flat().length };
+    const page = await audit.listActs({ ...search, before: pages.at(-1)?.[0]?.id ?? query.before }, limits);
+    pages.push(...(await toItems(store, page.acts, names)));
+    rows = groupAudit(pages);
     isOver = page.isOver;
     isFull = page.acts.length === READ_PAGE;
   }

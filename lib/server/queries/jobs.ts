@@ -48,9 +48,9 @@ export async function countJobs(
 }
 
 /** Whether jobs were submitted to or removed from the connection through this console. If so, it is not new, even without jobs. */
-export async function wasUsed(context: Context, connection?: string): Promise<boolean> {
+export async function hasRunJobs(context: Context, connection?: string): Promise<boolean> {
   const visibleResult = await findVisible(context, connection);
-  return visibleResult.ok && context.composition.store.audit.wasDone(["submitPrompt", "manageHistory"], visibleResult.value.id);
+  return visibleResult.ok && context.composition.store.audit.hasEntry(["submitPrompt", "manageHistory"], visibleResult.value.id);
 }
 
 /** The details decide; the status adds what only it knows, and may be missing. */
@@ -122,10 +122,10 @@ async function findPositions(
   const cachedPositions = queuePlaces.get(key);
   if (waiting.length < 2) return undefined;
   const currentPositions = cachedPositions && waiting.every((job) => cachedPositions.has(job)) ? cachedPositions : undefined;
-  const match = currentPositions ?? (await readPositions(access, signal));
-  if (!match) return undefined;
+  const newPositions = currentPositions ?? (await readPositions(access, signal));
+  if (!newPositions) return undefined;
   // Drops jobs that have left the queue; their places are read again if they return.
-  const positions = new Map(waiting.map((job) => [job, match.get(job)]));
+  const positions = new Map(waiting.map((job) => [job, newPositions.get(job)]));
   queuePlaces.set(key, positions);
   return positions;
 }

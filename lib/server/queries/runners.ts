@@ -37,6 +37,6 @@ export async function removeRunner({ serviceRunners }: Parts<"serviceRunners">, 
 }
 
 function toFailure({ code, message }: RunnerFailure): Failure {
-  const ours = Object.entries(codes).find(([theirs]) => theirs === code)?.[1] ?? "INTERNAL";
-  return refusal(ours, message);
+  const failureCode = Object.entries(codes).find(([theirs]) => theirs === code)?.[1] ?? "INTERNAL";
+  return refusal(failureCode, message);
 }

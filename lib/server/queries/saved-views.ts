@@ -10,7 +10,7 @@ import { type Context, type Viewer } from "../auth/viewer";
 import { type StoredView } from "../store/saved-views";
 
 const MAX_VIEWS = 100;
-type Saved = { screen: ViewScreen; name: string; query: string; team: boolean; isDefault: boolean };
+type NewView = { screen: ViewScreen; name: string; query: string; team: boolean; isDefault: boolean };
 
 export async function listSavedViews({ composition: { store }, viewer }: Context, screen: ViewScreen): Promise<SavedView[]> {
   const { savedViews } = store;
@@ -27,7 +27,10 @@ export async function defaultView({ composition: { store }, viewer }: Context, s
   return id === undefined ? undefined : savedViews.getFor(viewer.memberId, id);
 }
 
-export async function createSavedView({ composition: { store, now }, viewer }: Context, body: Saved): Promise<Result<SavedView, Failure>> {
+export async function createSavedView(
+  { composition: { store, now }, viewer }: Context,
+  body: NewView,
+): Promise<Result<SavedView, Failure>> {
   if (body.team && !hasRole(viewer.role, "operator")) return failed(refusal("ROLE_TOO_LOW", "Only operators can make a view of the team."));
   if ((await store.savedViews.listFor(viewer.memberId, body.screen)).length >= MAX_VIEWS) {
     return failed(refusal("INVALID_BODY", `There are ${MAX_VIEWS} views already.`));
@@ -43,7 +46,7 @@ export async function createSavedView({ composition: { store, now }, viewer }: C
 export async function changeSavedView(
   { composition: { store }, viewer }: Context,
   id: string,
-  change: Partial<Omit<Saved, "screen">>,
+  change: Partial<Omit<NewView, "screen">>,
 ): Promise<Result<SavedView, Failure>> {
   const { savedViews } = store;
   const view = await savedViews.getFor(viewer.memberId, id);

@@ -10,7 +10,7 @@ import { networkOf } from "@/lib/shared/ip-address";
 import { type Context, type SentHeaders } from "../auth/viewer";
 import { type Composition, type Parts } from "../composition-type";
 import { ADDRESS_HEADER } from "../limits/attempt-limit";
-import { isUnlocked, LEAST_ROLE, openShare } from "../shares/open-share";
+import { isUnlocked, MIN_ROLE, openShare } from "../shares/open-share";
 import { type ListedShare, type ShareItem } from "../store/shares";
 
 type Visit = { kind: "open"; page: SharedPage; hasPassword: boolean } | { kind: "locked" } | { kind: "none" };
@@ -19,26 +19,26 @@ type Visit = { kind: "open"; page: SharedPage; hasPassword: boolean } | { kind: 
 export async function visitShare(
   composition: Composition,
   token: string,
-  sent: SentHeaders,
+  headers: SentHeaders,
 ): Promise<Visit | { kind: "tooMany"; waitMs: number }> {
   const { store, shareLimit, log } = composition;
-  const waitMs = await shareLimit.take(networkOf(sent.get(ADDRESS_HEADER) ?? "unknown"));
+  const waitMs = await shareLimit.take(networkOf(headers.get(ADDRESS_HEADER) ?? "unknown"));
   if (waitMs > 0) return { kind: "tooMany", waitMs };
-  const { visit, id } = await find(composition, token, sent);
+  const { visit, id } = await find(composition, token, headers);
   if (id !== undefined) await store.shares.viewed(id).catch((err: unknown) => log.warn({ err }, "share view count failed"));
   return visit;
 }
 
-export async function readShare(composition: Composition, token: string, sent: SentHeaders): Promise<Visit> {
-  return (await find(composition, token, sent)).visit;
+export async function readShare(composition: Composition, token: string, headers: SentHeaders): Promise<Visit> {
+  return (await find(composition, token, headers)).visit;
 }
 
-async function find(composition: Composition, token: string, sent: SentHeaders): Promise<{ visit: Visit; id?: string }> {
+async function find(composition: Composition, token: string, headers: SentHeaders): Promise<{ visit: Visit; id?: string }> {
   const { store } = composition;
   const openedShare = await openShare(composition, token);
   if (!openedShare) return { visit: { kind: "none" } };
   const { share, maker } = openedShare;
-  if (!isUnlocked(composition, share, sent.get("cookie"))) return { visit: { kind: "locked" } };
+  if (!isUnlocked(composition, share, headers.get("cookie"))) return { visit: { kind: "locked" } };
   const items = await store.shares.items(share.id);
   const { title, expiresAt, keepsMetadata } = share;
   const page = {
@@ -47,12 +47,12 @@ async function find(composition: Composition, token: string, sent: SentHeaders):
     isCleaned: !keepsMetadata,
     hasWorkflow: share.showsWorkflow,
     ...(share.showsMaker && { maker }),
-    items: items.map(({ number, item }) => ({ number, ...shown(item) })),
+    items: items.map(({ number, item }) => ({ number, ...toItemView(item) })),
   };
   return { visit: { kind: "open", page, hasPassword: share.passwordHash !== undefined }, id: share.id };
 }
 
-function shown({ name, kind, size, hash, width, height, text }: ShareItem) {
+function toItemView({ name, kind, size, hash, width, height, text }: ShareItem) {
   return { name, kind, size, hash, width, height, text };
 }
 
@@ -101,5 +101,5 @@ export async function listShares({ composition: { store, now }, viewer }: Contex
 function stateOf({ revokedAt, expiresAt, isSuspended, makerRole }: ListedShare, now: number, mayUse: boolean): ShareState {
   if (revokedAt !== undefined) return "revoked";
   if (expiresAt <= now) return "expired";
-  return isSuspended || !mayUse || !hasRole(makerRole, LEAST_ROLE) ? "closed" : "open";
+  return isSuspended || !mayUse || !hasRole(makerRole, MIN_ROLE) ? "closed" : "open";
 }

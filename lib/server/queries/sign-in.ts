@@ -4,7 +4,7 @@ import "server-only";
 import { type Failure, refusal } from "@/lib/contract/failure";
 import { type MemberMethods, type SignInChoices, type SignInMethods } from "@/lib/contract/people/sign-in";
 import { failed, ok, type Result } from "@/lib/shared/result";
-import { leadsByAddress } from "../auth/account";
+import { signsInByAddress } from "../auth/account";
 import { mayUsePassword } from "../auth/sign-in";
 import { type Context } from "../auth/viewer";
 import { type Composition, type Parts } from "../composition-type";
@@ -29,7 +29,7 @@ export async function getVouchedRefusal(
 export async function getSignInMethods({ composition, viewer: { memberId } }: Context): Promise<SignInMethods> {
   const { env, store } = composition;
   // A console without providers makes no further queries.
-  const fixed: Pick<SignInMethods, "hasFixedAddress"> = leadsByAddress(composition) ? { hasFixedAddress: true } : {};
+  const fixed: Pick<SignInMethods, "hasFixedAddress"> = signsInByAddress(composition) ? { hasFixedAddress: true } : {};
   if (env.oidc.length === 0) return { password: true, ...fixed, providers: [] };
   const [member, identities] = await Promise.all([store.members.get(memberId), store.identities.list(memberId)]);
   const providers = env.oidc.map(({ id, label }) => ({ id, label, connected: identities.some(({ provider }) => provider === id) }));

@@ -34,22 +34,22 @@ const DAY_MS = 24 * HOUR_MS;
 const MAX_DAYS = 366;
 const DAYS_A_TURN = 3;
 
-type Counted = { runs: number; failed: number; runMs: number; untimed: number; outputs: number; uncounted: number } & {
+type RunCounts = { runs: number; failed: number; runMs: number; untimed: number; outputs: number; uncounted: number } & {
   bytes: number;
   unsized: number;
   /** Runs whose end was never seen. */
   lost: number;
 };
 
-type Who = Pick<UsageSum, "memberId" | "token" | "connectionId">;
+type UsageGroup = Pick<UsageSum, "memberId" | "token" | "connectionId">;
 
 export async function readUsage(context: Context, query: UsageQuery): Promise<UsageView> {
   const { now, jobIndex, store } = context.composition;
   await jobIndex.settled();
   const range = rangeOf(query, now());
   const isOfAll = hasRole(context.viewer.role, "admin");
-  const counted = new Map<string, Counted & Who>();
-  const of = ({ memberId, token, connectionId }: Who) => {
+  const counted = new Map<string, RunCounts & UsageGroup>();
+  const of = ({ memberId, token, connectionId }: UsageGroup) => {
     const key = [memberId, connectionId, token ?? ""].join("\n");
     const none = { runs: 0, failed: 0, runMs: 0, untimed: 0, outputs: 0, uncounted: 0, bytes: 0, unsized: 0, lost: 0 };
     const total = counted.get(key) ?? { memberId, token, connectionId, ...none };
@@ -69,7 +69,7 @@ export async function readUsage(context: Context, query: UsageQuery): Promise<Us
   return { ...range, isOfAll, rows: await named(context, inScope) };
 }
 
-function add(to: Counted, { word, jobs, runMs, untimed, outputs, uncounted, bytes, unsized }: UsageSum): void {
+function add(to: RunCounts, { word, jobs, runMs, untimed, outputs, uncounted, bytes, unsized }: UsageSum): void {
   const state = toJobState(word);
   to.runs += jobs;
   to.runMs += runMs;
@@ -90,7 +90,7 @@ function rangeOf({ within, from, to }: UsageQuery, nowMs: number): { fromMs: num
   return { fromMs: Math.max(fromMs, toMs - MAX_DAYS * DAY_MS), toMs };
 }
 
-async function named(context: Context, all: readonly (Counted & Who)[]): Promise<UsageRow[]> {
+async function named(context: Context, all: readonly (RunCounts & UsageGroup)[]): Promise<UsageRow[]> {
   const { store } = context.composition;
   const [names, visible, existingIds] = await Promise.all([
     store.jobUsage.namesOf([...new Set(all.map(({ memberId }) => memberId))]),
@@ -110,7 +110,7 @@ async function named(context: Context, all: readonly (Counted & Who)[]): Promise
     // Connections without a name become one row, because nothing would distinguish them.
     const key = [memberId, connection.kind, connection.id, token].join("\n");
     const before = rows.get(key);
-    const figures = figuresOf(counted);
+    const figures = toFigures(counted);
     const member = { id: memberId, name: names.get(memberId), ...(token !== undefined && { token }) };
     rows.set(key, { member, connection, ...(before ? addUp([before, figures]) : figures) });
   }
@@ -123,7 +123,7 @@ async function named(context: Context, all: readonly (Counted & Who)[]): Promise
   );
 }
 
-function figuresOf({ runs, failed: failures, runMs, untimed, outputs, uncounted, bytes, unsized, lost }: Counted) {
+function toFigures({ runs, failed: failures, runMs, untimed, outputs, uncounted, bytes, unsized, lost }: RunCounts) {
   const amount = (value: number, unknown: number): Amount => {
     if (unknown === 0) return { value };
     return value > 0 ? { value, isAtLeast: true } : {};
@@ -164,18 +164,18 @@ export async function* usageCsv(context: Context, query: UsageQuery): AsyncGener
   }
 }
 
-const NEWEST = 200;
+const MAX_PAGE_JOBS = 200;
 const DAYS = 14;
 
 export async function listRunsByDay(context: Context, zone: string, connection?: string): Promise<Result<RunsByDay, Failure>> {
   const access = await openForJobs(context, connection);
   if (!access.ok) return access;
-  const query = { sort_by: "create_time", sort_order: "desc", offset: 0, limit: NEWEST };
+  const query = { sort_by: "create_time", sort_order: "desc", offset: 0, limit: MAX_PAGE_JOBS };
   const newest = await callForBrowser(operations.listJobs, access.value, { query });
   if (!newest.ok) return newest;
   const { store, jobIndex, now } = context.composition;
   const { id } = access.value.connection;
-  await jobIndex.reader.sawNewest(id, newest.value.value);
+  await jobIndex.reader.noteNewest(id, newest.value.value);
   // Taken before counting: jobs read meanwhile are counted only for some days.
   const gap = jobIndex.reader.gapOf(id);
   await jobIndex.settled();
@@ -212,9 +212,9 @@ async function reachedMs(
 /** `ms`: the quarter of an hour in which they were submitted. */
 type Runs = { ms: number; state: JobState; count: number };
 
-type Counting = { zone: string; nowMs: number; sinceMs?: number; gap?: IndexGap };
+type UsageRangeOptions = { zone: string; nowMs: number; sinceMs?: number; gap?: IndexGap };
 
-export function countByDay(runs: readonly Runs[], { zone, nowMs, sinceMs, gap }: Counting): RunsByDay {
+export function countByDay(runs: readonly Runs[], { zone, nowMs, sinceMs, gap }: UsageRangeOptions): RunsByDay {
   const dayOf = dayIn(zone);
   const counted = new Map<string, RunsOfDay>(
     lastDays(nowMs, dayOf).map((day) => [day, { day, completed: 0, failed: 0, cancelled: 0, other: 0 }]),

@@ -17,7 +17,7 @@ import { readBytes } from "../upstream/streams";
 const MAX_JSON = 16 * 1024 * 1024;
 /** People who are not signed in send only a name, an address, a password or a token. */
 export const MAX_VISITOR_BODY_BYTES = 64 * 1024;
-const DEEPEST_JSON = 100;
+const MAX_JSON_DEPTH = 100;
 
 export function idOf({ params }: Pick<RouteContext, "params">): string {
   return typeof params.id === "string" ? params.id : "";
@@ -85,8 +85,8 @@ export async function readJson<T>(sender: Sender, schema: z.ZodType<T>, maxBytes
   try {
     const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes.value);
     // The service's own limit: beyond it the service would refuse, or the stack would overflow.
-    const beyond = exceededBound(text, { depth: DEEPEST_JSON, ...bodyBounds });
-    if (beyond === "depth") return failed(refusal("INVALID_JSON", `The JSON is nested more than ${DEEPEST_JSON} levels deep.`));
+    const beyond = exceededBound(text, { depth: MAX_JSON_DEPTH, ...bodyBounds });
+    if (beyond === "depth") return failed(refusal("INVALID_JSON", `The JSON is nested more than ${MAX_JSON_DEPTH} levels deep.`));
     if (beyond) return failed(refusal("INVALID_JSON", `The JSON has more than ${bodyBounds[beyond]} ${beyond}.`));
     // As the service reads it: some operations take no body at all.
     json =
@@ -103,8 +103,8 @@ export async function readJson<T>(sender: Sender, schema: z.ZodType<T>, maxBytes
 
 type Issue = { path: readonly PropertyKey[]; message: string };
 
-function invalid(code: "INVALID_QUERY" | "INVALID_BODY", found: readonly Issue[]): Failure {
-  const issues = found.slice(0, 20).map((issue) => ({ path: issue.path.map(String).join("."), message: issue.message }));
+function invalid(code: "INVALID_QUERY" | "INVALID_BODY", problems: readonly Issue[]): Failure {
+  const issues = problems.slice(0, 20).map((issue) => ({ path: issue.path.map(String).join("."), message: issue.message }));
   const first = issues[0];
   return refusal(code, first ? `${first.path || "body"}: ${first.message}` : "The request is not valid.", issues);
 }

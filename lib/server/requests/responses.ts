@@ -144,9 +144,9 @@ export function bytesAnswer(from: Response): Response {
     if (value !== null) headers.set(name, value);
   }
   const type = (from.headers.get("content-type") ?? "").split(";")[0]?.trim().toLowerCase() ?? "";
-  const shown = isMedia(type);
-  headers.set("content-type", shown ? type : "application/octet-stream");
-  headers.set("content-disposition", `${shown ? "inline" : "attachment"}${nameOf(from.headers.get("content-disposition"))}`);
+  const isInline = isMedia(type);
+  headers.set("content-type", isInline ? type : "application/octet-stream");
+  headers.set("content-disposition", `${isInline ? "inline" : "attachment"}${nameOf(from.headers.get("content-disposition"))}`);
   // Private and revalidated each time: the validator makes that cheap, and a signed-out browser gets nothing.
   headers.set("cache-control", "private, no-cache");
   return new Response(from.status === 304 ? null : from.body, { status: from.status, headers });
@@ -181,8 +181,8 @@ function nameOf(disposition: string | null): string {
   const plain = parts.find((part) => /^filename=(?:"[^"\\\r\n]{1,600}"|[\w.%'~+-]{1,600})$/i.test(part));
   // The exact name, if the plain one only approximates it.
   const exact = parts.find((part) => /^filename\*=[\w-]+'[\w-]*'[\w.%~!#$&^`|+-]{1,6000}$/i.test(part));
-  const shown = [plain && plainName(plain), exact && exactName(exact)];
-  return shown.map((name) => (name === undefined ? "" : `; ${name}`)).join("");
+  const names = [plain && plainName(plain), exact && exactName(exact)];
+  return names.map((name) => (name === undefined ? "" : `; ${name}`)).join("");
 }
 
 /** Node decodes each header byte as one character. Browsers decode these bytes as UTF-8. */

@@ -9,7 +9,7 @@ import { failed, type Result } from "@/lib/shared/result";
 import { openAssetBytes } from "../archive/stream-archive";
 import { type Access } from "../connections/access";
 import { type ShareItem } from "../store/shares";
-import { NotCleanable, type Reading } from "./clean/pieces";
+import { type MediaReader,NotCleanable } from "./clean/pieces";
 import { noShare } from "./open-share";
 
 type Headers = Readonly<Record<string, string>>;
@@ -33,7 +33,7 @@ export async function openOriginal(
   return failed(noShare);
 }
 
-export async function isThere(access: Access, item: ShareItem, signal: AbortSignal): Promise<boolean> {
+export async function itemExists(access: Access, item: ShareItem, signal: AbortSignal): Promise<boolean> {
   if (item.asset !== undefined && item.isFixed) return (await sameAsset(access, item, signal)) !== undefined;
   const originalResult = await openOriginal(access, item, { signal, headers: { range: "bytes=0-0" } });
   if (originalResult.ok) await originalResult.value.body?.cancel();
@@ -64,21 +64,21 @@ async function sameAsset(access: Access, { asset: id, hash, isFixed }: ShareItem
 }
 
 /** Where in the file an answer begins, for a whole file or a range. Undefined for any other answer. */
-export function beginOf({ status, headers }: Response): number | undefined {
+export function rangeStartOf({ status, headers }: Response): number | undefined {
   if (status === 200) return 0;
   const [, begin] = /^bytes (\d+)-/.exec(headers.get("content-range") ?? "") ?? [];
   return status === 206 && begin !== undefined ? Number(begin) : undefined;
 }
 
 /** The service broke off, or did not deliver the file; the next attempt may succeed. */
-export class Unreadable extends Error {}
+export class UnreadableItem extends Error {}
 
 /** Bytes as they arrive; if the reader stops early, the answer is cancelled. */
 export async function* bytesIn({ body }: Response): AsyncGenerator<Uint8Array, void> {
   const reader = body?.getReader();
   const next = () =>
     reader?.read().catch((cause: unknown) => {
-      throw new Unreadable("the service broke off", { cause });
+      throw new UnreadableItem("the service broke off", { cause });
     });
   try {
     for (let part = await next(); part && !part.done; part = await next()) yield part.value;
@@ -96,37 +96,37 @@ const PARTS_A_TURN = 1000;
 
 type Source = { answer: Response; blocks: AsyncGenerator<Buffer, void>; next: number; isWhole: boolean };
 
-/** Throws `Unreadable` if the file is missing or breaks off, `NotCleanable` if too much of it would have to be read. */
+/** Throws `UnreadableItem` if the file is missing or breaks off, `NotCleanable` if too much of it would have to be read. */
 export async function readOriginal<T>(
   access: Access,
   item: ShareItem,
   signal: AbortSignal,
-  work: (file: Reading) => Promise<T>,
+  work: (file: MediaReader) => Promise<T>,
 ): Promise<T> {
   const buffered = new Map<number, Buffer>();
   let source: Source | undefined;
-  let read = 0;
+  let bytesRead = 0;
   let parts = 0;
 
   async function open(index: number): Promise<number | undefined> {
     await release(source);
     const from = index * BLOCK;
     const originalResult = await openOriginal(access, item, { signal, headers: { range: `bytes=${from}-${from + BLOCK - 1}` } });
-    if (!originalResult.ok) throw new Unreadable(originalResult.failure.message);
+    if (!originalResult.ok) throw new UnreadableItem(originalResult.failure.message);
     const { status, headers } = originalResult.value;
     const isWhole = status === 200;
     source = { answer: originalResult.value, blocks: blocksIn(originalResult.value), next: isWhole ? 0 : index, isWhole };
-    if (beginOf(originalResult.value) !== (isWhole ? 0 : from)) throw new Unreadable("the service sends something else");
+    if (rangeStartOf(originalResult.value) !== (isWhole ? 0 : from)) throw new UnreadableItem("the service sends something else");
     const size = Number((isWhole ? headers.get("content-length") : headers.get("content-range")?.split("/")[1]) ?? Number.NaN);
-    if (!isWhole && !Number.isSafeInteger(size)) throw new Unreadable("the service does not say how long the file is");
+    if (!isWhole && !Number.isSafeInteger(size)) throw new UnreadableItem("the service does not say how long the file is");
     return Number.isSafeInteger(size) ? size : undefined;
   }
 
   async function nextBlock(): Promise<Buffer | undefined> {
     const next = await source?.blocks.next();
     if (!source || !next || next.done) return undefined;
-    read += next.value.length;
-    if (read > MAX_READ_BYTES) throw new NotCleanable("too much of the file would have to be read");
+    bytesRead += next.value.length;
+    if (bytesRead > MAX_READ_BYTES) throw new NotCleanable("too much of the file would have to be read");
     if (buffered.size >= MAX_BUFFERED) buffered.delete(Math.min(...buffered.keys()));
     buffered.set(source.next, next.value);
     source.next += 1;
@@ -142,7 +142,7 @@ export async function readOriginal<T>(
     for (;;) {
       const isNeeded = source?.next === index;
       const bytes = await nextBlock();
-      if (!bytes) throw new Unreadable("the file ends too early");
+      if (!bytes) throw new UnreadableItem("the file ends too early");
       if (isNeeded) return bytes;
     }
   }

@@ -8,7 +8,7 @@ import { type Failure, refusal } from "@/lib/contract/failure";
 import { operations } from "@/lib/contract/operations";
 import { toPlainLine } from "@/lib/contract/plain-line";
 import { maskText } from "@/lib/contract/secrets/secret-texts";
-import { type MadeShare, MAX_SHARED, type NotCleanableDetails, type shareBodySchema } from "@/lib/contract/share";
+import { type CreatedShare, MAX_SHARED, type NotCleanableDetails, type shareBodySchema } from "@/lib/contract/share";
 import { toAssetView } from "@/lib/contract/views/asset-view";
 import { listOutputs, type OutputView } from "@/lib/contract/views/outputs-view";
 import { createLimiter } from "@/lib/shared/async";
@@ -23,7 +23,7 @@ import { type ShareItem } from "../store/shares";
 import { isEmbedded } from "../upstream/send";
 import { readBeginning } from "../upstream/streams";
 import { isCleanable } from "./clean/clean";
-import { bytesIn, hashOf, openOriginal, openUnchecked, Unreadable, validatorOf } from "./item-source";
+import { bytesIn, hashOf, openOriginal, openUnchecked, UnreadableItem, validatorOf } from "./item-source";
 
 type Body = z.output<typeof shareBodySchema>;
 
@@ -32,7 +32,7 @@ const MAX_TEXT = 20_000;
 
 const brokeOff = refusal("UPSTREAM_ERROR", "The service broke off while the files were read. Nothing was shared. Try again.");
 
-export async function makeShare(access: Access, body: Body, signal: AbortSignal): Promise<Result<MadeShare, Failure>> {
+export async function makeShare(access: Access, body: Body, signal: AbortSignal): Promise<Result<CreatedShare, Failure>> {
   const { store, now } = access.composition;
   const result = await (body.job === undefined ? chosenAssets(access, body.assets, signal) : outputsOf(access, body.job, signal));
   if (!result.ok) return result;
@@ -41,11 +41,11 @@ export async function makeShare(access: Access, body: Body, signal: AbortSignal)
     const details: NotCleanableDetails = { notCleanable: unclean.map(({ name }) => name) };
     return failed(refusal("UNPROCESSABLE", "Metadata cannot be removed from some of these files.", details));
   }
-  const left = result.value.filter((item) => !unclean.includes(item)).slice(0, MAX_SHARED);
-  if (left.length === 0) return failed(refusal("UNPROCESSABLE", "There is nothing to share."));
-  const read = await inTurn(left, (item) => described(access, item, signal));
-  if (read.includes("broke off")) return failed(brokeOff);
-  const items = read.filter((item) => typeof item === "object");
+  const shareableItems = result.value.filter((item) => !unclean.includes(item)).slice(0, MAX_SHARED);
+  if (shareableItems.length === 0) return failed(refusal("UNPROCESSABLE", "There is nothing to share."));
+  const descriptions = await mapInSequence(shareableItems, (item) => described(access, item, signal));
+  if (descriptions.includes("broke off")) return failed(brokeOff);
+  const items = descriptions.filter((item) => typeof item === "object");
   if (items.length === 0) return failed(refusal("UNPROCESSABLE", "The service did not hand out any of these files. Try again later."));
   const token = randomBytes(32).toString("base64url");
   const createdAt = now();
@@ -77,9 +77,9 @@ const MAX_NAME_LENGTH = 80;
 async function defaultTitle({ store }: Parts<"store">, memberId: string, items: readonly ShareItem[], nowMs: number): Promise<string> {
   const name = toPlainLine(items.find((item) => item.name !== "")?.name ?? "").slice(0, MAX_NAME_LENGTH);
   const title = `${new Date(nowMs).toISOString().slice(0, 10)} ${name}`.trim();
-  const taken = new Set((await store.shares.list(memberId)).map((share) => share.title));
+  const usedTitles = new Set((await store.shares.list(memberId)).map((share) => share.title));
   let number = 1;
-  while (taken.has(number === 1 ? title : `${title} (${number})`)) number += 1;
+  while (usedTitles.has(number === 1 ? title : `${title} (${number})`)) number += 1;
   return number === 1 ? title : `${title} (${number})`;
 }
 
@@ -88,7 +88,7 @@ function isClean({ text, name, mimeType }: ShareItem): boolean {
 }
 
 async function chosenAssets(access: Access, ids: readonly string[], signal: AbortSignal): Promise<Result<ShareItem[], Failure>> {
-  const results = await inTurn([...new Set(ids)], (id) => access.upstream.call(operations.getAsset, { params: { id }, signal }));
+  const results = await mapInSequence([...new Set(ids)], (id) => access.upstream.call(operations.getAsset, { params: { id }, signal }));
   const items: ShareItem[] = [];
   for (const asset of results) {
     if (!asset.ok) return failed(redactForBrowser(asset.failure, access));
@@ -132,7 +132,7 @@ async function described(access: Access, item: ShareItem, signal: AbortSignal): 
     const size = await pictureSizeOf(await beginningOf(access, source, signal));
     return { ...source, ...size };
   } catch (error) {
-    if (error instanceof Unreadable) return "broke off";
+    if (error instanceof UnreadableItem) return "broke off";
     throw error;
   }
 }
@@ -142,7 +142,7 @@ async function beginningOf(access: Access, item: ShareItem, signal: AbortSignal)
   const originalResult = await openOriginal(access, item, { signal, headers: { range: `bytes=0-${HEAD_BYTES - 1}` } });
   if (!originalResult.ok) return new Uint8Array();
   return readBeginning(originalResult.value.body, HEAD_BYTES).catch((cause: unknown) => {
-    throw new Unreadable("the service broke off", { cause });
+    throw new UnreadableItem("the service broke off", { cause });
   });
 }
 
@@ -161,7 +161,7 @@ async function hashed(access: Access, item: ShareItem, signal: AbortSignal): Pro
   return { ...item, validator, size, hash: hasher.digestBuffer().toString("hex") };
 }
 
-async function inTurn<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
+async function mapInSequence<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
   const limit = createLimiter(MAX_CONCURRENT);
   return Promise.all(items.map((item) => limit(() => work(item))));
 }

@@ -1,4 +1,4 @@
-// Opens a share by its token. Maker, role, connection and expiry are checked at each request; visitors never learn why one is closed.
+// Opens a share by its token. Maker, role, connection and expiry are checked at each request; visitors never see why a share is closed.
 
 import "server-only";
 import { createHmac, timingSafeEqual } from "node:crypto";
@@ -11,10 +11,10 @@ import { type Access, openQuietly } from "../connections/access";
 import { cookieAttributes, cookieName, readCookie } from "../cookies";
 import { type Share } from "../store/shares";
 
-export const LEAST_ROLE = "operator";
-/** The same answer for every stranger whose link opens nothing. */
+export const MIN_ROLE = "operator";
+/** The same response for every link that doesn't open a share. */
 export const noShare = refusal("NOT_FOUND", "This link does not work.");
-/** For a stranger who may try again in a moment. */
+/** For a visitor who may retry soon. */
 export const tooMany = {
   ...refusal("SERVICE_UNAVAILABLE", "Too many requests for this at once. Try again in a moment."),
   retryAfterMs: 5000,
@@ -28,12 +28,12 @@ export async function openShare(composition: Composition, token: string): Promis
   if (!env.shares || !/^[A-Za-z0-9_-]{43}$/.test(token)) return undefined;
   const share = await store.shares.findByToken(token, now());
   const member = share && (await store.members.get(share.memberId));
-  if (!share || !member || !hasRole(member.role, LEAST_ROLE)) return undefined;
+  if (!share || !member || !hasRole(member.role, MIN_ROLE)) return undefined;
   const viewer: Viewer = {
     memberId: member.id,
     name: member.name,
     email: member.email,
-    role: LEAST_ROLE,
+    role: MIN_ROLE,
     credential: { kind: "share", id: share.id },
     scope: { connections: [share.connectionId], operations: [] },
   };

@@ -12,23 +12,23 @@ import { bytesAnswer } from "../requests/responses";
 import { type ShareItem } from "../store/shares";
 import { CLEANING, cleanPieces } from "./clean/clean";
 import { lengthOf, NotCleanable, type Piece } from "./clean/pieces";
-import { beginOf, openOriginal, readOriginal, Unreadable } from "./item-source";
+import { openOriginal, rangeStartOf, readOriginal, UnreadableItem } from "./item-source";
 import { noShare, type OpenedShare, tooMany } from "./open-share";
 
 /** The parts of the pieces between `from` and `to`, counted in the cleaned file. */
 export function piecesBetween(pieces: readonly Piece[], from: number, to: number): Piece[] {
-  const found: Piece[] = [];
+  const selection: Piece[] = [];
   let at = 0;
   for (const piece of pieces) {
     const length = lengthOf(piece);
     const [start, end] = [Math.max(0, from - at), Math.min(length, to - at)];
     at += length;
     if (start >= end) continue;
-    if ("to" in piece) found.push({ from: piece.from + start, to: piece.from + end });
-    else if ("zeros" in piece) found.push({ zeros: end - start });
-    else found.push({ bytes: Buffer.from(piece.bytes, "base64").subarray(start, end).toString("base64") });
+    if ("to" in piece) selection.push({ from: piece.from + start, to: piece.from + end });
+    else if ("zeros" in piece) selection.push({ zeros: end - start });
+    else selection.push({ bytes: Buffer.from(piece.bytes, "base64").subarray(start, end).toString("base64") });
   }
-  return found;
+  return selection;
 }
 
 /** The part of the original that the pieces need; undefined if they need none. */
@@ -63,7 +63,7 @@ async function* make(
   for (const piece of pieces) {
     if ("bytes" in piece) yield Buffer.from(piece.bytes, "base64");
     else if ("zeros" in piece) {
-      for (let left = piece.zeros; left > 0; left -= ZEROS) yield new Uint8Array(Math.min(left, ZEROS));
+      for (let remaining = piece.zeros; remaining > 0; remaining -= ZEROS) yield new Uint8Array(Math.min(remaining, ZEROS));
     } else {
       for (let from = piece.from; from < piece.to;) {
         const part = chunk.subarray(Math.max(0, from - begin), Math.max(0, piece.to - begin));
@@ -139,7 +139,7 @@ async function cleaned(openedShare: OpenedShare, target: ShareTarget, { range, s
   const headers = { range: `bytes=${span?.from ?? 0}-${(span?.to ?? 1) - 1}` };
   const original = await openOriginal(openedShare.access, target.item, { signal, headers });
   if (!original.ok) return original;
-  const begin = beginOf(original.value);
+  const begin = rangeStartOf(original.value);
   // In another range than the requested one, nothing would be where the pieces expect it.
   if (begin === undefined || (begin !== 0 && begin !== span?.from)) {
     await original.value.body?.cancel();
@@ -161,13 +161,17 @@ async function piecesOf(openedShare: OpenedShare, target: ShareTarget, signal: A
   if (lookingOrWaiting >= LOOKING_AT_ONCE + MAX_WAITING) return failed(tooMany);
   lookingOrWaiting += 1;
   try {
-    return await looking(() => look(openedShare, target, signal));
+    return await looking(() => findPieces(openedShare, target, signal));
   } finally {
     lookingOrWaiting -= 1;
   }
 }
 
-async function look({ share, access }: OpenedShare, { number, item }: ShareTarget, signal: AbortSignal): Promise<Result<Piece[], Failure>> {
+async function findPieces(
+  { share, access }: OpenedShare,
+  { number, item }: ShareTarget,
+  signal: AbortSignal,
+): Promise<Result<Piece[], Failure>> {
   const { shares } = access.composition.store;
   // The request before this one in the queue may have made them.
   const storedPieces = readPieces((await shares.item(share.id, number))?.pieces);
@@ -176,7 +180,7 @@ async function look({ share, access }: OpenedShare, { number, item }: ShareTarge
   try {
     pieces = await readOriginal(access, item, signal, cleanPieces);
   } catch (error) {
-    if (error instanceof Unreadable) return failed(noShare);
+    if (error instanceof UnreadableItem) return failed(noShare);
     if (!(error instanceof NotCleanable)) throw error;
   }
   await shares.keepPieces(share.id, number, writeExactJson({ version: CLEANING, pieces: pieces ?? [] }));

@@ -2,7 +2,7 @@
 
 import "server-only";
 import { type Kysely, sql } from "kysely";
-import { type Copied, copyTables, isUnfinishedCopy, type Row, UNFINISHED_COPY } from "@/lib/shared/database/copy-tables";
+import { type CopyResult, copyTables, isUnfinishedCopy, type Row, UNFINISHED_COPY } from "@/lib/shared/database/copy-tables";
 import { requireCurrent } from "@/lib/shared/database/migrate";
 import { isNoTable } from "@/lib/shared/database/postgres";
 import { type Database, openDatabase, openPostgres } from "./database";
@@ -11,16 +11,16 @@ import { indexed, readItem } from "./jobs/index-entry";
 import { postgresHistory } from "./migrations";
 import { type Tables } from "./tables";
 
-type Copying = { from: Database; to: Database; logProgress(progress: string): void; alongside?(): Promise<void> };
+type StoreCopy = { from: Database; to: Database; logProgress(progress: string): void; alongside?(): Promise<void> };
 
 /** Both have the current schema; rows only in the target are deleted. Sign-in limits start again; SQLite's index cannot be read out. */
-export async function copyStore({ from, to, logProgress, alongside }: Copying): Promise<Copied> {
+export async function copyStore({ from, to, logProgress, alongside }: StoreCopy): Promise<CopyResult> {
   return copyTables({
     from: from.withoutPlugins(),
     to: to.withoutPlugins(),
     logProgress,
     isExcluded: (table) => table === "attempts" || /^(kysely_|ledger_words)/.test(table),
-    putBeside: async (trx, table, row) => {
+    afterInsert: async (trx, table, row) => {
       if (table === "ledger_jobs") await putWords(trx, row);
     },
     async beforeEnd() {
@@ -38,8 +38,9 @@ export async function requireFinished(database: Database): Promise<void> {
 }
 
 export async function requireVacant(to: Database): Promise<void> {
-  const there = await to.selectFrom("members").select("id").limit(1).executeTakeFirst();
-  if (there && !(await isUnfinishedCopy(to))) throw new Error("The target already contains a console. Name an empty database or folder.");
+  const existingMember = await to.selectFrom("members").select("id").limit(1).executeTakeFirst();
+  if (existingMember && !(await isUnfinishedCopy(to)))
+    throw new Error("The target already contains a console. Name an empty database or folder.");
 }
 
 /** The index is built again from the columns it was made of. */

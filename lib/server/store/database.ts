@@ -130,7 +130,7 @@ function prepareConnection(sqlite: SqliteConnection, file: string, keys: readonl
         `The console's database ${file} is empty or missing, though ${key} shows that there was one. Restore it from a backup; to begin anew, take ${key} away first.`,
       );
     }
-    // From now on the database counts as begun, even if this process dies before there is a table.
+    // From here on the database counts as initialized, even if this process dies before it creates a table.
     sqlite.pragma("user_version = 1");
   }
   sqlite.pragma("journal_mode = WAL");
@@ -139,16 +139,16 @@ function prepareConnection(sqlite: SqliteConnection, file: string, keys: readonl
   sqlite.pragma("cache_size = -16000");
 }
 
-/** For queries of every request: compiled once, run with other values. `query` has as many placeholders, in this order. */
+/** Prepares a query that is compiled once and run with different values. `query` has as many placeholders, in this order. */
 export function prepareOne<Row>(database: Database, query: Compilable<Row>): (...values: string[]) => Promise<Row | undefined> {
   const compiled = query.compile();
   return async (...parameters) => (await database.executeQuery<Row>({ ...compiled, parameters })).rows[0];
 }
 
-type Changed = InsertResult | UpdateResult | DeleteResult;
+type WriteResult = InsertResult | UpdateResult | DeleteResult;
 
 /** Whether the statement inserted, updated or deleted a row. */
-export async function hasEffect(statement: { executeTakeFirst(): Promise<Changed | undefined> }): Promise<boolean> {
+export async function hasEffect(statement: { executeTakeFirst(): Promise<WriteResult | undefined> }): Promise<boolean> {
   const changed = await statement.executeTakeFirst();
   if (!changed) return false;
   if ("numUpdatedRows" in changed) return changed.numUpdatedRows > 0n;
@@ -174,7 +174,7 @@ function rememberingStatements(sqlite: SqliteConnection, folder: string): Sqlite
   const prepare = (sql: string): SqliteStatement => {
     const statement: SqliteStatement = sqlite.prepare(sql);
     if (!makesRoom.test(sql)) return statement;
-    // A full disk undoes a whole transaction: only a single statement is tried again.
+    // Only single statements are retried: a full disk rolls back a whole transaction.
     const spend = <T>(work: () => T) => (sqlite.inTransaction ? work() : retryWithReserve(folder, work));
     return {
       reader: statement.reader,

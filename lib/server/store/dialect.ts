@@ -36,8 +36,8 @@ const sqliteDialect: StoreDialect = {
   },
 
   selectMatchingKeys(terms, from, to) {
-    const match = terms.map((pieces) => `(${pieces.map(quote).join(" OR ")})`).join(" AND ");
-    return sql`SELECT rowid AS key FROM ledger_words WHERE ledger_words MATCH ${match} AND rowid >= ${from} AND rowid < ${to}`;
+    const ftsExpression = terms.map((pieces) => `(${pieces.map(quote).join(" OR ")})`).join(" AND ");
+    return sql`SELECT rowid AS key FROM ledger_words WHERE ledger_words MATCH ${ftsExpression} AND rowid >= ${from} AND rowid < ${to}`;
   },
 };
 
@@ -69,9 +69,9 @@ const postgresDialect: StoreDialect = {
 };
 
 function conditionOf(pieces: Term): RawBuilder<unknown> {
-  const whole = pieces.filter(isWholePiece);
+  const wholePieces = pieces.filter(isWholePiece);
   const others = pieces.filter((piece) => !isWholePiece(piece)).map((piece) => sql`body LIKE ${`%${piece.replace(/[\\%_]/g, "\\$&")}%`}`);
-  return sql`(${sql.join([...(whole.length > 0 ? [sql`marks && ${whole}::text[]`] : []), ...others], sql` OR `)})`;
+  return sql`(${sql.join([...(wholePieces.length > 0 ? [sql`marks && ${wholePieces}::text[]`] : []), ...others], sql` OR `)})`;
 }
 
 export function dialectOf(database: Kysely<Tables>): StoreDialect {

@@ -74,7 +74,7 @@ export function createDownloadTaskStore(database: Database) {
       return Number(row?.count ?? 0);
     },
 
-    /** True for the one caller that is to ask the service now. */
+    /** True for the one caller that should query the service now. */
     async claim(id: string, now: number, everyMs: number): Promise<boolean> {
       return hasEffect(
         database
@@ -85,8 +85,8 @@ export function createDownloadTaskStore(database: Database) {
       );
     },
 
-    async change(id: string, news: DownloadNews): Promise<void> {
-      if (Object.keys(news).length > 0) await database.updateTable("downloadTasks").set(news).where("id", "=", id).execute();
+    async change(id: string, update: DownloadNews): Promise<void> {
+      if (Object.keys(update).length > 0) await database.updateTable("downloadTasks").set(update).where("id", "=", id).execute();
     },
 
     async remove(id: string): Promise<void> {

@@ -95,7 +95,7 @@ function toColumns({ name, origins, connection, role, pages, guests, jwksUrl }: 
 }
 
 function toHost(row: Row<"embedHosts">): EmbedHost {
-  const { refusedAt: at, refusal: why, keptBy: keeper } = row;
+  const { refusedAt: at, refusal, keptBy: keeper } = row;
   const old = toSealed(row.oldRingKeyId, row.oldCiphertext);
   return {
     id: row.id,
@@ -111,7 +111,7 @@ function toHost(row: Row<"embedHosts">): EmbedHost {
     keptBy: keeper === undefined ? undefined : { id: keeper, name: row.keptByName ?? "" },
     version: row.version,
     createdAt: row.createdAt,
-    refused: at !== undefined && why !== undefined ? { at, why } : undefined,
+    refused: at !== undefined && refusal !== undefined ? { at, why: refusal } : undefined,
   };
 }
 

@@ -18,7 +18,7 @@ export type PeerListener = {
 
 export type Peers = {
   start(listener: PeerListener): Promise<void>;
-  tellChange(connectionId: string): Promise<void>;
+  notifyChange(connectionId: string): Promise<void>;
   /** Coalesced: the first notice of a burst is sent at once, the others together. */
   publishData(change: DataChange): void;
   /** Returns the function that ends the work; the caller must call it. */
@@ -38,9 +38,9 @@ function createWork() {
       return counts.get(name) === 1;
     },
     remove(name: string): boolean {
-      const left = (counts.get(name) ?? 1) - 1;
-      if (left > 0) counts.set(name, left);
-      return left <= 0 && counts.delete(name);
+      const remaining = (counts.get(name) ?? 1) - 1;
+      if (remaining > 0) counts.set(name, remaining);
+      return remaining <= 0 && counts.delete(name);
     },
   };
 }
@@ -49,7 +49,7 @@ export function createNoPeers(): Peers {
   const work = createWork();
   return {
     start: () => Promise.resolve(),
-    tellChange: () => Promise.resolve(),
+    notifyChange: () => Promise.resolve(),
     publishData: () => undefined,
     beginWork(name) {
       work.add(name);
@@ -106,8 +106,8 @@ export function createPostgresPeers(database: Database, url: string): Peers {
     }, DATA_EVERY_MS).unref();
   }
 
-  function inTurn<T>(act: () => Promise<T>): Promise<T> {
-    const done = turn.then(act);
+  function runInSequence<T>(work: () => Promise<T>): Promise<T> {
+    const done = turn.then(work);
     turn = done.catch(() => undefined);
     return done;
   }
@@ -115,13 +115,13 @@ export function createPostgresPeers(database: Database, url: string): Peers {
   /** If the connection is lost, the next one takes the locks. */
   const runOnLine = (text: string, name: string) => line.ask(text, [name]).catch(() => undefined);
   const lock = (name: string) =>
-    inTurn(async () => {
+    runInSequence(async () => {
       if (!work.has(name) || locked.has(name)) return;
       locked.add(name);
       await runOnLine(`SELECT pg_advisory_lock_shared(${LOCK_KEY})`, name);
     });
   const unlock = (name: string) =>
-    inTurn(async () => {
+    runInSequence(async () => {
       if (!work.has(name) && locked.delete(name)) await runOnLine(`SELECT pg_advisory_unlock_shared(${LOCK_KEY})`, name);
     });
 
@@ -130,7 +130,7 @@ export function createPostgresPeers(database: Database, url: string): Peers {
       listener = receiver;
       await line.start();
     },
-    async tellChange(connectionId) {
+    async notifyChange(connectionId) {
       await notify(connectionId);
     },
     publishData: ({ baseUrl = "", connectionId = "" }) => publish(`data ${baseUrl} ${connectionId}`),

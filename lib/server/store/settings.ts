@@ -94,7 +94,7 @@ export function createAttemptStore(database: Database) {
       return Math.max(1, Math.ceil(Number(row?.left ?? 0) - (burst - 1) * refillMs));
     },
 
-    async giveBack({ name, refillMs }: Bucket): Promise<void> {
+    async refund({ name, refillMs }: Bucket): Promise<void> {
       await of(name)
         .set((row) => ({ fullAt: row("fullAt", "-", Math.round(refillMs)) }))
         .execute();

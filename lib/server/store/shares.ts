@@ -120,7 +120,7 @@ export function createShareStore(database: Database) {
       return rows.map((row) => ({ ...row, count: row.count ?? 0 }));
     },
 
-    /** Revokes a share of this member, or of any; answers its title. Undefined if there is none that is not revoked yet. */
+    /** Revokes a share of this member, or of any; returns its title. Undefined if there is none that is not revoked yet. */
     async revoke(id: string, { now, memberId }: { now: number; memberId?: string }): Promise<string | undefined> {
       const row = await database
         .updateTable("shares")

@@ -6,7 +6,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { type ArchiveChoice, archiveChoiceSchema } from "@/lib/contract/console";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
-import { type Copied, isUnfinishedCopy, leftBehind } from "@/lib/shared/database/copy-tables";
+import { type CopyResult, isUnfinishedCopy, leftBehindMessage } from "@/lib/shared/database/copy-tables";
 import { asStartFailure, isNoTable } from "@/lib/shared/database/postgres";
 import { openToRead } from "@/lib/shared/database/sqlite-copy";
 import { createAppFileStore } from "./apps/app-files";
@@ -36,15 +36,15 @@ import { createAttemptStore, createSettingStore, createSetUpTokenStore } from ".
 import { createShareStore } from "./shares";
 import { createWebhookStore } from "./webhooks";
 
-// Choices of assets to download as one file, kept for an hour.
+// Selections of assets to download as one archive. Kept for an hour.
 type StoredArchive = { connectionId: string; choice: ArchiveChoice };
 
-const KEPT_MS = 60 * 60_000;
+const ARCHIVE_KEPT_MS = 60 * 60_000;
 
 function createArchiveStore(database: Database) {
   return {
     async keep(memberId: string, { connectionId, choice }: StoredArchive, now: number): Promise<string> {
-      await deleteBefore(database, "archives", "createdAt", now - KEPT_MS);
+      await deleteBefore(database, "archives", "createdAt", now - ARCHIVE_KEPT_MS);
       const id = randomUUID();
       const row = { id, memberId, connectionId, choice: writeExactJson(choice), createdAt: now };
       await database.insertInto("archives").values(row).execute();
@@ -66,7 +66,7 @@ function createArchiveStore(database: Database) {
 export type Store = ReturnType<typeof storeOn>;
 
 const FILE = "console.sqlite";
-/** A file in the data folder until its restore has ended: no console starts there. */
+/** Marks an unfinished restore of the data folder: a console refuses to start. */
 export const UNFINISHED_RESTORE = "restore-unfinished";
 
 export function hasStore(dataDir: string): boolean {
@@ -75,7 +75,7 @@ export function hasStore(dataDir: string): boolean {
 
 type OpenedDatabase = { database: Database; peers: Peers; migrate(): Promise<void> };
 
-/** Opens the store in the folder, which must exist, or with `url` in that PostgreSQL database. The caller must close it. */
+/** Opens the store in an existing folder, or in a PostgreSQL database if `url` is set. The caller must close it. */
 export function openStore(dataDir: string, url?: string): Store {
   const keys = ["encryption-keys", "auth-secret", UNFINISHED_RESTORE].map((name) => join(/* turbopackIgnore: true */ dataDir, name));
   const openedDatabase = openAt({ dataDir, url }, keys);
@@ -92,19 +92,19 @@ function openAt({ dataDir = "", url }: StoreLocation, keys: readonly string[] = 
 }
 
 export type StoreLocation = { dataDir?: string; url?: string };
-/** Called before anything is written; the returned function runs before the copy ends. `isGoingOn`: continues an interrupted copy. */
-type Alongside = (isGoingOn: boolean) => Promise<() => Promise<void>>;
+/** Called before the first write; the returned function runs before the copy ends. `isGoingOn`: resumes an interrupted copy. */
+type PrepareCopy = (isGoingOn: boolean) => Promise<() => Promise<void>>;
 
 /** `isReturning`: the target has an earlier state of the same store, which may be overwritten. */
-type HowToCopy = { isReturning?: boolean; prepare?: Alongside };
+type CopyOptions = { isReturning?: boolean; prepare?: PrepareCopy };
 
 export async function copyBetween(
   from: StoreLocation,
   to: StoreLocation,
   logProgress: (progress: string) => void,
-  how: HowToCopy = {},
-): Promise<Copied> {
-  const { isReturning = false, prepare } = how;
+  options: CopyOptions = {},
+): Promise<CopyResult> {
+  const { isReturning = false, prepare } = options;
   const [source, target] = [openAt(from), openAt(to)];
   try {
     await source.migrate();
@@ -117,30 +117,30 @@ export async function copyBetween(
   }
 }
 
-/** Throws unless a console's store may be copied there; an unfinished copy may be continued. Makes no table. */
-export async function requireRoomAt(url: string): Promise<void> {
-  await orWithoutTables(url, requireVacant);
+/** Throws unless a store may be copied to this database. An unfinished copy may be resumed. Creates no tables. */
+export async function requireCopyTarget(url: string): Promise<void> {
+  await queryIfMigrated(url, requireVacant);
 }
 
-/** Whether a console was set up there. Makes no table. */
-export async function holdsConsole({ dataDir, url }: StoreLocation): Promise<boolean> {
+/** Whether a console was set up there. Creates no tables. */
+export async function containsConsole({ dataDir, url }: StoreLocation): Promise<boolean> {
   return url === undefined ? hasStore(dataDir ?? "") : (await membersAt(url)).size > 0;
 }
 
 /** Whether the folder's console was moved to the database completely: they share a member, or the folder has none. */
 export async function isMovedConsole({ dataDir = "" }: StoreLocation, { url = "" }: StoreLocation): Promise<boolean> {
-  if (await orWithoutTables(url, isUnfinishedCopy)) return false;
+  if (await queryIfMigrated(url, isUnfinishedCopy)) return false;
   const [here, there] = [membersIn(dataDir), await membersAt(url)];
   return there.size > 0 && (here.length === 0 || here.some((id) => there.has(id)));
 }
 
 export async function requireConsoleRows(dataDir: string, url: string | undefined): Promise<void> {
-  if (url === undefined || membersIn(dataDir).length === 0 || (await holdsConsole({ url }))) return;
-  throw new Error(leftBehind(join(dataDir, FILE)));
+  if (url === undefined || membersIn(dataDir).length === 0 || (await containsConsole({ url }))) return;
+  throw new Error(leftBehindMessage(join(dataDir, FILE)));
 }
 
 async function membersAt(url: string): Promise<ReadonlySet<string>> {
-  const rows = await orWithoutTables(url, (database) => database.selectFrom("members").select("id").execute());
+  const rows = await queryIfMigrated(url, (database) => database.selectFrom("members").select("id").execute());
   return new Set(rows?.map(({ id }) => id));
 }
 
@@ -148,17 +148,17 @@ function membersIn(dataDir: string): string[] {
   if (!hasStore(dataDir)) return [];
   const database = openToRead(join(dataDir, FILE));
   try {
-    const isMade = database.prepare("SELECT 1 FROM sqlite_master WHERE name = 'members'").get() !== undefined;
-    return isMade ? database.prepare<[], string>("SELECT id FROM members").pluck().all() : [];
+    const hasTable = database.prepare("SELECT 1 FROM sqlite_master WHERE name = 'members'").get() !== undefined;
+    return hasTable ? database.prepare<[], string>("SELECT id FROM members").pluck().all() : [];
   } finally {
     database.close();
   }
 }
 
-async function orWithoutTables<T>(url: string, look: (database: Database) => Promise<T>): Promise<T | undefined> {
+async function queryIfMigrated<T>(url: string, runQuery: (database: Database) => Promise<T>): Promise<T | undefined> {
   const database = openPostgres(url);
   try {
-    return await look(database);
+    return await runQuery(database);
   } catch (error) {
     if (!isNoTable(error)) throw asStartFailure(error);
     return undefined;
@@ -167,7 +167,7 @@ async function orWithoutTables<T>(url: string, look: (database: Database) => Pro
   }
 }
 
-function storeOn({ database, peers, migrate: migrateIt }: OpenedDatabase) {
+function storeOn({ database, peers, migrate: migrateDatabase }: OpenedDatabase) {
   return {
     members: createMemberStore(database),
     connections: createConnectionStore(database),
@@ -198,9 +198,9 @@ function storeOn({ database, peers, migrate: migrateIt }: OpenedDatabase) {
     appRuns: createAppRunStore(database),
     attempts: createAttemptStore(database),
     peers,
-    /** Throws if the database does not hold a whole store. */
+    /** Throws if the store is incomplete. */
     async migrate(): Promise<void> {
-      await migrateIt();
+      await migrateDatabase();
       await requireFinished(database);
     },
     async close(): Promise<void> {

@@ -45,10 +45,10 @@ export function createWebhookStore(database: Database) {
   }
 
   /** Deliveries that waited for a disabled webhook until their time was over. */
-  async function giveUpPaused(now: number): Promise<void> {
-    const late = database.updateTable("webhookDeliveries").set({ state: "failed", nextAt: null });
+  async function failPaused(now: number): Promise<void> {
+    const failExpired = database.updateTable("webhookDeliveries").set({ state: "failed", nextAt: null });
     // One that is being sent has a lease, which reaches into the future.
-    const isFree = late.where("state", "=", "pending").where("giveUpAt", "<", now).where("nextAt", "<=", currentTime(now));
+    const isFree = failExpired.where("state", "=", "pending").where("giveUpAt", "<", now).where("nextAt", "<=", currentTime(now));
     await isFree.where("webhookId", "not in", enabled).execute();
   }
 
@@ -59,11 +59,11 @@ export function createWebhookStore(database: Database) {
     for (const row of rows) {
       // An event that was detected twice is added once.
       const insert = trx.insertInto("webhookDeliveries").values(row);
-      const made = await insert
+      const newRow = await insert
         .onConflict((conflict) => conflict.columns(["webhookId", "eventId"]).doNothing())
         .returningAll()
         .executeTakeFirst();
-      if (made) added.push(made);
+      if (newRow) added.push(newRow);
     }
     for (const id of new Set(added.map(({ webhookId }) => webhookId))) await deleteBeyondLimit(trx, id);
     return added;
@@ -71,7 +71,7 @@ export function createWebhookStore(database: Database) {
 
   return {
     async create(webhook: Webhook): Promise<void> {
-      await forgetUnwatched();
+      await removeUnwatched();
       await database.insertInto("webhooks").values(toRow(webhook)).execute();
     },
 
@@ -87,18 +87,18 @@ export function createWebhookStore(database: Database) {
     /** `before`: as it was read; a change that was made meanwhile is not lost. */
     async change(before: Webhook, after: Webhook, now: number): Promise<boolean> {
       // What happened while a webhook was disabled is not sent when it is enabled.
-      await forgetUnwatched();
-      await giveUpPaused(now);
+      await removeUnwatched();
+      await failPaused(now);
       const { id: _id, connectionId: _connectionId, createdAt: _createdAt, ...columns } = toRow(after);
       const update = database.updateTable("webhooks").set({ ...columns, oldUntil: columns.oldUntil ?? null });
       const isChanged = await hasEffect(update.where("id", "=", before.id).where("ciphertext", "=", before.sealed.ciphertext));
-      await forgetUnwatched();
+      await removeUnwatched();
       return isChanged;
     },
 
     async remove(id: string): Promise<boolean> {
       const isRemoved = await hasEffect(database.deleteFrom("webhooks").where("id", "=", id));
-      await forgetUnwatched();
+      await removeUnwatched();
       return isRemoved;
     },
 
@@ -246,7 +246,7 @@ export function createWebhookStore(database: Database) {
     },
 
     async prune(now: number): Promise<void> {
-      await giveUpPaused(now);
+      await failPaused(now);
       await deleteBefore(database, "webhookDeliveries", "createdAt", now - KEPT_MS);
     },
 
@@ -256,7 +256,7 @@ export function createWebhookStore(database: Database) {
   };
 
   /** Later webhooks of these connections start with an empty state. */
-  async function forgetUnwatched(): Promise<void> {
+  async function removeUnwatched(): Promise<void> {
     const watched = database.selectFrom("webhooks").select("connectionId").where("isEnabled", "=", true);
     await database.deleteFrom("webhookWatches").where("connectionId", "not in", watched).execute();
   }

@@ -4,7 +4,7 @@ import "server-only";
 import { type z } from "zod";
 import { type DownloadState, downloadStates, type DownloadTask, type DownloadTasks, maskAddresses } from "@/lib/contract/assets/file-refs";
 import { writeThings } from "@/lib/contract/audit/audit-items";
-import { type Failure, lacksOperation, refusal } from "@/lib/contract/failure";
+import { type Failure, isMissingOperation, refusal } from "@/lib/contract/failure";
 import { numberOf, objectOf, textOf } from "@/lib/contract/json/json";
 import { own } from "@/lib/contract/json/own";
 import { operations } from "@/lib/contract/operations";
@@ -49,7 +49,7 @@ const words: Readonly<Record<string, DownloadState>> = {
   canceled: "cancelled",
 };
 
-function newsOfTask(task: z.output<typeof taskSchema>, now: number): DownloadNews {
+function toDownloadUpdate(task: z.output<typeof taskSchema>, now: number): DownloadNews {
   const result = objectOf(task.result);
   const reported = own(words, task.status.toLowerCase()) ?? "working";
   // A task may end well for its runner although the file failed.
@@ -73,7 +73,7 @@ function newsOfTask(task: z.output<typeof taskSchema>, now: number): DownloadNew
 }
 
 /** Services that report a task's bytes can also cancel it. */
-function tellsBytes(task: z.output<typeof taskSchema>): boolean {
+function reportsBytes(task: z.output<typeof taskSchema>): boolean {
   return task.bytes_downloaded !== undefined;
 }
 
@@ -101,8 +101,8 @@ export async function listDownloads(context: AuthedContext): Promise<Result<Down
   const { downloadTasks } = composition.store;
   const countOnly = search.get("count") === "true";
   if (countOnly) return ok({ tasks: [], underWay: await downloadTasks.countUnderWay(id) });
-  const moving = (await downloadTasks.list(id)).filter((row) => mayMove(row, composition.now()));
-  const failure = moving.length > 0 ? await refresh(context, id, moving.slice(0, ASKED_AT_ONCE * 2)) : undefined;
+  const activeDownloads = (await downloadTasks.list(id)).filter((row) => mayMove(row, composition.now()));
+  const failure = activeDownloads.length > 0 ? await refresh(context, id, activeDownloads.slice(0, ASKED_AT_ONCE * 2)) : undefined;
   const rows = await downloadTasks.list(id);
   return ok({
     tasks: rows.map(toDownloadTask),
@@ -135,11 +135,11 @@ async function refreshOne({ composition, request }: AuthedContext, access: Acces
     return undefined;
   }
   const task = redactForBrowser(result.value, access);
-  const news = newsOfTask(task, now);
-  const canCancel = row.canCancel || tellsBytes(task) || composition.capabilities.knows(access.connection.id, "tasks.list") ? 1 : 0;
+  const update = toDownloadUpdate(task, now);
+  const canCancel = row.canCancel || reportsBytes(task) || composition.capabilities.get(access.connection.id, "tasks.list") ? 1 : 0;
   // A failed task that is checked again keeps the time of its first failure.
-  const endedAt = news.state === "failed" && row.endedAt !== undefined ? row.endedAt : news.endedAt;
-  await downloadTasks.change(row.id, { ...news, endedAt, canCancel: row.canCancel < 0 ? row.canCancel : canCancel });
+  const endedAt = update.state === "failed" && row.endedAt !== undefined ? row.endedAt : update.endedAt;
+  await downloadTasks.change(row.id, { ...update, endedAt, canCancel: row.canCancel < 0 ? row.canCancel : canCancel });
   return undefined;
 }
 
@@ -147,13 +147,13 @@ async function refreshOne({ composition, request }: AuthedContext, access: Acces
 const CANNOT = -1;
 
 export async function cancelDownload(context: AuthedContext): Promise<Result<DownloadTask, Failure>> {
-  const found = await find(context);
-  if (!found.ok) return found;
-  const { row, access } = found.value;
+  const task = await find(context);
+  if (!task.ok) return task;
+  const { row, access } = task.value;
   const { downloadTasks } = context.composition.store;
   const result = await access.upstream.exchange(operations.cancelTask, { params: { task_id: row.taskId } });
   if (!result.ok) {
-    if (lacksOperation(result.failure)) await downloadTasks.change(row.id, { canCancel: CANNOT });
+    if (isMissingOperation(result.failure)) await downloadTasks.change(row.id, { canCancel: CANNOT });
     return failed(redactForBrowser(result.failure, access));
   }
   await downloadTasks.change(row.id, { checkedAt: 0 });
@@ -161,9 +161,9 @@ export async function cancelDownload(context: AuthedContext): Promise<Result<Dow
 }
 
 export async function retryDownload(context: AuthedContext): Promise<Result<DownloadTask, Failure>> {
-  const found = await find(context);
-  if (!found.ok) return found;
-  const { row, access } = found.value;
+  const task = await find(context);
+  if (!task.ok) return task;
+  const { row, access } = task.value;
   if (!toDownloadTask(row).canRetry) return failed(refusal("CONFLICT", "The download has not failed."));
   const body = openRequest(context.composition.ring, row);
   if (!body) return failed(refusal("CONFLICT", "The address of this download can no longer be read. Enter it again."));

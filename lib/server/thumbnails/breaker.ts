@@ -1,8 +1,8 @@
-// Stops asking a connection's service for pictures after several timeouts in a row; later one request probes it.
+// Circuit breaker: stops requesting images from a service after several timeouts in a row, then probes with one request.
 
 import "server-only";
 
-/** `left`: the client has gone, which says nothing about the service. */
+/** `left`: the client disconnected, so the outcome is unknown. */
 type Outcome = "answered" | "silent" | "left";
 export type Breaker = ReturnType<typeof createBreaker>;
 
@@ -12,11 +12,11 @@ const REST_MS = 5_000;
 const PROBE_MS = 2_000;
 
 export function createBreaker(now: () => number) {
-  const silent = new Map<string, { inRow: number; untilMs: number; isProbed: boolean }>();
+  const timeoutsByConnection = new Map<string, { inRow: number; untilMs: number; isProbed: boolean }>();
   return {
     /** 0: it may be requested, and the caller must then call `record`. Otherwise try again after that time. */
     enterMs(id: string): number {
-      const state = silent.get(id);
+      const state = timeoutsByConnection.get(id);
       if (!state || state.inRow < MAX_UNRESPONSIVE) return 0;
       const waitMs = state.untilMs - now();
       if (waitMs > 0) return waitMs;
@@ -25,14 +25,14 @@ export function createBreaker(now: () => number) {
       return 0;
     },
     record(id: string, outcome: Outcome): void {
-      if (outcome === "answered") return void silent.delete(id);
-      const state = silent.get(id) ?? { inRow: 0, untilMs: 0, isProbed: false };
+      if (outcome === "answered") return void timeoutsByConnection.delete(id);
+      const state = timeoutsByConnection.get(id) ?? { inRow: 0, untilMs: 0, isProbed: false };
       state.isProbed = false;
       if (outcome === "left") return;
-      silent.set(id, { ...state, inRow: state.inRow + 1, untilMs: now() + REST_MS });
+      timeoutsByConnection.set(id, { ...state, inRow: state.inRow + 1, untilMs: now() + REST_MS });
     },
     wake(id: string): void {
-      const state = silent.get(id);
+      const state = timeoutsByConnection.get(id);
       if (state) state.untilMs = 0;
     },
   };

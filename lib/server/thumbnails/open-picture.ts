@@ -9,7 +9,7 @@ import { failed, type Result } from "@/lib/shared/result";
 import { type Access } from "../connections/access";
 import { type PictureSource } from "../connections/seen-assets";
 import { createDeadline } from "../upstream/deadline";
-import { timedOut, wasUnresponsive } from "../upstream/failures";
+import { isUnresponsive,timedOut } from "../upstream/failures";
 import { openAddress } from "../upstream/open-bytes";
 import { type CallInput } from "../upstream/outgoing";
 import { isEmbedded } from "../upstream/send";
@@ -57,7 +57,7 @@ export function createServiceWait({ connection: { baseUrl }, upstreamOptions: { 
   const unresponsiveMs = isEmbedded(baseUrl) ? wholeMs : Math.min(UNRESPONSIVE_MS, wholeMs);
   let wasLate = false;
   const recordLateness = <T>(result: Result<T, Failure>, origin?: Origin) => {
-    wasLate ||= !result.ok && wasUnresponsive(result.failure) && !origin?.isForeign;
+    wasLate ||= !result.ok && isUnresponsive(result.failure) && !origin?.isForeign;
     return result;
   };
   return {

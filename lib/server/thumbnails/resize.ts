@@ -11,7 +11,7 @@ export type ThumbnailFit = (typeof thumbnailFits)[number];
 const MAX_RATIO = 2;
 
 type Size = { width: number; height: number };
-type Made = {
+type ResizedImage = {
   thumbnail: Uint8Array;
   /** The longer edge that the source needs, if this one is too small for its proportions. */
   largerEdge?: number;
@@ -26,7 +26,10 @@ export async function pictureSize(path: string): Promise<Size | undefined> {
 }
 
 /** `unreadable`: these bytes can never be a picture here. Undefined: not rendered for another reason, such as a timeout. */
-export async function toThumbnail(bytes: Uint8Array, target: ResizeTarget): Promise<Made | { tooLarge: Size } | "unreadable" | undefined> {
+export async function toThumbnail(
+  bytes: Uint8Array,
+  target: ResizeTarget,
+): Promise<ResizedImage | { tooLarge: Size } | "unreadable" | undefined> {
   try {
     return await withImage(bytes, (header) => draw(bytes, header, target));
   } catch (cause) {
@@ -35,7 +38,7 @@ export async function toThumbnail(bytes: Uint8Array, target: ResizeTarget): Prom
   }
 }
 
-async function draw(bytes: Uint8Array, header: Metadata, { edge, fit = "whole", signal }: ResizeTarget): Promise<Made | undefined> {
+async function draw(bytes: Uint8Array, header: Metadata, { edge, fit = "whole", signal }: ResizeTarget): Promise<ResizedImage | undefined> {
   const { width, height } = header.autoOrient;
   const [longer, shorter] = [Math.max(width, height), Math.min(width, height)];
   const isCropped = fit === "fill" && longer > shorter * MAX_RATIO;

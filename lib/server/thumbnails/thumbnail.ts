@@ -1,4 +1,4 @@
-// Opens, resizes and caches thumbnails. Timeouts and cut-off responses say nothing about the file.
+// Opens, resizes and caches thumbnails. Timeouts and truncated responses are never cached as a verdict on the file.
 
 import "server-only";
 import { createHash } from "node:crypto";
@@ -68,10 +68,10 @@ async function make(access: Access, breaker: Breaker, thumbnailRequest: Thumbnai
   const wait = createServiceWait(access, thumbnailRequest.signal);
   let outcome: Parameters<Breaker["record"]>[1] = "left";
   try {
-    const subjectOrFileResult = await drawSubjectOrFile(access, { ...thumbnailRequest, wait });
-    if (!subjectOrFileResult.ok && thumbnailRequest.signal.aborted) return failed(callerWentAway());
-    outcome = !subjectOrFileResult.ok && wait.wasLate() ? "silent" : "answered";
-    return subjectOrFileResult;
+    const thumbnailResult = await drawSubjectOrFile(access, { ...thumbnailRequest, wait });
+    if (!thumbnailResult.ok && thumbnailRequest.signal.aborted) return failed(callerWentAway());
+    outcome = !thumbnailResult.ok && wait.wasLate() ? "silent" : "answered";
+    return thumbnailResult;
   } finally {
     breaker.record(id, outcome);
   }
@@ -92,14 +92,14 @@ async function drawSubjectOrFile(access: Access, drawing: Drawing): Promise<Resu
   const ofFile = await draw(access, file, await openSubject(access, file));
   // Final only if both sources have no picture.
   const isFinal = result.failure === notAPicture || result.failure === noPreviewYet;
-  return ofFile.ok || (isFinal && !saysNo(ofFile.failure)) ? ofFile : result;
+  return ofFile.ok || (isFinal && !isDefiniteFailure(ofFile.failure)) ? ofFile : result;
 }
 
 /** No answer, or one that is only about this moment. */
 const isPassing: ReadonlySet<number> = new Set([0, 401, 429, 502, 503, 504]);
 
 /** The file exists but cannot be drawn, or does not exist: not an outage. */
-function saysNo(failure: Failure): boolean {
+function isDefiniteFailure(failure: Failure): boolean {
   if (failure === notFound) return false;
   return (failure.status >= 400 && failure.status < 500 && !isPassing.has(failure.status)) || failure.status === 501;
 }
@@ -136,10 +136,10 @@ async function shrink(access: Access, { wait, ...target }: Drawing, { answer, so
       { isForeign },
     );
     if (!result.ok) return result;
-    const made = result.value && (await toThumbnail(result.value, target));
-    if (made === undefined) return failed(notFound);
-    if (made !== "unreadable") return "tooLarge" in made ? failed(tooLargeToShow(made.tooLarge)) : ok(made);
-    // A page in place of a file is a sign of an outage, and says nothing about the file.
+    const thumbnail = result.value && (await toThumbnail(result.value, target));
+    if (thumbnail === undefined) return failed(notFound);
+    if (thumbnail !== "unreadable") return "tooLarge" in thumbnail ? failed(tooLargeToShow(thumbnail.tooLarge)) : ok(thumbnail);
+    // An HTML page instead of a file indicates an outage, not a bad file.
     if (/^\s*(?:text\/html|application\/json)\b/i.test(headers.get("content-type") ?? ""))
       return failed(unreadable(baseUrl, status, "it answers a page in the place of a file"));
     // If only the end of the connection marked the end, the body may be incomplete.
@@ -152,11 +152,11 @@ async function shrink(access: Access, { wait, ...target }: Drawing, { answer, so
 /** `isKept`: the address names everything that the picture depends on. */
 export async function thumbnailAnswer(
   access: Access,
-  made: { thumbnails: DiskCache<Failure>; pictureBreaker: Breaker },
+  caches: { thumbnails: DiskCache<Failure>; pictureBreaker: Breaker },
   thumbnailRequest: Parameters<typeof getThumbnail>[2],
   isKept: boolean,
 ): Promise<Result<Response, Failure>> {
-  const thumbnail = await getThumbnail(access, made, thumbnailRequest);
+  const thumbnail = await getThumbnail(access, caches, thumbnailRequest);
   const keptFor = (seconds: number) => (isKept ? `private, max-age=${seconds}, immutable` : "private, no-cache");
   const tooLarge = thumbnail.ok ? undefined : headersIfTooLarge(thumbnail.failure);
   if (!thumbnail.ok && (tooLarge || thumbnail.failure === notAPicture || thumbnail.failure === noPreviewYet)) {

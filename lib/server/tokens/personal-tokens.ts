@@ -7,7 +7,7 @@ import { writeThings } from "@/lib/contract/audit/audit-items";
 import { type Failure, invalidField, refusal } from "@/lib/contract/failure";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { hasRole } from "@/lib/contract/people/roles";
-import { type TokenBody, type TokenMade, type TokenView } from "@/lib/contract/people/tokens";
+import { type NewTokenView, type TokenBody, type TokenView } from "@/lib/contract/people/tokens";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { isOver, mayBeChosen } from "../auth/credentials";
 import { tooStrong } from "../auth/members";
@@ -18,7 +18,7 @@ import { MAX_TOKENS, type Token } from "../store/people/tokens";
 
 const DAY_MS = 24 * 60 * 60_000;
 
-export async function createToken(context: Context, body: TokenBody): Promise<Result<TokenMade, Failure>> {
+export async function createToken(context: Context, body: TokenBody): Promise<Result<NewTokenView, Failure>> {
   const { store, now } = context.composition;
   if (!hasRole(context.viewer.role, body.role)) return failed(tooStrong(context.viewer.role, body.role));
   const { operations, connection, connections } = body;
@@ -30,7 +30,7 @@ export async function createToken(context: Context, body: TokenBody): Promise<Re
   if (connections && !connections.includes(connection)) return failed(invalidField("connection", "is not one of the chosen connections"));
   const token = `ld_${randomBytes(32).toString("hex")}`;
   const createdAt = now();
-  const made = await store.tokens.create({
+  const newToken = await store.tokens.create({
     token,
     memberId: context.viewer.memberId,
     name: body.name,
@@ -42,15 +42,15 @@ export async function createToken(context: Context, body: TokenBody): Promise<Re
     expiresAt: body.days === null ? undefined : createdAt + body.days * DAY_MS,
   });
   // Names must differ, because the audit log identifies tokens by name.
-  if (made === "taken") return failed(invalidField("name", "is the name of another token of yours"));
-  if (made === "full") return failed(tooMany);
-  const [view] = await viewsOf(context, [made]);
+  if (newToken === "taken") return failed(invalidField("name", "is the name of another token of yours"));
+  if (newToken === "full") return failed(tooMany);
+  const [view] = await viewsOf(context, [newToken]);
   return view ? ok({ token, view }) : failed(noSuchToken);
 }
 
-export async function listTokens(context: Context, whose: "own" | "others"): Promise<Result<TokenView[], Failure>> {
+export async function listTokens(context: Context, scope: "own" | "others"): Promise<Result<TokenView[], Failure>> {
   const { tokens } = context.composition.store;
-  if (whose === "own") return ok(await viewsOf(context, await tokens.list(context.viewer.memberId)));
+  if (scope === "own") return ok(await viewsOf(context, await tokens.list(context.viewer.memberId)));
   if (!hasRole(context.viewer.role, "admin")) return failed(adminOnly);
   return ok(
     await viewsOf(
@@ -77,7 +77,7 @@ export async function tokenFacts({ store }: Parts<"store">, id: string): Promise
   return { target: token.name, outcome: writeThings([{ id, name: token.name }], writeExactJson({ of: personLabel(member) })) };
 }
 
-/** Names connections only if the viewer may use them. */
+/** Returns connection names only if the viewer may use them. */
 async function viewsOf(context: Context, tokens: readonly Token[]): Promise<TokenView[]> {
   const { store, now } = context.composition;
   const [members, connections] = await Promise.all([store.members.list(), usableConnections(context)]);

@@ -17,12 +17,12 @@ const NAMED_MS = 1000;
 type ParsedAnswer = { ok: true; value: unknown };
 export type ParsedAnswers = {
   find(name: string, bytes: Uint8Array): ParsedAnswer | undefined;
-  keep(name: string, bytes: Uint8Array, read: ParsedAnswer): void;
+  keep(name: string, bytes: Uint8Array, parsedAnswer: ParsedAnswer): void;
 };
 type Outcome = Result<unknown, Failure>;
-type Reading<T> = (signal: AbortSignal) => Promise<Result<T, Failure>>;
+type ReadAnswerFn<T> = (signal: AbortSignal) => Promise<Result<T, Failure>>;
 /** A change at `baseUrl` ends the sharing. */
-type Shared = { key: string; baseUrl: string; signal: AbortSignal | undefined };
+type SharedReadKey = { key: string; baseUrl: string; signal: AbortSignal | undefined };
 
 export type AnswerCache = ReturnType<typeof createAnswerCache>;
 
@@ -39,8 +39,8 @@ export function createAnswerCache(sharedMs = SHARED_MS) {
   const changesOf = (baseUrl: string) => (changes.get(baseUrl) ?? 0) + changesAnywhere;
 
   /** The call is given up when all its callers have gone. */
-  function share<T>(sharedRead: Shared, read: Reading<T>): Promise<Result<T, Failure>>;
-  function share({ key, baseUrl, signal }: Shared, read: Reading<unknown>): Promise<Outcome> {
+  function share<T>(sharedRead: SharedReadKey, read: ReadAnswerFn<T>): Promise<Result<T, Failure>>;
+  function share({ key, baseUrl, signal }: SharedReadKey, read: ReadAnswerFn<unknown>): Promise<Outcome> {
     return calls(`${changesOf(baseUrl)} ${key}`, { signal }, read);
   }
 
@@ -57,7 +57,7 @@ export function createAnswerCache(sharedMs = SHARED_MS) {
           const cached = parsed.get(`${reader} ${name}`);
           return cached && Buffer.compare(cached.bytes, bytes) === 0 ? cached.read : undefined;
         },
-        keep: (name, bytes, read) => parsed.set(`${reader} ${name}`, { bytes, read }),
+        keep: (name, bytes, parsedAnswer) => parsed.set(`${reader} ${name}`, { bytes, read: parsedAnswer }),
       };
     },
 

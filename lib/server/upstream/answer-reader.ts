@@ -9,23 +9,23 @@ import { parseExactJson } from "@/lib/contract/json/parse-json";
 import { createLimiter } from "@/lib/shared/async";
 import { codeOf } from "@/lib/shared/error-codes";
 import { type Log } from "../log";
-import { MAX_INLINE_BYTES, type ReadBody, readBody, TooLargeAnswer, type ToRead } from "./read-body";
+import { MAX_INLINE_BYTES, type ReadBody, readBody, type ReadOptions, TooLargeAnswer } from "./read-body";
 
 const MAX_WAITING_BYTES = 256 * 1024 ** 2;
 /** A catalogue of 64 MiB takes ten times as much memory while it is parsed. */
 const HEAP_MB = 1024;
 const IDLE_MS = 60_000;
 
-export type AnswerTask = { bytes: Uint8Array; operationName: string; how: Omit<ToRead, "operation">; only?: readonly string[] };
-export type ReadJson = { ok: true; json: Uint8Array<ArrayBuffer>; skipped: number } | { ok: false; why: string; isTooLarge?: true };
+export type AnswerTask = { bytes: Uint8Array; operationName: string; options: Omit<ReadOptions, "operation">; only?: readonly string[] };
+export type ReadJson = { ok: true; json: Uint8Array<ArrayBuffer>; skipped: number } | { ok: false; reason: string; isTooLarge?: true };
 
 export type AnswerReader = ReturnType<typeof createAnswerReader>;
 
-export async function readJson(bytes: Uint8Array, how: ToRead, only?: readonly string[]): Promise<ReadJson> {
-  const bodyResult = await readBody(bytes, how);
+export async function readJson(bytes: Uint8Array, options: ReadOptions, only?: readonly string[]): Promise<ReadJson> {
+  const bodyResult = await readBody(bytes, options);
   if (!bodyResult.ok) return bodyResult;
   const json = writeExactJson(only ? pick(bodyResult.value, only) : bodyResult.value);
-  const text = how.isCatalogue && !only ? `${writeExactJson(indexOf(bodyResult.value))}\n${json}` : json;
+  const text = options.isCatalogue && !only ? `${writeExactJson(indexOf(bodyResult.value))}\n${json}` : json;
   return { ok: true, json: new TextEncoder().encode(text), skipped: bodyResult.skipped };
 }
 
@@ -79,7 +79,7 @@ export function createAnswerReader(workerPath: string, log: Log) {
       await end();
       if (signal.aborted) throw error;
       if (codeOf(error) === "ERR_WORKER_OUT_OF_MEMORY") throw new TooLargeAnswer();
-      return { ok: false, why: "its answer could not be read" };
+      return { ok: false, reason: "its answer could not be read" };
     } finally {
       settled.abort();
       worker?.unref();
@@ -90,7 +90,7 @@ export function createAnswerReader(workerPath: string, log: Log) {
   async function enqueue(task: AnswerTask, signal: AbortSignal): Promise<ReadJson> {
     // Read now: once transferred to the worker, the bytes have no length.
     const size = task.bytes.byteLength;
-    if (waitingBytes + size > MAX_WAITING_BYTES) return { ok: false, why: "too many large answers came at once" };
+    if (waitingBytes + size > MAX_WAITING_BYTES) return { ok: false, reason: "too many large answers came at once" };
     waitingBytes += size;
     try {
       return await inTurn(async () => {
@@ -103,18 +103,18 @@ export function createAnswerReader(workerPath: string, log: Log) {
   }
 
   /** The answer as JSON text. `only`: the fields to return. */
-  async function json(bytes: Uint8Array, how: ToRead, signal: AbortSignal, only?: readonly string[]): Promise<ReadJson> {
-    if (bytes.byteLength <= MAX_INLINE_BYTES) return readJson(bytes, how, only);
-    const { operation, ...rest } = how;
-    const result = await enqueue({ bytes: toOwnBuffer(bytes), operationName: operation.name, how: rest, only }, signal);
+  async function json(bytes: Uint8Array, options: ReadOptions, signal: AbortSignal, only?: readonly string[]): Promise<ReadJson> {
+    if (bytes.byteLength <= MAX_INLINE_BYTES) return readJson(bytes, options, only);
+    const { operation, ...rest } = options;
+    const result = await enqueue({ bytes: toOwnBuffer(bytes), operationName: operation.name, options: rest, only }, signal);
     if (!result.ok && result.isTooLarge) throw new TooLargeAnswer();
     return result;
   }
 
   return {
     json,
-    async value(bytes: Uint8Array, how: ToRead, signal: AbortSignal): Promise<ReadBody> {
-      const result = await json(bytes, how, signal);
+    async value(bytes: Uint8Array, options: ReadOptions, signal: AbortSignal): Promise<ReadBody> {
+      const result = await json(bytes, options, signal);
       if (!result.ok) return result;
       const value = parseExactJson(new TextDecoder().decode(result.json));
       // Other requests run before the caller processes the value.

@@ -10,13 +10,13 @@ parentPort?.on("message", (task: AnswerTask) => {
   void read(task).then((result) => parentPort?.postMessage(result, result.ok ? [result.json.buffer] : []));
 });
 
-async function read({ bytes, operationName, how, only }: AnswerTask): Promise<ReadJson> {
+async function read({ bytes, operationName, options: how, only }: AnswerTask): Promise<ReadJson> {
   const operation = allOperations.find(({ name }) => name === operationName);
   if (!operation) throw new Error(`there is no operation ${operationName}`);
   try {
     return await readJson(bytes, { operation, ...how }, only);
   } catch (error) {
-    if (error instanceof TooLargeAnswer) return { ok: false, why: error.message, isTooLarge: true };
+    if (error instanceof TooLargeAnswer) return { ok: false, reason: error.message, isTooLarge: true };
     throw error;
   }
 }

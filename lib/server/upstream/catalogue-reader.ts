@@ -8,12 +8,12 @@ import { type ObjectInfo } from "@/lib/contract/schemas/object-info";
 import { type DiskCache } from "@/lib/shared/disk-cache";
 import { failed, ok } from "@/lib/shared/result";
 import { type AnswerReader, type ClassIndex } from "./answer-reader";
-import { MAX_CATALOGUE_BYTES, TooLargeAnswer, type ToRead } from "./read-body";
+import { MAX_CATALOGUE_BYTES, type ReadOptions, TooLargeAnswer } from "./read-body";
 import { readBytes } from "./streams";
 
-export type ReadAnswer<T> = { ok: true; value: T } | { ok: false; why: string };
+export type ReadAnswer<T> = { ok: true; value: T } | { ok: false; reason: string };
 /** Reads a JSON answer. Throws TooLargeAnswer. */
-export type JsonReader<T> = (response: Response, how: Omit<ToRead, "isMasked">, signal: AbortSignal) => Promise<ReadAnswer<T>>;
+export type JsonReader<T> = (response: Response, options: Omit<ReadOptions, "isMasked">, signal: AbortSignal) => Promise<ReadAnswer<T>>;
 
 export type Catalogue = {
   classes: ClassIndex;
@@ -28,17 +28,17 @@ type Parts = { answers: AnswerReader; cache: DiskCache<string>; connectionId: st
 
 /** Cached by content: installed files change a catalogue between versions of the service. */
 export function catalogueReader({ answers, cache, connectionId }: Parts): JsonReader<Catalogue> {
-  return async (response, how, signal) => {
+  return async (response, options, signal) => {
     // Includes the key, because masking depends on it.
-    const content = createHmac("sha256", how.apiKey ?? "");
+    const content = createHmac("sha256", options.apiKey ?? "");
     const bytes = await readBytes(response.body, MAX_CATALOGUE_BYTES, { onChunk: (chunk) => content.update(chunk) });
     if (!bytes) throw new TooLargeAnswer();
     const name = ["catalogue", connectionId, content.digest("hex")];
     const cached = await cache.get({ name, asker: { signal } }, async (work) => {
-      const result = await answers.json(bytes, { ...how, isMasked: true, isCatalogue: true }, work);
-      return result.ok ? ok(result.json) : failed(result.why);
+      const result = await answers.json(bytes, { ...options, isMasked: true, isCatalogue: true }, work);
+      return result.ok ? ok(result.json) : failed(result.reason);
     });
-    if (!cached.ok) return { ok: false, why: cached.failure };
+    if (!cached.ok) return { ok: false, reason: cached.failure };
     const end = cached.value.indexOf(NEWLINE);
     const toText = (part: Uint8Array) => new TextDecoder().decode(part);
     const json = cached.value.subarray(end + 1);
@@ -48,7 +48,7 @@ export function catalogueReader({ answers, cache, connectionId }: Parts): JsonRe
         classes: parseExactJson<ClassIndex>(toText(cached.value.subarray(0, end))),
         json,
         async pick(names) {
-          const picking = { ...how, operation: operations.getObjectInfo, isMasked: true, isCatalogue: true };
+          const picking = { ...options, operation: operations.getObjectInfo, isMasked: true, isCatalogue: true };
           const picked = await answers.json(new Uint8Array(json), picking, signal, names);
           return picked.ok ? parseExactJson<ObjectInfo>(toText(picked.json)) : undefined;
         },

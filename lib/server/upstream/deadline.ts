@@ -2,18 +2,18 @@
 
 import "server-only";
 
-export function createDeadline(limitMs: number, outer?: AbortSignal | null, mostMs = Infinity) {
+export function createDeadline(limitMs: number, outer?: AbortSignal | null, maxMs = Infinity) {
   const controller = new AbortController();
-  const endMs = performance.now() + mostMs;
+  const endMs = performance.now() + maxMs;
   let expired = false;
   const expire = () => {
     expired = true;
     controller.abort(new Error("time limit"));
   };
-  let timer: NodeJS.Timeout | undefined = setTimeout(expire, Math.min(limitMs, mostMs));
+  let timer: NodeJS.Timeout | undefined = setTimeout(expire, Math.min(limitMs, maxMs));
   return {
-    // With the caller's own reason, so that code that pipes a body to the caller recognises it and does not take it for a fault. No
-    // listener of ours stays on the caller's signal, which may see hundreds of calls.
+    // Keeps the caller's abort reason, so that an abort isn't reported as an error. Adds no
+    // listener to the caller's signal, which may be used for hundreds of calls.
     signal: outer ? AbortSignal.any([controller.signal, outer]) : controller.signal,
     expire,
     touch(): void {
@@ -21,7 +21,7 @@ export function createDeadline(limitMs: number, outer?: AbortSignal | null, most
       clearTimeout(timer);
       timer = setTimeout(expire, Math.min(limitMs, endMs - performance.now()));
     },
-    /** The caller's signal stays joined: it may still end a body that is being read. */
+    /** The caller's signal can still abort a body that is being read. */
     clear(): void {
       clearTimeout(timer);
       timer = undefined;
@@ -35,17 +35,17 @@ export function createDeadline(limitMs: number, outer?: AbortSignal | null, most
 export type ResponseTracker = {
   answered(service: string): void;
   /** Returns the function that ends it; the caller must call it. */
-  begin(service: string, unresponsiveMs: number, giveUp: GiveUp): () => void;
+  begin(service: string, unresponsiveMs: number, abort: AbortRead): () => void;
 };
-/** Why the read is given up: for how many ms there was no answer, or because another request got one. */
-export type GiveUp = (reason: { quietMs: number } | "answered") => void;
+/** `quietMs`: how long the service was silent. `answered`: another request got a response. */
+export type AbortRead = (reason: { quietMs: number } | "answered") => void;
 
-/** The patient read, and one that finds out whether the service is back; all others get only SHORT_MS. */
+/** One read keeps the full timeout and one probes the service; all others get only SHORT_MS. */
 const MAX_WHILE_UNRESPONSIVE = 2;
 const SHORT_MS = 500;
 
-type Read = { startMs: number; giveUp: GiveUp };
-type State = { underWay: Set<Read>; lastReplyMs: number; unresponsiveSinceMs?: number; patient?: Read };
+type PendingRead = { startMs: number; abort: AbortRead };
+type State = { pendingReads: Set<PendingRead>; lastReplyMs: number; unresponsiveSinceMs?: number; patientRead?: PendingRead };
 
 export function createResponseTracker(now: () => number = () => performance.now()): ResponseTracker {
   const states = new Map<string, State>();
@@ -56,33 +56,34 @@ export function createResponseTracker(now: () => number = () => performance.now(
       state.lastReplyMs = now();
       const wasUnresponsive = state.unresponsiveSinceMs !== undefined;
       state.unresponsiveSinceMs = undefined;
-      state.patient = undefined;
+      state.patientRead = undefined;
       // A read that has just begun may be the next to be answered.
       if (wasUnresponsive)
-        for (const { startMs, giveUp } of [...state.underWay]) if (startMs < state.lastReplyMs - SHORT_MS) giveUp("answered");
+        for (const { startMs, abort: abortRead } of [...state.pendingReads])
+          if (startMs < state.lastReplyMs - SHORT_MS) abortRead("answered");
     },
-    begin(service, unresponsiveMs, giveUp) {
-      const state = states.get(service) ?? { underWay: new Set<Read>(), lastReplyMs: -Infinity };
+    begin(service, unresponsiveMs, abort) {
+      const state = states.get(service) ?? { pendingReads: new Set<PendingRead>(), lastReplyMs: -Infinity };
       states.set(service, state);
       const startMs = now();
-      const read: Read = { startMs, giveUp };
-      const isShort = state.unresponsiveSinceMs !== undefined && state.underWay.size >= MAX_WHILE_UNRESPONSIVE;
+      const readState: PendingRead = { startMs, abort: abort };
+      const isShort = state.unresponsiveSinceMs !== undefined && state.pendingReads.size >= MAX_WHILE_UNRESPONSIVE;
       let timer: NodeJS.Timeout | undefined;
-      const look = () => {
+      const checkSilence = () => {
         const fromMs = Math.max(startMs, state.lastReplyMs);
         const leftMs = fromMs + (isShort && state.lastReplyMs < startMs ? SHORT_MS : unresponsiveMs) - now();
-        if (leftMs > 0) return void (timer = setTimeout(look, leftMs));
+        if (leftMs > 0) return void (timer = setTimeout(checkSilence, leftMs));
         state.unresponsiveSinceMs ??= fromMs;
-        state.patient ??= read;
-        if (state.patient !== read) giveUp({ quietMs: now() - state.unresponsiveSinceMs });
+        state.patientRead ??= readState;
+        if (state.patientRead !== readState) abort({ quietMs: now() - state.unresponsiveSinceMs });
       };
-      look();
-      state.underWay.add(read);
+      checkSilence();
+      state.pendingReads.add(readState);
       return () => {
         clearTimeout(timer);
-        state.underWay.delete(read);
-        if (state.patient === read) state.patient = undefined;
-        if (state.underWay.size === 0) states.delete(service);
+        state.pendingReads.delete(readState);
+        if (state.patientRead === readState) state.patientRead = undefined;
+        if (state.pendingReads.size === 0) states.delete(service);
       };
     },
   };

@@ -12,12 +12,12 @@ import { type UserdataFile } from "@/lib/contract/operations/files";
 import { codeOf } from "@/lib/shared/error-codes";
 import { type CallInput } from "./outgoing";
 
-export function saysAbsent(operation: Operation, status: number): boolean {
+export function isAbsentStatus(operation: Operation, status: number): boolean {
   return status === 405 || status === 501 || (status === 404 && operation.item === undefined && mayBeMissing(operation));
 }
 
 /** Something that every service has was not found: an outage, or a wrong address. */
-function saysNothingThere(operation: Operation, status: number): boolean {
+function isMissingService(operation: Operation, status: number): boolean {
   return status === 404 && operation.item === undefined && !mayBeMissing(operation);
 }
 
@@ -35,18 +35,18 @@ type Lookup = { operation: Operation; input: CallInput; only?: string; finds(res
  */
 export function lookupOf(operation: Operation, { params = {}, json, signal, limits }: CallInput): Lookup | undefined {
   const { item, capability } = operation;
-  const how = { signal, limits };
+  const shared = { signal, limits };
   const jobId = params.job_id ?? (isObject(json) ? textOf(json.prompt_id) : undefined);
   const { id, task_id, file } = params;
   if (capability === undefined || answersBytes(operation)) return undefined;
   if (item === "asset" && id !== undefined)
-    return { operation: operations.getAsset, input: { ...how, params: { id } }, only: id, finds: mayChange };
+    return { operation: operations.getAsset, input: { ...shared, params: { id } }, only: id, finds: mayChange };
   if (item === "job" && jobId !== undefined) {
     const finds = isRead(operation) ? isObject : capability === "interrupt" ? isIn("in_progress") : isIn("pending", "in_progress");
-    return { operation: operations.getJob, input: { ...how, params: { job_id: jobId } }, finds };
+    return { operation: operations.getJob, input: { ...shared, params: { job_id: jobId } }, finds };
   }
   if (item === "task" && task_id !== undefined)
-    return { operation: operations.getTask, input: { ...how, params: { task_id } }, finds: goesOn };
+    return { operation: operations.getTask, input: { ...shared, params: { task_id } }, finds: isRunningTask };
   if (item !== "file" || file === undefined) return undefined;
   const folder = file.slice(0, file.lastIndexOf("/") + 1);
   const query = { dir: folder || TOP, recurse: false, split: false, full_info: true };
@@ -54,7 +54,7 @@ export function lookupOf(operation: Operation, { params = {}, json, signal, limi
   const names = [file, file.slice(folder.length)];
   const isFile = ({ path }: UserdataFile) => names.includes(path.replace(/^\/+/, ""));
   const finds = (response: unknown) => operations.listUserdata.answers[200].schema.safeParse(response).data?.some(isFile) ?? false;
-  return { operation: operations.listUserdata, input: { ...how, query }, only: file, finds };
+  return { operation: operations.listUserdata, input: { ...shared, query }, only: file, finds };
 }
 
 function mayChange(asset: unknown): boolean {
@@ -65,7 +65,7 @@ function isIn(...states: readonly KnownJobState[]) {
   return (job: unknown) => isObject(job) && states.some((state) => state === toJobState(textOf(job.status) ?? ""));
 }
 
-function goesOn(task: unknown): boolean {
+function isRunningTask(task: unknown): boolean {
   return isObject(task) && !isTerminalWord(textOf(task.status) ?? "");
 }
 
@@ -83,19 +83,19 @@ export function timedOut(baseUrl: string, limitMs: number): Failure {
 }
 
 /** Without an answer. A service that answers 504 has answered. */
-export function wasUnresponsive({ code, status }: Failure): boolean {
+export function isUnresponsive({ code, status }: Failure): boolean {
   return code === "UPSTREAM_TIMEOUT" && status === 0;
 }
 
 export function unreadable(baseUrl: string, status: number, reason: string): Failure {
-  return { code: "UPSTREAM_UNREADABLE", message: `What answers at ${hostOf(baseUrl)} does not speak the interface: ${reason}.`, status };
+  return { code: "UPSTREAM_UNREADABLE", message: `The server at ${hostOf(baseUrl)} does not implement the API: ${reason}.`, status };
 }
 
 /** `download`: the console's path of the same answer as a file, without its base path. */
 export function tooLarge(baseUrl: string, download: string | undefined): Failure {
   return {
     code: "UPSTREAM_TOO_LARGE",
-    message: `The answer of ${hostOf(baseUrl)} is too large to be read here.`,
+    message: `The response of ${hostOf(baseUrl)} is too large to show.`,
     status: 200,
     ...(download !== undefined && { details: { download } }),
   };
@@ -113,7 +113,7 @@ export function absent({ capability, name }: Operation, failure?: Failure): Fail
 }
 
 export function notAddressable(): Failure {
-  return { code: "NOT_FOUND", message: "This id has characters that no address may have.", status: 404 };
+  return { code: "NOT_FOUND", message: "This id contains characters that are not allowed in a URL.", status: 404 };
 }
 
 /** Codes about the console itself: a service that sends one of them means something else. */
@@ -134,8 +134,8 @@ export function refusal(response: Response, body: string, { operation, now }: { 
   if (status === 401) return { ...failure, code: "UPSTREAM_REFUSED_KEY", message: "The service refuses the key of this connection." };
   if (status === 500 || status === 502) return { ...failure, code: "UPSTREAM_ERROR" };
   if (status === 504) return { ...failure, code: "UPSTREAM_TIMEOUT" };
-  if (operation && saysNothingThere(operation, status)) return nothingThere(failure);
-  if (operation && saysAbsent(operation, status)) return absent(operation, failure);
+  if (operation && isMissingService(operation, status)) return asUpstreamNotFound(failure);
+  if (operation && isAbsentStatus(operation, status)) return absent(operation, failure);
   if (consoleCodes.has(failure.code) || failure.code.startsWith("UPSTREAM_")) return { ...failure, code: codeByStatus(failure) };
   // The input is in the body, so the address is not at fault, whatever the service reports.
   if (failure.code === "INVALID_QUERY" && operation?.body) return { ...failure, code: "BAD_REQUEST" };
@@ -143,7 +143,7 @@ export function refusal(response: Response, body: string, { operation, now }: { 
 }
 
 /** For something that every service has, or for an item if nothing else is found there either. */
-export function nothingThere(failure: Failure): Failure {
+export function asUpstreamNotFound(failure: Failure): Failure {
   return { ...failure, code: "UPSTREAM_NOT_FOUND" };
 }
 

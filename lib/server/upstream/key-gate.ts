@@ -77,11 +77,11 @@ function everySpelling(apiKey: string): string[] {
 
 /** Removes the beginning of a key where a text was cut off: before the end, a quote, a line end or dots; anywhere if half a key or more, or if `isAnywhere`. */
 function withoutCut(text: string, apiKey: string, shortest: number, isAnywhere = false): string {
-  const beginning = apiKey.slice(0, shortest);
+  const prefix = apiKey.slice(0, shortest);
   if (apiKey.length <= shortest) return text;
   const parts: string[] = [];
   let done = 0;
-  for (let at = text.indexOf(beginning); at >= 0; at = text.indexOf(beginning, at + shortest)) {
+  for (let at = text.indexOf(prefix); at >= 0; at = text.indexOf(prefix, at + shortest)) {
     let end = at + shortest;
     while (end - at < apiKey.length && text[end] === apiKey[end - at]) end += 1;
     if (

@@ -22,38 +22,38 @@ export type OpenOptions = {
   sendForeign?: Send;
   limitMs: number;
   now: () => number;
-  learn?: (operation: Operation, status: number) => void;
+  record?: (operation: Operation, status: number) => void;
 };
 
 export async function openBytes(options: OpenOptions, operation: Operation, input: CallInput): Promise<Result<Response, Failure>> {
   const url = toUrl(options.baseUrl, operation, input);
   const open = (signal: AbortSignal) => options.send(toRequest(url, operation, input, options.apiKey, signal));
-  return follow(options, { operation, url, input, open, learn: (status) => options.learn?.(operation, status) });
+  return follow(options, { operation, url, input, open, record: (status) => options.record?.(operation, status) });
 }
 
 /** For an address that a service named, such as a preview. The key is sent only to the service's own origin, not along redirects. */
 export async function openAddress(options: OpenOptions, url: URL, input: CallInput): Promise<Result<Response, Failure>> {
   const own = url.origin === new URL(options.baseUrl).origin;
   const withKey = own ? { ...input, headers: { ...input.headers, ...keyHeader(options.apiKey) } } : input;
-  return follow(options, { url, input, open: (signal) => hop(options, url, withKey, signal), learn: () => undefined });
+  return follow(options, { url, input, open: (signal) => hop(options, url, withKey, signal), record: () => undefined });
 }
 
-type Journey = {
+type RedirectState = {
   operation?: Operation;
   url: URL;
   input: CallInput;
   open(signal: AbortSignal): Promise<Response>;
-  learn(status: number): void;
+  record(status: number): void;
 };
 
-async function follow(options: OpenOptions, journey: Journey): Promise<Result<Response, Failure>> {
+async function follow(options: OpenOptions, journey: RedirectState): Promise<Result<Response, Failure>> {
   const { input } = journey;
   const deadline = createDeadline(options.limitMs, input.signal);
   try {
     let { url } = journey;
     let response = await journey.open(deadline.signal);
-    journey.learn(response.status);
-    // A refusal of another address says nothing about the operation.
+    journey.record(response.status);
+    // A refusal by another host proves nothing about the operation.
     const operation = response.status >= 400 ? journey.operation : undefined;
     for (let hops = 0; response.status >= 300 && response.status < 400 && response.status !== 304; hops += 1) {
       await response.body?.cancel();

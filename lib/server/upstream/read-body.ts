@@ -37,7 +37,7 @@ export class TooLargeAnswer extends Error {
 }
 
 /** `isMasked`: it is passed on to a browser, so fields and texts that look like secrets are masked. */
-export type ToRead = {
+export type ReadOptions = {
   operation: Operation;
   status: number;
   apiKey: string | undefined;
@@ -48,21 +48,21 @@ export type ToRead = {
   isCatalogue?: boolean;
 };
 /** `skipped`: how many list entries were skipped. `why`: the end of a sentence. */
-export type ReadBody = { ok: true; value: unknown; skipped: number } | { ok: false; why: string };
+export type ReadBody = { ok: true; value: unknown; skipped: number } | { ok: false; reason: string };
 
-export async function readBody(bytes: Uint8Array, how: ToRead): Promise<ReadBody> {
-  const { operation, status, apiKey, mostRows, isMasked, isCatalogue = false } = how;
+export async function readBody(bytes: Uint8Array, options: ReadOptions): Promise<ReadBody> {
+  const { operation, status, apiKey, mostRows, isMasked, isCatalogue = false } = options;
   const expected = answerFor(operation, status);
   if (expected?.kind !== "json") return { ok: true, value: undefined, skipped: 0 };
   const raw = new TextDecoder().decode(bytes);
   if (!isWithinBounds(raw, isCatalogue)) throw new TooLargeAnswer();
   const json = parseAfter(raw, await keyGate(apiKey).text(raw), apiKey);
   if (json === TOO_MANY_NUMBERS) throw new TooLargeAnswer();
-  if (!json.ok) return { ok: false, why: "its answer is not JSON" };
+  if (!json.ok) return { ok: false, reason: "its answer is not JSON" };
   if (!isCatalogue && raw.length > MAX_DISTINCT_NAMES && hasManyNames(json.value)) throw new TooLargeAnswer();
   const { schema } = expected;
   const parsed = schema.safeParse(clipped(operation, json.value, mostRows));
-  if (!parsed.success) return { ok: false, why: `its answer to ${operation.name} has another shape${placeOf(parsed.error.issues)}` };
+  if (!parsed.success) return { ok: false, reason: `its answer to ${operation.name} has another shape${placeOf(parsed.error.issues)}` };
   const { value, skipped } = counted(schema, parsed.data);
   return { ok: true, value: isMasked ? maskSecrets(value, apiKey === undefined ? [] : [apiKey]) : value, skipped };
 }
@@ -72,9 +72,9 @@ export async function readBody(bytes: Uint8Array, how: ToRead): Promise<ReadBody
  * Throws TooLargeAnswer.
  */
 export async function parseAnswer(body: ReadableStream<Uint8Array> | null): Promise<{ ok: true; value: unknown } | { ok: false }> {
-  const beginning = await readUpTo(body, MAX_JSON_BYTES);
-  if ("stream" in beginning) throw new TooLargeAnswer(beginning.stream);
-  const { bytes } = beginning;
+  const head = await readUpTo(body, MAX_JSON_BYTES);
+  if ("stream" in head) throw new TooLargeAnswer(head.stream);
+  const { bytes } = head;
   const raw = new TextDecoder().decode(bytes);
   const json = isWithinBounds(raw, false) ? parseJson(raw) : undefined;
   if (!json || json === TOO_MANY_NUMBERS) throw new TooLargeAnswer(oneChunk(bytes));
@@ -102,14 +102,14 @@ function counted(schema: z.ZodType, value: unknown): { value: unknown; skipped: 
 
 function hasManyNames(value: unknown): boolean {
   const names = new Set<string>();
-  const left: unknown[] = [value];
-  while (left.length > 0) {
-    const next = left.pop();
-    if (Array.isArray(next)) for (const item of next) left.push(item);
+  const pendingValues: unknown[] = [value];
+  while (pendingValues.length > 0) {
+    const next = pendingValues.pop();
+    if (Array.isArray(next)) for (const item of next) pendingValues.push(item);
     else if (isObject(next)) {
       for (const name of Object.keys(next)) {
         names.add(name);
-        left.push(next[name]);
+        pendingValues.push(next[name]);
       }
       if (names.size > MAX_DISTINCT_NAMES) return true;
     }
@@ -118,11 +118,11 @@ function hasManyNames(value: unknown): boolean {
 }
 
 /** A service that ignores the page limit sends its whole history: the requested page is the newest part of it. */
-function clipped(operation: Operation, value: unknown, mostRows: number | undefined): unknown {
+function clipped(operation: Operation, value: unknown, maxRows: number | undefined): unknown {
   const name = coreListIn(operation);
   const rows: unknown = name !== undefined && isObject(value) ? value[name] : undefined;
-  if (name === undefined || mostRows === undefined || !isObject(value) || !Array.isArray(rows)) return value;
-  return rows.length > mostRows ? { ...value, [name]: rows.slice(0, mostRows) } : value;
+  if (name === undefined || maxRows === undefined || !isObject(value) || !Array.isArray(rows)) return value;
+  return rows.length > maxRows ? { ...value, [name]: rows.slice(0, maxRows) } : value;
 }
 
 function placeOf(issues: readonly { path: readonly PropertyKey[] }[]): string {

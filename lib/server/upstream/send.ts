@@ -57,7 +57,7 @@ function toNodeStream(body: unknown): Readable | null {
 function toHeaders(raw: IncomingHttpHeaders): Headers {
   const headers = new Headers();
   for (const [name, value] of Object.entries(raw)) {
-    for (const one of Array.isArray(value) ? value : [value]) if (one !== undefined) headers.append(name, one);
+    for (const item of Array.isArray(value) ? value : [value]) if (item !== undefined) headers.append(name, item);
   }
   return headers;
 }

@@ -67,8 +67,8 @@ export function listenToService({ baseUrl, apiKey }: ServiceEndpoint, clientId: 
   };
 }
 
-const unreachable: FeedEnd = { code: feedEnds.tryLater, reason: "The service of this connection cannot be reached." };
-const closed: FeedEnd = { code: feedEnds.tryLater, reason: "The service has closed its side." };
+const unreachable: FeedEnd = { code: feedEnds.tryLater, reason: "The service of this connection is unreachable." };
+const closed: FeedEnd = { code: feedEnds.tryLater, reason: "The service closed the connection." };
 const tooLarge: FeedEnd = { code: feedEnds.tryLater, reason: "The service sent a message of more than 8 MiB." };
 
 function endOf(status: number): FeedEnd {

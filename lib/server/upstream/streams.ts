@@ -77,11 +77,11 @@ export async function readUpTo(
 /** The first `max` bytes, or fewer if there are no more. Cancels the rest. */
 export async function readBeginning(source: ReadableStream<Uint8Array> | null, max: number, options?: ReadOptions): Promise<Uint8Array> {
   const { bytes, rest } = await readFirst(source, max, options);
-  const beginning = bytes().subarray(0, max);
+  const head = bytes().subarray(0, max);
   await rest()
     .cancel()
     .catch(() => undefined);
-  return beginning;
+  return head;
 }
 
 /** `head`: at least the first `enough` bytes, if there are as many. `rest`: everything, which the caller must read or cancel. */

@@ -1,7 +1,7 @@
 // The client of the interface for one connection. Reads are retried on rate limits, 502, 503 and 504; nothing else is sent twice.
 
 import "server-only";
-import { type Failure, isPlainRateLimit, lacksOperation } from "@/lib/contract/failure";
+import { type Failure, isMissingOperation, isPlainRateLimit } from "@/lib/contract/failure";
 import { own } from "@/lib/contract/json/own";
 import { noteSkipped } from "@/lib/contract/json/readers";
 import { type AnswerOf, isRead, type Operation } from "@/lib/contract/operation";
@@ -13,13 +13,13 @@ import { observe } from "@/lib/shared/telemetry";
 import { type ParsedAnswers, SHARED_MS } from "./answer-cache";
 import { type AnswerReader } from "./answer-reader";
 import { type Catalogue, type JsonReader, type ReadAnswer } from "./catalogue-reader";
-import { createDeadline, type GiveUp, type ResponseTracker } from "./deadline";
+import { type AbortRead, createDeadline, type ResponseTracker } from "./deadline";
 import {
   absent,
+  asUpstreamNotFound,
   callerWentAway,
   lookupOf,
   notAddressable,
-  nothingThere,
   refusal,
   timedOut,
   tooLarge,
@@ -35,7 +35,7 @@ import { readBytes, watched } from "./streams";
 
 const MAX_REFUSAL_LENGTH = 1024 * 1024;
 
-type Answered<T = unknown> = { status: number; value: T };
+type UpstreamAnswer<T = unknown> = { status: number; value: T };
 
 type Context<T> = {
   operation: Operation;
@@ -45,7 +45,7 @@ type Context<T> = {
   readJson(): Promise<ReadAnswer<T>>;
 };
 
-async function readAnswer<T>(response: Response, context: Context<T>): Promise<Result<Answered<T | undefined>, Failure>> {
+async function readAnswer<T>(response: Response, context: Context<T>): Promise<Result<UpstreamAnswer<T | undefined>, Failure>> {
   const { operation, baseUrl, now, apiKey } = context;
   const gate = keyGate(apiKey);
   if (response.status >= 400) {
@@ -66,7 +66,7 @@ async function readAnswer<T>(response: Response, context: Context<T>): Promise<R
     return failed(unreadable(baseUrl, response.status, "it answers a web page"));
   }
   const json = await context.readJson();
-  return json.ok ? ok({ status: response.status, value: json.value }) : failed(unreadable(baseUrl, response.status, json.why));
+  return json.ok ? ok({ status: response.status, value: json.value }) : failed(unreadable(baseUrl, response.status, json.reason));
 }
 
 function toText(bytes: Uint8Array): string {
@@ -112,7 +112,7 @@ export type UpstreamLimits = {
   jsonBytes: number;
   attempts: number;
   firstRetryMs: number;
-  /** If a service asks for a longer wait, the answer is a failure with that wait. */
+  /** If a service requests a longer wait, the call fails with that wait. */
   longestWaitMs: number;
   /** How long a read of jobs is shared with requests that have the same rights. */
   sharedMs: number;
@@ -137,11 +137,11 @@ export type UpstreamOptions = {
   sendForeign?: Send;
   now?: () => number;
   limits?: Partial<UpstreamLimits>;
-  learn?: (operation: Operation, status: number) => void;
+  record?: (operation: Operation, status: number) => void;
   /** Whether the operation refused another item than this one before, and accepted none. */
   isSecond?: (operation: Operation, item: string) => boolean;
   onAnswer?: (operation: Operation, response: unknown) => void;
-  /** Called before each call; answers why it must not be made. */
+  /** Called before each call; returns the failure if the call is not allowed. */
   refusalOf?: (operation: Operation, input: CallInput) => Promise<Failure | undefined>;
   answers?: AnswerReader;
   /** Keeps what was read of answers about jobs, so that unchanged ones are not parsed and masked again. */
@@ -159,7 +159,7 @@ export type Upstream = {
   /** For the console's own use: free of the key, but not masked. */
   call<O extends Operation>(operation: O, input?: CallInput): Promise<Result<AnswerOf<O>, Failure>>;
   /** To pass on to a browser: masked, and with the service's status. */
-  exchange<O extends Operation>(operation: O, input?: CallInput): Promise<Result<Answered<AnswerOf<O>>, Failure>>;
+  exchange<O extends Operation>(operation: O, input?: CallInput): Promise<Result<UpstreamAnswer<AnswerOf<O>>, Failure>>;
   /** The whole node catalogue, masked. */
   catalogue(input?: CallInput): Promise<Result<Catalogue, Failure>>;
   /** The content itself, as a stream; redirects to stored bytes are followed without the key. */
@@ -172,22 +172,22 @@ export function createUpstream(options: UpstreamOptions): Upstream {
   const { baseUrl, apiKey } = options;
 
   function jsonReader(isMasked: boolean): JsonReader<unknown> {
-    return async (response, how, signal) => {
+    return async (response, readOptions, signal) => {
       const bytes = await readBytes(response.body, limits.jsonBytes);
       if (bytes === undefined) throw new TooLargeAnswer();
-      const memoized = isMasked && how.memo !== undefined ? options.parsed?.find(how.memo, bytes) : undefined;
+      const memoized = isMasked && readOptions.memo !== undefined ? options.parsed?.find(readOptions.memo, bytes) : undefined;
       if (memoized) return memoized;
       const workerReader = bytes.byteLength > MAX_INLINE_BYTES ? options.answers : undefined;
       const result = await (workerReader
-        ? workerReader.value(bytes, { ...how, isMasked }, signal)
-        : readBody(bytes, { ...how, isMasked: false }));
+        ? workerReader.value(bytes, { ...readOptions, isMasked }, signal)
+        : readBody(bytes, { ...readOptions, isMasked: false }));
       if (!result.ok) return result;
       // Unmasked where possible: a masked preview address cannot be opened.
-      options.onAnswer?.(how.operation, result.value);
+      options.onAnswer?.(readOptions.operation, result.value);
       const value = isMasked && !workerReader ? maskSecrets(result.value, apiKey === undefined ? [] : [apiKey]) : result.value;
       // The worker's value and a masked one are copies, which lack the count.
       if (typeof value === "object" && value !== null) noteSkipped(value, result.skipped);
-      if (isMasked && how.memo !== undefined) options.parsed?.keep(how.memo, bytes, ok(value));
+      if (isMasked && readOptions.memo !== undefined) options.parsed?.keep(readOptions.memo, bytes, ok(value));
       return ok(value);
     };
   }
@@ -200,36 +200,36 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     input: CallInput,
     reader: JsonReader<T>,
     wait?: { isAnsweredElsewhere: boolean },
-  ): Promise<Result<Answered<T | undefined>, Failure>> {
+  ): Promise<Result<UpstreamAnswer<T | undefined>, Failure>> {
     const reads = isRead(operation);
     if (!reads) options.onChange?.();
     const readMs = input.waits === "page" ? Math.min(limits.pageMs, limits.readMs) : limits.readMs;
     const limitMs = input.limits?.exchangeMs ?? (reads ? readMs : limits.writeMs);
     const deadline = createDeadline(limitMs, input.signal);
     let quietMs = limitMs;
-    const giveUp: GiveUp = (reason) => {
+    const abortRead: AbortRead = (reason) => {
       if (reason !== "answered") quietMs = reason.quietMs;
       else if (wait) wait.isAnsweredElsewhere = true;
       deadline.expire();
     };
     const { responseTracker } = options;
-    let endWait = wait && responseTracker?.of.begin(responseTracker.service, limits.unresponsiveMs, giveUp);
+    let endWait = wait && responseTracker?.of.begin(responseTracker.service, limits.unresponsiveMs, abortRead);
     // After the head, the body gets the full time: the service is not silent.
     const answered = () => {
       endWait?.();
       endWait = undefined;
       responseTracker?.of.answered(responseTracker.service);
     };
-    const moving = input.body && { ...input, body: { ...input.body, stream: watched(input.body.stream, deadline.touch) } };
+    const watchedInput = input.body && { ...input, body: { ...input.body, stream: watched(input.body.stream, deadline.touch) } };
     try {
       const url = toUrl(baseUrl, operation, input);
-      const request = toRequest(url, operation, moving ?? input, apiKey, deadline.signal);
+      const request = toRequest(url, operation, watchedInput ?? input, apiKey, deadline.signal);
       const response = await options.send(request, answered);
       answered();
-      options.learn?.(operation, response.status);
+      options.record?.(operation, response.status);
       const memo = operation.reads === "jobs" ? `${response.status} ${url.href}` : undefined;
-      const how = { operation, status: response.status, apiKey, mostRows: mostRowsOf(input), memo };
-      const readJson = () => reader(response, how, deadline.signal);
+      const readOptions = { operation, status: response.status, apiKey, mostRows: maxRowsOf(input), memo };
+      const readJson = () => reader(response, readOptions, deadline.signal);
       return await readAnswer(response, { operation, baseUrl, apiKey, now: now(), readJson });
     } catch (error) {
       if (deadline.expired) return failed(timedOut(baseUrl, quietMs));
@@ -250,7 +250,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     operation: Operation,
     input: CallInput,
     reader: JsonReader<T>,
-  ): Promise<Result<Answered<T | undefined>, Failure>> {
+  ): Promise<Result<UpstreamAnswer<T | undefined>, Failure>> {
     if (!isAddressable(operation, input)) return failed(notAddressable());
     const attempts = input.limits?.attempts ?? limits.attempts;
     for (let attempt = 1; ; attempt += 1) {
@@ -270,7 +270,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     operation: Operation,
     input: CallInput,
     reader: JsonReader<T>,
-  ): Promise<Result<Answered<T | undefined>, Failure>> {
+  ): Promise<Result<UpstreamAnswer<T | undefined>, Failure>> {
     const refused = await options.refusalOf?.(operation, input);
     if (refused) return failed(refused);
     const result = await exchange(operation, input, reader);
@@ -281,23 +281,23 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     const again = await exchange(operation, input, reader);
     if (again.ok || again.failure.status !== 404) return again;
     const list = await exchange(listing, { query: { offset: 0, limit: 1 }, signal: input.signal, limits: input.limits }, readUnmasked);
-    return !list.ok && list.failure.status === 404 ? failed(nothingThere(again.failure)) : again;
+    return !list.ok && list.failure.status === 404 ? failed(asUpstreamNotFound(again.failure)) : again;
   }
 
   /** A 404 of an extension is about the operation if its item exists and allows the operation. */
   async function decided<T>(
     operation: Operation,
     input: CallInput,
-    result: Result<Answered<T>, Failure>,
-  ): Promise<Result<Answered<T>, Failure>> {
-    if (result.ok || result.failure.status !== 404 || lacksOperation(result.failure)) return result;
+    result: Result<UpstreamAnswer<T>, Failure>,
+  ): Promise<Result<UpstreamAnswer<T>, Failure>> {
+    if (result.ok || result.failure.status !== 404 || isMissingOperation(result.failure)) return result;
     const lookup = isAddressable(operation, input) ? lookupOf(operation, input) : undefined;
     if (!lookup) return result;
-    const found = await exchange(lookup.operation, lookup.input, readUnmasked);
-    if (!found.ok || !lookup.finds(found.value.value)) return result;
+    const lookupResult = await exchange(lookup.operation, lookup.input, readUnmasked);
+    if (!lookupResult.ok || !lookup.finds(lookupResult.value.value)) return result;
     if (lookup.only !== undefined && !options.isSecond?.(operation, lookup.only)) return result;
-    // A read that fails for one item says nothing about other items.
-    if (!isRead(operation)) options.learn?.(operation, 501);
+    // A read that fails for one item proves nothing about others.
+    if (!isRead(operation)) options.record?.(operation, 501);
     return failed(absent(operation, result.failure));
   }
 
@@ -307,14 +307,14 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     const result = await confirmed(operation, input, readUnmasked);
     return result.ok ? ok(result.value.value) : result;
   }
-  function passOn<O extends Operation>(operation: O, input?: CallInput): Promise<Result<Answered<AnswerOf<O>>, Failure>>;
-  function passOn(operation: Operation, input: CallInput = {}): Promise<Result<Answered, Failure>> {
+  function exchangeMasked<O extends Operation>(operation: O, input?: CallInput): Promise<Result<UpstreamAnswer<AnswerOf<O>>, Failure>>;
+  function exchangeMasked(operation: Operation, input: CallInput = {}): Promise<Result<UpstreamAnswer, Failure>> {
     return confirmed(operation, input, masked);
   }
 
   return {
     call,
-    exchange: passOn,
+    exchange: exchangeMasked,
     async catalogue(input = {}) {
       if (!options.readCatalogue) throw new Error("there is no reader of catalogues");
       const result = await confirmed(operations.getObjectInfo, input, options.readCatalogue);
@@ -326,8 +326,8 @@ export function createUpstream(options: UpstreamOptions): Upstream {
       const refused = await options.refusalOf?.(operation, input);
       if (refused) return failed(refused);
       if (!isAddressable(operation, input)) return failed(notAddressable());
-      const how = { ...options, limitMs: input.limits?.exchangeMs ?? limits.readMs, now };
-      return observedCall(operation, () => openBytes(how, operation, input));
+      const openOptions = { ...options, limitMs: input.limits?.exchangeMs ?? limits.readMs, now };
+      return observedCall(operation, () => openBytes(openOptions, operation, input));
     },
   };
 }
@@ -336,7 +336,7 @@ function listingOf({ subject }: Operation): Operation | undefined {
   return subject === "job" ? operations.listJobs : subject === "asset" ? operations.listAssets : undefined;
 }
 
-function mostRowsOf({ query }: CallInput): number | undefined {
+function maxRowsOf({ query }: CallInput): number | undefined {
   const maxItems = query?.max_items;
   return typeof maxItems === "number" ? maxItems : undefined;
 }

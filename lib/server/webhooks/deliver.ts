@@ -98,12 +98,12 @@ export function createDeliverer({ webhooks, ring, log, now, send, timeoutMs = TI
     const {
       url,
       headers,
-      body: sent,
+      body: requestBody,
     } = toRequest({ id: eventId, payload, body, format: webhook.format, url: target.url, secrets, now: now() });
     const timeout = AbortSignal.timeout(timeoutMs);
     const signal = AbortSignal.any([timeout, stopping.signal]);
     try {
-      const answer = await send(new Request(url, { method: "POST", headers, body: sent, signal, redirect: "manual" }));
+      const answer = await send(new Request(url, { method: "POST", headers, body: requestBody, signal, redirect: "manual" }));
       const response = await readExcerpt(answer.body, signal);
       const { status } = answer;
       if (status >= 200 && status < 300) return { status, response };

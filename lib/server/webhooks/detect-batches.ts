@@ -56,15 +56,15 @@ export async function findEndedBatches({ jobLabels, connectionId, before, ended,
     tracked.set(id, { ...batch, completed: completed + Number(state === "completed"), failed: failed + Number(state === "failed") });
   }
   const openIds = new Set(open);
-  const found: EndedBatch[] = [];
+  const endedBatches: EndedBatch[] = [];
   for (const batch of tracked.values()) {
     const { jobIds, size, newestAt } = await jobLabels.batch(connectionId, batch.id);
     // Jobs that were submitted later, or are beyond the limit, may wait.
     if (newestAt > listedAt || openIds.size >= MAX_ACTIVE) continue;
     const isSent = jobIds.length >= size || listedAt - newestAt >= ABANDONED_MS;
     if (!isSent || jobIds.some((id) => openIds.has(id))) continue;
-    found.push({ ...batch, jobs: jobIds.length, newestJobId: jobIds.at(-1) ?? "" });
+    endedBatches.push({ ...batch, jobs: jobIds.length, newestJobId: jobIds.at(-1) ?? "" });
     tracked.delete(batch.id);
   }
-  return { state: [...tracked.values()].slice(-MAX_BATCHES), ended: found };
+  return { state: [...tracked.values()].slice(-MAX_BATCHES), ended: endedBatches };
 }

@@ -16,7 +16,7 @@ import { type WebhookEvent } from "@/lib/contract/webhook-events";
 import { type WebhookPayload } from "@/lib/contract/webhooks";
 import { callForBrowser } from "../answers/process-response";
 import { type Composition } from "../composition-type";
-import { type Unattended } from "../connections/access";
+import { type BackgroundAccess } from "../connections/access";
 import { consoleUrl } from "../env";
 import { textsOf } from "../job-index/job-notes";
 import { type Connection } from "../store/connections";
@@ -54,12 +54,12 @@ type CheckResult = { state: WatchState; detected: DetectedEvent[]; waitMs: numbe
 
 type CheckInput = { composition: Composition; webhooks: readonly Webhook[]; before: WatchState | undefined; signal: AbortSignal };
 
-export async function checkConnection(input: CheckInput, access: Unattended): Promise<CheckResult> {
+export async function checkConnection(input: CheckInput, access: BackgroundAccess): Promise<CheckResult> {
   const { composition, webhooks, before, signal } = input;
   const { connection, fingerprint = "" } = access;
   const { now } = composition;
-  const place = `${connection.baseUrl} ${fingerprint}`;
-  const jobsBefore = before?.place === place ? before.jobs : undefined;
+  const serviceKey = `${connection.baseUrl} ${fingerprint}`;
+  const jobsBefore = before?.place === serviceKey ? before.jobs : undefined;
   const listedAt = now();
   const jobs = await findEndedJobs(access, jobsBefore, signal);
   if (!jobs.ok) return checkFailure(input, connection, jobs.failure);
@@ -103,7 +103,7 @@ export async function checkConnection(input: CheckInput, access: Unattended): Pr
   }
   const runners = await checkRunners(input, connection, timestamp);
   const atMs = before && now() - before.atMs < MAX_WAIT_MS ? before.atMs : now();
-  const state = { atMs, place, jobs: jobs.value.state, batches: batches?.state, runners: runners.state };
+  const state = { atMs, place: serviceKey, jobs: jobs.value.state, batches: batches?.state, runners: runners.state };
   return { state, detected: [...detected, ...runners.detected], waitMs: open.length > 0 ? BUSY_EVERY_MS : IDLE_EVERY_MS };
 }
 
@@ -165,7 +165,7 @@ async function checkRunners({ composition, webhooks, before }: CheckInput, conne
 
 async function jobEvent(
   { composition, webhooks, signal }: CheckInput,
-  access: Unattended,
+  access: BackgroundAccess,
   job: JobListItem,
   timestamp: string,
 ): Promise<DetectedEvent | undefined> {
@@ -203,7 +203,7 @@ async function jobEvent(
 }
 
 /** Texts of the job's inputs. Undefined if the job can't be read. */
-async function readTexts(access: Unattended, jobId: string, signal: AbortSignal): Promise<string[] | undefined> {
+async function readTexts(access: BackgroundAccess, jobId: string, signal: AbortSignal): Promise<string[] | undefined> {
   const job = await callForBrowser(operations.getJob, access, { params: { job_id: jobId }, signal, waits: "poll" });
   if (!job.ok) return undefined;
   const { workflow } = job.value.value;

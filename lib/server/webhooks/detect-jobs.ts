@@ -9,7 +9,7 @@ import { type JobListItem, type JobsAnswer } from "@/lib/contract/schemas/job";
 import { toMilliseconds } from "@/lib/contract/times";
 import { ok, type Result } from "@/lib/shared/result";
 import { callForBrowser } from "../answers/process-response";
-import { type Unattended } from "../connections/access";
+import { type BackgroundAccess } from "../connections/access";
 
 const PAGE = 100;
 const MAX_PAGES = 20;
@@ -35,7 +35,7 @@ const isOpen = ({ status }: JobListItem) => !isTerminalWord(status);
 
 /** Without an earlier state no job counts as ended. */
 export async function findEndedJobs(
-  access: Unattended,
+  access: BackgroundAccess,
   before: JobsState | undefined,
   signal: AbortSignal,
 ): Promise<Result<EndedJobs, Failure>> {
@@ -51,8 +51,8 @@ export async function findEndedJobs(
   );
   if (!active.ok) return active;
   const { listed, gone } = active.value;
-  const goneResult = await readGone(access, gone, rows, signal);
-  if (!goneResult.ok) return goneResult;
+  const remainingResult = await readGone(access, gone, rows, signal);
+  if (!remainingResult.ok) return remainingResult;
 
   const newestMs = Math.max(before?.newestMs ?? 0, ...[...rows.values()].map((job) => createdMs(job) ?? 0));
   const endedBefore = new Set(before?.ended);
@@ -65,7 +65,7 @@ export async function findEndedJobs(
   if (newest.value.isCut) for (const id of endedBefore) endedIds.add(id);
   const goneIds = new Set(gone);
   // Unread jobs come first: the limit must not drop them.
-  const open = new Set([...goneResult.value, ...listed, ...missing.filter((id) => !goneIds.has(id))]);
+  const open = new Set([...remainingResult.value, ...listed, ...missing.filter((id) => !goneIds.has(id))]);
   for (const job of oldestFirst) if (isOpen(job)) open.add(job.id);
   for (const { id } of ended) open.delete(id);
   const state = { newestMs, open: [...open].slice(0, MAX_ACTIVE), ended: [...endedIds].slice(0, MAX_ENDED) };
@@ -74,7 +74,7 @@ export async function findEndedJobs(
 
 /** Reads back to the jobs of the last check. `isCut`: it stopped at a page of these, which may not be all. */
 async function readNewest(
-  access: Unattended,
+  access: BackgroundAccess,
   before: JobsState | undefined,
   signal: AbortSignal,
 ): Promise<Result<{ jobs: JobListItem[]; isCut: boolean }, Failure>> {
@@ -100,14 +100,14 @@ async function readNewest(
  * `listed`: the number of open jobs in the newest page. `isLimited`: there may be more open jobs than are tracked.
  */
 async function readActive(
-  access: Unattended,
+  access: BackgroundAccess,
   before: { missing: readonly string[]; listed: number; isLimited: boolean } | undefined,
   signal: AbortSignal,
 ): Promise<Result<{ listed: string[]; gone: string[] }, Failure>> {
   const listed = new Set<string>();
   if (before?.missing.length === 0) return ok({ listed: [], gone: [] });
   const missing = before?.missing ?? [];
-  let gone: string[] = [];
+  let endedIds: string[] = [];
   for (let offset = 0; offset < MAX_ACTIVE; offset += PAGE) {
     const query = { status: ["in_progress", "pending"], sort_by: "create_time", sort_order: "asc", offset, limit: PAGE };
     const jobsResult = await listJobs(access, query, signal);
@@ -117,29 +117,30 @@ async function readActive(
     const isLast = jobs.length < PAGE || pagination.has_more === false;
     const isWhole = isLast || offset + PAGE >= MAX_ACTIVE;
     const reached = isWhole ? missing.length : missing.findLastIndex((id) => listed.has(id));
-    gone = missing.filter((id, index) => index < reached && !listed.has(id));
+    endedIds = missing.filter((id, index) => index < reached && !listed.has(id));
     // The total counts jobs that are not tracked too.
-    const isRest = !before?.isLimited && reached >= 0 && before && (pagination.total ?? 0) >= missing.length - gone.length + before.listed;
+    const isRest =
+      !before?.isLimited && reached >= 0 && before && (pagination.total ?? 0) >= missing.length - endedIds.length + before.listed;
     if (isLast || isRest) break;
   }
-  return ok({ listed: [...listed], gone });
+  return ok({ listed: [...listed], gone: endedIds });
 }
 
 /** Adds the jobs that have left the lists to `rows`. Returns those that are still to be read. */
 async function readGone(
-  access: Unattended,
-  gone: readonly string[],
+  access: BackgroundAccess,
+  endedIds: readonly string[],
   rows: Map<string, JobListItem>,
   signal: AbortSignal,
 ): Promise<Result<string[], Failure>> {
-  if (gone.length > 1) {
+  if (endedIds.length > 1) {
     // In a queue that runs in order, these ended last.
     const query = { status: ["completed", "failed", "cancelled"], sort_by: "create_time", sort_order: "desc", offset: 0, limit: PAGE };
     const jobsResult = await listJobs(access, query, signal);
     if (!jobsResult.ok) return jobsResult;
-    for (const job of jobsResult.value.jobs) if (gone.includes(job.id)) rows.set(job.id, job);
+    for (const job of jobsResult.value.jobs) if (endedIds.includes(job.id)) rows.set(job.id, job);
   }
-  const unlisted = gone.filter((id) => !rows.has(id));
+  const unlisted = endedIds.filter((id) => !rows.has(id));
   for (const id of unlisted.slice(0, MAX_READ)) {
     const job = await callForBrowser(operations.getJob, access, { params: { job_id: id }, signal, waits: "poll" });
     if (job.ok) rows.set(id, job.value.value);
@@ -149,7 +150,11 @@ async function readGone(
   return ok(unlisted.slice(MAX_READ));
 }
 
-async function listJobs(access: Unattended, query: Record<string, unknown>, signal: AbortSignal): Promise<Result<JobsAnswer, Failure>> {
+async function listJobs(
+  access: BackgroundAccess,
+  query: Record<string, unknown>,
+  signal: AbortSignal,
+): Promise<Result<JobsAnswer, Failure>> {
   const result = await callForBrowser(operations.listJobs, access, { query, signal, waits: "poll" });
   return result.ok ? ok(result.value.value) : result;
 }

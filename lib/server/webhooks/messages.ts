@@ -11,7 +11,7 @@ import { type WebhookPayload } from "@/lib/contract/webhooks";
 const MAX_TEXT = 1800;
 
 type Message = { title: string; text: string; url: string; isBad: boolean };
-type ToSend = {
+type OutgoingMessage = {
   id: string;
   payload: WebhookPayload;
   body: string;
@@ -22,7 +22,7 @@ type ToSend = {
 };
 
 /** The address, headers and body of one attempt. Each attempt has its own time and signature. */
-export function toRequest({ id, payload, body, format, url, secrets, now }: ToSend): {
+export function toRequest({ id, payload, body, format, url, secrets, now }: OutgoingMessage): {
   url: string;
   headers: Record<string, string>;
   body: string;

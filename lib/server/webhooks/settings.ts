@@ -141,14 +141,14 @@ function makeSecret(): string {
 
 function toView(webhook: Webhook, now: number, last?: WebhookView["last"]): WebhookView {
   const { id, connectionId: connection, name, origin, format, events, includesPrompts, isEnabled, createdAt, oldUntil = 0 } = webhook;
-  const shown = { id, connection, name, origin, format, events, includesPrompts, isEnabled, createdAt };
-  return { ...shown, ...(oldUntil > now && { oldSecretUntil: oldUntil }), ...(last && { last }) };
+  const view = { id, connection, name, origin, format, events, includesPrompts, isEnabled, createdAt };
+  return { ...view, ...(oldUntil > now && { oldSecretUntil: oldUntil }), ...(last && { last }) };
 }
 
 function toDeliveryView(delivery: Delivery): DeliveryView {
   const { id, eventId, type, state, createdAt, attempts, body: request, nextAt } = delivery;
   const { lastAt, durationMs = 0, status, problem, response } = delivery;
-  const shown = { id, eventId, type, state, createdAt, attempts, request };
+  const view = { id, eventId, type, state, createdAt, attempts, request };
   const last = lastAt === undefined ? undefined : { at: lastAt, durationMs, status, problem, response };
-  return { ...shown, ...(state === "pending" && nextAt !== undefined && { nextAt }), ...(last && { last }) };
+  return { ...view, ...(state === "pending" && nextAt !== undefined && { nextAt }), ...(last && { last }) };
 }

@@ -8,7 +8,7 @@ import { parseJson } from "@/lib/contract/json/parse-json";
 import { createLoop } from "@/lib/shared/async";
 import { type Feed } from "@/lib/shared/http-types";
 import { type Composition, type Webhooks } from "../composition-type";
-import { openUnattended, type Unattended } from "../connections/access";
+import { type BackgroundAccess,openUnattended } from "../connections/access";
 import { type Webhook } from "../store/webhooks";
 import { isEmbedded } from "../upstream/send";
 import { createDeliverer, RETRY_FOR_MS } from "./deliver";
@@ -100,7 +100,7 @@ export function createWatcher(composition: Composition, onDeliveries: () => void
   }
 
   /** The embedded service reports each change at once. */
-  async function subscribe({ target, connection }: Unattended, watchState: WatchState): Promise<void> {
+  async function subscribe({ target, connection }: BackgroundAccess, watchState: WatchState): Promise<void> {
     if (!isEmbedded(connection.baseUrl) || watchState.feed) return;
     watchState.feed = await composition.listenTo(target, undefined, {
       send(message) {

@@ -15,17 +15,22 @@ const MAX_ID = 200;
 
 type From = { composition: Composition; connection: { id: string }; apiKey: string | undefined };
 
-/** `value` is masked, and so is what is added. `sent` is the JSON body of the call, if it had one. */
-export async function withNames<T>(operation: Operation, from: From, value: T, sent?: unknown): Promise<T>;
-export async function withNames(operation: Operation, from: From, value: unknown, sent?: unknown): Promise<unknown> {
+/** `value` is masked, and so is what is added. `body` is the JSON body of the call, if it had one. */
+export async function withNames<T>(operation: Operation, from: From, value: T, body?: unknown): Promise<T>;
+export async function withNames(operation: Operation, from: From, value: unknown, body?: unknown): Promise<unknown> {
   const { composition, connection } = from;
   if (operation.subject === "submission")
-    await learn(composition, connection.id, submittedId(sent), nameInExtraData(objectOf(sent)?.extra_data));
-  if (operation.subject === "nodes") composition.classNames.learn(connection.id, indexOf(value));
+    await recordNames(composition, connection.id, submittedId(body), nameInExtraData(objectOf(body)?.extra_data));
+  if (operation.subject === "nodes") composition.classNames.record(connection.id, indexOf(value));
   if (operation.subject === "job")
-    await learn(composition, connection.id, objectOf(value)?.workflow_id, nameInExtraData(objectOf(objectOf(value)?.workflow)?.extra_data));
+    await recordNames(
+      composition,
+      connection.id,
+      objectOf(value)?.workflow_id,
+      nameInExtraData(objectOf(objectOf(value)?.workflow)?.extra_data),
+    );
   const response = await put(operation, from, value);
-  composition.seenNames.learn(connection.id, response);
+  composition.seenNames.record(connection.id, response);
   return response;
 }
 
@@ -43,7 +48,7 @@ async function put(operation: Operation, from: From, value: unknown): Promise<un
   return value;
 }
 
-async function learn(
+async function recordNames(
   { log, store }: Parts<"log" | "store">,
   connectionId: string,
   workflowId: unknown,
@@ -60,8 +65,8 @@ async function learn(
   }
 }
 
-function submittedId(sent: unknown): unknown {
-  return objectOf(objectOf(objectOf(objectOf(sent)?.extra_data)?.extra_pnginfo)?.workflow)?.id;
+function submittedId(body: unknown): unknown {
+  return objectOf(objectOf(objectOf(objectOf(body)?.extra_data)?.extra_pnginfo)?.workflow)?.id;
 }
 
 const MAX_EXCERPT = 120;
@@ -83,7 +88,7 @@ async function named({ composition, connection: { id: connectionId }, apiKey }: 
   const [names, labels, submitters, expectedRuns] = await Promise.all([
     workflowNames.list(connectionId, [...new Set(jobs.flatMap((job) => workflowOf(job) ?? []))]),
     jobLabels.list(connectionId, ids),
-    audit.whoDid("submitPrompt", ids, connectionId),
+    audit.findFirstActors("submitPrompt", ids, connectionId),
     findExpectedRuns(composition, connectionId, jobs),
   ]);
   const nameless = jobs.flatMap((job) => (names.has(workflowOf(job) ?? "") ? [] : (idOf(job) ?? [])));

@@ -12,8 +12,8 @@ export type SeenNames = ReturnType<typeof createSeenNames>;
 export function createSeenNames() {
   const seen = createLru<string, string>({ max: MAX_COUNT });
   return {
-    /** Learns from an answer that contains jobs or assets, or is one of them. */
-    learn(connectionId: string, response: unknown): void {
+    /** Stores names from a response that is or contains jobs or assets. */
+    record(connectionId: string, response: unknown): void {
       const { jobs, history, assets } = objectOf(response) ?? {};
       for (const item of [response, ...[jobs, history, assets].flatMap((list) => (Array.isArray(list) ? list : []))]) {
         const entry = objectOf(item);
@@ -37,7 +37,7 @@ export type ClassNames = ReturnType<typeof createClassNames>;
 export function createClassNames() {
   const namesByConnection = createLru<string, Map<string, string>>({ max: MAX_CONNECTIONS });
   return {
-    learn(connectionId: string, classes: readonly ClassName[]): void {
+    record(connectionId: string, classes: readonly ClassName[]): void {
       const names = namesByConnection.get(connectionId) ?? new Map<string, string>();
       for (const [className, name] of classes) {
         if (name === "" || name === className || className.length > MAX_LENGTH) continue;
@@ -47,8 +47,8 @@ export function createClassNames() {
     },
     of(connectionId: string, classes: readonly string[]): Record<string, string> | undefined {
       const names = namesByConnection.get(connectionId);
-      const found = names ? classes.flatMap((className) => namedIn(names, className)) : [];
-      return found.length === 0 ? undefined : Object.fromEntries(found);
+      const entries = names ? classes.flatMap((className) => namedIn(names, className)) : [];
+      return entries.length === 0 ? undefined : Object.fromEntries(entries);
     },
   };
 }

@@ -11,39 +11,39 @@ const BATCH_SIZE = 500;
 export function createAccessTimes(database: Pick<Database, "commit">, now: () => number) {
   const unwritten = new Map<number, number>();
   /** Times of the last commit. While it runs they are in no row; after it, rows that were read earlier still lack them. */
-  let written = new Map<number, number>();
-  let underWay: Promise<void> = Promise.resolve();
+  let timesInCommit = new Map<number, number>();
+  let pendingCommit: Promise<void> = Promise.resolve();
   let timer: NodeJS.Timeout | undefined;
 
   async function write(): Promise<void> {
     if (unwritten.size === 0) return;
-    written = new Map(unwritten);
+    timesInCommit = new Map(unwritten);
     unwritten.clear();
     try {
       // PostgreSQL reads the values of a list as text unless they are cast.
-      const times = [...written].map(([seq, at]) => sql`(cast(${seq} as bigint), cast(${at} as bigint))`);
+      const times = [...timesInCommit].map(([seq, at]) => sql`(cast(${seq} as bigint), cast(${at} as bigint))`);
       await database.commit(async (tx) => {
         for (let from = 0; from < times.length; from += BATCH_SIZE) {
-          const some = sql.join(times.slice(from, from + BATCH_SIZE));
+          const batch = sql.join(times.slice(from, from + BATCH_SIZE));
           await tx.run(
             // Another process may have written a later time.
             statement(
-              sql`update assets set last_access_time = ${tx.dialect.greater(sql.ref("last_access_time"), sql.ref("times.column2"))} from (values ${some}) as times where seq = times.column1`,
+              sql`update assets set last_access_time = ${tx.dialect.greater(sql.ref("last_access_time"), sql.ref("times.column2"))} from (values ${batch}) as times where seq = times.column1`,
             ),
           );
         }
       });
     } catch {
       // A full disk must not keep users from reading; the next read of an asset records its time again.
-      written = new Map();
+      timesInCommit = new Map();
     }
   }
 
   function flush(): Promise<void> {
     clearTimeout(timer);
     timer = undefined;
-    underWay = underWay.then(write);
-    return underWay;
+    pendingCommit = pendingCommit.then(write);
+    return pendingCommit;
   }
 
   return {
@@ -54,7 +54,7 @@ export function createAccessTimes(database: Pick<Database, "commit">, now: () =>
     },
     fresh: (asset: StoredAsset): StoredAsset => ({
       ...asset,
-      last_access_time: unwritten.get(asset.seq) ?? Math.max(written.get(asset.seq) ?? 0, asset.last_access_time),
+      last_access_time: unwritten.get(asset.seq) ?? Math.max(timesInCommit.get(asset.seq) ?? 0, asset.last_access_time),
     }),
   };
 }

@@ -22,8 +22,8 @@ const previewed = new Set(["image", "video", "audio"]);
 
 export function toAsset(asset: StoredAsset, baseUrl: string, previews: Previews = new Map(), createdNew?: boolean) {
   // If the chosen preview was deleted or is not visible to the user, the asset is shown without it.
-  const chosen = asset.preview_id === null || asset.preview_id === asset.id ? undefined : previews.get(asset.preview_id);
-  const shown = chosen ?? asset;
+  const chosenPreview = asset.preview_id === null || asset.preview_id === asset.id ? undefined : previews.get(asset.preview_id);
+  const previewAsset = chosenPreview ?? asset;
   return {
     id: asset.id,
     name: asset.name,
@@ -34,8 +34,10 @@ export function toAsset(asset: StoredAsset, baseUrl: string, previews: Previews 
     mime_type: asset.mime_type ?? asset.media_type,
     tags: asset.tags,
     user_metadata: readMetadata(asset.metadata),
-    ...(previewed.has(previewKindOf(shown.media_type, fileNameOf(shown))) && { preview_url: previewUrl(shown, baseUrl) }),
-    preview_id: chosen?.id ?? (isImage(asset.media_type) || asset.preview_id === asset.id ? asset.id : null),
+    ...(previewed.has(previewKindOf(previewAsset.media_type, fileNameOf(previewAsset))) && {
+      preview_url: previewUrl(previewAsset, baseUrl),
+    }),
+    preview_id: chosenPreview?.id ?? (isImage(asset.media_type) || asset.preview_id === asset.id ? asset.id : null),
     prompt_id: asset.prompt_id,
     job_id: asset.prompt_id,
     created_at: toIso(asset.created_at),
@@ -99,9 +101,9 @@ async function attachTags(reader: Reader, rows: readonly Omit<StoredAsset, "tags
   if (rows.length === 0) return [];
   const tags = new Map<number, string[]>(rows.map((row) => [row.seq, []]));
   const seqs = [...tags.keys()];
-  const found = await reader.rows(
+  const tagRows = await reader.rows(
     query.selectFrom("asset_tags").selectAll().where("asset_seq", "in", seqs).orderBy("asset_seq").orderBy("position"),
   );
-  for (const { asset_seq, tag } of found) tags.get(asset_seq)?.push(tag);
+  for (const { asset_seq, tag } of tagRows) tags.get(asset_seq)?.push(tag);
   return rows.map((row) => ({ ...row, tags: tags.get(row.seq) ?? [] }));
 }

@@ -20,7 +20,7 @@ export type StoredBytes = {
 export type ContentHeaders = { mediaType: string; disposition: string; caching: string };
 
 const READ_CHUNK_BYTES = 256 * 1024;
-const REMEDY = "Upload the file again, or let whoever runs the service restore it from a backup.";
+const REMEDY = "Upload the file again, or ask the operator to restore it from a backup.";
 
 export async function openFile(path: string): Promise<StoredBytes> {
   const handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW).catch((error: unknown) => {
@@ -65,28 +65,28 @@ export type BlobBackend = {
   remove(hash: string): Promise<void>;
   list(): AsyncIterable<string>;
   tidy(): Promise<void>;
-  sweepCache?(named: Named): Promise<number>;
+  sweepCache?(named: FindReferenced): Promise<number>;
 };
 
 /** Hashes that are being named at this moment and must not be removed. */
-export type Holds = {
+export type BlobHolds = {
   hold<T>(hashes: readonly string[], work: () => Promise<T>): Promise<T>;
   removeUnused(hash: string, remove: () => Promise<void>): Promise<boolean>;
 };
 
 export type BlobStore = Omit<BlobBackend, "remove" | "list" | "tidy" | "sweepCache"> &
-  Pick<Holds, "hold"> & {
+  Pick<BlobHolds, "hold"> & {
     drop(hash: string): Promise<void>;
     /** Removes every blob that no row references, while `canContinue` returns true. Returns how many were removed. */
     sweep(canContinue: () => boolean): Promise<number>;
     sweepCache(): Promise<number>;
   };
 
-export type Named = (hashes: readonly string[]) => Promise<ReadonlySet<string>>;
+export type FindReferenced = (hashes: readonly string[]) => Promise<ReadonlySet<string>>;
 
 const SWEPT_AT_ONCE = 500;
 
-export function createBlobStore(backend: BlobBackend, { hold, removeUnused }: Holds, named: Named): BlobStore {
+export function createBlobStore(backend: BlobBackend, { hold, removeUnused }: BlobHolds, named: FindReferenced): BlobStore {
   const { folder, adopt, has, open, withFiles } = backend;
   const remove = (hash: string) => removeUnused(hash, () => backend.remove(hash));
 
@@ -126,7 +126,7 @@ export function createBlobStore(backend: BlobBackend, { hold, removeUnused }: Ho
   };
 }
 
-export function createOwnHolds(named: Named): Holds {
+export function createOwnHolds(named: FindReferenced): BlobHolds {
   const holdCounts = new Map<string, number>();
   const removing = new Map<string, Promise<unknown>>();
 
@@ -137,8 +137,8 @@ export function createOwnHolds(named: Named): Holds {
   }
 
   function release(hash: string): void {
-    const left = (holdCounts.get(hash) ?? 1) - 1;
-    if (left > 0) holdCounts.set(hash, left);
+    const remaining = (holdCounts.get(hash) ?? 1) - 1;
+    if (remaining > 0) holdCounts.set(hash, remaining);
     else holdCounts.delete(hash);
   }
 

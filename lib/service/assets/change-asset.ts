@@ -31,8 +31,7 @@ function noAsset(): ServiceError {
 
 export async function requireChangeable(reader: Reader, userId: number, id: string): Promise<StoredAsset> {
   const asset = await requireAsset(reader, userId, id);
-  if (asset.owner_id !== userId)
-    throw new ServiceError("FORBIDDEN", "This asset is shipped with the service: every user may use it, and none may change it.");
+  if (asset.owner_id !== userId) throw new ServiceError("FORBIDDEN", "This asset is shipped with the service and cannot be changed.");
   return asset;
 }
 

@@ -74,10 +74,10 @@ export type NewAsset = {
   id?: string;
 };
 
-export type Created = { asset: StoredAsset; createdNew: boolean };
+export type CreatedAsset = { asset: StoredAsset; createdNew: boolean };
 type Stores = { database: Database; blobs: BlobStore; now: () => number };
 
-export async function createFromStaged(stores: Stores, staged: StagedFile, newAsset: NewAsset): Promise<Created> {
+export async function createFromStaged(stores: Stores, staged: StagedFile, newAsset: NewAsset): Promise<CreatedAsset> {
   const [created] = await createTogether(stores, [{ staged, newAsset }]);
   if (!created) throw new Error("nothing was created");
   return created;
@@ -86,15 +86,15 @@ export async function createFromStaged(stores: Stores, staged: StagedFile, newAs
 export async function createTogether(
   stores: Stores,
   files: readonly { staged: StagedFile; newAsset: NewAsset }[],
-  also: (tx: Transaction, created: readonly Created[]) => Promise<void> = () => Promise.resolve(),
-): Promise<Created[]> {
+  also: (tx: Transaction, created: readonly CreatedAsset[]) => Promise<void> = () => Promise.resolve(),
+): Promise<CreatedAsset[]> {
   const hashes = files.map(({ staged }) => staged.hash);
   try {
     return await stores.blobs.hold(hashes, async () => {
       for (const { staged } of files) await stores.blobs.adopt(staged);
       return stores.database.commit(async (tx) => {
         const at = stores.now();
-        const created: Created[] = [];
+        const created: CreatedAsset[] = [];
         // One after the other, since the same content may appear twice.
         for (const { staged, newAsset } of files)
           created.push(await findOrInsert(tx, staged, newAsset, at, () => insertBlob(tx, staged, at)));
@@ -109,7 +109,7 @@ export async function createTogether(
 }
 
 /** From content that the user may already see (own or public) and that is really on disk. */
-export async function createFromHash(stores: Stores, hash: string, newAsset: NewAsset): Promise<Created> {
+export async function createFromHash(stores: Stores, hash: string, newAsset: NewAsset): Promise<CreatedAsset> {
   const created = await createIfStored(stores, hash, newAsset);
   if (!created) throw new ServiceError("NOT_FOUND", "You have no content with this hash.");
   return created;
@@ -119,8 +119,8 @@ export async function createIfStored(
   stores: Stores,
   hash: string,
   newAsset: NewAsset,
-  also: (tx: Transaction, created: Created) => Promise<void> = () => Promise.resolve(),
-): Promise<Created | undefined> {
+  also: (tx: Transaction, created: CreatedAsset) => Promise<void> = () => Promise.resolve(),
+): Promise<CreatedAsset | undefined> {
   if (!(await isStored(stores, newAsset.ownerId, hash))) return undefined;
   return stores.database.commit(async (tx) => {
     const source = await findVisibleContent(tx, newAsset.ownerId, hash);
@@ -166,7 +166,7 @@ async function findOrInsert(
   newAsset: NewAsset,
   at: number,
   storeBytes: () => Promise<void> = () => Promise.resolve(),
-): Promise<Created> {
+): Promise<CreatedAsset> {
   await requirePreview(tx, newAsset);
   const existing = await findExisting(tx, content.hash, newAsset);
   if (existing) {
@@ -186,8 +186,8 @@ async function findExisting(tx: Transaction, hash: string, newAsset: NewAsset): 
   if (newAsset.id !== undefined) {
     const own = await findAsset(tx, newAsset.id, [newAsset.ownerId]);
     if (own) return own;
-    const taken = await tx.row(query.selectFrom("assets").select("seq").where("id", "=", newAsset.id));
-    if (taken) throw new ServiceError("ASSET_ID_UNAVAILABLE", "This id cannot be used for a new asset.", { field: "id" });
+    const existing = await tx.row(query.selectFrom("assets").select("seq").where("id", "=", newAsset.id));
+    if (existing) throw new ServiceError("ASSET_ID_UNAVAILABLE", "This id cannot be used for a new asset.", { field: "id" });
   }
   const seq = await byHash(tx, newAsset.ownerId, hash);
   const [found] = seq === undefined ? [] : await readAssets(tx, [seq]);
@@ -210,7 +210,7 @@ export async function shipPublicAssets(stores: ShippingStores, imagesDir: string
   });
   for (const name of names.filter((value) => /\.(png|jpe?g|webp)$/i.test(value)).sort()) {
     try {
-      await shipOne(stores, join(imagesDir, name), name);
+      await shipAsset(stores, join(imagesDir, name), name);
     } catch (error) {
       // A full disk must not keep the service from starting: users can delete something only while it runs.
       if (!asStorageFailure(error)) throw error;
@@ -219,7 +219,7 @@ export async function shipPublicAssets(stores: ShippingStores, imagesDir: string
   }
 }
 
-async function shipOne(stores: ShippingStores, path: string, name: string): Promise<void> {
+async function shipAsset(stores: ShippingStores, path: string, name: string): Promise<void> {
   const { database, blobs } = stores;
   const staged = await stageStream(createReadStream(path), { folder: stores.tempFolder, maxBytes: Number.MAX_SAFE_INTEGER });
   try {

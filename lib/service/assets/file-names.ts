@@ -29,12 +29,12 @@ export async function findFiles(
   const files = new Map<number, { hash: string; media_type: string }>();
   const uniqueSeqs = [...new Set(seqs.values())];
   for (let from = 0; from < uniqueSeqs.length; from += BATCH_SIZE) {
-    const some = query
+    const matching = query
       .selectFrom("assets")
       .innerJoin("blobs", "blobs.hash", "assets.hash")
       .select(["assets.seq", "assets.hash", "media_type"])
       .where("assets.seq", "in", uniqueSeqs.slice(from, from + BATCH_SIZE));
-    for (const { seq, hash, media_type } of await reader.rows(some)) files.set(seq, { hash, media_type });
+    for (const { seq, hash, media_type } of await reader.rows(matching)) files.set(seq, { hash, media_type });
   }
   return new Map(
     [...seqs].flatMap(([name, seq]) => {
@@ -46,14 +46,17 @@ export async function findFiles(
 
 async function findSeqs(reader: Reader, userId: number, names: readonly string[]): Promise<Map<string, number>> {
   const validNames = [...new Set(names)].filter((name) => Buffer.byteLength(name) <= MAX_NAME_BYTES);
-  const match = new Map<string, number>();
+  const seqByName = new Map<string, number>();
   for (let from = 0; from < validNames.length; from += BATCH_SIZE) {
-    const some = validNames.slice(from, from + BATCH_SIZE).map((name) => sql`(${sql.join(partsOf(name))})`);
+    const batch = validNames.slice(from, from + BATCH_SIZE).map((name) => sql`(${sql.join(partsOf(name))})`);
     const seq = sql`coalesce(${firstOf(userId, sql.ref("column2"))}, ${newestOf(userId, "column3")}, ${newestOf(userId, "column4")})`;
-    const rows = sql<{ name: string; seq: number | null }>`select column1 as name, ${seq} as seq from (values ${sql.join(some)}) as wanted`;
-    for (const { name, seq: one } of await reader.rows(statement(rows))) if (one !== null) match.set(name, one);
+    const rows = sql<{
+      name: string;
+      seq: number | null;
+    }>`select column1 as name, ${seq} as seq from (values ${sql.join(batch)}) as wanted`;
+    for (const { name, seq: matchedSeq } of await reader.rows(statement(rows))) if (matchedSeq !== null) seqByName.set(name, matchedSeq);
   }
-  return match;
+  return seqByName;
 }
 
 export function hashOfName(name: string): string | undefined {
@@ -68,8 +71,8 @@ function partsOf(name: string): (string | null)[] {
 
 /** Prefers own assets to public ones, then uploads to outputs, then the oldest. The query picks one: a content may have many assets. */
 export async function byHash(reader: Reader, userId: number, hash: string): Promise<number | undefined> {
-  const match = await reader.row(statement(sql<{ seq: number | null }>`select ${firstOf(userId, sql`${hash}`)} as seq`));
-  return match?.seq ?? undefined;
+  const row = await reader.row(statement(sql<{ seq: number | null }>`select ${firstOf(userId, sql`${hash}`)} as seq`));
+  return row?.seq ?? undefined;
 }
 
 function firstOf(userId: number, hash: RawBuilder<unknown>): RawBuilder<number | null> {

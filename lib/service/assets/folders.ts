@@ -2,7 +2,7 @@ import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { filesByAge } from "@/lib/shared/files";
 import { makeSyncedFolder } from "../store/data-folder";
-import { type Named } from "./blob-store";
+import { type FindReferenced } from "./blob-store";
 
 export type Folders = ReturnType<typeof makeFolders>;
 
@@ -43,7 +43,7 @@ export async function evictOldest(folder: string, maxBytes: number, isInUse: (pa
   return bytes;
 }
 
-export async function sweepCacheFolder(folder: string, named: Named, forget: (hash: string) => Promise<unknown>): Promise<number> {
+export async function sweepCacheFolder(folder: string, named: FindReferenced, forget: (hash: string) => Promise<unknown>): Promise<number> {
   let removed = 0;
   for (const shard of await readdir(folder)) {
     const hashes = (await readdir(join(folder, shard))).map((rest) => shard + rest);

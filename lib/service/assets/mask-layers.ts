@@ -57,7 +57,7 @@ export function tooHeavy(): ServiceError {
 
 function notAnImage(error?: unknown): ServiceError {
   const reason = error instanceof Error && { reason: error.message };
-  return new ServiceError("INVALID_IMAGE", "The file is no image that this service can read.", { field: "image", ...reason });
+  return new ServiceError("INVALID_IMAGE", "The file is not an image that this service can read.", { field: "image", ...reason });
 }
 
 type Stores = { database: Database; blobs: BlobStore; folders: { temp: string }; now: () => number };
@@ -143,9 +143,14 @@ export async function findMaskLayers(
   const ofResult = query.selectFrom("mask_layers").select(layers).where("owner_id", "=", userId).where("result", "=", result);
   const names = await reader.row(ofResult);
   if (!names) return undefined;
-  const there = await findFiles(reader, userId, Object.values(names));
-  const left = (name: string) => (there.has(name) ? name : null);
-  return { result: left(names.result), mask: left(names.mask), paint: left(names.paint), painted: left(names.painted) };
+  const existingFiles = await findFiles(reader, userId, Object.values(names));
+  const existingName = (name: string) => (existingFiles.has(name) ? name : null);
+  return {
+    result: existingName(names.result),
+    mask: existingName(names.mask),
+    paint: existingName(names.paint),
+    painted: existingName(names.painted),
+  };
 }
 
 async function remember(tx: Transaction, userId: number, names: MaskNames): Promise<void> {

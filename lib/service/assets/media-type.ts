@@ -123,7 +123,7 @@ const extensions: Readonly<Record<string, string>> = {
   "application/xml": "xml",
   "text/html": "html",
 };
-const taken = new Set([...Object.values(extensions), "jpeg", "tif", "htm", "xhtml", "js", "mjs", "css"]);
+const knownExtensions = new Set([...Object.values(extensions), "jpeg", "tif", "htm", "xhtml", "js", "mjs", "css"]);
 
 /** If the bytes don't reveal the type (weights, meshes, tables), uses the name's extension, unless it belongs to another type. */
 export function extensionOf(mediaType: string, name = ""): string {
@@ -131,7 +131,7 @@ export function extensionOf(mediaType: string, name = ""): string {
   if (extension) return extension;
   const fallback = mediaType === "text/plain" ? "txt" : "bin";
   const ending = /\.([A-Za-z0-9]{1,12})$/.exec(name)?.[1]?.toLowerCase();
-  return ending === undefined || taken.has(ending) ? fallback : ending;
+  return ending === undefined || knownExtensions.has(ending) ? fallback : ending;
 }
 
 export type PreviewKind = "image" | "video" | "audio" | "model" | "other";

@@ -4,7 +4,7 @@ import { ServiceError } from "../service-error";
 import { query, type Reader, type StoreLimits, type Transaction } from "../store/database";
 import { PUBLIC_OWNER } from "../users/keys";
 
-type Limited = Reader & { readonly limits: StoreLimits };
+type LimitedReader = Reader & { readonly limits: StoreLimits };
 
 export async function usedBytes(reader: Reader, userId: number): Promise<number> {
   return (await reader.row(query.selectFrom("user_storage").select("bytes").where("owner_id", "=", userId)))?.bytes ?? 0;
@@ -17,7 +17,7 @@ export async function requireRoom(tx: Transaction, userId: number, content: { ha
 
 /** Undefined if the content fits, or the user already has it. `reservedBytes`: for content that is about to be stored. */
 export async function refusalOf(
-  reader: Limited,
+  reader: LimitedReader,
   userId: number,
   content: { hash: string; size: number },
   reservedBytes = 0,
@@ -31,7 +31,7 @@ export async function refusalOf(
 }
 
 /** The size of the largest file that may still fit: what is left of the quota, or the size of the user's largest file. */
-export async function roomFor(reader: Limited, userId: number, reservedBytes = 0): Promise<number> {
+export async function remainingQuota(reader: LimitedReader, userId: number, reservedBytes = 0): Promise<number> {
   const quota = reader.limits.userQuotaBytes;
   if (quota === undefined) return Infinity;
   const largest = await reader.row(
@@ -43,7 +43,7 @@ export async function roomFor(reader: Limited, userId: number, reservedBytes = 0
   return Math.max(quota - (await usedBytes(reader, userId)) - reservedBytes, Number(largest?.size ?? 0));
 }
 
-export async function requireSomeRoom(reader: Limited, userId: number): Promise<void> {
+export async function requireSomeRoom(reader: LimitedReader, userId: number): Promise<void> {
   const quota = reader.limits.userQuotaBytes;
   const used = quota === undefined ? 0 : await usedBytes(reader, userId);
   if (quota !== undefined && used >= quota) throw quotaExceeded(used, quota);

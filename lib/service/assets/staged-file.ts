@@ -9,7 +9,7 @@ import { HEAD_BYTES, sniffMediaType } from "./media-type";
 import { type Sha256Thread, startSha256Thread } from "./sha256-thread";
 
 const BATCH_BYTES = 1024 * 1024;
-/** The disk writes while the rest arrives. */
+/** Flushes while more bytes arrive. */
 const SYNC_EVERY_BYTES = 64 * 1024 * 1024;
 /** Above this size, a thread for SHA-256 pays off. */
 const THREAD_FROM_BYTES = 16 * 1024 * 1024;
@@ -82,7 +82,7 @@ export async function stageFile(path: string): Promise<StagedFile> {
   const digest = createDigest();
   const handle = await open(path, "r");
   try {
-    // The disk writes while the bytes are hashed.
+    // Flushes while the bytes are hashed.
     const synced = handle.sync();
     synced.catch(() => undefined); // awaited below
     for await (const chunk of handle.createReadStream({ highWaterMark: 256 * 1024, autoClose: false })) {

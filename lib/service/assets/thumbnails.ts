@@ -13,7 +13,7 @@ import { readCached, writeCached } from "@/lib/shared/files";
 import { createLru } from "@/lib/shared/lru";
 import { telemetry } from "@/lib/shared/telemetry";
 import { fileNameOf } from "./asset-view";
-import { type Named } from "./blob-store";
+import { type FindReferenced } from "./blob-store";
 import { evictOldest, sweepCacheFolder } from "./folders";
 import { MAX_PIXELS, type PreviewKind, previewKindOf } from "./media-type";
 
@@ -104,12 +104,12 @@ function createThumbnailCache(folders: { thumbnails: string; temp: string }, max
     read: (hash: string, name: string): Promise<Buffer | undefined> => readCached(fileOf(hash, name)),
 
     async keep(hash: string, name: string, webp: Uint8Array): Promise<void> {
-      // Where the disk does not take it, the thumbnail is sent all the same.
+      // If it can't be cached, the thumbnail is sent all the same.
       if (!(await writeCached(fileOf(hash, name), join(folders.temp, randomUUID()), webp))) return;
       if (bytes !== undefined) bytes += webp.byteLength;
       if (bytes === undefined || bytes > maxBytes) {
         evicting ??= evictOldest(folders.thumbnails, maxBytes)
-          .then((left) => void (bytes = left))
+          .then((remainingBytes) => void (bytes = remainingBytes))
           .catch(() => undefined) // tried again with the next one
           .finally(() => (evicting = undefined));
         await evicting;
@@ -118,7 +118,7 @@ function createThumbnailCache(folders: { thumbnails: string; temp: string }, max
 
     forget,
 
-    sweep: (named: Named) => sweepCacheFolder(folders.thumbnails, named, forget),
+    sweep: (named: FindReferenced) => sweepCacheFolder(folders.thumbnails, named, forget),
   };
 }
 
@@ -144,13 +144,13 @@ async function decoding(source: string | Uint8Array, message: string, decode: ()
 
 const MAX_CONCURRENT = 2;
 const MAX_CACHED_BYTES = 512 * 1024 ** 2;
-const LARGEST = 1024;
+const MAX_EDGE_PX = 1024;
 const TRY_AGAIN_AFTER_MS = 10 * 60_000;
 
 type Content = { hash: string; media_type: string; name: string };
 /** `isOwn`: made from the content, so it stays valid. An icon may be replaced by a frame one day. `isKept`: the cache had it. */
 type Thumbnail = { webp: Buffer; isOwn: boolean; isKept: boolean };
-export type InFile = <T>(use: (path: string) => Promise<T>) => Promise<T>;
+export type WithFile = <T>(use: (path: string) => Promise<T>) => Promise<T>;
 export type Thumbnails = ReturnType<typeof createThumbnails>;
 
 export function createThumbnails(
@@ -163,7 +163,7 @@ export function createThumbnails(
   const making = new Map<string, Promise<Thumbnail>>();
   const failedAt = createLru<string, number>({ max: 10_000 });
 
-  async function make(content: Content, inFile: InFile, edge: number): Promise<Thumbnail> {
+  async function make(content: Content, inFile: WithFile, edge: number): Promise<Thumbnail> {
     const { hash } = content;
     const cachedWebp = await cache.read(hash, String(edge));
     if (cachedWebp) return { webp: cachedWebp, isOwn: true, isKept: true };
@@ -179,18 +179,18 @@ export function createThumbnails(
 
   async function makeMoving(content: Content, kind: PreviewKind, source: string, edge: number): Promise<Buffer | undefined> {
     if (kind !== "video" && kind !== "audio") return undefined;
-    if (edge < LARGEST) {
-      const large = await once(content, (use) => use(source), LARGEST);
+    if (edge < MAX_EDGE_PX) {
+      const large = await once(content, (use) => use(source), MAX_EDGE_PX);
       return large.isOwn ? inTurn(() => shrink(large.webp, edge)) : undefined;
     }
     if (!moving || performance.now() - (failedAt.get(content.hash) ?? -Infinity) < TRY_AGAIN_AFTER_MS) return undefined;
     const bytes = await moving.draw(source, content.media_type);
-    if (bytes) return inTurn(() => shrink(bytes, LARGEST, GROUND));
+    if (bytes) return inTurn(() => shrink(bytes, MAX_EDGE_PX, GROUND));
     failedAt.set(content.hash, performance.now());
     return undefined;
   }
 
-  function once(content: Content, inFile: InFile, edge: number): Promise<Thumbnail> {
+  function once(content: Content, inFile: WithFile, edge: number): Promise<Thumbnail> {
     const key = `${content.hash}-${edge}`;
     const work = making.get(key) ?? make(content, inFile, edge).finally(() => making.delete(key));
     making.set(key, work);
@@ -198,19 +198,19 @@ export function createThumbnails(
   }
 
   return {
-    async get(content: Content, inFile: InFile, edge: number): Promise<Thumbnail> {
+    async get(content: Content, inFile: WithFile, edge: number): Promise<Thumbnail> {
       const thumbnail = await once(content, inFile, edge);
       if (thumbnail.isOwn) telemetry().metrics?.count("lightdesk_service_thumbnails_total", { result: thumbnail.isKept ? "kept" : "made" });
       return thumbnail;
     },
 
-    channel: (inFile: InFile, channel: "rgb" | "alpha"): Promise<Buffer> =>
+    channel: (inFile: WithFile, channel: "rgb" | "alpha"): Promise<Buffer> =>
       inFile(async (source) => {
         await requireBytes(source);
         return inTurn(() => extractChannel(source, channel));
       }),
 
-    encode: (inFile: InFile, format: "webp" | "jpeg", quality: number): Promise<Buffer> =>
+    encode: (inFile: WithFile, format: "webp" | "jpeg", quality: number): Promise<Buffer> =>
       inFile(async (source) => {
         await requireBytes(source);
         return inTurn(() => decoding(source, "No preview can be made of this file.", () => encoded(source, format, quality)));
@@ -263,15 +263,15 @@ const signs: Readonly<Record<PreviewKind, string>> = {
   other: `${sheet}<path d="M26 31h13M26 37h13M26 43h8" ${line}/>`,
 };
 
-const drawn = createLru<string, Promise<Buffer>>({ max: 60 });
+const placeholders = createLru<string, Promise<Buffer>>({ max: 60 });
 
 function drawPlaceholder(kind: PreviewKind, edge: number): Promise<Buffer> {
   const key = `${kind}-${edge}`;
-  const cachedIcon = drawn.get(key);
+  const cachedIcon = placeholders.get(key);
   if (cachedIcon) return cachedIcon;
   const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="${edge}" height="${edge}" viewBox="0 0 64 64"><rect width="64" height="64" fill="${GROUND}"/>${signs[kind]}</svg>`;
-  const made = sharp(Buffer.from(svg)).webp({ quality: 85 }).toBuffer();
-  drawn.set(key, made);
-  made.catch(() => drawn.delete(key));
-  return made;
+  const placeholder = sharp(Buffer.from(svg)).webp({ quality: 85 }).toBuffer();
+  placeholders.set(key, placeholder);
+  placeholder.catch(() => placeholders.delete(key));
+  return placeholder;
 }

@@ -90,7 +90,7 @@ async function backUpFrom(backup: Backup, live: LiveDatabase): Promise<ServiceCo
       copy.close();
     }
   }
-  throw new Error(`Files were deleted faster than they could be copied, ${MAX_PASSES} times over. Try again at a quieter time.`);
+  throw new Error(`Files were deleted during the backup in each of ${MAX_PASSES} passes. Try again at a quieter time.`);
 }
 
 /** Copies what `database` names and the backup lacks. `deleted`: how many were gone and had no row any more either. */
@@ -129,7 +129,7 @@ async function copyOne(from: string, to: string, hash: string): Promise<"copied"
     return "copied";
   } catch (error) {
     if (error instanceof ChangedContent) return "damaged";
-    if (isGone(error)) return "gone";
+    if (isMissing(error)) return "gone";
     throw error;
   }
 }
@@ -139,6 +139,6 @@ async function syncFolders(blobs: string): Promise<void> {
   await syncFolder(blobs);
 }
 
-function isGone(error: unknown): boolean {
+function isMissing(error: unknown): boolean {
   return codeOf(error) === "ENOENT";
 }

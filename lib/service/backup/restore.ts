@@ -8,7 +8,7 @@ import { type SqliteConnection } from "@/lib/shared/database/sqlite";
 import { migrationsOf, openToRead, requireIntegrity } from "@/lib/shared/database/sqlite-copy";
 import { ChangedContent, copyHashed, hashFile, isOfSize } from "@/lib/shared/files";
 import { blobPath } from "../assets/blob-store";
-import { noteElsewhere, noteHere, noteInBucket } from "../assets/blobs/open-blobs";
+import { markBucketBlobs, markLocalBlobs, markMovedBlobs } from "../assets/blobs/open-blobs";
 import { sqliteHistory } from "../store/baseline";
 
 type Restore = { folder: string; contents: ServiceContents; logProgress(progress: string): void };
@@ -19,10 +19,10 @@ export async function checkServiceBackup({ folder, contents, logProgress }: Rest
     throw new Error(`The backup was made by a newer version, with migration ${state.newer}. Restore it with that version.`);
   if ("isTooOld" in state) throw new Error(tooOld("The backup"));
   const blobs = blobsIn(folder);
-  const requireContent = async (what: string, hash: string, size: number) => {
+  const requireContent = async (name: string, hash: string, size: number) => {
     const file = blobPath(blobs, hash);
-    if (!(await isOfSize(file, size))) throw new Error(`The backup is incomplete: ${what} is missing or truncated (${file}).`);
-    if (hashes && (await hashFile(file)).hash !== hash) throw new Error(`The backup is damaged: ${what} has changed (${file}).`);
+    if (!(await isOfSize(file, size))) throw new Error(`The backup is incomplete: ${name} is missing or truncated (${file}).`);
+    if (hashes && (await hashFile(file)).hash !== hash) throw new Error(`The backup is damaged: ${name} has changed (${file}).`);
   };
   const lost = new Set(contents.blobs.lost);
   const database = openToRead(join(folder, contents.database.file));
@@ -30,7 +30,7 @@ export async function checkServiceBackup({ folder, contents, logProgress }: Rest
   try {
     if (hashes) requireIntegrity(database, contents.database.file);
     if (migrationsOf(database, "migrations").join() !== contents.schema.join())
-      throw new Error("The backup's list of contents is not that of its database.");
+      throw new Error("The backup's manifest doesn't match its database.");
     for (const piece of contents.blobs.elsewhere ? [] : namedBlobs(database)) {
       await inParallel(piece, async ({ hash, size }) => {
         if (!lost.has(hash)) await requireContent(`the file ${hash}`, hash, size);
@@ -66,9 +66,9 @@ export async function restoreService(
     database.close();
   }
   // What an interrupted restore of another backup noted no longer holds.
-  noteHere(dataDir);
-  if (contents.blobs.elsewhere) await noteInBucket(dataDir);
-  else if (!blobs.startsWith(join(dataDir, "/"))) await noteElsewhere(dataDir, { kind: "folder", path: blobs });
+  markLocalBlobs(dataDir);
+  if (contents.blobs.elsewhere) await markBucketBlobs(dataDir);
+  else if (!blobs.startsWith(join(dataDir, "/"))) await markMovedBlobs(dataDir, { kind: "folder", path: blobs });
   await copyWhole(source, join(dataDir, "service.sqlite"), contents.database.hash);
 }
 
@@ -115,13 +115,13 @@ export const serviceContentsSchema = z.object({
 });
 export type ServiceContents = z.output<typeof serviceContentsSchema>;
 
-export type Named = { hash: string; size: number };
+export type BlobRef = { hash: string; size: number };
 
 const BATCH_SIZE = 1000;
 
 /** The bytes that the database names, in pieces. Each piece is read at once, so that a slow caller does not keep a writer waiting. */
-export function* namedBlobs(database: SqliteConnection): Generator<Named[]> {
-  const sqliteStatement = database.prepare<[string], Named>(
+export function* namedBlobs(database: SqliteConnection): Generator<BlobRef[]> {
+  const sqliteStatement = database.prepare<[string], BlobRef>(
     `SELECT hash, size FROM blobs WHERE hash > ? ORDER BY hash LIMIT ${BATCH_SIZE}`,
   );
   for (let piece = sqliteStatement.all(""); piece.length > 0; piece = sqliteStatement.all(piece.at(-1)?.hash ?? "")) yield piece;
@@ -141,8 +141,8 @@ export async function blobFile(folder: string, hash: string): Promise<string> {
 
 export async function inParallel<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
   const waiting = [...items];
-  const one = async () => {
+  const worker = async () => {
     for (let item = waiting.pop(); item !== undefined; item = waiting.pop()) await work(item);
   };
-  await Promise.all(Array.from({ length: 8 }, one));
+  await Promise.all(Array.from({ length: 8 }, worker));
 }

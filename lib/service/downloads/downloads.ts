@@ -2,7 +2,7 @@
 
 import { createLru } from "@/lib/shared/lru";
 import { type BlobStore } from "../assets/blob-store";
-import { type Created, createIfStored, type NewAsset } from "../assets/create-asset";
+import { type CreatedAsset, createIfStored, type NewAsset } from "../assets/create-asset";
 import { type ServiceLog } from "../options";
 import { asRefusal, ServiceError } from "../service-error";
 import { type ServiceSettings } from "../settings";
@@ -46,7 +46,7 @@ async function describeSource(open: OpenSource, url: URL): Promise<SourceDescrip
     const refusal = asRefusal(error);
     if (refusal?.code === "UNSUPPORTED_SOURCE") throw error;
     if (refusal) throw new ServiceError("UNPROCESSABLE", refusal.message);
-    if (signal.aborted) throw new ServiceError("UNPROCESSABLE", "The source gave no answer.");
+    if (signal.aborted) throw new ServiceError("UNPROCESSABLE", "The source did not respond.");
     throw error;
   }
 }
@@ -104,7 +104,7 @@ export function createDownloads(parts: DownloadParts) {
 
     async requireSource(text: string, field: string): Promise<URL> {
       const url = requireSource(policy, text, field);
-      if (!policy.isTrustedOrigin(url) && (await agents.leadsInside(url))) throw insideTheNetwork(field);
+      if (!policy.isTrustedOrigin(url) && (await agents.resolvesInside(url))) throw insideTheNetwork(field);
       return url;
     },
 
@@ -116,7 +116,7 @@ export function createDownloads(parts: DownloadParts) {
     },
 
     /** Creates an asset from existing content that the user may see, if the source or an earlier download names its hash. */
-    async createOfExisting(url: URL, newAsset: NewAsset): Promise<Created | undefined> {
+    async createOfExisting(url: URL, newAsset: NewAsset): Promise<CreatedAsset | undefined> {
       const sha256 = promised.get(url.href);
       const hashes = [sha256 === undefined ? undefined : `sha256:${sha256}`, await findEarlierHash(database, newAsset.ownerId, url)];
       for (const hash of hashes) {

@@ -23,21 +23,21 @@ type PartialFile = Awaited<ReturnType<typeof openPartialFile>>;
 const SYNC_EVERY_MS = 250;
 const READ_CHUNK_BYTES = 256 * 1024;
 
-type Opening = {
+type FetchStart = {
   path: string;
   partialBytes: number;
   signal: AbortSignal;
   onDurable(bytes: number): Promise<void>;
 };
 
-export async function openPartialFile({ path, partialBytes, signal, onDurable }: Opening) {
+export async function openPartialFile({ path, partialBytes, signal, onDurable }: FetchStart) {
   const handle = await open(path, constants.O_RDWR | constants.O_CREAT, 0o600).catch(asFullDisk);
   let digest = createDigest();
   let durable = 0;
   let syncing: Promise<void> | undefined;
   let syncError: unknown;
 
-  async function keep(): Promise<void> {
+  async function storeBlob(): Promise<void> {
     // If the disk lost synced bytes, downloads the whole file again.
     const durableBytes = (await handle.stat()).size < partialBytes ? 0 : partialBytes;
     if (durableBytes < partialBytes) await onDurable(0);
@@ -79,7 +79,7 @@ export async function openPartialFile({ path, partialBytes, signal, onDurable }:
   }
 
   try {
-    await keep();
+    await storeBlob();
   } catch (error) {
     await close();
     throw error;
@@ -91,9 +91,9 @@ export async function openPartialFile({ path, partialBytes, signal, onDurable }:
     async append(chunk: Uint8Array): Promise<void> {
       if (syncError !== undefined) throw syncError;
       const start = digest.size();
-      for (let written = 0; written < chunk.byteLength;) {
-        const result = await handle.write(chunk, written, chunk.byteLength - written, start + written).catch(asFullDisk);
-        written += result.bytesWritten;
+      for (let offset = 0; offset < chunk.byteLength;) {
+        const result = await handle.write(chunk, offset, chunk.byteLength - offset, start + offset).catch(asFullDisk);
+        offset += result.bytesWritten;
       }
       digest.update(chunk);
     },
@@ -132,7 +132,7 @@ function asFullDisk(error: unknown): never {
 
 export type RemoteFile = { total?: number; validator?: string; promisedSha256?: string; fileName?: string };
 
-type Fetching = {
+type FetchState = {
   url: URL;
   open: OpenSource;
   partial: PartialFile;
@@ -146,10 +146,10 @@ type Fetching = {
 };
 
 export const noFile =
-  "The source answers with a web page instead of a file. It may require signing in, or this is the address of a page about the file.";
+  "The source returned a web page instead of a file. It may require a sign-in, or the URL may be that of a page about the file.";
 
 const PAUSES_MS = [250, 1000, 3000];
-/** The longest pause that a source may ask for; if it asks for more, the download fails and says so. */
+/** The longest pause that a source may ask for; if it requests a longer one, the download fails with that reason. */
 const MAX_PAUSE_MS = 120_000;
 const MAX_CONNECTIONS = 10_000;
 /** Less than this is no progress: a source that sends one byte at a time is not followed forever. */
@@ -157,7 +157,7 @@ const PROGRESS_BYTES = 1024;
 /** Must arrive within the time that a source may be silent: a source that sends a byte now and then would hold a place forever. */
 const MIN_BYTES = 1024;
 
-export async function fetchFile(fetching: Fetching): Promise<RemoteFile | undefined> {
+export async function fetchFile(fetching: FetchState): Promise<RemoteFile | undefined> {
   const { partial, signal } = fetching;
   const state = { remoteFile: fetching.remoteFile, mayResume: true };
   let furthest = partial.size();
@@ -180,7 +180,7 @@ export async function fetchFile(fetching: Fetching): Promise<RemoteFile | undefi
 
 type State = { remoteFile: RemoteFile; mayResume: boolean };
 
-async function readOnce(fetching: Fetching, state: State): Promise<boolean> {
+async function readOnce(fetching: FetchState, state: State): Promise<boolean> {
   const { partial, url, open, signal, idleMs } = fetching;
   const size = partial.size();
   const ifRange = state.remoteFile.validator;
@@ -189,34 +189,34 @@ async function readOnce(fetching: Fetching, state: State): Promise<boolean> {
   try {
     const encoding = readEncoding(source.headers);
     if (encoding !== undefined)
-      throw new ServiceError("UNPROCESSABLE", `The source sends the file encoded (${encoding}) though it was asked for it as it is.`);
+      throw new ServiceError("UNPROCESSABLE", `The source sent the file with the encoding ${encoding}, which was not requested.`);
     if (source.status === 200 && isPage(source.headers, url)) throw new ServiceError("UNPROCESSABLE", noFile);
     if (source.status === 416 && isResuming && readUnsatisfiedLength(source.headers) === size) return true;
     if (isResuming && source.status === 206 && isSameFile(source, state.remoteFile, size))
       state.remoteFile.total ??= readContentRange(source.headers)?.total;
     else {
       if (source.status !== 200) await restart(fetching, state, isResuming);
-      if (!(await takeUp(fetching, state, source))) return false;
+      if (!(await startOrResume(fetching, state, source))) return false;
     }
     await pour(fetching, source);
   } finally {
     discard(source.body);
   }
-  const whole = (state.remoteFile.total ??= partial.size());
-  if (partial.size() < whole) throw unreachable("The source ended before the file was complete.");
-  if (partial.size() > whole) throw new ServiceError("UNPROCESSABLE", "The source sent more than it had declared.");
+  const totalBytes = (state.remoteFile.total ??= partial.size());
+  if (partial.size() < totalBytes) throw unreachable("The source ended before the file was complete.");
+  if (partial.size() > totalBytes) throw new ServiceError("UNPROCESSABLE", "The source sent more bytes than it declared.");
   return true;
 }
 
-async function restart({ partial }: Fetching, state: State, isPartRequested: boolean): Promise<never> {
+async function restart({ partial }: FetchState, state: State, isPartRequested: boolean): Promise<never> {
   if (!isPartRequested) throw new ServiceError("UNPROCESSABLE", "The source does not return the whole file.");
   await partial.reset();
   state.remoteFile = {};
   state.mayResume = false;
-  throw unreachable("The source answered with another part of the file than it was asked for.");
+  throw unreachable("The source returned a different range than requested.");
 }
 
-async function takeUp(fetching: Fetching, state: State, { headers, promisedSha256 }: OpenedSource): Promise<boolean> {
+async function startOrResume(fetching: FetchState, state: State, { headers, promisedSha256 }: OpenedSource): Promise<boolean> {
   const { partial, url, maxBytes, tooLarge, onRemoteFile } = fetching;
   const [total, validator] = [readLength(headers), readValidator(headers)];
   if (total !== undefined && total > maxBytes) throw await tooLarge();
@@ -230,10 +230,10 @@ async function takeUp(fetching: Fetching, state: State, { headers, promisedSha25
   return onRemoteFile(state.remoteFile);
 }
 
-async function pour({ partial, signal, idleMs, maxBytes, tooLarge }: Fetching, source: OpenedSource): Promise<void> {
+async function pour({ partial, signal, idleMs, maxBytes, tooLarge }: FetchState, source: OpenedSource): Promise<void> {
   let counted = partial.size();
   const watch = setInterval(() => {
-    if (partial.size() - counted < MIN_BYTES) source.body.destroy(unreachable("The source sends next to nothing."));
+    if (partial.size() - counted < MIN_BYTES) source.body.destroy(unreachable("The source sends too slowly."));
     counted = partial.size();
   }, idleMs);
   try {

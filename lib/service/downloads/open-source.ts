@@ -11,7 +11,7 @@ type Headers = IncomingHttpHeaders;
 const MAX_NAME_LENGTH = 200;
 
 export function readContentRange(headers: Headers): { start: number; total?: number } | undefined {
-  const parts = /^bytes (\d{1,15})-(\d{1,15})\/(?:(\d{1,15})|\*)$/i.exec(one(headers, "content-range")?.trim() ?? "");
+  const parts = /^bytes (\d{1,15})-(\d{1,15})\/(?:(\d{1,15})|\*)$/i.exec(singleHeader(headers, "content-range")?.trim() ?? "");
   if (!parts) return undefined;
   const [start, end] = [Number(parts[1]), Number(parts[2])];
   const total = parts[3] === undefined ? undefined : Number(parts[3]);
@@ -20,50 +20,50 @@ export function readContentRange(headers: Headers): { start: number; total?: num
 }
 
 export function readUnsatisfiedLength(headers: Headers): number | undefined {
-  const total = /^bytes \*\/(\d{1,15})$/i.exec(one(headers, "content-range")?.trim() ?? "")?.[1];
+  const total = /^bytes \*\/(\d{1,15})$/i.exec(singleHeader(headers, "content-range")?.trim() ?? "")?.[1];
   return total === undefined ? undefined : Number(total);
 }
 
 /** Any number of digits: a length too large to count exceeds every bound, and must not read as absent. */
 export function readLength(headers: Headers, name = "content-length"): number | undefined {
-  const text = one(headers, name)?.trim() ?? "";
+  const text = singleHeader(headers, name)?.trim() ?? "";
   return /^\d+$/.test(text) ? Math.min(Number(text), Number.MAX_SAFE_INTEGER) : undefined;
 }
 
 /** For If-Range: a strong entity tag or a date; a weak tag must not be used there (RFC 9110, 13.1.5). */
 export function readValidator(headers: Headers): string | undefined {
-  const tag = one(headers, "etag")?.trim();
+  const tag = singleHeader(headers, "etag")?.trim();
   if (tag !== undefined && /^"[\x21\x23-\x7e]{0,500}"$/.test(tag)) return tag;
-  const date = one(headers, "last-modified")?.trim();
+  const date = singleHeader(headers, "last-modified")?.trim();
   return date !== undefined && /^[\w ,:+-]{10,60}$/.test(date) && !Number.isNaN(Date.parse(date)) ? date : undefined;
 }
 
 /** huggingface.co names the SHA-256 of what its redirect leads to: 64 hexadecimal digits, in quotes. */
 function readPromisedSha256(headers: Headers): string | undefined {
-  return /^"?([0-9a-f]{64})"?$/i.exec(one(headers, "x-linked-etag")?.trim() ?? "")?.[1]?.toLowerCase();
+  return /^"?([0-9a-f]{64})"?$/i.exec(singleHeader(headers, "x-linked-etag")?.trim() ?? "")?.[1]?.toLowerCase();
 }
 
 function readRetryAfter(headers: Headers, now: number): number | undefined {
-  const text = one(headers, "retry-after")?.trim() ?? "";
+  const text = singleHeader(headers, "retry-after")?.trim() ?? "";
   const waitMs = /^\d{1,9}$/.test(text) ? Number(text) * 1000 : /[a-z]/i.test(text) ? Date.parse(text) - now : NaN;
   return waitMs > 0 ? waitMs : undefined;
 }
 
 /** True for a web page in place of a file, for example a sign-in page. */
 export function isPage(headers: Headers, url: URL): boolean {
-  const isMarkup = /^\s*(text\/html|application\/xhtml\+xml)\b/i.test(one(headers, "content-type") ?? "");
-  const isHandedOver = /^\s*attachment\b/i.test(one(headers, "content-disposition") ?? "");
+  const isMarkup = /^\s*(text\/html|application\/xhtml\+xml)\b/i.test(singleHeader(headers, "content-type") ?? "");
+  const isHandedOver = /^\s*attachment\b/i.test(singleHeader(headers, "content-disposition") ?? "");
   return isMarkup && !isHandedOver && !/\.(x?html?|xht|mht(ml)?)$/i.test(readFileName(headers, url));
 }
 
 /** Undefined for plain bytes, which the service asks for; encoded bytes would be stored encoded. */
 export function readEncoding(headers: Headers): string | undefined {
-  const encoding = one(headers, "content-encoding")?.trim().toLowerCase();
+  const encoding = singleHeader(headers, "content-encoding")?.trim().toLowerCase();
   return encoding === undefined || encoding === "" || encoding === "identity" ? undefined : encoding.slice(0, 40);
 }
 
 export function readFileName(headers: Headers, url: URL): string {
-  const disposition = one(headers, "content-disposition") ?? "";
+  const disposition = singleHeader(headers, "content-disposition") ?? "";
   const [, charset = "", extended] = /;\s*filename\*\s*=\s*([\w-]+)'[^']*'([^;\s]+)/i.exec(disposition) ?? [];
   const quoted = /;\s*filename\s*=\s*"((?:[^"\\]|\\.)*)"/i.exec(disposition)?.[1]?.replace(/\\(.)/g, "$1");
   const plain = /;\s*filename\s*=\s*([^";\s]+)/i.exec(disposition)?.[1];
@@ -103,7 +103,7 @@ function fromBytes(text: string | undefined): string | undefined {
   }
 }
 
-function one(headers: Headers, name: string): string | undefined {
+function singleHeader(headers: Headers, name: string): string | undefined {
   const value = headers[name];
   return Array.isArray(value) ? value[0] : value;
 }
@@ -114,7 +114,7 @@ type RequestOptions = {
   idleMs: number;
   range?: string;
   ifRange?: string;
-  /** A redirect that names the hash of its target says enough and is not followed. */
+  /** A redirect with its target's hash is not followed: the hash is enough. */
   stopsAtPromisedHash?: boolean;
 };
 export type OpenedSource = { status: number; headers: Headers; promisedSha256?: string; body: Readable };
@@ -127,7 +127,7 @@ const redirects = [301, 302, 303, 307, 308];
 const passing = [408, 425, 429, 500, 502, 503, 504];
 
 export function createOpenSource(policy: SourcePolicy, agents: SourceAgents): OpenSource {
-  async function ask(url: URL, { method, signal, idleMs, range, ifRange }: RequestOptions) {
+  async function sendRequest(url: URL, { method, signal, idleMs, range, ifRange }: RequestOptions) {
     try {
       return await request(url, {
         method,
@@ -145,7 +145,7 @@ export function createOpenSource(policy: SourcePolicy, agents: SourceAgents): Op
       });
     } catch (error) {
       if (signal.aborted || codeOf(error) === "UNSUPPORTED_SOURCE") throw error;
-      throw unreachable("The source gave no answer.");
+      throw unreachable("The source did not respond.");
     }
   }
 
@@ -153,7 +153,7 @@ export function createOpenSource(policy: SourcePolicy, agents: SourceAgents): Op
     let url = start;
     let promised: string | undefined;
     for (let hop = 0; hop <= MAX_REDIRECTS; hop += 1) {
-      const { statusCode: status, headers, body } = await ask(url, requestOptions);
+      const { statusCode: status, headers, body } = await sendRequest(url, requestOptions);
       promised ??= readPromisedSha256(headers);
       const promise = promised === undefined ? {} : { promisedSha256: promised };
       const isRedirect = redirects.includes(status);
@@ -178,7 +178,7 @@ export function discard(body: Readable): void {
 function nextUrl(policy: SourcePolicy, start: URL, from: URL, location: unknown): URL {
   const url = typeof location === "string" && URL.canParse(location, from) ? new URL(location, from) : undefined;
   if (url && policy.mayLeadTo(start, url)) return url;
-  throw new ServiceError("UNSUPPORTED_SOURCE", "The source redirects to where this service does not download from.");
+  throw new ServiceError("UNSUPPORTED_SOURCE", "The source redirects to a host that this service may not download from.");
 }
 
 function refusalOf(status: number, headers: Headers): ServiceError {

@@ -7,7 +7,7 @@ import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { findAsset, type StoredAsset } from "../assets/asset-view";
 import { type BlobStore } from "../assets/blob-store";
 import { createIfStored, createTogether } from "../assets/create-asset";
-import { quotaExceeded, roomFor, usedBytes } from "../assets/quota";
+import { quotaExceeded, remainingQuota, usedBytes } from "../assets/quota";
 import { type StagedFile } from "../assets/staged-file";
 import { readRecord, readStrings } from "../jobs/job-row";
 import { ServiceError } from "../service-error";
@@ -29,10 +29,10 @@ export type RunParts = {
   now: () => number;
 };
 
-class TaskLost extends Error {}
+class TaskLostError extends Error {}
 
 export function isTaskLost(error: unknown): boolean {
-  return error instanceof TaskLost;
+  return error instanceof TaskLostError;
 }
 
 export async function runDownload(parts: RunParts, task: StoredTask, signal: AbortSignal, isKept: () => boolean): Promise<void> {
@@ -40,7 +40,7 @@ export async function runDownload(parts: RunParts, task: StoredTask, signal: Abo
   const url = requireSource(parts.policy, task.source_url, "source_url");
   const change = (changes: Partial<StoredTask>) =>
     database.commit(async (tx) => {
-      if (!(await changeTask(tx, task, changes, now()))) throw new TaskLost();
+      if (!(await changeTask(tx, task, changes, now()))) throw new TaskLostError();
     });
   const { name, partialBytes } = await findPart(parts, task);
   if (name !== (task.part ?? task.id)) await change({ part: name, bytes_downloaded: 0 });
@@ -49,7 +49,7 @@ export async function runDownload(parts: RunParts, task: StoredTask, signal: Abo
   // The same address may have been fetched while this task waited: then the content is here now.
   const earlier = await findEarlierHash(database, task.user_id, url);
   if (earlier !== undefined && (await endWithContent(parts, task, earlier, readFileName({}, url)))) return;
-  const room = await roomFor(database, task.user_id);
+  const remainingBytes = await remainingQuota(database, task.user_id);
   const partial = await openPartialFile({
     path,
     partialBytes: partialBytes,
@@ -62,8 +62,8 @@ export async function runDownload(parts: RunParts, task: StoredTask, signal: Abo
       open: parts.open,
       partial,
       remoteFile: partialBytes > 0 ? toRemoteFile(task) : {},
-      maxBytes: Math.min(parts.maxBytes, room),
-      tooLarge: () => (room < parts.maxBytes ? quota(database, task.user_id) : tooLarge(parts.maxBytes)),
+      maxBytes: Math.min(parts.maxBytes, remainingBytes),
+      tooLarge: () => (remainingBytes < parts.maxBytes ? quota(database, task.user_id) : tooLarge(parts.maxBytes)),
       idleMs: parts.idleMs,
       signal,
       async onRemoteFile(file) {
@@ -96,7 +96,7 @@ async function findPart(parts: RunParts, task: StoredTask): Promise<{ name: stri
 
 const isFile = (path: string) =>
   stat(path).then(
-    (match) => match.isFile(),
+    (info) => info.isFile(),
     () => false,
   );
 
@@ -135,7 +135,7 @@ async function complete(tx: Transaction, { now }: RunParts, task: StoredTask, as
     hash: `blake3:${hash}`,
   };
   const counts = { bytes_total: size, bytes_downloaded: size };
-  if (!(await endTask(tx, task, { status: "completed", ...counts, result: writeExactJson(result) }, now()))) throw new TaskLost();
+  if (!(await endTask(tx, task, { status: "completed", ...counts, result: writeExactJson(result) }, now()))) throw new TaskLostError();
   await rememberSource(tx, task, hash);
 }
 
@@ -152,7 +152,7 @@ async function newAssetOf({ database }: RunParts, task: StoredTask) {
 
 function requirePromise(staged: StagedFile, { promisedSha256 }: RemoteFile): void {
   if (promisedSha256 !== undefined && staged.sha256 !== promisedSha256)
-    throw new ServiceError("UNPROCESSABLE", "The source sent other bytes than it had promised: their SHA-256 differs.");
+    throw new ServiceError("UNPROCESSABLE", "The file's SHA-256 differs from the one that the source announced.");
 }
 
 function toRemoteFile(task: StoredTask): RemoteFile {

@@ -88,7 +88,7 @@ export function createSourceAgents(resolve: Resolve = systemLookup) {
     agentFor: (isTrusted: boolean) => (isTrusted ? anywhere : outside),
 
     /** For an early refusal. A name that doesn't resolve in time is left to the download. */
-    leadsInside(url: URL): Promise<boolean> {
+    resolvesInside(url: URL): Promise<boolean> {
       if (isAddress(url.hostname)) return Promise.resolve(isInside(url.hostname));
       return new Promise((settle) => {
         const timer = setTimeout(() => settle(false), LOOKUP_PATIENCE_MS);

@@ -14,14 +14,14 @@ const HIDDEN = "***";
 function hideSecrets(url: string): string {
   const start = url.indexOf("?");
   if (start < 0) return url;
-  const shown = url
+  const redactedPairs = url
     .slice(start + 1)
     .split("&")
     .map((pair) => {
       const name = pair.split("=")[0] ?? "";
       return pair.includes("=") && isSecret(name) ? `${name}=${HIDDEN}` : pair;
     });
-  return `${url.slice(0, start)}?${shown.join("&")}`;
+  return `${url.slice(0, start)}?${redactedPairs.join("&")}`;
 }
 
 /** The same for the same address, so that a later request for it is recognised; the address cannot be read from it. */
@@ -45,7 +45,7 @@ function decode(text: string): string {
 export type StoredTask = Selectable<TaskRow>;
 export type NewDownload = { url: URL; tags: readonly string[]; metadata: Record<string, unknown>; previewId?: string };
 
-/** Worded like the index of unfinished tasks. */
+/** Must match the condition of the index of unfinished tasks. */
 const isUnfinished = sql<boolean>`status in ('created', 'running')`;
 export type RunningTask = Pick<StoredTask, "id" | "holder">;
 
@@ -85,11 +85,11 @@ export async function endTask(
   at: number,
 ): Promise<StoredTask | undefined> {
   const end = query.updateTable("tasks").set({ ...ending, completed_at: at, update_time: at, source_url: "" });
-  const which =
+  const update =
     task.holder === undefined
       ? end.where("id", "=", task.id).where(isUnfinished)
       : end.where(isStillRunning({ ...task, holder: task.holder }));
-  return tx.row(which.returningAll());
+  return tx.row(update.returningAll());
 }
 
 /** Makes the task wait again, before its user's other tasks. */
@@ -130,8 +130,8 @@ export async function nextTask(reader: Reader): Promise<StoredTask | undefined> 
 export async function claimTask(tx: Transaction, holder: string, at: number): Promise<StoredTask | undefined> {
   const task = await nextTask(tx);
   if (!task) return undefined;
-  const taken = { status: "running", holder, started_at: task.started_at ?? at, update_time: at };
-  await tx.run(query.updateTable("tasks").set(taken).where("id", "=", task.id));
+  const claimFields = { status: "running", holder, started_at: task.started_at ?? at, update_time: at };
+  await tx.run(query.updateTable("tasks").set(claimFields).where("id", "=", task.id));
   return { ...task, status: "running", holder };
 }
 
@@ -162,8 +162,8 @@ export async function countUnfinished(reader: Reader, userId: number): Promise<n
 /** The hash of this user's last download from this address. Other users' downloads are not used: they would reveal what others have. */
 export async function findEarlierHash(reader: Reader, userId: number, url: URL): Promise<string | undefined> {
   const own = query.selectFrom("fetched_sources").select("hash").where("user_id", "=", userId);
-  const match = await reader.row(own.where("source", "=", nameOfSource(url.href)));
-  return match && `blake3:${match.hash}`;
+  const row = await reader.row(own.where("source", "=", nameOfSource(url.href)));
+  return row && `blake3:${row.hash}`;
 }
 
 export async function rememberSource(tx: Transaction, { user_id, source_url }: StoredTask, hash: string): Promise<void> {
@@ -209,9 +209,9 @@ export async function pruneTasks({ database, settings, now }: PruneParts, canCon
     const ended = query.selectFrom("tasks").select("tasks.id").where("user_id", "=", id).where("completed_at", "is not", null);
     const old = ended.where("completed_at", "<", before).limit(BATCH_SIZE);
     const many = ended.orderBy("completed_at", "desc").orderBy("id", "desc").limit(BATCH_SIZE).offset(settings.retentionTasks);
-    for (const which of [old, many]) {
+    for (const condition of [old, many]) {
       for (let went = BATCH_SIZE; went === BATCH_SIZE && canContinue(); removed += went)
-        went = await database.commit((tx) => tx.run(query.deleteFrom("tasks").where("id", "in", which)));
+        went = await database.commit((tx) => tx.run(query.deleteFrom("tasks").where("id", "in", condition)));
     }
   }
   await database.commit((tx) => tx.run(forgotten));

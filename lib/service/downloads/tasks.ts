@@ -37,7 +37,7 @@ export function createTasks(parts: TaskParts) {
 
   function pump(): void {
     isDue = true;
-    claiming ??= takeAll()
+    claiming ??= claimAll()
       .catch((error: unknown) => log.warn({ err: error }, "download claim failed"))
       .finally(() => {
         claiming = undefined;
@@ -45,7 +45,7 @@ export function createTasks(parts: TaskParts) {
       });
   }
 
-  async function takeAll(): Promise<void> {
+  async function claimAll(): Promise<void> {
     while (isDue && isOpen) {
       isDue = false;
       while (isOpen && running.size < parts.atOnce && (await nextTask(database))) {
@@ -83,11 +83,11 @@ export function createTasks(parts: TaskParts) {
     const own = new Set(runningTasks.filter(({ holder }) => holder === processes.id).map(({ id }) => id));
     for (const [id, { abort }] of before) if (!own.has(id)) abort.abort();
     const living = await processes.live();
-    const left = runningTasks.filter(({ id, holder }) =>
+    const orphanedTasks = runningTasks.filter(({ id, holder }) =>
       // A task of this process whose end could not be stored.
       holder === processes.id ? !running.has(id) && !claiming : holder === null || !living.includes(holder),
     );
-    if (left.length > 0) await release(left);
+    if (orphanedTasks.length > 0) await release(orphanedTasks);
     pump();
   }
 

@@ -3,9 +3,9 @@ import { newId } from "../new-id";
 import { type ServiceLog } from "../options";
 
 export type PeerEvents = {
-  start(here: Here): void;
+  start(here: LocalListeners): void;
   hasListeners(userId: number): boolean;
-  listened(userId: number): Promise<void>;
+  onListen(userId: number): Promise<void>;
   silent(userId: number): void;
   /** `key`: a message that still waits to be sent is replaced by the next one with the same key. */
   notify(to: Recipients, message: Message, key?: string): void;
@@ -16,7 +16,7 @@ export type PeerEvents = {
 export type Message = string | Uint8Array;
 export type Recipients = { userId: number; clientId: string | undefined };
 
-export type Here = {
+export type LocalListeners = {
   users(): Iterable<number>;
   deliver(to: Recipients, message: Message): void;
   queueChanged(userId: number): void;
@@ -26,7 +26,7 @@ export function createNoPeerEvents(): PeerEvents {
   return {
     start: () => undefined,
     hasListeners: () => false,
-    listened: () => Promise.resolve(),
+    onListen: () => Promise.resolve(),
     silent: () => undefined,
     notify: () => undefined,
     queueChanged: () => undefined,
@@ -34,14 +34,14 @@ export function createNoPeerEvents(): PeerEvents {
   };
 }
 
-/** Long enough for a thousand cancelled jobs to become one message. */
+/** Coalesces the messages of a thousand cancelled jobs. */
 const STATUS_EVERY_MS = 50;
 
 const replacedByNext = new Set(["progress", "progress_state"]);
 
-export type Tell = (message: Message) => void;
+export type NotifyListener = (message: Message) => void;
 export type JobRecipients = Recipients & { id: string };
-type Listener = { clientId: string | undefined; notify: Tell };
+type Listener = { clientId: string | undefined; notify: NotifyListener };
 
 export type JobEvents = ReturnType<typeof createJobEvents>;
 
@@ -51,7 +51,7 @@ export function createJobEvents(queueRemaining: (userId: number) => Promise<numb
 
   const status = async (userId: number) => ({ status: { exec_info: { queue_remaining: await queueRemaining(userId) } } });
 
-  async function tellStatus(userId: number): Promise<void> {
+  async function sendStatus(userId: number): Promise<void> {
     const text = message("status", await status(userId));
     for (const { notify } of listeners.get(userId) ?? []) notify(text);
   }
@@ -65,7 +65,7 @@ export function createJobEvents(queueRemaining: (userId: number) => Promise<numb
     const timer = setTimeout(() => {
       due.delete(userId);
       if (!listeners.has(userId)) return;
-      tellStatus(userId).catch((error: unknown) => log.warn({ err: error }, "status count failed"));
+      sendStatus(userId).catch((error: unknown) => log.warn({ err: error }, "status count failed"));
     }, STATUS_EVERY_MS);
     due.set(userId, timer);
   }
@@ -73,7 +73,7 @@ export function createJobEvents(queueRemaining: (userId: number) => Promise<numb
   elsewhere.start({ users: () => listeners.keys(), deliver, queueChanged: queueChangedHere });
 
   return {
-    async listen(userId: number, clientId: string | undefined, notify: Tell): Promise<() => void> {
+    async listen(userId: number, clientId: string | undefined, notify: NotifyListener): Promise<() => void> {
       // Messages that come while the queue is being counted are sent after the first one.
       const buffered: Message[] = [];
       const listener: Listener = { clientId, notify: (message) => void buffered.push(message) };
@@ -86,8 +86,8 @@ export function createJobEvents(queueRemaining: (userId: number) => Promise<numb
         elsewhere.silent(userId);
       };
       try {
-        // Other processes know before the first message is sent, so that the listener gets everything about a job that is sent after it.
-        const [state] = await Promise.all([status(userId), elsewhere.listened(userId)]);
+        // Other processes are notified before the first message, so that no later message of a job is missed.
+        const [state] = await Promise.all([status(userId), elsewhere.onListen(userId)]);
         notify(message("status", { ...state, sid: clientId ?? newId() }));
         for (const item of buffered) notify(item);
         listener.notify = notify;

@@ -3,7 +3,7 @@ import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type ServiceLog } from "../options";
 import { type Database, plainStatement } from "../store/database";
 import { MAX_NOTICE_BYTES, type Processes } from "../store/processes";
-import { type Here, type Message, type PeerEvents, type Recipients } from "./job-events";
+import { type LocalListeners, type Message, type PeerEvents, type Recipients } from "./job-events";
 
 const LISTENERS_CHANNEL = "listeners";
 const REPEAT_MS = 20_000;
@@ -19,26 +19,26 @@ type Notice = z.input<typeof noticeSchema>;
 
 function createRemoteListeners(processes: Processes, users: () => Iterable<number>) {
   const believedUntil = new Map<number, Map<string, number>>();
-  const timer = setInterval(() => void tellAll().catch(() => undefined), REPEAT_MS).unref(); // the next round tells it
+  const timer = setInterval(() => void announceListeners().catch(() => undefined), REPEAT_MS).unref(); // sent again in the next round
 
-  async function tellAll(asks = false): Promise<void> {
+  async function announceListeners(isRequest = false): Promise<void> {
     const all = [...users()];
-    for (let from = 0; from < all.length || (asks && from === 0); from += MAX_USERS)
+    for (let from = 0; from < all.length || (isRequest && from === 0); from += MAX_USERS)
       await processes.notify(LISTENERS_CHANNEL, {
         listened: all.slice(from, from + MAX_USERS),
-        ...(asks && from === 0 && { asks }),
+        ...(isRequest && from === 0 && { asks: isRequest }),
       } satisfies Notice);
   }
 
   function receive(notice: unknown, from: string): void {
     const { success, data } = noticeSchema.safeParse(notice);
-    // Anyone who may use the database can send anything here.
+    // Untrusted: any client of the database can send notices.
     if (!success) return;
     const { listened, silent, asks } = data;
     const until = performance.now() + FORGET_MS;
     for (const userId of listened) believedUntil.set(userId, (believedUntil.get(userId) ?? new Map<string, number>()).set(from, until));
     for (const userId of silent) forget(userId, from);
-    if (asks) tellAll().catch(() => undefined); // the next round tells it
+    if (asks) announceListeners().catch(() => undefined); // sent again in the next round
   }
 
   function forget(userId: number, processId: string): void {
@@ -47,8 +47,8 @@ function createRemoteListeners(processes: Processes, users: () => Iterable<numbe
     if (at?.size === 0) believedUntil.delete(userId);
   }
 
-  const stop = processes.listen(LISTENERS_CHANNEL, receive, () => void tellAll(true).catch(() => undefined));
-  tellAll(true).catch(() => undefined); // processes with listeners report them again
+  const stop = processes.listen(LISTENERS_CHANNEL, receive, () => void announceListeners(true).catch(() => undefined));
+  announceListeners(true).catch(() => undefined); // processes with listeners report them again
 
   return {
     has(userId: number): boolean {
@@ -78,16 +78,16 @@ const AGAIN_MS = 1000;
 /** For user `u` and client `c`: a text or base64 bytes. With none, the queue has changed. */
 const eventSchema = z.object({ u: z.number(), c: z.string().optional(), t: z.string().optional(), b: z.string().optional() });
 type Event = z.output<typeof eventSchema>;
-type Waiting = { to: Recipients; message: Message | undefined; key: string | undefined; bytes: number };
+type PendingMessage = { to: Recipients; message: Message | undefined; key: string | undefined; bytes: number };
 
 /** A notice has a batch of events, or the id of the row of one that is too long. */
 export function createPostgresPeerEvents(database: Database, processes: Processes, log: ServiceLog): PeerEvents {
-  let here: Here | undefined;
+  let here: LocalListeners | undefined;
   let remoteListeners: ReturnType<typeof createRemoteListeners> | undefined;
-  let waiting: Waiting[] = [];
+  let waiting: PendingMessage[] = [];
   let waitingBytes = 0;
   let sending = false;
-  const missed = new Set<number>();
+  const usersWithLostEvents = new Set<number>();
   let again: NodeJS.Timeout | undefined;
   let sweep: NodeJS.Timeout | undefined;
   let stop = (): void => undefined;
@@ -97,24 +97,24 @@ export function createPostgresPeerEvents(database: Database, processes: Processe
     const replaced = key === undefined ? -1 : waiting.findIndex((event) => event.key === key);
     if (replaced >= 0) waitingBytes -= waiting.splice(replaced, 1)[0]?.bytes ?? 0;
     const bytes = message === undefined ? 0 : Buffer.byteLength(message);
-    if (bytes > MAX_EVENT_BYTES) missed.add(to.userId);
+    if (bytes > MAX_EVENT_BYTES) usersWithLostEvents.add(to.userId);
     else {
       waiting.push({ to, message, key, bytes });
       waitingBytes += bytes;
     }
-    if (waiting.length > MAX_WAITING || waitingBytes > MAX_WAITING_BYTES) giveUp(takeWaiting());
+    if (waiting.length > MAX_WAITING || waitingBytes > MAX_WAITING_BYTES) dropBatch(takePending());
     send();
   }
 
-  function takeWaiting(): Waiting[] {
+  function takePending(): PendingMessage[] {
     const batch = waiting;
     waiting = [];
     waitingBytes = 0;
     return batch;
   }
 
-  function giveUp(batch: readonly Waiting[]): void {
-    for (const { to } of batch) missed.add(to.userId);
+  function dropBatch(batch: readonly PendingMessage[]): void {
+    for (const { to } of batch) usersWithLostEvents.add(to.userId);
   }
 
   function send(): void {
@@ -130,17 +130,18 @@ export function createPostgresPeerEvents(database: Database, processes: Processe
       })
       .finally(() => {
         sending = false;
-        if (waiting.length > 0 || missed.size > 0) send();
+        if (waiting.length > 0 || usersWithLostEvents.size > 0) send();
       });
   }
 
   async function sendAll(): Promise<void> {
-    while (waiting.length > 0 || missed.size > 0) {
-      for (const userId of missed) waiting.push({ to: { userId, clientId: undefined }, message: undefined, key: undefined, bytes: 0 });
-      missed.clear();
-      const batch = takeWaiting();
+    while (waiting.length > 0 || usersWithLostEvents.size > 0) {
+      for (const userId of usersWithLostEvents)
+        waiting.push({ to: { userId, clientId: undefined }, message: undefined, key: undefined, bytes: 0 });
+      usersWithLostEvents.clear();
+      const batch = takePending();
       await sendBatch(batch.map(toEvent)).catch((error: unknown) => {
-        giveUp([...batch, ...takeWaiting()]);
+        dropBatch([...batch, ...takePending()]);
         throw error;
       });
     }
@@ -161,25 +162,25 @@ export function createPostgresPeerEvents(database: Database, processes: Processe
   let unread = 0;
 
   function receive(notice: unknown): void {
-    if (unread >= MAX_UNREAD) return tellAllHere();
+    if (unread >= MAX_UNREAD) return notifyAllLocal();
     unread += 1;
     turn = turn
       .then(() => deliver(notice))
       .catch((error: unknown) => {
         log.warn({ err: error }, "peer event invalid");
-        tellAllHere();
+        notifyAllLocal();
       })
       .finally(() => (unread -= 1));
   }
 
-  function tellAllHere(): void {
+  function notifyAllLocal(): void {
     for (const userId of here?.users() ?? []) here?.queueChanged(userId);
   }
 
   async function deliver(notice: unknown): Promise<void> {
     const events = typeof notice === "number" ? await readEvents(notice) : notice;
-    if (events === undefined) return tellAllHere();
-    // Anyone who may use the database can store anything there.
+    if (events === undefined) return notifyAllLocal();
+    // Untrusted: any client of the database can write this row.
     for (const { u: userId, c: clientId, t, b } of z.array(eventSchema).parse(events)) {
       const message = b === undefined ? t : Buffer.from(b, "base64");
       if (message === undefined) here?.queueChanged(userId);
@@ -198,11 +199,11 @@ export function createPostgresPeerEvents(database: Database, processes: Processe
     start(listeners) {
       here = listeners;
       remoteListeners = createRemoteListeners(processes, listeners.users);
-      stop = processes.listen(CHANNEL, receive, tellAllHere);
+      stop = processes.listen(CHANNEL, receive, notifyAllLocal);
     },
     hasListeners: (userId) => remoteListeners?.has(userId) ?? false,
-    listened: async (userId) => remoteListeners?.listened(userId),
-    silent: (userId) => void remoteListeners?.silent(userId).catch(() => undefined), // the others forget it after a while anyway
+    onListen: async (userId) => remoteListeners?.listened(userId),
+    silent: (userId) => void remoteListeners?.silent(userId).catch(() => undefined), // others drop it after a while anyway
     notify: add,
     queueChanged: (userId) => add({ userId, clientId: undefined }, undefined, `queue ${userId}`),
     stop() {
@@ -211,7 +212,7 @@ export function createPostgresPeerEvents(database: Database, processes: Processe
       clearTimeout(again);
       clearTimeout(sweep);
       waiting = [];
-      missed.clear();
+      usersWithLostEvents.clear();
       here = undefined;
     },
   };
@@ -221,7 +222,7 @@ export async function removeOldNotices(database: Database): Promise<void> {
   await database.rows(plainStatement(`DELETE FROM long_notices WHERE made_at < now() - interval '${KEEP_MS} milliseconds'`));
 }
 
-function toEvent({ to: { userId, clientId }, message }: Waiting): Event {
+function toEvent({ to: { userId, clientId }, message }: PendingMessage): Event {
   return {
     u: userId,
     ...(clientId !== undefined && { c: clientId }),

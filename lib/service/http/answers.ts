@@ -51,7 +51,7 @@ export function empty(status: number): Response {
 }
 
 const conflict: Refusal = { code: "CONFLICT", message: "This exists already. Reload, then try again." };
-const unforeseen: Refusal = { code: "INTERNAL", message: "The service failed to answer this request." };
+const unforeseen: Refusal = { code: "INTERNAL", message: "The service failed to process this request." };
 
 export function toErrorAnswer(error: unknown, request: { method: string; path: string }, log: ServiceLog): Response {
   const refusal = asRefusal(error) ?? asStorageFailure(error) ?? (isUniqueViolation(error) ? conflict : unforeseen);

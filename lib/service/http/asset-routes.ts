@@ -17,7 +17,7 @@ export function assetRoutes(parts: Parts): Route[] {
 
   type Caller = Pick<Call<Operation>, "user" | "baseUrl">;
 
-  async function showAll(call: Caller, assets: readonly StoredAsset[]) {
+  async function toAssetViews(call: Caller, assets: readonly StoredAsset[]) {
     const previews = await readPreviews(database, call.user.id, assets);
     return assets.map((asset) => toAsset(parts.accessTimes.fresh(asset), call.baseUrl, previews));
   }
@@ -37,7 +37,7 @@ export function assetRoutes(parts: Parts): Route[] {
       const query = call.query();
       if (query.sort === "last_access_time") await parts.accessTimes.flush();
       const { assets, total, has_more } = await listAssets(parts, call.user.id, query);
-      return json({ assets: await showAll(call, assets), total, has_more });
+      return json({ assets: await toAssetViews(call, assets), total, has_more });
     }),
 
     route(operations.uploadAsset, async (call) => {

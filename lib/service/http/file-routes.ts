@@ -5,7 +5,7 @@ import { createFromStaged } from "../assets/create-asset";
 import { findByName, hashOfName } from "../assets/file-names";
 import { findMaskLayers, MAX_IMAGE_BYTES, requireImage, storeMask, tooHeavy } from "../assets/mask-layers";
 import { isImage, isRaster } from "../assets/media-type";
-import { type InFile } from "../assets/thumbnails";
+import { type WithFile } from "../assets/thumbnails";
 import { asRefusal, ServiceError } from "../service-error";
 import { json } from "./answers";
 import { invalid } from "./read-json";
@@ -107,11 +107,11 @@ async function findFile(parts: Parts, userId: number, name: string) {
   const here = liveRuns.fileHere(userId, hash);
   if (here) {
     const { path, byteLength: size, mimeType: media_type, displayName } = here;
-    const inFile: InFile = (use) => use(path);
+    const inFile: WithFile = (use) => use(path);
     return { hash, size, media_type, name: displayName, created_at: now(), inFile, open: () => openFile(path), touch: () => undefined };
   }
   const lent = await liveRuns.fileElsewhere(userId, hash);
-  // Its job may have ended while the other process was asked.
+  // The job may have ended while the other process was queried.
   if (!lent) return findStored(parts, userId, name);
   const { size, mediaType: media_type } = lent;
   return { hash, size, media_type, name: lent.name, created_at: now(), ...inBlobs(blobs, hash, size), touch: () => undefined };
@@ -123,7 +123,7 @@ async function findStored({ database, blobs, accessTimes }: Parts, userId: numbe
 }
 
 function inBlobs(blobs: BlobStore, hash: string, size: number) {
-  const inFile: InFile = (use) => blobs.withFiles([hash], (pathOf) => use(pathOf(hash)));
+  const inFile: WithFile = (use) => blobs.withFiles([hash], (pathOf) => use(pathOf(hash)));
   return { inFile, open: () => blobs.open(hash, size) };
 }
 

@@ -122,13 +122,10 @@ export function queueRoutes(parts: Parts): Route[] {
 
 export function promptRoutes(parts: Parts): Route[] {
   return [
-    route(operations.submitPrompt, async ({ body: read, user }) => {
+    route(operations.submitPrompt, async ({ body: readPromptBody, user }) => {
       if (user.status === "waitlisted")
-        throw new ServiceError(
-          "FORBIDDEN",
-          "This account is on the waiting list: it may read everything of its own and submit nothing yet.",
-        );
-      const body = await readBody(read, parts.settings);
+        throw new ServiceError("FORBIDDEN", "This account is on the waiting list: it can read its own data but can't submit jobs yet.");
+      const body = await readBody(readPromptBody, parts.settings);
       if (body instanceof Response) return body;
       const outcome = await submitPrompt(parts, user.id, body);
       if (!outcome.ok) return json({ error: outcome.error, node_errors: outcome.nodeErrors }, 400);
@@ -143,7 +140,7 @@ export function promptRoutes(parts: Parts): Route[] {
   ];
 }
 
-/** This operation has its own form of refusal for any fault of the body. */
+/** This operation has its own error format for invalid bodies. */
 async function readBody(read: () => Promise<PromptBody>, settings: ServiceSettings): Promise<PromptBody | Response> {
   try {
     const body = await read();

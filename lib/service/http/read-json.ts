@@ -61,7 +61,7 @@ async function withDeadline<T>(work: Promise<T>, timeoutMs: number): Promise<T> 
   }
 }
 
-export async function* whileMoving(body: AsyncIterable<Uint8Array>, timeoutMs: number): AsyncGenerator<Uint8Array> {
+export async function* withIdleTimeout(body: AsyncIterable<Uint8Array>, timeoutMs: number): AsyncGenerator<Uint8Array> {
   const chunks = body[Symbol.asyncIterator]();
   const clock = startClock(timeoutMs);
   try {
@@ -76,7 +76,7 @@ export async function* whileMoving(body: AsyncIterable<Uint8Array>, timeoutMs: n
 }
 
 function startClock(timeoutMs: number) {
-  // Only the step that is awaited now may time out: the code that takes the chunks may be slower than their sender.
+  // Only reads may time out, because the consumer may be slower than the sender.
   let expire: (() => void) | undefined;
   const timer = setTimeout(() => expire?.(), timeoutMs);
   return {
@@ -93,7 +93,7 @@ function startClock(timeoutMs: number) {
 
 function timedOut(timeoutMs: number): ServiceError {
   const seconds = timeoutMs / 1000;
-  return new ServiceError("REQUEST_TIMEOUT", `The body did not arrive: nothing came, or it was not complete, for ${seconds} s.`);
+  return new ServiceError("REQUEST_TIMEOUT", `The body stalled or was incomplete for ${seconds} s.`);
 }
 
 type Limits = Pick<ServiceSettings, "maxJsonBytes" | "maxJsonDepth" | "requestTimeoutMs">;

@@ -5,11 +5,11 @@ import { z } from "zod";
 import { type Operation } from "@/lib/contract/operation";
 import { toPlainLine } from "@/lib/contract/plain-line";
 import { wireFormOf } from "@/lib/contract/schemas/lenient";
-import { quotaExceeded, roomFor, usedBytes } from "../assets/quota";
+import { quotaExceeded, remainingQuota, usedBytes } from "../assets/quota";
 import { type StagedFile, stageStream } from "../assets/staged-file";
 import { asRefusal, asStorageFailure, ServiceError } from "../service-error";
 import { type ServiceSettings } from "../settings";
-import { invalid, parseJson, toIssues, whileMoving } from "./read-json";
+import { invalid, parseJson, toIssues, withIdleTimeout } from "./read-json";
 import { type Parts, type RequestParts } from "./route";
 
 type Upload = { staged: StagedFile; fileName: string; declaredType: string; fields: Fields };
@@ -55,7 +55,7 @@ async function readUpload(
   try {
     const finished = once(parser, "finish");
     finished.catch(() => undefined); // the pipeline reports it as well
-    await pipeline(counted.pass(whileMoving(bytes, options.timeoutMs)), parser);
+    await pipeline(counted.pass(withIdleTimeout(bytes, options.timeoutMs)), parser);
     await finished;
     if (!counted.isWhole()) throw truncated();
     if (refusal) throw refusal;
@@ -77,8 +77,7 @@ async function readUpload(
 
 /** A part that is encoded as text (base64) would be stored as that text. */
 function problemOf(fileName: string, encoding: string): string | undefined {
-  if (!/^(7bit|8bit|binary|identity)$/i.test(encoding.trim()))
-    return "Content-Transfer-Encoding: only binary is taken; the file must be sent as it is.";
+  if (!/^(7bit|8bit|binary|identity)$/i.test(encoding.trim())) return "Content-Transfer-Encoding must be binary: send the file unencoded.";
   return fileName.length > MAX_NAME_LENGTH ? `the name of the file is longer than ${MAX_NAME_LENGTH} characters.` : undefined;
 }
 
@@ -86,18 +85,18 @@ function openParser(type: string) {
   try {
     return new Busboy({ headers: { "content-type": type }, limits: { fields: 500, fieldSize: 1024 * 1024, files: 20, headerPairs: 100 } });
   } catch {
-    throw new ServiceError("INVALID_BODY", "The multipart body names no boundary.");
+    throw new ServiceError("INVALID_BODY", "The multipart body has no boundary.");
   }
 }
 
 function countBytes(headers: Headers) {
   const declared = headers.get("content-length");
-  let seen = 0;
+  let bytesReceived = 0;
   return {
-    isWhole: () => declared === null || Number(declared) === seen,
+    isWhole: () => declared === null || Number(declared) === bytesReceived,
     async *pass(source: AsyncIterable<Uint8Array>) {
       for await (const chunk of source) {
-        seen += chunk.byteLength;
+        bytesReceived += chunk.byteLength;
         yield chunk;
       }
     },
@@ -105,7 +104,7 @@ function countBytes(headers: Headers) {
 }
 
 function truncated(): ServiceError {
-  return new ServiceError("TRUNCATED_UPLOAD", "The upload ended before it was complete. Nothing of it was kept.");
+  return new ServiceError("TRUNCATED_UPLOAD", "The upload ended before it was complete. Nothing was stored.");
 }
 
 function missing(part: string): ServiceError {
@@ -122,13 +121,13 @@ export async function receiveUpload<O extends UploadOperation>(
   { operation, request, bytes, user }: UploadCall<O>,
   maxBytes: number,
 ): Promise<Omit<Upload, "fields"> & { fields: z.output<O["body"]["fields"]> }> {
-  const room = await roomFor(database, user.id);
+  const remainingBytes = await remainingQuota(database, user.id);
   const beyondQuota = async () => quotaExceeded(await usedBytes(database, user.id), settings.userQuotaBytes ?? 0);
   const least = Number(request.headers.get("content-length") ?? 0) - MAX_FORM_OVERHEAD_BYTES;
   if (least > maxBytes) throw tooLarge(maxBytes);
-  if (least > room) throw await beyondQuota();
+  if (least > remainingBytes) throw await beyondQuota();
   try {
-    const limits = { maxBytes: Math.min(maxBytes, room), timeoutMs: settings.requestTimeoutMs };
+    const limits = { maxBytes: Math.min(maxBytes, remainingBytes), timeoutMs: settings.requestTimeoutMs };
     const upload = await readUpload(request.headers, bytes(), { part: operation.body.file, folder: folders.temp, ...limits });
     try {
       return { ...upload, fields: readFields<O["body"]["fields"]>(upload.fields, operation.body.fields, settings) };
@@ -137,7 +136,7 @@ export async function receiveUpload<O extends UploadOperation>(
       throw error;
     }
   } catch (error) {
-    throw room < maxBytes && asRefusal(error)?.code === "FILE_TOO_LARGE" ? await beyondQuota() : error;
+    throw remainingBytes < maxBytes && asRefusal(error)?.code === "FILE_TOO_LARGE" ? await beyondQuota() : error;
   }
 }
 

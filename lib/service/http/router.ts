@@ -54,7 +54,7 @@ export function createRouter(parts: Parts): (request: Request, bytes?: AsyncIter
   return async (request, bytes) => {
     const response = await app.fetch(request, { bytes });
     if (response.status === 405) response.headers.set("allow", methodsOf(routes, new URL(request.url).pathname).join(", "));
-    // The rest of the body would be read as the next request, so the connection ends, and the answer says so.
+    // The rest of the body would be read as the next request, so the connection is closed, with `connection: close` in the response.
     if (response.status >= 400 && mayHaveUnreadBody(request, response.status)) response.headers.set("connection", "close");
     return response;
   };
@@ -89,7 +89,7 @@ async function requireUser(parts: Parts, request: Request): Promise<User> {
 function requirePlainBody(request: Request): void {
   const encoding = request.headers.get("content-encoding")?.trim();
   if (encoding && !/^identity$/i.test(encoding))
-    throw new ServiceError("UNSUPPORTED_MEDIA_TYPE", "Content-Encoding: only identity is taken; the body must be sent as it is.", {
+    throw new ServiceError("UNSUPPORTED_MEDIA_TYPE", "Content-Encoding must be identity: send the body uncompressed.", {
       field: "Content-Encoding",
     });
 }
@@ -113,7 +113,7 @@ function mayHaveUnreadBody(request: Request, status: number): boolean {
 }
 
 function wrongMethod(): ServiceError {
-  return new ServiceError("METHOD_NOT_ALLOWED", "This path does not take this method.");
+  return new ServiceError("METHOD_NOT_ALLOWED", "This method is not allowed for this path.");
 }
 
 function toPattern({ path, tail }: Operation): string {

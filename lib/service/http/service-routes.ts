@@ -10,7 +10,7 @@ import { asRefusal, ServiceError } from "../service-error";
 import { createUserFiles, parseFilePath, parseFolder, type UserFile } from "../userdata/user-files";
 import { PUBLIC_OWNER } from "../users/keys";
 import { empty, json, jsonText } from "./answers";
-import { invalid, whileMoving } from "./read-json";
+import { invalid, withIdleTimeout } from "./read-json";
 import { type Parts, type Route, route } from "./route";
 import { sendBytes } from "./send-bytes";
 
@@ -170,19 +170,19 @@ function rawPath(request: Request): string {
 
 async function* bytesOf(request: Request, timeoutMs: number, check: (size: number) => void): AsyncGenerator<Uint8Array> {
   const declared = request.headers.get("content-length");
-  let seen = 0;
+  let bytesReceived = 0;
   try {
-    for await (const chunk of request.body ? whileMoving(request.body, timeoutMs) : []) {
-      seen += chunk.byteLength;
-      check(seen);
+    for await (const chunk of request.body ? withIdleTimeout(request.body, timeoutMs) : []) {
+      bytesReceived += chunk.byteLength;
+      check(bytesReceived);
       yield chunk;
     }
   } catch (error) {
     if (asRefusal(error)) throw error;
-    throw new ServiceError("TRUNCATED_UPLOAD", "The upload ended before it was complete. Nothing of it was kept.");
+    throw new ServiceError("TRUNCATED_UPLOAD", "The upload ended before it was complete. Nothing was stored.");
   }
-  if (declared !== null && Number(declared) !== seen)
-    throw new ServiceError("TRUNCATED_UPLOAD", "The upload ended before it was complete. Nothing of it was kept.");
+  if (declared !== null && Number(declared) !== bytesReceived)
+    throw new ServiceError("TRUNCATED_UPLOAD", "The upload ended before it was complete. Nothing was stored.");
 }
 
 function show(file: UserFile, fullInfo: boolean): Response {

@@ -96,6 +96,6 @@ export function compositeRasters(destination: Raster, source: Raster, placement:
   );
 }
 
-function clampTo(position: number, own: number, whole: number): number {
-  return Math.max(-own, Math.min(position, whole));
+function clampTo(position: number, length: number, targetLength: number): number {
+  return Math.max(-length, Math.min(position, targetLength));
 }

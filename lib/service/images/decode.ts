@@ -9,7 +9,7 @@ class DecodeError extends Error {
   override name = "DecodeError";
 }
 
-export type Decoded = {
+export type DecodedImage = {
   /** Three channels; alpha is dropped without blending it in. */
   image: Raster;
   alpha?: Raster;
@@ -28,7 +28,7 @@ export type FilePixels = {
   isInk: boolean;
 };
 
-/** Works off this thread. `claim` is called with the size before the pixels are decoded, and may throw. */
+/** Runs off this thread. `claim` is called with the size before the pixels are decoded, and may throw. */
 export async function readPixels(path: string, claim: Claim): Promise<FilePixels> {
   const header = await reading(() => decodableHeader(path));
   const pages = header.pages ?? 1;
@@ -53,7 +53,7 @@ export function framesOf({ hasAlpha, pages }: Pick<FilePixels, "hasAlpha" | "pag
   return hasAlpha ? 2 * pages : pages;
 }
 
-export function toDecoded(pixels: FilePixels, tick: Tick): Decoded {
+export function toDecoded(pixels: FilePixels, tick: Tick): DecodedImage {
   const { data, size, pages, hasAlpha, isDeep, isGrey, isInk } = pixels;
   const bytes = isInk ? inkToColours(data) : data;
   const values = isDeep ? toByteEach(new Uint16Array(data.buffer, data.byteOffset, data.length / 2), isGrey) : bytes;
@@ -90,21 +90,21 @@ function pick({ values, channels, size, pages }: DecodedFile, channelIndexes: re
   const length = width * height * channels;
   const frames = Array.from({ length: pages }, (_, page) => {
     const part: Tick = (done) => tick((page + done) / pages);
-    const whole = values.subarray(page * length, (page + 1) * length);
+    const pageValues = values.subarray(page * length, (page + 1) * length);
     if (channelIndexes.length === channels) {
       part(1);
-      return frameOfBytes(whole);
+      return frameOfBytes(pageValues);
     }
     const bytes = new Uint8Array(width * height * channelIndexes.length);
-    gather(whole, bytes, channels, { size, channelIndexes, tick: part });
+    gather(pageValues, bytes, channels, { size, channelIndexes, tick: part });
     return frameOfBytes(bytes);
   });
   return { width, height, channels: channelIndexes.length === 3 ? 3 : 1, frames };
 }
 
-type Picking = { size: Size; channelIndexes: readonly number[]; tick: Tick };
+type PixelSelection = { size: Size; channelIndexes: readonly number[]; tick: Tick };
 
-function gather(from: Uint8Array, to: Uint8Array, channels: number, picking: Picking): void {
+function gather(from: Uint8Array, to: Uint8Array, channels: number, picking: PixelSelection): void {
   const { size, channelIndexes, tick } = picking;
   for (const [offset, channel] of channelIndexes.entries()) {
     for (let y = 0, at = channel, out = offset; y < size.height; y++) {

@@ -39,19 +39,19 @@ const OTHERS = ["Make", "ImageDescription", "DocumentName"] as const;
 
 function exifTexts(texts: Record<string, string>): Record<string, string> {
   const { prompt, ...others } = texts;
-  const wished: [string, string, string | undefined][] = [
+  const candidates: [string, string, string | undefined][] = [
     ["Model", "prompt", prompt],
     ...Object.entries(others)
       .slice(0, OTHERS.length)
       .map(([keyword, value], index): [string, string, string] => [OTHERS[index] ?? "", keyword, value]),
   ];
   const tags: [string, string][] = [];
-  let left = MAX_EXIF_BYTES;
-  for (const [tag, keyword, value] of wished) {
+  let remainingBytes = MAX_EXIF_BYTES;
+  for (const [tag, keyword, value] of candidates) {
     const text = value === undefined ? undefined : `${keyword}:${toAsciiJson(value)}`;
-    if (text === undefined || text.length > left) continue;
+    if (text === undefined || text.length > remainingBytes) continue;
     tags.push([tag, text]);
-    left -= text.length;
+    remainingBytes -= text.length;
   }
   return Object.fromEntries(tags);
 }

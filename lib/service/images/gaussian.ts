@@ -3,9 +3,9 @@
 import { mapRows, mapSamples, type Raster, stages, type Tick } from "./raster";
 import { sumRows } from "./scale";
 
-export type Bell = { radius: number; sigma: number };
+export type GaussianKernel = { radius: number; sigma: number };
 
-/** The index inside 0 … size - 1 to which an index beyond the edge is mirrored. */
+/** Mirrors an index beyond the edge into 0 … size - 1. */
 function mirrored(index: number, size: number): number {
   if (size === 1) return 0;
   const period = 2 * (size - 1);
@@ -13,14 +13,14 @@ function mirrored(index: number, size: number): number {
   return inside < size ? inside : period - inside;
 }
 
-function bellWeights({ radius, sigma }: Bell): Float64Array {
+function kernelWeights({ radius, sigma }: GaussianKernel): Float64Array {
   const raw = Float64Array.from({ length: radius * 2 + 1 }, (_, i) => Math.exp(-((i / radius - 1) ** 2) / (2 * sigma * sigma)));
   const total = raw.reduce((sum, weight) => sum + weight, 0);
   return raw.map((weight) => weight / total);
 }
 
-export function blurRaster(raster: Raster, bell: Bell, tick: Tick): Raster {
-  const weights = bellWeights(bell);
+export function blurRaster(raster: Raster, kernel: GaussianKernel, tick: Tick): Raster {
+  const weights = kernelWeights(kernel);
   const blur = (samples: Float32Array, part: Tick) => {
     const nextStage = stages(part, 2);
     return downColumns(alongRows(samples, raster, weights, nextStage()), raster, weights, nextStage());
@@ -28,19 +28,19 @@ export function blurRaster(raster: Raster, bell: Bell, tick: Tick): Raster {
   return mapSamples(raster, raster, blur, tick);
 }
 
-/** Sums along every row with its mirrored edges: the neighbours one pixel further are the same row, started one pixel later. */
+/** Weighted sums along each row with mirrored edges. Shifting by one pixel is the same row, offset by one. */
 function alongRows(samples: Float32Array, { width, height, channels }: Raster, weights: Float64Array, tick: Tick): Float32Array {
   const radius = (weights.length - 1) / 2;
   const length = width * channels;
-  const froms = Int32Array.from({ length: (width + 2 * radius) * channels }, (_, i) => {
+  const sourceOffsets = Int32Array.from({ length: (width + 2 * radius) * channels }, (_, i) => {
     return mirrored(Math.floor(i / channels) - radius, width) * channels + (i % channels);
   });
-  const row = new Float32Array(froms.length);
+  const row = new Float32Array(sourceOffsets.length);
   const starts = Int32Array.from(weights, (_, i) => i * channels);
   const sums = new Float64Array(length);
   const out = new Float32Array(samples.length);
   for (let y = 0; y < height; y++) {
-    for (let i = 0; i < row.length; i++) row[i] = samples[y * length + (froms[i] ?? 0)] ?? 0;
+    for (let i = 0; i < row.length; i++) row[i] = samples[y * length + (sourceOffsets[i] ?? 0)] ?? 0;
     sumRows(row, starts, weights, sums);
     out.set(sums, y * length);
     tick((y + 1) / height);
@@ -62,9 +62,9 @@ function downColumns(samples: Float32Array, { width, height, channels }: Raster,
   return out;
 }
 
-export function sharpenRaster(raster: Raster, bell: Bell, amount: number, tick: Tick): Raster {
+export function sharpenRaster(raster: Raster, kernel: GaussianKernel, amount: number, tick: Tick): Raster {
   const nextStage = stages(tick, 2);
-  const blurred = blurRaster(raster, bell, nextStage());
+  const blurred = blurRaster(raster, kernel, nextStage());
   const gain = amount * 10;
   const row = raster.width * raster.channels;
   return mapRows(

@@ -112,8 +112,8 @@ export function colourMask(image: Raster, colour: number, tick: Tick): Raster {
   return toMask(
     image,
     (frame, at) => {
-      const match = (byte(frame[at] ?? 0) << 16) + (byte(frame[at + 1] ?? 0) << 8) + byte(frame[at + 2] ?? 0);
-      return match === colour ? 1 : 0;
+      const pixel = (byte(frame[at] ?? 0) << 16) + (byte(frame[at + 1] ?? 0) << 8) + byte(frame[at + 2] ?? 0);
+      return pixel === colour ? 1 : 0;
     },
     tick,
   );

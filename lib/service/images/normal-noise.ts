@@ -1,6 +1,6 @@
 // Normal noise from a seed, as ComfyUI draws it: a Mersenne twister, 24-bit uniform floats, and Box-Muller in blocks of 16.
 
-import { frameOfSamples, inStretches, type Raster, stages, type Tick } from "./raster";
+import { forEachStretch, frameOfSamples, type Raster, stages, type Tick } from "./raster";
 
 const f = Math.fround;
 const STATE = 624;
@@ -49,9 +49,9 @@ export function normalNoise(seed: number | bigint, count: number, tick: Tick): F
     }
   };
   const nextStage = stages(tick, 2);
-  inStretches(count, nextStage(), fill);
+  forEachStretch(count, nextStage(), fill);
   // A stretch is a multiple of a block.
-  inStretches(count, nextStage(), (start, end) => {
+  forEachStretch(count, nextStage(), (start, end) => {
     for (let i = start; i + BLOCK <= end; i += BLOCK) shape(i);
   });
   if (count % BLOCK !== 0) {
@@ -84,7 +84,7 @@ export function addNoise(raster: Raster, seed: number | bigint, strength: number
   const frames = raster.frames.map((frame) => {
     const samples = frame.samples();
     const out = new Float32Array(samples.length);
-    inStretches(
+    forEachStretch(
       out.length,
       (done) => mixing((before + done * out.length) / count),
       (start, end) => {

@@ -40,13 +40,13 @@ export function mapSamples(raster: Raster, size: Size, make: MakeSamples, tick: 
 
 type FillRow = (row: { out: Float32Array; at: number; y: number; frame: Float32Array; index: number }) => void;
 
-export function mapRows(raster: Raster, made: Size & { channels: 1 | 3 }, fill: FillRow, tick: Tick): Raster {
-  const { width, height, channels } = made;
+export function mapRows(raster: Raster, target: Size & { channels: 1 | 3 }, fill: FillRow, tick: Tick): Raster {
+  const { width, height, channels } = target;
   const image = mapSamples(
     raster,
-    made,
+    target,
     (frame, part, index) => {
-      const out = emptySamples(made);
+      const out = emptySamples(target);
       for (let y = 0; y < height; y++) {
         fill({ out, at: y * width * channels, y, frame, index });
         part((y + 1) / height);
@@ -77,10 +77,10 @@ export type Tick = (done: number) => void;
 
 /** Ticks for `count` pieces of work in a row: together they go from 0 to 1 once. */
 export function stages(tick: Tick, count: number): () => Tick {
-  let begun = 0;
+  let startedStages = 0;
   return () => {
-    const before = begun++;
-    return (done) => tick((before + done) / count);
+    const stage = startedStages++;
+    return (done) => tick((stage + done) / count);
   };
 }
 
@@ -95,7 +95,7 @@ export function roundHalfEven(value: number): number {
 /** Samples between two ticks: a few milliseconds. */
 const STRETCH = 1 << 20;
 
-export function inStretches(length: number, tick: Tick, work: (start: number, end: number) => void): void {
+export function forEachStretch(length: number, tick: Tick, work: (start: number, end: number) => void): void {
   for (let start = 0; start < length; start += STRETCH) {
     const end = Math.min(length, start + STRETCH);
     work(start, end);
@@ -106,7 +106,7 @@ export function inStretches(length: number, tick: Tick, work: (start: number, en
 /** A saved byte is the truncation of 255 x in float32, clamped; NaN becomes 0. */
 function toBytes(samples: Float32Array, tick: Tick): Uint8Array {
   const bytes = new Uint8Array(samples.length);
-  inStretches(samples.length, tick, (start, end) => {
+  forEachStretch(samples.length, tick, (start, end) => {
     for (let i = start; i < end; i++) {
       const value = Math.fround((samples[i] ?? 0) * 255);
       bytes[i] = value >= 255 ? 255 : value > 0 ? value : 0;
@@ -135,7 +135,7 @@ export function frameOfSamples(samples: Float32Array): Frame {
     bytes: (tick = () => undefined) => toBytes(samples, tick),
     map(change, tick) {
       const out = new Float32Array(samples.length);
-      inStretches(out.length, tick, (start, end) => {
+      forEachStretch(out.length, tick, (start, end) => {
         for (let i = start; i < end; i++) out[i] = change(samples[i] ?? 0);
       });
       return frameOfSamples(out);
@@ -183,7 +183,7 @@ function frameOfCodes(codes: Uint8Array, table: Float32Array): Frame {
     samples(tick = () => undefined) {
       if (samples) return samples;
       const out = new Float32Array(length);
-      inStretches(length, tick, (start, end) => {
+      forEachStretch(length, tick, (start, end) => {
         for (let i = start; i < end; i++) out[i] = table[codes[i] ?? 0] ?? 0;
       });
       return (samples = out);
@@ -192,7 +192,7 @@ function frameOfCodes(codes: Uint8Array, table: Float32Array): Frame {
       if (table === unit) return codes;
       const saved = toBytes(table, () => undefined);
       const out = new Uint8Array(length);
-      inStretches(length, tick, (start, end) => {
+      forEachStretch(length, tick, (start, end) => {
         for (let i = start; i < end; i++) out[i] = saved[codes[i] ?? 0] ?? 0;
       });
       return out;

@@ -9,7 +9,7 @@ import { type StoreDialect } from "../store/dialect";
 import { type JobRow } from "../store/schema";
 
 const DAMAGED =
-  "What the service stored of this job is damaged and cannot be read. Whoever runs the service can restore it from a backup; removing the job from the history removes it from every list.";
+  "The stored job is damaged and cannot be read. The operator can restore it from a backup; removing it from the history removes it from every list.";
 
 export type StoredJob = Selectable<JobRow>;
 
@@ -18,12 +18,12 @@ export async function findJob(reader: Reader, userId: number, id: string): Promi
 }
 
 export async function findJobIds(reader: Reader, userId: number, ids: readonly string[]): Promise<Set<string>> {
-  const found = query
+  const existingIds = query
     .selectFrom("jobs")
     .select("id")
     .where("id", "in", reader.dialect.texts(ids))
     .where(sql<boolean>`${reader.dialect.rowByRow("user_id")} = ${userId}`);
-  return new Set((await reader.rows(found)).map(({ id }) => id));
+  return new Set((await reader.rows(existingIds)).map(({ id }) => id));
 }
 
 export async function readJobs(reader: Reader, seqs: readonly number[]): Promise<StoredJob[]> {
@@ -59,7 +59,7 @@ export function damaged(cause?: unknown): ServiceError {
 }
 
 /** For a list: what cannot be read is left empty, so that one damaged row does not break the others. */
-export function orEmpty<T>(read: () => T, empty: T): T {
+export function readOrDefault<T>(read: () => T, empty: T): T {
   try {
     return read();
   } catch (error) {
@@ -75,29 +75,29 @@ function sound({ isJson }: StoreDialect, column: string, text = column): RawBuil
 /** The editor's drawing is by far the largest part of it, and lists leave it out. Anything longer is shown only with its own job. */
 const MAX_LISTED_LENGTH = 64 * 1024;
 const withoutDrawing = (dialect: StoreDialect) =>
-  sound(dialect, "extra_data", dialect.withoutMember("extra_data", "workflow", "extra_pnginfo"));
+  sound(dialect, "extra_data", dialect.removeMember("extra_data", "workflow", "extra_pnginfo"));
 
 type Texts<Column extends string> = Readonly<Record<Column, string | null>>;
 type InputTexts = Texts<"prompt" | "extra_data" | "outputs_to_execute">;
-type OfJobs<T> = ReadonlyMap<number, T>;
+type ByJob<T> = ReadonlyMap<number, T>;
 
-export async function inputTexts(reader: Reader, seqs: readonly number[]): Promise<OfJobs<InputTexts>> {
+export async function inputTexts(reader: Reader, seqs: readonly number[]): Promise<ByJob<InputTexts>> {
   const columns = (["prompt", "extra_data", "outputs_to_execute"] as const).map((column) => sound(reader.dialect, column).as(column));
   return byJob(await reader.rows(ofJobs(reader, "job_inputs", seqs).select(columns)));
 }
 
-export async function queuedTexts(reader: Reader, seqs: readonly number[]): Promise<OfJobs<Texts<"prompt" | "outputs_to_execute">>> {
+export async function queuedTexts(reader: Reader, seqs: readonly number[]): Promise<ByJob<Texts<"prompt" | "outputs_to_execute">>> {
   const columns = (["prompt", "outputs_to_execute"] as const).map((column) => sound(reader.dialect, column).as(column));
   return byJob(await reader.rows(ofJobs(reader, "job_inputs", seqs).select(columns)));
 }
 
-export async function extraDataTexts(reader: Reader, seqs: readonly number[]): Promise<OfJobs<Texts<"extra_data">>> {
+export async function extraDataTexts(reader: Reader, seqs: readonly number[]): Promise<ByJob<Texts<"extra_data">>> {
   const rows = await reader.rows(ofJobs(reader, "job_inputs", seqs).select(withoutDrawing(reader.dialect).as("extra_data")));
   const isLong = (text: string | null) => text !== null && text.length > MAX_LISTED_LENGTH;
   return byJob(rows.map((row) => (isLong(row.extra_data) ? { ...row, extra_data: "{}" } : row)));
 }
 
-export async function resultTexts(reader: Reader, seqs: readonly number[]): Promise<OfJobs<Texts<"outputs" | "messages" | "meta">>> {
+export async function resultTexts(reader: Reader, seqs: readonly number[]): Promise<ByJob<Texts<"outputs" | "messages" | "meta">>> {
   const columns = (["outputs", "messages", "meta"] as const).map((column) => sound(reader.dialect, column).as(column));
   return byJob(await reader.rows(ofJobs(reader, "job_results", seqs).select(columns)));
 }
@@ -110,7 +110,7 @@ function byJob<Row extends { job_seq: number }>(rows: readonly Row[]): Map<numbe
   return new Map(rows.map((row) => [row.job_seq, row]));
 }
 
-export function whole<Column extends string>(texts: Texts<Column>): Readonly<Record<Column, string>> {
+export function requireTexts<Column extends string>(texts: Texts<Column>): Readonly<Record<Column, string>> {
   if (!isWhole(texts)) throw damaged();
   return texts;
 }
@@ -119,7 +119,7 @@ function isWhole<Column extends string>(texts: Texts<Column>): texts is Readonly
   return !Object.values(texts).includes(null);
 }
 
-const TOGETHER = 256 * 1024;
+const MAX_BATCH_LENGTH = 256 * 1024;
 
 /** The jobs in their order, in batches of short texts: not one query per job, and at most one long graph in memory. */
 export async function* batchBySize<Job extends { seq: number }>(reader: Reader, jobs: readonly Job[]): AsyncIterable<Job[]> {
@@ -131,7 +131,7 @@ export async function* batchBySize<Job extends { seq: number }>(reader: Reader, 
   let sum = 0;
   for (const job of jobs) {
     const own = lengths.get(job.seq)?.length ?? 0;
-    if (batch.length > 0 && sum + own > TOGETHER) {
+    if (batch.length > 0 && sum + own > MAX_BATCH_LENGTH) {
       yield batch;
       [batch, sum] = [[], 0];
     }
@@ -142,9 +142,9 @@ export async function* batchBySize<Job extends { seq: number }>(reader: Reader, 
 }
 
 export function objectText(fields: Record<string, unknown>, texts: Readonly<Record<string, string>>): string {
-  const written = writeExactJson(fields).slice(1, -1);
+  const fieldsText = writeExactJson(fields).slice(1, -1);
   const members = Object.entries(texts).map(([name, text]) => `${writeExactJson(name)}:${text}`);
-  return `{${[...(written === "" ? [] : [written]), ...members].join(",")}}`;
+  return `{${[...(fieldsText === "" ? [] : [fieldsText]), ...members].join(",")}}`;
 }
 
 export function listText(items: readonly string[]): string {

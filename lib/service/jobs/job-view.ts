@@ -14,13 +14,13 @@ import {
   objectText,
   queuedTexts,
   readRecord,
+  requireTexts,
   resultTexts,
   type StoredJob,
   streamList,
-  whole,
 } from "./job-row";
-import { resultOfNoRun } from "./run/finish";
-import { type Progress, type Queued } from "./run/run-record";
+import { interruptedResult } from "./run/finish";
+import { type Progress, type RunnerQueuePosition } from "./run/run-record";
 import { isTerminal, terminalStates } from "./transitions";
 
 const member = (name: string, value: string, condition: string) => `CASE WHEN ${condition} THEN ',"${name}":' || ${value} ELSE '' END`;
@@ -78,14 +78,14 @@ async function withStates(reader: Reader, items: readonly Item[], { progressOf, 
   });
 }
 
-function queuedOn({ runner, ahead }: Queued): JobWaits {
+function queuedOn({ runner, ahead }: RunnerQueuePosition): JobWaits {
   const behind = ahead === 0 ? "" : `, behind ${ahead} ${ahead === 1 ? "job" : "jobs"}`;
   return { state: "queued", runners: [runner], ahead, message: `Queued on ${runner}${behind}.` };
 }
 
 export async function toDetail(reader: Reader, job: StoredJob, live: LiveFacts): Promise<string> {
   const stored = (await inputTexts(reader, [job.seq])).get(job.seq);
-  const inputs = stored && whole(stored);
+  const inputs = stored && requireTexts(stored);
   const result = resultOf(job, await resultTexts(reader, [job.seq]));
   const item = await reader.row(reader.dialect.inOrder<Item>(items(reader.dialect, "create_time / 1000"), "jobs", [job.seq]));
   if (!item?.is_sound) throw damaged();
@@ -140,9 +140,9 @@ export function resultOf(
   stored: Awaited<ReturnType<typeof resultTexts>>,
 ): Record<"outputs" | "status" | "meta", string> | undefined {
   if (!isTerminal(job.state)) return undefined;
-  const texts = stored.get(job.seq) ?? (job.state === "cancelled" ? resultOfNoRun(job.id, job.state_time) : undefined);
+  const texts = stored.get(job.seq) ?? (job.state === "cancelled" ? interruptedResult(job.id, job.state_time) : undefined);
   if (!texts) return undefined;
-  const { outputs, messages, meta } = whole(texts);
+  const { outputs, messages, meta } = requireTexts(texts);
   const completed = job.state === "completed";
   return { outputs, status: objectText({ status_str: completed ? "success" : "error", completed }, { messages }), meta };
 }
@@ -182,9 +182,9 @@ export async function* listQueue(reader: Reader, userId: number): AsyncIterable<
   const pending = await waiting("pending");
   async function* tuples(jobs: typeof running): AsyncIterable<string> {
     let position = 0;
-    for await (const some of batchBySize(reader, jobs)) {
-      const texts = await queuedTexts(reader, some.map((job) => job.seq)); // prettier-ignore
-      for (const { seq, id, create_time } of some) {
+    for await (const batch of batchBySize(reader, jobs)) {
+      const texts = await queuedTexts(reader, batch.map((job) => job.seq)); // prettier-ignore
+      for (const { seq, id, create_time } of batch) {
         const text = texts.get(seq);
         // A job that was removed meanwhile is left out; a damaged text is empty.
         if (!text) continue;

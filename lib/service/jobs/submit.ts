@@ -74,18 +74,18 @@ function field(value: unknown, name: string): unknown {
   return isObject(value) ? own(value, name) : undefined;
 }
 
-type Accepted = { ok: true; id: string; seq: number; number: number; needs: number; nodeErrors: NodeErrors };
-type Refused = Extract<Validation, { ok: false }>;
+type AcceptedJob = { ok: true; id: string; seq: number; number: number; needs: number; nodeErrors: NodeErrors };
+type RejectedJob = Extract<Validation, { ok: false }>;
 
 export async function submitPrompt(
   stores: { database: Database; pool: Pool; engine: Pick<Engine, "enqueue" | "submitted">; now: () => number },
   userId: number,
   body: PromptBody,
-): Promise<Accepted | Refused> {
+): Promise<AcceptedJob | RejectedJob> {
   const { database, pool } = stores;
   const library = pool.libraries.all();
-  const match = await findFiles(database, userId, fileNamesIn(body.prompt, library));
-  const files = new Map([...match].map(([name, { media_type }]) => [name, { mediaType: media_type, isImage: isRaster(media_type) }]));
+  const inputFiles = await findFiles(database, userId, fileNamesIn(body.prompt, library));
+  const files = new Map([...inputFiles].map(([name, { media_type }]) => [name, { mediaType: media_type, isImage: isRaster(media_type) }]));
   const validation = validatePrompt(body.prompt, { targets: body.partial_execution_targets, files, library });
   if (!validation.ok) return validation;
   const missing = pool.missingRequirements(validation.needs);
@@ -93,11 +93,11 @@ export async function submitPrompt(
 
   // Random from the first character on: users distinguish jobs by the beginning of their ids.
   const id = randomUUID();
-  // ComfyUI keeps the client's id here; it says which listeners get the job's messages (GET /ws).
-  const sent = body.extra_data ?? {};
-  const extraData = withSpellingsOf(sent, { ...sent, ...(body.client_id && { client_id: body.client_id }) });
+  // ComfyUI stores the client id here; it selects the listeners for the job's messages (GET /ws).
+  const clientData = body.extra_data ?? {};
+  const extraData = withSpellingsOf(clientData, { ...clientData, ...(body.client_id && { client_id: body.client_id }) });
   const images = validation.images.flatMap((name) => {
-    const file = match.get(name);
+    const file = inputFiles.get(name);
     return file ? { name, hash: file.hash } : [];
   });
   const texts = toStoredTexts({ prompt: body.prompt, graph: validation.graph, extra_data: extraData });

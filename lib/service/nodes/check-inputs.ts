@@ -42,14 +42,14 @@ function invalid(message: string, details: string, extra: Record<string, unknown
   return { type: "invalid_prompt", message, details, extra_info: extra };
 }
 
-type Unclassed = { class_type?: unknown; _meta?: unknown };
+type UnparsedNode = { class_type?: unknown; _meta?: unknown };
 
-function isWithoutClass(value: unknown): value is Unclassed {
+function isWithoutClass(value: unknown): value is UnparsedNode {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
   return !("class_type" in value) || typeof value.class_type !== "string";
 }
 
-function withoutClass(id: string, value: Unclassed): PromptError {
+function withoutClass(id: string, value: UnparsedNode): PromptError {
   const title = graphNodeSchema.safeParse({ ...value, class_type: "" }).data?._meta?.title ?? null;
   return {
     type: "missing_node_type",
@@ -59,9 +59,9 @@ function withoutClass(id: string, value: Unclassed): PromptError {
   };
 }
 
-type Missing = { node_id: string; class_type: string };
+type UnknownNode = { node_id: string; class_type: string };
 
-function missingClass(first: Missing, all: readonly Missing[], value: unknown): PromptError {
+function missingClass(first: UnknownNode, all: readonly UnknownNode[], value: unknown): PromptError {
   const title = graphNodeSchema.safeParse(value).data?._meta?.title;
   return {
     type: "missing_node_type",
@@ -92,17 +92,17 @@ export type CheckedNode = {
 export function checkInputs({ node, definition }: ParsedNode, graph: ParsedGraph, files: Files): CheckedNode {
   const checked: CheckedNode = { errors: [], sources: [], literals: new Map(), fileNames: [] };
   for (const field of definition.inputs) {
-    const written = own(node.inputs, field.name);
-    if (written === undefined || (written === null && field.optional)) {
+    const value = own(node.inputs, field.name);
+    if (value === undefined || (value === null && field.optional)) {
       if (!field.optional) checked.errors.push(missing(field));
-    } else if (Array.isArray(written)) {
-      checkLink(field, written, graph, checked);
+    } else if (Array.isArray(value)) {
+      checkLink(field, value, graph, checked);
     } else if (definition.isForeign) {
-      checkForeign(field, written, files, checked);
+      checkForeign(field, value, files, checked);
     } else if (namesFile(field, definition)) {
-      checkFile(field, written, files, checked);
+      checkFile(field, value, files, checked);
     } else if (!field.isOpen) {
-      checkLiteral(field, unwrapLiteral(written), checked);
+      checkLiteral(field, unwrapLiteral(value), checked);
     }
   }
   if (definition.isForeign) checked.fileNames.push(...fileTexts(node, definition).filter((text) => files.has(text)));
@@ -113,9 +113,7 @@ export function checkInputs({ node, definition }: ParsedNode, graph: ParsedGraph
 /** The sources of inputs that a class adds as it needs them ("images.image0", "any_01"). */
 function undeclaredSources(inputs: Record<string, unknown>, declared: readonly InputField[], graph: ParsedGraph): string[] {
   const names = new Set(declared.map(({ name }) => name));
-  return Object.entries(inputs).flatMap(([name, written]) =>
-    !names.has(name) && isLink(written) && graph.has(written[0]) ? [written[0]] : [],
-  );
+  return Object.entries(inputs).flatMap(([name, value]) => (!names.has(name) && isLink(value) && graph.has(value[0]) ? [value[0]] : []));
 }
 
 function missing(field: InputField): NodeError {
@@ -139,45 +137,45 @@ function shortened(value: unknown): unknown {
   return text.length > MAX_RECEIVED_LENGTH ? `${text.slice(0, MAX_RECEIVED_LENGTH)}…` : value;
 }
 
-function checkLink(field: InputField, written: unknown[], graph: ParsedGraph, checked: CheckedNode): void {
-  const bad = (message: string, details: string) =>
-    checked.errors.push(problem(field, { type: "bad_linked_input", message, details }, { received_value: written }));
-  if (!isLink(written)) {
-    bad("Bad linked input, must be a length-2 list of [node_id, slot_index]", field.name);
+function checkLink(field: InputField, value: unknown[], graph: ParsedGraph, checked: CheckedNode): void {
+  const linkError = (message: string, details: string) =>
+    checked.errors.push(problem(field, { type: "bad_linked_input", message, details }, { received_value: value }));
+  if (!isLink(value)) {
+    linkError("Bad linked input, must be a length-2 list of [node_id, slot_index]", field.name);
     return;
   }
-  const [sourceId, index] = written;
+  const [sourceId, index] = value;
   const source = graph.get(sourceId);
   if (!source) {
-    bad("Bad linked input", `${field.name}, the node '${sourceId}' that it is linked to does not exist`);
+    linkError("Bad linked input", `${field.name}, the node '${sourceId}' that it is linked to does not exist`);
     return;
   }
   checked.sources.push(sourceId);
   const received = source.definition.outputs[index]?.type;
   if (received === undefined) {
-    bad("Bad linked input", `${field.name}, node '${sourceId}' (${source.definition.name}) has no output ${index}`);
+    linkError("Bad linked input", `${field.name}, node '${sourceId}' (${source.definition.name}) has no output ${index}`);
   } else if (!fits(received, field.type)) {
     const details = `${field.name}, received_type(${received}) mismatch input_type(${field.type})`;
     const error = { type: "return_type_mismatch", message: "Return type mismatch between linked nodes", details };
-    checked.errors.push(problem(field, error, { received_type: received, linked_node: written }));
+    checked.errors.push(problem(field, error, { received_type: received, linked_node: value }));
   }
 }
 
-function checkFile(field: InputField, written: unknown, files: Files, checked: CheckedNode): void {
-  const match = typeof written === "string" ? files.get(written) : undefined;
-  if (typeof written === "string" && match && (match.isImage || field.namesFile)) {
-    checked.fileNames.push(written);
-    checked.literals.set(field.name, written);
+function checkFile(field: InputField, value: unknown, files: Files, checked: CheckedNode): void {
+  const file = typeof value === "string" ? files.get(value) : undefined;
+  if (typeof value === "string" && file && (file.isImage || field.namesFile)) {
+    checked.fileNames.push(value);
+    checked.literals.set(field.name, value);
     return;
   }
   checked.errors.push({
     type: "custom_validation_failed",
     message: "Custom validation failed for node",
-    details: `${field.name} - Invalid image file: ${typeof written === "string" ? written.slice(0, MAX_RECEIVED_LENGTH) : quoted(written)}${foundInstead(match)}`,
+    details: `${field.name} - Invalid image file: ${typeof value === "string" ? value.slice(0, MAX_RECEIVED_LENGTH) : quoted(value)}${describeFile(file)}`,
     extra_info: {
       input_name: field.name,
-      received_value: shortened(written),
-      ...(match && { found_type: match.mediaType }),
+      received_value: shortened(value),
+      ...(file && { found_type: file.mediaType }),
     },
   });
 }
@@ -190,32 +188,32 @@ function fits(received: string, expectedType: string): boolean {
 }
 
 /** A newer file of the same name may hide an older image; nothing else in the refusal would say so. */
-function foundInstead(match: { mediaType: string } | undefined): string {
-  return match ? ` (the file that this name means is ${match.mediaType}, not an image that can be loaded)` : "";
+function describeFile(file: { mediaType: string } | undefined): string {
+  return file ? ` (the file that this name means is ${file.mediaType}, not an image that can be loaded)` : "";
 }
 
 /** ComfyUI doesn't apply lists and ranges to classes with their own checks, so the runner decides. */
-function checkForeign(field: InputField, written: unknown, files: Files, checked: CheckedNode): void {
+function checkForeign(field: InputField, value: unknown, files: Files, checked: CheckedNode): void {
   const chooses = field.namesFile || field.type === "COMBO";
-  if (chooses && typeof written === "string" && isPrivateName(written) && !files.has(written) && !field.choices?.includes(written))
-    checkFile(field, written, files, checked);
-  else if (!field.isOpen && !chooses) convert(field, unwrapLiteral(written), checked);
+  if (chooses && typeof value === "string" && isPrivateName(value) && !files.has(value) && !field.choices?.includes(value))
+    checkFile(field, value, files, checked);
+  else if (!field.isOpen && !chooses) convert(field, unwrapLiteral(value), checked);
 }
 
-function checkLiteral(field: InputField, written: unknown, checked: CheckedNode): void {
-  const value = convert(field, written, checked);
+function checkLiteral(field: InputField, rawValue: unknown, checked: CheckedNode): void {
+  const value = convert(field, rawValue, checked);
   if (value === undefined) return;
   const range = checkRange(field, value);
   if (range) checked.errors.push(problem(field, { ...range, details: field.name }, { received_value: value }));
-  if (field.choices && !field.choices.some((choice) => choice === written)) checked.errors.push(notInList(field, written, field.choices));
+  if (field.choices && !field.choices.some((choice) => choice === rawValue)) checked.errors.push(notInList(field, rawValue, field.choices));
 }
 
-function convert(field: InputField, written: unknown, checked: CheckedNode): NodeValue {
-  const literal = readLiteral(field.type, written);
+function convert(field: InputField, value: unknown, checked: CheckedNode): NodeValue {
+  const literal = readLiteral(field.type, value);
   if (!literal.ok) {
     const message = `Failed to convert an input value to a ${field.type} value`;
-    const details = `${field.name}, ${typeof written === "string" ? written.slice(0, 200) : quoted(written)}, ${literal.failure}`;
-    const extra = { received_value: written, exception_message: literal.failure };
+    const details = `${field.name}, ${typeof value === "string" ? value.slice(0, 200) : quoted(value)}, ${literal.failure}`;
+    const extra = { received_value: value, exception_message: literal.failure };
     checked.errors.push(problem(field, { type: "invalid_input_type", message, details }, extra));
     return undefined;
   }
@@ -223,10 +221,10 @@ function convert(field: InputField, written: unknown, checked: CheckedNode): Nod
   return literal.value;
 }
 
-function notInList(field: InputField, written: unknown, choices: Choices): NodeError {
+function notInList(field: InputField, value: unknown, choices: Choices): NodeError {
   const many = choices.length > MAX_CHOICES;
   const list = many ? `(list of length ${choices.length})` : `[${choices.map((choice) => `'${choice}'`).join(", ")}]`;
-  const details = `${field.name}: ${quoted(written)} not in ${list}`;
-  const extra = { received_value: written, ...(many ? { input_config: null } : {}) };
+  const details = `${field.name}: ${quoted(value)} not in ${list}`;
+  const extra = { received_value: value, ...(many ? { input_config: null } : {}) };
   return problem(field, { type: "value_not_in_list", message: "Value not in list", details }, extra);
 }

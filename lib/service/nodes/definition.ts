@@ -47,7 +47,7 @@ export type InputField = {
 
 export type OutputField = { type: string; name: string };
 
-type FileWish = {
+type FileRequest = {
   content: Buffer;
   extension: "png" | "webp";
   mimeType: string;
@@ -56,7 +56,7 @@ type FileWish = {
   animated?: boolean;
 };
 
-type SavedFile = FileWish & { type: "output" | "temp" };
+type SavedFile = FileRequest & { type: "output" | "temp" };
 
 export type NodeContext = {
   claim(size: Size, frames: number): void;
@@ -135,11 +135,11 @@ export function checkTexts(values: Iterable<NodeValue>): void {
 }
 
 export function createShownTexts(): (texts: readonly string[]) => void {
-  let shown = 0;
+  let shownBytes = 0;
   return (texts) => {
-    const totalBytes = shown + sumOfTexts(texts);
+    const totalBytes = shownBytes + sumOfTexts(texts);
     if (totalBytes > MAX_SHOWN_BYTES) throw tooMuch(`The texts that this job shows are larger than ${mebi(MAX_SHOWN_BYTES)} together`);
-    shown = totalBytes;
+    shownBytes = totalBytes;
   };
 }
 
@@ -155,8 +155,8 @@ function bytesOfText(value: NodeValue): number {
   return typeof value === "string" ? Buffer.byteLength(value) : 0;
 }
 
-function tooMuch(what: string): NodeFailure {
-  return new NodeFailure("OOMError", `${what}, the most that this service allows. Use shorter texts.`);
+function tooMuch(message: string): NodeFailure {
+  return new NodeFailure("OOMError", `${message}, the most that this service allows. Use shorter texts.`);
 }
 
 function mebi(bytes: number): string {

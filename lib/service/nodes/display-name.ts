@@ -15,10 +15,10 @@ export function displayName(prefix: string, picture: Picture, context: Pick<Node
 }
 
 /** The same name with this job's own number, for a file that an earlier job made. */
-export function renumber(shown: string, nextNumber: (prefix: string) => number): string {
-  const parts = /^(.*)_\d{5,}_\.([a-z]+)$/.exec(shown);
+export function renumber(displayName: string, nextNumber: (prefix: string) => number): string {
+  const parts = /^(.*)_\d{5,}_\.([a-z]+)$/.exec(displayName);
   const [, name, extension] = parts ?? [];
-  return name === undefined || extension === undefined ? shown : numbered(name, nextNumber(name), extension);
+  return name === undefined || extension === undefined ? displayName : numbered(name, nextNumber(name), extension);
 }
 
 function numbered(name: string, number: number, extension: string): string {

@@ -60,22 +60,22 @@ type FileSaver = {
 };
 
 function createFileSaver(): FileSaver {
-  let underWay: Promise<void>[] = [];
+  let pendingSyncs: Promise<void>[] = [];
 
   async function synced(): Promise<void> {
-    const syncs = underWay;
-    underWay = [];
+    const syncs = pendingSyncs;
+    pendingSyncs = [];
     await Promise.all(syncs);
   }
 
   return {
     synced,
     async save(path, content) {
-      if (underWay.length >= MAX_OPEN) await synced();
+      if (pendingSyncs.length >= MAX_OPEN) await synced();
       const handle = await open(path, "wx", 0o600);
       const sync = writeSynced(handle, content);
       sync.catch(() => undefined); // reported by `synced`
-      underWay.push(sync);
+      pendingSyncs.push(sync);
       return {
         hash: new Blake3Hasher().update(content).digest("hex"),
         sha256: createHash("sha256").update(content).digest("hex"),
@@ -214,12 +214,12 @@ function gatherInputs({ node, definition, links, sourceTypes }: PlannedNode, nod
 }
 
 // The operations of a running node. File names contain no user input.
-type Saving = {
+type SaveContext = {
   saver: FileSaver;
   files: ProducedFile[];
 };
 
-function createContext(planned: PlannedNode, run: NodeRun, { saver, files }: Saving): NodeContext {
+function createContext(planned: PlannedNode, run: NodeRun, { saver, files }: SaveContext): NodeContext {
   const { request, cancellation, nodeValues } = run;
   return {
     claim: nodeValues.claim,

@@ -23,16 +23,16 @@ export function createInputs(definition: NodeDefinition, inputs: ReadonlyMap<str
     throw new NodeFailure("TypeError", `Input "${name}" needs ${expectedType} and got ${typeOf(value(name))}.`);
   };
   const raster = (name: string, channels: 1 | 3, expectedType: string): Raster => {
-    const match = value(name);
-    return isRaster(match) && match.channels === channels ? match : wrong(name, expectedType);
+    const input = value(name);
+    return isRaster(input) && input.channels === channels ? input : wrong(name, expectedType);
   };
   const text = (name: string): string => {
-    const match = value(name);
-    return typeof match === "string" ? match : wrong(name, "STRING");
+    const input = value(name);
+    return typeof input === "string" ? input : wrong(name, "STRING");
   };
   const numeric = (name: string): number | bigint => {
-    const match = value(name);
-    return typeof match === "number" || typeof match === "bigint" ? match : wrong(name, "a number");
+    const input = value(name);
+    return typeof input === "number" || typeof input === "bigint" ? input : wrong(name, "a number");
   };
   return {
     image: (name) => raster(name, 3, "IMAGE"),
@@ -42,8 +42,8 @@ export function createInputs(definition: NodeDefinition, inputs: ReadonlyMap<str
     integer: numeric,
     text,
     flag: (name) => {
-      const match = value(name);
-      return typeof match === "boolean" ? match : wrong(name, "BOOLEAN");
+      const input = value(name);
+      return typeof input === "boolean" ? input : wrong(name, "BOOLEAN");
     },
     choice: (name, choices) => {
       const word = text(name);
@@ -93,8 +93,8 @@ export function toExecutionError(cause: unknown, node: FailedNode): ExecutionErr
     exception_type: type,
     exception_message: message,
     traceback: [first, ...stackLines(error), `${type}: ${message}`],
-    current_inputs: Object.fromEntries([...node.inputs].map(([input, { value }]) => [input, [shown(value)]])),
-    current_outputs: Object.fromEntries([...node.nodeValues].slice(0, MAX_OUTPUTS).map(([id, values]) => [id, values.map(shown)])),
+    current_inputs: Object.fromEntries([...node.inputs].map(([input, { value }]) => [input, [toReportValue(value)]])),
+    current_outputs: Object.fromEntries([...node.nodeValues].slice(0, MAX_OUTPUTS).map(([id, values]) => [id, values.map(toReportValue)])),
   };
 }
 
@@ -104,7 +104,7 @@ function exceptionType(error: Error): string {
   return error.name;
 }
 
-function shown(value: NodeValue): unknown {
+function toReportValue(value: NodeValue): unknown {
   if (typeof value === "number" || typeof value === "bigint" || typeof value === "boolean") return value;
   return cut(describeValue(value));
 }

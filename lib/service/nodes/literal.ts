@@ -18,10 +18,10 @@ export function readLiteral(type: string, value: unknown): Literal {
 
 /** A number for any type is a FLOAT if it is written like 5.0 or 1e3, as in Python. Undefined without a value. */
 export function literalOf(inputs: JsonObject, name: string, declared: string): { type: string; literal: Literal } | undefined {
-  const written = own(inputs, name);
-  if (written === undefined) return undefined;
+  const rawValue = own(inputs, name);
+  if (rawValue === undefined) return undefined;
   const isFloat = declared === "*" && /[.e]/i.test(spellingOf(inputs, name) ?? "");
-  return { type: isFloat ? "FLOAT" : declared, literal: readLiteral(declared, unwrapLiteral(written)) };
+  return { type: isFloat ? "FLOAT" : declared, literal: readLiteral(declared, unwrapLiteral(rawValue)) };
 }
 
 function readInt(value: unknown): Literal {
@@ -36,8 +36,8 @@ function toWhole(text: string): bigint | undefined {
 
 /** A number if one can hold the value, so that each value has one form. */
 function exactly(value: number | bigint): number | bigint {
-  const whole = typeof value === "bigint" ? value : Math.trunc(value);
-  return Number.isSafeInteger(Number(whole)) ? Number(whole) : BigInt(whole);
+  const integer = typeof value === "bigint" ? value : Math.trunc(value);
+  return Number.isSafeInteger(Number(integer)) ? Number(integer) : BigInt(integer);
 }
 
 function readFloat(value: unknown): Literal {

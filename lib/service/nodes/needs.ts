@@ -20,9 +20,9 @@ type Test = (text: string) => boolean;
 export const isPrivateName: Test = (text) => privateName.test(text.trim());
 
 export function fileTexts(node: GraphNode, definition: NodeDeclaration): string[] {
-  const match = new Set<string>();
-  mapFileTexts(node, definition, (text) => (match.add(text), text));
-  return [...match];
+  const texts = new Set<string>();
+  mapFileTexts(node, definition, (text) => (texts.add(text), text));
+  return [...texts];
 }
 
 export function mapFileTexts(node: GraphNode, definition: NodeDeclaration, rename: (text: string) => string): GraphNode["inputs"] {
@@ -59,10 +59,10 @@ function mapTexts(value: unknown, test: Test, rename: (text: string) => string, 
   return withSpellingsOf(value, Object.fromEntries(members));
 }
 
-type Chosen = string | number | boolean;
+type ChosenValue = string | number | boolean;
 /** Stored as JSON. `given`: names of inputs; absent for a node that does not run, whose class has to exist all the same. */
 // eslint-disable-next-line id-denylist -- stored jobs have this key
-type Need = { node: string; class: string; given?: string[]; chosen?: [string, Chosen][] };
+type Need = { node: string; class: string; given?: string[]; chosen?: [string, ChosenValue][] };
 export type Needs = readonly Need[];
 
 /** `reached`: nodes that will run. `files`: names of the user's files. Equal needs are merged. */
@@ -86,9 +86,9 @@ export function neededBy(graph: ParsedGraph, reached: ReadonlySet<string>, files
 }
 
 /** A value that is in no runner's list is not a need: the runner decides whether its class accepts the value. */
-function chosenFor(field: InputField, written: unknown): [string, Chosen][] {
-  if (!field.choices || field.isOpen || field.namesFile || written === undefined || Array.isArray(written)) return [];
-  const value = unwrapLiteral(written);
+function chosenFor(field: InputField, rawValue: unknown): [string, ChosenValue][] {
+  if (!field.choices || field.isOpen || field.namesFile || rawValue === undefined || Array.isArray(rawValue)) return [];
+  const value = unwrapLiteral(rawValue);
   const isChoice = typeof value === "string" || typeof value === "number" || typeof value === "boolean";
   return isChoice && field.choices.includes(value) ? [[field.name, value]] : [];
 }
@@ -103,7 +103,7 @@ export function needText(needs: Needs): string {
     .join("\n");
 }
 
-export function lackingIn(library: NodeLibrary, needs: Needs): string[] {
+export function missingFrom(library: NodeLibrary, needs: Needs): string[] {
   return needs.flatMap((need) => {
     const definition = library.get(need.class);
     if (!definition) return [`the node class ${need.class}`];

@@ -24,23 +24,23 @@ export type Plan = {
 
 /** `graph` must have been checked: its classes exist, and what the outputs reach has no cycle. */
 export function planRun(graph: Graph, outputs: readonly string[]): Plan {
-  const nodes = new Map(Object.entries(graph).map(([id, node], position) => [id, { id, node, position, ...declaredOf(node) }]));
+  const nodes = new Map(Object.entries(graph).map(([id, node], position) => [id, { id, node, position, ...withDeclaredInputs(node) }]));
   const declared = Object.fromEntries([...nodes].map(([id, { node, inputs }]) => [id, { ...node, inputs }]));
   const reached = reach(outputs, directSources(declared));
   const order = topologicalOrder(declared).flatMap((id): PlannedNode[] => {
-    const match = reached.has(id) && nodes.get(id);
-    if (!match) return [];
-    if (!match.definition) throw new Error(`There is no node class ${match.node.class_type}.`);
-    const links = new Map(linksOf(match).map(({ input, ...link }) => [input, link]));
+    const plannedNode = reached.has(id) && nodes.get(id);
+    if (!plannedNode) return [];
+    if (!plannedNode.definition) throw new Error(`There is no node class ${plannedNode.node.class_type}.`);
+    const links = new Map(linksOf(plannedNode).map(({ input, ...link }) => [input, link]));
     const typeOf = ({ source, output }: Source) => nodes.get(source)?.definition?.outputs[output]?.type ?? "*";
     const sourceTypes = new Map([...links].map(([name, link]) => [name, typeOf(link)]));
-    return [{ ...match, definition: match.definition, links, sourceTypes }];
+    return [{ ...plannedNode, definition: plannedNode.definition, links, sourceTypes }];
   });
   if (order.length < reached.size) throw new Error("The graph has a dependency cycle or lacks a node.");
   return { order, readers: countReaders(order) };
 }
 
-function declaredOf(node: GraphNode) {
+function withDeclaredInputs(node: GraphNode) {
   const definition = classes.get(node.class_type);
   const inputs = Object.fromEntries((definition?.inputs ?? []).map(({ name }) => [name, own(node.inputs, name)]));
   return { definition, inputs };

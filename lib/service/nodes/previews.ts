@@ -4,7 +4,7 @@ import { isRaster, type NodeValue } from "./definition";
 
 const INTERVAL_MS = 500;
 const EDGE_PX = 256;
-/** Reading a larger picture would delay its job. */
+/** Encoding a preview of a larger image would delay the job. */
 const MAX_PIXELS = 16 * 1024 ** 2;
 /** ComfyUI's binary message: the event "preview image", the format JPEG, then the file. */
 const HEADER = Buffer.from([0, 0, 0, 1, 0, 0, 0, 1]);
@@ -17,14 +17,14 @@ export type Previews = {
 
 /** Sends the newest picture of a running job, at most twice a second. Jobs shorter than half a second have no preview. */
 export function createPreviews(send: (bytes: Uint8Array) => void): Previews {
-  let newest: Raster | undefined;
+  let latestRaster: Raster | undefined;
   let timer: NodeJS.Timeout | undefined;
   let isStopped = false;
 
   async function flush(): Promise<void> {
     timer = undefined;
-    const raster = newest;
-    newest = undefined;
+    const raster = latestRaster;
+    latestRaster = undefined;
     if (!raster) return;
     const bytes = await encode(raster);
     if (!isStopped) send(bytes);
@@ -34,14 +34,14 @@ export function createPreviews(send: (bytes: Uint8Array) => void): Previews {
     offer(values) {
       const raster = values.filter(isRaster).find((value) => value.channels === 3 && pixelsOf(value) <= MAX_PIXELS);
       if (!raster) return;
-      newest = raster;
-      // A job does not fail because of its preview.
+      latestRaster = raster;
+      // A failed preview must not fail the job.
       timer ??= setTimeout(() => void flush().catch(() => undefined), INTERVAL_MS);
     },
     stop() {
       isStopped = true;
       clearTimeout(timer);
-      newest = undefined;
+      latestRaster = undefined;
     },
   };
 }

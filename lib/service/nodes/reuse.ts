@@ -94,25 +94,25 @@ export async function planReuse(plan: Plan, request: RunRequest, cache: NodeCach
   const inMemory = (key: string) => `${request.cacheDir ?? ""}:${key}`;
   const cachedResults = new Map<string, CachedNodeResult>();
   /** Nodes whose values are needed by a node that has to run. */
-  const read = new Set<string>();
+  const neededNodes = new Set<string>();
 
   async function recall(planned: PlannedNode): Promise<CachedNodeResult | undefined> {
     const { id, definition } = planned;
     const isShown = definition.isOutput === true;
-    if (!isShown && !read.has(id)) return nothing;
+    if (!isShown && !neededNodes.has(id)) return nothing;
     const key = keys.get(id);
     if (key === undefined) return undefined;
-    const values = read.has(id) ? cache.get(inMemory(key)) : [];
+    const values = neededNodes.has(id) ? cache.get(inMemory(key)) : [];
     if (!values) return undefined;
-    const shown = isShown ? await recallOutputs(request, key, planned) : nothing;
-    return shown && { ...shown, values };
+    const recalledOutputs = isShown ? await recallOutputs(request, key, planned) : nothing;
+    return recalledOutputs && { ...recalledOutputs, values };
   }
 
   // From the end: a node is needed if it produces output, or if a node that has to run reads it.
   for (const planned of plan.order.toReversed()) {
     const result = await recall(planned);
     if (result) cachedResults.set(planned.id, result);
-    else for (const { source } of planned.links.values()) read.add(source);
+    else for (const { source } of planned.links.values()) neededNodes.add(source);
   }
   return {
     of: (id) => cachedResults.get(id),

@@ -79,7 +79,7 @@ function describeEnd(error: NodeJS.ErrnoException): string {
   if (error.code === "ERR_WORKER_OUT_OF_MEMORY") return "The worker ran out of memory.";
   // The error's text would name a path of this machine; the log has it from the start of the service.
   if (error.code === "MODULE_NOT_FOUND" || error.code === "ERR_MODULE_NOT_FOUND")
-    return "The worker that runs nodes, or a part of it, is missing. Whoever runs the service must start it with `npm run service` or `npm start`, which build it.";
+    return "The bundled worker that runs nodes is missing or incomplete. The operator must build it with `npm run service` or `npm start`.";
   return `The worker that ran this job stopped: ${error.message}`;
 }
 

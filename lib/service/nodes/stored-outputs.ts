@@ -12,7 +12,7 @@ import { blobPath } from "../assets/blob-store";
 import { type PlannedNode } from "./plan";
 import { type ProducedFile, type RunRequest } from "./run";
 
-type Shown = { files: ProducedFile[]; texts?: string[] };
+type StoredOutput = { files: ProducedFile[]; texts?: string[] };
 type Entry = { files: Omit<ProducedFile, "nodeId" | "key" | "index" | "path">[]; texts?: string[] };
 
 function entryPath(cacheDir: string, key: string): string {
@@ -20,7 +20,7 @@ function entryPath(cacheDir: string, key: string): string {
 }
 
 /** Links the node's files into the job's folder; undefined if something of the result is gone. */
-export async function recallOutputs(request: RunRequest, key: string, planned: PlannedNode): Promise<Shown | undefined> {
+export async function recallOutputs(request: RunRequest, key: string, planned: PlannedNode): Promise<StoredOutput | undefined> {
   const { cacheDir, blobsDir, outputDir } = request;
   if (cacheDir === undefined || blobsDir === undefined) return undefined;
   const path = entryPath(cacheDir, key);
@@ -42,7 +42,7 @@ export async function recallOutputs(request: RunRequest, key: string, planned: P
 }
 
 /** Called before the job that names the blobs has ended: until then, and if it is cancelled, the entry names blobs that do not exist. */
-export async function rememberOutputs(request: RunRequest, key: string, { files, texts }: Shown): Promise<void> {
+export async function rememberOutputs(request: RunRequest, key: string, { files, texts }: StoredOutput): Promise<void> {
   if (request.cacheDir === undefined || request.blobsDir === undefined) return;
   const entry: Entry = {
     files: files.map(({ nodeId: _node, key: _key, index: _index, path: _path, ...file }) => file),

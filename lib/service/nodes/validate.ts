@@ -10,7 +10,7 @@ import { fileTexts, neededBy, type Needs } from "./needs";
 /** At most this many nodes of a loop are reported: a graph of thousands has thousands of loops of thousands. */
 const MAX_NODES = 100;
 
-type Found = {
+type GraphCheck = {
   graph: ParsedGraph;
   checked: ReadonlyMap<string, CheckedNode>;
   cycles: readonly (readonly string[])[];
@@ -23,13 +23,13 @@ const MAX_LINES = 50;
 /** Nodes whose loop is described in full; beyond these, each loop is reported briefly at one of its nodes. */
 const MAX_CYCLE_NODES = 100;
 
-function collectErrors({ graph, checked, cycles, outputs }: Found): {
+function collectErrors({ graph, checked, cycles, outputs }: GraphCheck): {
   nodeErrors: NodeErrors;
   lines: string[];
-  badOutputs: Set<string>;
+  invalidOutputs: Set<string>;
 } {
   const errors = new Map<string, NodeError[]>();
-  const add = (id: string, found: readonly NodeError[]) => errors.set(id, [...(errors.get(id) ?? []), ...found]);
+  const add = (id: string, nodeErrors: readonly NodeError[]) => errors.set(id, [...(errors.get(id) ?? []), ...nodeErrors]);
   for (const [id, node] of checked) if (node.errors.length > 0) add(id, node.errors);
   const looped = new Set<string>();
   const notify = (cycle: readonly string[], id: string) => {
@@ -41,10 +41,10 @@ function collectErrors({ graph, checked, cycles, outputs }: Found): {
   for (const cycle of cycles) for (const id of cycle) if (looped.size < MAX_CYCLE_NODES) notify(cycle, id);
 
   const dependentsOf = reverse(checked);
-  const bad = reach([...errors.keys()], dependentsOf);
-  const each = Math.floor(BUDGET / Math.max(1, errors.size));
+  const invalidNodes = reach([...errors.keys()], dependentsOf);
+  const stepsPerError = Math.floor(BUDGET / Math.max(1, errors.size));
   const entries = [...errors].map(([id, found]) => {
-    const affected = reach([id], dependentsOf, each);
+    const affected = reach([id], dependentsOf, stepsPerError);
     const dependent_outputs = outputs.filter((output) => affected.has(output));
     return [id, { errors: found, dependent_outputs, class_type: graph.get(id)?.definition.name }] as const;
   });
@@ -52,14 +52,14 @@ function collectErrors({ graph, checked, cycles, outputs }: Found): {
   return {
     nodeErrors: Object.fromEntries(entries),
     lines: lines.slice(0, MAX_LINES),
-    badOutputs: new Set(outputs.filter((id) => bad.has(id))),
+    invalidOutputs: new Set(outputs.filter((id) => invalidNodes.has(id))),
   };
 }
 
 function cycleError(graph: ParsedGraph, cycle: readonly string[], id: string, maxNodes: number): NodeError {
-  const named = (each: string) => `${each} (${graph.get(each)?.definition.name ?? "?"})`;
-  const shown = cycle.length > maxNodes ? [...cycle.slice(0, maxNodes).map(named), "…"] : cycle.map(named);
-  const details = [...shown, named(cycle[0] ?? id)].join(" -> ");
+  const named = (id: string) => `${id} (${graph.get(id)?.definition.name ?? "?"})`;
+  const cyclePath = cycle.length > maxNodes ? [...cycle.slice(0, maxNodes).map(named), "…"] : cycle.map(named);
+  const details = [...cyclePath, named(cycle[0] ?? id)].join(" -> ");
   const cycle_nodes = cycle.slice(0, 5 * maxNodes);
   return { type: "dependency_cycle", message: "Dependency cycle detected", details, extra_info: { node_id: id, cycle_nodes } };
 }
@@ -97,14 +97,14 @@ export function validatePrompt(
   const checked = checkReached(graph, outputs, files);
   const sourcesOf = (id: string) => checked.get(id)?.sources ?? [];
   const cycles = [...findCycles([...checked.keys()], sourcesOf, MAX_NODES)];
-  const { nodeErrors, lines, badOutputs } = collectErrors({ graph, checked, cycles, outputs });
-  const good = outputs.filter((id) => !badOutputs.has(id));
-  if (good.length === 0) return { ok: false, error: allFailed(lines), nodeErrors };
+  const { nodeErrors, lines, invalidOutputs: badOutputs } = collectErrors({ graph, checked, cycles, outputs });
+  const validOutputs = outputs.filter((id) => !badOutputs.has(id));
+  if (validOutputs.length === 0) return { ok: false, error: allFailed(lines), nodeErrors };
 
-  const reached = reach(good, sourcesOf);
+  const reached = reach(validOutputs, sourcesOf);
   const images = [...reached].flatMap((id) => checked.get(id)?.fileNames ?? []);
   const needs = neededBy(graph, reached, new Set(images));
-  return { ok: true, graph: toGraph(graph, checked), outputs: good, nodeErrors, images: [...new Set(images)], needs };
+  return { ok: true, graph: toGraph(graph, checked), outputs: validOutputs, nodeErrors, images: [...new Set(images)], needs };
 }
 
 /** Every file name in the inputs, also of nodes that are not checked: all names are looked up together, before anything is checked. */
@@ -115,17 +115,17 @@ export function fileNamesIn(prompt: Record<string, unknown>, library: NodeLibrar
 }
 
 function checkReached(graph: ParsedGraph, outputs: readonly string[], files: Files): Map<string, CheckedNode> {
-  const match = new Map<string, CheckedNode>();
+  const checkedNodes = new Map<string, CheckedNode>();
   reach(outputs, (id) => {
     const node = graph.get(id);
     if (!node) return [];
     const checked = checkInputs(node, graph, files);
-    match.set(id, checked);
+    checkedNodes.set(id, checked);
     return checked.sources;
   });
   return new Map(
     [...graph.keys()].flatMap((id) => {
-      const checked = match.get(id);
+      const checked = checkedNodes.get(id);
       return checked ? [[id, checked] as const] : [];
     }),
   );

@@ -28,7 +28,7 @@ export async function isCurrent(reader: Reader, attempt: Attempt): Promise<boole
 }
 
 /** Returns what `isCurrent` does, and notes the runner's id of the job. */
-export async function noteSent(tx: Transaction, attempt: Attempt, promptId: string): Promise<boolean> {
+export async function storePromptId(tx: Transaction, attempt: Attempt, promptId: string): Promise<boolean> {
   return (await tx.run(query.updateTable("attempts").set({ state: "sent", prompt_id: promptId }).where(isOpen(attempt)))) === 1;
 }
 
@@ -87,24 +87,24 @@ export async function openClients(reader: Reader, runner: string): Promise<Reado
   return new Set((await reader.rows(open)).map(({ client_id }) => client_id));
 }
 
-export async function lostAttempts(reader: Reader, runner: string, until: number): Promise<AttemptRow[]> {
+export async function findLostAttempts(reader: Reader, runner: string, until: number): Promise<AttemptRow[]> {
   return reader.rows(
     query.selectFrom("attempts").selectAll().where("runner", "=", runner).where("state", "=", "lost").where("ended_at", "<=", until),
   );
 }
 
-export async function clearedAway(tx: Transaction, { job_seq, number }: AttemptRow): Promise<void> {
+export async function markCleared(tx: Transaction, { job_seq, number }: AttemptRow): Promise<void> {
   await tx.run(query.updateTable("attempts").set({ state: "over" }).where("job_seq", "=", job_seq).where("number", "=", number));
 }
 
 const MAX_FAILED_USERS = 3;
 
 /** Three failures in a row by different users set the runner aside. `ms` may be negative if clocks differ. */
-export async function noteEnd(
+export async function recordEnd(
   tx: Transaction,
-  end: { runner: string | null; userId: number; isGood: boolean; isRefused?: boolean; ms: number },
+  end: { runner: string | null; userId: number; isSuccess: boolean; isRefused?: boolean; ms: number },
 ): Promise<void> {
-  const { runner, userId, isGood, isRefused, ms } = end;
+  const { runner, userId, isSuccess: isGood, isRefused, ms } = end;
   const id = runner ?? "built-in";
   const column = isGood ? "done" : "failed";
   await tx.run(

@@ -10,7 +10,7 @@ import { pictureSizeOf } from "@/lib/shared/picture-size";
 import { freeBytes } from "@/lib/shared/readiness";
 import { failed, ok, type Result } from "@/lib/shared/result";
 import { extensionOf } from "../assets/media-type";
-import { quotaExceeded, refusalOf, roomFor, usedBytes } from "../assets/quota";
+import { quotaExceeded, refusalOf, remainingQuota, usedBytes } from "../assets/quota";
 import { type StagedFile, stageStream } from "../assets/staged-file";
 import { errorAround, type ProducedFile } from "../nodes/run";
 import { asRefusal, asStorageFailure } from "../service-error";
@@ -26,11 +26,11 @@ const MAX_EARLY = 1000;
 type OutputFailure = { message: string; code: string; status?: number; error?: ExecutionError };
 type Fetch = (file: OutputFile) => Promise<Result<FetchedFile, OutputFailure>>;
 /** For one node: what was reported, and the fetched files; undefined if one could not be fetched. */
-type Early = { reported: string; files: Promise<readonly StagedFile[] | undefined> };
+type EarlyOutput = { reported: string; files: Promise<readonly StagedFile[] | undefined> };
 
 export function fetchOutputs(job: RemoteJob, timesOf: JobListener["timesOf"]) {
   const { database, userId, limits, outputDir: folder, now, signal } = job;
-  const early = new Map<string, Early>();
+  const early = new Map<string, EarlyOutput>();
   let last: Promise<unknown> = Promise.resolve();
   /** After a failure the rest is fetched at the end: an unreachable runner is waited for once, not once per node. */
   let isFailing = false;
@@ -42,7 +42,7 @@ export function fetchOutputs(job: RemoteJob, timesOf: JobListener["timesOf"]) {
   const fetchOnce: Fetch = async (file) => {
     if (limitFailure) return failed(limitFailure);
     const perFile = Math.min(limits.maxFileBytes, MAX_FILE_BYTES);
-    const quotaLeft = await roomFor(database, userId, takenBytes);
+    const quotaLeft = await remainingQuota(database, userId, takenBytes);
     const maxBytes = Math.max(0, Math.floor(Math.min(perFile, quotaLeft, maxJobBytes - takenBytes)));
     const fetched = await fetchOutput(job.server, file, { folder, maxBytes, now });
     if (!fetched.ok && !fetched.failure.isTooLarge) return fetched;
@@ -164,7 +164,7 @@ export async function fetchOutput(
   const result = await server.open(file);
   if (!result.ok) return result;
   const { bytes, size } = result.value;
-  const fault = (what: string): FetchFailure => invalidAnswer(`Its file ${file.filename} ${what}`);
+  const fault = (reason: string): FetchFailure => invalidAnswer(`Its file ${file.filename} ${reason}`);
   const tooLarge: FetchFailure = { ...fault(`has more than ${maxBytes} bytes.`), isTooLarge: true };
   if (size !== undefined && size > maxBytes) {
     bytes.destroy();
@@ -192,8 +192,8 @@ export async function fetchOutput(
         isSlow ? { ...fault("comes too slowly."), code: "timeout" } : fault(`came with ${staged.size} of ${size ?? "unknown"} bytes.`),
       );
     }
-    const seen = staged.mediaType.startsWith("image/") ? await pictureSizeOf(Buffer.concat(head)) : undefined;
-    return ok({ ...staged, ...seen });
+    const pictureSize = staged.mediaType.startsWith("image/") ? await pictureSizeOf(Buffer.concat(head)) : undefined;
+    return ok({ ...staged, ...pictureSize });
   } catch (error) {
     if (asRefusal(error)?.code === "FILE_TOO_LARGE") return failed(tooLarge);
     const failure = fault(`could not be fetched: ${error instanceof Error ? error.message : "unknown"}`);

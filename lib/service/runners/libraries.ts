@@ -17,7 +17,7 @@ type Catalogue = ReadonlyMap<string, Info>;
 const groups = ["required", "optional"] as const;
 
 export function createLibraries(database: Database) {
-  let read = new Map<string, { hash: string; catalogue: Catalogue; library: NodeLibrary }>();
+  let cacheByHash = new Map<string, { hash: string; catalogue: Catalogue; library: NodeLibrary }>();
   let merged: { library: NodeLibrary; catalogue: Catalogue; texts: Map<string, string> };
 
   async function refresh(): Promise<boolean> {
@@ -31,10 +31,12 @@ export function createLibraries(database: Database) {
         .orderBy("runner_id"),
     );
     const isSame =
-      merged !== undefined && stored.length === read.size && stored.every(({ runner_id, hash }) => read.get(runner_id)?.hash === hash);
+      merged !== undefined &&
+      stored.length === cacheByHash.size &&
+      stored.every(({ runner_id, hash }) => cacheByHash.get(runner_id)?.hash === hash);
     if (isSame) return false;
-    const byHash = new Map([...read.values()].map((item) => [item.hash, item]));
-    const latest: typeof read = new Map();
+    const byHash = new Map([...cacheByHash.values()].map((item) => [item.hash, item]));
+    const latest: typeof cacheByHash = new Map();
     for (const { runner_id, hash } of stored) {
       const library = byHash.get(hash);
       if (library) {
@@ -45,11 +47,11 @@ export function createLibraries(database: Database) {
       const catalogue = new Map(
         Object.entries(objectOf(parseExactJson(row?.text ?? "{}")) ?? {}).filter((entry): entry is [string, Info] => isObject(entry[1])),
       );
-      const one = { hash: row?.hash ?? hash, catalogue, library: toLibrary(catalogue) };
-      byHash.set(one.hash, one);
-      latest.set(runner_id, one);
+      const libraryEntry = { hash: row?.hash ?? hash, catalogue, library: toLibrary(catalogue) };
+      byHash.set(libraryEntry.hash, libraryEntry);
+      latest.set(runner_id, libraryEntry);
     }
-    read = latest;
+    cacheByHash = latest;
     merged = merge([...new Set(latest.values())].map(({ catalogue }) => catalogue));
     return true;
   }
@@ -58,7 +60,7 @@ export function createLibraries(database: Database) {
   return {
     refresh,
     all: () => merged.library,
-    of: (runnerId: string): NodeLibrary => (runnerId === BUILT_IN_RUNNER ? classes : (read.get(runnerId)?.library ?? none)),
+    of: (runnerId: string): NodeLibrary => (runnerId === BUILT_IN_RUNNER ? classes : (cacheByHash.get(runnerId)?.library ?? none)),
 
     /** GET /api/object_info as text, of one class or of all. `images`: the names that are offered where an image is chosen. */
     describe(images: readonly string[], only?: string): string {
@@ -95,8 +97,8 @@ function merge(others: readonly Catalogue[]) {
 function mergeInfo(info: Info, other: Info): Info {
   const [mine, theirs] = [inputsOf(info), inputsOf(other)];
   const ofBoth = ([name, spec]: [string, unknown]): [string, unknown] => {
-    const there = own(theirs.required, name) ?? own(theirs.optional, name);
-    return [name, there === undefined ? spec : mergeSpec(spec, there)];
+    const otherSpec = own(theirs.required, name) ?? own(theirs.optional, name);
+    return [name, otherSpec === undefined ? spec : mergeSpec(spec, otherSpec)];
   };
   const isRequired = ([name]: [string, unknown]) => Object.hasOwn(mine.required, name) && Object.hasOwn(theirs.required, name);
   const required = Object.entries(mine.required).map(ofBoth).filter(isRequired);
@@ -179,8 +181,8 @@ export function catalogueText(catalogue: Readonly<Record<string, unknown>>): str
 /** Loaders without an upload control also list files that jobs have uploaded to the runner. */
 function withoutSentFiles(spec: unknown): unknown {
   const choices = listOf(spec);
-  const left = choices.filter((choice) => typeof choice !== "string" || !isPrivateName(basename(choice)));
-  return Array.isArray(spec) && left.length < choices.length ? withChoices(spec, left) : spec;
+  const publicChoices = choices.filter((choice) => typeof choice !== "string" || !isPrivateName(basename(choice)));
+  return Array.isArray(spec) && publicChoices.length < choices.length ? withChoices(spec, publicChoices) : spec;
 }
 
 function toLibrary(catalogue: Catalogue): NodeLibrary {

@@ -8,7 +8,7 @@ import { parseExactJson } from "@/lib/contract/json/parse-json";
 import { BUILT_IN_RUNNER, type JobWaits } from "@/lib/contract/runners/runners";
 import { coalesce } from "@/lib/shared/async";
 import { createLru } from "@/lib/shared/lru";
-import { lackingIn, modelsOf, type Needs, needText } from "../nodes/needs";
+import { missingFrom, modelsOf, type Needs, needText } from "../nodes/needs";
 import { type Database, query, type Reader, type Transaction } from "../store/database";
 import { type Processes } from "../store/processes";
 import { isHandedOver } from "./attempts";
@@ -34,7 +34,7 @@ export async function createPool({ database, processes, concurrency }: PoolParts
   const libraries = createLibraries(database);
   const usageByRunner = new Map<string, RunnerUsage>();
   const needsById = new Map<number, Needs>();
-  const lacking = createLru<string, string[]>({ max: MAX_CACHED });
+  const missingPartsCache = createLru<string, string[]>({ max: MAX_CACHED });
   let rows: RunnerRow[] = [];
   /** Slots used by other processes, when they were last counted. */
   let usedElsewhere: ReadonlyMap<string, number> = new Map();
@@ -48,15 +48,15 @@ export async function createPool({ database, processes, concurrency }: PoolParts
   /** Never runs concurrently, so that an older read can't replace a newer one. */
   const refresh = coalesce(async () => {
     const latest = await readRunners(database);
-    const elsewhere = await countElsewhere(database, processes);
+    const usedByOthers = await countElsewhere(database, processes);
     await loadNeeds(latest.map(({ last_needs }) => last_needs));
     const isChanged = await libraries.refresh();
     rows = latest;
-    usedElsewhere = elsewhere;
-    if (isChanged) lacking.clear();
+    usedElsewhere = usedByOthers;
+    if (isChanged) missingPartsCache.clear();
   });
 
-  /** Call before asking about any of them: the answers below come from memory. */
+  /** Call before the readers below, which use only memory. */
   async function loadNeeds(ids: Iterable<number | null>, reader: Reader = database): Promise<void> {
     const unknown = [...new Set(ids)].filter((id) => id !== null).filter((id) => !needsById.has(id));
     if (unknown.length === 0) return;
@@ -68,22 +68,22 @@ export async function createPool({ database, processes, concurrency }: PoolParts
 
   const modelsOfNeeds = (id: number | null) => modelsOf((id === null ? undefined : needsById.get(id)) ?? []);
 
-  function lacks(needs: number | null, runnerId: string): readonly string[] {
-    if (needs === null) return runnerId === BUILT_IN_RUNNER ? [] : ["what the service knew when the job was sent"];
+  function missingFor(needs: number | null, runnerId: string): readonly string[] {
+    if (needs === null) return runnerId === BUILT_IN_RUNNER ? [] : ["what the service recorded when the job was sent"];
     const parts = needsById.get(needs);
     if (!parts) return ["what the service has not read of the job yet"];
     const key = `${needs} ${runnerId}`;
-    const missingParts = lacking.get(key) ?? lackingIn(libraries.of(runnerId), parts);
-    lacking.set(key, missingParts);
+    const missingParts = missingPartsCache.get(key) ?? missingFrom(libraries.of(runnerId), parts);
+    missingPartsCache.set(key, missingParts);
     return missingParts;
   }
 
   /** A runner where the job was tried before gets it again only if no other runner could take it. */
   function canDo(kind: string, runnerId: string): boolean {
     const { needs, tried } = readKind(kind);
-    if (lacks(needs, runnerId).length > 0) return false;
+    if (missingFor(needs, runnerId).length > 0) return false;
     if (!tried.includes(runnerId)) return true;
-    return !rows.some((row) => !tried.includes(row.id) && stateOf(row) === "ready" && lacks(needs, row.id).length === 0);
+    return !rows.some((row) => !tried.includes(row.id) && stateOf(row) === "ready" && missingFor(needs, row.id).length === 0);
   }
 
   const slotsOf = ({ address, slots }: RunnerRow) => (address === null ? concurrency : slots);
@@ -107,7 +107,7 @@ export async function createPool({ database, processes, concurrency }: PoolParts
   }
 
   function waitsFor(needs: number | null): JobWaits | undefined {
-    const able = rows.filter(({ id }) => lacks(needs, id).length === 0);
+    const able = rows.filter(({ id }) => missingFor(needs, id).length === 0);
     const states = new Set(able.map(stateOf));
     if (states.has("ready")) return undefined;
     const state = readinessOrder.find((value) => states.has(value)) ?? "none";
@@ -125,8 +125,8 @@ export async function createPool({ database, processes, concurrency }: PoolParts
     /** Removes what no waiting or running job needs, from the table and from memory. */
     async forgetNeeds(): Promise<void> {
       await database.commitFreeing(removeNeeds);
-      const left = (await database.rows(query.selectFrom("job_needs").select("id").orderBy("id"))).map(({ id }) => id);
-      const [remainingIds, newest] = [new Set(left), left.at(-1) ?? 0];
+      const storedNeedIds = (await database.rows(query.selectFrom("job_needs").select("id").orderBy("id"))).map(({ id }) => id);
+      const [remainingIds, newest] = [new Set(storedNeedIds), storedNeedIds.at(-1) ?? 0];
       // Later ones were stored meanwhile.
       for (const id of needsById.keys()) if (id < newest && !remainingIds.has(id)) needsById.delete(id);
     },
@@ -153,24 +153,24 @@ export async function createPool({ database, processes, concurrency }: PoolParts
 
     best: (kind: string, among: readonly RunnerRow[]) => among.filter(({ id }) => canDo(kind, id)).sort(better(kind))[0],
 
-    occupy(runner: RunnerRow): WorkerSlot & { release(): void } {
-      const taken = usageOf(runner.id).slots;
+    occupySlot(runner: RunnerRow): WorkerSlot & { release(): void } {
+      const slots = usageOf(runner.id).slots;
       let index = 1;
-      while (taken.has(index)) index += 1;
-      taken.add(index);
-      return { runner, slot: runner.address === null ? `slot-${index}` : `${runner.label}/${index}`, release: () => taken.delete(index) };
+      while (slots.has(index)) index += 1;
+      slots.add(index);
+      return { runner, slot: runner.address === null ? `slot-${index}` : `${runner.label}/${index}`, release: () => slots.delete(index) };
     },
 
     async waits(reader: Reader, needs: Iterable<number | null>): Promise<ReadonlyMap<number | null, JobWaits>> {
       const ids = [...needs];
       await loadNeeds(ids, reader);
-      const found = ids.map((id) => [id, waitsFor(id)] as const);
-      return new Map(found.flatMap(([id, waits]) => (waits ? [[id, waits]] : [])));
+      const waitsById = ids.map((id) => [id, waitsFor(id)] as const);
+      return new Map(waitsById.flatMap(([id, waits]) => (waits ? [[id, waits]] : [])));
     },
 
     /** Which runner lacks what, if none has everything. */
     missingRequirements(needs: Needs): string | undefined {
-      const all = rows.map(({ id, label }) => ({ label, lacks: lackingIn(libraries.of(id), needs) }));
+      const all = rows.map(({ id, label }) => ({ label, lacks: missingFrom(libraries.of(id), needs) }));
       if (all.some((item) => item.lacks.length === 0)) return undefined;
       return all
         .map((item) => `${item.label} lacks ${item.lacks.slice(0, 5).join(", ")}${item.lacks.length > 5 ? " and more" : ""}`)
@@ -236,10 +236,10 @@ export function readKind(kind: string) {
 
 function inWords(state: Exclude<JobWaits["state"], "queued">, labels: readonly string[]): string {
   const names = labels.slice(0, 5).join(", ");
-  if (state === "none") return "No runner has what this job needs any more. Whoever runs the service can add one.";
-  if (state === "checking") return `Waits for ${names}, which has not answered yet.`;
-  if (state === "unreachable") return `Waits for ${names}, which cannot be reached now.`;
+  if (state === "none") return "No runner has what this job needs any more. The operator can add one.";
+  if (state === "checking") return `Waits for ${names}, which has not responded yet.`;
+  if (state === "unreachable") return `Waits for ${names}, which is unreachable.`;
   if (state === "set_aside") return `Waits for ${names}, which was set aside.`;
-  if (state === "draining") return `Waits for ${names}, which ends what it runs and takes no new jobs.`;
+  if (state === "draining") return `Waits for ${names}, which is draining and takes no new jobs.`;
   return `Waits for ${names}, which is paused.`;
 }

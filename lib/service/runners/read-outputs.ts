@@ -30,7 +30,7 @@ export function readEnding(entry: unknown): Ending | undefined {
 
 function boundError(error: ExecutionError): ExecutionError {
   const { node_id, node_type, exception_type, exception_message, traceback, current_inputs, current_outputs } = error;
-  let left = MAX_TRACEBACK_LENGTH;
+  let remainingLength = MAX_TRACEBACK_LENGTH;
   return {
     node_id: node_id && cut(node_id, MAX_NAME_LENGTH),
     node_type: node_type && cut(node_type, MAX_NAME_LENGTH),
@@ -40,7 +40,7 @@ function boundError(error: ExecutionError): ExecutionError {
     traceback: traceback
       .map((line) => cut(line, MAX_MESSAGE_LENGTH))
       .reverse()
-      .filter((line) => (left -= line.length + 1) > 0)
+      .filter((line) => (remainingLength -= line.length + 1) > 0)
       .reverse(),
     current_inputs: writeExactJson(current_inputs).length > MAX_INPUTS_LENGTH ? {} : current_inputs,
     current_outputs: writeExactJson(current_outputs).length > MAX_INPUTS_LENGTH ? {} : current_outputs,
@@ -53,25 +53,25 @@ function cut(text: string, maxLength: number): string {
 
 /** Outputs by node of the graph. A node that the runner expanded gets the outputs of its expansion. Others are dropped. */
 export function outputsByNode(entry: unknown, graph: Graph): ReadonlyMap<string, JsonObject> {
-  const match = new Map<string, Map<string, unknown>>();
+  const outputsOfNodes = new Map<string, Map<string, unknown>>();
   const { meta, outputs } = objectOf(entry) ?? {};
   for (const [id, output] of Object.entries(objectOf(outputs) ?? {})) {
     const nodeId = Object.hasOwn(graph, id) ? id : textOf(objectOf(own(objectOf(meta), id))?.display_node);
     if (nodeId === undefined || !Object.hasOwn(graph, nodeId) || !isObject(output)) continue;
-    const keys = match.get(nodeId) ?? new Map<string, unknown>();
-    match.set(nodeId, keys);
+    const keys = outputsOfNodes.get(nodeId) ?? new Map<string, unknown>();
+    outputsOfNodes.set(nodeId, keys);
     for (const [key, items] of Object.entries(output)) {
       const before = keys.get(key);
       if (Array.isArray(before) && Array.isArray(items)) for (const item of items) before.push(item);
       else keys.set(key, Array.isArray(items) ? [...items] : items);
     }
   }
-  return new Map([...match].map(([nodeId, keys]) => [nodeId, Object.fromEntries(keys)]));
+  return new Map([...outputsOfNodes].map(([nodeId, keys]) => [nodeId, Object.fromEntries(keys)]));
 }
 
 /** Outputs by node, without nodes that have none. The limits apply to all nodes together. */
 export function readOutputs(byNode: ReadonlyMap<string, JsonObject>): ReadonlyMap<string, NodeOutputs> {
-  const match = new Map<string, NodeOutputs>();
+  const outputsById = new Map<string, NodeOutputs>();
   let [files, room] = [0, MAX_TEXT_LENGTH];
   for (const [nodeId, output] of byNode) {
     const outputs: NodeOutputs = { files: [] };
@@ -96,9 +96,9 @@ export function readOutputs(byNode: ReadonlyMap<string, JsonObject>): ReadonlyMa
       if (key === "text" && others.every((other) => typeof other === "string")) outputs.texts = others;
       else outputs.others = { ...outputs.others, [key]: others };
     }
-    if (outputs.files.length > 0 || outputs.texts || outputs.others) match.set(nodeId, outputs);
+    if (outputs.files.length > 0 || outputs.texts || outputs.others) outputsById.set(nodeId, outputs);
   }
-  return match;
+  return outputsById;
 }
 
 function toFile(item: unknown): (OutputFile & { facts: Record<string, unknown> }) | undefined {

@@ -50,7 +50,7 @@ export type RemoteJob = RemoteParts & Order & { on: (event: RunEvent) => void; s
 export const stale: RunOutcome = { kind: "stale" };
 
 /** The job is tried again, elsewhere or here. `counts`: this attempt is one of the few that it has. */
-export function lost(reason: string, counts = true): RunOutcome {
+export function lostOutcome(reason: string, counts = true): RunOutcome {
   return { kind: "lost", reason, counts };
 }
 
@@ -66,6 +66,6 @@ export const removeFromRunner = ({ runner, attempt }: RemoteJob, promptId: strin
   removeFromServer(comfyServer(runner.address), { promptId, clientId: attempt.clientId });
 
 /** Retries while the database is unavailable: the runner continues with the job all the same. */
-export function patiently<T>({ limits, signal }: RemoteJob, work: () => Promise<T>): Promise<T> {
+export function retryUntilDeadline<T>({ limits, signal }: RemoteJob, work: () => Promise<T>): Promise<T> {
   return retry(work, isStoreAway, { pauseMs: limits.pollMs, signal });
 }

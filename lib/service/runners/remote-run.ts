@@ -1,7 +1,7 @@
 // One attempt at a job on a runner: submits it once and watches it until it ends or is lost.
 
 import { findEnded, findJob, type JobLocation } from "@/lib/comfyui/client";
-import { comfyServer, type ExchangeFailure, overLimits } from "@/lib/comfyui/http";
+import { comfyServer, type ExchangeFailure, limitExceededFailure } from "@/lib/comfyui/http";
 import { sleep } from "@/lib/shared/async";
 import { ok } from "@/lib/shared/result";
 import { errorAround, type RunEvent, type RunOutcome } from "../nodes/run";
@@ -9,40 +9,52 @@ import { type Run } from "../nodes/runner";
 import { CACHE_CLEARED, isCurrent, wasCacheCleared } from "./attempts";
 import { fetchOutputs } from "./fetch-outputs";
 import { type Ending, readEnding } from "./read-outputs";
-import { lost, type Order, patiently, type RemoteJob, type RemoteParts, removeFromRunner, shouldGoElsewhere, stale } from "./remote-job";
+import {
+  lostOutcome,
+  type Order,
+  type RemoteJob,
+  type RemoteParts,
+  removeFromRunner,
+  retryUntilDeadline,
+  shouldGoElsewhere,
+  stale,
+} from "./remote-job";
 import { type JobListener, listenToRunner } from "./report-events";
 import { submitToRunner, withUserNames } from "./submit-to-runner";
 
 type WatchOptions = {
   promptId: string;
-  listening: JobListener;
+  jobListener: JobListener;
   outputs: ReturnType<typeof fetchOutputs>;
   lastReportMs: () => number;
   pause: () => Promise<void>;
 };
 
-async function watchJob(job: RemoteJob, { promptId, listening, outputs, lastReportMs, pause }: WatchOptions): Promise<RunOutcome> {
+async function watchJob(
+  job: RemoteJob,
+  { promptId, jobListener: listening, outputs, lastReportMs, pause }: WatchOptions,
+): Promise<RunOutcome> {
   const { limits, now, runner, signal } = job;
   const poll = createPoller(job, promptId, listening);
   const isInterrupted = interrupterOf(job, promptId);
   let seenMs = now();
   let beganMs = now();
   for (;;) {
-    if (await patiently(job, job.isGone)) {
+    if (await retryUntilDeadline(job, job.isGone)) {
       await removeFromRunner(job, promptId);
-      return lost(`${runner.label} was removed.`, false);
+      return lostOutcome(`${runner.label} was removed.`, false);
     }
     const location = await poll();
     signal.throwIfAborted();
     if (location.kind === "runs" || location.kind === "ended") job.on({ kind: "begun" });
     if (location.kind === "ended") return finish(job, location.entry, outputs);
-    if (location.kind === "missing") return lost(`${runner.label} has forgotten the job.`);
+    if (location.kind === "missing") return lostOutcome(`${runner.label} has forgotten the job.`);
     if (location.kind === "unreachable") {
       const { code, message } = location.failure;
       const isOver = code === "over_limits";
       if (isOver || now() - seenMs > limits.leaseMs) {
         job.reportProblem(location.failure);
-        return lost(`${runner.label}${isOver ? "" : ` was out of reach for ${Math.round(limits.leaseMs / 1000)} s`}: ${message}`);
+        return lostOutcome(`${runner.label}${isOver ? "" : ` was out of reach for ${Math.round(limits.leaseMs / 1000)} s`}: ${message}`);
       }
     } else {
       seenMs = now();
@@ -50,15 +62,15 @@ async function watchJob(job: RemoteJob, { promptId, listening, outputs, lastRepo
         beganMs = now();
         job.on({ kind: "queued", runner: runner.label, ahead: location.ahead.length });
         if ((await shouldGoElsewhere(job, location.ahead)) && (await removeFromRunner(job, promptId)))
-          return lost(`${runner.label} is busy with the work of others.`, false);
+          return lostOutcome(`${runner.label} is busy with the work of others.`, false);
       }
-      if (!(await patiently(job, () => isCurrent(job.database, job.attempt)))) {
+      if (!(await retryUntilDeadline(job, () => isCurrent(job.database, job.attempt)))) {
         await removeFromRunner(job, promptId);
         return stale;
       }
       const quietMs = now() - Math.max(lastReportMs(), beganMs);
       if (location.kind === "runs" && quietMs > limits.unresponsiveMs && (await isInterrupted()))
-        return lost(`${runner.label} said nothing of the job for ${Math.round(quietMs / 1000)} s while it ran.`);
+        return lostOutcome(`${runner.label} said nothing of the job for ${Math.round(quietMs / 1000)} s while it ran.`);
     }
     await pause();
   }
@@ -98,14 +110,14 @@ function interrupterOf(job: RemoteJob, promptId: string): () => Promise<boolean>
 async function finish(job: RemoteJob, entry: unknown, outputs: WatchOptions["outputs"]): Promise<RunOutcome> {
   const { runner } = job;
   const ending = readEnding(entry);
-  if (!ending) return lost(`What ${runner.label} says of how the job ended cannot be read.`);
+  if (!ending) return lostOutcome(`${runner.label} reported the job's outcome in an unreadable form.`);
   // The runner waits for its next job meanwhile: this only reads, since a commit takes longer.
-  if (!(await patiently(job, () => isCurrent(job.database, job.attempt)))) return stale;
+  if (!(await retryUntilDeadline(job, () => isCurrent(job.database, job.attempt)))) return stale;
   const problem = await outputs.rest(entry);
   // A failed job keeps the outputs that could be fetched.
   if (problem && ending.kind === "success") {
     if (problem.status === 404) return missingFile(job);
-    return problem.error ? { kind: "error", error: problem.error } : lost(`${runner.label}: ${problem.message}`);
+    return problem.error ? { kind: "error", error: problem.error } : lostOutcome(`${runner.label}: ${problem.message}`);
   }
   return toOutcome(ending, job);
 }
@@ -113,18 +125,20 @@ async function finish(job: RemoteJob, entry: unknown, outputs: WatchOptions["out
 /** The runner's output folder was cleaned while its cache still lists the files. POST /free clears the cache for one more run. */
 async function missingFile(job: RemoteJob): Promise<RunOutcome> {
   const { runner, attempt, server } = job;
-  if (await patiently(job, () => wasCacheCleared(job.database, attempt.seq))) {
+  if (await retryUntilDeadline(job, () => wasCacheCleared(job.database, attempt.seq))) {
     const message = `${runner.label} reports output files that it does not have, also after its cache was cleared. Check its output folder.`;
     return { kind: "error", error: errorAround("OutputMissing", message) };
   }
   const freed = await server.free({ unload_models: true, free_memory: true });
-  return lost(`${runner.label} no longer has the job's output files. ${freed.ok ? "" : `${freed.failure.message} `}${CACHE_CLEARED}`);
+  return lostOutcome(
+    `${runner.label} no longer has the job's output files. ${freed.ok ? "" : `${freed.failure.message} `}${CACHE_CLEARED}`,
+  );
 }
 
 function toOutcome(ending: Ending, { runner, inputs, graph }: RemoteJob): RunOutcome {
   if (ending.kind === "success") return { kind: "success" };
   if (ending.kind === "interrupted")
-    return { kind: "error", error: errorAround("Interrupted", `The job was interrupted on ${runner.label}, and not from here.`) };
+    return { kind: "error", error: errorAround("Interrupted", `The job was interrupted on ${runner.label} by another client.`) };
   const { node_id, current_outputs, ...error } = withUserNames(ending.error, inputs);
   const isOwn = (id: unknown) => typeof id === "string" && Object.hasOwn(graph, id);
   return {
@@ -138,7 +152,7 @@ function toOutcome(ending: Ending, { runner, inputs, graph }: RemoteJob): RunOut
 }
 
 export function runRemotely(parts: RemoteParts, order: Order, on: (event: RunEvent) => void): Run & { leave(): void } {
-  const leaving = new AbortController();
+  const aborter = new AbortController();
   let isOver = false;
   let settleEarly: (outcome: RunOutcome) => void = () => undefined;
   const early = new Promise<RunOutcome>((resolve) => (settleEarly = resolve));
@@ -147,20 +161,20 @@ export function runRemotely(parts: RemoteParts, order: Order, on: (event: RunEve
   };
   /** rounds.ts removes the job from the runner. */
   const exceeded = (message: string) => {
-    order.reportProblem(overLimits(message));
-    end(lost(`${order.runner.label}: ${message}`));
+    order.reportProblem(limitExceededFailure(message));
+    end(lostOutcome(`${order.runner.label}: ${message}`));
   };
-  const server = comfyServer(order.runner.address, leaving.signal);
-  const job: RemoteJob = { ...parts, ...order, on: report, signal: leaving.signal, server };
+  const server = comfyServer(order.runner.address, aborter.signal);
+  const job: RemoteJob = { ...parts, ...order, on: report, signal: aborter.signal, server };
   const work = attempt(job, exceeded).catch((error: unknown): RunOutcome => {
-    if (leaving.signal.aborted) return { kind: "left" };
+    if (aborter.signal.aborted) return { kind: "left" };
     const { jobId, attempt, runner } = order;
     parts.log.error({ err: error, job: jobId, attempt: attempt.number, runner: runner.label }, "runner attempt failed");
-    return lost("The service failed to follow the job there.");
+    return lostOutcome("The service failed to follow the job there.");
   });
   const end = (outcome: RunOutcome) => {
     settleEarly(outcome);
-    leaving.abort();
+    aborter.abort();
   };
   const done = Promise.race([work, early]).then((outcome) => {
     isOver = true;
@@ -196,7 +210,7 @@ async function attempt(job: RemoteJob, exceeded: (message: string) => void): Pro
     if (!submitted.ok) return submitted.failure;
     return await watchJob(job, {
       promptId: submitted.value,
-      listening,
+      jobListener: listening,
       outputs,
       lastReportMs: () => lastReportMs,
       pause: () => pause.within(limits.pollMs, signal),

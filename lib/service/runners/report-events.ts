@@ -1,4 +1,4 @@
-// Turns a runner's messages into run events. Without messages, only progress is missing: the ending is read from the history.
+// Converts a runner's messages to run events. They only add progress: the outcome is read from the history.
 
 import { type ComfyMessage, followMessages, type Traffic } from "@/lib/comfyui/socket";
 import { type Graph } from "@/lib/contract/schemas/graph";

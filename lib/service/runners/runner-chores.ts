@@ -5,9 +5,18 @@ import { comfyServer } from "@/lib/comfyui/http";
 import { type Chore } from "../housekeeping";
 import { type ServiceLog } from "../options";
 import { type Database, type Transaction } from "../store/database";
-import { clearedAway, lostAttempts } from "./attempts";
+import { findLostAttempts,markCleared } from "./attempts";
 import { readHealth } from "./check-runner";
-import { isOverLimits, readRunner, readRunners, type RunnerRow, settleDraining, storeAbout, storeFacts, storeProblem } from "./store";
+import {
+  isOverLimits,
+  readRunner,
+  readRunners,
+  type RunnerRow,
+  settleDraining,
+  storeCheckedRunner,
+  storeFacts,
+  storeProblem,
+} from "./store";
 
 /** Models may be added to a runner while it runs. */
 const CATALOGUE_MS = 300_000;
@@ -74,7 +83,7 @@ async function checkOne({ database, now, log, signal }: Stores, row: RunnerRow):
     if (!(await isStillThere(tx, row))) return;
     if (catalogue?.ok) {
       const facts = { ...health.value, classes: Object.keys(catalogue.value).length };
-      await storeAbout(tx, row.id, { facts, catalogue: catalogue.value }, now());
+      await storeCheckedRunner(tx, row.id, { facts, catalogue: catalogue.value }, now());
     } else if (catalogue) await storeProblem(tx, row.id, catalogue.failure, now());
     else await storeFacts(tx, row.id, health.value, now());
   });
@@ -90,10 +99,10 @@ const ARRIVES_WITHIN_MS = 2000;
 
 async function clearAll({ database, now, signal }: Stores, runners: readonly RunnerRow[]): Promise<void> {
   for (const { id, address } of runners) {
-    for (const attempt of await lostAttempts(database, id, now() - ARRIVES_WITHIN_MS)) {
+    for (const attempt of await findLostAttempts(database, id, now() - ARRIVES_WITHIN_MS)) {
       const prompt = { promptId: attempt.prompt_id, clientId: attempt.client_id };
       if (address === null || signal.aborted || !(await removeFromServer(comfyServer(address, signal), prompt))) break;
-      await database.commit((tx) => clearedAway(tx, attempt));
+      await database.commit((tx) => markCleared(tx, attempt));
     }
   }
 }

@@ -92,7 +92,7 @@ export function createRunners({ database, now, builtIn, changed = async () => un
       const parsed = newRunnerSchema.safeParse(newRunner);
       if (!parsed.success) return failed(invalid(parsed.error));
       const { address, label = new URL(address).host.slice(0, 60), tags, slots, keep } = parsed.data;
-      if (await isTaken(database, address)) return failed(taken(address));
+      if (await isTaken(database, address)) return failed(addressTaken(address));
       const about = await checkRunner(address, answerMs);
       if (!about.ok && !keep) return failed(about.failure);
       const id = randomUUID();
@@ -100,11 +100,11 @@ export function createRunners({ database, now, builtIn, changed = async () => un
         if (await isTaken(tx, address)) return false;
         const values = { id, label, address, tags: writeExactJson(tags), slots, mode: "ready" as const, devices: "[]", created_at: now() };
         await tx.run(query.insertInto("runners").values(values));
-        if (about.ok) await storeAbout(tx, id, about.value, now());
+        if (about.ok) await storeCheckedRunner(tx, id, about.value, now());
         else await storeProblem(tx, id, about.failure, now());
         return true;
       });
-      return isAdded ? announceAndRead(id) : failed(taken(address));
+      return isAdded ? announceAndRead(id) : failed(addressTaken(address));
     },
 
     async change(id, change: RunnerChange) {
@@ -115,7 +115,7 @@ export function createRunners({ database, now, builtIn, changed = async () => un
       const { label, address, tags, slots, state } = parsed.data;
       if (row.address === null && (address !== undefined || slots !== undefined)) return failed(builtInIs);
       const isMoved = address !== undefined && address !== row.address;
-      if (isMoved && (await isTaken(database, address))) return failed(taken(address));
+      if (isMoved && (await isTaken(database, address))) return failed(addressTaken(address));
       const about = isMoved ? await checkRunner(address, answerMs) : undefined;
       if (about && !about.ok) return failed(about.failure);
       const isKept = await database.commit(async (tx) => {
@@ -128,26 +128,26 @@ export function createRunners({ database, now, builtIn, changed = async () => un
           ...(tags !== undefined && { tags: writeExactJson(tags) }),
           ...(slots !== undefined && { slots }),
           ...(state !== undefined && { mode: state, mode_reason: null, failed_users: "[]" }),
-          // It is checked again, and gets no job before the check succeeds.
+          // Checked again before it gets jobs.
           ...((isMoved || state !== undefined) && isOverLimits(row) && { ...resetChecks, mode: state ?? "ready" }),
         };
         if (Object.keys(changes).length > 0) await tx.run(query.updateTable("runners").set(changes).where("id", "=", id));
-        if (about?.ok) await storeAbout(tx, id, about.value, now());
+        if (about?.ok) await storeCheckedRunner(tx, id, about.value, now());
         await settleDraining(tx);
         return true;
       });
-      return isKept || address === undefined ? announceAndRead(id) : failed(taken(address));
+      return isKept || address === undefined ? announceAndRead(id) : failed(addressTaken(address));
     },
 
     async remove(id) {
       if (id === BUILT_IN_RUNNER) return failed(builtInIs);
       const removal = query.updateTable("runners").set({ removed_at: now() }).where("id", "=", id).where("removed_at", "is", null);
-      const gone = await database.commit(async (tx) => {
+      const removedRunner = await database.commit(async (tx) => {
         await tx.run(query.deleteFrom("runner_catalogues").where("runner_id", "=", id));
         return tx.run(removal);
       });
       await changed();
-      return gone > 0 ? ok(undefined) : failed(notFound);
+      return removedRunner > 0 ? ok(undefined) : failed(notFound);
     },
   };
 }
@@ -157,7 +157,7 @@ export function stateOf({ mode, problem, checked_at, address }: RunnerRow): Runn
   return checked_at === null ? "checking" : problem === null ? "ready" : "unreachable";
 }
 
-export async function storeAbout(
+export async function storeCheckedRunner(
   tx: Transaction,
   id: string,
   { facts, catalogue }: Pick<CheckedRunner, "facts" | "catalogue">,
@@ -220,13 +220,13 @@ const countRunning = (reader: Reader, row: RunnerKey) => countThere(reader, row,
 
 const countHandedOver = (reader: Reader, row: RunnerKey) => countThere(reader, row, isHandedOver);
 
-async function countThere(reader: Reader, { id, address }: RunnerKey, which: RawBuilder<boolean>): Promise<number> {
+async function countThere(reader: Reader, { id, address }: RunnerKey, condition: RawBuilder<boolean>): Promise<number> {
   const isThere = address === null ? sql<boolean>`runner is null` : sql<boolean>`runner = ${id}`;
   const running = query
     .selectFrom("jobs")
     .select(({ fn }) => fn.countAll<number>().as("n"))
     .where(sql<boolean>`state in ('pending', 'in_progress')`)
-    .where(which)
+    .where(condition)
     .where(isThere);
   return (await reader.row(running))?.n ?? 0;
 }
@@ -238,10 +238,9 @@ function readList<T>(text: string, item: z.ZodType<T>): T[] {
 const notFound: RunnerFailure = { code: "not_found", message: "There is no such runner." };
 const builtInIs: RunnerFailure = {
   code: "built_in",
-  message:
-    "The built-in runner is part of the service: it has no address, LIGHTDESK_CONCURRENCY says how many jobs it runs, and it can be paused but not removed.",
+  message: "The built-in runner has no address and can be paused but not removed. LIGHTDESK_CONCURRENCY sets how many jobs it runs.",
 };
-const taken = (address: string): RunnerFailure => ({ code: "taken", message: `Another runner has the address ${address}.` });
+const addressTaken = (address: string): RunnerFailure => ({ code: "taken", message: `Another runner has the address ${address}.` });
 
 function invalid(error: z.ZodError): RunnerFailure {
   const [issue] = error.issues;

@@ -16,8 +16,8 @@ import { extensionOf } from "../assets/media-type";
 import { type NodeLibrary } from "../nodes/definition";
 import { mapFileTexts } from "../nodes/needs";
 import { errorAround, REFUSED, type RunOutcome } from "../nodes/run";
-import { noteSent } from "./attempts";
-import { type Input, lost, patiently, type RemoteJob, removeFromRunner, shouldGoElsewhere, stale } from "./remote-job";
+import { storePromptId } from "./attempts";
+import { type Input, lostOutcome, type RemoteJob, removeFromRunner, retryUntilDeadline, shouldGoElsewhere, stale } from "./remote-job";
 import { type JobListener } from "./report-events";
 
 const MAX_NODE_ERRORS = 50;
@@ -29,7 +29,7 @@ export async function submitToRunner(job: RemoteJob, listening: JobListener): Pr
   if (await job.isFreeElsewhere()) {
     const queue = await server.queue();
     if (queue.ok && (await shouldGoElsewhere(job, readableItems(queue.value.queue_running, queue.value.queue_pending))))
-      return failed(lost(`${runner.label} is busy with the work of others.`, false));
+      return failed(lostOutcome(`${runner.label} is busy with the work of others.`, false));
   }
   const names = await sendInputs(job);
   if (!names.ok) return names;
@@ -51,7 +51,7 @@ export async function submitToRunner(job: RemoteJob, listening: JobListener): Pr
   const promptId = textOf(objectOf(result.value)?.prompt_id);
   if (promptId === undefined || promptId.length > MAX_TEXT_LENGTH) return ok(attempt.promptId);
   listening.setPromptId(promptId);
-  const isOwn = await patiently(job, () => job.database.commit((tx) => noteSent(tx, attempt, promptId)));
+  const isOwn = await retryUntilDeadline(job, () => job.database.commit((tx) => storePromptId(tx, attempt, promptId)));
   if (!isOwn) {
     await removeFromRunner(job, promptId);
     return failed(stale);
@@ -95,7 +95,7 @@ async function sendInput({ server }: RemoteJob, input: Input): Promise<Result<st
 /** The job cannot run at this runner: it moves to another, or waits. If the runner was not reached, no attempt of the job is used up. */
 function notSent(job: RemoteJob, failure: ExchangeFailure): RunOutcome {
   if (!failure.wasSent || failure.status === undefined) job.reportProblem(failure);
-  return lost(`${job.runner.label}: ${failure.message}`, failure.wasSent);
+  return lostOutcome(`${job.runner.label}: ${failure.message}`, failure.wasSent);
 }
 
 /** A plain server accepts at most 100 MB, unless it is configured otherwise. */
@@ -117,10 +117,10 @@ function refused(job: RemoteJob, body: string): RunOutcome {
 function readRefusal({ graph, inputs }: RemoteJob, response: unknown): { error: NodeError | undefined; nodeErrors: NodeErrors } {
   const body = withUserNames(objectOf(response), inputs);
   const error = nodeErrorSchema.safeParse(body?.error);
-  let left = MAX_NODE_ERRORS;
+  let remainingErrors = MAX_NODE_ERRORS;
   const nodes = Object.entries(nodeErrorsSchema.catch({}).parse(body?.node_errors ?? {})).flatMap(([id, node]) => {
-    const errors = node.errors.slice(0, Math.max(0, left)).map(boundError);
-    left -= errors.length;
+    const errors = node.errors.slice(0, Math.max(0, remainingErrors)).map(boundError);
+    remainingErrors -= errors.length;
     if ((node.errors.length > 0 && errors.length === 0) || !Object.hasOwn(graph, id)) return [];
     const class_type = node.class_type?.slice(0, MAX_TEXT_LENGTH);
     return [[id, { class_type, dependent_outputs: node.dependent_outputs.slice(0, MAX_NODE_ERRORS), errors }] as const];

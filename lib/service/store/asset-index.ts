@@ -20,12 +20,12 @@ const CODE = `char(${CODE_STARTS.map((start, at) => `${start} + (tag_counts.id >
 export function valuesOf(json: string, maxLength?: number): { columns: string; source: string } {
   const sound = `CASE WHEN json_valid(${json}) THEN ${json} ELSE '{}' END`;
   // Only numbers are looked up by their path: that reads the document from its beginning each time.
-  const written = `CASE type WHEN 'text' THEN json_quote(value) WHEN 'true' THEN type WHEN 'false' THEN type WHEN 'null' THEN type
+  const valueText = `CASE type WHEN 'text' THEN json_quote(value) WHEN 'true' THEN type WHEN 'false' THEN type WHEN 'null' THEN type
     ELSE ifnull((${sound}) -> fullkey, '') END`;
   const isExact = `type = 'real' OR type = 'integer' AND value BETWEEN ${Number.MIN_SAFE_INTEGER} AND ${Number.MAX_SAFE_INTEGER}`;
   return {
     columns: `CASE WHEN typeof(key) = 'integer' THEN path ELSE fullkey END AS path,
-      CASE WHEN ${isExact} THEN value ELSE ${maxLength === undefined ? written : `substr(${written}, 1, ${maxLength})`} END AS value`,
+      CASE WHEN ${isExact} THEN value ELSE ${maxLength === undefined ? valueText : `substr(${valueText}, 1, ${maxLength})`} END AS value`,
     source: `json_tree(${sound}) WHERE type NOT IN ('object', 'array')`,
   };
 }

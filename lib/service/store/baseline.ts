@@ -28,9 +28,9 @@ CREATE INDEX jobs_idle ON jobs (user_id, state, id) INCLUDE (seq, execution_time
   WHERE execution_time = 0 AND state IN ('pending', 'in_progress', 'cancelled');`,
 };
 
-type Covered = { inAll: string; byWorkflow: string; byDurationOfWorkflow: string };
+type RunCountScopes = { inAll: string; byWorkflow: string; byDurationOfWorkflow: string };
 
-function jobLists({ inAll, byWorkflow, byDurationOfWorkflow }: Covered): string {
+function jobLists({ inAll, byWorkflow, byDurationOfWorkflow }: RunCountScopes): string {
   const withOutput = (kind: string) => `
 CREATE INDEX jobs_with_${kind} ON jobs (user_id, create_time, id, workflow_id)${inAll} WHERE has_${kind} = 1 AND state = 'completed';
 CREATE INDEX jobs_with_${kind}_by_duration ON jobs (user_id, execution_time, id, workflow_id)${inAll}

@@ -3,16 +3,16 @@
 import { randomUUID } from "node:crypto";
 import { dirname } from "node:path";
 import { Kysely, PostgresDialect, sql, SqliteDialect } from "kysely";
-import { type Copied, copyTables, type Counter, isUnfinishedCopy, UNFINISHED_COPY } from "@/lib/shared/database/copy-tables";
+import { type CopyResult, copyTables, type Counter, isUnfinishedCopy, UNFINISHED_COPY } from "@/lib/shared/database/copy-tables";
 import { requireCurrent } from "@/lib/shared/database/migrate";
 import { openPool } from "@/lib/shared/database/postgres";
 import { SqliteConnection } from "@/lib/shared/database/sqlite";
 import { migrate, migratePostgres, postgresHistory, SERVICE_SCHEMA } from "./baseline";
 import { lockDataFolder } from "./data-folder";
 import { type Tables } from "./schema";
-import { lookAt, removeMark, type ServiceLocation, writeMark } from "./store-location";
+import { inspectLocation, removeMark, type ServiceLocation, writeMark } from "./store-location";
 
-type Opened = Kysely<Tables>;
+type ServiceDatabase = Kysely<Tables>;
 type LogProgress = (progress: string) => void;
 
 const MAX_CONNECTIONS = 4;
@@ -29,13 +29,13 @@ const counters: readonly Counter[] = [
 ];
 
 /** Between a file and a PostgreSQL database; no service may run on either. Rows that only the target has are removed. */
-export async function copyServiceStore(from: ServiceLocation, to: ServiceLocation, logProgress: LogProgress): Promise<Copied> {
+export async function copyServiceStore(from: ServiceLocation, to: ServiceLocation, logProgress: LogProgress): Promise<CopyResult> {
   const locks = [from, to].flatMap((location) => ("file" in location ? [lockDataFolder(dirname(location.file))] : []));
   try {
     for (const location of [from, to]) if ("url" in location) await migratePostgres(location.url, Date.now);
     const [source, target] = [openLocation(from), openLocation(to)];
     try {
-      return await copyAll(source, target, logProgress, () => noteWhereRowsAre(target, from, to));
+      return await copyAll(source, target, logProgress, () => writeStoreMark(target, from, to));
     } finally {
       await Promise.all([source.destroy(), target.destroy()]);
     }
@@ -59,16 +59,21 @@ export async function copyServiceSnapshot(url: string, file: string, logProgress
 
 /** Throws if a service was used with this database. A copy that was begun may be continued. Makes no table. */
 export async function requireRoomForService(location: ServiceLocation): Promise<void> {
-  const { hasUsers, isUnfinished } = await lookAt(location);
+  const { hasUsers, isUnfinished } = await inspectLocation(location);
   if (hasUsers && !isUnfinished) throw new Error("The target already contains a service. Name an empty database or folder.");
 }
 
-function copyAll(from: Opened, to: Opened, logProgress: LogProgress, beforeEnd?: () => Promise<void>): Promise<Copied> {
+function copyAll(
+  from: ServiceDatabase,
+  to: ServiceDatabase,
+  logProgress: LogProgress,
+  beforeEnd?: () => Promise<void>,
+): Promise<CopyResult> {
   return copyTables({ from, to, logProgress, isExcluded: (table) => own.test(table), counters, beforeEnd });
 }
 
-/** Noted in the data folder, whose files belong to the rows wherever these are. */
-async function noteWhereRowsAre(target: Opened, from: ServiceLocation, to: ServiceLocation): Promise<void> {
+/** Recorded in the data folder, because its files belong to these rows. */
+async function writeStoreMark(target: ServiceDatabase, from: ServiceLocation, to: ServiceLocation): Promise<void> {
   if ("file" in to) return removeMark(dirname(to.file));
   if (!("file" in from)) return;
   const storeId = await target.selectFrom("store_ids").select("id").executeTakeFirst();
@@ -77,7 +82,7 @@ async function noteWhereRowsAre(target: Opened, from: ServiceLocation, to: Servi
   await writeMark(dirname(from.file), id);
 }
 
-async function requireThisVersion(database: Opened): Promise<void> {
+async function requireThisVersion(database: ServiceDatabase): Promise<void> {
   const { rows } = await sql<{ name: string }>`SELECT name FROM migrations`.execute(database);
   requireCurrent(
     rows.map(({ name }) => name),
@@ -86,7 +91,7 @@ async function requireThisVersion(database: Opened): Promise<void> {
   );
 }
 
-function openLocation(location: ServiceLocation): Opened {
+function openLocation(location: ServiceLocation): ServiceDatabase {
   if ("url" in location) {
     const pool = { url: location.url, max: MAX_CONNECTIONS, statementMs: STATEMENT_MS, schema: SERVICE_SCHEMA };
     return new Kysely<Tables>({ dialect: new PostgresDialect({ pool: () => openPool(pool) }) });

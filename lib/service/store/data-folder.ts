@@ -16,9 +16,9 @@ export async function syncFolder(folder: string): Promise<void> {
 /** Makes a folder and every missing one above it, each synced into its parent. For the start, before requests are accepted. */
 export function makeSyncedFolder(path: string): void {
   // Step by step instead of `recursive`: on some file systems Node's recursive mkdir never ends.
-  const match = statSync(path, { throwIfNoEntry: false });
-  if (match?.isDirectory()) return;
-  if (match) throw new Error(`${path} is no folder`);
+  const info = statSync(path, { throwIfNoEntry: false });
+  if (info?.isDirectory()) return;
+  if (info) throw new Error(`${path} is no folder`);
   const parent = dirname(path);
   if (parent !== path) makeSyncedFolder(parent);
   mkdirSync(path, { mode: 0o700 });
@@ -35,7 +35,7 @@ export function makeDataFolder(path: string): void {
     makeSyncedFolder(path);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    throw new Error(`LIGHTDESK_DATA_DIR must be a folder that can be written to (${reason}).`);
+    throw new Error(`LIGHTDESK_DATA_DIR must be a writable folder (${reason}).`);
   }
 }
 
@@ -57,19 +57,21 @@ export function lockDataFolder(dataDir: string): DataLock {
   const lockFile = join(dataDir, "lock.sqlite");
   let connection: SqliteConnection;
   try {
-    connection = takeLock(lockFile);
+    connection = acquireLock(lockFile);
   } catch (error) {
     if (codeOf(error) === "SQLITE_BUSY")
-      throw new Error(`The data folder ${dataDir} is in use by process ${readPid(pidFile)}. Stop it, or set another LIGHTDESK_DATA_DIR.`);
+      throw new Error(
+        `The data folder ${dataDir} is in use by process ${readPid(pidFile)}. Stop that process, or set another LIGHTDESK_DATA_DIR.`,
+      );
     if (codeOf(error) !== "SQLITE_NOTADB") throw error;
-    // The lock is taken before the file is read: so it is free, and the file has nothing to lose.
+    // The lock is taken before the file is read, so the file is stale.
     rmSync(lockFile);
-    connection = takeLock(lockFile);
+    connection = acquireLock(lockFile);
   }
   try {
     writeFileSync(pidFile, String(process.pid));
   } catch (error) {
-    // Without the pid file, only a second service's refusal says less.
+    // Without the pid file, a second service can't name this process in its error.
     if (!isFullDisk(error)) {
       connection.close();
       throw error;
@@ -83,7 +85,7 @@ export function lockDataFolder(dataDir: string): DataLock {
   };
 }
 
-function takeLock(file: string): SqliteConnection {
+function acquireLock(file: string): SqliteConnection {
   const connection = new SqliteConnection(file, { timeoutMs: 0 });
   try {
     // Nothing is ever stored in it: a journal on the disk would only need room when the disk is full.

@@ -40,7 +40,7 @@ export type Database = Reader & {
   reading<T>(work: (reader: Reader) => Promise<T>): Promise<T>;
   /** Resolves when `work` is durable as part of a shared commit. `work` may run again, so it must repeat its side effects. */
   commit<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
-  /** The same for work that makes room, or must not wait for room: on a full disk it is committed from the reserve. */
+  /** The same for work that frees disk space or can't wait for it: on a full disk it uses the reserve. */
   commitFreeing<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
   foreignCommits(): Promise<number>;
   close(): Promise<void>;

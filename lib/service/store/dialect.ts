@@ -14,14 +14,14 @@ export type StoreDialect = {
   rowByRow(column: string): RawBuilder<unknown>;
 
   greater(a: RawBuilder<unknown>, b: RawBuilder<unknown>): RawBuilder<number>;
-  holds(column: RawBuilder<unknown>, text: string): RawBuilder<SqlBool>;
+  contains(column: RawBuilder<unknown>, text: string): RawBuilder<SqlBool>;
 
   /** For a text column, as SQL: whether it is JSON, whether it is a JSON object, and its text as a JSON string. */
   isJson(column: string): string;
   isJsonObject(column: string): string;
   asJson(column: string): string;
   /** For a column that is a JSON object: the same text without one member of one of its members. */
-  withoutMember(column: string, member: string, ofMember: string): string;
+  removeMember(column: string, member: string, ofMember: string): string;
 };
 
 const list = <T>(values: readonly T[]) => sql<T>`(select value from json_each(${writeExactJson(values)}))`;
@@ -43,12 +43,12 @@ export const sqliteDialect: StoreDialect = {
   rowByRow: (column) => sql`+${sql.ref(column)}`,
 
   greater: (a, b) => sql`max(${a}, ${b})`,
-  holds: (column, text) => sql`instr(${column}, ${text}) > 0`,
+  contains: (column, text) => sql`instr(${column}, ${text}) > 0`,
 
   isJson: (column) => `json_valid(${column})`,
   isJsonObject: (column) => `CASE WHEN json_valid(${column}) THEN json_type(${column}) = 'object' ELSE false END`,
   asJson: (column) => `json_quote(${column})`,
-  withoutMember: (column, member, ofMember) => `json_remove(${column}, '$.${ofMember}.${member}')`,
+  removeMember: (column, member, ofMember) => `json_remove(${column}, '$.${ofMember}.${member}')`,
 };
 
 // Arrays instead of JSON: a JSON text could contain a character that PostgreSQL does not accept.
@@ -69,10 +69,10 @@ export const postgresDialect: StoreDialect = {
   rowByRow: (column) => sql`${sql.ref(column)}`,
 
   greater: (a, b) => sql`greatest(${a}, ${b})`,
-  holds: (column, text) => sql`strpos(${column}, ${text}) > 0`,
+  contains: (column, text) => sql`strpos(${column}, ${text}) > 0`,
 
   isJson: (column) => `is_json(${column})`,
   isJsonObject: (column) => `CASE WHEN is_json(${column}) THEN json_typeof(${column}::json) = 'object' ELSE false END`,
   asJson: (column) => `to_json(${column})::text`,
-  withoutMember: (column, member, ofMember) => `without_member(${column}, '${member}', '${ofMember}')`,
+  removeMember: (column, member, ofMember) => `without_member(${column}, '${member}', '${ofMember}')`,
 };

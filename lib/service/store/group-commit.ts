@@ -1,26 +1,26 @@
 // Commits all writes of one event loop turn together. A failing piece is undone alone. On a full disk, freeing work uses the reserve.
 
-import { holdReserve, releaseReserve } from "@/lib/shared/database/disk-reserve";
+import { ensureReserve, releaseReserve } from "@/lib/shared/database/disk-reserve";
 import { isFullDisk } from "@/lib/shared/error-codes";
 import { type Transaction } from "./database";
 
 type Work<T> = (tx: Transaction) => Promise<T>;
-type Waiting = { freesRoom: boolean; work: Work<unknown>; settle: (outcome: Outcome) => void };
+type PendingWork = { freesRoom: boolean; work: Work<unknown>; settle: (outcome: Outcome) => void };
 type Outcome = { ok: true; value: unknown } | { ok: false; value: unknown };
 
 export function createGroupCommit(transaction: <T>(work: Work<T>) => Promise<T>, isOpen: () => boolean, folder?: string) {
-  let waiting: Waiting[] = [];
-  let underWay: Promise<void> | undefined;
+  let waiting: PendingWork[] = [];
+  let runningCommit: Promise<void> | undefined;
 
   async function flush(): Promise<void> {
-    while (underWay) await underWay;
+    while (runningCommit) await runningCommit;
     const batch = waiting;
     waiting = [];
     if (batch.length === 0) return;
     let end = (): void => undefined;
-    underWay = new Promise((resolve) => (end = resolve));
+    runningCommit = new Promise((resolve) => (end = resolve));
     const outcomes = await commitAll(batch);
-    underWay = undefined;
+    runningCommit = undefined;
     end();
     batch.forEach((item, index) => {
       const outcome = outcomes[index];
@@ -28,7 +28,7 @@ export function createGroupCommit(transaction: <T>(work: Work<T>) => Promise<T>,
     });
   }
 
-  async function commitAll(batch: readonly Waiting[]): Promise<Outcome[]> {
+  async function commitAll(batch: readonly PendingWork[]): Promise<Outcome[]> {
     const together = await attempt(() => transaction((tx) => oneByOne(tx, batch)));
     if (together.ok) return together.value;
     // The shared commit itself failed (a full disk, a lost file): nothing of the batch is stored.
@@ -40,14 +40,14 @@ export function createGroupCommit(transaction: <T>(work: Work<T>) => Promise<T>,
       try {
         return await transaction((tx) => oneByOne(tx, freeing));
       } finally {
-        holdReserve(folder);
+        ensureReserve(folder);
       }
     });
     const outcomes = result.ok ? [...result.value] : [];
     return batch.map(({ freesRoom }) => (freesRoom && outcomes.shift()) || failure);
   }
 
-  async function oneByOne(tx: Transaction, batch: readonly Waiting[]): Promise<Outcome[]> {
+  async function oneByOne(tx: Transaction, batch: readonly PendingWork[]): Promise<Outcome[]> {
     const outcomes: Outcome[] = [];
     for (const { work } of batch) {
       // A single piece needs no savepoint: what it has written is undone with the transaction.
@@ -62,7 +62,7 @@ export function createGroupCommit(transaction: <T>(work: Work<T>) => Promise<T>,
   return {
     flush,
     /** Resolves when the commit under way has ended; another one may have begun by then. */
-    underWay: () => underWay,
+    underWay: () => runningCommit,
     commit<T>(work: Work<T>, freesRoom = false): Promise<T> {
       if (waiting.length === 0) setImmediate(() => void flush());
       return new Promise<T>((resolve, reject) => {

@@ -35,9 +35,9 @@ export type Processes = {
 export type ProcessFacts = { slots: number; hasSharedFiles: boolean };
 
 export type ProcessEvents = {
-  /** Others were silent for too long: their work may be given back, in a commit that begins with `removeUnresponsive`. */
+  /** Other processes are unresponsive: their work may be requeued, in a commit that starts with `removeUnresponsive`. */
   othersUnresponsive(): void;
-  /** This process was given up, and is listed again: its work may belong to another one. */
+  /** This process had expired and was registered again: another process may have its work. */
   onAbandoned(): void;
 };
 

@@ -3,8 +3,8 @@
 import { randomUUID } from "node:crypto";
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { findUnfinishedCopy, leftBehind } from "@/lib/shared/database/copy-tables";
-import { type Ask, askPostgres, asStartFailure, isNoTable } from "@/lib/shared/database/postgres";
+import { findUnfinishedCopy, leftBehindMessage } from "@/lib/shared/database/copy-tables";
+import { asStartFailure, isNoTable, queryPostgres, type QueryRows } from "@/lib/shared/database/postgres";
 import { openToRead } from "@/lib/shared/database/sqlite-copy";
 import { writeWhole } from "@/lib/shared/files";
 import { SERVICE_SCHEMA } from "./baseline";
@@ -32,10 +32,10 @@ export function removeMark(dataDir: string): void {
 /** `isUsed`: holds anything, even if only what is shipped. A database has users before it has anything of theirs. */
 type LocationContent = { isUsed: boolean; hasUsers: boolean; isUnfinished: boolean; id: string | undefined };
 
-export async function lookAt(location: ServiceLocation): Promise<LocationContent> {
+export async function inspectLocation(location: ServiceLocation): Promise<LocationContent> {
   if ("url" in location) {
-    const there = { url: location.url, statementMs: STATEMENT_MS, schema: SERVICE_SCHEMA };
-    return askPostgres(there, (ask) => read(ask, findUnfinishedCopy.postgres)).catch((error: unknown) => {
+    const target = { url: location.url, statementMs: STATEMENT_MS, schema: SERVICE_SCHEMA };
+    return queryPostgres(target, (ask) => read(ask, findUnfinishedCopy.postgres)).catch((error: unknown) => {
       throw asStartFailure(error);
     });
   }
@@ -48,7 +48,7 @@ export async function lookAt(location: ServiceLocation): Promise<LocationContent
   }
 }
 
-async function read(ask: Ask, findUnfinished: string): Promise<LocationContent> {
+async function read(ask: QueryRows, findUnfinished: string): Promise<LocationContent> {
   const rows = <Row>(text: string) =>
     ask<Row>(text).catch((error: unknown): Row[] => {
       if (isNoTable(error) || (error instanceof Error && error.message.startsWith("no such table"))) return [];
@@ -60,13 +60,13 @@ async function read(ask: Ask, findUnfinished: string): Promise<LocationContent> 
   return { isUsed: hasUsers || hasFiles, hasUsers, isUnfinished, id: (await rows<{ id: string }>("SELECT id FROM store_ids"))[0]?.id };
 }
 
-export async function holdsService(location: ServiceLocation): Promise<boolean> {
-  return (await lookAt(location)).isUsed;
+export async function containsService(location: ServiceLocation): Promise<boolean> {
+  return (await inspectLocation(location)).isUsed;
 }
 
 export async function isServiceOf(dataDir: string, url: string): Promise<boolean> {
   const mark = readMark(dataDir);
-  return mark !== undefined && mark === (await lookAt({ url })).id;
+  return mark !== undefined && mark === (await inspectLocation({ url })).id;
 }
 
 /** Throws if rows would be left behind or the folder belongs to another database. `isStart`: the database may have no id yet. */
@@ -74,27 +74,27 @@ export async function requireRows(dataDir: string, databaseUrl: string | undefin
   const mark = readMark(dataDir);
   const file = fileIn(dataDir);
   if (databaseUrl === undefined) {
-    if (mark !== undefined) throw new Error(movedAway(dataDir));
+    if (mark !== undefined) throw new Error(movedStoreMessage(dataDir));
     return;
   }
-  const there = await lookAt({ url: databaseUrl });
+  const databaseContent = await inspectLocation({ url: databaseUrl });
   if (mark !== undefined) {
-    if (there.id !== mark && !(isStart && there.id === undefined)) throw new Error(foreign(dataDir));
+    if (databaseContent.id !== mark && !(isStart && databaseContent.id === undefined)) throw new Error(foreignFilesMessage(dataDir));
     return;
   }
-  const here = await lookAt({ file });
-  if (here.isUsed && !there.hasUsers) throw new Error(leftBehind(file));
+  const here = await inspectLocation({ file });
+  if (here.isUsed && !databaseContent.hasUsers) throw new Error(leftBehindMessage(file));
   if (here.hasUsers)
     throw new Error(
-      `Both ${file} and the database of DATABASE_URL have rows of a service, and they are of two: they cannot become one. To use those in the database, set LIGHTDESK_DATA_DIR to another folder; to use those of the file, start without DATABASE_URL, or give it an empty database.`,
+      `${file} and the database of DATABASE_URL belong to two different services, which can't be merged. To use the database, set LIGHTDESK_DATA_DIR to another folder. To use the file, start without DATABASE_URL, or with an empty database.`,
     );
 }
 
-function movedAway(dataDir: string): string {
-  return `The rows of ${dataDir} are in PostgreSQL: set DATABASE_URL to that database, or bring them back: DATABASE_URL=postgres://… npm run copy-store -- --to sqlite:${dirname(dataDir)}. (The file ${markIn(dataDir)} says so. Remove it only where nothing was done there since they were copied.)`;
+function movedStoreMessage(dataDir: string): string {
+  return `The rows of ${dataDir} were moved to PostgreSQL. Set DATABASE_URL to that database, or move them back: DATABASE_URL=postgres://… npm run copy-store -- --to sqlite:${dirname(dataDir)}. (${markIn(dataDir)} marks the move. Remove it only if that database was not used since.)`;
 }
 
-function foreign(dataDir: string): string {
+function foreignFilesMessage(dataDir: string): string {
   return `${dataDir} belongs to another database than the one of DATABASE_URL, and its files too: set DATABASE_URL to its own, or LIGHTDESK_DATA_DIR to another folder.`;
 }
 
@@ -104,16 +104,16 @@ export async function claimDataFolder(database: Database, dataDir: string, hasSh
   const storedId = await findId(database);
   if (mark !== undefined && mark === storedId) return;
   // An empty database takes its id from a folder only if the folder's own first start was cut off.
-  if (mark !== undefined && (storedId !== undefined || hasSharedBytes)) throw new Error(foreign(dataDir));
+  if (mark !== undefined && (storedId !== undefined || hasSharedBytes)) throw new Error(foreignFilesMessage(dataDir));
   if (hasSharedBytes) return await writeMark(dataDir, await idOf(database));
   if (storedId === undefined) {
-    const made = mark ?? randomUUID();
-    await writeMark(dataDir, made);
-    if ((await idOf(database, made)) === made) return;
+    const newId = mark ?? randomUUID();
+    await writeMark(dataDir, newId);
+    if ((await idOf(database, newId)) === newId) return;
     removeMark(dataDir);
   }
   throw new Error(
-    `The files of the database that DATABASE_URL names lie in another data folder than ${dataDir}. Set LIGHTDESK_DATA_DIR to that one; or, where several processes are to share the database, LIGHTDESK_BLOBS to one place for all of them (npm run copy-blobs brings the files there).`,
+    `The files of the database of DATABASE_URL are in another data folder than ${dataDir}. Set LIGHTDESK_DATA_DIR to that folder. To share the database between processes, copy the files to a shared store (npm run copy-blobs) and set LIGHTDESK_BLOBS.`,
   );
 }
 
@@ -121,12 +121,12 @@ async function findId(database: Pick<Database, "row">): Promise<string | undefin
   return (await database.row(query.selectFrom("store_ids").select("id")))?.id;
 }
 
-/** The same in all copies of a database. `made`: becomes the id if there is none. */
-export async function idOf(database: Database, made: string = randomUUID()): Promise<string> {
+/** The same in all copies of a database. `newId`: becomes the id if there is none. */
+export async function idOf(database: Database, newId: string = randomUUID()): Promise<string> {
   return database.commit(async (tx) => {
     const storedId = await findId(tx);
     if (storedId !== undefined) return storedId;
-    await tx.run(query.insertInto("store_ids").values({ id: made }));
-    return made;
+    await tx.run(query.insertInto("store_ids").values({ id: newId }));
+    return newId;
   });
 }

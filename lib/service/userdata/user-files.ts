@@ -17,7 +17,7 @@ const device = /^(con|prn|aux|nul|clock\$|conin\$|conout\$|com[\d¹²³]|lpt[\d�
 /** Overlong encodings of a dot or a slash, which no encoder writes. */
 const overlong = /%(c0%(ae|af)|c1%(9c|1c)|e0%80%(ae|af)|f0%80%80%(ae|af))/i;
 
-const BADLY_ENCODED = "It encodes a dot or a slash in a form that no program writes.";
+const BADLY_ENCODED = "It contains an overlong encoding of a dot or a slash.";
 
 /** `raw`: still percent-encoded, exactly as in the URL. Returns the segments of a file. */
 export function parseFilePath(raw: string): string[] {
@@ -31,7 +31,7 @@ export function parseFolder(dir: string): string[] {
   return dir === "/" || dir === "./" ? [] : requireHonest(dir.slice(0, -1));
 }
 
-/** A path that decodes, once more or repeatedly, into a way out was meant as one. */
+/** Rejects paths that contain an encoded traversal at any level. */
 function requireHonest(path: string): string[] {
   if (overlong.test(path)) throw notAllowed(BADLY_ENCODED);
   let inner = path;
@@ -66,8 +66,8 @@ function short(name: string): string {
 
 function requireInside(path: string): string[] {
   const segments = refuseWayOut(path);
-  if (segments.some((segment) => segment === "")) throw new ServiceError("BAD_REQUEST", "The path holds an empty name.");
-  if (toPlainLine(path) !== path) throw new ServiceError("BAD_REQUEST", "The path holds a character that controls text.");
+  if (segments.some((segment) => segment === "")) throw new ServiceError("BAD_REQUEST", "The path contains an empty name.");
+  if (toPlainLine(path) !== path) throw new ServiceError("BAD_REQUEST", "The path contains a control character.");
   if (path.length > MAX_PATH_LENGTH || segments.some((segment) => Buffer.byteLength(segment) > MAX_NAME_LENGTH))
     throw new ServiceError(
       "BAD_REQUEST",
@@ -90,7 +90,7 @@ function notAllowed(reason: string): ServiceError {
 
 export type UserFile = { path: string; size: number; modified: number };
 type StoredFile = UserFile & { hash: string };
-/** Bounds the answer; more than a user keeps by hand. */
+/** Bounds the response. */
 const MAX_LISTED = 100_000;
 
 type Stores = { database: Database; blobs: BlobStore; thumbnails: Thumbnails; folders: { temp: string }; now: () => number };
@@ -99,12 +99,12 @@ export function createUserFiles(stores: Stores, maxBytes: number) {
   const { database, blobs, folders, now } = stores;
 
   async function find(reader: Reader, userId: number, path: string): Promise<StoredFile> {
-    const match = await reader.row(ownFiles(userId).where("path", "=", path));
-    if (!match) throw new ServiceError("NOT_FOUND", "There is no such file.");
-    return match;
+    const row = await reader.row(ownFiles(userId).where("path", "=", path));
+    if (!row) throw new ServiceError("NOT_FOUND", "There is no such file.");
+    return row;
   }
 
-  async function keep(userId: number, path: string, staged: StagedFile, overwrite: boolean): Promise<UserFile> {
+  async function storeFile(userId: number, path: string, staged: StagedFile, overwrite: boolean): Promise<UserFile> {
     const { hash, size } = staged;
     let replaced: string | undefined;
     try {
@@ -132,12 +132,12 @@ export function createUserFiles(stores: Stores, maxBytes: number) {
       const length = [...prefix].length;
       const below = folder.length === 0 ? ownFiles(userId) : ownFiles(userId).where(isBelow(prefix));
       const inside = sql<string>`substr(path, ${length + 1})`;
-      const query = recurse ? below : below.where(({ not }) => not(database.dialect.holds(inside, "/")));
+      const query = recurse ? below : below.where(({ not }) => not(database.dialect.contains(inside, "/")));
       const files = await database.rows(query.orderBy("path").limit(MAX_LISTED));
       if (files.length === 0 && folder.length > 0 && !(await database.row(below.limit(1))))
         throw new ServiceError("NOT_FOUND", "There is no such folder.");
-      const shown = files.map(({ path, size, modified }) => ({ path: path.slice(prefix.length), size, modified }));
-      return shown.sort((item, other) => (item.path < other.path ? -1 : 1));
+      const entries = files.map(({ path, size, modified }) => ({ path: path.slice(prefix.length), size, modified }));
+      return entries.sort((item, other) => (item.path < other.path ? -1 : 1));
     },
 
     async usedBytes(userId: number): Promise<number> {
@@ -164,7 +164,7 @@ export function createUserFiles(stores: Stores, maxBytes: number) {
     async write(userId: number, segments: readonly string[], body: AsyncIterable<Uint8Array>, overwrite: boolean): Promise<UserFile> {
       const staged = await stageStream(body, { folder: folders.temp, maxBytes });
       try {
-        return await keep(userId, segments.join("/"), staged, overwrite);
+        return await storeFile(userId, segments.join("/"), staged, overwrite);
       } finally {
         await staged.dispose();
       }
@@ -175,9 +175,9 @@ export function createUserFiles(stores: Stores, maxBytes: number) {
       const { moved, replaced } = await database.commitFreeing(async (tx) => {
         const file = await find(tx, userId, source);
         if (source === path) return { moved: file, replaced: undefined };
-        const gone = await makeRoom(tx, userId, path, overwrite);
+        const replacedHashes = await makeRoom(tx, userId, path, overwrite);
         await tx.run(query.updateTable("user_files").set({ path }).where("user_id", "=", userId).where("path", "=", source));
-        return { moved: file, replaced: gone };
+        return { moved: file, replaced: replacedHashes };
       });
       if (replaced !== undefined) await collectBlob(stores, replaced);
       return { path, size: moved.size, modified: moved.modified };

@@ -7,7 +7,7 @@ export type User = { id: number; name: string; status: UserStatus };
 /** The owner of public assets: no user has this id. */
 export const PUBLIC_OWNER = 0;
 
-/** An unknown word in the store withholds rights instead of granting them. */
+/** An unknown stored value denies access. */
 function toUserStatus(word: string): UserStatus {
   return word === "active" ? "active" : "waitlisted";
 }
@@ -41,14 +41,14 @@ export function createKeys(database: Database, now: () => number): ServiceKeys {
     },
 
     async listKeys() {
-      const found = await database.rows(
+      const rows = await database.rows(
         query
           .selectFrom("keys")
           .innerJoin("users", "users.id", "keys.user_id")
           .select(["keys.prefix", "users.name", "users.status", "keys.created_at", "keys.revoked_at"])
           .orderBy("keys.id"),
       );
-      return found.map((row): KeyListing => ({
+      return rows.map((row): KeyListing => ({
         prefix: row.prefix,
         userName: row.name,
         userStatus: toUserStatus(row.status),
@@ -58,7 +58,7 @@ export function createKeys(database: Database, now: () => number): ServiceKeys {
     },
 
     async revokeKey(prefix) {
-      // The whole prefix that was shown: a shorter one could mean another user's key.
+      // Requires the whole prefix: a shorter one could match another user's key.
       if (prefix.length !== PREFIX_LENGTH) return false;
       const revoke = query.updateTable("keys").set({ revoked_at: now() }).where("prefix", "=", prefix).where("revoked_at", "is", null);
       return (await database.commit((tx) => tx.run(revoke))) > 0;

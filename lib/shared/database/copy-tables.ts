@@ -13,22 +13,22 @@ const MARK = "unfinished_copy";
 export type Row = Record<string, unknown>;
 type Column = { name: string; kind: "whole" | "text" | "other" };
 type Table = { name: string; columns: Column[]; key: Column[]; hasKey: boolean; where: RawBuilder<unknown> };
-export type Copied = { tables: number; rows: number };
+export type CopyResult = { tables: number; rows: number };
 
 /** A count that triggers keep of rows in other tables: it is compared, not copied. */
 export type Counter = { table: string; by: readonly string[]; count: string };
 
-export type Copying<DB> = {
+export type TableCopy<DB> = {
   from: Kysely<DB>;
   to: Kysely<DB>;
   logProgress(progress: string): void;
   isExcluded(table: string): boolean;
   counters?: readonly Counter[];
-  putBeside?(trx: Kysely<DB>, table: string, row: Row): Promise<void>;
+  afterInsert?(trx: Kysely<DB>, table: string, row: Row): Promise<void>;
   beforeEnd?(): Promise<void>;
 };
 
-export async function copyTables<DB>(copying: Copying<DB>): Promise<Copied> {
+export async function copyTables<DB>(copying: TableCopy<DB>): Promise<CopyResult> {
   const { to, logProgress, counters = [] } = copying;
   await sql`CREATE TABLE IF NOT EXISTS ${sql.table(MARK)} (begun bigint)`.execute(to);
   const all = await tablesInOrder(copying);
@@ -36,7 +36,7 @@ export async function copyTables<DB>(copying: Copying<DB>): Promise<Copied> {
   for (const table of tables.toReversed()) await removeGone(table, copying);
   let rows = 0;
   for (const table of tables) {
-    const copied = await walk(table, copying, (piece, there) => put(copying, table, piece, there));
+    const copied = await walk(table, copying, (piece, targetRows) => put(copying, table, piece, targetRows));
     rows += copied;
     logProgress(`${table.name}: ${copied} ${copied === 1 ? "row" : "rows"}`);
   }
@@ -62,9 +62,9 @@ export async function isUnfinishedCopy<DB>(database: Kysely<DB>): Promise<boolea
 }
 
 export const UNFINISHED_COPY =
-  "This store is being filled by `npm run copy-store` or `npm run restore`, which has not ended: run it again until it has.";
+  "An unfinished `npm run copy-store` or `npm run restore` wrote to this store. Run that command again until it completes.";
 
-export function leftBehind(file: string): string {
+export function leftBehindMessage(file: string): string {
   return `${file} has the rows, and the database of DATABASE_URL has none of them. Stop whatever uses them and move them there: npm run copy-store -- --to postgres://… (the address in DATABASE_URL). Or start without DATABASE_URL.`;
 }
 
@@ -72,18 +72,18 @@ function isPostgres<DB>(database: Kysely<DB>): boolean {
   return database.getExecutor().adapter instanceof PostgresAdapter;
 }
 
-type Change = (piece: Row[], there: Row[]) => Promise<void>;
-type Both<DB> = Pick<Copying<DB>, "from" | "to">;
+type Change = (piece: Row[], targetRows: Row[]) => Promise<void>;
+type DatabasePair<DB> = Pick<TableCopy<DB>, "from" | "to">;
 
 /** Calls `change` for each piece that differs in the target. */
-async function walk<DB>(table: Table, { from, to }: Both<DB>, change: Change): Promise<number> {
+async function walk<DB>(table: Table, { from, to }: DatabasePair<DB>, change: Change): Promise<number> {
   let rows = 0;
   for (let after: Row | undefined; ;) {
     const length = await lengthOfPiece(from, table, after);
     const piece = length === 0 ? [] : await read(from, table, sql`${beyond(table, after)} ${first(table, length)}`);
     const last = piece.at(-1);
-    const there = await read(to, table, sql`${between(table, after, last)} ${first(table, length + 1)}`);
-    if (!isDeepStrictEqual(there, piece)) await change(piece, there);
+    const targetRows = await read(to, table, sql`${between(table, after, last)} ${first(table, length + 1)}`);
+    if (!isDeepStrictEqual(targetRows, piece)) await change(piece, targetRows);
     rows += piece.length;
     if (last === undefined) return rows;
     after = last;
@@ -102,8 +102,8 @@ async function lengthOfPiece<DB>(database: Kysely<DB>, table: Table, after: Row 
   return tooMuch === -1 ? rows.length : Math.max(1, tooMuch);
 }
 
-async function put<DB>({ to, putBeside }: Copying<DB>, table: Table, piece: Row[], there: Row[]): Promise<void> {
-  const rowsByName = new Map(there.map((row) => [nameOf(table, row), row]));
+async function put<DB>({ to, afterInsert: putBeside }: TableCopy<DB>, table: Table, piece: Row[], targetRows: Row[]): Promise<void> {
+  const rowsByName = new Map(targetRows.map((row) => [nameOf(table, row), row]));
   const changed = piece.filter((row) => !isDeepStrictEqual(rowsByName.get(nameOf(table, row)), row));
   const others = table.columns.filter(({ name }) => !table.key.some((column) => column.name === name));
   const update = others.map(({ name }) => sql`${sql.ref(name)} = ${sql.ref(`excluded.${name}`)}`);
@@ -121,16 +121,16 @@ async function put<DB>({ to, putBeside }: Copying<DB>, table: Table, piece: Row[
   });
 }
 
-async function removeGone<DB>(table: Table, { from, to }: Both<DB>): Promise<void> {
+async function removeGone<DB>(table: Table, { from, to }: DatabasePair<DB>): Promise<void> {
   const keys = { ...table, columns: table.key };
   for (let after: Row | undefined; ;) {
     const piece = await read(to, keys, sql`${beyond(table, after)} ${first(table, MAX_ROWS)}`);
     const last = piece.at(-1);
     if (last === undefined) return;
-    const left = await read(from, keys, anyOf(table, piece));
-    const sourceNames = new Set(left.map((row) => nameOf(table, row)));
-    const gone = piece.filter((row) => !sourceNames.has(nameOf(table, row)));
-    if (gone.length > 0) await sql`DELETE FROM ${sql.table(table.name)} WHERE ${anyOf(table, gone)}`.execute(to);
+    const sourceRows = await read(from, keys, anyOf(table, piece));
+    const sourceNames = new Set(sourceRows.map((row) => nameOf(table, row)));
+    const removedRows = piece.filter((row) => !sourceNames.has(nameOf(table, row)));
+    if (removedRows.length > 0) await sql`DELETE FROM ${sql.table(table.name)} WHERE ${anyOf(table, removedRows)}`.execute(to);
     after = last;
   }
 }
@@ -161,7 +161,7 @@ const anyOf = (table: Table, rows: readonly Row[]) =>
   )})`;
 
 /** Tables come after those they refer to. Tables without references either way come last: triggers of others may write to them. */
-async function tablesInOrder<DB>({ from, to, isExcluded: isLeftOut }: Copying<DB>): Promise<Table[]> {
+async function tablesInOrder<DB>({ from, to, isExcluded: isLeftOut }: TableCopy<DB>): Promise<Table[]> {
   const sqlite = [from, to].find((database) => !isPostgres(database));
   if (!sqlite) throw new Error("one of the two databases must be SQLite, which tells of the tables of both");
   const { rows } = await sql<{ name: string }>`
@@ -199,19 +199,19 @@ async function describe<DB>(sqlite: Kysely<DB>, name: string): Promise<Table> {
 }
 
 function counted(tables: readonly Table[], { table, by, count }: Counter): Table {
-  const match = tables.find(({ name }) => name === table);
-  const pick = (names: readonly string[]) => (match?.columns ?? []).filter(({ name }) => names.includes(name));
+  const sourceTable = tables.find(({ name }) => name === table);
+  const pick = (names: readonly string[]) => (sourceTable?.columns ?? []).filter(({ name }) => names.includes(name));
   return { name: table, columns: pick([...by, count]), key: pick(by), hasKey: true, where: sql`${sql.ref(count)} <> 0` };
 }
 
 /** A new row must get a number that no row has had before, not even a deleted one. */
-async function numberOn<DB>({ name, key: [key] }: Table, { from, to }: Both<DB>): Promise<void> {
+async function numberOn<DB>({ name, key: [key] }: Table, { from, to }: DatabasePair<DB>): Promise<void> {
   if (key?.kind !== "whole") return;
-  const there = await lastNumber(to, name, key.name);
-  if (there === undefined) return;
+  const currentNumber = await lastNumber(to, name, key.name);
+  if (currentNumber === undefined) return;
   const { rows } = await sql<{ last: number | null }>`SELECT max(${sql.ref(key.name)}) AS last FROM ${sql.table(name)}`.execute(to);
   const number = Math.max((await lastNumber(from, name, key.name)) ?? 0, Number(rows[0]?.last ?? 0));
-  if (number === there) return;
+  if (number === currentNumber) return;
   if (isPostgres(to)) return void (await sql`SELECT setval(pg_get_serial_sequence(${name}, ${key.name}), ${number})`.execute(to));
   await sql`DELETE FROM sqlite_sequence WHERE name = ${name}`.execute(to);
   await sql`INSERT INTO sqlite_sequence (name, seq) VALUES (${name}, ${number})`.execute(to);

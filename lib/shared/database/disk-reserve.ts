@@ -8,7 +8,7 @@ const MAX_DISK_SHARE = 1 / 16;
 const PIECE_BYTES = 256 * 1024;
 const MIN_FREE_BYTES = 1024 ** 2;
 
-export function holdReserve(folder: string): boolean {
+export function ensureReserve(folder: string): boolean {
   const { bsize, blocks } = statfsSync(folder);
   const bytes = Math.min(MAX_BYTES, Math.floor(bsize * blocks * MAX_DISK_SHARE));
   // Random, so that a compressing disk holds it in full.
@@ -16,7 +16,7 @@ export function holdReserve(folder: string): boolean {
   let descriptor: number | undefined;
   try {
     descriptor = openSync(join(folder, "reserve"), "w", 0o600);
-    for (let written = 0; written < bytes;) written += writeSync(descriptor, piece, 0, Math.min(PIECE_BYTES, bytes - written));
+    for (let offset = 0; offset < bytes;) offset += writeSync(descriptor, piece, 0, Math.min(PIECE_BYTES, bytes - offset));
     const remaining = statfsSync(folder);
     return remaining.bavail * remaining.bsize >= MIN_FREE_BYTES;
   } catch (error) {
@@ -42,6 +42,6 @@ export function retryWithReserve<T>(folder: string, work: () => T): T {
   try {
     return work();
   } finally {
-    holdReserve(folder);
+    ensureReserve(folder);
   }
 }

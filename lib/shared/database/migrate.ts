@@ -29,11 +29,11 @@ export function schemaState(applied: readonly string[], { baseline, older, later
   return sql === undefined ? { isTooOld: true } : { missing: [{ name: baseline.name, sql }, ...later] };
 }
 
-export function requireCurrent(applied: readonly string[], history: History, whose: string): void {
+export function requireCurrent(applied: readonly string[], history: History, name: string): void {
   const state = schemaState(applied, history);
-  if ("newer" in state) throw new Error(`The ${whose} database has a newer version. Back it up with that version.`);
+  if ("newer" in state) throw new Error(`The ${name} database has a newer version. Back it up with that version.`);
   if (!("missing" in state) || state.missing.length > 0)
-    throw new Error(`The ${whose} database has an older version. Back it up with that version, or start this version first.`);
+    throw new Error(`The ${name} database has an older version. Back it up with that version, or start this version first.`);
 }
 
 function missingMigrations(applied: readonly string[], history: History, database: string): Migration[] {

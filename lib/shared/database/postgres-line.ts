@@ -2,7 +2,7 @@
 
 import { type Client } from "pg";
 import { createLimiter } from "../async";
-import { StoreAway } from "../error-codes";
+import { StoreUnavailable } from "../error-codes";
 
 const CONNECT_MS = 5_000;
 const AGAIN_MS = 1_000;
@@ -27,27 +27,27 @@ export function createPostgresLine({ url, channel, receive, setUp, missed }: Opt
   async function connect(): Promise<void> {
     const { default: pg } = await import("pg");
     const bounds = { connectionTimeoutMillis: CONNECT_MS, query_timeout: CONNECT_MS, keepAlive: true };
-    const made = new pg.Client({ connectionString: url, application_name: "lightdesk", ...bounds });
+    const newClient = new pg.Client({ connectionString: url, application_name: "lightdesk", ...bounds });
     // Without a listener, the event would end the process.
-    made.on("error", () => lose(made));
-    made.on("end", () => lose(made));
-    made.on("notification", ({ payload = "" }) => receive(payload));
+    newClient.on("error", () => lose(newClient));
+    newClient.on("end", () => lose(newClient));
+    newClient.on("notification", ({ payload = "" }) => receive(payload));
     try {
-      await made.connect();
-      await made.query(`${whenCutOff}; LISTEN ${channel}`);
-      client = made;
+      await newClient.connect();
+      await newClient.query(`${whenCutOff}; LISTEN ${channel}`);
+      client = newClient;
       await setUp?.();
     } catch (error) {
-      lose(made);
+      lose(newClient);
       throw error;
     }
-    if (isClosed) lose(made);
-    else if (client === made) timer = setTimeout(() => void look(made), LOOK_EVERY_MS).unref();
+    if (isClosed) lose(newClient);
+    else if (client === newClient) timer = setTimeout(() => void checkConnection(newClient), LOOK_EVERY_MS).unref();
   }
 
-  async function look(made: Client): Promise<void> {
-    await ask("SELECT 1").catch(() => undefined); // the line was given up
-    if (client === made) timer = setTimeout(() => void look(made), LOOK_EVERY_MS).unref();
+  async function checkConnection(newClient: Client): Promise<void> {
+    await runQuery("SELECT 1").catch(() => undefined); // the line was given up
+    if (client === newClient) timer = setTimeout(() => void checkConnection(newClient), LOOK_EVERY_MS).unref();
   }
 
   function lose(lost: Client): void {
@@ -66,21 +66,21 @@ export function createPostgresLine({ url, channel, receive, setUp, missed }: Opt
   }
 
   /** Runs one query after the other. Fails at once while the line is lost; if no answer arrives, the line is closed. */
-  function ask<Row extends object>(text: string, values: readonly unknown[] = []): Promise<Row[]> {
+  function runQuery<Row extends object>(text: string, values: readonly unknown[] = []): Promise<Row[]> {
     const currentClient = client;
-    if (!currentClient) return Promise.reject(new StoreAway("the line to the database is lost"));
+    if (!currentClient) return Promise.reject(new StoreUnavailable("the line to the database is lost"));
     return inTurn(() => currentClient.query<Row>(text, [...values])).then(
       ({ rows }) => rows,
       (error: unknown) => {
         lose(currentClient);
-        throw new StoreAway("the line to the database is lost", { cause: error });
+        throw new StoreUnavailable("the line to the database is lost", { cause: error });
       },
     );
   }
 
   return {
     start: connect,
-    ask,
+    ask: runQuery,
     async close(): Promise<void> {
       isClosed = true;
       clearTimeout(timer);

@@ -2,7 +2,7 @@
 
 import { type PostgresCursor, type PostgresPool, type PostgresQueryResult } from "kysely";
 import { type PoolConfig } from "pg";
-import { StoreAway } from "../error-codes";
+import { StoreUnavailable } from "../error-codes";
 import { storable } from "../text";
 
 const OLDEST_VERSION = 150_000;
@@ -53,7 +53,7 @@ export async function openPool({ url, max, statementMs, schema, isRounding = fal
         if (typeof text !== "string") throw new Error("no cursor is read");
         return client.query(text, parameters.map(storable)).catch((error: unknown) => {
           const storeError = toStoreError(error);
-          isBroken ||= storeError instanceof StoreAway;
+          isBroken ||= storeError instanceof StoreUnavailable;
           throw storeError;
         });
       }
@@ -62,9 +62,12 @@ export async function openPool({ url, max, statementMs, schema, isRounding = fal
   };
 }
 
-export type Ask = <Row>(text: string, values?: readonly unknown[]) => Promise<Row[]>;
+export type QueryRows = <Row>(text: string, values?: readonly unknown[]) => Promise<Row[]>;
 
-export async function askPostgres<T>(location: Omit<PostgresLocation, "max" | "isKept">, work: (ask: Ask) => Promise<T>): Promise<T> {
+export async function queryPostgres<T>(
+  location: Omit<PostgresLocation, "max" | "isKept">,
+  work: (queryRows: QueryRows) => Promise<T>,
+): Promise<T> {
   const pool = await openPool({ ...location, max: 1 });
   try {
     return await work(async <Row>(text: string, values: readonly unknown[] = []) => {
@@ -109,7 +112,7 @@ export function toStoreError(error: unknown): unknown {
   const code = codeOf(error);
   if (code === "53100") return Object.assign(new Error("the database disk is full", { cause: error }), { code: "ENOSPC" });
   return awayCode.test(code) || awayMessage.test(error.message)
-    ? new StoreAway(`the database does not answer (${code || error.message})`, { cause: error })
+    ? new StoreUnavailable(`the database does not answer (${code || error.message})`, { cause: error })
     : error;
 }
 
@@ -130,7 +133,7 @@ export async function requireVersion(ask: (text: string) => Promise<{ rows: read
 
 export function asStartFailure(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
-  if (error instanceof StoreAway) return new Error(`Can't reach the database of DATABASE_URL: ${error.message}.`, { cause: error });
+  if (error instanceof StoreUnavailable) return new Error(`Can't reach the database of DATABASE_URL: ${error.message}.`, { cause: error });
   const code = codeOf(error);
   if (code === "28P01" || code === "28000")
     return new Error("The database of DATABASE_URL refused the user or password.", { cause: error });

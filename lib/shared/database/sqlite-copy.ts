@@ -63,8 +63,8 @@ function makeOneFile(file: string, from: string): void {
 }
 
 export function requireIntegrity(database: SqliteConnection, file: string): void {
-  const match = String(database.pragma("integrity_check(1)"));
-  if (match !== "ok") throw new Error(`The database ${file} is damaged (${match}).`);
+  const report = String(database.pragma("integrity_check(1)"));
+  if (report !== "ok") throw new Error(`The database ${file} is damaged (${report}).`);
 }
 
 export function migrationsOf(database: SqliteConnection, table: "kysely_migration" | "migrations"): string[] {

@@ -13,8 +13,8 @@ function builtinModule(): Module | undefined {
   // Node 22 prints an experimental warning at every start.
   process.emitWarning = () => undefined;
   try {
-    const match = process.getBuiltinModule("node:sqlite");
-    return match && isComplete(match) ? match : undefined;
+    const sqliteModule = process.getBuiltinModule("node:sqlite");
+    return sqliteModule && isComplete(sqliteModule) ? sqliteModule : undefined;
   } finally {
     process.emitWarning = emitWarning;
   }
@@ -175,8 +175,8 @@ export class SqliteStatement<Params extends unknown[] = unknown[], Row = unknown
     return (this.#names ??= this.#statement.columns().map(({ name }) => name));
   }
 
-  #rowOf(read: readonly unknown[]): Row {
-    const values = this.#isRounding ? read.map((value) => (typeof value === "bigint" ? Number(value) : value)) : read;
+  #rowOf(columnValues: readonly unknown[]): Row {
+    const values = this.#isRounding ? columnValues.map((value) => (typeof value === "bigint" ? Number(value) : value)) : columnValues;
     if (this.#isPlucked) return values[0] as Row; // the caller's declaration
     // After a schema change, `SELECT *` returns different columns.
     if (this.#names?.length !== values.length) this.#names = undefined;

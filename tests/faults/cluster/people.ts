@@ -29,12 +29,12 @@ const sayings: Record<string, { statuses: number[]; message: RegExp; unknown?: t
   SERVICE_UNAVAILABLE: {
     statuses: [503],
     message:
-      /^(The console's database does not answer\. Try again in a moment: you stay signed in\.|The service's database does not answer now\. .*)$/,
+      /^(The console's database is unreachable\. Try again in a moment: you stay signed in\.|The service's database is unavailable\. .*)$/,
   },
   STARTING: { statuses: [503], message: /^Lightdesk is starting\. Ask again in a moment\.$/ },
   UPSTREAM_ERROR: { statuses: [502], message: /^The service answered 50[0234] without saying why\.$/, unknown: true },
   UPSTREAM_UNREACHABLE: { statuses: [502], message: /^The service at 127\.0\.0\.1:\d+ cannot be reached(: [a-z ]+)?\.$/, unknown: true },
-  INTERNAL: { statuses: [500], message: /^The console ended while it waited for the service's answer\.$/, unknown: true },
+  INTERNAL: { statuses: [500], message: /^The console stopped while it waited for the service's response\.$/, unknown: true },
 };
 
 export async function createPeople(cluster: Cluster) {

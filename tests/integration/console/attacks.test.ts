@@ -5,7 +5,7 @@ import { gunzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { type AuditPage } from "@/lib/contract/audit/audit";
 import { invite, join as accept } from "@/lib/server/auth/members";
-import { judgePassword } from "@/lib/server/auth/passwords";
+import { validatePassword } from "@/lib/server/auth/passwords";
 import { signIn } from "@/lib/server/auth/sign-in";
 import { createSignInLimits } from "@/lib/server/auth/sign-in-limits";
 import { sessionCookieName } from "@/lib/server/cookies";
@@ -67,7 +67,7 @@ it("refuses the 3,000 most common passwords of 12 or more characters", async () 
   const common = list.filter((word) => word.length >= 12).slice(0, 3000);
   expect(common).toHaveLength(3000);
   const taken = [];
-  for (const word of common) if (!(await judgePassword(harness.console, word, "newcomer@desk.test"))) taken.push(word);
+  for (const word of common) if (!(await validatePassword(harness.console, word, "newcomer@desk.test"))) taken.push(word);
   expect(taken).toEqual([]);
 });
 

@@ -5,7 +5,7 @@ import { hostsOf } from "@/lib/http/request-line";
 import { createHttpServer, type HttpServer } from "@/lib/http/server";
 import { checkNetwork } from "@/lib/server/doctor/network";
 import { readEnv } from "@/lib/server/env";
-import { PROOF_HEADER, proveDoctor, SEEN_HEADER, tellSeen } from "@/lib/server/installation";
+import { PROOF_HEADER, proveDoctor, respondWithSeen,SEEN_HEADER } from "@/lib/server/installation";
 import { addressReader } from "@/lib/server/trusted-proxies";
 import { freePort } from "@/tests/support/free-port";
 import { createHarness, type Harness } from "@/tests/support/harness";
@@ -26,7 +26,7 @@ beforeAll(async () => {
   const addressOf = addressReader(readEnv({ LIGHTDESK_TRUST_PROXY: "127.0.0.1" }).proxies, () => undefined);
   const hosts = hostsOf({ host: "127.0.0.1", publicUrl });
   server = createHttpServer({ patienceMs: 60_000, hosts, isPage: () => false }, (request, response) => {
-    tellSeen(request, response, { authSecret: harness.console.authSecret, addressOf, nowMs: Date.now() });
+    respondWithSeen(request, response, { authSecret: harness.console.authSecret, addressOf, nowMs: Date.now() });
     void harness.request("/api/health").then(async (health) => {
       response.writeHead(health.status, Object.fromEntries(health.headers)).end(await health.text());
     });

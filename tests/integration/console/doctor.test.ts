@@ -190,7 +190,7 @@ describe("doctor", async () => {
       {
         check: "runner Away",
         state: "failed",
-        text: `${away} is unreachable: Nothing answers there.`,
+        text: `${away} is unreachable: No server responds there.`,
         remedy: "Fix that server, then resume it under Settings, Runners.",
       },
       { check: "runner Later", state: "noted", text: `${later} is paused.` },

@@ -1,7 +1,7 @@
 // The console routes that the overview and the samples use.
 import { expect, it } from "vitest";
 import { type JobSearchAnswer, type RunsByDay } from "@/lib/contract/console";
-import { wasUsed } from "@/lib/server/queries/jobs";
+import { hasRunJobs } from "@/lib/server/queries/jobs";
 import { createHarness } from "@/tests/support/harness";
 import { answerJson } from "@/tests/support/little-server";
 import { startLittleServer } from "@/tests/support/servers";
@@ -25,7 +25,7 @@ it("marks each connection as used after a submission or a cleared history", asyn
   const clear = { as: "operator", method: "POST", json: { clear: true } } as const;
   expect((await desk.request(`/api/history?connection=${cleared}`, clear)).status).toBeLessThan(300);
   const context = desk.contextOf("viewer");
-  expect([await wasUsed(context, fresh), await wasUsed(context, cleared)]).toEqual([false, true]);
+  expect([await hasRunJobs(context, fresh), await hasRunJobs(context, cleared)]).toEqual([false, true]);
   await server.close();
 });
 

@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import pg from "pg";
 import { afterAll, afterEach, beforeEach, describe, expect, inject, test, vi } from "vitest";
-import { lookAtServer } from "@/lib/server/doctor/databases";
+import { inspectServer } from "@/lib/server/doctor/databases";
 import { checkStorage } from "@/lib/server/doctor/storage";
 import { readEnv } from "@/lib/server/env";
 import { openStore } from "@/lib/server/store/store";
@@ -78,10 +78,7 @@ describe("commands", async () => {
     const [, filename] = /"filename":"([^"]+)"/.exec(JSON.stringify(outputs)) ?? [];
     for (const client of [here, there]) expect((await client.raw("GET", `/api/view?filename=${filename}&type=output`)).status).toBe(200);
     const third = startProcess("dist/service.mjs", { DATABASE_URL: own.url, LIGHTDESK_DATA_DIR: three, PORT: "0" });
-    expect([await third.ended, third.output()]).toEqual([
-      1,
-      expect.stringMatching(/lie in another data folder .* LIGHTDESK_BLOBS to one place/),
-    ]);
+    expect([await third.ended, third.output()]).toEqual([1, expect.stringMatching(/are in another data folder .* set LIGHTDESK_BLOBS/)]);
     for (const service of services) expect(await service.stop()).toBe(0);
     await own.drop();
   });
@@ -172,7 +169,7 @@ describe("doctor", () => {
     const waiting = "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
     const waits = waiter?.query("SELECT count(*) FROM audit");
     await until("it waits", async () => (await ask(database.url, waiting)).length > 0);
-    const { findings: found } = await lookAtServer(database.url, 0);
+    const { findings: found } = await inspectServer(database.url, 0);
     expect(found.find(({ check }) => check === "database locks")).toMatchObject({
       state: "failed",
       text: expect.stringMatching(new RegExp(`^1 statements are waiting for a lock, .* Database process ${pid} holds it`)),

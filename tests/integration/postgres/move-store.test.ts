@@ -100,7 +100,7 @@ test("blocks starts on a half copied service, then compares every row", async ()
   await killed.printed("jobs");
   expect(await killed.stop("SIGKILL")).toBeNull();
   await holder.end();
-  expect(await refusal(folder, database.url)).toMatch(/has not ended: run it again/);
+  expect(await refusal(folder, database.url)).toMatch(/Run that command again/);
   expect(await command("service", ["keys", "list"], folder, database.url)).toMatchObject({ code: 1 });
   // Also if DATABASE_URL is set already.
   expect(await command("copy-store", ["--to", database.url], folder, database.url)).toMatchObject({
@@ -110,13 +110,13 @@ test("blocks starts on a half copied service, then compares every row", async ()
 });
 
 test("blocks an accidental start on the folder left behind", async () => {
-  expect(await refusal(folder)).toMatch(/are in PostgreSQL: set DATABASE_URL .* npm run copy-store -- --to sqlite:/);
+  expect(await refusal(folder)).toMatch(/were moved to PostgreSQL. Set DATABASE_URL .* npm run copy-store -- --to sqlite:/);
   const some: Command[] = [
     ["service", []],
     ["audit", ["verify"]],
     ["service", ["copy-blobs", "--to", join(root, "bytes")]],
   ];
-  await expectRefused(some, /are in PostgreSQL: set DATABASE_URL .* npm run copy-store -- --to sqlite:/);
+  await expectRefused(some, /were moved to PostgreSQL. Set DATABASE_URL .* npm run copy-store -- --to sqlite:/);
 });
 
 test("is the same installation on PostgreSQL", async () => {
@@ -127,7 +127,7 @@ test("binds a folder to one database and requires shared files", async () => {
   const second = join(root, "second");
   mkdirSync(second);
   cpSync(join(folder, "encryption-keys"), join(second, "encryption-keys"));
-  expect(await refusal(second, database.url)).toMatch(/files of the database .* lie in another data folder.*LIGHTDESK_BLOBS/);
+  expect(await refusal(second, database.url)).toMatch(/files of the database .* are in another data folder.*LIGHTDESK_BLOBS/);
   expect(await refusal(folder, older.url)).toMatch(/knows no file, though .* holds files of users|has the rows/);
 });
 

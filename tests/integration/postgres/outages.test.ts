@@ -70,7 +70,7 @@ it.each([["by the server's word", byWord] as const, ...(canMount ? ([["by a smal
       return response.status !== 200 && response;
     });
     expect([refused.status, refused.body]).toEqual([507, expect.objectContaining({ code: "INSUFFICIENT_STORAGE" })]);
-    expect(refused.text).toMatch(/disk .* is full\. Nothing of this request was kept\. Whoever runs the service must free space/);
+    expect(refused.text).toMatch(/disk .* is full\. Nothing from this request was stored\. The operator must free space/);
     for (const path of [`/api/jobs/${before}`, "/api/jobs", "/api/assets", "/api/queue"])
       expect([path, (await client.get(path)).status]).toEqual([path, 200]);
     // Deleting and cancelling take hardly any room.
@@ -169,7 +169,7 @@ describe("queue unresponsive", () => {
     await until("it has searched", () => searches >= 2);
     line.forget();
     const before = searches;
-    worker.nudge();
+    worker.wakeUp();
     await until("the silent search was given up", () => searches >= before + 2);
     await database.commit((tx) => enqueueAll(tx, [{ seq: 1, userId: 1, kind: "|" }]));
     await until("what waits is taken", () => taken.length > 0);

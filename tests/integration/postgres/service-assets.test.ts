@@ -11,7 +11,7 @@ import { findAsset } from "@/lib/service/assets/asset-view";
 import { addTags, editAsset, listTags, removeTags } from "@/lib/service/assets/change-asset";
 import { insertAsset } from "@/lib/service/assets/create-asset";
 import { byHash, findByName, listInputNames } from "@/lib/service/assets/file-names";
-import { roomFor, usedBytes } from "@/lib/service/assets/quota";
+import { remainingQuota, usedBytes } from "@/lib/service/assets/quota";
 import { type AssetSearch, createPostgresSearch, readFilter } from "@/lib/service/assets/search/asset-search";
 import { createSqliteSearch } from "@/lib/service/assets/search/sqlite-search";
 import { type Database, plainStatement, query, type Reader, type Transaction } from "@/lib/service/store/database";
@@ -207,7 +207,7 @@ async function others({ database }: World, called: string) {
     inputs: await listInputNames(database, 1),
     byHash: await Promise.all(["100", "200", "300"].map(async (size) => idOf(await byHash(database, 1, size.padStart(64, "0"))))),
     tags: [await tagsBy("name_asc", ""), await tagsBy("count_desc", ""), await tagsBy("name_asc", "5"), await tagsBy("name_asc", "鳥")],
-    used: [await usedBytes(database, 1), await roomFor({ ...database, limits: { userQuotaBytes: 1000 } }, 1)],
+    used: [await usedBytes(database, 1), await remainingQuota({ ...database, limits: { userQuotaBytes: 1000 } }, 1)],
   };
 }
 

@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import { afterEach, beforeEach, expect, inject, it } from "vitest";
 import { type Database, query, statement } from "@/lib/service/store/database";
 import { openPostgres } from "@/lib/service/store/postgres/database";
-import { isStoreAway, StoreAway } from "@/lib/shared/error-codes";
+import { isStoreAway, StoreUnavailable } from "@/lib/shared/error-codes";
 import { ask, createDatabase, type OwnDatabase } from "@/tests/support/postgres-server";
 import { openWire, type Wire } from "@/tests/support/postgres-wire";
 
@@ -61,7 +61,7 @@ it("undoes a piece that fails alone, also one that the database refused", async 
 it("undoes a piece that another store has failed, whose connection is not this one", async () => {
   const failing = database.commit(async (tx) => {
     await tx.run(add("ada"));
-    throw new StoreAway("another store does not answer");
+    throw new StoreUnavailable("another store does not answer");
   });
   await expect(failing).rejects.toThrow("another store");
   await database.commit((tx) => tx.run(add("bob")));

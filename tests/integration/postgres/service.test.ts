@@ -52,7 +52,7 @@ describe("service", () => {
     for (const path of ["/api/jobs", "/api/queue", "/api/history", "/api/assets", "/api/user"]) {
       const response = await client.get(path);
       expect([path, response.status]).toEqual([path, 503]);
-      expect(response.text).toMatch(/database does not answer now/);
+      expect(response.text).toMatch(/database is unavailable/);
     }
     wire.mend();
     expect((await client.get("/api/jobs")).body).toMatchObject({ jobs: [{ id }] });

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, test, vi } from "vitest";
 import { operations } from "@/lib/contract/operations";
 import { getProcessState } from "@/lib/server/running";
-import { StoreAway } from "@/lib/shared/error-codes";
+import { StoreUnavailable } from "@/lib/shared/error-codes";
 import { type Asking, createHarness, type Harness } from "@/tests/support/harness";
 import { answerJson, type LittleServer } from "@/tests/support/little-server";
 import { liveQuery, openLive } from "@/tests/support/live-stream";
@@ -124,7 +124,7 @@ test("resends a submission from one console after the other was refused", async 
 test("waits for another console's unsaved answer and returns it", async () => {
   const key = "a-key-whose-answer-comes-late";
   const { submissions } = first.console.store;
-  vi.spyOn(submissions, "accepted").mockRejectedValueOnce(new StoreAway("the database is away"));
+  vi.spyOn(submissions, "accepted").mockRejectedValueOnce(new StoreUnavailable("the database is away"));
   const response: unknown = await (await submit(first, key)).json();
   expect(await (await at(second, `/api/console/submissions/${key}`, { as: "operator" })).json()).toMatchObject({
     state: "accepted",
@@ -160,8 +160,8 @@ test("remembers a console's running work while it lives", async () => {
 
 test("forgets a connection's cache at all consoles when it changes", async () => {
   const { capabilities } = second.console;
-  const knows = () => capabilities.knows(connection, "queue.list");
-  capabilities.learn(connection, operations.listQueue, 501);
+  const knows = () => capabilities.get(connection, "queue.list");
+  capabilities.record(connection, operations.listQueue, 501);
   expect(knows()).toBe(false);
   const change = { as: "admin", method: "PUT", json: { name: "Renamed" } } as const;
   expect((await at(first, `/api/console/connections/${connection}`, change)).status).toBe(200);

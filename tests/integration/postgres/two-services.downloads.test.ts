@@ -147,7 +147,7 @@ describe("shared files", () => {
   it("refuses a place to which no file was copied, as long as there are files of users", async () => {
     const first = await start("first");
     const client = first.client();
-    const empty = /LIGHTDESK_BLOBS must be where the files are, and none was brought to this place\. .* npm run copy-blobs -- --to PLACE/;
+    const empty = /LIGHTDESK_BLOBS names a store without this service.s files\. .* npm run copy-blobs -- --to STORE/;
     for (const keep of [() => client.upload("mine", "mine.txt"), () => client.call("POST", "/api/userdata/a.json", "{}")]) {
       const { body } = await keep();
       await first.service.stop();
@@ -173,7 +173,7 @@ describe("shared files", () => {
   it("refuses a service whose files are elsewhere than the others'", async () => {
     const own = await start("own");
     await expect(start("joining", { blobs: "place" })).rejects.toThrow(
-      /keeps its files in its own data folder, .* start both with the same LIGHTDESK_BLOBS/,
+      /stores its files in its own data folder, .* start both with the same LIGHTDESK_BLOBS/,
     );
     // The running service continues, and the refused one is not counted.
     expect((await own.client().upload("mine", "mine.txt")).status).toBe(201);
@@ -185,7 +185,7 @@ describe("shared files", () => {
     await expect(start("own", { at: 1 })).rejects.toThrow(/belongs to another database/);
     const same = await start("same", { blobs: "another", at: 1 });
     await same.service.stop();
-    await expect(start("same", { at: 1 })).rejects.toThrow(/Another service runs .* keeps its files where its LIGHTDESK_BLOBS says/);
+    await expect(start("same", { at: 1 })).rejects.toThrow(/Another service on the database .* uses LIGHTDESK_BLOBS/);
     await sharing.service.stop();
   });
 

@@ -204,7 +204,7 @@ it("refuses a second service with its own files", async () => {
   const { databaseUrl, workerPath, shippedImagesDir } = two.here.settings;
   const dataDir = temporaryFolder();
   const third = createService({ dataDir, workerPath, shippedImagesDir, ...(databaseUrl !== undefined && { databaseUrl }) });
-  await expect(third.start()).rejects.toThrow(/lie in another data folder .* LIGHTDESK_BLOBS to one place for all of them/);
+  await expect(third.start()).rejects.toThrow(/are in another data folder .* set LIGHTDESK_BLOBS/);
 });
 
 it("clears the history at both services with its rows", async () => {

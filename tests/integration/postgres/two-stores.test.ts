@@ -102,7 +102,7 @@ test("shares attempt limits regardless of clocks and says how long to wait", asy
   await letPass(HOUR_MS);
   expect(await stores[0].attempts.take(bucket, clockOf(0))).toBe(0);
   expect(await stores[1].attempts.take(bucket, clockOf(1))).toBeGreaterThan(0);
-  await stores[1].attempts.giveBack(bucket);
+  await stores[1].attempts.refund(bucket);
   expect(await stores[0].attempts.take(bucket, clockOf(0))).toBe(0);
   await stores[0].attempts.reset(bucket);
   expect(await stores[1].attempts.take(bucket, clockOf(1), 5)).toBe(0);
@@ -127,7 +127,7 @@ test("shares limits exactly, and most requests write nothing", async () => {
   expect(await passed(100)).toBe(0);
   expect(takes).toBe(before);
   // An attempt that did not count lets the console ask again.
-  await limits[0]?.giveBack("mo");
+  await limits[0]?.refund("mo");
   expect(await limits[0]?.take("mo")).toBe(0);
   expect(await limits[0]?.take("mo")).toBeGreaterThan(0);
 });

@@ -1,6 +1,6 @@
 // Two processes that share a place of bytes and a database: the bytes that one is about to name are not removed by the other.
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { createLeases, forgetDead } from "@/lib/service/assets/blobs/leases";
+import { createLeases, removeDeadLeases } from "@/lib/service/assets/blobs/leases";
 import { type Database, query, type Reader } from "@/lib/service/store/database";
 import { createOnlyProcess } from "@/lib/service/store/processes";
 import { makeServicePlace, type ServicePlace } from "@/tests/support/service-store";
@@ -98,7 +98,7 @@ it("releases a dead process's holds later and keeps live ones", async () => {
     createLeases({ database, processes: item, named, now: () => now, log }).hold([HASH], () => lease.opened),
   );
   await expect.poll(leases).toHaveLength(2);
-  const look = () => forgetDead({ database, processes: living, now: () => now });
+  const look = () => removeDeadLeases({ database, processes: living, now: () => now });
   await look();
   expect(await leases()).toHaveLength(2);
   now += 60_000;

@@ -59,9 +59,7 @@ it("copies to a bucket and back, resumes and names differences", async () => {
   };
   await readAll(moved);
   await moved.service.stop();
-  await expect(bench.service.start()).rejects.toThrow(
-    /The files of \S+ lie in s3:\S+\. Set LIGHTDESK_BLOBS as it was; or, with it, bring them back/,
-  );
+  await expect(bench.service.start()).rejects.toThrow(/The files of \S+ are in s3:\S+\. Restore the earlier LIGHTDESK_BLOBS\./);
   const copyBack = () => copyBlobs({ dataDir: bench.folder, settings: { ...settings, ...inBucket }, to: "data-folder", log });
   await moved.service.start();
   const back = await copyBack();

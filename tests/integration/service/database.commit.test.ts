@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, it } from "vitest";
 import { type Database, query, type Transaction } from "@/lib/service/store/database";
 import { createGroupCommit } from "@/lib/service/store/group-commit";
 import { openDatabase } from "@/lib/service/store/sqlite";
-import { holdReserve } from "@/lib/shared/database/disk-reserve";
+import { ensureReserve } from "@/lib/shared/database/disk-reserve";
 import { temporaryFolder } from "@/tests/support/temporary-folder";
 
 let folder: string;
@@ -88,7 +88,7 @@ it("is refused instead of blocking when it reads outside itself", async () => {
 
 it("retries only deletes without the reserve on a full disk", async () => {
   let tries = 0;
-  holdReserve(folder);
+  ensureReserve(folder);
   const isHeld = () => existsSync(join(folder, "reserve"));
   const transaction = <T>(work: (tx: Transaction) => Promise<T>) =>
     database.commit(async (tx) => {

@@ -122,7 +122,7 @@ describe("an interrupted download", async () => {
     const { url } = place({ drip: { bytes: 1, everyMs: 20 } });
     const path = await begin(client, url);
     await until("it is given up", async () => record((await client.get(path)).body).status === "failed", { timeoutMs: 40_000 });
-    expect(record((await client.get(path)).body).error_message).toBe("The source sends next to nothing.");
+    expect(record((await client.get(path)).body).error_message).toBe("The source sends too slowly.");
   });
 
   it("waits and asks again where a source says that it is busy", async () => {

@@ -167,7 +167,7 @@ describe("faults of runners", () => {
       runner: { attempt: 3 },
       outputs_count: 0,
     });
-    expect(string(record(job.execution_error).exception_message)).toContain("A: It answers 403");
+    expect(string(record(job.execution_error).exception_message)).toContain("A: It responds with status 403");
     expect(ran()).toEqual([3]);
   });
 

@@ -3,7 +3,7 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { parseLateValidation } from "@/lib/contract/failure";
 import { createLibraries } from "@/lib/service/runners/libraries";
-import { storeAbout } from "@/lib/service/runners/store";
+import { storeCheckedRunner } from "@/lib/service/runners/store";
 import { query } from "@/lib/service/store/database";
 import { gpuClasses } from "@/tests/support/gpu-classes";
 import { type RunnerOptions, type RunnerServer } from "@/tests/support/runner-server";
@@ -151,7 +151,7 @@ it("stores equal runner classes once and keeps different ones apart", async () =
   const database = await place.open();
   const facts = { version: null, devices: [], queue: null, classes: 5 };
   const learn = (id: string, models: string[]) =>
-    database.commit((tx) => storeAbout(tx, id, { facts, catalogue: gpuClasses(models) }, Date.now()));
+    database.commit((tx) => storeCheckedRunner(tx, id, { facts, catalogue: gpuClasses(models) }, Date.now()));
   for (const id of ["one", "two", "three"]) {
     const values = { id, label: id, address: `http://${id}`, tags: "[]", slots: 1, mode: "ready" as const, devices: "[]", created_at: 1 };
     await database.commit((tx) => tx.run(query.insertInto("runners").values(values)));

@@ -68,7 +68,7 @@ describe("faults of runners", () => {
     expect(await bench.service.runners.check(server.address.replace("http:", "https:"))).toEqual({
       ok: false,
       code: "wrong_protocol",
-      message: "It speaks http, and the address says https.",
+      message: "It uses http, but the address starts with https.",
     });
     server.faults.clear();
     expect(await bench.service.runners.check(server.address)).toMatchObject({ ok: true });
@@ -81,7 +81,7 @@ it("reports a time-out for a silent server and does not add it", async () => {
   const silent = await startLittleServer(() => undefined);
   const builtIn = { slots: () => Promise.resolve(1), classes: 1 };
   const runners = createRunners({ database, now: Date.now, builtIn, answerMs: 100 });
-  const failure = { code: "timeout", message: "It did not answer in time." };
+  const failure = { code: "timeout", message: "It did not respond in time." };
   expect(await runners.check(silent.url)).toEqual({ ok: false, ...failure });
   expect(await runners.add({ address: silent.url })).toEqual({ ok: false, failure });
   expect(await runners.list()).toHaveLength(1);

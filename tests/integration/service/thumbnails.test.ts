@@ -2,7 +2,7 @@ import { chmod, readdir, readFile, rm, stat, writeFile } from "node:fs/promises"
 import { join } from "node:path";
 import sharp from "sharp";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createThumbnails, type InFile } from "@/lib/service/assets/thumbnails";
+import { createThumbnails, type WithFile } from "@/lib/service/assets/thumbnails";
 import { createMetrics, type Metrics } from "@/lib/shared/metrics";
 import { setTelemetry } from "@/lib/shared/telemetry";
 import { bucketSettings } from "@/tests/support/blob-backends";
@@ -116,7 +116,7 @@ describe("thumbnails of pictures", async () => {
         .toBuffer(),
     );
     const content = (at: number) => ({ hash: String(at).padStart(64, "0"), media_type: "image/png", name: "s.png" });
-    const inFile: InFile = (use) => use(source);
+    const inFile: WithFile = (use) => use(source);
     const size = (await createThumbnails(folders).get(content(0), inFile, 256)).webp.length;
     const thumbnails = createThumbnails(folders, { maxBytes: size * 3.5 });
     for (let at = 1; at < 8; at += 1) await thumbnails.get(content(at), inFile, 256);

@@ -8,7 +8,7 @@ import { useCapabilities } from "@/components/frame/connection/use-capabilities"
 import { Avatar } from "@/components/ui/card";
 import { useCloseWarning } from "@/components/ui/hooks/use-close-warning";
 import { Toasts } from "@/components/ui/toasts";
-import { announceAnswer } from "@/lib/browser/api";
+import { notifyResponse } from "@/lib/browser/api";
 import { AtPage } from "@/tests/support/at-page";
 import { until } from "@/tests/support/until";
 import { renderInApp } from "./render";
@@ -129,7 +129,7 @@ it("hides an absent capability everywhere after its refusal only", async () => {
   await waitFor(() => expect(one.result.current.has("assets.edit")).toBe(true));
   const refuse = (code: string, status: number, connection: string) => {
     const failure = { code, message: "", status, details: { capability: "assets.edit" } };
-    act(() => announceAnswer({ path: `/api/assets/a?connection=${connection}`, method: "PUT", status, failure }));
+    act(() => notifyResponse({ path: `/api/assets/a?connection=${connection}`, method: "PUT", status, failure }));
   };
   refuse("NOT_FOUND", 404, "older");
   refuse("NOT_IMPLEMENTED", 501, "another");

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { ConnectionProvider } from "@/components/frame/connection/connection-context";
 import { noticeChoice, OwnJobs } from "@/components/frame/own-jobs";
 import { Toasts } from "@/components/ui/toasts";
-import { announceAnswer } from "@/lib/browser/api";
+import { notifyResponse } from "@/lib/browser/api";
 import { liveState } from "@/lib/browser/live/live-state";
 import { liveCode } from "@/lib/browser/live/use-live";
 import { type JobListItem } from "@/lib/contract/schemas/job";
@@ -79,7 +79,7 @@ async function show() {
 }
 async function submit(...ids: string[]) {
   await act(async () => {
-    for (const id of ids) announceAnswer({ path: "/api/prompt", method: "POST", status: 200, value: { prompt_id: id } });
+    for (const id of ids) notifyResponse({ path: "/api/prompt", method: "POST", status: 200, value: { prompt_id: id } });
   });
   running = [...running, ...ids.map((id) => ({ id, status: "in_progress" }))];
   await pass(2 * LIVE_MS);
@@ -117,7 +117,7 @@ it("reports all ends of an unchanged, truncated queue after a failed read", asyn
   queueTotal = 5;
   await show();
   await act(async () => {
-    for (const id of ["a", "b"]) announceAnswer({ path: "/api/prompt", method: "POST", status: 200, value: { prompt_id: id } });
+    for (const id of ["a", "b"]) notifyResponse({ path: "/api/prompt", method: "POST", status: 200, value: { prompt_id: id } });
   });
   await become("hidden");
   ended = { a: "in_progress", b: "in_progress" };
@@ -170,7 +170,7 @@ it("follows the runs of an app, and opens the app", async () => {
   runs = ["r1", "r2", "r3"];
   for (const id of runs)
     await act(async () =>
-      announceAnswer({ path: "/api/apps/poster/runs", method: "POST", status: 201, value: { run: { id, state: "sending" } } }),
+      notifyResponse({ path: "/api/apps/poster/runs", method: "POST", status: 201, value: { run: { id, state: "sending" } } }),
     );
   await become("hidden");
   await pass(2 * LIVE_MS);

@@ -5,7 +5,7 @@ import { beforeEach, expect, it, vi } from "vitest";
 import { FailureMessage } from "@/components/frame/failure/failure-message";
 import { MemberProvider } from "@/components/frame/member-context";
 import { SessionWatch } from "@/components/frame/session-watch";
-import { announceAnswer } from "@/lib/browser/api";
+import { notifyResponse } from "@/lib/browser/api";
 import { liveCode, useLive } from "@/lib/browser/live/use-live";
 import { type SessionState } from "@/lib/contract/console";
 import { AtPage } from "@/tests/support/at-page";
@@ -79,7 +79,7 @@ it("rerenders within five seconds or on a refusal when read-only mode starts", a
   const { unmount } = await act(async () => renderInApp(page(true)));
   expect(refresh).not.toHaveBeenCalled();
   now = { ...live, canChange: false };
-  await act(async () => announceAnswer({ path: "/api/prompt", method: "POST", status: 403 }));
+  await act(async () => notifyResponse({ path: "/api/prompt", method: "POST", status: 403 }));
   expect(refresh).toHaveBeenCalledOnce();
   unmount();
   await act(async () => renderInApp(page(false)));

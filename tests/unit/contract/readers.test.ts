@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it, vi } from "vitest";
-import { carriedBy } from "@/lib/browser/carried-texts";
+import { readEmbeddedWorkflow } from "@/lib/browser/embedded-workflow";
 import { bytesOfBlob } from "@/lib/browser/files/byte-source";
 import { appDefinitionSchema } from "@/lib/contract/apps/app";
 import { savedViewBodySchema } from "@/lib/contract/console";
@@ -18,7 +18,7 @@ import { expiresSoon, toMilliseconds } from "@/lib/contract/times";
 import { readWorkflow, unwrapWorkflow } from "@/lib/contract/workflow/read-workflow";
 import { outputsByNode, readEnding, readOutputs } from "@/lib/service/runners/read-outputs";
 import { hostileJson, prototypeMembers } from "@/tests/support/hostile-keys";
-import { flac, glb, plainText, png, webp } from "../carried/files";
+import { flac, glb, plainText, png, webp } from "../embedded-workflow/files";
 
 const read = object(
   { id: text, atMs: number, name: or(text, "unnamed") },
@@ -123,7 +123,7 @@ it("reads hostile keys in media metadata without touching a prototype", async ()
         glb(`{"asset":{"extras":{"prompt":${text},"workflow":${text}}},"constructor":${text}}`),
         await webp({ Model: `prompt:${text}`, Make: `__proto__:${text}` }),
       ])
-        await carriedBy(bytesOfBlob(new Blob([new Uint8Array(bytes)])));
+        await readEmbeddedWorkflow(bytesOfBlob(new Blob([new Uint8Array(bytes)])));
       expect(prototypeMembers()).toEqual(before);
     }),
     { numRuns: 20 },

@@ -144,7 +144,7 @@ describe("names of sources", async () => {
 
   it("is checked against the address that is connected to", async () => {
     const { resolve, lookups } = resolverOf([outside], [loopback]);
-    expect(await createSourceAgents(resolve).leadsInside(new URL("https://source.example/x"))).toBe(false);
+    expect(await createSourceAgents(resolve).resolvesInside(new URL("https://source.example/x"))).toBe(false);
     expect(await openWith(resolve, "https://source.example/x")).toMatchObject({ code: "UNSUPPORTED_SOURCE" });
     expect(lookups).toEqual(["source.example", "source.example"]);
   });
@@ -152,12 +152,12 @@ describe("names of sources", async () => {
   it("is checked early for literal addresses and deferred when unresolvable", async () => {
     const { resolve, lookups } = resolverOf([loopback]);
     const agents = createSourceAgents(resolve);
-    expect(await agents.leadsInside(new URL("https://source.example/x"))).toBe(true);
-    expect(await agents.leadsInside(new URL("https://[::1]/x"))).toBe(true);
-    expect(await agents.leadsInside(new URL("https://8.8.8.8/x"))).toBe(false);
+    expect(await agents.resolvesInside(new URL("https://source.example/x"))).toBe(true);
+    expect(await agents.resolvesInside(new URL("https://[::1]/x"))).toBe(true);
+    expect(await agents.resolvesInside(new URL("https://8.8.8.8/x"))).toBe(false);
     expect(lookups).toEqual(["source.example"]);
     const failing = createSourceAgents((_host, _options, done) => done(new Error("no such name"), []));
-    expect(await failing.leadsInside(new URL("https://source.example/x"))).toBe(false);
+    expect(await failing.resolvesInside(new URL("https://source.example/x"))).toBe(false);
   });
 
   it("connects to a configured origin at any address", async () => {

@@ -5,8 +5,8 @@ import { startRenewal, useHostJobs } from "@/components/embed/host-bridge";
 import { StartScreen } from "@/components/embed/start-screen";
 import { ConnectionProvider } from "@/components/frame/connection/connection-context";
 import { ReadOnlyNotice } from "@/components/frame/read-only-notice";
-import { announceAnswer, callApi } from "@/lib/browser/api";
-import { type HostMessage, onHostMessage, tellHost } from "@/lib/browser/embed/host-page";
+import { callApi,notifyResponse } from "@/lib/browser/api";
+import { type HostMessage, onHostMessage, postToHost } from "@/lib/browser/embed/host-page";
 import { type LiveMessage } from "@/lib/browser/live/live-client";
 import { liveCode } from "@/lib/browser/live/use-live";
 import { renderInApp } from "../components/render";
@@ -66,7 +66,7 @@ describe("host page", () => {
     });
 
     it("is answered to its origin by name", () => {
-      tellHost([HOST], { type: "want-ticket" });
+      postToHost([HOST], { type: "want-ticket" });
       expect(around.postMessage.mock.calls).toEqual([[{ lightdesk: 1, type: "want-ticket" }, HOST]]);
     });
   });
@@ -103,8 +103,8 @@ describe("host page", () => {
 
     it("is renewed at once where the console says that it has ended", () => {
       const { reported, renewal } = world(good);
-      announceAnswer({ path: "/api/jobs", method: "GET", status: 401 });
-      announceAnswer({ path: "/api/queue", method: "GET", status: 401 });
+      notifyResponse({ path: "/api/jobs", method: "GET", status: 401 });
+      notifyResponse({ path: "/api/queue", method: "GET", status: 401 });
       expect(reported).toEqual(["ask"]);
       renewal.stop();
     });
@@ -175,8 +175,8 @@ describe("host jobs", () => {
       return Response.json({ status: "completed" });
     });
     const renderResult = render(page("one"));
-    announceAnswer({ path: "/api/prompt", method: "POST", status: 200, value: { prompt_id: "job-1" } });
-    announceAnswer({ path: "/api/prompt?connection=two", method: "POST", status: 200, value: { prompt_id: "job-2" } });
+    notifyResponse({ path: "/api/prompt", method: "POST", status: 200, value: { prompt_id: "job-1" } });
+    notifyResponse({ path: "/api/prompt?connection=two", method: "POST", status: 200, value: { prompt_id: "job-2" } });
     renderResult.rerender(page("two"));
     await vi.advanceTimersByTimeAsync(4000);
     const posted = around.postMessage.mock.calls.map(([{ type, id }]) => `${type} ${id}`);
@@ -207,7 +207,7 @@ describe("host jobs", () => {
     );
     render(page("one"));
     for (let index = 0; index < 50; index += 1)
-      announceAnswer({ path: "/api/prompt", method: "POST", status: 200, value: { prompt_id: `job-${index}` } });
+      notifyResponse({ path: "/api/prompt", method: "POST", status: 200, value: { prompt_id: `job-${index}` } });
     await vi.advanceTimersByTimeAsync(0);
     await sendList();
     await vi.advanceTimersByTimeAsync(4000);

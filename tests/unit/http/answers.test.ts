@@ -6,9 +6,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { brotliCompressSync } from "node:zlib";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, test } from "vitest";
-import { refuse, stillStarting } from "@/lib/http/refusals";
-import { judgeEncoding } from "@/lib/http/request-line";
-import { judgeMethods, packedFiles } from "@/lib/http/routes";
+import { refuse, refuseWhileStarting } from "@/lib/http/refusals";
+import { checkEncoding } from "@/lib/http/request-line";
+import { createMethodCheck, packedFiles } from "@/lib/http/routes";
 import { Answer } from "@/lib/http/server";
 
 test("sends headers with the first part of the body, or alone if it is late", async () => {
@@ -34,7 +34,7 @@ describe("still starting", () => {
   let url: string;
 
   beforeEach(async () => {
-    server = createServer(stillStarting);
+    server = createServer(refuseWhileStarting);
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const address = server.address();
     url = typeof address === "object" && address ? `http://127.0.0.1:${address.port}` : "";
@@ -88,7 +88,7 @@ test.each(["HTTP/1.0", "HTTP/1.1\r\nHost: a\r\nConnection: close"])(
 
 describe("refuse malformed", () => {
   const server = createServer((request, response) => {
-    const malformed = judgeEncoding(request);
+    const malformed = checkEncoding(request);
     if (malformed) refuse(request, response, malformed);
     else response.writeHead(204).end();
   });
@@ -120,7 +120,7 @@ describe("refuse malformed", () => {
   });
 });
 
-const judge = judgeMethods({
+const judge = createMethodCheck({
   "/api/[...unknown]": ["GET", "POST"],
   "/api/jobs": ["GET"],
   "/api/jobs/[jobId]": ["GET", "DELETE"],

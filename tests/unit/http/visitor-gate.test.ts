@@ -48,7 +48,7 @@ beforeEach(async () => {
     render,
     limit: {
       take: async () => waitMs,
-      giveBack: async () => void (releasedCount += 1),
+      refund: async () => void (releasedCount += 1),
     },
     now: () => nowMs,
   });

@@ -68,7 +68,7 @@ it("gives the job that it shows, as long as any waits that was not removed", () 
           expect(waitingJob?.seq).toBe(shown);
           if (waitingJob) expect(waiting).toContain(waitingJob.seq);
           else expect(waiting).toEqual(new Set());
-          if (waitingJob && step.isPutBack) queue.putBack(waitingJob.userId, waitingJob.seq, waitingJob.kind);
+          if (waitingJob && step.isPutBack) queue.returnEntry(waitingJob.userId, waitingJob.seq, waitingJob.kind);
           else if (waitingJob) waiting.delete(waitingJob.seq);
         }
       }

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { announceAnswer } from "@/lib/browser/api";
+import { notifyResponse } from "@/lib/browser/api";
 import { createLiveTab, type LiveMessage, type LiveTab } from "@/lib/browser/live/live-client";
 import { MAX_TOPICS } from "@/lib/contract/live";
 import { until } from "@/tests/support/until";
@@ -234,7 +234,7 @@ it("applies progress to a screen's own newer read", async () => {
     startedMs: Date.now() + 1,
     value: { jobs: [{ id: "one", name: "new" }] },
   };
-  announceAnswer(read);
+  notifyResponse(read);
   expect(seen(messages).at(-1)).toEqual(read.value);
   await write(progress(0.2));
   expect(seen(messages).at(-1)).toEqual({ jobs: [{ id: "one", name: "new", progress: { value: 0.2 } }] });
@@ -245,7 +245,7 @@ it("keeps a change that arrives during a read, without removed rows", async () =
   const startedMs = Date.now() + 1;
   await until("time passes", () => Date.now() >= startedMs);
   await write(progress(0.3));
-  announceAnswer({ path: jobs, method: "GET", status: 200, startedMs, value: { jobs: [{ id: "one", name: "new" }] } });
+  notifyResponse({ path: jobs, method: "GET", status: 200, startedMs, value: { jobs: [{ id: "one", name: "new" }] } });
   expect(seen(messages).at(-1)).toEqual({ jobs: [{ id: "one", name: "new", progress: { value: 0.3 } }] });
 });
 
@@ -258,7 +258,7 @@ it.each([
   await until("time passes", () => Date.now() >= startedMs);
   await write(event);
   const value = { jobs: [{ id: "one", status: "completed" }] };
-  announceAnswer({ path: jobs, method: "GET", status: 200, startedMs, value });
+  notifyResponse({ path: jobs, method: "GET", status: 200, startedMs, value });
   expect(seen(messages).at(-1)).toEqual(value);
   await write(progress(0.4));
   expect(seen(messages).at(-1)).toEqual(value);
@@ -275,7 +275,7 @@ it("reads again when a snapshot arrives during a screen's own read", async () =>
   const shownBefore = seen(messages).length;
   const snapshotMs = Date.now();
   await until("time passes", () => Date.now() > snapshotMs);
-  announceAnswer({ path: jobs, method: "GET", status: 200, startedMs, value: { jobs: [{ id: "read" }] } });
+  notifyResponse({ path: jobs, method: "GET", status: 200, startedMs, value: { jobs: [{ id: "read" }] } });
   await until("the newest is shown", () => seen(messages).length > shownBefore);
   expect(seen(messages).slice(shownBefore)).toEqual([newest]);
   expect(fetchNewest.mock.calls.map(([path]) => path)).toEqual([jobs]);
@@ -287,6 +287,6 @@ it("shows a screen's own read after a failure of the stream", async () => {
   const { tab } = open(createLocks());
   tab.watch(jobs, (message) => messages.push(message));
   await until("the failure arrived", () => messages.length > 0);
-  announceAnswer({ path: jobs, method: "GET", status: 200, value: { jobs: [] } });
+  notifyResponse({ path: jobs, method: "GET", status: 200, value: { jobs: [] } });
   expect(messages.at(-1)).toEqual({ answer: { jobs: [] } });
 });

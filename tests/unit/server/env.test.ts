@@ -2,7 +2,7 @@ import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { consoleUrl, ownNames, readEnv, unknownSettings } from "@/lib/server/env";
-import { holdDataFolder } from "@/lib/server/installation";
+import { claimFolder } from "@/lib/server/installation";
 import { temporaryFolder } from "@/tests/support/temporary-folder";
 
 test("uses defaults and a data folder in the root without settings", () => {
@@ -163,9 +163,9 @@ const root = temporaryFolder();
 
 test("refuses a data folder that another console holds, in plain words", () => {
   const folder = join(root, "data");
-  holdDataFolder(folder);
-  expect(() => holdDataFolder(folder)).toThrow(`LIGHTDESK_DATA_DIR must not be shared: another Lightdesk uses ${folder}. Stop it first.`);
+  claimFolder(folder);
+  expect(() => claimFolder(folder)).toThrow(`LIGHTDESK_DATA_DIR must not be shared: another Lightdesk uses ${folder}. Stop it first.`);
   // The store reports a folder that cannot be used.
   writeFileSync(join(root, "file"), "");
-  expect(() => holdDataFolder(join(root, "file"))).not.toThrow();
+  expect(() => claimFolder(join(root, "file"))).not.toThrow();
 });

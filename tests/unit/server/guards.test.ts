@@ -22,9 +22,9 @@ test("lets a burst pass, then one each refill, and says how long to wait", async
 test("returns a permit up to the burst", async () => {
   const limit = createAttemptLimit({ now: () => 0, burst: 2, refillMs: 100 });
   expect([await limit.take("a"), await limit.take("a"), await limit.take("a")]).toEqual([0, 0, 100]);
-  await limit.giveBack("a");
+  await limit.refund("a");
   expect([await limit.take("a"), await limit.take("a")]).toEqual([0, 100]);
-  for (let count = 0; count < 9; count += 1) await limit.giveBack("a");
+  for (let count = 0; count < 9; count += 1) await limit.refund("a");
   expect([await limit.take("a"), await limit.take("a"), await limit.take("a")]).toEqual([0, 0, 100]);
 });
 

@@ -3,7 +3,7 @@ import { expect, it, onTestFinished, test, vi } from "vitest";
 import { requireVersion } from "@/lib/shared/database/postgres";
 import { publicConnector, type Resolve } from "@/lib/shared/guarded-connector";
 import { isInNetworks, isPublicAddress, networkOf, networks } from "@/lib/shared/ip-address";
-import { createReadiness, lookAtDisk } from "@/lib/shared/readiness";
+import { checkDisk, createReadiness } from "@/lib/shared/readiness";
 import { temporaryFolder } from "@/tests/support/temporary-folder";
 
 const refusal = () => new Error("refused");
@@ -141,9 +141,9 @@ test("checks parts once a second for any number of requests", async () => {
 
 test("reports a missing data folder", () => {
   const folder = temporaryFolder();
-  expect(lookAtDisk(folder)).toBeUndefined();
+  expect(checkDisk(folder)).toBeUndefined();
   rmSync(folder, { recursive: true });
-  expect(lookAtDisk(folder)).toMatchObject({ ready: false, reason: "The data folder is gone or cannot be written." });
+  expect(checkDisk(folder)).toMatchObject({ ready: false, reason: "The data folder is missing or not writable." });
 });
 
 const server = (number: number, name: string) => requireVersion(() => Promise.resolve({ rows: [{ number, name }] }));

@@ -1,14 +1,14 @@
 import { expect, test } from "vitest";
-import { type BrowserStorage, forgetPerson, keepTo, ofTab, persisted } from "@/lib/browser/persisted";
+import { type BrowserStorage, clearPersonalStorage, persisted,setStorageOwner, tabStorage } from "@/lib/browser/persisted";
 
 const number = (storedValue: unknown) => (typeof storedValue === "number" ? storedValue : 0);
 
 test("restores a value after a reload from its storage until removed", () => {
-  const entry = persisted("share", number, ofTab);
+  const entry = persisted("share", number, tabStorage);
   expect(entry.get()).toBe(0);
   expect(entry.set(46)).toBe(true);
   expect([sessionStorage.getItem("share"), localStorage.getItem("share")]).toEqual(["46", null]);
-  const reloaded = persisted("share", number, ofTab);
+  const reloaded = persisted("share", number, tabStorage);
   expect(reloaded.get()).toBe(46);
   reloaded.forget();
   expect([entry.get(), sessionStorage.getItem("share")]).toEqual([0, null]);
@@ -31,7 +31,7 @@ test("keeps a value for the page when storage fails, and says so", () => {
   expect([refused.get(), refused.set(7), refused.get()]).toEqual([0, false, 7]);
   refused.forget();
   expect(refused.get()).toBe(0);
-  const short = persisted("share", number, ofTab, { maxCharacters: 2 });
+  const short = persisted("share", number, tabStorage, { maxCharacters: 2 });
   expect([short.set(12), short.set(123), short.get(), sessionStorage.getItem("share")]).toEqual([true, false, 123, "12"]);
 });
 
@@ -49,22 +49,22 @@ test("notifies listeners of this value here and in other tabs", () => {
 });
 
 test("clears a member's values for the next member, but not the browser's", () => {
-  keepTo("ana");
+  setStorageOwner("ana");
   sessionStorage.setItem("lightdesk.run", "a draft");
   sessionStorage.setItem("of another product", "its own");
   localStorage.setItem("lightdesk.run.workflows", "[]");
   localStorage.setItem("lightdesk.run.split", "0.4");
-  keepTo("ana");
+  setStorageOwner("ana");
   expect([sessionStorage.getItem("lightdesk.run"), localStorage.getItem("lightdesk.run.workflows")]).toEqual(["a draft", "[]"]);
-  keepTo("bo");
+  setStorageOwner("bo");
   expect([sessionStorage.getItem("lightdesk.run"), localStorage.getItem("lightdesk.run.workflows")]).toEqual([null, null]);
   expect([sessionStorage.getItem("of another product"), localStorage.getItem("lightdesk.run.split")]).toEqual(["its own", "0.4"]);
 });
 
 test("leaves nothing in the tab on sign-out, nor from late writes", () => {
-  const draft = persisted("lightdesk.run", number, ofTab);
+  const draft = persisted("lightdesk.run", number, tabStorage);
   draft.set(1);
-  forgetPerson();
+  clearPersonalStorage();
   expect(sessionStorage.getItem("lightdesk.run")).toBeNull();
   draft.set(2);
   expect(Object.keys(sessionStorage)).toEqual([]);

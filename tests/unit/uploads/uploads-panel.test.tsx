@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it, test, vi } from "vitest";
 import { useWindowFiles } from "@/components/transfers/add-assets";
 import { type UploadRequest } from "@/components/transfers/uploads/upload-item";
 import { UploadsPanel } from "@/components/transfers/uploads-panel";
-import { type Dropped, droppedOf, filesOfDrop, filesOfInput } from "@/lib/browser/files/dropped-files";
+import { type DroppedFiles, droppedOf, filesOfDrop, filesOfInput } from "@/lib/browser/files/dropped-files";
 import { inApp, renderInApp } from "../components/render";
 
 describe("uploads panel", () => {
@@ -12,19 +12,19 @@ describe("uploads panel", () => {
     // jsdom does not implement modal dialogs.
   });
 
-  const dropped = (...names: string[]): Dropped => droppedOf(names.map((name) => ({ path: name, file: new File(["x"], name) })));
+  const dropped = (...names: string[]): DroppedFiles => droppedOf(names.map((name) => ({ path: name, file: new File(["x"], name) })));
 
   async function desk() {
     let id = 0;
     const panel = (request: UploadRequest) => inApp(<UploadsPanel request={request} canAdd />);
     const { rerender } = renderInApp(null);
-    const ask = (wish: { way: "files"; dropped: Promise<Dropped> } | { way: "url"; address?: string }) =>
+    const ask = (wish: { way: "files"; dropped: Promise<DroppedFiles> } | { way: "url"; address?: string }) =>
       act(async () => rerender(panel({ id: ++id, ...wish })));
-    return { ask, drop: (files: Promise<Dropped>) => ask({ way: "files", dropped: files }) };
+    return { ask, drop: (files: Promise<DroppedFiles>) => ask({ way: "files", dropped: files }) };
   }
   function later() {
-    let arrive: (dropped: Dropped) => void = () => undefined;
-    const promise = new Promise<Dropped>((resolve) => (arrive = resolve));
+    let arrive: (dropped: DroppedFiles) => void = () => undefined;
+    const promise = new Promise<DroppedFiles>((resolve) => (arrive = resolve));
     return { promise, arrive };
   }
   const question = (name: string) => screen.findByRole("dialog", { name });
@@ -147,7 +147,7 @@ describe("dropped files", () => {
   });
 });
 
-type WindowProps = { onFiles?: (files: Promise<Dropped>) => void; onAddress?: (address: string) => void };
+type WindowProps = { onFiles?: (files: Promise<DroppedFiles>) => void; onAddress?: (address: string) => void };
 const nothing = () => undefined;
 function Window({ onFiles = nothing, onAddress = nothing }: WindowProps) {
   return <input aria-label={String(useWindowFiles({ isOn: true, onFiles, onAddress }))} />;
@@ -155,7 +155,7 @@ function Window({ onFiles = nothing, onAddress = nothing }: WindowProps) {
 
 describe("pasted files", () => {
   it("accepts files anywhere except in a focused field", () => {
-    const taken: Promise<Dropped>[] = [];
+    const taken: Promise<DroppedFiles>[] = [];
     const { getByRole } = render(<Window onFiles={(files) => taken.push(files)} />);
     const paste = (target: Element, files: File[]) => {
       const event = new Event("paste", { bubbles: true, cancelable: true });

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { appFileSchema } from "@/lib/contract/apps/app";
 import { createApp, noAppFile } from "@/lib/server/apps/change-app";
 import { toView } from "@/lib/server/apps/open-app";
-import { keepCover } from "@/lib/server/apps/runs";
+import { storeCover } from "@/lib/server/apps/runs";
 import { consoleBodyRoute } from "@/lib/server/bff/routes";
 import { connectionIn } from "@/lib/server/requests/read-request";
 import { jsonAnswer } from "@/lib/server/requests/responses";
@@ -14,7 +14,7 @@ export const POST = consoleBodyRoute("importApp", "operator", z.unknown(), async
   if (!file.success) return failed(noAppFile(body, file.error.issues));
   const { definition, limits } = file.data;
   const connection = connectionIn(context.request);
-  const cover = await keepCover(context, connection, file.data.cover);
+  const cover = await storeCover(context, connection, file.data.cover);
   if (!cover.ok) return cover;
   const { cover: _asset, ...rest } = definition;
   const own = { ...rest, ...(cover.value !== undefined && { cover: cover.value }) };

@@ -16,10 +16,10 @@ import { readReadOnly } from "../read-only";
 import { type Purpose } from "../sealed-cookies";
 import { type Person } from "./provider";
 
-/** `how`: for the audit log, if more happened than a sign-in. `change`: what the sign-in changed about the member, and why. */
-export type Admitted = { member: Member; how: "known" | "linked" | "joined" | "made"; change?: MemberChange };
+/** `kind`: for the audit log, if more happened than a sign-in. `change`: what the sign-in changed about the member, and why. */
+export type AdmittedMember = { member: Member; kind: "known" | "linked" | "joined" | "made"; change?: MemberChange };
 /** `shown` is for the person, `cause` for the log; `person` is set once the address is verified. */
-export type Refused = { shown: OidcRefusal; cause: string; person?: string };
+export type SignInRefusal = { shown: OidcRefusal; cause: string; person?: string };
 
 const MAX_NAME_LENGTH = 100;
 
@@ -28,39 +28,39 @@ export async function admit(
   provider: OidcProvider,
   person: Person,
   purpose: Purpose,
-): Promise<Result<Admitted, Refused>> {
+): Promise<Result<AdmittedMember, SignInRefusal>> {
   const { email } = person;
   if (email === undefined) return refuse("unverified", "the address is missing or not verified");
   const admitted = await admitVerified(composition, provider, { ...person, email }, purpose);
   return admitted.ok ? admitted : failed({ ...admitted.failure, person: personLabel({ name: nameOf({ ...person, email }), email }) });
 }
 
-type Verified = Person & { email: string };
+type VerifiedPerson = Person & { email: string };
 
 async function admitVerified(
   composition: Composition,
   provider: OidcProvider,
-  person: Verified,
+  person: VerifiedPerson,
   purpose: Purpose,
-): Promise<Result<Admitted, Refused>> {
+): Promise<Result<AdmittedMember, SignInRefusal>> {
   const { email } = person;
   if (provider.domains.length > 0 && !provider.domains.includes(email.slice(email.lastIndexOf("@") + 1)))
     return refuse("domain", "the address is of another domain");
   const memberResult = await findMember(composition, provider, person, purpose);
   if (!memberResult.ok) return memberResult;
-  const { member, how, change } = memberResult.value;
+  const { member, kind, change } = memberResult.value;
   if (member.disabled) return suspended;
-  const changed = await applyRole(composition, member, person, provider, how);
+  const changed = await applyRole(composition, member, person, provider, kind);
   if (!changed) return inNoGroup;
-  return ok({ member: await applyAddress(composition, changed, email), how, change });
+  return ok({ member: await applyAddress(composition, changed, email), kind, change });
 }
 
 async function findMember(
   composition: Composition,
   provider: OidcProvider,
-  person: Verified,
+  person: VerifiedPerson,
   purpose: Purpose,
-): Promise<Result<Admitted, Refused>> {
+): Promise<Result<AdmittedMember, SignInRefusal>> {
   const { store, now, log } = composition;
   const identity: Identity = { issuer: person.issuer, subject: person.subject, provider: provider.id };
   const storedIdentity = await store.identities.find(identity.issuer, identity.subject);
@@ -76,11 +76,11 @@ async function findMember(
       // A full disk must not lock anyone out.
       log.warn({ err }, "identity update failed");
     }
-    return ok({ member, how: "known" });
+    return ok({ member, kind: "known" });
   }
   if (await readReadOnly(composition)) return refuse("read-only", "the console is read-only: no one can join or connect a provider");
   if (purpose.kind === "link") return link(composition, identity, await store.members.get(purpose.memberId));
-  // A person whose groups may not sign in is not made a member either.
+  // A person whose groups may not sign in doesn't become a member.
   if (person.role === "none") return inNoGroup;
   if (purpose.kind === "join") return joinTeam(composition, provider, identity, person, purpose.token);
   const holder = await store.members.getByEmail(person.email);
@@ -93,19 +93,19 @@ async function findMember(
   if (storedIdentity || (await store.identities.isRemoved(person.email))) return refuse("removed", "the member was removed");
   const role = person.role ?? provider.signUp;
   if (provider.signUp === undefined || role === undefined) return refuse("stranger", "not a member");
-  const made = await store.identities.makeMember({ name: nameOf(person), email: person.email, role, createdAt: now() }, identity);
+  const newMember = await store.identities.makeMember({ name: nameOf(person), email: person.email, role, createdAt: now() }, identity);
   const change = { role: { to: role }, provider: provider.label, ...(person.groups ? { groups: person.groups } : { signUp: true }) };
-  return made ? ok({ member: made, how: "made", change }) : refuse("lost", "the address or the subject was taken meanwhile");
+  return newMember ? ok({ member: newMember, kind: "made", change }) : refuse("lost", "the address or the subject was taken meanwhile");
 }
 
 async function link(
   { store, now }: Parts<"store" | "now">,
   identity: Identity,
   member: Member | undefined,
-): Promise<Result<Admitted, Refused>> {
+): Promise<Result<AdmittedMember, SignInRefusal>> {
   if (!member || !(await store.identities.link(identity, member.id, now())))
     return refuse("other", "the member is known to the provider by another subject");
-  return ok({ member, how: "linked" });
+  return ok({ member, kind: "linked" });
 }
 
 /** The link and the verified address together prove that this is the invited person. Groups override the invitation's role. */
@@ -113,9 +113,9 @@ async function joinTeam(
   composition: Composition,
   provider: OidcProvider,
   identity: Identity,
-  person: Verified,
+  person: VerifiedPerson,
   token: string,
-): Promise<Result<Admitted, Refused>> {
+): Promise<Result<AdmittedMember, SignInRefusal>> {
   const { store, now } = composition;
   const invitation = await readInvitation(composition, token);
   if (invitation.state !== "open") return refuse("invitation", `the invitation is ${invitation.state}`);
@@ -130,7 +130,7 @@ async function joinTeam(
     role === undefined || role === "none" || role === joined.role
       ? { role: { to: joined.role } }
       : { role: { from: joined.role, to: role }, groups };
-  return ok({ member: joined, how: "joined", change: { ...roleChange, provider: provider.label, invitedBy } });
+  return ok({ member: joined, kind: "joined", change: { ...roleChange, provider: provider.label, invitedBy } });
 }
 
 /** Undefined: may not sign in. A changed role ends earlier sessions; while the console is read-only, no role is raised. */
@@ -139,7 +139,7 @@ async function applyRole(
   member: Member,
   { role, groups }: Person,
   { label }: OidcProvider,
-  how: Admitted["how"],
+  kind: AdmittedMember["kind"],
 ): Promise<Member | undefined> {
   const { store, now, log } = composition;
   if (member.role === "owner" || role === undefined || role === member.role) return member;
@@ -147,11 +147,11 @@ async function applyRole(
   if (!hasRole(member.role, role) && (await readReadOnly(composition))) return member;
   await store.sessions.recordEndReasons(member.id, `role ${member.role} ${role}`, now());
   const changed = await store.members.change(member.id, { role });
-  if (!changed || how === "joined") return changed;
-  const who = { memberId: member.id, memberName: member.name, memberEmail: member.email, via: `provider ${label}` };
+  if (!changed || kind === "joined") return changed;
+  const memberFields = { memberId: member.id, memberName: member.name, memberEmail: member.email, via: `provider ${label}` };
   const about = aboutMember(member, { role: { from: member.role, to: role }, groups, provider: label });
   try {
-    await store.audit.add({ at: now(), requestId: "sign-in", action: "changeMember", status: 200, ...who, ...about });
+    await store.audit.add({ at: now(), requestId: "sign-in", action: "changeMember", status: 200, ...memberFields, ...about });
   } catch (err) {
     log.error({ memberId: member.id, role, err }, "audit entry of a role change failed");
   }
@@ -164,7 +164,7 @@ async function applyAddress({ store }: Parts<"store">, member: Member, email: st
   return (await store.members.changeAccount(member.id, { email })) ?? member;
 }
 
-function nameOf({ name, email }: Verified): string {
+function nameOf({ name, email }: VerifiedPerson): string {
   const plain = toPlainLine(name ?? "")
     .trim()
     .slice(0, MAX_NAME_LENGTH);
@@ -174,6 +174,6 @@ function nameOf({ name, email }: Verified): string {
 const suspended = refuse("suspended", "the member is suspended");
 const inNoGroup = refuse("groups", "in none of the groups that may sign in");
 
-function refuse(shown: OidcRefusal, cause: string): Result<never, Refused> {
-  return failed({ shown, cause });
+function refuse(publicReason: OidcRefusal, cause: string): Result<never, SignInRefusal> {
+  return failed({ shown: publicReason, cause });
 }

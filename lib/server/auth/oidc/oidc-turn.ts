@@ -8,16 +8,16 @@ import { type Composition, type Parts } from "@/lib/server/composition-type";
 import { type OidcProvider, oidcSetting } from "@/lib/server/sign-in-settings";
 import { type Purpose, type SignInState } from "../sealed-cookies";
 import { beginSession, confirmSession, findSession, sessionIdIn } from "../session";
-import { admit, type Admitted, type Refused } from "./admit";
-import { type Claims, discover, type Discovered, KEPT_MS, readPerson, toNextAuth } from "./provider";
+import { admit, type AdmittedMember, type SignInRefusal } from "./admit";
+import { type Claims, discover, type DiscoveryDocument, KEPT_MS, readPerson, toNextAuth } from "./provider";
 
 export type OidcTurn = {
   config: OAuthConfig<Claims>;
   provider: OidcProvider;
-  judge(claims: Claims): Promise<boolean>;
+  verify(claims: Claims): Promise<boolean>;
   /** Call after `judge`. `confirmedAt`: when the member last proved their identity, as reported by the provider. */
-  admitted(): (Admitted & { purpose: Purpose["kind"]; confirmedAt: number }) | undefined;
-  refused(): Refused;
+  admitted(): (AdmittedMember & { purpose: Purpose["kind"]; confirmedAt: number }) | undefined;
+  refused(): SignInRefusal;
 };
 
 const SLACK_MS = 60_000;
@@ -25,18 +25,18 @@ const SLACK_MS = 60_000;
 export function createOidcTurn(
   composition: Composition,
   provider: OidcProvider,
-  discovered: Discovered,
+  discovered: DiscoveryDocument,
   routeRequest: SignInState | undefined,
   asksAgain = false,
 ): OidcTurn {
   let admitted: ReturnType<OidcTurn["admitted"]>;
   // If the provider's answer is never looked at, the cookies of this sign-in were missing or wrong.
-  let refused: Refused = { shown: "lost", cause: "what was kept in the browser for this sign-in is gone or another one's" };
+  let refused: SignInRefusal = { shown: "lost", cause: "what was kept in the browser for this sign-in is gone or another one's" };
   const config = toNextAuth(provider, discovered, asksAgain, (error) => (refused = { shown: shownOf(error), cause: causeOf(error) }));
   return {
     config,
     provider,
-    async judge(claims) {
+    async verify(claims) {
       const person = readPerson(claims, provider);
       if (!person || !routeRequest) return false;
       const { now } = composition;
@@ -93,27 +93,27 @@ const KEPT_SECONDS = 366 * 24 * 60 * 60;
 
 type Account = { provider: string; id_token?: string };
 
-/** Answers the session's id: a member who only confirmed, or added this way to sign in, keeps their session. */
+/** Returns the session's id. A member who only confirmed or linked a provider keeps their session. */
 export async function beginProviderSession(
   composition: Composition,
   admitted: AdmittedTurn,
   { provider, id_token }: Account,
-  sent: Pick<Headers, "get">,
+  headers: Pick<Headers, "get">,
 ): Promise<string> {
   const { member, purpose, confirmedAt } = admitted;
-  const current = purpose === "confirm" || purpose === "link" ? await sessionIdIn(composition, sent) : undefined;
+  const current = purpose === "confirm" || purpose === "link" ? await sessionIdIn(composition, headers) : undefined;
   // A role that has just changed has already ended the session.
   if (current !== undefined && (await findSession(composition, current))?.member.id === member.id) {
     if (purpose === "confirm") await confirmSession(composition, current);
     return current;
   }
   const newSession = { memberId: member.id, version: member.sessionVersion, method: provider, confirmedAt };
-  const { id: sid } = await beginSession(composition, newSession, sent);
-  await keep(composition, sid, provider, id_token);
+  const { id: sid } = await beginSession(composition, newSession, headers);
+  await storeIdToken(composition, sid, provider, id_token);
   return sid;
 }
 
-async function keep(
+async function storeIdToken(
   { store, authSecret, log }: Parts<"store" | "authSecret" | "log">,
   sessionId: string,
   provider: string,

@@ -10,7 +10,7 @@ import { type Role, roles } from "@/lib/contract/people/roles";
 import { EVERYBODY, type OidcProvider } from "@/lib/server/sign-in-settings";
 import { readBytes } from "@/lib/server/upstream/streams";
 
-export type Discovered = {
+export type DiscoveryDocument = {
   issuer: string;
   authorizationUrl: string;
   tokenUrl: string;
@@ -30,19 +30,19 @@ export const FRESH_MS = 0;
 const MAX_ANSWER_LENGTH = 256 * 1024;
 const algorithms = ["RS256", "PS256", "ES256", "EdDSA", "RS384", "RS512", "PS384", "PS512", "ES384", "ES512"];
 
-const discoveries = new Map<string, { at: number; found: Promise<Discovered> }>();
+const discoveries = new Map<string, { at: number; found: Promise<DiscoveryDocument> }>();
 
 /** Throws if the provider is unreachable or doesn't match the settings. Failures are not cached. */
-export function discover(provider: OidcProvider, oldestMs: number): Promise<Discovered> {
+export function discover(provider: OidcProvider, maxAgeMs: number): Promise<DiscoveryDocument> {
   const cached = discoveries.get(provider.id);
-  if (cached && performance.now() - cached.at < oldestMs) return cached.found;
-  const found = ask(provider);
-  discoveries.set(provider.id, { at: performance.now(), found });
-  found.catch(() => discoveries.delete(provider.id));
-  return found;
+  if (cached && performance.now() - cached.at < maxAgeMs) return cached.found;
+  const discovery = fetchDiscovery(provider);
+  discoveries.set(provider.id, { at: performance.now(), found: discovery });
+  discovery.catch(() => discoveries.delete(provider.id));
+  return discovery;
 }
 
-async function ask({ issuer }: OidcProvider): Promise<Discovered> {
+async function fetchDiscovery({ issuer }: OidcProvider): Promise<DiscoveryDocument> {
   const base = withoutSlash(issuer);
   const response = await fetch(`${base}/.well-known/openid-configuration`, {
     redirect: "error",
@@ -160,7 +160,7 @@ function at(claims: Readonly<Record<string, unknown>>, name: string): unknown {
 /** `asksAgain`: the provider must not reuse its own session. `failed` receives errors that occur while its answer is processed. */
 export function toNextAuth(
   provider: OidcProvider,
-  discovered: Discovered,
+  discovered: DiscoveryDocument,
   asksAgain: boolean,
   failed: (error: unknown) => void,
 ): OAuthConfig<Claims> {

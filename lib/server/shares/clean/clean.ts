@@ -6,7 +6,7 @@ import { cleanGif } from "./gif";
 import { cleanJpeg } from "./jpeg";
 import { cleanMatroska } from "./matroska";
 import { cleanMp4 } from "./mp4";
-import { createPieces, NotCleanable, type Piece, type Pieces, type Reading } from "./pieces";
+import { createPieces, type MediaReader,NotCleanable, type Piece, type Pieces } from "./pieces";
 import { cleanPng } from "./png";
 import { cleanFlac, cleanMp3, isFrame } from "./sounds";
 import { cleanWebp } from "./webp";
@@ -14,7 +14,7 @@ import { cleanWebp } from "./webp";
 /** Raised whenever the removed things change: files cleaned by an older version are then cleaned again. */
 export const CLEANING = 6;
 
-type Clean = (file: Reading, out: Pieces) => Promise<void>;
+type Clean = (file: MediaReader, out: Pieces) => Promise<void>;
 
 /** Kinds of files that can be cleaned, judged only by name and type: the bytes are read when the file is first opened. */
 const endings = /\.(png|apng|jpe?g|webp|gif|mp4|m4v|m4a|mov|webm|mkv|mp3|flac|txt|md|csv|srt|vtt)$/i;
@@ -25,7 +25,7 @@ export function isCleanable(name: string, type: string | undefined): boolean {
   return endings.test(name) || (type !== undefined && types.test(type));
 }
 
-export async function cleanPieces(file: Reading): Promise<Piece[] | undefined> {
+export async function cleanPieces(file: MediaReader): Promise<Piece[] | undefined> {
   const clean = cleanerOf(await file.read(0, 4096));
   if (!clean) return undefined;
   const out = createPieces();
@@ -55,7 +55,7 @@ function cleanerOf(head: Buffer): Clean | undefined {
   return isText(head) ? asItIs : undefined;
 }
 
-async function asItIs({ size }: Reading, out: Pieces): Promise<void> {
+async function asItIs({ size }: MediaReader, out: Pieces): Promise<void> {
   out.keep(0, size);
 }
 

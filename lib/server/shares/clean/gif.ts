@@ -1,14 +1,14 @@
 // Removes everything but pixels, delays and the loop count from GIF. Kept extensions have their defined length and belong to an image.
 
 import "server-only";
-import { exactly, NotCleanable, type Pieces, type Reading } from "./pieces";
+import { exactly, type MediaReader,NotCleanable, type Pieces } from "./pieces";
 
 const EXTENSION = 0x21;
 const IMAGE = 0x2c;
 const TRAILER = 0x3b;
 const loops = new Set(["NETSCAPE2.0", "ANIMEXTS1.0"]);
 
-export async function cleanGif(file: Reading, out: Pieces): Promise<void> {
+export async function cleanGif(file: MediaReader, out: Pieces): Promise<void> {
   let at = 13 + tableBytes((await exactly(file, 10, 1))[0]);
   out.keep(0, at);
   let control: { from: number; to: number } | undefined;
@@ -46,7 +46,7 @@ function tableBytes(flags = 0): number {
   return flags & 0x80 ? 3 * 2 ** ((flags & 7) + 1) : 0;
 }
 
-async function afterBlocks(file: Reading, from: number): Promise<number> {
+async function afterBlocks(file: MediaReader, from: number): Promise<number> {
   for (let start = from; ;) {
     const bytes = await file.read(start, 4096);
     if (bytes.length === 0) throw new NotCleanable("the picture has no end");

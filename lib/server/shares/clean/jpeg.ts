@@ -3,16 +3,16 @@
 
 import "server-only";
 import { orientationIn } from "@/lib/shared/picture-size";
-import { exactly, NotCleanable, orientationOnly, type Pieces, type Reading } from "./pieces";
+import { exactly, type MediaReader, NotCleanable, orientationOnly, type Pieces } from "./pieces";
 
 const EXIF = "Exif\0\0";
 const NAME_BYTES = 14;
 
-export async function cleanJpeg(file: Reading, out: Pieces): Promise<void> {
-  const written = new Set<string>();
+export async function cleanJpeg(file: MediaReader, out: Pieces): Promise<void> {
+  const writtenTables = new Set<string>();
   const once = (name: string, content: () => Buffer) => {
-    if (!written.has(name)) out.add(content());
-    written.add(name);
+    if (!writtenTables.has(name)) out.add(content());
+    writtenTables.add(name);
   };
   const defined = new Set<string>();
   out.keep(0, 2);
@@ -42,7 +42,7 @@ export async function cleanJpeg(file: Reading, out: Pieces): Promise<void> {
 type Segment = { marker: number; at: number; end: number };
 
 /** To the end of the picture. The bytes between a scan and the next marker belong to the scan. */
-async function* segments(file: Reading): AsyncGenerator<Segment> {
+async function* segments(file: MediaReader): AsyncGenerator<Segment> {
   for (let at = 2; ;) {
     const [mark = 0, marker = 0] = await exactly(file, at, 2);
     if (mark !== 0xff) throw new NotCleanable("a marker is missing");
@@ -72,10 +72,10 @@ function isExact(marker: number, content: Buffer): boolean {
 }
 
 /** Calls `each` with the id of each table of a segment. */
-function afterTables(marker: number, content: Buffer, each: (id: number) => void): number {
+function afterTables(marker: number, content: Buffer, onTable: (id: number) => void): number {
   let from = 0;
   while (from < content.length) {
-    each(content[from] ?? 0);
+    onTable(content[from] ?? 0);
     if (marker === 0xdb) from += (content[from] ?? 0) >> 4 ? 129 : 65;
     else from += 17 + content.subarray(from + 1, from + 17).reduce((sum, count) => sum + count, 0);
   }
@@ -100,7 +100,7 @@ function segment(marker: number, content: Buffer | string): Buffer {
 }
 
 /** The next marker that does not belong to the scan itself. */
-async function endOfScan(file: Reading, from: number): Promise<number> {
+async function endOfScan(file: MediaReader, from: number): Promise<number> {
   const STRETCH = 64 * 1024;
   for (let at = from; ;) {
     const bytes = await file.read(at, STRETCH);

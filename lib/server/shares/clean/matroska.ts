@@ -2,7 +2,7 @@
 // Outside the clusters (encoded video and audio), only known elements are kept, none longer than its format allows.
 
 import "server-only";
-import { exactly, NotCleanable, type Pieces, type Reading } from "./pieces";
+import { exactly, type MediaReader,NotCleanable, type Pieces } from "./pieces";
 
 const EBML = 0x1a45dfa3;
 const SEGMENT = 0x18538067;
@@ -43,9 +43,9 @@ const maxBytes: Readonly<Record<number, number>> = { [CODEC]: 32, [CODEC_PRIVATE
 const codecs =
   /^(V_(VP8|VP9|AV1|MPEG1|MPEG2|MPEG4\/ISO\/(SP|ASP|AP|AVC)|MPEGH\/ISO\/HEVC|MJPEG|PRORES|FFV1|THEORA)|A_(VORBIS|OPUS|FLAC|AAC|ALAC|AC3|EAC3|DTS|MPEG\/L[123]|PCM\/(INT\/(LIT|BIG)|FLOAT\/IEEE)))\0*$/;
 
-type Inside = { parent: number; from: number; to: number };
+type ParentElement = { parent: number; from: number; to: number };
 
-export async function cleanMatroska(file: Reading, out: Pieces): Promise<void> {
+export async function cleanMatroska(file: MediaReader, out: Pieces): Promise<void> {
   const head = await readElement(file, 0, file.size);
   const segment = await readElement(file, head.end, file.size);
   if (segment.id !== SEGMENT) throw new NotCleanable("no segment");
@@ -55,7 +55,7 @@ export async function cleanMatroska(file: Reading, out: Pieces): Promise<void> {
   await walkElements(file, out, { parent: SEGMENT, from: segment.start, to: segment.end });
 }
 
-async function walkElements(file: Reading, out: Pieces, { parent, from, to }: Inside): Promise<void> {
+async function walkElements(file: MediaReader, out: Pieces, { parent, from, to }: ParentElement): Promise<void> {
   let isShown = parent !== TRACK;
   for (let at = from; at < to;) {
     const { id, start, end } = await readElement(file, at, to);
@@ -85,7 +85,7 @@ async function walkElements(file: Reading, out: Pieces, { parent, from, to }: In
 }
 
 /** An audio decoder's data. For FLAC and Vorbis it includes the tags of the original file. */
-async function walkPrivate(file: Reading, out: Pieces, { from, to }: { from: number; to: number }): Promise<void> {
+async function walkPrivate(file: MediaReader, out: Pieces, { from, to }: { from: number; to: number }): Promise<void> {
   const head = await file.read(from, Math.min(to - from, 1024));
   if (head.toString("latin1", 0, 4) === "fLaC") {
     out.keep(from, from + 4);
@@ -127,12 +127,12 @@ async function walkPrivate(file: Reading, out: Pieces, { from, to }: { from: num
   out.keep(tags + second, to);
 }
 
-async function isOfShownType(file: Reading, from: number, to: number): Promise<boolean> {
+async function isOfShownType(file: MediaReader, from: number, to: number): Promise<boolean> {
   const type = to - from > 8 ? 0 : (await exactly(file, from, to - from)).reduce((sum, byte) => sum * 256 + byte, 0);
   return type === 1 || type === 2;
 }
 
-async function readElement(file: Reading, at: number, to: number): Promise<{ id: number; start: number; end: number }> {
+async function readElement(file: MediaReader, at: number, to: number): Promise<{ id: number; start: number; end: number }> {
   const bytes = await file.read(at, 12);
   const idLength = Math.clz32(bytes[0] ?? 0) - 23;
   if (idLength > 4 || bytes.length < idLength + 1) throw new NotCleanable("an element is broken");

@@ -3,7 +3,7 @@
 
 import "server-only";
 import { own } from "@/lib/contract/json/own";
-import { exactly, NotCleanable, type Pieces, type Reading } from "./pieces";
+import { exactly, type MediaReader,NotCleanable, type Pieces } from "./pieces";
 
 /** The boxes that are kept, by their parent; all others are blanked. */
 const boxes: Readonly<Record<string, ReadonlySet<string>>> = {
@@ -42,7 +42,7 @@ const boxes: Readonly<Record<string, ReadonlySet<string>>> = {
 };
 const withTimes = new Set(["mvhd", "tkhd", "mdhd"]);
 /** Any other track (words, places, sensors, times of day) may identify the maker of the video. */
-const shown = new Set(["vide", "soun"]);
+const keptHandlers = new Set(["vide", "soun"]);
 
 /** Returns the content length that the first fields require; undefined if they are invalid. */
 type LengthOf = (fields: {
@@ -104,13 +104,13 @@ const lengths: Readonly<Record<string, LengthOf>> = {
 /** Optional for playback. */
 const optional = new Set(["sbgp", "sgpd", "colr"]);
 
-type Inside = { parent: string; from: number; to: number; track?: string };
+type ParentBox = { parent: string; from: number; to: number; track?: string };
 
-export async function cleanMp4(file: Reading, out: Pieces): Promise<void> {
+export async function cleanMp4(file: MediaReader, out: Pieces): Promise<void> {
   await walkBoxes(file, out, { parent: "", from: 0, to: file.size });
 }
 
-async function walkBoxes(file: Reading, out: Pieces, { parent, from, to, track = "" }: Inside): Promise<void> {
+async function walkBoxes(file: MediaReader, out: Pieces, { parent, from, to, track = "" }: ParentBox): Promise<void> {
   const allowedBoxes = own(boxes, parent);
   let isShown = parent !== "mdia";
   let handler = track;
@@ -135,7 +135,7 @@ async function walkBoxes(file: Reading, out: Pieces, { parent, from, to, track =
       await walkBoxes(file, out, { parent: type, from: headEnd, to: end, track: handler });
     } else if (type === "stsd") {
       out.keep(at, headEnd);
-      await keepSampleEntries(file, out, { from: headEnd, to: end, track: handler });
+      await copySampleEntries(file, out, { from: headEnd, to: end, track: handler });
     } else if (withTimes.has(type)) {
       const times = (await exactly(file, headEnd, 1))[0] === 1 ? 16 : 8;
       out.keep(at, headEnd + 4);
@@ -144,7 +144,7 @@ async function walkBoxes(file: Reading, out: Pieces, { parent, from, to, track =
     } else if (type === "hdlr") {
       if (parent === "mdia") {
         handler = (await exactly(file, headEnd + 8, 4)).toString("latin1");
-        isShown = shown.has(handler);
+        isShown = keptHandlers.has(handler);
       }
       if (!isShown) break;
       // The track kind is followed by reserved bytes and a name.
@@ -153,7 +153,7 @@ async function walkBoxes(file: Reading, out: Pieces, { parent, from, to, track =
       out.zeros(end - rest);
     } else if (type === "ftyp" || type === "styp") {
       out.keep(at, headEnd);
-      await keepBrands(file, out, { from: headEnd, to: end });
+      await copyBrands(file, out, { from: headEnd, to: end });
     } else if (type === "dref") {
       await checkReferences(file, headEnd, end);
       out.keep(at, end);
@@ -165,7 +165,7 @@ async function walkBoxes(file: Reading, out: Pieces, { parent, from, to, track =
 
 const FIELD_BYTES = 32;
 
-async function hasLength(file: Reading, type: string, { from, to }: { from: number; to: number }): Promise<boolean> {
+async function hasLength(file: MediaReader, type: string, { from, to }: { from: number; to: number }): Promise<boolean> {
   const lengthOf = own(lengths, type);
   if (!lengthOf) return true;
   // Fields beyond the end of a short box read as zero; its length is wrong anyway.
@@ -187,7 +187,7 @@ const MAX_ENTRIES = 16;
 const VIDEO_BYTES = 78;
 const soundBytes = [28, 44, 64];
 
-async function keepSampleEntries(file: Reading, out: Pieces, { from, to, track }: Omit<Inside, "parent">): Promise<void> {
+async function copySampleEntries(file: MediaReader, out: Pieces, { from, to, track }: Omit<ParentBox, "parent">): Promise<void> {
   const count = (await exactly(file, from, 8)).readUInt32BE(4);
   if (count > MAX_ENTRIES) throw new NotCleanable("too many kinds of samples");
   out.keep(from, from + 8);
@@ -218,7 +218,7 @@ const MAX_BRANDS = 32;
 const brand = /^(iso[a-z0-9]|mp4[12]|avc1|av01|hvc1|hev1|qt {2}|M4[ABPV] |MSNV|dash|msdh|msix|cmf[a-z0-9]|3g[2p][a-z0-9]|f4v |mmp4)$/;
 
 /** Compatible brands. Unknown ones are blanked, as is the writer's version. */
-async function keepBrands(file: Reading, out: Pieces, { from, to }: { from: number; to: number }): Promise<void> {
+async function copyBrands(file: MediaReader, out: Pieces, { from, to }: { from: number; to: number }): Promise<void> {
   const content = await exactly(file, from, Math.min(to - from, 4 * MAX_BRANDS));
   for (let at = 0; at + 4 <= content.length; at += 4) {
     if (at !== 4 && brand.test(content.toString("latin1", at, at + 4))) out.keep(from + at, from + at + 4);
@@ -228,7 +228,7 @@ async function keepBrands(file: Reading, out: Pieces, { from, to }: { from: numb
 }
 
 /** Samples must be in this file, without a path to it. */
-async function checkReferences(file: Reading, from: number, to: number): Promise<void> {
+async function checkReferences(file: MediaReader, from: number, to: number): Promise<void> {
   const count = (await exactly(file, from, 8)).readUInt32BE(4);
   if (to - from !== 8 + count * 12 || count > 16) throw new NotCleanable("samples are elsewhere");
   for (let at = from + 8; at < to; at += 12)

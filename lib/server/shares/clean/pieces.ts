@@ -5,9 +5,9 @@ import "server-only";
 
 /** `bytes`: in base64. */
 export type Piece = { from: number; to: number } | { bytes: string } | { zeros: number };
-export type Reading = {
+export type MediaReader = {
   size: number;
-  /** Answers fewer bytes than requested only at the end. */
+  /** Returns fewer bytes than requested only at the end. */
   read(at: number, length: number): Promise<Buffer>;
 };
 
@@ -47,7 +47,7 @@ export function lengthOf(piece: Piece): number {
 }
 
 /** Reads exactly that many bytes; a file that ends earlier is broken. */
-export async function exactly({ size, read }: Reading, at: number, length: number): Promise<Buffer> {
+export async function exactly({ size, read }: MediaReader, at: number, length: number): Promise<Buffer> {
   if (at + length > size) throw new NotCleanable("the file ends too early");
   const bytes = await read(at, length);
   if (bytes.length < length) throw new NotCleanable("the file ends too early");

@@ -5,7 +5,7 @@ import "server-only";
 import { once } from "node:events";
 import { crc32, createInflate } from "node:zlib";
 import { orientationIn } from "@/lib/shared/picture-size";
-import { exactly, MAX_EXIF_BYTES, NotCleanable, orientationOnly, type Pieces, type Reading } from "./pieces";
+import { exactly, MAX_EXIF_BYTES, type MediaReader,NotCleanable, orientationOnly, type Pieces } from "./pieces";
 
 type Header = { width: number; height: number; bitsPerPixel: number; isInterlaced: boolean; depth: number; color: number };
 type Chunk = { type: string; at: number; length: number };
@@ -24,7 +24,7 @@ const lengths: Readonly<Record<string, (length: number, header: Header) => boole
   acTL: (length) => length === 8,
 };
 
-export async function cleanPng(file: Reading, out: Pieces): Promise<void> {
+export async function cleanPng(file: MediaReader, out: Pieces): Promise<void> {
   out.keep(0, 8);
   const header = await readHeader(file);
   out.keep(8, 33);
@@ -79,11 +79,11 @@ export async function cleanPng(file: Reading, out: Pieces): Promise<void> {
 }
 
 /** `end` is the end of the chunk. A wrong checksum could hide four bytes. */
-async function requireChecksum(file: Reading, end: number, sum: number): Promise<void> {
+async function requireChecksum(file: MediaReader, end: number, sum: number): Promise<void> {
   if ((await exactly(file, end - 4, 4)).readUInt32BE() !== sum) throw new NotCleanable("a wrong checksum");
 }
 
-async function readHeader(file: Reading): Promise<Header> {
+async function readHeader(file: MediaReader): Promise<Header> {
   const head = await exactly(file, 8, 25);
   const [depth = 0, color = 0, , , interlace] = head.subarray(16, 21);
   const channels = [1, 0, 3, 1, 2, 0, 4][color] ?? 0;
@@ -128,7 +128,7 @@ function pixelStream(expected: number) {
     if (problem) throw new NotCleanable("the pixels are broken");
   };
   return {
-    async write(file: Reading, { type, at, length }: Chunk): Promise<void> {
+    async write(file: MediaReader, { type, at, length }: Chunk): Promise<void> {
       const isNumbered = type === "fdAT";
       const end = at + 8 + length;
       // Animation chunks have a sequence number between their name and their pixels.

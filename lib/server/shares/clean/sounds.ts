@@ -1,9 +1,9 @@
 // Removes tags, images and comments from MP3 and FLAC. Encoded audio is unchanged.
 
 import "server-only";
-import { exactly, NotCleanable, type Pieces, type Reading } from "./pieces";
+import { exactly, type MediaReader,NotCleanable, type Pieces } from "./pieces";
 
-export async function cleanMp3(file: Reading, out: Pieces): Promise<void> {
+export async function cleanMp3(file: MediaReader, out: Pieces): Promise<void> {
   const start = await afterId3(file);
   if (!isFrame(await exactly(file, start, 4))) throw new NotCleanable("no sound follows the tag");
   out.keep(start, await beforeTags(file));
@@ -16,7 +16,7 @@ export function isFrame([first = 0, second = 0, third = 0, fourth = 0]: Uint8Arr
   return isLayer3 && bitrate > 0 && bitrate < 15 && (third & 0x0c) !== 0x0c && (fourth & 3) !== 2;
 }
 
-async function afterId3(file: Reading): Promise<number> {
+async function afterId3(file: MediaReader): Promise<number> {
   for (let at = 0; ;) {
     const head = await file.read(at, 10);
     if (head.length < 10 || head.toString("latin1", 0, 3) !== "ID3") return at;
@@ -30,7 +30,7 @@ const TAIL_BYTES = 4096;
 const otherTags = /LYRICS200|LYRICSEND|APETAGEX|TAG\+|TAG[^]{125}$|3DI[^]{7}$/;
 
 /** Tags at the end: ID3v1, and APE before it. */
-async function beforeTags(file: Reading): Promise<number> {
+async function beforeTags(file: MediaReader): Promise<number> {
   let end = file.size;
   if (end >= 128 && (await exactly(file, end - 128, 3)).toString("latin1") === "TAG") end -= 128;
   const foot = end >= 32 ? await exactly(file, end - 32, 32) : Buffer.alloc(32);
@@ -46,7 +46,7 @@ async function beforeTags(file: Reading): Promise<number> {
 
 const STREAM_INFO_BYTES = 34;
 
-export async function cleanFlac(file: Reading, out: Pieces): Promise<void> {
+export async function cleanFlac(file: MediaReader, out: Pieces): Promise<void> {
   let info: Buffer | undefined;
   let at = 4;
   for (let isLast = false; !isLast;) {

@@ -2,7 +2,7 @@
 
 import "server-only";
 import { orientationIn } from "@/lib/shared/picture-size";
-import { exactly, MAX_EXIF_BYTES, NotCleanable, orientationOnly, type Pieces, type Reading } from "./pieces";
+import { exactly, MAX_EXIF_BYTES, type MediaReader,NotCleanable, orientationOnly, type Pieces } from "./pieces";
 
 const ALPHA = 0x10;
 const EXIF = 0x08;
@@ -10,34 +10,34 @@ const ANIMATION = 0x02;
 const FRAME_BYTES = 16;
 
 type Chunk = { type: string; at: number; length: number };
-type Made = { type: string; content: (Buffer | { from: number; to: number })[] };
+type OutputChunk = { type: string; content: (Buffer | { from: number; to: number })[] };
 
-export async function cleanWebp(file: Reading, out: Pieces): Promise<void> {
+export async function cleanWebp(file: MediaReader, out: Pieces): Promise<void> {
   const end = Math.min(file.size, 8 + (await exactly(file, 4, 4)).readUInt32LE());
   const chunks = await readChunks(file, 12, end);
   const extended = chunks.find(({ type }) => type === "VP8X");
-  const made: Made[] = [];
-  if (!extended) made.push(...pixelsOf(chunks).slice(-1));
+  const outputChunks: OutputChunk[] = [];
+  if (!extended) outputChunks.push(...pixelsOf(chunks).slice(-1));
   else {
     if (extended.length !== 10) throw new NotCleanable("a head of another length");
     const content = await exactly(file, extended.at, 10);
     const exif = await exifOf(file, chunks);
     const isAnimation = ((content[0] ?? 0) & ANIMATION) !== 0;
     const flags = ((content[0] ?? 0) & (ALPHA | ANIMATION)) | (exif ? EXIF : 0);
-    made.push({ type: "VP8X", content: [Buffer.from([flags, 0, 0, 0]), content.subarray(4)] });
-    made.push(...(isAnimation ? await framesOf(file, chunks) : pixelsOf(chunks)));
-    if (exif) made.push({ type: "EXIF", content: [exif] });
+    outputChunks.push({ type: "VP8X", content: [Buffer.from([flags, 0, 0, 0]), content.subarray(4)] });
+    outputChunks.push(...(isAnimation ? await framesOf(file, chunks) : pixelsOf(chunks)));
+    if (exif) outputChunks.push({ type: "EXIF", content: [exif] });
   }
   const head = Buffer.from("RIFF\0\0\0\0WEBP", "latin1");
   head.writeUInt32LE(
-    made.reduce((sum, chunk) => sum + sizeOf(chunk), 4),
+    outputChunks.reduce((sum, chunk) => sum + sizeOf(chunk), 4),
     4,
   );
   out.add(head);
-  for (const chunk of made) write(out, chunk);
+  for (const chunk of outputChunks) write(out, chunk);
 }
 
-async function readChunks(file: Reading, from: number, end: number): Promise<Chunk[]> {
+async function readChunks(file: MediaReader, from: number, end: number): Promise<Chunk[]> {
   const chunks: Chunk[] = [];
   for (let at = from; at + 8 <= end;) {
     const head = await exactly(file, at, 8);
@@ -50,27 +50,27 @@ async function readChunks(file: Reading, from: number, end: number): Promise<Chu
 }
 
 /** The picture, with the transparency before it. */
-function pixelsOf(chunks: readonly Chunk[]): Made[] {
+function pixelsOf(chunks: readonly Chunk[]): OutputChunk[] {
   const picture = chunks.find(({ type }) => type === "VP8 " || type === "VP8L");
   if (!picture) throw new NotCleanable("no picture");
   const alpha = picture.type === "VP8 " ? chunks.find(({ type, at }) => type === "ALPH" && at < picture.at) : undefined;
   return [...(alpha ? [alpha] : []), picture].map(({ type, at, length }) => ({ type, content: [{ from: at, to: at + length }] }));
 }
 
-async function framesOf(file: Reading, chunks: readonly Chunk[]): Promise<Made[]> {
+async function framesOf(file: MediaReader, chunks: readonly Chunk[]): Promise<OutputChunk[]> {
   const animation = chunks.find(({ type }) => type === "ANIM");
   if (animation?.length !== 6) throw new NotCleanable("an animation of another length");
-  const made: Made[] = [{ type: "ANIM", content: [await exactly(file, animation.at, 6)] }];
+  const outputChunks: OutputChunk[] = [{ type: "ANIM", content: [await exactly(file, animation.at, 6)] }];
   for (const { type, at, length } of chunks) {
     if (type !== "ANMF") continue;
-    const frame: Made = { type, content: [await exactly(file, at, FRAME_BYTES)] };
+    const frame: OutputChunk = { type, content: [await exactly(file, at, FRAME_BYTES)] };
     for (const part of pixelsOf(await readChunks(file, at + FRAME_BYTES, at + length))) frame.content.push(...bytesOf(part));
-    made.push(frame);
+    outputChunks.push(frame);
   }
-  return made;
+  return outputChunks;
 }
 
-async function exifOf(file: Reading, chunks: readonly Chunk[]): Promise<Buffer | undefined> {
+async function exifOf(file: MediaReader, chunks: readonly Chunk[]): Promise<Buffer | undefined> {
   const chunk = chunks.find(({ type }) => type === "EXIF");
   if (!chunk) return undefined;
   const exif = await exactly(file, chunk.at, Math.min(chunk.length, MAX_EXIF_BYTES));
@@ -78,24 +78,24 @@ async function exifOf(file: Reading, chunks: readonly Chunk[]): Promise<Buffer |
   return orientation === 1 ? undefined : orientationOnly(orientation);
 }
 
-function lengthOf({ content }: Made): number {
+function lengthOf({ content }: OutputChunk): number {
   return content.reduce((sum, part) => sum + (Buffer.isBuffer(part) ? part.length : part.to - part.from), 0);
 }
 
 /** With its header, and a padding byte if its length is odd. */
-function sizeOf(chunk: Made): number {
+function sizeOf(chunk: OutputChunk): number {
   const length = lengthOf(chunk);
   return 8 + length + (length % 2);
 }
 
-function bytesOf(chunk: Made): Made["content"] {
+function bytesOf(chunk: OutputChunk): OutputChunk["content"] {
   const length = lengthOf(chunk);
   const head = Buffer.from(`${chunk.type}\0\0\0\0`, "latin1");
   head.writeUInt32LE(length, 4);
   return [head, ...chunk.content, Buffer.alloc(length % 2)];
 }
 
-function write(out: Pieces, chunk: Made): void {
+function write(out: Pieces, chunk: OutputChunk): void {
   for (const part of bytesOf(chunk)) {
     if (!Buffer.isBuffer(part)) out.keep(part.from, part.to);
     else if (part.length > 0) out.add(part);

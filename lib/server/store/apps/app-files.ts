@@ -1,4 +1,4 @@
-// A member's favourites, presets and files of apps.
+// Members' favourite apps, presets and app files.
 
 import "server-only";
 import { randomUUID } from "node:crypto";
@@ -92,13 +92,13 @@ export function createAppFileStore(database: Database) {
         .execute();
     },
 
-    /** A run names these files: they are kept as long as the run, in every app they were given to. */
+    /** Extends the retention of these files to that of the run that uses them. */
     async giveAgain(memberId: string, names: readonly string[], now: number): Promise<void> {
       if (names.length === 0) return;
       await database.updateTable("appFiles").set({ givenAt: now }).where("memberId", "=", memberId).where("name", "in", names).execute();
     },
 
-    /** Given to any app of the connection. */
+    /** The file may have been uploaded to any app of the connection. */
     async file(connectionId: string, memberId: string, name: string): Promise<StoredAppFile | undefined> {
       return filesOf(connectionId, memberId).where("name", "=", name).orderBy("bytes", "desc").limit(1).executeTakeFirst();
     },

@@ -11,11 +11,11 @@ import { type Row, type Tables } from "../tables";
 import { parseStoredJson } from "./apps";
 
 const RUNS_READ = 20;
-/** Nothing of them was sent: they do not count, and their key begins them again. */
+/** Runs in these states were never sent: they don't count towards limits, and their key may be reused. */
 const notSent = ["unsent", "refused"] as const satisfies readonly AppRunState[];
 export const isNotSent = ({ state }: { state: AppRunState }): boolean => notSent.some((value) => value === state);
 export const RUNS_KEPT_MS = 90 * 24 * 60 * 60_000;
-/** Long enough for a caller who has the id of a run that was refused. */
+/** Long enough for clients that still poll a rejected run. */
 const REFUSED_KEPT_MS = 60 * 60_000;
 export const movingStates = ["sending", "pending", "in_progress"] as const satisfies readonly AppRunState[];
 
@@ -62,7 +62,7 @@ export function createAppRunStore(database: Database) {
         )
         .execute();
       return alone(run, async (trx) => {
-        // A run of which nothing was sent begins again, as if it began now.
+        // A run that was never sent is restarted with the current time.
         await sql`DELETE FROM app_runs WHERE id = ${id} AND state IN (${sql.join(notSent)}) AND ${isWithin(run, limits)}`.execute(trx);
         return sql`
           INSERT INTO app_runs (id, app_id, member_id, version, run_key, content_hash, inputs, state, created_at)
@@ -83,7 +83,7 @@ export function createAppRunStore(database: Database) {
       return row && toRun(row);
     },
 
-    /** Newest first, without refused ones: their sender got the refusal, and nothing was started. */
+    /** Newest first, without rejected runs, which never started. */
     async list(appId: string, memberId: string, { limit, before }: { limit: number; before?: [number, string] }): Promise<StoredRun[]> {
       const query = ofMember(appId, memberId).where("state", "<>", "refused");
       const page = before ? query.where(({ eb, refTuple, tuple }) => eb(refTuple("createdAt", "id"), "<", tuple(...before))) : query;
@@ -95,8 +95,8 @@ export function createAppRunStore(database: Database) {
      * Results of the member's runs of a connection's apps, newest first, from runs whose results contain this piece of JSON. Read page by
      * page on demand, because results may be long.
      */
-    async *made(connectionId: string, memberId: string, holding: string): AsyncGenerator<StoredResult> {
-      const pattern = `%${holding.replace(/[%_\\]/g, "\\$&")}%`;
+    async *findResults(connectionId: string, memberId: string, jsonPiece: string): AsyncGenerator<StoredResult> {
+      const pattern = `%${jsonPiece.replace(/[%_\\]/g, "\\$&")}%`;
       const newest = database
         .selectFrom("appRuns")
         .innerJoin("apps", "apps.id", "appRuns.appId")

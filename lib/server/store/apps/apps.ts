@@ -79,8 +79,8 @@ export function createAppStore(database: Database) {
     await trx.deleteFrom("appMembers").where("appId", "=", id).execute();
     if (access.kind !== "members" || access.members.length === 0) return;
     // Members who were removed meanwhile are left out.
-    const there = await trx.selectFrom("members").select("id").where("id", "in", access.members).execute();
-    const rows = there.map((member) => ({ appId: id, memberId: member.id }));
+    const remainingMembers = await trx.selectFrom("members").select("id").where("id", "in", access.members).execute();
+    const rows = remainingMembers.map((member) => ({ appId: id, memberId: member.id }));
     if (rows.length > 0) await trx.insertInto("appMembers").values(rows).execute();
   }
 
@@ -109,7 +109,7 @@ export function createAppStore(database: Database) {
             id,
             connectionId: app.connectionId,
             makerId: app.memberId,
-            ...faceOf(definition),
+            ...cardFields(definition),
             access: access.kind,
             roles: rolesOf(access),
             limits: writeExactJson(limits),
@@ -139,9 +139,9 @@ export function createAppStore(database: Database) {
         .orderBy("apps.id")
         .limit(filter.limit + 1)
         .execute();
-      const shown = rows.slice(0, filter.limit).map(toCard);
-      const last = rows.length > filter.limit ? shown.at(-1) : undefined;
-      return { apps: shown, ...(last && { next: writeExactJson([last.title, last.id]) }) };
+      const appCards = rows.slice(0, filter.limit).map(toCard);
+      const last = rows.length > filter.limit ? appCards.at(-1) : undefined;
+      return { apps: appCards, ...(last && { next: writeExactJson([last.title, last.id]) }) };
     },
 
     async tags(asker: AppViewer, connectionId: string): Promise<string[]> {
@@ -163,7 +163,7 @@ export function createAppStore(database: Database) {
       };
     },
 
-    /** Answers the current version number; undefined if the app is no longer at `fromVersion`. */
+    /** Returns the current version number; undefined if the app is no longer at `fromVersion`. */
     async change(id: string, change: Change): Promise<number | undefined> {
       const { fromVersion, definition, access, limits, now } = change;
       const number = fromVersion + (definition ? 1 : 0);
@@ -173,7 +173,7 @@ export function createAppStore(database: Database) {
           .set({
             version: number,
             updatedAt: now,
-            ...(definition && faceOf(definition)),
+            ...(definition && cardFields(definition)),
             ...(access && { access: access.kind, roles: rolesOf(access) }),
             ...(limits && { limits: writeExactJson(limits) }),
           })
@@ -265,7 +265,7 @@ function rolesOf(access: AppAccess): string {
   return writeExactJson(access.kind === "members" ? access.roles : []);
 }
 
-function faceOf(definition: AppDefinition) {
+function cardFields(definition: AppDefinition) {
   const { title, text, tags, cover } = definition;
   const words = [title, text, ...tags].join("\n").toLowerCase();
   return { title, text, tags: writeExactJson(tags), cover: cover ?? null, words, definition: writeExactJson(definition) };

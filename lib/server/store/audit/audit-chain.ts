@@ -7,16 +7,16 @@ import { type Kysely } from "kysely";
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { type Row, type Tables } from "../tables";
 
-type Hashed = Omit<Row<"audit">, "hash">;
+type HashedRow = Omit<Row<"audit">, "hash">;
 export type ChainState = { rows: number; last: string } | { brokenAt: number };
 
 const CHAIN_START = "";
 const PAGE = 1000;
 
-export function hashRow(before: string, row: Hashed): string {
+export function hashRow(previousHash: string, row: HashedRow): string {
   const { id, at, requestId, memberId, memberName, action, connectionId, target, status, code, outcome, actId, via, memberEmail } = row;
   const content = [
-    before,
+    previousHash,
     id,
     at,
     requestId,

@@ -93,8 +93,8 @@ export function createAuditStore(database: Database) {
       .orderBy("id", "desc")
       .execute();
     for (const row of all) {
-      const act = byAct.get(row.actId ?? "");
-      if (act && row.id !== act[0]?.id) act.push(toEntry(row));
+      const entry = byAct.get(row.actId ?? "");
+      if (entry && row.id !== entry[0]?.id) entry.push(toEntry(row));
     }
     return acts;
   };
@@ -105,19 +105,19 @@ export function createAuditStore(database: Database) {
     let entries = 0;
     for (;;) {
       const actCount = Math.min(ACTS_AT_ONCE, limits.acts - acts.length);
-      const some = await newestActs({ ...search, before: acts.at(-1)?.[0]?.id ?? search.before }, actCount);
-      for (const act of some) {
-        if (acts.length > 0 && entries + act.length > limits.entries) return { acts, isOver: false };
-        acts.push(act);
-        entries += act.length;
+      const olderActs = await newestActs({ ...search, before: acts.at(-1)?.[0]?.id ?? search.before }, actCount);
+      for (const entry of olderActs) {
+        if (acts.length > 0 && entries + entry.length > limits.entries) return { acts, isOver: false };
+        acts.push(entry);
+        entries += entry.length;
       }
-      if (some.length < actCount || acts.length >= limits.acts) return { acts, isOver: some.length < actCount };
+      if (olderActs.length < actCount || acts.length >= limits.acts) return { acts, isOver: olderActs.length < actCount };
     }
   };
 
   const write = async (rows: readonly NewRow[]): Promise<void> =>
     database.transaction().execute(async (transaction) => {
-      // Written first: it blocks all other writers of the log, in every process. If the transaction fails, the numbers are free again.
+      // Written first, because it locks the log against other writers in all processes.
       const end = await transaction
         .updateTable("auditEnd")
         .set((where) => ({ id: where("id", "+", rows.length) }))
@@ -133,7 +133,7 @@ export function createAuditStore(database: Database) {
       await transaction.updateTable("auditEnd").set({ hash }).execute();
     });
 
-  /** What could not be written, and why: a row that the database refuses takes no other of its commit with it. */
+  /** Returns the rows that could not be written, with their errors. One failed row doesn't fail the others. */
   const writeAll = async (rows: readonly NewRow[]): Promise<ReadonlyMap<NewRow, unknown>> => {
     const failed = new Map<NewRow, unknown>();
     try {
@@ -149,20 +149,20 @@ export function createAuditStore(database: Database) {
   };
 
   let batch: { rows: NewRow[]; written: Promise<ReadonlyMap<NewRow, unknown>> } | undefined;
-  /** Fulfilled when every commit begun has ended, however it ended. */
+  /** Resolves when all pending commits have ended, successfully or not. */
   let last: Promise<unknown> = Promise.resolve();
   /** Batches entries of one turn of the event loop, or of a pending commit, into one commit, as each waits for the disk. */
   const writeWithOthers = async (row: NewRow): Promise<void> => {
     if (!batch || batch.rows.length >= MAX_AT_ONCE) {
       const rows: NewRow[] = [];
-      const written = last
+      const writing = last
         .then(() => nextTurn())
         .then(() => {
           if (batch?.rows === rows) batch = undefined;
           return writeAll(rows);
         });
-      last = written;
-      batch = { rows, written };
+      last = writing;
+      batch = { rows, written: writing };
     }
     batch.rows.push(row);
     const failed = await batch.written;
@@ -222,8 +222,8 @@ export function createAuditStore(database: Database) {
     },
     listNewest: (limit: number) => list({}, limit),
 
-    /** The member who did it first to each target, by current or last name; targets not touched through the console are absent. */
-    async whoDid(action: string, targets: readonly string[], connectionId: string): Promise<Map<string, Actor>> {
+    /** The member who first performed the action on each target, by current or last name. Other targets are absent. */
+    async findFirstActors(action: string, targets: readonly string[], connectionId: string): Promise<Map<string, Actor>> {
       const rows = await database
         .selectFrom("audit")
         .leftJoin("members", "members.id", "audit.memberId")
@@ -242,7 +242,7 @@ export function createAuditStore(database: Database) {
       );
     },
 
-    async wasDone(actions: readonly string[], connectionId: string): Promise<boolean> {
+    async hasEntry(actions: readonly string[], connectionId: string): Promise<boolean> {
       const query = database.selectFrom("audit").select("id").where("action", "in", actions).where("connectionId", "=", connectionId);
       return (await query.where("status", "<", 300).limit(1).executeTakeFirst()) !== undefined;
     },
@@ -277,7 +277,7 @@ function matching(table: "audit" | "newer", { memberId, action, connectionId, fr
   return sql<boolean>`${sql.join(conditions, sql` AND `)}`;
 }
 
-/** One line: a service's or a person's text could otherwise imitate another row, or another name. */
+/** One line, so that untrusted text can't imitate another row or name. */
 function plain(text: string | undefined): string | undefined {
   return text === undefined ? undefined : toPlainLine(text);
 }

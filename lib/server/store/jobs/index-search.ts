@@ -35,8 +35,8 @@ export function createIndexSearch(database: Database) {
   const { selectMatchingKeys, textRows } = dialectOf(database);
 
   /** A word in a job's texts, or in the current name of its workflow or its member. */
-  function wordTerm(word: string, named: Named): Term {
-    const matching = (names: Named["workflows"]) => names.filter(({ name }) => name.includes(word)).slice(0, MAX_NAMES);
+  function wordTerm(word: string, named: NameLists): Term {
+    const matching = (names: NameLists["workflows"]) => names.filter(({ name }) => name.includes(word)).slice(0, MAX_NAMES);
     const marks = [
       ...matching(named.workflows).map(({ id }) => markOf("workflow", id)),
       ...matching(named.members).map(({ id }) => markOf("member", id)),
@@ -44,12 +44,12 @@ export function createIndexSearch(database: Database) {
     return [word, ...marks].map(pieceOf);
   }
 
-  async function namesFor(connectionId: string): Promise<Named> {
+  async function namesFor(connectionId: string): Promise<NameLists> {
     const [workflows, members] = await Promise.all([
       database.selectFrom("workflowNames").select(["workflowId as id", "name"]).where("connectionId", "=", connectionId).execute(),
       people(connectionId),
     ]);
-    const folded = (names: Named["workflows"]) => names.map(({ id, name }) => ({ id, name: fold(name) }));
+    const folded = (names: NameLists["workflows"]) => names.map(({ id, name }) => ({ id, name: fold(name) }));
     return { workflows: folded(workflows), members: folded(members) };
   }
 
@@ -91,8 +91,8 @@ export function createIndexSearch(database: Database) {
       const builder = sql<{ jobId: string; runKey: string }>`
         SELECT job_id, run_key FROM ledger_jobs
         WHERE number = ${number} AND run_key IS NOT NULL AND job_id IN (SELECT value FROM ${textRows(unknown)})`;
-      const found = unknown.length === 0 ? [] : (await builder.execute(database)).rows;
-      const storedKeys = new Map(found.map(({ jobId, runKey }) => [jobId, runKey]));
+      const matchingRows = unknown.length === 0 ? [] : (await builder.execute(database)).rows;
+      const storedKeys = new Map(matchingRows.map(({ jobId, runKey }) => [jobId, runKey]));
       const keysOf = ({ jobId, runKey = storedKeys.get(jobId), workflowId }: LaterRun) =>
         [runKey, workflowId && workflowKey(workflowId)].filter((key) => !!key);
       const distinct = [...new Set(jobs.flatMap(keysOf))].slice(0, MAX_RUN_KEYS);
@@ -162,7 +162,7 @@ function beginningWith(number: number, id: string): RawBuilder<unknown> {
   return sql`SELECT key FROM ledger_jobs WHERE number = ${number} AND job_id >= ${id} AND job_id < ${id + last} LIMIT ${sql.lit(MAX_NAMES)}`;
 }
 
-type Named = { workflows: { id: string; name: string }[]; members: { id: string; name: string }[] };
+type NameLists = { workflows: { id: string; name: string }[]; members: { id: string; name: string }[] };
 
 function filterTerms({ status, workflow_id: workflow, output_type: output, memberId }: IndexQuery): Term[] {
   return [

@@ -23,39 +23,39 @@ import {
 } from "./index-entry";
 import { noteUsage } from "./job-usage";
 
-type Note = { jobId: string; inputs?: string };
+type StoredNote = { jobId: string; inputs?: string };
 
 const MAX_CHARACTERS = 500;
 const BELIEVED_MS = 5 * 60_000;
 
 function createWrittenNotes(now: () => number = Date.now) {
-  const written = createLru<string, { content: string; atMs: number }>({ max: 10_000 });
-  const nameOf = (number: number, { jobId }: Note) => `${number} ${jobId}`;
+  const lastWritten = createLru<string, { content: string; atMs: number }>({ max: 10_000 });
+  const nameOf = (number: number, { jobId }: StoredNote) => `${number} ${jobId}`;
 
   return {
     /** Notes that contain something not written recently. */
-    news<T extends Note>(number: number, notes: readonly T[]): T[] {
+    selectNew<T extends StoredNote>(number: number, notes: readonly T[]): T[] {
       return notes.filter((note) => {
-        const existing = written.get(nameOf(number, note));
+        const existing = lastWritten.get(nameOf(number, note));
         return !existing || now() - existing.atMs > BELIEVED_MS || existing.content !== contentOf(note);
       });
     },
 
     /** What was written is not compared again. */
-    keep(number: number, note: Note): void {
+    keep(number: number, note: StoredNote): void {
       const name = nameOf(number, note);
       // Inputs are sent only once.
-      if (note.inputs !== undefined) written.delete(name);
-      else written.set(name, { content: contentOf(note), atMs: now() });
+      if (note.inputs !== undefined) lastWritten.delete(name);
+      else lastWritten.set(name, { content: contentOf(note), atMs: now() });
     },
 
     /** Rows were removed: notes about them must be written again. */
-    forget: () => written.clear(),
+    forget: () => lastWritten.clear(),
   };
 }
 
 /** Hashed where it is long, as a job's error may be. */
-function contentOf(note: Note): string {
+function contentOf(note: StoredNote): string {
   const text = writeExactJson(note);
   return text.length <= MAX_CHARACTERS ? text : createHash("sha256").update(text).digest("base64");
 }
@@ -80,7 +80,7 @@ export async function findConnectionNumber(database: Database, connectionId: str
 
 export function createJobIndexStore(database: Database) {
   const { runExclusive, textRows } = dialectOf(database);
-  const written = createWrittenNotes();
+  const writtenNotes = createWrittenNotes();
 
   async function numbered(connectionId: string): Promise<number | undefined> {
     const number = await findConnectionNumber(database, connectionId);
@@ -97,18 +97,20 @@ export function createJobIndexStore(database: Database) {
   return {
     async note(connectionId: string, reported: readonly JobNote[], maxJobs: number): Promise<void> {
       const number = await numbered(connectionId);
-      const notes = number === undefined ? [] : written.news(number, reported);
-      if (number === undefined || notes.length === 0) return;
+      const newNotes = number === undefined ? [] : writtenNotes.selectNew(number, reported);
+      if (number === undefined || newNotes.length === 0) return;
       const done = await runLocked(number, async (trx) => {
         const count = await countOf(trx, number);
         const oldest = count >= maxJobs ? await oldestOf(trx, number) : undefined;
-        const ids = notes.map(({ jobId }) => jobId);
+        const ids = newNotes.map(({ jobId }) => jobId);
         const storedJobs = await readStoredJobs(trx, number, ids);
-        const ofUnknown = notes.filter(({ jobId, memberId }) => !storedJobs.has(jobId) && memberId === undefined).map(({ jobId }) => jobId);
+        const ofUnknown = newNotes
+          .filter(({ jobId, memberId }) => !storedJobs.has(jobId) && memberId === undefined)
+          .map(({ jobId }) => jobId);
         const submitters = await submittersOf(trx, connectionId, ofUnknown);
         const next = new Map<bigint, bigint>();
         const seen = { added: 0, left: 0, written: new Array<JobNote>() };
-        for (const jobNote of notes) {
+        for (const jobNote of newNotes) {
           const before = storedJobs.get(jobNote.jobId);
           if (!before && (jobNote.isAside || !jobNote.item)) continue;
           const after = merged(before, { memberId: submitters.get(jobNote.jobId)?.memberId, ...jobNote });
@@ -137,24 +139,24 @@ export function createJobIndexStore(database: Database) {
         await countMore(trx, number, seen.added - Math.max(0, over));
         return { ...seen, over };
       });
-      if (done.over > 0) written.forget();
-      for (const note of done.written) written.keep(number, note);
+      if (done.over > 0) writtenNotes.forget();
+      for (const note of done.written) writtenNotes.keep(number, note);
     },
 
     async forget(connectionId: string, ids: readonly string[]): Promise<void> {
       const number = await findConnectionNumber(database, connectionId);
       for (let at = 0; number !== undefined && at < ids.length; at += FORGOTTEN_AT_ONCE) {
-        const some = ids.slice(at, at + FORGOTTEN_AT_ONCE);
+        const batch = ids.slice(at, at + FORGOTTEN_AT_ONCE);
         await runLocked(number, async (trx) => {
-          const rows = trx.deleteFrom("ledgerJobs").where("number", "=", number).where("jobId", "in", some);
+          const rows = trx.deleteFrom("ledgerJobs").where("number", "=", number).where("jobId", "in", batch);
           await countMore(trx, number, -Number((await rows.executeTakeFirst()).numDeletedRows));
         });
-        written.forget();
+        writtenNotes.forget();
       }
     },
 
     /** Deletes jobs between two moments that the service's list does not contain. Returns whether there may be more of them. */
-    async forgetAbsent(connectionId: string, { afterMs, beforeMs, present }: Absent): Promise<boolean> {
+    async forgetAbsent(connectionId: string, { afterMs, beforeMs, present }: ListedRange): Promise<boolean> {
       const number = await findConnectionNumber(database, connectionId);
       if (number === undefined) return false;
       const removed = await runLocked(number, async (trx) => {
@@ -167,7 +169,7 @@ export function createJobIndexStore(database: Database) {
         await countMore(trx, number, -Number(numAffectedRows ?? 0n));
         return Number(numAffectedRows ?? 0n);
       });
-      if (removed > 0) written.forget();
+      if (removed > 0) writtenNotes.forget();
       return removed >= FORGOTTEN_AT_ONCE;
     },
 
@@ -229,7 +231,7 @@ export function createJobIndexStore(database: Database) {
     /** Forgets a connection, so that the service's jobs are read again. Its rows then belong to no connection, and are swept. */
     async restart(connectionId: string): Promise<void> {
       await database.deleteFrom("ledgerConnections").where("connectionId", "=", connectionId).execute();
-      written.forget();
+      writtenNotes.forget();
     },
 
     /** Deletes rows of removed connections. Returns whether there may be more. */
@@ -244,7 +246,7 @@ export function createJobIndexStore(database: Database) {
   };
 }
 
-export type Absent = { afterMs: number; beforeMs: number; present: readonly string[] };
+export type ListedRange = { afterMs: number; beforeMs: number; present: readonly string[] };
 
 async function put(
   trx: Kysely<Tables>,

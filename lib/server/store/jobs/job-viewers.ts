@@ -36,7 +36,7 @@ export function createJobViewerStore(database: Database) {
       .where("owner.disabled", "=", false);
 
   /** Files that this process has noted today. */
-  const noted = createLru<string, true>({ max: 50_000 });
+  const notedToday = createLru<string, true>({ max: 50_000 });
 
   return {
     async listFor(memberId: string): Promise<Connection[]> {
@@ -92,9 +92,9 @@ export function createJobViewerStore(database: Database) {
     },
 
     /** Files of jobs in an answer to a member who may only see the jobs. */
-    async noteShown(connectionId: string, files: readonly ShownFile[], now: number): Promise<void> {
+    async addShown(connectionId: string, files: readonly ShownFile[], now: number): Promise<void> {
       const day = Math.floor(now / DAY_MS);
-      const fresh = [...new Set(files.map(hashOf))].filter((hash) => !noted.has(`${day} ${connectionId} ${hash}`));
+      const fresh = [...new Set(files.map(hashOf))].filter((hash) => !notedToday.has(`${day} ${connectionId} ${hash}`));
       if (fresh.length === 0) return;
       await deleteBefore(database, "shownFiles", "at", now - KEPT_MS);
       for (let from = 0; from < fresh.length; from += BATCH_SIZE) {
@@ -105,10 +105,10 @@ export function createJobViewerStore(database: Database) {
           .onConflict((conflict) => conflict.columns(["connectionId", "fileHash"]).doUpdateSet({ at: now }))
           .execute();
       }
-      for (const hash of fresh) noted.set(`${day} ${connectionId} ${hash}`, true);
+      for (const hash of fresh) notedToday.set(`${day} ${connectionId} ${hash}`, true);
     },
 
-    async wasShown(connectionId: string, file: ShownFile): Promise<boolean> {
+    async hasShown(connectionId: string, file: ShownFile): Promise<boolean> {
       const row = await database
         .selectFrom("shownFiles")
         .select("at")

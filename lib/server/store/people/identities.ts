@@ -32,9 +32,9 @@ export function createIdentityStore(database: Database) {
           .where("issuer", "=", identity.issuer)
           .where("subject", "=", identity.subject)
           .executeTakeFirst();
-        const made = storedIdentity ? undefined : await insertMember(transaction, member);
-        if (made) await linkIdentity(transaction, identity, made.id, member.createdAt);
-        return made;
+        const newMember = storedIdentity ? undefined : await insertMember(transaction, member);
+        if (newMember) await linkIdentity(transaction, identity, newMember.id, member.createdAt);
+        return newMember;
       });
     },
 

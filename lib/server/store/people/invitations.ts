@@ -23,7 +23,7 @@ export type NewInvitation = {
   resetsMemberId?: string;
 };
 export type Invitation = Omit<Row<"invitations">, "tokenHash">;
-type Accepting = { name: string; passwordHash?: string; identity?: Identity };
+type InvitationAcceptance = { name: string; passwordHash?: string; identity?: Identity };
 
 export function createInvitationStore(database: Database) {
   return {
@@ -68,7 +68,11 @@ export function createInvitationStore(database: Database) {
      * "taken": the address is a member's, and the invitation stays unchanged. A person who joins through a provider gets no password, and
      * resets none.
      */
-    async accept(token: string, { name, passwordHash, identity }: Accepting, now: number): Promise<Member | "taken" | undefined> {
+    async accept(
+      token: string,
+      { name, passwordHash, identity }: InvitationAcceptance,
+      now: number,
+    ): Promise<Member | "taken" | undefined> {
       return oneMemberAtATime(database, async (transaction) => {
         const row = await transaction
           .selectFrom("invitations")
@@ -96,7 +100,7 @@ export function createInvitationStore(database: Database) {
       });
     },
 
-    /** Answers the address it was for; undefined if there is no such invitation, or it can no longer be used. */
+    /** Returns its email address; undefined if the invitation doesn't exist or can't be used any more. */
     async withdraw(id: string, now: number): Promise<string | undefined> {
       const row = await database
         .updateTable("invitations")

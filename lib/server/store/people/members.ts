@@ -62,8 +62,8 @@ export function createMemberStore(database: Database) {
     /** Deletes some guests of a host page, or some who stayed away for a month; true if more may remain. Logs and usage keep names. */
     async removeGuests(of: { hostId: string } | { now: number }): Promise<boolean> {
       const guests = database.selectFrom("members").select("id").where("guestOf", "is not", null).limit(GUESTS_AT_ONCE);
-      const some = "hostId" in of ? guests.where("guestOf", "=", of.hostId) : guests.where("guestSeenAt", "<", of.now - GUEST_KEPT_MS);
-      const deleteResult = await database.deleteFrom("members").where("id", "in", some).executeTakeFirst();
+      const condition = "hostId" in of ? guests.where("guestOf", "=", of.hostId) : guests.where("guestSeenAt", "<", of.now - GUEST_KEPT_MS);
+      const deleteResult = await database.deleteFrom("members").where("id", "in", condition).executeTakeFirst();
       return Number(deleteResult.numDeletedRows) === GUESTS_AT_ONCE;
     },
 

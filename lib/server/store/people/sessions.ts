@@ -16,20 +16,20 @@ const USE_EVERY_MS = 60_000;
 const MAX_OF_A_MEMBER = 100;
 
 export function createSessionStore(database: Database) {
-  const found = database
+  const sessionsOfMembers = database
     .selectFrom("sessions")
     .innerJoin("members", (join) =>
       join.onRef("members.id", "=", "sessions.memberId").onRef("members.sessionVersion", "=", "sessions.version"),
     );
   const byId = prepareOne(
     database,
-    found
+    sessionsOfMembers
       .selectAll("members")
       .select(["sessions.id as sessionId", "method", "browser", "address", "usedAt", "confirmedAt"])
       .select("sessions.createdAt as beganAt")
       .where("sessions.id", "=", ""),
   );
-  /** Sessions whose end is being written, or could not be written. */
+  /** Sessions whose end is not stored yet, or could not be stored. */
   const ending = new Set<string>();
 
   return {
@@ -53,7 +53,7 @@ export function createSessionStore(database: Database) {
           .deleteFrom("endedSessions")
           .where("at", "<=", createdAt - limits.longestMs)
           .execute();
-        // Its end could not be written to the disk.
+        // The session's end could not be stored.
         if (ending.has(id)) await transaction.deleteFrom("sessions").where("id", "=", id).execute();
         await transaction.updateTable("members").set({ seenAt: createdAt }).where("id", "=", memberId).execute();
         const inserted = await transaction
@@ -78,7 +78,11 @@ export function createSessionStore(database: Database) {
     },
 
     async list(memberId: string): Promise<Session[]> {
-      const rows = await found.selectAll("sessions").where("sessions.memberId", "=", memberId).orderBy("usedAt", "desc").execute();
+      const rows = await sessionsOfMembers
+        .selectAll("sessions")
+        .where("sessions.memberId", "=", memberId)
+        .orderBy("usedAt", "desc")
+        .execute();
       return rows.filter(({ id }) => !ending.has(id));
     },
 
@@ -102,7 +106,7 @@ export function createSessionStore(database: Database) {
      */
     async recordEndReasons(memberId: string, cause: EndCause, now: number, ids?: readonly string[]): Promise<void> {
       const columns = [sql<string>`cast(${cause} as text)`.as("cause"), sql<number>`cast(${now} as bigint)`.as("at")] as const;
-      const live = found
+      const live = sessionsOfMembers
         .where("sessions.memberId", "=", memberId)
         .$if(ids !== undefined, (query) => query.where("sessions.id", "in", [...(ids ?? [])]))
         .select(["sessions.id", ...columns]);

@@ -28,9 +28,9 @@ export function createTokenStore(database: Database) {
   return {
     /** "taken": an active token of the member has this name; "full": the member has the maximum number. */
     async create({ token, ...fields }: NewToken): Promise<Token | "taken" | "full"> {
-      const made: Token = { id: randomUUID(), ...fields, lastUsedAt: undefined, revokedAt: undefined };
-      return dialectOf(database).runExclusive(database, `tokens of ${made.memberId}`, async (transaction) => {
-        const { createdAt: now, memberId } = made;
+      const newToken: Token = { id: randomUUID(), ...fields, lastUsedAt: undefined, revokedAt: undefined };
+      return dialectOf(database).runExclusive(database, `tokens of ${newToken.memberId}`, async (transaction) => {
+        const { createdAt: now, memberId } = newToken;
         // Writes first, so that in SQLite too no other process writes from here on.
         await transaction
           .deleteFrom("tokens")
@@ -43,9 +43,9 @@ export function createTokenStore(database: Database) {
           .where("revokedAt", "is", null)
           .where((where) => where.or([where("expiresAt", "is", null), where("expiresAt", ">", now)]))
           .execute();
-        if (active.some(({ name }) => name === made.name)) return "taken";
+        if (active.some(({ name }) => name === newToken.name)) return "taken";
         if (active.length >= MAX_TOKENS) return "full";
-        const { connectionIds, operations, ...columns } = made;
+        const { connectionIds, operations, ...columns } = newToken;
         await transaction
           .insertInto("tokens")
           .values({
@@ -55,7 +55,7 @@ export function createTokenStore(database: Database) {
             operations: writeExactJson(operations),
           })
           .execute();
-        return made;
+        return newToken;
       });
     },
 
@@ -97,7 +97,7 @@ export function createTokenStore(database: Database) {
   };
 }
 
-/** A row that cannot be read gives fewer rights than were given, never more. */
+/** An unreadable row grants fewer rights, never more. */
 function toToken({ tokenHash: _, connections, operations, ...token }: Row<"tokens">): Token {
   return {
     ...token,

@@ -19,7 +19,7 @@ export function toQueuedJob(item: QueueItem | null, status: "pending" | "in_prog
   if (!item) return { status };
   const [priority, id, graph, extra] = item;
   const nodes_total = status === "in_progress" ? Object.keys(objectOf(graph) ?? {}).length : undefined;
-  return { id, status, priority, outputs_count: 0, nodes_total, ...factsOf(extra) };
+  return { id, status, priority, outputs_count: 0, nodes_total, ...jobFieldsOf(extra) };
 }
 
 /** The newest jobs of a history, newest first. */
@@ -27,8 +27,8 @@ export function toEndedJobs(history: JsonObject, max: number): LocalJob[] {
   return Object.entries(history)
     .slice(-max)
     .map(([id, entry]): LocalJob => {
-      const read = readEntry(entry);
-      return read ? toEndedJob(id, read) : { id };
+      const parsedEntry = readEntry(entry);
+      return parsedEntry ? toEndedJob(id, parsedEntry) : { id };
     })
     .reverse();
 }
@@ -42,7 +42,7 @@ function toEndedJob(id: string, { prompt, outputs, status }: Partial<HistoryEntr
     status: word !== "error" ? "completed" : isInterrupted ? "cancelled" : "failed",
     priority,
     create_time: startedAt,
-    ...factsOf(extra),
+    ...jobFieldsOf(extra),
     execution_start_time: startedAt,
     execution_end_time: endedAt,
     execution_error: toListedError(error),
@@ -67,14 +67,14 @@ export function toWorkflow([, , prompt, extra_data]: QueueItem) {
 
 /** A stored picture, video or sound first, then a temporary one, then any file or text. */
 function toPreview(outputs: readonly OutputView[]): object | undefined {
-  const shown = outputs.filter(({ kind }) => shownKinds.has(kind));
-  const best = shown.find(({ temporary }) => !temporary) ?? shown[0] ?? outputs.find(({ file, text }) => file ?? text);
+  const visibleOutputs = outputs.filter(({ kind }) => shownKinds.has(kind));
+  const best = visibleOutputs.find(({ temporary }) => !temporary) ?? visibleOutputs[0] ?? outputs.find(({ file, text }) => file ?? text);
   if (best === undefined) return undefined;
   const location = { nodeId: best.nodeId, mediaType: best.key };
   return best.file ? { ...best.file, ...location } : { content: best.text?.slice(0, 1024), ...location };
 }
 
-function factsOf(extra: unknown): { create_time?: number; workflow_id?: string } {
+function jobFieldsOf(extra: unknown): { create_time?: number; workflow_id?: string } {
   const { create_time, extra_pnginfo } = extraSchema.parse(extra);
   const workflow_id = textOf(extra_pnginfo?.workflow?.id);
   const at = toMilliseconds(create_time);

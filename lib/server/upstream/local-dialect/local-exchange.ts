@@ -70,8 +70,8 @@ export class NotJsonResponse extends EarlyResponse {
   }
 }
 
-export async function unwrap<T>(read: Promise<Result<T, Response>>): Promise<T> {
-  const result = await read;
+export async function unwrap<T>(reading: Promise<Result<T, Response>>): Promise<T> {
+  const result = await reading;
   if (!result.ok) throw new EarlyResponse(result.failure);
   return result.value;
 }

@@ -37,11 +37,11 @@ async function listOlderJobs(exchange: LocalExchange): Promise<Response> {
     (status === undefined ? wantsAllEnded : wants(status)) && (query.workflow_id === undefined || workflow_id === query.workflow_id);
   const { queue_running, queue_pending } = await unwrap(exchange.server.queue());
   const pending = queue_pending.map((item) => toQueuedJob(item, "pending"));
-  const moving = [...pending, ...queue_running.map((item) => toQueuedJob(item, "in_progress"))];
+  const activeJobs = [...pending, ...queue_running.map((item) => toQueuedJob(item, "in_progress"))];
   const { newestFirst, isCut } = ENDED.some(wants) ? await readEnded(exchange) : { newestFirst: [], isCut: false };
   // A job that ended between the two readings is in both.
   const over = new Set(newestFirst.map(({ id }) => id));
-  const jobs = [...moving.filter(({ id }) => !over.has(id)), ...newestFirst]
+  const jobs = [...activeJobs.filter(({ id }) => !over.has(id)), ...newestFirst]
     .filter(matches)
     .map((job) => ({ job, key: sortKey(job, query.sort_by) }))
     .sort((item, other) => (query.sort_order === "asc" ? item.key - other.key : other.key - item.key))

@@ -108,9 +108,9 @@ export const queueTranslations: readonly Translation[] = [
       const queued = new Set([...waiting, ...running]);
       const notQueued = body.clear ? [] : (body.delete ?? []).filter((id) => !queued.has(id));
       const ended = notQueued.length === 0 ? [] : await readRecentIds(exchange);
-      const gone = notQueued.filter((id) => !ended.includes(id));
+      const leftQueue = notQueued.filter((id) => !ended.includes(id));
       const deleted = targets.length === 0 ? [] : await removeFromQueue(exchange, targets, body.clear);
-      return jsonResponse({ deleted, gone, cleared: body.clear === true });
+      return jsonResponse({ deleted, gone: leftQueue, cleared: body.clear === true });
     },
   },
   {

@@ -25,23 +25,25 @@ const keyOf = (hash: string) => `${LAYOUT}${hash.slice(0, 2)}/${hash.slice(2)}`;
 
 /** All of a blob, or the bytes from `start` to `end`; refuses a missing blob, and one that is not of `size`. */
 export async function readBlob(bucket: Bucket, hash: string, part?: { start: number; end: number; size: number }): Promise<Readable> {
-  const leaving = new AbortController();
+  const aborter = new AbortController();
   const first = part?.start ?? 0;
   const ask = async (from: number) => {
     const isWhole = part === undefined && from === 0;
-    const found = await bucket.get(keyOf(hash), isWhole ? undefined : `bytes=${from}-${part?.end ?? ""}`, leaving.signal).catch((error) => {
-      // The range is beyond the blob's end: the blob is shorter than what was stored.
-      if (isBucketError(error) && error.status === 416) throw damagedBytes();
-      throw error;
-    });
-    if (!found) throw missingBytes();
-    if (!(found.Body instanceof Readable)) throw new BucketError("hand over an object", "it gave no bytes", undefined);
-    const total = Number(/\/(\d+)$/.exec(found.ContentRange ?? "")?.[1] ?? found.ContentLength);
-    if ((part && total !== part.size) || (!isWhole && found.ContentRange === undefined)) {
-      found.Body.destroy();
+    const object = await bucket
+      .get(keyOf(hash), isWhole ? undefined : `bytes=${from}-${part?.end ?? ""}`, aborter.signal)
+      .catch((error) => {
+        // The range is beyond the blob's end: the blob is shorter than what was stored.
+        if (isBucketError(error) && error.status === 416) throw damagedBytes();
+        throw error;
+      });
+    if (!object) throw missingBytes();
+    if (!(object.Body instanceof Readable)) throw new BucketError("hand over an object", "it gave no bytes", undefined);
+    const total = Number(/\/(\d+)$/.exec(object.ContentRange ?? "")?.[1] ?? object.ContentLength);
+    if ((part && total !== part.size) || (!isWhole && object.ContentRange === undefined)) {
+      object.Body.destroy();
       throw damagedBytes();
     }
-    return { body: found.Body, length: found.ContentLength ?? 0 };
+    return { body: object.Body, length: object.ContentLength ?? 0 };
   };
 
   async function* pieces(response: Awaited<ReturnType<typeof ask>>) {
@@ -55,14 +57,14 @@ export async function readBlob(bucket: Bucket, hash: string, part?: { start: num
           yield chunk;
         }
       } catch (error) {
-        if (leaving.signal.aborted || tries >= MAX_TRIES) throw toBucketError("hand over all of an object", error);
+        if (aborter.signal.aborted || tries >= MAX_TRIES) throw toBucketError("hand over all of an object", error);
       }
       if (at < end) response = await ask(at);
     }
   }
 
   const stream = Readable.from(pieces(await ask(first)), { objectMode: false, highWaterMark: 256 * 1024 });
-  stream.once("close", () => leaving.abort());
+  stream.once("close", () => aborter.abort());
   return stream;
 }
 
@@ -131,9 +133,9 @@ export function createBucketBackend({ bucket, copies, presignedSeconds, now }: O
         size,
         modifiedMs: 0,
         async check() {
-          const match = await bucket.sizeOf(keyOf(hash));
-          if (match === undefined) throw missingBytes();
-          if (match !== size) throw damagedBytes();
+          const storedSize = await bucket.sizeOf(keyOf(hash));
+          if (storedSize === undefined) throw missingBytes();
+          if (storedSize !== size) throw damagedBytes();
         },
         read: (start, end) => readBlob(bucket, hash, { start, end, size }),
         close: () => Promise.resolve(),
@@ -151,7 +153,8 @@ export function createBucketBackend({ bucket, copies, presignedSeconds, now }: O
     },
 
     async tidy() {
-      for await (const { key, upload, begunMs } of bucket.uploads(LAYOUT)) if (begunMs < now() - DAY_MS) await bucket.abort(key, upload);
+      for await (const { key, upload, startedMs: begunMs } of bucket.uploads(LAYOUT))
+        if (begunMs < now() - DAY_MS) await bucket.abort(key, upload);
     },
 
     async *list() {
@@ -162,8 +165,8 @@ export function createBucketBackend({ bucket, copies, presignedSeconds, now }: O
     },
 
     async readMark() {
-      const found = await bucket.get(MARK);
-      return found?.Body && (await found.Body.transformToString()).trim();
+      const marker = await bucket.get(MARK);
+      return marker?.Body && (await marker.Body.transformToString()).trim();
     },
 
     async writeMark(mark) {

@@ -21,8 +21,8 @@ export class BucketError extends Error {
   /** The request was answered or never sent: it can have no effect any more. */
   readonly isSettled: boolean;
 
-  constructor(what: string, reason: string, status: number | undefined) {
-    super(`The object store did not ${what}: ${reason}${status === undefined ? "" : ` (${status})`}.`);
+  constructor(action: string, reason: string, status: number | undefined) {
+    super(`The object store did not ${action}: ${reason}${status === undefined ? "" : ` (${status})`}.`);
     this.reason = reason;
     this.status = status;
     this.isSettled = status !== undefined || /^(ECONNREFUSED|ENOTFOUND|CredentialsProviderError)$/.test(reason);
@@ -57,23 +57,23 @@ export async function openBucket({ bucket, prefix, region, endpoint, isPathStyle
   const named = (key: string) => ({ Bucket: bucket, Key: prefix + key });
 
   /** `what`: completes "did not" in the log. */
-  async function ask<T>(what: string, asking: Promise<T>): Promise<T> {
+  async function withBucketErrors<T>(action: string, request: Promise<T>): Promise<T> {
     try {
-      return await asking;
+      return await request;
     } catch (error) {
-      throw toBucketError(what, error);
+      throw toBucketError(action, error);
     }
   }
 
-  async function find<T>(what: string, asking: Promise<T>): Promise<T | undefined> {
+  async function find<T>(action: string, request: Promise<T>): Promise<T | undefined> {
     try {
-      return await ask(what, asking);
+      return await withBucketErrors(action, request);
     } catch (error) {
       if (!isBucketError(error) || error.status !== 404) throw error;
       if (error.reason === "NoSuchKey") return undefined;
-      // An answer without a body does not say what is missing. If the bucket itself is gone, no file counts as absent.
+      // A response without a body doesn't tell a missing object from a missing bucket. If the bucket itself is gone, no file counts as absent.
       if (error.reason === "NotFound") {
-        await ask("show its bucket", client.send(new sdk.HeadBucketCommand({ Bucket: bucket })));
+        await withBucketErrors("show its bucket", client.send(new sdk.HeadBucketCommand({ Bucket: bucket })));
         return undefined;
       }
       throw error;
@@ -91,62 +91,62 @@ export async function openBucket({ bucket, prefix, region, endpoint, isPathStyle
 
     /** A signed address: anyone who has it can read the object for so many seconds. Made without a request to the store. */
     addressOf(key: string, { mediaType, disposition, caching }: ContentHeaders, seconds: number): Promise<string> {
-      const shown = { ResponseContentType: mediaType, ResponseContentDisposition: disposition, ResponseCacheControl: caching };
-      const signed = getSignedUrl(client, new sdk.GetObjectCommand({ ...named(key), ...shown }), { expiresIn: seconds });
-      return ask("sign an address", signed);
+      const responseHeaders = { ResponseContentType: mediaType, ResponseContentDisposition: disposition, ResponseCacheControl: caching };
+      const signed = getSignedUrl(client, new sdk.GetObjectCommand({ ...named(key), ...responseHeaders }), { expiresIn: seconds });
+      return withBucketErrors("sign an address", signed);
     },
 
     async put(key: string, body: Uint8Array, isNew: boolean): Promise<void> {
-      await ask(
+      await withBucketErrors(
         "take an object",
         client.send(new sdk.PutObjectCommand({ ...named(key), Body: body, IfNoneMatch: isNew ? "*" : undefined })),
       );
     },
 
     async remove(key: string): Promise<void> {
-      await ask("remove an object", client.send(new sdk.DeleteObjectCommand(named(key))));
+      await withBucketErrors("remove an object", client.send(new sdk.DeleteObjectCommand(named(key))));
     },
 
     async begin(key: string): Promise<string> {
-      const { UploadId } = await ask("begin an upload", client.send(new sdk.CreateMultipartUploadCommand(named(key))));
+      const { UploadId } = await withBucketErrors("begin an upload", client.send(new sdk.CreateMultipartUploadCommand(named(key))));
       if (UploadId === undefined) throw new BucketError("begin an upload", "it gave no id", undefined);
       return UploadId;
     },
 
     async putPart(key: string, upload: string, number: number, body: Uint8Array, signal: AbortSignal): Promise<string> {
       const part = new sdk.UploadPartCommand({ ...named(key), UploadId: upload, PartNumber: number, Body: body });
-      const { ETag } = await ask("take a part", client.send(part, { abortSignal: signal }));
+      const { ETag } = await withBucketErrors("take a part", client.send(part, { abortSignal: signal }));
       if (ETag === undefined) throw new BucketError("take a part", "it gave no tag", undefined);
       return ETag;
     },
 
     async complete(key: string, upload: string, tags: readonly string[]): Promise<void> {
       const Parts = tags.map((ETag, index) => ({ ETag, PartNumber: index + 1 }));
-      const whole = { ...named(key), UploadId: upload, MultipartUpload: { Parts } };
-      await ask("put parts together", client.send(new sdk.CompleteMultipartUploadCommand(whole)));
+      const completion = { ...named(key), UploadId: upload, MultipartUpload: { Parts } };
+      await withBucketErrors("put parts together", client.send(new sdk.CompleteMultipartUploadCommand(completion)));
     },
 
     async abort(key: string, upload: string): Promise<void> {
-      await ask("forget an upload", client.send(new sdk.AbortMultipartUploadCommand({ ...named(key), UploadId: upload })));
+      await withBucketErrors("forget an upload", client.send(new sdk.AbortMultipartUploadCommand({ ...named(key), UploadId: upload })));
     },
 
     async *keys(below: string): AsyncGenerator<string> {
       for (let token: string | undefined, isMore = true; isMore;) {
         const page = new sdk.ListObjectsV2Command({ Bucket: bucket, Prefix: prefix + below, ContinuationToken: token });
-        const { Contents = [], IsTruncated, NextContinuationToken } = await ask("list its objects", client.send(page));
+        const { Contents = [], IsTruncated, NextContinuationToken } = await withBucketErrors("list its objects", client.send(page));
         for (const { Key = "" } of Contents) yield Key.slice(prefix.length);
         token = NextContinuationToken;
         isMore = IsTruncated === true && token !== undefined;
       }
     },
 
-    async *uploads(below: string): AsyncGenerator<{ key: string; upload: string; begunMs: number }> {
+    async *uploads(below: string): AsyncGenerator<{ key: string; upload: string; startedMs: number }> {
       for (let after: { KeyMarker?: string; UploadIdMarker?: string } | undefined = {}; after;) {
         const page = new sdk.ListMultipartUploadsCommand({ Bucket: bucket, Prefix: prefix + below, ...after });
-        const response: ListMultipartUploadsCommandOutput = await ask("list its uploads", client.send(page));
+        const response: ListMultipartUploadsCommandOutput = await withBucketErrors("list its uploads", client.send(page));
         const { Uploads = [], IsTruncated, NextKeyMarker, NextUploadIdMarker } = response;
         for (const { Key = "", UploadId = "", Initiated } of Uploads)
-          yield { key: Key.slice(prefix.length), upload: UploadId, begunMs: Initiated?.getTime() ?? Infinity };
+          yield { key: Key.slice(prefix.length), upload: UploadId, startedMs: Initiated?.getTime() ?? Infinity };
         after = IsTruncated === true ? { KeyMarker: NextKeyMarker, UploadIdMarker: NextUploadIdMarker } : undefined;
       }
     },
@@ -154,12 +154,12 @@ export async function openBucket({ bucket, prefix, region, endpoint, isPathStyle
 }
 
 /** The SDK's own error is dropped, since it may hold what was signed. */
-export function toBucketError(what: string, error: unknown): BucketError {
+export function toBucketError(action: string, error: unknown): BucketError {
   if (isBucketError(error)) return error;
-  if (!(error instanceof Error)) return new BucketError(what, "it failed", undefined);
+  if (!(error instanceof Error)) return new BucketError(action, "it failed", undefined);
   const status = "$metadata" in error ? readStatus(error.$metadata) : undefined;
   const code = "code" in error && typeof error.code === "string" ? error.code : undefined;
-  return new BucketError(what, code ?? error.name, status);
+  return new BucketError(action, code ?? error.name, status);
 }
 
 function readStatus(metadata: unknown): number | undefined {

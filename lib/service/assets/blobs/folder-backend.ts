@@ -33,9 +33,9 @@ async function isEmpty(backend: BlobBackend): Promise<boolean> {
   return first.done === true;
 }
 
-const foreign = (what: string) => `LIGHTDESK_BLOBS must be this service's own place: it ${what}, which would be swept away.`;
+const foreign = (reason: string) => `LIGHTDESK_BLOBS must be a folder that only this service uses: it ${reason}, which would be deleted.`;
 
-/** Everything that changes the place waits for `claimed` first. */
+/** All writes to the folder wait for `claimed` first. */
 export function guarded(backend: BlobBackend, claimed: () => Promise<void>): BlobBackend {
   return {
     ...backend,
@@ -58,9 +58,9 @@ export function createFolderBackend(folder: string): SharedBackend {
   const mark = join(dirname(folder), "lightdesk-store");
 
   /** Modification times of files whose content was verified, so that uploads don't read them again. */
-  const seen = createLru<string, number>({ max: 100_000 });
+  const verifiedTimes = createLru<string, number>({ max: 100_000 });
   const shards = new Map<string, Promise<void>>();
-  const underWay = new Map<string, Promise<void>>();
+  const pendingSyncs = new Map<string, Promise<void>>();
 
   /** Syncs a shard's name into the folder above, once in a process; later callers wait for the first. */
   function syncShard(shard: string): Promise<void> {
@@ -70,15 +70,15 @@ export function createFolderBackend(folder: string): SharedBackend {
     return synced;
   }
 
-  async function place(staged: Content): Promise<void> {
+  async function moveIntoStore(staged: Content): Promise<void> {
     const target = pathOf(staged.hash);
     const shard = dirname(target);
     await mkdir(shard, { recursive: true, mode: 0o700 });
-    // The disk writes both folders at the same time.
+    // Syncs both folders in parallel.
     const shardSynced = syncShard(shard);
-    if (await giveName(staged, target)) return shardSynced;
+    if (await linkToTarget(staged, target)) return shardSynced;
     const [{ mtimeMs }] = await Promise.all([stat(target), shardSynced, syncFolder(shard)]);
-    seen.set(staged.hash, mtimeMs);
+    verifiedTimes.set(staged.hash, mtimeMs);
   }
 
   /** For a file on another disk, which cannot be linked: copied to a folder beside the blobs, then linked to its name. */
@@ -89,14 +89,14 @@ export function createFolderBackend(folder: string): SharedBackend {
       await copyFile(staged.path, copy, constants.COPYFILE_EXCL);
       const handle = await open(copy, "r+");
       await handle.sync().finally(() => handle.close());
-      return await giveName({ ...staged, path: copy }, target);
+      return await linkToTarget({ ...staged, path: copy }, target);
     } finally {
       await rm(copy, { force: true });
     }
   }
 
   /** Returns whether the name was known to be there already, synced and with these bytes. */
-  async function giveName(staged: Content, target: string, isAgain = false): Promise<boolean> {
+  async function linkToTarget(staged: Content, target: string, isAgain = false): Promise<boolean> {
     try {
       await link(staged.path, target);
     } catch (error) {
@@ -105,10 +105,10 @@ export function createFolderBackend(folder: string): SharedBackend {
       if (codeOf(error) !== "EEXIST") throw error;
       if (isAgain) return false; // another process has stored them again at the same time
       const { size, mtimeMs } = await stat(target);
-      if (size === staged.size && seen.get(staged.hash) === mtimeMs) return true;
+      if (size === staged.size && verifiedTimes.get(staged.hash) === mtimeMs) return true;
       if (size !== staged.size || (await stageFile(target)).hash !== staged.hash) {
         await rm(target, { force: true });
-        return giveName(staged, target, true);
+        return linkToTarget(staged, target, true);
       }
     }
     return false;
@@ -119,9 +119,9 @@ export function createFolderBackend(folder: string): SharedBackend {
 
     async adopt(staged) {
       // Equal content one after the other: the later call finds what the earlier one made durable.
-      for (let other = underWay.get(staged.hash); other; other = underWay.get(staged.hash)) await other.catch(() => undefined);
-      const work = place(staged).finally(() => underWay.delete(staged.hash));
-      underWay.set(staged.hash, work);
+      for (let other = pendingSyncs.get(staged.hash); other; other = pendingSyncs.get(staged.hash)) await other.catch(() => undefined);
+      const work = moveIntoStore(staged).finally(() => pendingSyncs.delete(staged.hash));
+      pendingSyncs.set(staged.hash, work);
       await work;
     },
 
@@ -145,9 +145,9 @@ export function createFolderBackend(folder: string): SharedBackend {
 
     async tidy() {
       for (const name of await readdir(incoming).catch(() => [])) {
-        const match = await stat(join(incoming, name)).catch(() => undefined);
-        // A younger file may be one that another process is copying at this moment.
-        if (match && match.mtimeMs < Date.now() - DAY_MS) await rm(join(incoming, name), { force: true });
+        const info = await stat(join(incoming, name)).catch(() => undefined);
+        // Another process may still be copying a recent file.
+        if (info && info.mtimeMs < Date.now() - DAY_MS) await rm(join(incoming, name), { force: true });
       }
     },
 

@@ -6,9 +6,9 @@ import { ServiceError } from "@/lib/service/service-error";
 import { type Database, query, type Reader, type Transaction } from "@/lib/service/store/database";
 import { type Processes } from "@/lib/service/store/processes";
 import { sleep } from "@/lib/shared/async";
-import { type Holds } from "../blob-store";
+import { type BlobHolds } from "../blob-store";
 
-/** Longer than any upload into the place takes. */
+/** Longer than any upload to the store takes. */
 const HOLD_MS = 24 * 60 * 60_000;
 /** Several times longer than a removal may take, so that clocks need not agree. */
 const REMOVAL_MS = 15 * 60_000;
@@ -27,7 +27,7 @@ const holderOf = (processId: string) => `${processId} ${randomUUID()}`;
 const processOf = (holder: string) => holder.split(" ")[0] ?? "";
 
 /** Deletes leases of processes that are no longer alive, once none of these can still be at work. */
-export async function forgetDead({ database, processes, now }: Pick<Parts, "database" | "processes" | "now">): Promise<void> {
+export async function removeDeadLeases({ database, processes, now }: Pick<Parts, "database" | "processes" | "now">): Promise<void> {
   const leases = await database.rows(query.selectFrom("blob_leases").select(["holder", "until", "is_removal"]));
   if (leases.length === 0) return;
   // Read after the leases: a process that has started since holds none of them.
@@ -41,7 +41,7 @@ export async function forgetDead({ database, processes, now }: Pick<Parts, "data
   await database.commitFreeing((tx) => tx.run(query.deleteFrom("blob_leases").where("holder", "in", tx.dialect.texts(holders))));
 }
 
-export function createLeases({ database, processes, named, now, log }: Parts): Holds {
+export function createLeases({ database, processes, named, now, log }: Parts): BlobHolds {
   const isNamed = async (reader: Reader, hash: string) => (await named(reader, [hash])).has(hash);
 
   async function isLeased(tx: Transaction, hashes: readonly string[], removalsOnly: boolean): Promise<boolean> {

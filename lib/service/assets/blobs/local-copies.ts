@@ -6,7 +6,7 @@ import { type Readable } from "node:stream";
 import { type ServiceLog } from "@/lib/service/options";
 import { asRefusal } from "@/lib/service/service-error";
 import { telemetry } from "@/lib/shared/telemetry";
-import { type BlobBackend, blobPath, type Content, type Named } from "../blob-store";
+import { type BlobBackend, blobPath, type Content, type FindReferenced } from "../blob-store";
 import { evictOldest, sweepCacheFolder } from "../folders";
 import { stageStream } from "../staged-file";
 
@@ -29,7 +29,7 @@ export function createLocalCopies({ folder, temp, maxBytes, fetch, log }: Option
   async function evict(): Promise<void> {
     if (bytes !== undefined && bytes <= maxBytes) return;
     evicting ??= evictOldest(folder, maxBytes, (path) => inUse.has(path))
-      .then((left) => void (bytes = left))
+      .then((remainingBytes) => void (bytes = remainingBytes))
       .catch((error: unknown) => log.warn({ err: error }, "blob cache eviction failed"))
       .finally(() => (evicting = undefined));
     await evicting;
@@ -85,7 +85,7 @@ export function createLocalCopies({ folder, temp, maxBytes, fetch, log }: Option
 
     forget,
 
-    sweepCache: (named: Named) => sweepCacheFolder(folder, named, async (hash) => !inUse.has(pathOf(hash)) && forget(hash)),
+    sweepCache: (named: FindReferenced) => sweepCacheFolder(folder, named, async (hash) => !inUse.has(pathOf(hash)) && forget(hash)),
 
     async withFiles(hashes, use) {
       const paths = hashes.map(pathOf);
@@ -95,8 +95,8 @@ export function createLocalCopies({ folder, temp, maxBytes, fetch, log }: Option
         return await use(pathOf);
       } finally {
         for (const path of paths) {
-          const left = (inUse.get(path) ?? 1) - 1;
-          if (left > 0) inUse.set(path, left);
+          const remaining = (inUse.get(path) ?? 1) - 1;
+          if (remaining > 0) inUse.set(path, remaining);
           else inUse.delete(path);
         }
         await evict();

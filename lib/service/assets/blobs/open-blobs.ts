@@ -14,13 +14,13 @@ import { type Processes } from "@/lib/service/store/processes";
 import { idOf } from "@/lib/service/store/store-location";
 import { PUBLIC_OWNER } from "@/lib/service/users/keys";
 import { writeWhole } from "@/lib/shared/files";
-import { type BlobStore, createBlobStore, createOwnHolds, type Named } from "../blob-store";
+import { type BlobStore, createBlobStore, createOwnHolds, type FindReferenced } from "../blob-store";
 import { withBlobRow } from "../change-asset";
 import { type Folders } from "../folders";
 import { type Bucket, isBucketError, openBucket } from "./bucket";
 import { createBucketBackend, MARK, readBlob } from "./bucket-backend";
 import { claimBackend, createFolderBackend, ForeignBackend, guarded, type SharedBackend } from "./folder-backend";
-import { createLeases, forgetDead } from "./leases";
+import { createLeases, removeDeadLeases } from "./leases";
 import { createLocalCopies } from "./local-copies";
 
 const noteIn = (dataDir: string) => join(dataDir, "bytes-elsewhere");
@@ -29,17 +29,17 @@ function readNote(dataDir: string): string | undefined {
   return existsSync(noteIn(dataDir)) ? readFileSync(noteIn(dataDir), "utf8").trim() : undefined;
 }
 
-export async function noteElsewhere(dataDir: string, blobs: BlobSetting): Promise<void> {
+export async function markMovedBlobs(dataDir: string, blobs: BlobSetting): Promise<void> {
   const location = blobs.kind === "folder" ? blobs.path : `s3://${blobs.bucket}/${blobs.prefix}`;
   if (readNote(dataDir) !== location) await writeWhole(noteIn(dataDir), `${location}\n`);
 }
 
-/** A backup does not say in which bucket its files are; the first start with LIGHTDESK_BLOBS notes it. */
-export async function noteInBucket(dataDir: string): Promise<void> {
+/** A backup doesn't record its bucket; the first start with LIGHTDESK_BLOBS does. */
+export async function markBucketBlobs(dataDir: string): Promise<void> {
   await writeWhole(noteIn(dataDir), "the bucket of the service that was backed up\n");
 }
 
-export function noteHere(dataDir: string): void {
+export function markLocalBlobs(dataDir: string): void {
   rmSync(noteIn(dataDir), { force: true });
 }
 
@@ -47,15 +47,15 @@ export function requireBytesHere(dataDir: string): void {
   const location = readNote(dataDir);
   if (location !== undefined)
     throw new Error(
-      `The files of ${dataDir} lie in ${location}. Set LIGHTDESK_BLOBS as it was; or, with it, bring them back first: npm run copy-blobs -- --to data-folder.`,
+      `The files of ${dataDir} are in ${location}. Restore the earlier LIGHTDESK_BLOBS. To move the files to the data folder, run npm run copy-blobs -- --to data-folder with that setting.`,
     );
 }
 
 export function otherBlobStore(blobs: BlobSetting | undefined): Error {
   return new Error(
     blobs
-      ? "Another service runs on the database of DATABASE_URL and keeps its files in its own data folder, where this one would miss them. Stop it, bring its files to one place for all (npm run copy-blobs), and start both with the same LIGHTDESK_BLOBS."
-      : "Another service runs on the database of DATABASE_URL and keeps its files where its LIGHTDESK_BLOBS says. Start this one with the same LIGHTDESK_BLOBS.",
+      ? "Another service on the database of DATABASE_URL stores its files in its own data folder. Stop it, copy its files to a shared store (npm run copy-blobs), and start both with the same LIGHTDESK_BLOBS."
+      : "Another service on the database of DATABASE_URL uses LIGHTDESK_BLOBS. Start this one with the same LIGHTDESK_BLOBS.",
   );
 }
 
@@ -63,7 +63,7 @@ type Settings = Pick<ServiceSettings, "blobs" | "bucketKeys" | "blobCacheBytes">
 type Parts = { settings: Settings; folders: Folders; database: Database; processes: Processes; now: () => number; log: ServiceLog };
 
 export async function openBlobs({ settings, folders, database, processes, now, log }: Parts): Promise<BlobStore> {
-  const named: Named = (hashes) => withBlobRow(database, hashes);
+  const named: FindReferenced = (hashes) => withBlobRow(database, hashes);
   const { blobs } = settings;
   if (!blobs) {
     requireBytesHere(folders.root);
@@ -71,27 +71,27 @@ export async function openBlobs({ settings, folders, database, processes, now, l
   }
   const backend = await openSharedBackend(blobs, { settings, folders, now, log });
   const id = await idOf(database);
-  const claimed = untilItSucceeds(async () => {
+  const claimed = onceSuccessful(async () => {
     await requireFilesCopied(backend, database);
     await claimBackend(backend, id);
-    // The place is healthy all the same; the next start tries again.
-    await noteElsewhere(folders.root, blobs).catch((error: unknown) => log.error({ err: error }, "blob location note write failed"));
+    // The store works all the same; the next start tries again.
+    await markMovedBlobs(folders.root, blobs).catch((error: unknown) => log.error({ err: error }, "blob location note write failed"));
   });
   await claimed().catch((error: unknown) => {
     if (!isOutage(error)) throw unusable(error);
     log.error({ err: error }, "blob store unavailable");
   });
-  await forgetDead({ database, processes, now });
+  await removeDeadLeases({ database, processes, now });
   return createBlobStore(guarded(backend, claimed), createLeases({ database, processes, named: withBlobRow, now, log }), named);
 }
 
-/** A place without a mark has no files of this database: they are still in the earlier place, and would be missing. */
+/** A store without a marker has no files of this database, so its files would be missing. */
 async function requireFilesCopied(backend: SharedBackend, database: Database): Promise<void> {
   if ((await backend.readMark()) !== undefined) return;
   const ofUsers = query.selectFrom("assets").select("seq").where("owner_id", "<>", PUBLIC_OWNER).limit(1);
   if (((await database.row(ofUsers)) ?? (await database.row(query.selectFrom("user_files").select("path").limit(1)))) === undefined) return;
   throw new ForeignBackend(
-    "LIGHTDESK_BLOBS must be where the files are, and none was brought to this place. With the setting as it was before, run npm run copy-blobs -- --to PLACE, then start with it.",
+    "LIGHTDESK_BLOBS names a store without this service's files. With the earlier setting, run npm run copy-blobs -- --to STORE, then start with the new one.",
   );
 }
 
@@ -127,28 +127,28 @@ function unusable(error: unknown): Error {
   return new Error(`LIGHTDESK_BLOBS must be a location this service can read and write. ${reason}`);
 }
 
-function untilItSucceeds(work: () => Promise<void>): () => Promise<void> {
-  let underWay: Promise<void> | undefined;
+function onceSuccessful(work: () => Promise<void>): () => Promise<void> {
+  let pendingRun: Promise<void> | undefined;
   return () => {
-    underWay ??= work().catch((error: unknown) => {
-      underWay = undefined;
+    pendingRun ??= work().catch((error: unknown) => {
+      pendingRun = undefined;
       throw error;
     });
-    return underWay;
+    return pendingRun;
   };
 }
 
 /** `mark`: the id of the store's database. `keepsFirst`: conditional writes don't overwrite. */
-export type BackendCheck = { isThere: boolean; mark?: string; keepsFirst?: boolean };
+export type BackendCheck = { isReachable: boolean; mark?: string; hasConditionalWrites?: boolean };
 
-/** Throws a sentence that says what does not work. */
+/** Throws an error that names the failed step. */
 export async function tryBlobBackend(setting: BlobSetting, { bucketKeys }: Pick<ServiceSettings, "bucketKeys">): Promise<BackendCheck> {
   if (setting.kind === "folder") return tryFolder(setting.path);
   return tryBucket(await openBucket(setting, bucketKeys));
 }
 
 async function tryFolder(path: string): Promise<BackendCheck> {
-  if (!existsSync(path)) return { isThere: false };
+  if (!existsSync(path)) return { isReachable: false };
   const mark = await createFolderBackend(join(path, "blake3-v1")).readMark();
   const probe = join(path, probeName());
   const second = `${probe}-2`;
@@ -156,24 +156,24 @@ async function tryFolder(path: string): Promise<BackendCheck> {
     const file = await open(probe, "wx", 0o600);
     await file.sync().finally(() => file.close());
     await link(probe, second);
-    return { isThere: true, mark };
+    return { isReachable: true, mark };
   } finally {
     for (const value of [probe, second]) await rm(value, { force: true });
   }
 }
 
 async function tryBucket(bucket: Bucket): Promise<BackendCheck> {
-  const found = await bucket.get(MARK);
-  const mark = (await found?.Body?.transformToString())?.trim();
+  const marker = await bucket.get(MARK);
+  const mark = (await marker?.Body?.transformToString())?.trim();
   const key = probeName();
   const bytes = Buffer.from(key);
   try {
     const isTaken = await putNew(bucket, key, bytes);
     if (!isTaken) await bucket.put(key, bytes, false);
-    const read = await (await bucket.get(key))?.Body?.transformToString();
-    if (read !== key) throw new Error("The object store does not give back what it took.");
-    if (!(await isListed(bucket, key))) throw new Error("The object store does not list what it took.");
-    return { isThere: true, mark, keepsFirst: isTaken && !(await putNew(bucket, key, bytes)) };
+    const content = await (await bucket.get(key))?.Body?.transformToString();
+    if (content !== key) throw new Error("The object store returned other bytes than it stored.");
+    if (!(await isListed(bucket, key))) throw new Error("The object store doesn't list a stored object.");
+    return { isReachable: true, mark, hasConditionalWrites: isTaken && !(await putNew(bucket, key, bytes)) };
   } finally {
     // If the store accepts nothing, there is nothing to remove either, and its first error is the one to report.
     await bucket.remove(key).catch(() => undefined);

@@ -61,7 +61,7 @@ export function createPostgresSearch(reader: Reader): AssetSearch {
     async findPage(userId, filter, includePublic, { sort, order, limit, offset }) {
       if (filter.isNever) return { seqs: [], total: 0 };
       const owners = ownersOf(userId, includePublic);
-      const tests = testsOf(filter, hasName(filter), holds);
+      const tests = testsOf(filter, hasName(filter), matchesCondition);
       // One branch per owner: each is already sorted, and PostgreSQL merges them only up to the end of the page.
       const column = sql.ref(sortColumns[sort].column);
       const branches = owners.map((owner) => sql`select id, ${column} as sort_value from ${assetsOf([owner], tests)}`);
@@ -72,17 +72,17 @@ export function createPostgresSearch(reader: Reader): AssetSearch {
         tests.length === 0
           ? sql`select sum(n) from asset_counts where owner_id in (${sql.join(owners)})`
           : sql`select count(*) from ${assetsOf(owners, tests)}`;
-      const match = await reader.row(
+      const row = await reader.row(
         statement(sql<{ seqs: string | null; total: number | null }>`select (${seqs}) as seqs, (${total}) as total`),
       );
-      const listed: number[] = JSON.parse(match?.seqs ?? "[]"); // json_agg of an integer column
-      return { seqs: listed, total: match?.total ?? 0 };
+      const listed: number[] = JSON.parse(row?.seqs ?? "[]"); // json_agg of an integer column
+      return { seqs: listed, total: row?.total ?? 0 };
     },
 
     async countTags(userId, filter, includePublic) {
       if (filter.isNever) return new Map();
       const owners = ownersOf(userId, includePublic);
-      const tests = testsOf(filter, hasName(filter), holds);
+      const tests = testsOf(filter, hasName(filter), matchesCondition);
       const builder =
         tests.length === 0
           ? sql`sum(n) as n from tag_counts where owner_id in (${sql.join(owners)})`
@@ -99,7 +99,7 @@ function assetsOf(owners: readonly number[], tests: readonly RawBuilder<unknown>
 
 const hasName = ({ name }: ReadFilter) => sql`name_folded like ${`%${name.replace(/[\\%_]/g, "\\$&")}%`}`;
 
-function holds(condition: MetadataCondition): RawBuilder<unknown> {
+function matchesCondition(condition: MetadataCondition): RawBuilder<unknown> {
   const documents = documentsOf(condition, (value) => [value, [value]]);
   const tests = documents.map((document) => sql`metadata_document(metadata) @> metadata_document(${document})`);
   return sql`(${sql.join(tests, sql` or `)})`;

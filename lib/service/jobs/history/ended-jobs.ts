@@ -21,13 +21,13 @@ async function removeEnded(database: Database, { userId, endedUntil, atMost = In
   const canRemoveMore = () => removed < atMost && canContinue();
   await runWithPauses(canRemoveMore, async () => {
     const oldest = oldestEnded(userId, endedUntil, Math.min(BATCH_SIZE, atMost - removed));
-    const match = await database.commitFreeing(async (tx) => {
+    const deleted = await database.commitFreeing(async (tx) => {
       const seqs = (await tx.rows(oldest)).map((job) => job.seq);
       if (seqs.length > 0) await tx.run(query.deleteFrom("jobs").where("seq", "in", seqs));
       return seqs.length;
     });
-    removed += match;
-    return match > 0;
+    removed += deleted;
+    return deleted > 0;
   });
   return removed;
 }
@@ -36,11 +36,11 @@ export async function removeEndedByIds(database: Database, userId: number, ids: 
   const unique = [...new Set(ids)];
   let removed = 0;
   for (let start = 0; start < unique.length; start += BATCH_SIZE) {
-    const some = unique.slice(start, start + BATCH_SIZE);
+    const batch = unique.slice(start, start + BATCH_SIZE);
     // Row by row, which keeps the planner from walking the whole history instead of looking up a few ids.
     const isOwn = ({ rowByRow }: StoreDialect) =>
       sql<boolean>`${rowByRow("user_id")} = ${userId} and ${rowByRow("state")} in (${sql.join(terminalStates)})`;
-    removed += await database.commitFreeing((tx) => tx.run(query.deleteFrom("jobs").where("id", "in", some).where(isOwn(tx.dialect))));
+    removed += await database.commitFreeing((tx) => tx.run(query.deleteFrom("jobs").where("id", "in", batch).where(isOwn(tx.dialect))));
   }
   return removed;
 }
@@ -113,8 +113,8 @@ export async function applyRetention({ database, settings, now }: RetentionParts
       removed += await removeEnded(database, { userId, endedUntil: now() - retentionDays * DAY_MS, canContinue });
     }
     if (retentionJobs !== undefined) {
-      const atMost = (await countJobs(database, userId, terminalStates)) - retentionJobs;
-      removed += await removeEnded(database, { userId, endedUntil: now(), atMost, canContinue });
+      const excess = (await countJobs(database, userId, terminalStates)) - retentionJobs;
+      removed += await removeEnded(database, { userId, endedUntil: now(), atMost: excess, canContinue });
     }
   }
   return removed;

@@ -7,12 +7,12 @@ import {
   inputTexts,
   listText,
   objectText,
-  orEmpty,
   readJobs,
+  readOrDefault,
+  requireTexts,
   resultTexts,
   type StoredJob,
   streamList,
-  whole,
 } from "../job-row";
 import { readError, resultOf } from "../job-view";
 import { countJobs, listJobs } from "../list-jobs";
@@ -47,14 +47,14 @@ export async function listOlderHistory(reader: Reader, userId: number, page: Pag
 }
 
 async function* listed(reader: Reader, jobs: readonly StoredJob[]): AsyncIterable<string> {
-  for await (const some of batchBySize(reader, jobs)) {
-    const seqs = some.map((job) => job.seq);
+  for await (const batch of batchBySize(reader, jobs)) {
+    const seqs = batch.map((job) => job.seq);
     const results = await resultTexts(reader, seqs);
     const inputs = await extraDataTexts(reader, seqs);
-    for (const job of some) {
+    for (const job of batch) {
       if (!inputs.has(job.seq)) continue; // removed while the list is read
-      const result = orEmpty(() => resultOf(job, results), undefined);
-      const error = orEmpty(() => errorOf(job), {});
+      const result = readOrDefault(() => resultOf(job, results), undefined);
+      const error = readOrDefault(() => errorOf(job), {});
       const prompt = objectText({ priority: job.number, prompt_id: job.id }, { extra_data: inputs.get(job.seq)?.extra_data ?? "{}" });
       yield objectText(
         { prompt_id: job.id, create_time: job.create_time, workflow_id: job.workflow_id, ...error },
@@ -65,10 +65,10 @@ async function* listed(reader: Reader, jobs: readonly StoredJob[]): AsyncIterabl
 }
 
 async function* olderEntries(reader: Reader, jobs: readonly StoredJob[]): AsyncIterable<string> {
-  for await (const some of batchBySize(reader, jobs)) {
-    const texts = await entryTexts(reader, some);
-    for (const job of some) {
-      const entry = orEmpty(() => olderEntryOf(job, texts), undefined);
+  for await (const batch of batchBySize(reader, jobs)) {
+    const texts = await entryTexts(reader, batch);
+    for (const job of batch) {
+      const entry = readOrDefault(() => olderEntryOf(job, texts), undefined);
       if (entry !== undefined) yield `${writeExactJson(job.id)}:${entry}`;
     }
   }
@@ -99,13 +99,13 @@ function olderEntryOf(job: StoredJob, texts: EntryTexts): string | undefined {
   const { prompt, extra_data, outputs_to_execute } = inputsOf(job, texts);
   const tuple = listText([String(job.number), writeExactJson(job.id), prompt, extra_data, outputs_to_execute]);
   return objectText(
-    orEmpty(() => errorOf(job), {}),
+    readOrDefault(() => errorOf(job), {}),
     { prompt: tuple, ...result },
   );
 }
 
 function inputsOf({ seq }: StoredJob, { inputs }: EntryTexts) {
-  const { prompt, extra_data, outputs_to_execute } = whole(inputs.get(seq) ?? noInputs);
+  const { prompt, extra_data, outputs_to_execute } = requireTexts(inputs.get(seq) ?? noInputs);
   return { prompt, extra_data, outputs_to_execute };
 }
 

@@ -44,7 +44,7 @@ export type CreateQueue = (context: QueueContext) => JobQueue;
 
 type QueueSource = {
   onClaim?(tx: Transaction, entry: QueueEntry): Promise<void>;
-  putBack(entry: QueueEntry): Promise<void>;
+  returnEntry(entry: QueueEntry): Promise<void>;
   onSlotFree(): void;
 };
 
@@ -55,7 +55,7 @@ const RETRY_MS = 1000;
 
 export function createSlots(
   { parts, running, isAccepting, run, inBackground }: QueueContext,
-  { onClaim, putBack, onSlotFree }: QueueSource,
+  { onClaim, returnEntry: putBack, onSlotFree }: QueueSource,
 ) {
   const { database, pool, log } = parts;
   const endingSlots = new Set<EndingSlot>();
@@ -157,7 +157,7 @@ export function createSlots(
   }
 
   async function withSlot(runner: RunnerRow, work: (workerSlot: WorkerSlot) => Promise<void>): Promise<void> {
-    const workerSlot = pool.occupy(runner);
+    const workerSlot = pool.occupySlot(runner);
     try {
       await work(workerSlot);
     } finally {
@@ -206,7 +206,7 @@ export async function waitingJobs(reader: Reader, seqs?: readonly number[]): Pro
     .where(isUnfinished)
     .where("state", "=", "pending")
     .where(isInOwnQueue);
-  const some = seqs ? pending.where("seq", "in", reader.dialect.numbers(seqs)) : pending;
-  const [jobs, tried] = [await reader.rows(some.orderBy("seq")), await triedRunners(reader)];
+  const selected = seqs ? pending.where("seq", "in", reader.dialect.numbers(seqs)) : pending;
+  const [jobs, tried] = [await reader.rows(selected.orderBy("seq")), await triedRunners(reader)];
   return jobs.map(({ seq, user_id, needs }) => ({ userId: user_id, seq, needs, kind: kindWith(needs, tried.get(seq)) }));
 }

@@ -6,9 +6,9 @@ import { createSlots, type JobQueue, type QueueContext, waitingJobs } from "./jo
 
 /** `gone`: jobs that were removed. They are skipped, and filtered out when they are half of the line. */
 type Line = { seqs: number[]; head: number; gone: Set<number> };
-type CanDo = (kind: string) => boolean;
+type CanRun = (kind: string) => boolean;
 
-const anyKind: CanDo = () => true;
+const anyKind: CanRun = () => true;
 
 export function createFairQueue() {
   const waiting = new Map<number, Map<string, Line>>();
@@ -38,7 +38,7 @@ export function createFairQueue() {
     return undefined;
   }
 
-  function firstOf(userId: number, canDo: CanDo): WaitingJob | undefined {
+  function firstOf(userId: number, canDo: CanRun): WaitingJob | undefined {
     let first: WaitingJob | undefined;
     for (const [kind, line] of waiting.get(userId) ?? []) {
       if (!canDo(kind)) continue;
@@ -50,7 +50,7 @@ export function createFairQueue() {
   }
 
   /** If several users were served equally long ago, the earliest to join wins. */
-  function peek(canDo: CanDo = anyKind): WaitingJob | undefined {
+  function peek(canDo: CanRun = anyKind): WaitingJob | undefined {
     let next: WaitingJob | undefined;
     let longestAgo = Infinity;
     for (const userId of [...waiting.keys()]) {
@@ -69,13 +69,13 @@ export function createFairQueue() {
       lineOf(userId, kind).seqs.push(seq);
     },
 
-    putBack(userId: number, seq: number, kind = ""): void {
+    returnEntry(userId: number, seq: number, kind = ""): void {
       const line = lineOf(userId, kind);
       line.seqs = [seq, ...line.seqs.slice(line.head)];
       line.head = 0;
     },
 
-    take(canDo?: CanDo): WaitingJob | undefined {
+    take(canDo?: CanRun): WaitingJob | undefined {
       const next = peek(canDo);
       if (!next) return undefined;
       const line = lineOf(next.userId, next.kind);
@@ -108,8 +108,8 @@ export function createFairQueue() {
 export function createMemoryQueue(context: QueueContext): JobQueue {
   const { database, pool, concurrency } = context.parts;
   const queue = createFairQueue();
-  const putBack = ({ userId, seq, kind }: WaitingJob) => Promise.resolve(queue.putBack(userId, seq, kind));
-  const slots = createSlots(context, { putBack, onSlotFree: assignJobs });
+  const putBack = ({ userId, seq, kind }: WaitingJob) => Promise.resolve(queue.returnEntry(userId, seq, kind));
+  const slots = createSlots(context, { returnEntry: putBack, onSlotFree: assignJobs });
 
   function assignJobs(): void {
     for (;;) {
@@ -132,7 +132,7 @@ export function createMemoryQueue(context: QueueContext): JobQueue {
     start: load,
     enqueue: () => Promise.resolve(),
     notifyWaiting({ userId, seq, kind }, isFirst) {
-      if (isFirst) queue.putBack(userId, seq, kind);
+      if (isFirst) queue.returnEntry(userId, seq, kind);
       else queue.add(userId, seq, kind);
       assignJobs();
     },

@@ -7,7 +7,7 @@ import { readKind } from "@/lib/service/runners/pool";
 import { type Processes } from "@/lib/service/store/processes";
 import { toStoreError } from "@/lib/shared/database/postgres";
 import { type CreateQueue, createSlots, type JobQueue, type QueueContext, waitingJobs } from "./job-queue";
-import { enqueueAll, freeWorkers, removeEntries, removeStale, seqsWithoutEntry, tookTurn } from "./queue-entries";
+import { enqueueAll, freeWorkers, removeEntries, removeStale, seqsWithoutEntry, storeTurn } from "./queue-entries";
 import { createQueueWorker, migrateQueue, openQueuePool } from "./queue-worker";
 
 /** Kinds are collected from entries. Above this number, the set is cleared. */
@@ -20,9 +20,9 @@ function createPostgresQueue(context: QueueContext, { pgPool, processes }: { pgP
   const { database, pool, log } = context.parts;
   const kinds = new Set<string>();
   const slots = createSlots(context, {
-    onClaim: (tx, { turn }) => tookTurn(tx, turn),
-    putBack: (entry) => untilReachable(() => database.commitFreeing((tx) => enqueueAll(tx, [entry], entry.turn))),
-    onSlotFree: () => worker.nudge(),
+    onClaim: (tx, { turn }) => storeTurn(tx, turn),
+    returnEntry: (entry) => untilReachable(() => database.commitFreeing((tx) => enqueueAll(tx, [entry], entry.turn))),
+    onSlotFree: () => worker.wakeUp(),
   });
   const worker = createQueueWorker({ pgPool, processes, database, log }, { kindsToSkip, take });
 
@@ -40,19 +40,19 @@ function createPostgresQueue(context: QueueContext, { pgPool, processes }: { pgP
     // If this fails, no slot matches and the entry is returned.
     await untilReachable(() => pool.loadNeeds([readKind(kind).needs])).catch(() => undefined);
     // Awaited: the next search must find an entry that was put back, not the one after it.
-    const taken = slots.take(parsed.data);
-    inBackground(taken);
-    await taken.catch(() => undefined); // logged there
+    const isTaken = slots.take(parsed.data);
+    inBackground(isTaken);
+    await isTaken.catch(() => undefined); // logged there
   }
 
   /** Adds missing entries for waiting jobs and removes stale ones. Works in batches, so that other commits can run in between. */
   async function repair(): Promise<void> {
     await database.commitFreeing(removeStale);
     let last: number | undefined = 0;
-    while (last !== undefined && isAccepting()) last = await repairAfter(last);
+    while (last !== undefined && isAccepting()) last = await enqueueMissing(last);
   }
 
-  function repairAfter(last: number): Promise<number | undefined> {
+  function enqueueMissing(last: number): Promise<number | undefined> {
     return database.commitFreeing(async (tx) => {
       const missing = await seqsWithoutEntry(tx, last);
       if (missing.length > 0) await enqueueAll(tx, await waitingJobs(tx, missing));
@@ -71,7 +71,7 @@ function createPostgresQueue(context: QueueContext, { pgPool, processes }: { pgP
     removeWaiting: (userId, seqs) => database.commitFreeing((tx) => removeEntries(tx, userId, seqs)),
     repair,
     freeProcesses: freeWorkers,
-    slotsChanged: worker.nudge,
+    slotsChanged: worker.wakeUp,
     resume: slots.resume,
     peekNext: () => undefined,
     stop: worker.stop,

@@ -40,7 +40,7 @@ async function enqueueSome(tx: Transaction, jobs: readonly WaitingJob[], turn: "
   await tx.rows(plainStatement(text, typeof turn === "number" ? [turn, ...lists] : lists));
 }
 
-export async function tookTurn(tx: Transaction, turn: number): Promise<void> {
+export async function storeTurn(tx: Transaction, turn: number): Promise<void> {
   const text = `INSERT INTO turns (user_id, turn) VALUES (${TAKEN}, ?) ON CONFLICT (user_id) DO UPDATE SET turn = greatest(turns.turn, excluded.turn)`;
   await tx.rows(plainStatement(text, [turn]));
 }

@@ -110,7 +110,7 @@ export function createQueueWorker({ pgPool, processes, database, log }: WorkerPa
       emptySearch.until = 0;
       wake();
     },
-    nudge(): void {
+    wakeUp(): void {
       wake();
       worker?.nudge();
     },

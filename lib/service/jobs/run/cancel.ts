@@ -41,17 +41,17 @@ export function createCanceller({ parts, running, queue, background, reportEnd }
   async function cancelIn(tx: Transaction, jobs: ReturnType<typeof jobsOf>): Promise<Job[]> {
     const at = now();
     // Skips jobs that are claimed by this process but don't run in it: their run is starting, or belongs to another attempt.
-    const found = (await tx.rows(jobs)).filter((job) => job.state === "pending" || job.is_elsewhere || runOf(job));
-    const pending = found.filter(({ state }) => state === "pending");
+    const cancellable = (await tx.rows(jobs)).filter((job) => job.state === "pending" || job.is_elsewhere || runOf(job));
+    const pending = cancellable.filter(({ state }) => state === "pending");
     if (pending.length > 0) await cancelPending(tx, pending.map(({ seq }) => seq), at); // prettier-ignore
-    const handedOver = found.filter(isHandedOver);
+    const handedOver = cancellable.filter(isHandedOver);
     for (const job of handedOver) {
       const record = runOf(job)?.record ?? createRunRecord(job.id, {}, [], job.start_time ?? at);
       if (job.state === "in_progress") await cancelRunning(tx, job, record, at);
       await endAttempt(tx, job, "lost", at, "It was cancelled.");
     }
     if (handedOver.some((job) => !runOf(job))) await processes.notify(CANCELLED, null, tx);
-    return found;
+    return cancellable;
   }
 
   async function cancelSome(jobs: ReturnType<typeof jobsOf>): Promise<Job[]> {
@@ -74,9 +74,9 @@ export function createCanceller({ parts, running, queue, background, reportEnd }
     const unique = ids && [...new Set(ids)];
     const done: string[] = [];
     for (let start = 0; start < (unique?.length ?? 1); start += MAX_JOBS_PER_COMMIT) {
-      const some = unique?.slice(start, start + MAX_JOBS_PER_COMMIT);
-      const which = { userId, states, isElsewhere: isRunByOtherProcess };
-      const cancelled = await cancelSome(some ? jobsAmong(database.dialect, which, some) : jobsOf(which));
+      const batch = unique?.slice(start, start + MAX_JOBS_PER_COMMIT);
+      const filter = { userId, states, isElsewhere: isRunByOtherProcess };
+      const cancelled = await cancelSome(batch ? jobsAmong(database.dialect, filter, batch) : jobsOf(filter));
       await removeWaiting(userId, cancelled);
       done.push(...cancelled.map(({ id }) => id));
     }
@@ -137,8 +137,8 @@ function jobsOf({ userId, states, isElsewhere }: JobFilter) {
 /** Waiting jobs first. `rowByRow` makes the planner look up the ids instead of scanning the whole queue. */
 function jobsAmong({ rowByRow }: StoreDialect, { userId, states, isElsewhere }: JobFilter, ids: readonly string[]) {
   const isOwn = sql<boolean>`${rowByRow("user_id")} = ${userId} and ${rowByRow("state")} in (${sql.join(states)})`;
-  const some = query.selectFrom("jobs").select(columns).select(isElsewhere.as("is_elsewhere")).where("id", "in", ids);
-  return some.where(isOwn).orderBy("state", "desc").orderBy("seq");
+  const selected = query.selectFrom("jobs").select(columns).select(isElsewhere.as("is_elsewhere")).where("id", "in", ids);
+  return selected.where(isOwn).orderBy("state", "desc").orderBy("seq");
 }
 
 /** Removes the job from its runner at once. rounds.ts repeats this, because a request in flight may arrive later. */

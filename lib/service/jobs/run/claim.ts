@@ -10,7 +10,7 @@ import { type WorkerSlot } from "@/lib/service/runners/pool";
 import { type RunnerRow } from "@/lib/service/runners/store";
 import { query, type Reader, type Transaction } from "@/lib/service/store/database";
 import { type JobInputRow, type JobRow } from "@/lib/service/store/schema";
-import { readGraph, readRecord, readStrings, resultTexts, whole } from "../job-row";
+import { readGraph, readRecord, readStrings, requireTexts, resultTexts } from "../job-row";
 import { begin, isTerminal, move } from "../transitions";
 import { outputOfNode } from "./adopt-outputs";
 import { type EngineParts } from "./engine-parts";
@@ -31,12 +31,12 @@ function createRunReporter(events: JobEvents, job: { id: string; seq: number; no
 
   const notify = (type: string, data: object) => events.notify(job, type, data);
 
-  function tellExecuted(node: string, output: unknown): void {
+  function sendExecuted(node: string, output: unknown): void {
     reportedNodes.add(node);
     notify("executed", { node, display_node: node, output, prompt_id });
   }
 
-  function tellState(running: { nodeId: string; value: number; max: number }): void {
+  function sendState(running: { nodeId: string; value: number; max: number }): void {
     if (job.nodes > MAX_NODES_IN_STATE) return;
     const nodes = [...finished].map((nodeId) => [nodeId, stateOf(nodeId, "finished", 1, 1)] as const);
     notify("progress_state", {
@@ -72,17 +72,17 @@ function createRunReporter(events: JobEvents, job: { id: string; seq: number; no
       } else if (event.kind === "start") {
         newestStep = { value: 0, max: 1, prompt_id, node: event.nodeId };
         notify("executing", { node: event.nodeId, display_node: event.nodeId, prompt_id });
-        tellState({ nodeId: event.nodeId, value: 0, max: 1 });
+        sendState({ nodeId: event.nodeId, value: 0, max: 1 });
       } else if (event.kind === "progress") {
         const { currentNode: node, step = 0, steps } = event;
         if (steps === undefined) return;
         newestStep = { value: step, max: steps, prompt_id, node };
         notify("progress", newestStep);
-        tellState({ nodeId: node, value: step, max: steps });
+        sendState({ nodeId: node, value: step, max: steps });
       } else {
         finished.add(event.nodeId);
         const output = outputOfNode(event);
-        if (output) tellExecuted(event.nodeId, output);
+        if (output) sendExecuted(event.nodeId, output);
       }
     },
 
@@ -93,9 +93,9 @@ function createRunReporter(events: JobEvents, job: { id: string; seq: number; no
       const row = await reader.row(query.selectFrom("jobs").select("state").where("seq", "=", job.seq));
       const stored = row && isTerminal(row.state) ? (await resultTexts(reader, [job.seq])).get(job.seq) : undefined;
       if (!stored) return;
-      const result = whole(stored);
+      const result = requireTexts(stored);
       for (const [node, output] of Object.entries(objectOf(parseExactJson(result.outputs)) ?? {}))
-        if (!reportedNodes.has(node)) tellExecuted(node, output);
+        if (!reportedNodes.has(node)) sendExecuted(node, output);
       const messages = parseExactJson(result.messages);
       const last: unknown = Array.isArray(messages) ? messages.at(-1) : undefined;
       if (Array.isArray(last) && typeof last[0] === "string") notify(last[0], objectOf(last[1]) ?? {});
@@ -140,7 +140,7 @@ export type Running = Omit<Claimed, "isBegun"> & {
 function createRunning(job: Claimed, events: JobEvents): Running {
   let isCancelled = false;
   let isLeft = false;
-  let handed: { cancel(): void; leave?(): void } | undefined;
+  let currentRun: { cancel(): void; leave?(): void } | undefined;
   const { seq, id, userId, extraData } = job;
   const clientId = textOf(extraData.client_id);
   const record = createRunRecord(id, job.graph, job.outputs, job.startMs);
@@ -160,16 +160,16 @@ function createRunning(job: Claimed, events: JobEvents): Running {
     },
     cancel() {
       isCancelled = true;
-      handed?.cancel();
+      currentRun?.cancel();
     },
     leave() {
       isLeft = true;
-      handed?.leave?.();
+      currentRun?.leave?.();
     },
     end: () => end(),
     over,
     handOver(run) {
-      handed = run;
+      currentRun = run;
       if (isCancelled) run.cancel();
       else if (isLeft) run.leave?.();
     },
@@ -194,9 +194,9 @@ export async function claimJob(
   const attempts = job.attempts + 1;
   const fence = job.fence + 1;
   const isRemote = runner.address !== null;
-  const taken = { attempts, slot, fence, runner: isRemote ? runner.id : null, holder: processes.id };
-  if (isRemote) await tx.run(query.updateTable("jobs").set(taken).where("seq", "=", seq).where("state", "=", "pending"));
-  else await move(tx, { seq, from: "pending", to: "in_progress", at }, { ...taken, start_time: at });
+  const claimFields = { attempts, slot, fence, runner: isRemote ? runner.id : null, holder: processes.id };
+  if (isRemote) await tx.run(query.updateTable("jobs").set(claimFields).where("seq", "=", seq).where("state", "=", "pending"));
+  else await move(tx, { seq, from: "pending", to: "in_progress", at }, { ...claimFields, start_time: at });
   const attempt = { seq, number: attempts, fence, promptId: randomUUID(), clientId: randomUUID() };
   if (isRemote) {
     await beginAttempt(tx, attempt, runner.id, at);
@@ -212,23 +212,28 @@ export async function claimJob(
   });
 }
 
-type Facts = Pick<Claimed, "attempts" | "fence" | "slot" | "startMs" | "isBegun" | "remote">;
+type ClaimFacts = Pick<Claimed, "attempts" | "fence" | "slot" | "startMs" | "isBegun" | "remote">;
 type JoinedRow = Selectable<JobRow> & Selectable<JobInputRow>;
 
 export async function resumeJob(tx: Transaction, parts: ClaimParts, seq: number): Promise<Running | undefined> {
-  const taken = await takeOver(tx, parts.processes, seq);
+  const claimedAttempt = await takeOver(tx, parts.processes, seq);
   const job = await tx.row(
     query.selectFrom("jobs").innerJoin("job_inputs", "job_inputs.job_seq", "seq").selectAll().where("seq", "=", seq),
   );
-  const runner = taken && (await tx.row(query.selectFrom("runners").selectAll().where("id", "=", taken.runner)));
-  if (!taken || !job || !runner) return undefined;
+  const runner = claimedAttempt && (await tx.row(query.selectFrom("runners").selectAll().where("id", "=", claimedAttempt.runner)));
+  if (!claimedAttempt || !job || !runner) return undefined;
   const startMs = job.start_time ?? parts.now();
   const isBegun = job.state === "in_progress";
-  const facts = { attempts: job.attempts, fence: taken.fence, slot: job.slot ?? runner.label, startMs, isBegun };
-  return readClaimed(tx, parts, job, { ...facts, remote: { runner, attempt: taken, isResumed: true } });
+  const facts = { attempts: job.attempts, fence: claimedAttempt.fence, slot: job.slot ?? runner.label, startMs, isBegun };
+  return readClaimed(tx, parts, job, { ...facts, remote: { runner, attempt: claimedAttempt, isResumed: true } });
 }
 
-async function readClaimed(tx: Transaction, { now, log, events }: ClaimParts, job: JoinedRow, facts: Facts): Promise<Running | undefined> {
+async function readClaimed(
+  tx: Transaction,
+  { now, log, events }: ClaimParts,
+  job: JoinedRow,
+  facts: ClaimFacts,
+): Promise<Running | undefined> {
   const { seq, needs } = job;
   const images = await tx.rows(query.selectFrom("job_images").select(["name", "hash"]).where("job_seq", "=", seq));
   try {
@@ -240,13 +245,7 @@ async function readClaimed(tx: Transaction, { now, log, events }: ClaimParts, jo
   } catch (error) {
     log.error({ err: error, job: job.id }, "stored job invalid");
     if (!facts.isBegun) await begin(tx, { seq, fence: facts.fence }, now());
-    await failJob(
-      tx,
-      { ...job, fence: facts.fence },
-      "DamagedJob",
-      "What the service stored of this job is damaged, so it cannot run. Submit it again.",
-      now(),
-    );
+    await failJob(tx, { ...job, fence: facts.fence }, "DamagedJob", "The stored job is damaged, so it cannot run. Submit it again.", now());
     if (facts.remote) await endAttempt(tx, { seq, fence: facts.fence }, "lost", now());
     return undefined;
   }

@@ -32,21 +32,21 @@ export function createRetries(database: Database, mayWait: () => boolean) {
 export type Background = ReturnType<typeof createBackground>;
 
 export function createBackground(log: ServiceLog) {
-  const underWay = new Set<Promise<void>>();
+  const pendingWork = new Set<Promise<void>>();
   return {
     add(work: Promise<void>): void {
       const counted = work
         .catch((error: unknown) => log.error({ err: error }, "job end write failed"))
-        .finally(() => underWay.delete(counted));
-      underWay.add(counted);
+        .finally(() => pendingWork.delete(counted));
+      pendingWork.add(counted);
     },
 
     async doneWithin(ms: number): Promise<void> {
-      await withTimeout(Promise.all(underWay), ms, () => undefined);
+      await withTimeout(Promise.all(pendingWork), ms, () => undefined);
     },
 
     async done(): Promise<void> {
-      while (underWay.size > 0) await Promise.all(underWay);
+      while (pendingWork.size > 0) await Promise.all(pendingWork);
     },
   };
 }

@@ -18,32 +18,32 @@ import { type Background, createBackground, createRetries, type EngineParts, typ
 import { requeueOrFail } from "./finish";
 import { executeJob, failRun, requeueLostRun } from "./run-job";
 
-type Workplace = Retries & {
+type EngineOptions = Retries & {
   parts: EngineParts;
   running: Map<string, Running>;
   queue: JobQueue;
   background: Background;
-  /** Empty folders of completed jobs: making and removing one costs a small job more than anything else it does to the disk. */
+  /** Empty folders of completed jobs, reused because creating and removing one is slow compared to a small job. */
   spareFolders: string[];
 };
 
-async function runClaimed(workplace: Workplace, job: Running, end: EndCommit): Promise<void> {
-  const { parts, running, queue, background, untilStored, untilReachable } = workplace;
+async function runClaimed(engineOptions: EngineOptions, job: Running, end: EndCommit): Promise<void> {
+  const { parts, running, queue, background, untilStored, untilReachable } = engineOptions;
   const { log } = parts;
-  const spareFolder = workplace.spareFolders.pop();
+  const spareFolder = engineOptions.spareFolders.pop();
   const outputDir = join(parts.folders.work, randomUUID());
   let isCompleted = false;
   const jobContext = { job, queue, untilStored, untilReachable };
   try {
-    // Under a new name: a reader that still has a path of the job before must not get this job's file.
+    // Renamed, so that a reader with a path of the earlier job can't get this job's file.
     if (spareFolder === undefined) await mkdir(outputDir, { mode: 0o700 });
     else await rename(spareFolder, outputDir).catch(() => mkdir(outputDir, { mode: 0o700 }));
     const nextImage = await imageOfNext(parts, queue.peekNext());
-    isCompleted = (await executeJob(parts, { ...jobContext, outputDir, end, nextImage })).how === "success";
+    isCompleted = (await executeJob(parts, { ...jobContext, outputDir, end, nextImage })).outcome === "success";
   } catch (error) {
     log.error({ err: error, job: job.id, attempt: job.attempts }, "job end failed");
     // The job is not at fault for an outage.
-    if (isStoreAway(error)) await requeueLostRun(parts, jobContext, { reason: "The service's database did not answer.", counts: true });
+    if (isStoreAway(error)) await requeueLostRun(parts, jobContext, { reason: "The service's database was unavailable.", counts: true });
     else await failRun(parts, jobContext, error);
   } finally {
     // The job may have been put back, and taken again.
@@ -52,7 +52,7 @@ async function runClaimed(workplace: Workplace, job: Running, end: EndCommit): P
     // The runner may have been set aside because of how the job ended.
     if (job.remote) background.add(refreshPool(parts));
     await reportEnd(parts, job);
-    background.add(tidyUp(workplace, job, outputDir, isCompleted));
+    background.add(removeTempFolders(engineOptions, job, outputDir, isCompleted));
   }
 }
 
@@ -85,7 +85,12 @@ async function isEmptied(job: Running, outputDir: string): Promise<boolean> {
   }
 }
 
-async function tidyUp({ parts, spareFolders }: Workplace, job: Running, outputDir: string, isCompleted: boolean): Promise<void> {
+async function removeTempFolders(
+  { parts, spareFolders }: EngineOptions,
+  job: Running,
+  outputDir: string,
+  isCompleted: boolean,
+): Promise<void> {
   const { collect, log } = parts;
   if (isCompleted && (await isEmptied(job, outputDir))) spareFolders.push(outputDir);
   // The worker of a cancelled job may still be writing. The next start removes what is left.
@@ -104,16 +109,16 @@ export function createEngine(parts: EngineParts, createQueue: CreateQueue) {
   let isStopped = false;
   const background = createBackground(log);
   const spareFolders: string[] = [];
-  const patience = createRetries(database, () => accepting);
+  const retries = createRetries(database, () => accepting);
   const queue: JobQueue = createQueue({
     parts,
     running,
     isAccepting: () => accepting,
-    untilReachable: patience.untilReachable,
+    untilReachable: retries.untilReachable,
     run(job, end) {
       // A job that was claimed while the engine stopped is left for the next start.
       if (isStopped && job.remote) job.leave();
-      return runClaimed({ parts, running, queue, background, spareFolders, ...patience }, job, end);
+      return runClaimed({ parts, running, queue, background, spareFolders, ...retries }, job, end);
     },
     inBackground: background.add,
   });
@@ -122,7 +127,7 @@ export function createEngine(parts: EngineParts, createQueue: CreateQueue) {
   async function recover(): Promise<number[]> {
     return database.commitFreeing(async (tx) => {
       await queue.freeProcesses(tx, await processes.removeUnresponsive(tx));
-      const left = query
+      const orphanedJobs = query
         .selectFrom("jobs")
         .select(["seq", "id", "user_id as userId", "needs", "attempts"])
         .select(sql<unknown>`exists (select 1 from attempts where job_seq = seq and ended_at is null)`.as("isSent"))
@@ -130,15 +135,15 @@ export function createEngine(parts: EngineParts, createQueue: CreateQueue) {
         .where(isUnfinished)
         .where(processes.isHolderGone)
         .orderBy("seq");
-      const sent: number[] = [];
+      const submittedSeqs: number[] = [];
       let [returned, lost] = [0, 0];
-      for (const { isSent, ...job } of await tx.rows(left)) {
-        if (isSent) sent.push(job.seq);
+      for (const { isSent, ...job } of await tx.rows(orphanedJobs)) {
+        if (isSent) submittedSeqs.push(job.seq);
         else if (await requeueOrFail(tx, { now, queue }, job, { counts: true })) returned += 1;
         else lost += 1;
       }
       if (returned + lost > 0) log.warn({ returned, lost }, "jobs of a stopped process recovered");
-      return sent;
+      return submittedSeqs;
     });
   }
 
@@ -147,17 +152,17 @@ export function createEngine(parts: EngineParts, createQueue: CreateQueue) {
   }
 
   async function resumeOne(seq: number): Promise<void> {
-    let taken: Running | undefined;
+    let claimedJob: Running | undefined;
     const takeOver = async (tx: Transaction) => {
-      taken = await resumeJob(tx, parts, seq);
-      if (taken) running.set(taken.id, taken);
-      return taken;
+      claimedJob = await resumeJob(tx, parts, seq);
+      if (claimedJob) running.set(claimedJob.id, claimedJob);
+      return claimedJob;
     };
-    const job = await patience.untilStored(takeOver, () => taken && running.delete(taken.id));
+    const job = await retries.untilStored(takeOver, () => claimedJob && running.delete(claimedJob.id));
     if (job?.remote) await queue.resume(job, job.remote.runner);
   }
 
-  async function giveBackAll(runs: readonly Running[]): Promise<void> {
+  async function returnAll(runs: readonly Running[]): Promise<void> {
     await database.commitFreeing(async (tx) => {
       for (const run of runs) await requeueOrFail(tx, { now, queue }, run, { counts: false });
     });
@@ -165,17 +170,17 @@ export function createEngine(parts: EngineParts, createQueue: CreateQueue) {
 
   return {
     async start(): Promise<void> {
-      const sent = await recover();
+      const submittedSeqs = await recover();
       if (isStopped) return;
       accepting = true;
-      resume(sent);
+      resume(submittedSeqs);
       await queue.start();
     },
 
     async takeOver(): Promise<void> {
-      const sent = await recover();
+      const submittedSeqs = await recover();
       if (!accepting) return;
-      resume(sent);
+      resume(submittedSeqs);
       await queue.repair();
     },
 
@@ -201,7 +206,7 @@ export function createEngine(parts: EngineParts, createQueue: CreateQueue) {
       await background.doneWithin(graceMs);
       const localRuns = [...running.values()].filter((run) => !run.remote);
       if (localRuns.length > 0)
-        await giveBackAll(localRuns).catch((error: unknown) => log.error({ err: error }, "running job release failed"));
+        await returnAll(localRuns).catch((error: unknown) => log.error({ err: error }, "running job release failed"));
       for (const run of localRuns) run.cancel();
       await parts.runner.stop();
       await background.done();
@@ -220,8 +225,8 @@ export function listenToOthers({ processes, engine, log }: Parts): void {
     return () => void begin().catch((error: unknown) => log.warn({ err: error }, "peer notice failed"));
   }
   const endStale = oneAtATime(engine.endStale);
-  const lookAgain = oneAtATime(engine.runnersChanged);
+  const refreshRunners = oneAtATime(engine.runnersChanged);
   processes.watch({ othersUnresponsive: oneAtATime(engine.takeOver), onAbandoned: endStale });
   processes.listen(CANCELLED, endStale, endStale);
-  processes.listen(RUNNERS, lookAgain, lookAgain);
+  processes.listen(RUNNERS, refreshRunners, refreshRunners);
 }

@@ -36,38 +36,38 @@ export async function cancelRunning(tx: Transaction, job: Job, record: RunRecord
 }
 
 export async function cancelPending(tx: Transaction, seqs: readonly number[], at: number): Promise<void> {
-  const moved = await moveAll(tx, { seqs, from: "pending", to: "cancelled", at });
-  if (moved !== seqs.length) throw new Error("a job to be cancelled did not wait");
+  const movedCount = await moveAll(tx, { seqs, from: "pending", to: "cancelled", at });
+  if (movedCount !== seqs.length) throw new Error("a job to be cancelled is no longer pending");
   await tx.run(query.deleteFrom("job_images").where("job_seq", "in", tx.dialect.numbers(seqs)));
 }
 
-export function resultOfNoRun(id: string, at: number): { outputs: string; messages: string; meta: string } {
+export function interruptedResult(id: string, at: number): { outputs: string; messages: string; meta: string } {
   const messages: Message[] = [["execution_interrupted", { prompt_id: id, node_id: "", node_type: "", executed: [], timestamp: at }]];
   return { outputs: "{}", messages: writeExactJson(messages), meta: "{}" };
 }
 
-/** For errors around the nodes: no node is to blame. */
+/** For errors outside the nodes. */
 export async function failJob(tx: Transaction, job: Job, type: string, message: string, at: number): Promise<void> {
   const error = errorAround(type, message);
   const messages: Message[] = [["execution_error", { prompt_id: job.id, ...error, executed: [], timestamp: at }]];
   await end(tx, job, { to: "failed", at }, { error: writeExactJson(error), end_time: at }, { outputs: {}, messages, meta: {} });
 }
 
-export async function failAround(tx: Transaction, job: Job, cause: unknown, at: number): Promise<void> {
+export async function failOutsideNodes(tx: Transaction, job: Job, cause: unknown, at: number): Promise<void> {
   const { type, message } = asStorageException(cause) ?? {
     type: "ServiceError",
-    message: "The outputs could not be stored. Whoever runs the service finds the cause in its log.",
+    message: "The outputs could not be stored. The operator finds the cause in the service's log.",
   };
   await failJob(tx, job, type, message, at);
 }
 
-type GiveBackParts = { now: () => number; queue: { enqueue(tx: Transaction, job: WaitingJob, isFirst?: boolean): Promise<void> } };
+type RequeueParts = { now: () => number; queue: { enqueue(tx: Transaction, job: WaitingJob, isFirst?: boolean): Promise<void> } };
 type LostJob = { seq: number; id: string; userId: number; needs: number | null; attempts: number; fence?: number };
 
 /** A job that lost its worker or process. Returns the job if it waits again; undefined if it has failed, or belongs to another attempt. */
 export async function requeueOrFail(
   tx: Transaction,
-  { now, queue }: GiveBackParts,
+  { now, queue }: RequeueParts,
   { userId, ...job }: LostJob,
   { counts, reason = "" }: { counts: boolean; reason?: string },
 ): Promise<WaitingJob | undefined> {
@@ -77,8 +77,8 @@ export async function requeueOrFail(
     await failJob(tx, job, "WorkerLost", `The worker was lost ${attempts} times while it ran this job.${reason && ` ${reason}`}`, at);
     return undefined;
   }
-  const back = { start_time: null, slot: null, runner: null, attempts: counts ? attempts : attempts - 1 };
-  if (!(await move(tx, { seq, fence, from: "in_progress", to: "pending", at }, back))) return undefined;
+  const pendingFields = { start_time: null, slot: null, runner: null, attempts: counts ? attempts : attempts - 1 };
+  if (!(await move(tx, { seq, fence, from: "in_progress", to: "pending", at }, pendingFields))) return undefined;
   const waiting = { userId, seq, kind: await kindOf(tx, job) };
   await queue.enqueue(tx, waiting, true);
   return waiting;

@@ -18,9 +18,9 @@ const MAX_UPLOADS = 4;
 
 /** An output of a running job. `isStored`: it is in the blob store. */
 type SharedFile = { hash: string; size: number; mediaType: string; name: string; isStored: boolean };
-type Live = Pick<Running, "id" | "userId" | "fence" | "over" | "record">;
+type RunningJob = Pick<Running, "id" | "userId" | "fence" | "over" | "record">;
 type Parts = {
-  runs: () => Iterable<Live>;
+  runs: () => Iterable<RunningJob>;
   database: Database;
   blobs: BlobStore;
   /** Whether other processes may run on the database, and whether they share the blob store. */
@@ -32,22 +32,22 @@ type Parts = {
 /** Writes the progress and outputs of the runs here for other processes. */
 function shareRuns({ runs, database, blobs, hasSharedFiles, log }: Omit<Parts, "isShared">) {
   let writing: Promise<void> | undefined;
-  let written = new Map<string, string>();
-  const announcedOf = new WeakMap<Live, Set<string>>();
+  let lastProgress = new Map<string, string>();
+  const announcedOf = new WeakMap<RunningJob, Set<string>>();
   const limit = createLimiter(MAX_UPLOADS);
 
   /** Readers wait for a file that is announced, until it is in the blob store. */
-  async function announceFiles(run: Live): Promise<void> {
+  async function publishFiles(run: RunningJob): Promise<void> {
     const announced = announcedOf.get(run) ?? new Set();
     announcedOf.set(run, announced);
     const fresh = [...new Map(run.record.files.map((file) => [file.hash, file])).values()].filter(({ hash }) => !announced.has(hash));
     if (fresh.length === 0) return;
-    await database.rows(announceStatement(run, fresh));
+    await database.rows(publishStatement(run, fresh));
     for (const file of fresh) {
       announced.add(file.hash);
       let isOver = false;
       void run.over.then(() => (isOver = true));
-      limit(() => (isOver ? Promise.resolve() : lend(run, file))).catch((error: unknown) => {
+      limit(() => (isOver ? Promise.resolve() : storeUntilOver(run, file))).catch((error: unknown) => {
         // The end of the run has stored or removed its files.
         if (isOver) return;
         log.warn({ err: error, job: run.id }, "live output broadcast failed");
@@ -57,7 +57,7 @@ function shareRuns({ runs, database, blobs, hasSharedFiles, log }: Omit<Parts, "
   }
 
   /** Puts the file in the blob store, where it stays until the run is over. Resolves as soon as it is there. */
-  function lend({ id, fence, over }: Live, { hash, path, byteLength: size }: ProducedFile): Promise<void> {
+  function storeUntilOver({ id, fence, over }: RunningJob, { hash, path, byteLength: size }: ProducedFile): Promise<void> {
     return new Promise((resolve, reject) => {
       const lending = blobs.hold([hash], async () => {
         await blobs.adopt({ path, hash, size });
@@ -74,13 +74,13 @@ function shareRuns({ runs, database, blobs, hasSharedFiles, log }: Omit<Parts, "
     const latest = new Map<string, string>();
     const changed: { jobId: string; fence: number; text: string }[] = [];
     for (const run of runs()) {
-      if (hasSharedFiles) await announceFiles(run);
+      if (hasSharedFiles) await publishFiles(run);
       const text = writeExactJson(run.record.progress());
       latest.set(run.id, text);
-      if (written.get(run.id) !== text) changed.push({ jobId: run.id, fence: run.fence, text });
+      if (lastProgress.get(run.id) !== text) changed.push({ jobId: run.id, fence: run.fence, text });
     }
     if (changed.length > 0) await database.rows(writeStatement(changed));
-    written = latest;
+    lastProgress = latest;
   }
 
   const timer = setInterval(() => {
@@ -129,7 +129,7 @@ function shareRuns({ runs, database, blobs, hasSharedFiles, log }: Omit<Parts, "
   };
 }
 
-function announceStatement({ id, fence }: Live, files: readonly ProducedFile[]) {
+function publishStatement({ id, fence }: RunningJob, files: readonly ProducedFile[]) {
   return plainStatement(
     `INSERT INTO run_files (job_id, fence, hash, size, media_type, name, is_stored)
      SELECT ?::text, ?::bigint, *, false FROM unnest(?::text[], ?::bigint[], ?::text[], ?::text[])
@@ -162,16 +162,16 @@ export function createLiveRuns({ isShared, ...parts }: Parts) {
 
   return {
     async progressOf(reader: Reader, jobIds: readonly string[]): Promise<ReadonlyMap<string, Progress>> {
-      const match = new Map<string, Progress>();
-      if (jobIds.length === 0) return match;
+      const progressById = new Map<string, Progress>();
+      if (jobIds.length === 0) return progressById;
       const here = new Map([...runs()].map(({ id, record }) => [id, record] as const));
       const elsewhere = jobIds.filter((id) => !here.has(id));
-      for (const [id, progress] of (await shared?.read(reader, elsewhere)) ?? []) match.set(id, progress);
+      for (const [id, progress] of (await shared?.read(reader, elsewhere)) ?? []) progressById.set(id, progress);
       for (const id of jobIds) {
         const record = here.get(id);
-        if (record) match.set(id, record.progress());
+        if (record) progressById.set(id, record.progress());
       }
-      return match;
+      return progressById;
     },
 
     fileHere(userId: number, hash: string): ProducedFile | undefined {

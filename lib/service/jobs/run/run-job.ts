@@ -3,7 +3,7 @@ import { spellingOf, writeExactJson } from "@/lib/contract/json/exact-json";
 import { objectOf } from "@/lib/contract/json/json";
 import { countResult, observedRun } from "@/lib/service/figures";
 import { errorAround, REFUSED, type RunEvent, type RunOutcome } from "@/lib/service/nodes/run";
-import { endAttempt, forgetAttempt, isHandedOver, noteEnd, wasCacheCleared } from "@/lib/service/runners/attempts";
+import { endAttempt, forgetAttempt, isHandedOver, recordEnd, wasCacheCleared } from "@/lib/service/runners/attempts";
 import { kindOf } from "@/lib/service/runners/pool";
 import { runRemotely } from "@/lib/service/runners/remote-run";
 import { readRunner, storeProblem } from "@/lib/service/runners/store";
@@ -13,10 +13,10 @@ import { begin } from "../transitions";
 import { insertOutputs, type StagedOutput, toStaged } from "./adopt-outputs";
 import { type Running } from "./claim";
 import { type EngineParts, type Retries } from "./engine-parts";
-import { failAround, finishRun, requeueOrFail } from "./finish";
+import { failOutsideNodes, finishRun, requeueOrFail } from "./finish";
 import { type RunRecord } from "./run-record";
 
-type Execution = { how: RunOutcome["kind"] | "worker lost" };
+type Execution = { outcome: RunOutcome["kind"] | "worker lost" };
 
 type JobContext = Retries & { job: Running; queue: Pick<JobQueue, "enqueue" | "notifyWaiting"> };
 
@@ -31,13 +31,13 @@ async function execute(
   const { job, outputDir, end, nextImage } = run;
   const { record, reporter } = job;
   if (job.isBegun()) reporter.begun(record.startMs);
-  let beginning: Promise<unknown> | undefined;
+  let pendingBegin: Promise<unknown> | undefined;
   const onBegun = () => {
     if (job.isBegun()) return;
     const at = parts.now();
     job.begin(at);
-    beginning = run.untilReachable(() => parts.database.commit((tx) => begin(tx, job, at)));
-    beginning.catch(() => undefined);
+    pendingBegin = run.untilReachable(() => parts.database.commit((tx) => begin(tx, job, at)));
+    pendingBegin.catch(() => undefined);
   };
   const cacheDir = join(parts.folders.nodeCache, String(job.userId));
   const hashes = job.images.map(({ hash }) => hash);
@@ -74,7 +74,7 @@ async function execute(
       return { kind: "lost", reason: "", counts: true };
     });
   });
-  await beginning;
+  await pendingBegin;
   if (outcome.kind === "lost") await requeueLostRun(parts, run, outcome);
   if (outcome.kind === "error" && outcome.error.exception_type === "WorkerLost")
     parts.log.error({ job: job.id, node: outcome.error.node_type, reason: outcome.error.exception_message }, "job worker lost");
@@ -82,7 +82,7 @@ async function execute(
     end.prepare();
     await close(parts, run, outcome, end);
   }
-  return { how: outcome.kind === "lost" ? "worker lost" : outcome.kind };
+  return { outcome: outcome.kind === "lost" ? "worker lost" : outcome.kind };
 }
 
 type Remote = NonNullable<Running["remote"]>;
@@ -151,7 +151,7 @@ export async function requeueLostRun(
     if (!(await ensureStarted(tx, job, at))) return undefined;
     if (job.remote && counts) {
       await endAttempt(tx, job, "lost", at, reason);
-      await noteEnd(tx, { runner: job.remote.runner.id, userId: job.userId, isGood: false, ms: at - job.record.startMs });
+      await recordEnd(tx, { runner: job.remote.runner.id, userId: job.userId, isSuccess: false, ms: at - job.record.startMs });
     } else if (job.remote) await forgetAttempt(tx, job);
     return requeueOrFail(tx, { now, queue }, job, { counts, reason: job.remote && reason });
   });
@@ -163,7 +163,7 @@ export async function failRun({ now }: Pick<EngineParts, "now">, { job, untilSto
   await untilStored(async (tx) => {
     const at = now();
     if (!(await ensureStarted(tx, job, at))) return;
-    await failAround(tx, job, error, at);
+    await failOutsideNodes(tx, job, error, at);
     if (job.remote) await endAttempt(tx, job, "lost", at);
   });
 }
@@ -183,9 +183,9 @@ async function isOwn(tx: Transaction, { seq, fence }: Pick<Running, "seq" | "fen
 /** Files that are stored in parallel: the disk syncs many folders in hardly more time than one. */
 const MAX_CONCURRENT = 16;
 
-type Ended = Extract<RunOutcome, { kind: "success" | "error" }>;
+type EndedOutcome = Extract<RunOutcome, { kind: "success" | "error" }>;
 
-async function close(parts: EngineParts, { job, untilReachable }: JobContext, outcome: Ended, { commit }: EndCommit): Promise<void> {
+async function close(parts: EngineParts, { job, untilReachable }: JobContext, outcome: EndedOutcome, { commit }: EndCommit): Promise<void> {
   const { blobs } = parts;
   const { record } = job;
   const staged = record.files.map(toStaged);
@@ -208,7 +208,7 @@ async function end(
   { now }: EngineParts,
   job: Running,
   record: RunRecord,
-  outcome: Ended,
+  outcome: EndedOutcome,
   staged: readonly StagedOutput[],
 ): Promise<void> {
   const at = now();
@@ -220,10 +220,10 @@ async function end(
   const error = refusal && errorAround("StorageQuotaExceeded", refusal.message);
   await finishRun(tx, job, record, error ? { kind: "error", error } : outcome, storedOutputs, at);
   if (job.remote) await endAttempt(tx, job, "over", at);
-  await noteEnd(tx, {
+  await recordEnd(tx, {
     runner: job.remote?.runner.id ?? null,
     userId: job.userId,
-    isGood: outcome.kind === "success",
+    isSuccess: outcome.kind === "success",
     isRefused: outcome.kind === "error" && outcome.error.exception_type === REFUSED,
     ms: at - record.startMs,
   });

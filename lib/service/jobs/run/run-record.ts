@@ -15,7 +15,7 @@ export type Progress = {
   current_node?: string;
   step: number;
   steps: number;
-  queued?: Queued;
+  queued?: RunnerQueuePosition;
 };
 export type NodeMeta = {
   node_id: string;
@@ -27,7 +27,7 @@ export type NodeMeta = {
   cached: boolean;
 };
 
-export type Queued = { runner: string; ahead: number };
+export type RunnerQueuePosition = { runner: string; ahead: number };
 
 const STEPS = 100;
 
@@ -40,7 +40,7 @@ export function createRunRecord(jobId: string, graph: Graph, outputs: readonly s
   const texts = new Map<string, string[]>();
   const others = new Map<string, NodeOthers>();
   const notes: Message[] = [];
-  let queued: Queued | undefined;
+  let queued: RunnerQueuePosition | undefined;
   let working: { nodeId: string; since: number } | undefined;
   const reachedNodes = [...reach(outputs, directSources(graph))].filter((nodeId) => Object.hasOwn(graph, nodeId));
   let progress: Progress = { value: 0, nodes_done: 0, nodes_total: reachedNodes.length, step: 0, steps: STEPS };
@@ -86,7 +86,7 @@ export function createRunRecord(jobId: string, graph: Graph, outputs: readonly s
       if (event.kind === "start") {
         working = { nodeId: event.nodeId, since: event.startMs };
         // Set at once: the reporter sends ten times a second, and a computing node reports nothing until its first rows are done.
-        progress = { ...done(), ...workingOn(event.nodeId) };
+        progress = { ...done(), ...progressAt(event.nodeId) };
         return;
       }
       if (event.kind === "progress") {
@@ -95,7 +95,7 @@ export function createRunRecord(jobId: string, graph: Graph, outputs: readonly s
           value: event.nodesTotal > 0 ? Math.min(1, (event.nodesDone + within) / event.nodesTotal) : 0,
           nodes_done: event.nodesDone,
           nodes_total: event.nodesTotal,
-          ...workingOn(event.currentNode, event.step, event.steps),
+          ...progressAt(event.currentNode, event.step, event.steps),
         };
         return;
       }
@@ -105,7 +105,7 @@ export function createRunRecord(jobId: string, graph: Graph, outputs: readonly s
       // A runner's node may report its outputs while the next one is already running.
       if (working) progress = { ...progress, ...done(), value: Math.max(progress.value, done().value) };
       // After the last node: all nodes are done while the outputs are stored.
-      else progress = { ...done(), ...workingOn(nodeId, STEPS) };
+      else progress = { ...done(), ...progressAt(nodeId, STEPS) };
       if (event.files.length === 0 && !event.texts && !event.others) return;
       // The last report wins: a runner's history may differ from what it reported during the run.
       files.splice(0, files.length, ...files.filter((file) => file.nodeId !== nodeId), ...event.files);
@@ -134,7 +134,7 @@ export function createRunRecord(jobId: string, graph: Graph, outputs: readonly s
   };
 }
 
-function workingOn(current_node: string, step = 0, steps = STEPS): Pick<Progress, "current_node" | "step" | "steps"> {
+function progressAt(current_node: string, step = 0, steps = STEPS): Pick<Progress, "current_node" | "step" | "steps"> {
   return { current_node, step, steps };
 }
 

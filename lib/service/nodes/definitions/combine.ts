@@ -83,10 +83,7 @@ export const imageBlend: NodeDefinition = {
     const above = inputs.image("image2");
     const counts = [below.frames.length, above.frames.length];
     if (!counts.includes(1) && counts[0] !== counts[1]) {
-      throw new NodeFailure(
-        "ValueError",
-        `Batches of ${counts.join(" and ")} images do not go together: blending needs equal batches, or one image.`,
-      );
+      throw new NodeFailure("ValueError", `Batches of ${counts.join(" and ")} images can't be blended: use equal batches, or one image.`);
     }
     context.claim(below, Math.max(...counts) + (sameSize(below, above) ? 0 : above.frames.length));
     const nextStage = stages(context.tick, 2);

@@ -1,4 +1,4 @@
-import { type Decoded, toDecoded } from "@/lib/service/images/decode";
+import { type DecodedImage, toDecoded } from "@/lib/service/images/decode";
 import { encodeAnimatedWebp, encodePng } from "@/lib/service/images/encode";
 import { channelOf, invertRaster, solidImage, solidMask } from "@/lib/service/images/geometry";
 import { type Raster, stages, type Tick } from "@/lib/service/images/raster";
@@ -22,7 +22,7 @@ const channels = ["alpha", "red", "green", "blue"] as const;
 /** The mask of a file without alpha: nothing is masked, in a size of its own. One frame for each frame of the image. */
 const noMask = ({ frames }: Raster) => solidMask({ width: 64, height: 64 }, 0, frames.length);
 
-async function load(name: string, context: NodeContext, tick: Tick): Promise<Decoded> {
+async function load(name: string, context: NodeContext, tick: Tick): Promise<DecodedImage> {
   const path = context.imagePath(name);
   try {
     return toDecoded(await context.readPixels(path), tick);

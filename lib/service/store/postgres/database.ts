@@ -55,7 +55,7 @@ export async function openPostgres(url: string, now: () => number, limits: Store
     try {
       await client.query("BEGIN", []);
       isOpen = true;
-      turn = await takeTurn(client).catch((error: unknown) => {
+      turn = await acquireTurn(client).catch((error: unknown) => {
         if (isStoreAway(error)) lost();
         throw error;
       });
@@ -106,7 +106,7 @@ export async function openPostgres(url: string, now: () => number, limits: Store
 type Turn = { number: number; id: string };
 
 /** Until the transaction ends, no other transaction writes, in any process: they wait for this row. */
-async function takeTurn(client: Client): Promise<Turn> {
+async function acquireTurn(client: Client): Promise<Turn> {
   const { rows } = await client.query<Turn>(
     "UPDATE commits SET number = number + 1 RETURNING pg_current_xact_id()::text AS id, number",
     [],

@@ -15,7 +15,7 @@ const LEASE_MS = 3000;
 const LINGERS_MS = 10 * 60_000;
 const RENEW_EVERY_MS = 500;
 const PROCESSES = `${SERVICE_SCHEMA}.processes`;
-const silent = (moment: string) => `seen_at < ${moment} - interval '${LEASE_MS} milliseconds'`;
+const isSilentSince = (moment: string) => `seen_at < ${moment} - interval '${LEASE_MS} milliseconds'`;
 
 type Listener = { channel: string; receive: (payload: unknown, from: string) => void; missed: () => void };
 const noticeSchema = z.object({ from: z.string(), channel: z.string(), payload: z.unknown().optional() });
@@ -23,7 +23,9 @@ type Notice = z.output<typeof noticeSchema>;
 
 /** The ids of living processes, oldest first: ids begin with the time. */
 export async function liveProcesses(database: Reader): Promise<string[]> {
-  const rows = await database.rows(plainStatement<{ id: string }>(`SELECT id FROM processes WHERE NOT (${silent("now()")}) ORDER BY id`));
+  const rows = await database.rows(
+    plainStatement<{ id: string }>(`SELECT id FROM processes WHERE NOT (${isSilentSince("now()")}) ORDER BY id`),
+  );
   return rows.map(({ id }) => id);
 }
 
@@ -58,7 +60,7 @@ export function createPostgresProcesses(database: Database, url: string, log: Se
   async function renew(): Promise<void> {
     const renewed = await line.ask<{ others: boolean }>(
       `UPDATE ${PROCESSES} SET seen_at = clock_timestamp(), slots = $2 WHERE id = $1
-       RETURNING EXISTS (SELECT 1 FROM ${PROCESSES} WHERE id <> $1 AND ${silent("clock_timestamp()")}) AS others`,
+       RETURNING EXISTS (SELECT 1 FROM ${PROCESSES} WHERE id <> $1 AND ${isSilentSince("clock_timestamp()")}) AS others`,
       [id, own.slots],
     );
     const [row] = renewed;
@@ -69,14 +71,14 @@ export function createPostgresProcesses(database: Database, url: string, log: Se
     on?.onAbandoned();
   }
 
-  async function keepRenewing(): Promise<void> {
+  async function renewLoop(): Promise<void> {
     const isRenewed = await renew().then(
       () => true,
       () => false,
     );
     if (wasRenewed && !isRenewed) log.warn({}, "service lease renewal failed");
     wasRenewed = isRenewed;
-    if (!isClosed) timer = setTimeout(() => void keepRenewing(), RENEW_EVERY_MS).unref();
+    if (!isClosed) timer = setTimeout(() => void renewLoop(), RENEW_EVERY_MS).unref();
   }
 
   return {
@@ -108,13 +110,13 @@ export function createPostgresProcesses(database: Database, url: string, log: Se
     async start(facts) {
       own = facts;
       await line.start();
-      timer = setTimeout(() => void keepRenewing(), RENEW_EVERY_MS).unref();
-      const others = `SELECT id FROM processes WHERE NOT (${silent("now()")}) AND id <> ? AND has_shared_files <> ?`;
+      timer = setTimeout(() => void renewLoop(), RENEW_EVERY_MS).unref();
+      const others = `SELECT id FROM processes WHERE NOT (${isSilentSince("now()")}) AND id <> ? AND has_shared_files <> ?`;
       return (await database.row(plainStatement(others, [id, own.hasSharedFiles]))) === undefined;
     },
 
     async removeUnresponsive(tx) {
-      const since = performance.now() > isPatientUntil ? silent("now()") : "seen_at = '-infinity'";
+      const since = performance.now() > isPatientUntil ? isSilentSince("now()") : "seen_at = '-infinity'";
       const text = `DELETE FROM processes WHERE id <> ? AND ${since} RETURNING id`;
       return (await tx.rows(plainStatement<{ id: string }>(text, [id]))).map((process) => process.id);
     },
@@ -130,7 +132,7 @@ export function createPostgresProcesses(database: Database, url: string, log: Se
 }
 
 export async function slotsOfLive(database: Database, without = ""): Promise<number> {
-  const text = `SELECT coalesce(sum(slots), 0) AS n FROM processes WHERE NOT (${silent("now()")}) AND id <> ?`;
+  const text = `SELECT coalesce(sum(slots), 0) AS n FROM processes WHERE NOT (${isSilentSince("now()")}) AND id <> ?`;
   return (await database.row(plainStatement<{ n: number }>(text, [without])))?.n ?? 0;
 }
 

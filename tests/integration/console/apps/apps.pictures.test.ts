@@ -94,7 +94,7 @@ test("accepts an older result as input and rejects names that only look alike", 
   for (let number = 0; number < 250; number += 1) await put(number, "same_00001_.png");
   await put(250, "sameX00001X.png");
   const found: string[] = [];
-  for await (const { file } of store.appRuns.made("embedded", memberId, '"same_00001_.png"')) found.push(file?.subfolder ?? "");
+  for await (const { file } of store.appRuns.findResults("embedded", memberId, '"same_00001_.png"')) found.push(file?.subfolder ?? "");
   expect([found.length, found[0], found.at(-1)]).toEqual([250, "run-249", "run-0"]);
   const values = await pictures(app, "viewer");
   expect(values.filter(({ from }) => from === "made").map(({ value }) => value)).toHaveLength(60);

@@ -149,7 +149,7 @@ test("marks a run unknown, unsent, when the console ended during the request", a
   now += DAY_MS / 4;
   expect((await read(app, id)).body.run).toMatchObject({
     state: "unknown",
-    error: { message: expect.stringContaining("ended while it waited") },
+    error: { message: expect.stringContaining("stopped while it waited") },
   });
   expect(sent()).toHaveLength(before);
 });

@@ -113,7 +113,7 @@ describe("an external service", () => {
     const gone = await through();
     const second = closed(gone.events);
     gone.peer.close(1000, `the key ${KEY}`);
-    expect(await second).toEqual([1013, "The service has closed its side."]);
+    expect(await second).toEqual([1013, "The service closed the connection."]);
 
     const silent = await startService(false);
     connection = await world.harness.connect(silent.url, KEY);
@@ -129,7 +129,7 @@ describe("an external service", () => {
     // By the time of this answer, the listener's pong has arrived.
     expect(await refusedWith(`${world.url}/ws`)).toBe(401);
     world.look();
-    expect(await third).toEqual([1013, "The service has closed its side."]);
+    expect(await third).toEqual([1013, "The service closed the connection."]);
   });
 
   it("closes with distinct codes for no /ws, a refused key and no server", async () => {
@@ -138,7 +138,7 @@ describe("an external service", () => {
       200: [4404, "The service of this connection has no /ws."],
       302: [4404, "The service of this connection has no /ws."],
       401: [1008, "The service refuses the key of this connection."],
-      503: [1013, "The service of this connection cannot be reached."],
+      503: [1013, "The service of this connection is unreachable."],
     };
     for (const [status, said] of Object.entries(answers)) {
       const little = await startLittleServer((_, response) => response.writeHead(Number(status), { location: `${service.url}/ws` }).end());
@@ -149,7 +149,7 @@ describe("an external service", () => {
     for (const place of ["http://127.0.0.1:1", "http://169.254.169.254"])
       expect(await closed(await world.listen(`?connection=${await world.harness.connect(place, KEY)}`))).toEqual([
         1013,
-        "The service of this connection cannot be reached.",
+        "The service of this connection is unreachable.",
       ]);
     expect(service.seen).toEqual([]);
   });

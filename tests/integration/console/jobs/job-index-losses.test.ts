@@ -4,7 +4,7 @@ import { afterEach, expect, test, vi } from "vitest";
 import { type Failure } from "@/lib/contract/failure";
 import { type JobListItem, type JobsAnswer } from "@/lib/contract/schemas/job";
 import { createJobIndex } from "@/lib/server/job-index/job-index";
-import { answeredOf, notesOf } from "@/lib/server/job-index/job-notes";
+import { notesOf, toJobResponse } from "@/lib/server/job-index/job-notes";
 import { createLog } from "@/lib/server/log";
 import { openStore } from "@/lib/server/store/store";
 import { failed, ok } from "@/lib/shared/result";
@@ -44,13 +44,13 @@ async function world(before?: Kept, now = fastClock()) {
   const pass = (response: JobsAnswer) => {
     // So much arrived at once that there was no room for this page.
     for (let count = 0; state.isBusy && count < 50; count += 1) jobIndex.see(id, () => []);
-    jobIndex.see(id, () => notesOf(answeredOf("jobs", response) ?? { subject: "jobs", value: { ...response, jobs: [] } }));
+    jobIndex.see(id, () => notesOf(toJobResponse("jobs", response) ?? { subject: "jobs", value: { ...response, jobs: [] } }));
   };
   const pageOf = (offset: number, limit: number): JobsAnswer => {
     const page = jobs.slice(offset, offset + limit);
     return { jobs: page, pagination: { offset, limit, total: jobs.length, has_more: offset + page.length < jobs.length } };
   };
-  jobIndex.reader.used(id, {
+  jobIndex.reader.markUsed(id, {
     jobs: ({ query }) => {
       state.pages += 1;
       state.requests.push({ atMs: now(), limit: query?.limit });
@@ -88,7 +88,7 @@ test("rereads a page that did not fit and marks older jobs as unread", async () 
   add(30);
   state.isBusy = true;
   pass(newestPage());
-  await jobIndex.reader.sawNewest(id, newestPage());
+  await jobIndex.reader.noteNewest(id, newestPage());
   state.isBusy = false;
   expect(jobIndex.reader.gapOf(id)).toBeDefined();
   await until("all of it is known", async () => (await indexedCount()) === 50);

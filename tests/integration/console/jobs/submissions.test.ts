@@ -1,6 +1,6 @@
 import { type ServerResponse } from "node:http";
 import { beforeEach, expect, test, vi } from "vitest";
-import { StoreAway } from "@/lib/shared/error-codes";
+import { StoreUnavailable } from "@/lib/shared/error-codes";
 import { createHarness, type Harness } from "@/tests/support/harness";
 import { answerJson, type LittleServer, type Seen } from "@/tests/support/little-server";
 import { startLittleServer } from "@/tests/support/servers";
@@ -126,7 +126,7 @@ test("sends the same key later when the store fails before the request", async (
 
 test("returns a refusal until it is stored, then accepts the key again", async () => {
   const { submissions } = harness.console.store;
-  const forget = vi.spyOn(submissions, "forget").mockRejectedValueOnce(new StoreAway("the database is away"));
+  const forget = vi.spyOn(submissions, "forget").mockRejectedValueOnce(new StoreUnavailable("the database is away"));
   answer = (_, response) => answerJson(response, { error: { message: "wait" } }, 429);
   expect((await submission()).status).toBe(429);
   expect([await report(), (await submission()).status, sent().length]).toMatchObject([{ body: { state: "refused" } }, 429, 1]);
@@ -139,7 +139,7 @@ test("returns a refusal until it is stored, then accepts the key again", async (
 test("returns an unsaved answer until the store accepts it", async () => {
   const { submissions } = harness.console.store;
   const { memberId } = harness.viewerOf("operator");
-  const accepted = vi.spyOn(submissions, "accepted").mockRejectedValueOnce(new StoreAway("the database is away"));
+  const accepted = vi.spyOn(submissions, "accepted").mockRejectedValueOnce(new StoreUnavailable("the database is away"));
   await submission();
   expect([await (await submission()).json(), sent().length]).toMatchObject([{ prompt_id: "job-1" }, 1]);
   await until("it is stored", async () => (await submissions.find({ memberId, key }))?.answer);
@@ -150,8 +150,8 @@ test("returns an unsaved answer until the store accepts it", async () => {
 test("reports an unsent, unforgotten key until the store recovers", async () => {
   const { connections, submissions } = harness.console.store;
   const failing = [
-    vi.spyOn(connections, "getFor").mockRejectedValueOnce(new StoreAway("the database is away")),
-    vi.spyOn(submissions, "forget").mockRejectedValueOnce(new StoreAway("the database is away")),
+    vi.spyOn(connections, "getFor").mockRejectedValueOnce(new StoreUnavailable("the database is away")),
+    vi.spyOn(submissions, "forget").mockRejectedValueOnce(new StoreUnavailable("the database is away")),
   ];
   expect((await submission()).status).toBeGreaterThanOrEqual(500);
   expect([(await report()).body, sent()]).toEqual([{ state: "refused" }, []]);
@@ -166,7 +166,7 @@ test("keeps a later attempt's row when an earlier one is forgotten", async () =>
   const forget = submissions.forget.bind(submissions);
   const again = vi.spyOn(submissions, "forget").mockImplementationOnce(async (attempt) => {
     await forget(attempt);
-    throw new StoreAway("the answer was lost");
+    throw new StoreUnavailable("the answer was lost");
   });
   answer = (_, response) => answerJson(response, { error: { message: "wait" } }, 429);
   await submission();

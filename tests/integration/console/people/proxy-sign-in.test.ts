@@ -7,7 +7,7 @@ import { noteViewerUse, readViewer } from "@/lib/server/auth/viewer";
 import { VOUCHED_HEADER } from "@/lib/server/cookies";
 import { readEnv } from "@/lib/server/env";
 import { getSignInMethods } from "@/lib/server/queries/sign-in";
-import { takeVouched } from "@/lib/server/sign-in-settings";
+import { applyProxyHeader } from "@/lib/server/sign-in-settings";
 import { createHarness, PASSWORD } from "@/tests/support/harness";
 
 const settings = { LIGHTDESK_AUTH_HEADER: "X-Forwarded-Email", LIGHTDESK_AUTH_HEADER_FROM: "127.0.0.1, 10.0.0.0/8" };
@@ -15,7 +15,7 @@ const settings = { LIGHTDESK_AUTH_HEADER: "X-Forwarded-Email", LIGHTDESK_AUTH_HE
 describe("the header", () => {
   const { proxySignIn } = readEnv(settings, "/root");
   const server = createServer((request, response) => {
-    const refused = takeVouched(request, request.url === "/off" ? undefined : proxySignIn);
+    const refused = applyProxyHeader(request, request.url === "/off" ? undefined : proxySignIn);
     response.end(JSON.stringify(refused ?? { vouched: request.headers[VOUCHED_HEADER] ?? null }));
   });
   beforeAll(async () => {
@@ -43,7 +43,7 @@ describe("the header", () => {
       { "x-real-ip": "10.0.0.1" },
     ];
     for (const more of claims)
-      expect(await ask("127.0.0.2", { ...named, ...more })).toMatchObject({ status: 403, message: /taken from the reverse proxy only/ });
+      expect(await ask("127.0.0.2", { ...named, ...more })).toMatchObject({ status: 403, message: /only accepted from the reverse proxy/ });
     expect(await ask("127.0.0.2", {})).toEqual({ vouched: null });
   });
 

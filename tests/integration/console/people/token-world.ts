@@ -1,5 +1,5 @@
 // A console whose members make and use tokens, for the tests of tokens.
-import { type TokenMade } from "@/lib/contract/people/tokens";
+import { type NewTokenView } from "@/lib/contract/people/tokens";
 import { createHarness } from "@/tests/support/harness";
 
 export const DAY_MS = 24 * 60 * 60_000;
@@ -15,7 +15,7 @@ export async function createTokenWorld() {
     pass: (ms: number) => void (now += ms),
     async make(as: Role, change: object = {}) {
       const response = await harness.request("/api/console/tokens", { as, method: "POST", json: { ...body, ...change } });
-      return { status: response.status, body: (await response.json()) as TokenMade & { code?: string; message?: string } };
+      return { status: response.status, body: (await response.json()) as NewTokenView & { code?: string; message?: string } };
     },
     async ask(headers: Record<string, string>, path = "/api/user", method = "GET") {
       const response = await harness.request(path, { method, headers });

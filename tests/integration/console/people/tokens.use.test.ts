@@ -76,7 +76,7 @@ describe("sending a token", () => {
 });
 
 describe("an invalid token", () => {
-  const refusal = { status: 401, body: { code: "UNAUTHORIZED", message: expect.stringContaining("This token is not valid here.") } };
+  const refusal = { status: 401, body: { code: "UNAUTHORIZED", message: expect.stringContaining("This token is not valid.") } };
 
   test("is refused alike when wrong, malformed, similar, revoked or expired", async () => {
     const good = await makeToken(harness, "operator");

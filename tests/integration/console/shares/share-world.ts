@@ -1,7 +1,7 @@
 // A console with two pictures, one of which is shared, for the tests of shares.
 import sharp from "sharp";
 import { expect } from "vitest";
-import { type MadeShare, type ShareBody } from "@/lib/contract/share";
+import { type CreatedShare, type ShareBody } from "@/lib/contract/share";
 import { visitShare } from "@/lib/server/queries/shares";
 import { createHarness, type Harness } from "@/tests/support/harness";
 
@@ -32,10 +32,10 @@ export async function createShareWorld() {
   }
   const [shared, other] = [await upload("given"), await upload("other")];
 
-  async function share(body: Partial<ShareBody> = {}, as: "operator" | "admin" = "operator"): Promise<MadeShare & { token: string }> {
+  async function share(body: Partial<ShareBody> = {}, as: "operator" | "admin" = "operator"): Promise<CreatedShare & { token: string }> {
     const json = { assets: body.job === undefined ? [shared.id] : [], expiresInMs: DAY, ...body };
     const response = await harness.request("/api/console/shares", { as, method: "POST", json });
-    const made: MadeShare = await response.json();
+    const made: CreatedShare = await response.json();
     expect([response.status, made]).toEqual([201, made]);
     return { ...made, token: made.path.slice("/share/".length) };
   }

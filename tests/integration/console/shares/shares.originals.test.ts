@@ -4,7 +4,7 @@ import { type ServerResponse } from "node:http";
 import { Readable } from "node:stream";
 import sharp from "sharp";
 import { afterAll, beforeEach, expect, test } from "vitest";
-import { type MadeShare } from "@/lib/contract/share";
+import { type CreatedShare } from "@/lib/contract/share";
 import { answerJson } from "@/tests/support/little-server";
 import { startLittleServer } from "@/tests/support/servers";
 import { until } from "@/tests/support/until";
@@ -35,7 +35,7 @@ test("hides a replaced file on a service that names files by path", async () => 
     method: "POST",
     json: { job: "j", expiresInMs: DAY },
   });
-  const { path }: MadeShare = await answer.json();
+  const { path }: CreatedShare = await answer.json();
   const token = path.slice("/share/".length);
   expect(await statusOf(token, "/1")).toBe(200);
   content = Buffer.concat([content, Buffer.from("replaced")]);
@@ -65,7 +65,7 @@ test("leaves out unreadable files and refuses a share with none left", async () 
       method: "POST",
       json: { job: "j", expiresInMs: DAY },
     });
-  const made: MadeShare = await (await make()).json();
+  const made: CreatedShare = await (await make()).json();
   expect(made.count).toBe(1);
   readable.clear();
   expect((await make()).status).toBe(422);
@@ -101,7 +101,7 @@ async function serve(filename: string, send: (range: string | undefined, respons
     make,
     close: () => service.close(),
     async share(): Promise<string> {
-      const { path }: MadeShare = await (await make()).json();
+      const { path }: CreatedShare = await (await make()).json();
       return path.slice("/share/".length);
     },
   };

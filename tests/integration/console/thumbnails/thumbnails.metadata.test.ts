@@ -28,7 +28,7 @@ test("requests the asset without a version or with another key", async () => {
   expect((await world.ask("asset=one&edge=256")).status).toBe(200);
   expect(since(from)).toEqual(["/api/assets/one", "/one.png"]);
   const seen = createSeenAssets(() => 0);
-  seen.learn("a connection, a key", operations.listAssets, { assets: [{ id: "one", name: "one", preview_url: "/one.png" }] });
+  seen.record("a connection, a key", operations.listAssets, { assets: [{ id: "one", name: "one", preview_url: "/one.png" }] });
   expect(seen.find("a connection, a key", "one")?.preview_url).toBe("/one.png");
   expect(seen.find("a connection, another key", "one")).toBeUndefined();
 });
@@ -56,7 +56,7 @@ test("limits the cache in number, size and time", () => {
   let nowMs = 0;
   const seen = createSeenAssets(() => nowMs);
   const learn = (ids: readonly string[], preview_url = "/x.png") =>
-    seen.learn("reader", operations.listAssets, { assets: ids.map((id) => ({ id, name: id, preview_url })) });
+    seen.record("reader", operations.listAssets, { assets: ids.map((id) => ({ id, name: id, preview_url })) });
   learn(Array.from({ length: 6_000 }, (_, at) => `asset ${at}`));
   expect(seen.find("reader", "asset 0")).toBeUndefined();
   expect(seen.find("reader", "asset 5999")).toBeDefined();
@@ -64,6 +64,6 @@ test("limits the cache in number, size and time", () => {
   expect(seen.find("reader", "long")).toBeUndefined();
   nowMs = 60_000;
   expect(seen.find("reader", "asset 5999")).toBeUndefined();
-  seen.learn("reader", operations.listJobs, { assets: [{ id: "job", name: "job" }] });
+  seen.record("reader", operations.listJobs, { assets: [{ id: "job", name: "job" }] });
   expect(seen.find("reader", "job")).toBeUndefined();
 });

@@ -22,7 +22,7 @@ import { renderInApp } from "../render";
 import { factsOf } from "./sample-job";
 
 it("shows the refusal in place of a job whose id can't be opened", async () => {
-  const refused = failed({ code: "NOT_FOUND", message: "This id has characters that no address may have.", status: 404 });
+  const refused = failed({ code: "NOT_FOUND", message: "This id contains characters that are not allowed in a URL.", status: 404 });
   await act(async () =>
     renderInApp(
       <Suspense>

@@ -24,7 +24,7 @@ import { jobsAddress } from "@/components/jobs/list/use-job-list";
 import { persisted } from "@/lib/browser/persisted";
 import { type ConnectionFeature } from "@/lib/contract/connections";
 import { type JobSearchQuery } from "@/lib/contract/console";
-import { seenInputs, toInputs } from "@/lib/contract/jobs/job-inputs";
+import { commonInputs, toInputs } from "@/lib/contract/jobs/job-inputs";
 import { inputIdOf, type KnownJobState, readInputIds } from "@/lib/contract/jobs/job-list";
 import { renderInApp } from "../render";
 
@@ -208,7 +208,7 @@ describe("the chosen columns", () => {
   it("count each input once for a job, the most frequent first", () => {
     const two = toInputs({ "1": { class_type: "A", inputs: { x: 1 } }, "2": { class_type: "A", inputs: { x: 2 } } });
     const jobInputs = toInputs({ "1": { class_type: "B", inputs: { y: true } } });
-    expect(seenInputs([two, jobInputs, jobInputs]).map(({ name, jobs, example }) => [name, jobs, example])).toEqual([
+    expect(commonInputs([two, jobInputs, jobInputs]).map(({ name, jobs, example }) => [name, jobs, example])).toEqual([
       ["B.y", 2, "true"],
       ["A.x", 1, "1"],
     ]);

@@ -49,7 +49,7 @@ describe("filling an app", () => {
   it("lists all problems at once by label, never by node", () => {
     const filled = fillApp(app, { steps: 51, seed: 1.5, extra: 1 });
     expect(filled.ok ? [] : filled.problems.map(problemSentence)).toEqual([
-      "extra: is no input of this app",
+      "extra: is not an input of this app",
       "Picture: needs an image",
       "The steps: must be at most 50",
       "The seed: must be a whole number",

@@ -44,7 +44,7 @@ const anyGraph = graphsOf(info);
 test("reads back any graph written as an editor file", () => {
   fc.assert(
     fc.property(anyGraph, (graph: Graph) => {
-      const { file, lost } = toEditorFile(graph, info, { id: "x", places: new Map() });
+      const { file, lostInputs: lost } = toEditorFile(graph, info, { id: "x", places: new Map() });
       const now = back(file);
       expect(lost).toEqual([]);
       expect(readDrawingOf(file, graph)).toBeDefined();
@@ -59,7 +59,7 @@ test("reads back any graph written as an editor file", () => {
 
 test("reports a node with a name reserved by the editor", () => {
   const graph = { "1": { class_type: "Note", inputs: {} }, "": { class_type: "Source", inputs: {} } };
-  expect(toEditorFile(graph, info, { id: "x", places: new Map() }).lost).toEqual(["1", ""]);
+  expect(toEditorFile(graph, info, { id: "x", places: new Map() }).lostInputs).toEqual(["1", ""]);
 });
 
 test("places nodes as the drawing does, without overlaps", () => {

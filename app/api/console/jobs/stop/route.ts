@@ -3,7 +3,7 @@ import { stopBodySchema } from "@/lib/contract/console";
 import { guarded } from "@/lib/server/bff/guard";
 import { openConnection } from "@/lib/server/connections/access";
 import { stopJobs } from "@/lib/server/jobs/stop-jobs";
-import { actedOn, outcomeOf } from "@/lib/server/operations/audit-targets";
+import { outcomeOf,toAuditThings } from "@/lib/server/operations/audit-targets";
 import { connectionIn, readJson } from "@/lib/server/requests/read-request";
 import { jsonAnswer } from "@/lib/server/requests/responses";
 import { ok } from "@/lib/shared/result";
@@ -13,7 +13,7 @@ export const POST = guarded({ action: "stopJobs", role: "operator", connection: 
   if (!access.ok) return access;
   const body = await readJson(context, stopBodySchema);
   if (!body.ok) return body;
-  const things = actedOn(body.value.ids, access.value);
+  const things = toAuditThings(body.value.ids, access.value);
   annotateAudit({
     connectionId: access.value.connection.id,
     target: `${body.value.ids.length} jobs`,

@@ -1,6 +1,6 @@
 import { memberFacts } from "@/lib/server/auth/members";
 import { consoleRoute } from "@/lib/server/bff/routes";
-import { giveJobsView, takeJobsView } from "@/lib/server/connections/views";
+import { grantJobsView, revokeJobsView } from "@/lib/server/connections/views";
 import { type AuthedContext } from "@/lib/server/context";
 import { idOf } from "@/lib/server/requests/read-request";
 import { emptyOf } from "@/lib/server/requests/responses";
@@ -11,11 +11,11 @@ const about = ({ params, ...context }: AuthedContext) => memberFacts(context, St
 export const PUT = consoleRoute("giveJobsView", { role: "admin", recent: true, about }, async (context) => {
   const [connectionId, memberId] = [idOf(context), String(context.params.memberId)];
   context.annotateAudit({ connectionId, ...(await memberFacts(context, memberId)) });
-  return emptyOf(await giveJobsView(context, connectionId, memberId));
+  return emptyOf(await grantJobsView(context, connectionId, memberId));
 });
 
 export const DELETE = consoleRoute("takeJobsView", { role: "viewer", about }, async (context) => {
   const [connectionId, memberId] = [idOf(context), String(context.params.memberId)];
   context.annotateAudit({ connectionId, ...(await memberFacts(context, memberId)) });
-  return emptyOf(await takeJobsView(context, connectionId, memberId));
+  return emptyOf(await revokeJobsView(context, connectionId, memberId));
 });

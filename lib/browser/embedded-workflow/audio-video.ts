@@ -1,6 +1,6 @@
-import { type Bytes, type Found, joined, latin1, part, textOf, Unreadable, viewOf } from "./bytes";
+import { type Bytes, concatBytes, latin1, part, type TextCollector, textOf, UnreadableFile, viewOf } from "./bytes";
 
-/** `isCut`: it claims to end after the box that contains it. */
+/** `isCut`: its declared end is beyond its parent's end. */
 type Box = { type: string; from: number; to: number; isCut: boolean };
 
 function readBox(head: Uint8Array, at: number, end: number): Box | undefined {
@@ -30,30 +30,30 @@ export function* boxesIn(block: Uint8Array, from: number, to: number): Generator
   }
 }
 
-export async function movieTexts(bytes: Bytes, match: Found): Promise<void> {
+export async function movieTexts(bytes: Bytes, texts: TextCollector): Promise<void> {
   let isWhole = false;
   for await (const box of boxesOf(bytes, 0, bytes.size)) {
     if (box.type !== "moov") continue;
     isWhole = !box.isCut;
     for await (const inner of boxesOf(bytes, box.from, box.to)) {
-      if (inner.type === "meta") await readMeta(bytes, inner, match);
+      if (inner.type === "meta") await readMeta(bytes, inner, texts);
       if (inner.type !== "udta") continue;
       for await (const user of boxesOf(bytes, inner.from, inner.to)) {
-        if (user.type === "meta") await readMeta(bytes, user, match);
+        if (user.type === "meta") await readMeta(bytes, user, texts);
         if (user.type === "©cmt" && user.to - user.from > 4) {
           const content = await bytes.at(user.from, user.to - user.from);
-          match.add("comment", textOf(part(content, 4, Math.min(content.length, 4 + viewOf(content).getUint16(0)))));
+          texts.add("comment", textOf(part(content, 4, Math.min(content.length, 4 + viewOf(content).getUint16(0)))));
         }
       }
     }
   }
-  if (!isWhole && !match.isDone()) throw new Unreadable("damaged");
+  if (!isWhole && !texts.isDone()) throw new UnreadableFile("damaged");
 }
 
-async function readMeta(bytes: Bytes, { from, to, isCut }: Box, match: Found): Promise<void> {
-  if (isCut) throw new Unreadable("damaged");
+async function readMeta(bytes: Bytes, { from, to, isCut }: Box, texts: TextCollector): Promise<void> {
+  if (isCut) throw new UnreadableFile("damaged");
   const meta = await bytes.at(from, to - from);
-  // QuickTime has no version in front.
+  // QuickTime boxes have no version field.
   const boxes = [...boxesIn(meta, latin1(meta.subarray(4, 8)) === "hdlr" ? 0 : 4, meta.length)];
   const keys = boxes.flatMap((box) => (box.type === "keys" ? keysIn(meta, box) : []));
   for (const list of boxes.filter(({ type }) => type === "ilst")) {
@@ -67,9 +67,9 @@ async function readMeta(bytes: Bytes, { from, to, isCut }: Box, match: Found): P
             ? latin1(meta.subarray(name.from + 4, name.to))
             : keys[viewOf(meta).getUint32(item.from - 4) - 1];
       const data = inner.find(({ type }) => type === "data");
-      if (key === undefined || !data || !match.wants(key)) continue;
-      if (data.isCut || item.isCut) throw new Unreadable("damaged");
-      match.add(key, textOf(part(meta, data.from + 8, data.to)));
+      if (key === undefined || !data || !texts.wants(key)) continue;
+      if (data.isCut || item.isCut) throw new UnreadableFile("damaged");
+      texts.add(key, textOf(part(meta, data.from + 8, data.to)));
     }
   }
 }
@@ -79,7 +79,7 @@ function keysIn(meta: Uint8Array, { from, to }: Box): string[] {
 }
 
 const [SEGMENT, CLUSTER, TAGS, TAG, SIMPLE_TAG, NAME, TEXT] = [0x18538067, 0x1f43b675, 0x1254c367, 0x7373, 0x67c8, 0x45a3, 0x4487];
-const DEEPEST = 8;
+const MAX_TAG_DEPTH = 8;
 const MAX_HEAD = 12;
 
 function readElement(head: Uint8Array): { id: number; size?: number; headBytes: number } | undefined {
@@ -94,60 +94,60 @@ function readElement(head: Uint8Array): { id: number; size?: number; headBytes: 
   return { id, ...(isKnown && { size }), headBytes: idBytes + sizeBytes };
 }
 
-export async function matroskaTexts(bytes: Bytes, match: Found): Promise<void> {
-  for (let at = 0; at + 2 <= bytes.size && !match.isDone();) {
+export async function matroskaTexts(bytes: Bytes, texts: TextCollector): Promise<void> {
+  for (let at = 0; at + 2 <= bytes.size && !texts.isDone();) {
     const element = readElement(await bytes.at(at, Math.min(MAX_HEAD, bytes.size - at)));
-    if (!element) throw new Unreadable("damaged");
+    if (!element) throw new UnreadableFile("damaged");
     const { id, size, headBytes } = element;
     at += headBytes;
-    if (id === TAGS && size !== undefined) simpleTags(await bytes.at(at, size), match, DEEPEST);
-    // Their size is optional: the content follows.
+    if (id === TAGS && size !== undefined) simpleTags(await bytes.at(at, size), texts, MAX_TAG_DEPTH);
+    // Segments and clusters may have no size: read their content.
     if (id === SEGMENT || (id === CLUSTER && size === undefined)) continue;
-    if (size === undefined) throw new Unreadable("damaged");
+    if (size === undefined) throw new UnreadableFile("damaged");
     at += size;
   }
 }
 
-function simpleTags(block: Uint8Array<ArrayBuffer>, match: Found, depth: number): void {
+function simpleTags(block: Uint8Array<ArrayBuffer>, texts: TextCollector, depth: number): void {
   let name = "";
   for (let at = 0; at + 2 <= block.length;) {
     const element = readElement(block.subarray(at, at + MAX_HEAD));
-    if (element?.size === undefined) throw new Unreadable("damaged");
+    if (element?.size === undefined) throw new UnreadableFile("damaged");
     const content = part(block, at + element.headBytes, at + element.headBytes + element.size);
     if (element.id === NAME) name = latin1(content.subarray(0, 80));
-    else if (element.id === TEXT && match.wants(name)) match.add(name, textOf(content));
-    else if ((element.id === TAG || element.id === SIMPLE_TAG) && depth > 0) simpleTags(content, match, depth - 1);
+    else if (element.id === TEXT && texts.wants(name)) texts.add(name, textOf(content));
+    else if ((element.id === TAG || element.id === SIMPLE_TAG) && depth > 0) simpleTags(content, texts, depth - 1);
     at += element.headBytes + element.size;
   }
 }
 
 const MAX_KEYWORD_LENGTH = 80;
 
-export async function flacTexts(bytes: Bytes, match: Found, from = 0): Promise<void> {
+export async function flacTexts(bytes: Bytes, texts: TextCollector, from = 0): Promise<void> {
   for (let at = from + 4, isLast = false; !isLast && at + 4 <= bytes.size;) {
     const head = viewOf(await bytes.at(at, 4)).getUint32(0);
     const length = head & 0xffffff;
     isLast = head >>> 31 === 1;
-    if (((head >>> 24) & 0x7f) === 4) vorbisComments(await bytes.at(at + 4, length), match);
+    if (((head >>> 24) & 0x7f) === 4) vorbisComments(await bytes.at(at + 4, length), texts);
     at += 4 + length;
   }
 }
 
-/** The writer's name, the number of comments, then each comment as NAME=text with its length in front. */
-function vorbisComments(block: Uint8Array<ArrayBuffer>, match: Found): void {
+/** Vendor string, number of comments, then length-prefixed comments of the form NAME=text. */
+function vorbisComments(block: Uint8Array<ArrayBuffer>, texts: TextCollector): void {
   const view = viewOf(block);
   const lengthAt = (at: number) => {
-    if (at + 4 > block.length) throw new Unreadable("damaged");
+    if (at + 4 > block.length) throw new UnreadableFile("damaged");
     return view.getUint32(at, true);
   };
   let at = 4 + lengthAt(0);
   const count = lengthAt(at);
   at += 4;
-  for (let comment = 0; comment < count && !match.isDone(); comment++) {
+  for (let comment = 0; comment < count && !texts.isDone(); comment++) {
     const from = at + 4;
     const to = from + lengthAt(at);
     const [start = "", name = ""] = /^(\w+)=/.exec(latin1(block.subarray(from, Math.min(to, from + MAX_KEYWORD_LENGTH)))) ?? [];
-    if (start !== "" && match.wants(name)) match.add(name, textOf(part(block, from + start.length, to)));
+    if (start !== "" && texts.wants(name)) texts.add(name, textOf(part(block, from + start.length, to)));
     at = to;
   }
 }
@@ -155,14 +155,14 @@ function vorbisComments(block: Uint8Array<ArrayBuffer>, match: Found): void {
 const MAX_PACKET = 12_000_000;
 
 /** The second packet of the first stream holds the comments; it may span many pages. */
-export async function oggTexts(bytes: Bytes, match: Found): Promise<void> {
+export async function oggTexts(bytes: Bytes, texts: TextCollector): Promise<void> {
   const parts: Uint8Array<ArrayBuffer>[] = [];
   let serial: number | undefined;
   let ended = 0;
   let packetBytes = 0;
   for (let at = 0; at + 27 <= bytes.size && ended < 2;) {
     const head = await bytes.at(at, 27);
-    if (latin1(head.subarray(0, 4)) !== "OggS") throw new Unreadable("damaged");
+    if (latin1(head.subarray(0, 4)) !== "OggS") throw new UnreadableFile("damaged");
     const [stream, count] = [viewOf(head).getUint32(14, true), head[26] ?? 0];
     serial ??= stream;
     const lengths = (await bytes.at(at + 27, count)).slice();
@@ -174,58 +174,58 @@ export async function oggTexts(bytes: Bytes, match: Found): Promise<void> {
       }
       at += length;
       if (stream === serial && length < 255) ended += 1;
-      if (packetBytes > MAX_PACKET) throw new Unreadable("too_much");
+      if (packetBytes > MAX_PACKET) throw new UnreadableFile("too_much");
       if (ended === 2) break;
     }
   }
-  if (ended < 2) throw new Unreadable("damaged");
-  const packet = joined(parts);
+  if (ended < 2) throw new UnreadableFile("damaged");
+  const packet = concatBytes(parts);
   const start = latin1(packet.subarray(0, 8));
   const from = start === "OpusTags" ? 8 : start.startsWith("\x03vorbis") ? 7 : ((packet[0] ?? 0) & 0x7f) === 4 ? 4 : undefined;
-  if (from !== undefined) vorbisComments(packet.subarray(from), match);
+  if (from !== undefined) vorbisComments(packet.subarray(from), texts);
 }
 
 /** TXXX frames of ID3 2.3 and 2.4. A FLAC file may begin with such a tag. */
-export async function id3Texts(bytes: Bytes, match: Found): Promise<void> {
+export async function id3Texts(bytes: Bytes, texts: TextCollector): Promise<void> {
   const head = await bytes.at(0, 10);
   const [version, flags] = [head[3] ?? 0, head[5] ?? 0];
   const size = synchsafe(head, 6);
   if (version === 3 || version === 4) {
     const content = await bytes.at(10, size);
-    frames(flags & 0x80 && version === 3 ? withoutStuffing(content) : content, version, flags, match);
+    frames(flags & 0x80 && version === 3 ? removeUnsync(content) : content, version, flags, texts);
   }
   const after = 10 + size;
-  if (!match.isDone() && after + 4 <= bytes.size && latin1(await bytes.at(after, 4)) === "fLaC") await flacTexts(bytes, match, after);
+  if (!texts.isDone() && after + 4 <= bytes.size && latin1(await bytes.at(after, 4)) === "fLaC") await flacTexts(bytes, texts, after);
 }
 
-function frames(tag: Uint8Array<ArrayBuffer>, version: number, flags: number, match: Found): void {
+function frames(tag: Uint8Array<ArrayBuffer>, version: number, flags: number, texts: TextCollector): void {
   const view = viewOf(tag);
   const sizeAt = (at: number) => (version === 4 ? synchsafe(tag, at) : view.getUint32(at));
   const hasMore = flags & 0x40 && tag.length >= 4;
-  for (let at = hasMore ? sizeAt(0) + (version === 3 ? 4 : 0) : 0; at + 10 <= tag.length && tag[at] !== 0 && !match.isDone();) {
+  for (let at = hasMore ? sizeAt(0) + (version === 3 ? 4 : 0) : 0; at + 10 <= tag.length && tag[at] !== 0 && !texts.isDone();) {
     const size = sizeAt(at + 4);
     if (latin1(tag.subarray(at, at + 4)) === "TXXX") {
-      const how = version === 4 ? (tag[at + 9] ?? 0) : 0;
-      const raw = part(tag, at + 10 + (how & 1 ? 4 : 0), at + 10 + size);
-      userText(how & 2 ? withoutStuffing(raw) : raw, match);
+      const frameFlags = version === 4 ? (tag[at + 9] ?? 0) : 0;
+      const raw = part(tag, at + 10 + (frameFlags & 1 ? 4 : 0), at + 10 + size);
+      userText(frameFlags & 2 ? removeUnsync(raw) : raw, texts);
     }
     at += 10 + size;
   }
 }
 
-function userText(frame: Uint8Array, match: Found): void {
-  const set = frame[0] ?? 0;
-  const isWide = set === 1 || set === 2;
+function userText(frame: Uint8Array, texts: TextCollector): void {
+  const encoding = frame[0] ?? 0;
+  const isWide = encoding === 1 || encoding === 2;
   const start = frame.subarray(1, 1 + MAX_KEYWORD_LENGTH * 2);
   let end = start.indexOf(0);
   if (isWide) for (end = 0; end + 1 < start.length && (start[end] !== 0 || start[end + 1] !== 0); end += 2);
-  const name = end < 0 ? "" : letters(start.subarray(0, end), set);
-  if (match.wants(name)) match.add(name, letters(frame.subarray(1 + end + (isWide ? 2 : 1)), set).replace(/\0$/, ""));
+  const name = end < 0 ? "" : letters(start.subarray(0, end), encoding);
+  if (texts.wants(name)) texts.add(name, letters(frame.subarray(1 + end + (isWide ? 2 : 1)), encoding).replace(/\0$/, ""));
 }
 
-function letters(bytes: Uint8Array, set: number): string {
-  if (set !== 1 && set !== 2) return textOf(bytes);
-  const isBig = set === 2 || (bytes[0] === 0xfe && bytes[1] === 0xff);
+function letters(bytes: Uint8Array, encoding: number): string {
+  if (encoding !== 1 && encoding !== 2) return textOf(bytes);
+  const isBig = encoding === 2 || (bytes[0] === 0xfe && bytes[1] === 0xff);
   return new TextDecoder(isBig ? "utf-16be" : "utf-16le").decode(bytes);
 }
 
@@ -233,7 +233,7 @@ function synchsafe(bytes: Uint8Array, at: number): number {
   return [0, 1, 2, 3].reduce((value, step) => value * 128 + ((bytes[at + step] ?? 0) & 0x7f), 0);
 }
 
-/** A zero follows each 255, so that no player takes a tag for sound. */
-function withoutStuffing(bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
+/** Undoes ID3 unsynchronisation, which puts a zero after each 255. */
+function removeUnsync(bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
   return bytes.filter((byte, at) => byte !== 0 || bytes[at - 1] !== 0xff);
 }

@@ -1,16 +1,16 @@
-// The workflow embedded in a picture, video, sound or 3d model. The first bytes decide the kind of file.
+// Reads the workflow embedded in an image, video, audio file or 3D model. The first bytes determine the format.
 
 import { isObject, objectOf } from "@/lib/contract/json/json";
 import { parseJson, readLenientJson, TooManyExactNumbers } from "@/lib/contract/json/parse-json";
 import { type ByteSource } from "../files/byte-source";
 import { flacTexts, id3Texts, matroskaTexts, movieTexts, oggTexts } from "./audio-video";
-import { addObject, boundedBytes, type Bytes, type Found, nothingFound, Unreadable, viewOf } from "./bytes";
+import { addObject, boundedBytes, type Bytes, createTextCollector, type TextCollector, UnreadableFile, viewOf } from "./bytes";
 import { heifTexts, jpegTexts, pngTexts, webpTexts } from "./pictures";
 
-export type Carried =
+export type EmbeddedWorkflow =
   { kind: "workflow"; text: string } | { kind: "none"; isPicture: boolean } | { kind: "damaged" | "too_much" } | { kind: "unknown" };
 
-type Kind = { isPicture?: true; starts: (head: string) => boolean; read: (bytes: Bytes, match: Found) => Promise<void> };
+type Kind = { isPicture?: true; starts: (head: string) => boolean; read: (bytes: Bytes, texts: TextCollector) => Promise<void> };
 
 const kinds: readonly Kind[] = [
   { isPicture: true, starts: (head) => head.startsWith("\x89PNG\r\n\x1a\n"), read: pngTexts },
@@ -29,39 +29,39 @@ const kinds: readonly Kind[] = [
   { starts: (head) => head.startsWith("OggS"), read: oggTexts },
   { starts: (head) => head.startsWith("ID3"), read: id3Texts },
   { starts: (head) => head.startsWith("glTF"), read: glbTexts },
-  // Latents and weights: the length of a JSON text, below four gigabytes, then that text.
+  // Safetensors: the length of the JSON header (below 4 GiB), then the header.
   { starts: (head) => head.slice(4, 9) === "\0\0\0\0{", read: safetensorsTexts },
 ];
 
 const HEAD = 512;
 
-export async function carriedBy(source: ByteSource): Promise<Carried> {
+export async function readEmbeddedWorkflow(source: ByteSource): Promise<EmbeddedWorkflow> {
   const bytes = boundedBytes(source);
-  const head = byteLetters(await source.read(0, Math.min(HEAD, source.size)));
+  const head = toLatin1(await source.read(0, Math.min(HEAD, source.size)));
   const kind = kinds.find(({ starts }) => starts(head));
   if (!kind) return { kind: "unknown" };
-  const match = nothingFound();
-  let reason: Unreadable["why"] | undefined;
+  const texts = createTextCollector();
+  let reason: UnreadableFile["reason"] | undefined;
   try {
-    await kind.read(bytes, match);
+    await kind.read(bytes, texts);
   } catch (cause) {
-    if (cause instanceof Unreadable) reason = cause.why;
+    if (cause instanceof UnreadableFile) reason = cause.reason;
     else if (cause instanceof RangeError) reason = "damaged";
     else throw cause;
   }
-  const text = workflowText(match);
+  const text = workflowText(texts);
   if (text !== undefined) return { kind: "workflow", text };
   return reason ? { kind: reason } : { kind: "none", isPicture: kind.isPicture === true };
 }
 
-/** In the form that `readWorkflow` knows: the graph that ran, with its drawing. That reader reports a text that is not an object. */
-function workflowText({ prompt: graph, workflow: drawing }: Found): string | undefined {
-  if (!graph || !isObjectText(graph)) return drawing ?? graph;
-  const extra = drawing && isObjectText(drawing) ? `,"extra_data":{"extra_pnginfo":{"workflow":${drawing}}}` : "";
+/** Returns the graph with its editor file, in a form that `readWorkflow` accepts. `readWorkflow` reports invalid texts. */
+function workflowText({ prompt: graph, workflow: editorFile }: TextCollector): string | undefined {
+  if (!graph || !isObjectText(graph)) return editorFile ?? graph;
+  const extra = editorFile && isObjectText(editorFile) ? `,"extra_data":{"extra_pnginfo":{"workflow":${editorFile}}}` : "";
   return `{"prompt":${graph}${extra}}`;
 }
 
-/** A text with too many exact numbers counts: parsing all of it reports the error. */
+/** True for a text with too many exact numbers, so that `readWorkflow` reports that error. */
 function isObjectText(text: string): boolean {
   try {
     return isObject(readLenientJson(text));
@@ -70,30 +70,30 @@ function isObjectText(text: string): boolean {
   }
 }
 
-/** The first part is JSON; what is not part of the scene is in `asset.extras`. */
-async function glbTexts(bytes: Bytes, match: Found): Promise<void> {
+/** The first chunk is JSON; custom data is in `asset.extras`. */
+async function glbTexts(bytes: Bytes, texts: TextCollector): Promise<void> {
   const head = viewOf(await bytes.at(12, 8));
-  if (head.getUint32(4) !== 0x4a534f4e) throw new Unreadable("damaged");
+  if (head.getUint32(4) !== 0x4a534f4e) throw new UnreadableFile("damaged");
   const scene = parseJson(new TextDecoder().decode(await bytes.at(20, head.getUint32(0, true))));
-  if (!isObject(scene)) throw new Unreadable("damaged");
-  addObject(match, objectOf(scene.asset)?.extras);
+  if (!isObject(scene)) throw new UnreadableFile("damaged");
+  addObject(texts, objectOf(scene.asset)?.extras);
 }
 
-async function safetensorsTexts(bytes: Bytes, match: Found): Promise<void> {
+async function safetensorsTexts(bytes: Bytes, texts: TextCollector): Promise<void> {
   const header = parseJson(new TextDecoder().decode(await bytes.at(8, viewOf(await bytes.at(0, 8)).getUint32(0, true))));
-  if (!isObject(header)) throw new Unreadable("damaged");
-  addObject(match, header.__metadata__);
+  if (!isObject(header)) throw new UnreadableFile("damaged");
+  addObject(texts, header.__metadata__);
 }
 
-async function svgTexts(bytes: Bytes, match: Found): Promise<void> {
+async function svgTexts(bytes: Bytes, texts: TextCollector): Promise<void> {
   const text = new TextDecoder().decode(await bytes.at(0, bytes.size));
   const [start, end] = ["<![CDATA[", "]]>"];
   const from = text.indexOf(start, text.indexOf("<metadata"));
   const to = text.indexOf(end, from);
-  if (from >= 0 && to >= 0) addObject(match, parseJson(text.slice(from + start.length, to)));
+  if (from >= 0 && to >= 0) addObject(texts, parseJson(text.slice(from + start.length, to)));
 }
 
-/** Byte for byte: the decoders' Latin-1 has other letters from 128 to 159. */
-function byteLetters(bytes: Uint8Array): string {
+/** TextDecoder's "latin1" is windows-1252, which differs from 128 to 159. */
+function toLatin1(bytes: Uint8Array): string {
   return String.fromCharCode(...bytes);
 }

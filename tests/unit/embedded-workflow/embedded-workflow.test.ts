@@ -1,8 +1,8 @@
 // Which files carry a workflow, as their programs write it: ffmpeg made the fixtures, the pictures are made here.
 import { readdirSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { carriedBy } from "@/lib/browser/carried-texts";
-import { bytesAt, bytesOfBlob, type ByteSource, PartUnread } from "@/lib/browser/files/byte-source";
+import { readEmbeddedWorkflow } from "@/lib/browser/embedded-workflow";
+import { bytesAt, bytesOfBlob, type ByteSource, PartReadError } from "@/lib/browser/files/byte-source";
 import { readWorkflow } from "@/lib/contract/workflow/graph";
 import { drawingIn } from "@/lib/contract/workflow/workflow-name";
 import { startLittleServer } from "@/tests/support/servers";
@@ -88,7 +88,7 @@ it("reads only the headers of a two-gigabyte video", async () => {
       return bytes;
     },
   };
-  expect((await carriedBy(source)).kind).toBe("workflow");
+  expect((await readEmbeddedWorkflow(source)).kind).toBe("workflow");
   expect(read).toBeLessThan(100_000);
 });
 
@@ -108,7 +108,7 @@ it.each([
 
 it("does not blame the file for an unreadable part", async () => {
   const source = { ...bytesOfBlob(new Blob([new Uint8Array(carrier("both.flac"))])), read: () => Promise.reject(new Error("gone")) };
-  await expect(carriedBy(source)).rejects.toThrow("gone");
+  await expect(readEmbeddedWorkflow(source)).rejects.toThrow("gone");
 });
 
 const film = carrier("both.mp4");
@@ -139,17 +139,17 @@ async function sourceAt(path: string): Promise<ByteSource> {
 }
 
 it("reads a long file only up to its texts", async () => {
-  expect((await carriedBy(await sourceAt("film"))).kind).toBe("workflow");
+  expect((await readEmbeddedWorkflow(await sourceAt("film"))).kind).toBe("workflow");
   expect(sent).toBeLessThan(400_000);
 });
 
 it("reads a file whole from a service without ranges", async () => {
-  expect((await carriedBy(await sourceAt("plain"))).kind).toBe("workflow");
+  expect((await readEmbeddedWorkflow(await sourceAt("plain"))).kind).toBe("workflow");
 });
 
 it("reports an unreadable part and a missing file as service failures", async () => {
   const source = await sourceAt("film");
   isGone = true;
-  await expect(carriedBy(source)).rejects.toBeInstanceOf(PartUnread);
+  await expect(readEmbeddedWorkflow(source)).rejects.toBeInstanceOf(PartReadError);
   expect(await bytesAt(`${server.url}/film`)).toMatchObject({ ok: false, failure: { status: 404 } });
 });

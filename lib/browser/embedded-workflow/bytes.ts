@@ -1,4 +1,4 @@
-// Bounded reading of a file: no claimed length makes a reader read, hold or unpack more than the bounds.
+// Bounded reads of a file. Declared lengths can't exceed the limits.
 
 import { writeExactJson } from "@/lib/contract/json/exact-json";
 import { isObject } from "@/lib/contract/json/json";
@@ -11,30 +11,30 @@ const MAX_READ = 96_000_000;
 const MAX_STEPS = 400_000;
 const WINDOW = 16_384;
 
-/** `damaged`: the file claims parts that it does not have. `too_much`: it has more than is searched. */
-export class Unreadable extends Error {
-  constructor(readonly why: "damaged" | "too_much") {
-    super(why);
+/** `damaged`: declared parts are missing. `too_much`: a limit was reached. */
+export class UnreadableFile extends Error {
+  constructor(readonly reason: "damaged" | "too_much") {
+    super(reason);
   }
 }
 
 export type Bytes = { size: number; at: (from: number, length: number) => Promise<Uint8Array<ArrayBuffer>> };
 
 export function boundedBytes({ size, read }: ByteSource): Bytes {
-  let [window, start, left, steps] = [new Uint8Array(), 0, MAX_READ, MAX_STEPS];
+  let [window, start, remainingBytes, steps] = [new Uint8Array(), 0, MAX_READ, MAX_STEPS];
   return {
     size,
     async at(from, length) {
-      if (from + length > size) throw new Unreadable("damaged");
+      if (from + length > size) throw new UnreadableFile("damaged");
       steps -= 1;
       if (from < start || from + length > start + window.length) {
         const to = Math.min(size, from + Math.max(length, WINDOW));
-        left -= to - from;
-        if (length > MAX_BYTES || left < 0) throw new Unreadable("too_much");
+        remainingBytes -= to - from;
+        if (length > MAX_BYTES || remainingBytes < 0) throw new UnreadableFile("too_much");
         [window, start] = [await read(from, to), from];
-        if (window.length < length) throw new Unreadable("damaged");
+        if (window.length < length) throw new UnreadableFile("damaged");
       }
-      if (steps < 0) throw new Unreadable("too_much");
+      if (steps < 0) throw new UnreadableFile("too_much");
       return window.subarray(from - start, from - start + length);
     },
   };
@@ -42,8 +42,8 @@ export function boundedBytes({ size, read }: ByteSource): Bytes {
 
 const textKeys = new Set(["prompt", "workflow", "comment"]);
 
-/** The first text of each name counts. A comment counts if it is an object with both names, as a well-known pack writes into videos. */
-export type Found = {
+/** Keeps the first text per key. Also reads a JSON comment with both keys, as VideoHelperSuite writes. */
+export type TextCollector = {
   prompt?: string;
   workflow?: string;
   isDone: () => boolean;
@@ -51,35 +51,37 @@ export type Found = {
   add: (name: string, text: string) => void;
 };
 
-export function nothingFound(): Found {
-  const match: Found = {
-    isDone: () => match.prompt !== undefined && match.workflow !== undefined,
+export function createTextCollector(): TextCollector {
+  const collector: TextCollector = {
+    isDone: () => collector.prompt !== undefined && collector.workflow !== undefined,
     wants: (name) => {
       const key = name.toLowerCase();
       return (
-        textKeys.has(key) && !(key === "prompt" && match.prompt !== undefined) && !(key === "workflow" && match.workflow !== undefined)
+        textKeys.has(key) &&
+        !(key === "prompt" && collector.prompt !== undefined) &&
+        !(key === "workflow" && collector.workflow !== undefined)
       );
     },
     add: (name, text) => {
       const key = name.toLowerCase();
-      if (key === "comment") addObject(match, parseJson(text));
-      else if (key === "prompt") match.prompt ??= text;
-      else if (key === "workflow") match.workflow ??= text;
+      if (key === "comment") addObject(collector, parseJson(text));
+      else if (key === "prompt") collector.prompt ??= text;
+      else if (key === "workflow") collector.workflow ??= text;
     },
   };
-  return match;
+  return collector;
 }
 
-export function addObject(match: Found, value: unknown): void {
+export function addObject(collector: TextCollector, value: unknown): void {
   if (!isObject(value)) return;
   for (const name of ["prompt", "workflow"]) {
     const item = own(value, name);
-    if (typeof item === "string") match.add(name, item);
-    else if (isObject(item)) match.add(name, writeExactJson(item));
+    if (typeof item === "string") collector.add(name, item);
+    else if (isObject(item)) collector.add(name, writeExactJson(item));
   }
 }
 
-/** Few writers keep to the character set that their format names: valid UTF-8 is read as UTF-8. */
+/** Many writers ignore their format's character set, so valid UTF-8 is read as UTF-8. */
 export function textOf(bytes: Uint8Array): string {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
@@ -97,11 +99,11 @@ export function viewOf(bytes: Uint8Array): DataView {
 }
 
 export function part(bytes: Uint8Array<ArrayBuffer>, from: number, to: number): Uint8Array<ArrayBuffer> {
-  if (to > bytes.length || from > to) throw new Unreadable("damaged");
+  if (to > bytes.length || from > to) throw new UnreadableFile("damaged");
   return bytes.subarray(from, to);
 }
 
-export function joined(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+export function concatBytes(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(parts.reduce((size, { length }) => size + length, 0));
   let at = 0;
   for (const part of parts) {
@@ -111,21 +113,21 @@ export function joined(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   return bytes;
 }
 
-export async function unpacked(packed: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer>> {
+export async function inflate(packed: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer>> {
   const { readable, writable } = new DecompressionStream("deflate");
   const writer = writable.getWriter();
-  for (const written of [writer.write(packed), writer.close()]) written.catch(() => undefined);
+  for (const pendingWrite of [writer.write(packed), writer.close()]) pendingWrite.catch(() => undefined);
   const reader = readable.getReader();
-  const next = () => reader.read().catch(() => Promise.reject(new Unreadable("damaged")));
+  const next = () => reader.read().catch(() => Promise.reject(new UnreadableFile("damaged")));
   const parts: Uint8Array[] = [];
   let size = 0;
   for (let item = await next(); !item.done; item = await next()) {
     size += item.value.length;
     if (size > MAX_BYTES) {
       await reader.cancel();
-      throw new Unreadable("too_much");
+      throw new UnreadableFile("too_much");
     }
     parts.push(item.value);
   }
-  return joined(parts);
+  return concatBytes(parts);
 }

@@ -2,11 +2,11 @@
 import { readFileSync } from "node:fs";
 import { deflateSync } from "node:zlib";
 import sharp from "sharp";
-import { carriedBy } from "@/lib/browser/carried-texts";
+import { readEmbeddedWorkflow } from "@/lib/browser/embedded-workflow";
 import { bytesOfBlob } from "@/lib/browser/files/byte-source";
 
 export const carrier = (name: string) => readFileSync(`tests/fixtures/carriers/${name}`);
-export const carried = (bytes: Uint8Array) => carriedBy(bytesOfBlob(new Blob([new Uint8Array(bytes)])));
+export const carried = (bytes: Uint8Array) => readEmbeddedWorkflow(bytesOfBlob(new Blob([new Uint8Array(bytes)])));
 
 const pixels = { create: { width: 4, height: 4, channels: 3, background: "#3366cc" } } as const;
 
